@@ -1,0 +1,1 @@
+//! A path emulated between two network namespaces, carrying the kernel's real TCP

@@ -1,0 +1,1 @@
+//! Turns the name of a target into something that runs

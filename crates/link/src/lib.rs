@@ -1,0 +1,1 @@
+//! A link that carries packets: queue, serialisation, loss, delay; time is passed in

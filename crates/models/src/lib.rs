@@ -1,0 +1,1 @@
+//! Throughput models of TCP: response functions, selection and buffer rules

@@ -1,0 +1,1 @@
+//! The description of a path: TOML in, checked value out

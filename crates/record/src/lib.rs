@@ -1,0 +1,1 @@
+//! Result documents: versioned JSON, saved and read again

@@ -1,0 +1,1 @@
+//! Terminal tables, SVG plots and one-file HTML reports from result documents

@@ -1,0 +1,1 @@
+//! Statistics that the measurements rest on, each with its source

@@ -1,0 +1,17 @@
+//! Rates, sizes and times as types, with the printing and parsing that people see.
+//!
+//! Every quantity is an integer: [`Rate`] in bits per second, [`Bytes`] in bytes, [`Span`] and
+//! [`Time`] in nanoseconds. Arithmetic that would overflow saturates, so no input can make it panic.
+//! `Display` prints the shortest exact form and parsing takes it back; `human` rounds for reading.
+//!
+//! Reading order: `parse.rs` for what is accepted, then one file for each type.
+
+mod bytes;
+mod parse;
+mod rate;
+mod time;
+
+pub use bytes::Bytes;
+pub use parse::{ParseError, Problem};
+pub use rate::Rate;
+pub use time::{Span, Time};

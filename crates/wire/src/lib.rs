@@ -1,0 +1,1 @@
+//! iperf3's protocol and our extension to it, without I/O
