@@ -25,9 +25,9 @@ pub(super) fn goodput(series: &Series) -> (SteadyWindow, Goodput) {
 /// (less than two seconds), or nothing arrived.
 fn first_steady(rates: &[f64]) -> Option<usize> {
     match stats::steady_state(rates)? {
-        SteadyState::Settled { from } => {
-            stats::mean(&rates[from..]).filter(|mean| *mean > 0.0).map(|_| from)
-        }
+        SteadyState::Settled { from } => stats::mean(&rates[from..])
+            .filter(|mean| *mean > 0.0)
+            .map(|_| from),
         SteadyState::NotSettled { .. } => None,
     }
 }
