@@ -86,8 +86,8 @@ impl StreamCurve {
     /// The curve itself, when its coefficients mean something for up to `streams` streams.
     fn delimited(self, streams: u32) -> Result<Self, CurveError> {
         let flattening = self.a * f64::from(streams).powi(2);
-        // Also catches coefficients that are not numbers.
-        if !(flattening > FLATTENING_MIN * self.b.abs()) {
+        let flattens = flattening > FLATTENING_MIN * self.b.abs();
+        if !flattens {
             return Err(CurveError::NoLimit { streams });
         }
         // Equal rates give b = 0 up to rounding.

@@ -15,7 +15,7 @@ use crate::{Acks, Conditions};
 ///   when neither loss nor window bounds the rate.
 ///
 /// Source: Padhye, Firoiu, Towsley and Kurose, "Modeling TCP throughput: a simple model and its
-/// empirical validation", SIGCOMM 1998, equation 33 (the approximate model).
+/// empirical validation", SIGCOMM 1998, section 2, the approximate form with a limited window.
 /// ```
 /// use models::{Acks, Conditions, pftk};
 /// use units::{Bytes, Span};
