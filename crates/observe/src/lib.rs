@@ -1,1 +1,25 @@
-//! What a run is asked for, what it showed, and the Target that runs it
+//! The vocabulary of a measurement: what a run is asked for, what it showed, and who runs it.
+//!
+//! A [`Target`] is anything that bulk data can be sent through and watched: a live host, an emulated
+//! path, later a simulated one. It is asked for a [`Setting`] under a [`SamplePlan`] and answers with
+//! an [`Observation`]. The tuner, the reports and the documents know only these types.
+//!
+//! What is left out: file transfer, and settings that change while data flows. What a target could
+//! not see is absent (`None` or an empty series), never zero.
+//!
+//! Reading order: [`setting`], [`observation`], [`tcp`], [`round_trip`], [`target`].
+
+pub mod observation;
+pub mod round_trip;
+pub mod setting;
+pub mod target;
+pub mod tcp;
+
+pub use observation::{
+    Buffer, Buffers, Counted, CpuSample, Delivery, Observation, Peer, Progress, Stream,
+    StreamDirection, TerminalCpu,
+};
+pub use round_trip::{Probe, ProbeMethod, ProbeSeries, RoundTrips};
+pub use setting::{Amount, Direction, Precision, SamplePlan, Setting, StreamCount, Window};
+pub use target::{Fault, HostLimits, Snapshot, Target, TargetError, TargetInfo, TargetKind, Watch};
+pub use tcp::TcpSample;

@@ -1,0 +1,138 @@
+//! Round trips of small probes, with and without load beside them.
+
+use units::{Span, Time};
+
+/// One probe and its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Probe {
+    /// When it was sent, from the start of its series.
+    pub sent: Time,
+    /// How long the answer took; `None` when none came.
+    pub rtt: Option<Span>,
+}
+
+/// What carried the probes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ProbeMethod {
+    /// Datagrams that a trunkline server echoes.
+    UdpEcho,
+    /// ICMP echo, answered by the far kernel.
+    IcmpEcho,
+}
+
+/// Probes sent one after another under the same conditions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProbeSeries {
+    /// What carried them.
+    pub method: ProbeMethod,
+    /// The probes, in the order in which they were sent.
+    pub probes: Vec<Probe>,
+}
+
+/// Round trips of one measurement cycle: idle first, then beside the streams.
+///
+/// Source of the cycle and of both figures below: Cottrell's SLAC measurements of 2000-2001.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RoundTrips {
+    /// Before the streams started; `None` when nothing answers probes there.
+    pub unloaded: Option<ProbeSeries>,
+    /// While the streams ran.
+    pub loaded: Option<ProbeSeries>,
+}
+
+impl ProbeSeries {
+    /// The answers' round-trip times in seconds, in sending order.
+    pub fn rtt_seconds(&self) -> Vec<f64> {
+        let answered = self.probes.iter().filter_map(|probe| probe.rtt);
+        answered.map(Span::as_secs_f64).collect()
+    }
+
+    /// The smallest round-trip time; `None` when no probe was answered.
+    pub fn min(&self) -> Option<Span> {
+        self.probes.iter().filter_map(|probe| probe.rtt).min()
+    }
+
+    /// The mean round-trip time; `None` when no probe was answered.
+    pub fn mean(&self) -> Option<Span> {
+        let rtts = self.rtt_seconds();
+        let sum: f64 = rtts.iter().sum();
+        (!rtts.is_empty()).then(|| Span::from_secs_f64(sum / rtts.len() as f64))
+    }
+
+    /// The share of probes without an answer; `None` when none was sent.
+    pub fn loss_ratio(&self) -> Option<f64> {
+        let sent = self.probes.len();
+        let lost = self.probes.iter().filter(|probe| probe.rtt.is_none());
+        (sent > 0).then(|| lost.count() as f64 / sent as f64)
+    }
+
+    /// Rate variability: `1 - min(RTT) / mean(RTT)`, 0 on a path without queueing.
+    ///
+    /// ```
+    /// # use observe::{Probe, ProbeMethod, ProbeSeries};
+    /// # use units::{Span, Time};
+    /// let probe = |ms| Probe { sent: Time::ZERO, rtt: Some(Span::from_millis(ms)) };
+    /// let series = ProbeSeries {
+    ///     method: ProbeMethod::UdpEcho,
+    ///     probes: vec![probe(164), probe(198)],
+    /// };
+    /// // 1 - 164/181 = 0.0939, the loaded RTT of SLAC to CERN with 8 streams of 64 kB.
+    /// assert!((series.rate_variability().unwrap() - 0.0939).abs() < 1e-4);
+    /// ```
+    pub fn rate_variability(&self) -> Option<f64> {
+        let (min, mean) = (self.min()?, self.mean()?);
+        (mean > Span::ZERO).then(|| 1.0 - min.as_secs_f64() / mean.as_secs_f64())
+    }
+}
+
+impl RoundTrips {
+    /// dRTT in seconds: mean loaded less mean unloaded round-trip time. It can be slightly
+    /// negative by chance on a path without a queue.
+    pub fn added_seconds(&self) -> Option<f64> {
+        let loaded = self.loaded.as_ref()?.mean()?;
+        let unloaded = self.unloaded.as_ref()?.mean()?;
+        Some(loaded.as_secs_f64() - unloaded.as_secs_f64())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(rtts: &[Option<u64>]) -> ProbeSeries {
+        let probe = |ms: &Option<u64>| Probe {
+            sent: Time::ZERO,
+            rtt: ms.map(Span::from_millis),
+        };
+        ProbeSeries {
+            method: ProbeMethod::UdpEcho,
+            probes: rtts.iter().map(probe).collect(),
+        }
+    }
+
+    #[test]
+    fn lost_probes_count_as_loss_and_not_as_time() {
+        let series = series(&[Some(10), None, Some(30), None]);
+        assert_eq!(series.mean(), Some(Span::from_millis(20)));
+        assert_eq!(series.loss_ratio(), Some(0.5));
+    }
+
+    #[test]
+    fn an_unanswered_series_has_no_figures() {
+        let series = series(&[None, None]);
+        assert_eq!(series.min(), None);
+        assert_eq!(series.rate_variability(), None);
+        assert_eq!(series.loss_ratio(), Some(1.0));
+    }
+
+    #[test]
+    fn added_delay_needs_both_series() {
+        let mut trips = RoundTrips {
+            unloaded: Some(series(&[Some(165)])),
+            loaded: None,
+        };
+        assert_eq!(trips.added_seconds(), None);
+        trips.loaded = Some(series(&[Some(181)]));
+        assert!((trips.added_seconds().unwrap() - 0.016).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,210 @@
+//! What a run is asked for.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+use units::{Bytes, Rate, Span};
+
+/// The number of parallel streams: 1 to 128, iperf3's bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StreamCount(u16);
+
+/// A stream count outside 1 to 128.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{asked} streams are not between 1 and {max}", max = StreamCount::MAX)]
+pub struct StreamCountError {
+    /// What was asked for.
+    pub asked: String,
+}
+
+impl StreamCount {
+    /// One stream.
+    pub const ONE: StreamCount = StreamCount(1);
+    /// The most streams one run may have.
+    pub const MAX: StreamCount = StreamCount(128);
+
+    /// Checks the bounds.
+    ///
+    /// # Errors
+    /// When `streams` is zero or above 128.
+    pub fn new(streams: u64) -> Result<Self, StreamCountError> {
+        match u16::try_from(streams) {
+            Ok(n) if (1..=Self::MAX.0).contains(&n) => Ok(StreamCount(n)),
+            _ => Err(StreamCountError {
+                asked: streams.to_string(),
+            }),
+        }
+    }
+
+    /// The count.
+    pub const fn get(self) -> u16 {
+        self.0
+    }
+
+    /// Twice as many, or `None` beyond the bound.
+    pub fn doubled(self) -> Option<Self> {
+        Self::new(u64::from(self.0) * 2).ok()
+    }
+}
+
+impl fmt::Display for StreamCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for StreamCount {
+    type Err = StreamCountError;
+
+    fn from_str(text: &str) -> Result<Self, StreamCountError> {
+        let asked = || StreamCountError {
+            asked: text.to_owned(),
+        };
+        let streams = text.trim().parse().map_err(|_| asked())?;
+        Self::new(streams)
+    }
+}
+
+/// The socket buffers of each stream, the same at both ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Window {
+    /// The kernel sizes the buffers as the stream runs, up to `tcp_wmem[2]` and `tcp_rmem[2]`.
+    Auto,
+    /// `SO_SNDBUF` and `SO_RCVBUF` of this size. The kernel clamps it to `wmem_max` and `rmem_max`
+    /// and then doubles it for its own bookkeeping; this is the size before either.
+    Fixed(Bytes),
+}
+
+impl fmt::Display for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Window::Auto => f.pad("auto"),
+            Window::Fixed(bytes) => bytes.fmt(f),
+        }
+    }
+}
+
+impl FromStr for Window {
+    type Err = units::ParseError;
+
+    fn from_str(text: &str) -> Result<Self, units::ParseError> {
+        match text {
+            "auto" => Ok(Window::Auto),
+            size => size.parse().map(Window::Fixed),
+        }
+    }
+}
+
+/// Which end sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Direction {
+    /// The client sends: iperf3's default.
+    #[default]
+    Forward,
+    /// The server sends: iperf3's `-R`.
+    Reverse,
+    /// Both send, each over its own streams: iperf3's `--bidir`.
+    Both,
+}
+
+/// One point of the space that is measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// Parallel streams (in each direction, when both ends send).
+    pub streams: StreamCount,
+    /// Socket buffers of each stream.
+    pub window: Window,
+    /// Which end sends.
+    pub direction: Direction,
+    /// Congestion control by its kernel name; `None` leaves the host's default.
+    pub congestion: Option<String>,
+    /// Upper bound on each stream's sending rate (`SO_MAX_PACING_RATE`).
+    pub pacing: Option<Rate>,
+    /// Maximum segment size in bytes (`TCP_MAXSEG`); `None` leaves it to the path's MTU.
+    pub mss: Option<u16>,
+}
+
+impl Setting {
+    /// `streams` forward streams with `window`, everything else as the host has it.
+    pub fn new(streams: StreamCount, window: Window) -> Self {
+        Setting {
+            streams,
+            window,
+            direction: Direction::Forward,
+            congestion: None,
+            pacing: None,
+            mss: None,
+        }
+    }
+}
+
+/// How much is sent in one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Amount {
+    /// As much as passes in this time.
+    Time(Span),
+    /// This much, over all streams together.
+    Bytes(Bytes),
+}
+
+/// When a run may end before its time: its goodput is known well enough.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Precision {
+    /// Half the width of the 95 % interval, as a share of the goodput.
+    pub relative_half_width: f64,
+    /// Steady time that must have been seen before the interval is believed.
+    pub steady_min: Span,
+}
+
+/// How one run is carried out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SamplePlan {
+    /// How much to send at the most.
+    pub amount: Amount,
+    /// Stop sooner when the goodput is known this well; `None` runs the full amount.
+    pub precision: Option<Precision>,
+    /// How long the idle path is probed before the streams start; zero leaves that out.
+    pub unloaded: Span,
+}
+
+impl SamplePlan {
+    /// Telemetry is read this often, at both ends.
+    pub const INTERVAL: Span = Span::from_millis(100);
+
+    /// A run of this length, after one second of probing the idle path.
+    pub fn lasting(duration: Span) -> Self {
+        SamplePlan {
+            amount: Amount::Time(duration),
+            precision: None,
+            unloaded: Span::from_secs(1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stream_counts_outside_the_bound_are_refused_with_value_and_bound() {
+        for text in ["0", "129", "-1", "1000000000000", "many"] {
+            let error = text.parse::<StreamCount>().unwrap_err().to_string();
+            assert_eq!(error, format!("{text} streams are not between 1 and 128"));
+        }
+    }
+
+    #[test]
+    fn doubling_stops_at_the_bound() {
+        assert_eq!(StreamCount::ONE.doubled().map(StreamCount::get), Some(2));
+        assert_eq!(StreamCount::MAX.doubled(), None);
+    }
+
+    #[test]
+    fn windows_print_and_parse() {
+        assert_eq!("auto".parse(), Ok(Window::Auto));
+        let fixed = Window::Fixed(Bytes::from_kib(256));
+        assert_eq!(fixed.to_string(), "256KiB");
+        assert_eq!("256k".parse(), Ok(fixed));
+    }
+}

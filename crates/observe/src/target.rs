@@ -1,0 +1,127 @@
+//! The one interface behind which a live, an emulated and a simulated path look alike.
+
+use std::error::Error;
+use std::fmt;
+
+use units::{Bytes, Rate, Span, Time};
+
+use crate::{Observation, SamplePlan, Setting};
+
+/// Something that bulk data can be sent through and watched: simulated, emulated or live.
+pub trait Target {
+    /// What it is, as far as is known without sending anything.
+    fn describe(&self) -> TargetInfo;
+
+    /// Runs one setting and tells what was seen.
+    ///
+    /// # Errors
+    /// When the run could not be carried out: nobody there, refused, busy, cancelled.
+    fn observe(
+        &mut self,
+        setting: &Setting,
+        plan: &SamplePlan,
+        watch: &mut dyn Watch,
+    ) -> Result<Observation, TargetError>;
+}
+
+/// Somebody who looks on while a run goes, and may end it.
+pub trait Watch {
+    /// Called every [`SamplePlan::INTERVAL`] while the streams run.
+    fn on_progress(&mut self, snapshot: &Snapshot) {
+        let _ = snapshot;
+    }
+
+    /// Whether the user has had enough; asked at least every interval.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// Nobody looks on.
+impl Watch for () {}
+
+/// Where a run stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Snapshot {
+    /// Time since the streams started.
+    pub at: Time,
+    /// The longest the streams will run; `None` when a byte count ends them.
+    pub duration_max: Option<Span>,
+    /// Bytes delivered so far, as far as this end can tell.
+    pub bytes: Bytes,
+    /// Rate over the last interval.
+    pub rate: Rate,
+    /// The latest smoothed round-trip time, averaged over the streams.
+    pub rtt: Option<Span>,
+}
+
+/// What a target is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TargetInfo {
+    /// The name under which the user gave it.
+    pub name: String,
+    /// Which way it runs.
+    pub kind: TargetKind,
+    /// The sending host's limits on buffers, where they can be read.
+    pub limits: Option<HostLimits>,
+}
+
+/// Which way a target runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TargetKind {
+    /// A host on the network.
+    Live,
+    /// A path between two namespaces of this host.
+    Emulated,
+}
+
+/// The bounds that a Linux host sets on socket buffers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostLimits {
+    /// `net.core.wmem_max`: the most that `SO_SNDBUF` gives, before doubling.
+    pub send_fixed_max: Bytes,
+    /// `net.core.rmem_max`: the most that `SO_RCVBUF` gives, before doubling.
+    pub receive_fixed_max: Bytes,
+    /// `net.ipv4.tcp_wmem[2]`: how far the kernel grows a send buffer by itself.
+    pub send_auto_max: Bytes,
+    /// `net.ipv4.tcp_rmem[2]`: how far the kernel grows a receive buffer by itself.
+    pub receive_auto_max: Bytes,
+}
+
+/// Whose fault a failure is; decides the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// The request was wrong: exit code 2.
+    Request,
+    /// The path, the far end or this host failed: exit code 1.
+    Run,
+    /// The user ended it: exit code 1, without a complaint.
+    Cancelled,
+}
+
+/// Why a target could not be observed.
+#[derive(Debug)]
+pub struct TargetError {
+    /// Whose fault it is.
+    pub fault: Fault,
+    /// What happened, with the value and the bound.
+    pub what: String,
+    /// The next step.
+    pub hint: Option<String>,
+    /// The failure underneath.
+    pub source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl fmt::Display for TargetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl Error for TargetError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source
+            .as_deref()
+            .map(|source| source as &(dyn Error + 'static))
+    }
+}
