@@ -20,6 +20,7 @@ mod carrier;
 mod clock;
 mod congestion;
 mod error;
+mod listening;
 mod namespace;
 mod network;
 mod program;
