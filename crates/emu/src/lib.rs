@@ -22,6 +22,7 @@ mod congestion;
 mod error;
 mod listening;
 mod namespace;
+mod netlink;
 mod network;
 mod program;
 

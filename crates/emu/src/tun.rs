@@ -7,13 +7,13 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
-use crate::EmuError;
+use crate::{EmuError, netlink};
 
 /// The name that the device has inside its namespace.
 const NAME: &str = "wan0";
 /// Packets that wait for our reader. Well above any congestion window that a few Gbit/s need, so
 /// that every drop is the link's and none the device's.
-const READ_QUEUE_PACKETS: i32 = 100_000;
+const READ_QUEUE_PACKETS: u32 = 100_000;
 
 /// One end of the emulated path, ready to carry packets.
 #[derive(Debug)]
@@ -68,8 +68,11 @@ fn configure(address: Ipv4Addr, mtu: u16) -> Result<(), EmuError> {
     let mut request = Request::named(NAME);
     request.set_number(i32::from(mtu));
     request.call(&socket, libc::SIOCSIFMTU, "setting the MTU")?;
-    request.set_number(READ_QUEUE_PACKETS);
-    request.call(&socket, libc::SIOCSIFTXQLEN, "setting the queue length")?;
+    request.call(&socket, libc::SIOCGIFINDEX, "finding the device's index")?;
+    netlink::set_queue_length(request.number(), READ_QUEUE_PACKETS).map_err(|source| {
+        let step = "setting the queue length";
+        EmuError::Interface { step, source }
+    })?;
     request.set_address(address);
     request.call(&socket, libc::SIOCSIFADDR, "setting the address")?;
     request.set_address(Ipv4Addr::new(255, 255, 255, 0));
@@ -98,9 +101,14 @@ impl Request {
         self.0.ifr_ifru.ifru_flags = flags as libc::c_short;
     }
 
-    /// A bare number; the union has one `int` for MTU, queue length and the like.
+    /// A bare number; the union has one `int` for MTU, index and the like.
     fn set_number(&mut self, number: i32) {
         self.0.ifr_ifru.ifru_mtu = number;
+    }
+
+    fn number(&self) -> i32 {
+        // SAFETY: every field of the union is plain data, and all of it was initialised.
+        unsafe { self.0.ifr_ifru.ifru_mtu }
     }
 
     fn set_address(&mut self, address: Ipv4Addr) {
