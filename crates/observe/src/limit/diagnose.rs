@@ -27,6 +27,8 @@ const NEARLY_FULL: f64 = 0.75;
 const LOSS_MIN: f64 = 1e-5;
 /// Pacing that lowers retransmissions by this factor shows that bursts caused them.
 const PACING_CURES: f64 = 5.0;
+/// Pacing that does not even halve them shows that bursts did not; in between both remain possible.
+const PACING_HELPS: f64 = 2.0;
 /// Twice the streams brought this much: each stream is limited for itself.
 const LINEAR_GAIN: f64 = 1.8;
 /// A window that still grows by this much over the run had not arrived.
@@ -284,21 +286,29 @@ fn reordering(evidence: &Evidence<'_>, lost: &str) -> Option<Verdict> {
 fn drops(evidence: &Evidence<'_>, share: f64, lost: String) -> Verdict {
     let lost = format!("{lost} and no queue stands");
     match evidence.context.paced_retransmitted_share {
-        Some(paced) if paced * PACING_CURES < share => {
-            let because = format!(
-                "{lost}; paced it is {}: bursts overflow a queue that is too short for them",
-                percent(paced)
-            );
-            verdict(Limit::ShallowQueue, because)
-        }
-        Some(paced) => {
-            let because = format!(
-                "{lost}; pacing leaves {}: packets are lost at random",
-                percent(paced)
-            );
-            verdict(Limit::Loss, because)
-        }
+        Some(paced) => told_by_pacing(share, paced, &lost),
         None => undecided(evidence, lost),
+    }
+}
+
+fn told_by_pacing(share: f64, paced: f64, lost: &str) -> Verdict {
+    let paced_percent = percent(paced);
+    if paced * PACING_CURES < share {
+        let because = format!(
+            "{lost}; paced it is {paced_percent}: bursts overflow a queue that is too short for them"
+        );
+        return verdict(Limit::ShallowQueue, because);
+    }
+    if paced * PACING_HELPS >= share {
+        let because = format!("{lost}; pacing leaves {paced_percent}: packets are lost at random");
+        return verdict(Limit::Loss, because);
+    }
+    let because = format!(
+        "{lost}; paced it is {paced_percent}, so bursts overflow a short queue, or chance helped"
+    );
+    Verdict {
+        or: Some(Limit::Loss),
+        ..verdict(Limit::ShallowQueue, because)
     }
 }
 
