@@ -1,1 +1,1 @@
-//! Streams over real sockets: client, server, TCP_INFO and round-trip probes
+//! Streams over real sockets: client, server, `TCP_INFO` and round-trip probes.
