@@ -176,9 +176,7 @@ fn allowed_congestion() -> String {
 
 fn set_pacing(socket: &SockRef<'_>, rate: Rate) -> io::Result<()> {
     let bytes_per_second = (rate.bits_per_second() / 8).max(1);
-    let set = |value: &u64| {
-        set_option(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, value)
-    };
+    let set = |value: &u64| set_option(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, value);
     // Kernels before 5.0 take 32 bits only and read the lower half of what they are given.
     set(&bytes_per_second)
 }

@@ -99,9 +99,15 @@ impl BindError {
     pub fn hint(&self) -> Option<&'static str> {
         let (BindError::Tcp { source, .. } | BindError::Udp { source, .. }) = self;
         match source.kind() {
-            io::ErrorKind::AddrInUse => Some("another server uses this port: stop it or choose another with `--port`"),
-            io::ErrorKind::PermissionDenied => Some("ports below 1024 are for root: choose a higher one with `--port`"),
-            io::ErrorKind::AddrNotAvailable => Some("this host does not have that address: leave `--bind` out to use all"),
+            io::ErrorKind::AddrInUse => {
+                Some("another server uses this port: stop it or choose another with `--port`")
+            }
+            io::ErrorKind::PermissionDenied => {
+                Some("ports below 1024 are for root: choose a higher one with `--port`")
+            }
+            io::ErrorKind::AddrNotAvailable => {
+                Some("this host does not have that address: leave `--bind` out to use all")
+            }
             _ => None,
         }
     }
@@ -228,7 +234,11 @@ fn has_v6() -> bool {
 }
 
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    let socket = Socket::new(
+        Domain::for_address(address),
+        Type::STREAM,
+        Some(Protocol::TCP),
+    )?;
     if is_any_v6(address) {
         socket.set_only_v6(false)?;
     }
@@ -240,7 +250,11 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 fn datagrams(address: SocketAddr) -> io::Result<UdpSocket> {
-    let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+    let socket = Socket::new(
+        Domain::for_address(address),
+        Type::DGRAM,
+        Some(Protocol::UDP),
+    )?;
     if is_any_v6(address) {
         socket.set_only_v6(false)?;
     }

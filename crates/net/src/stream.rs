@@ -70,7 +70,10 @@ impl Work {
 
     /// Whether the senders have taken all there was to send.
     pub(crate) fn is_spent(&self) -> bool {
-        let left = self.budget.as_ref().map(|left| left.load(Ordering::Relaxed));
+        let left = self
+            .budget
+            .as_ref()
+            .map(|left| left.load(Ordering::Relaxed));
         left == Some(0)
     }
 

@@ -26,7 +26,10 @@ pub(crate) fn read(socket: &TcpStream, at: Time) -> io::Result<TcpSample> {
     Ok(parse(buffer.get(..length).unwrap_or_default(), at))
 }
 
-#[expect(unsafe_code, reason = "no safe crate reads TCP_INFO beyond its first fields")]
+#[expect(
+    unsafe_code,
+    reason = "no safe crate reads TCP_INFO beyond its first fields"
+)]
 fn getsockopt(socket: &TcpStream, buffer: &mut [u8; BUFFER]) -> io::Result<usize> {
     let mut length = BUFFER as libc::socklen_t;
     // SAFETY: the descriptor is open while `socket` is borrowed, and the kernel writes at most
@@ -52,7 +55,9 @@ fn parse(info: &[u8], at: Time) -> TcpSample {
     let micros = |micros: u64| Span::from_micros(micros);
     TcpSample {
         at,
-        rtt: word(68).filter(|rtt| *rtt > 0).map(|rtt| micros(rtt.into())),
+        rtt: word(68)
+            .filter(|rtt| *rtt > 0)
+            .map(|rtt| micros(rtt.into())),
         rtt_min: word(148)
             .filter(|rtt| *rtt != MIN_RTT_UNSET && *rtt > 0)
             .map(|rtt| micros(rtt.into())),

@@ -68,25 +68,101 @@ fn count(value: u64) -> Option<u32> {
 
 /// The sender's columns behind `time_us` and `bytes`.
 const COLUMNS: &[(&str, Get, Put)] = &[
-    ("rtt_us", |s| micros(s.rtt), |s, v| s.rtt = Some(Span::from_micros(v))),
-    ("rtt_min_us", |s| micros(s.rtt_min), |s, v| s.rtt_min = Some(Span::from_micros(v))),
-    ("cwnd_segments", |s| s.cwnd_segments.map(u64::from), |s, v| s.cwnd_segments = count(v)),
-    ("ssthresh_segments", |s| s.ssthresh_segments.map(u64::from), |s, v| s.ssthresh_segments = count(v)),
-    ("mss_bytes", |s| bytes(s.mss), |s, v| s.mss = Some(Bytes::new(v))),
-    ("unacked_segments", |s| s.unacked_segments.map(u64::from), |s, v| s.unacked_segments = count(v)),
-    ("peer_window_bytes", |s| bytes(s.peer_window), |s, v| s.peer_window = Some(Bytes::new(v))),
-    ("acked_bytes", |s| bytes(s.bytes_acked), |s, v| s.bytes_acked = Some(Bytes::new(v))),
-    ("received_bytes", |s| bytes(s.bytes_received), |s, v| s.bytes_received = Some(Bytes::new(v))),
-    ("sent_bytes", |s| bytes(s.bytes_sent), |s, v| s.bytes_sent = Some(Bytes::new(v))),
-    ("retransmitted_bytes", |s| bytes(s.bytes_retransmitted), |s, v| s.bytes_retransmitted = Some(Bytes::new(v))),
-    ("retransmits", |s| s.retransmits.map(u64::from), |s, v| s.retransmits = count(v)),
-    ("not_sent_bytes", |s| bytes(s.not_sent), |s, v| s.not_sent = Some(Bytes::new(v))),
-    ("delivery_bits_per_second", |s| s.delivery_rate.map(Rate::bits_per_second), |s, v| s.delivery_rate = Some(Rate::from_bits_per_second(v))),
-    ("busy_us", |s| micros(s.busy), |s, v| s.busy = Some(Span::from_micros(v))),
-    ("receive_window_limited_us", |s| micros(s.receive_window_limited), |s, v| s.receive_window_limited = Some(Span::from_micros(v))),
-    ("send_buffer_limited_us", |s| micros(s.send_buffer_limited), |s, v| s.send_buffer_limited = Some(Span::from_micros(v))),
-    ("reorderings", |s| s.reorderings.map(u64::from), |s, v| s.reorderings = count(v)),
-    ("duplicates_reported", |s| s.duplicates_reported.map(u64::from), |s, v| s.duplicates_reported = count(v)),
+    (
+        "rtt_us",
+        |s| micros(s.rtt),
+        |s, v| s.rtt = Some(Span::from_micros(v)),
+    ),
+    (
+        "rtt_min_us",
+        |s| micros(s.rtt_min),
+        |s, v| s.rtt_min = Some(Span::from_micros(v)),
+    ),
+    (
+        "cwnd_segments",
+        |s| s.cwnd_segments.map(u64::from),
+        |s, v| s.cwnd_segments = count(v),
+    ),
+    (
+        "ssthresh_segments",
+        |s| s.ssthresh_segments.map(u64::from),
+        |s, v| s.ssthresh_segments = count(v),
+    ),
+    (
+        "mss_bytes",
+        |s| bytes(s.mss),
+        |s, v| s.mss = Some(Bytes::new(v)),
+    ),
+    (
+        "unacked_segments",
+        |s| s.unacked_segments.map(u64::from),
+        |s, v| s.unacked_segments = count(v),
+    ),
+    (
+        "peer_window_bytes",
+        |s| bytes(s.peer_window),
+        |s, v| s.peer_window = Some(Bytes::new(v)),
+    ),
+    (
+        "acked_bytes",
+        |s| bytes(s.bytes_acked),
+        |s, v| s.bytes_acked = Some(Bytes::new(v)),
+    ),
+    (
+        "received_bytes",
+        |s| bytes(s.bytes_received),
+        |s, v| s.bytes_received = Some(Bytes::new(v)),
+    ),
+    (
+        "sent_bytes",
+        |s| bytes(s.bytes_sent),
+        |s, v| s.bytes_sent = Some(Bytes::new(v)),
+    ),
+    (
+        "retransmitted_bytes",
+        |s| bytes(s.bytes_retransmitted),
+        |s, v| s.bytes_retransmitted = Some(Bytes::new(v)),
+    ),
+    (
+        "retransmits",
+        |s| s.retransmits.map(u64::from),
+        |s, v| s.retransmits = count(v),
+    ),
+    (
+        "not_sent_bytes",
+        |s| bytes(s.not_sent),
+        |s, v| s.not_sent = Some(Bytes::new(v)),
+    ),
+    (
+        "delivery_bits_per_second",
+        |s| s.delivery_rate.map(Rate::bits_per_second),
+        |s, v| s.delivery_rate = Some(Rate::from_bits_per_second(v)),
+    ),
+    (
+        "busy_us",
+        |s| micros(s.busy),
+        |s, v| s.busy = Some(Span::from_micros(v)),
+    ),
+    (
+        "receive_window_limited_us",
+        |s| micros(s.receive_window_limited),
+        |s, v| s.receive_window_limited = Some(Span::from_micros(v)),
+    ),
+    (
+        "send_buffer_limited_us",
+        |s| micros(s.send_buffer_limited),
+        |s, v| s.send_buffer_limited = Some(Span::from_micros(v)),
+    ),
+    (
+        "reorderings",
+        |s| s.reorderings.map(u64::from),
+        |s, v| s.reorderings = count(v),
+    ),
+    (
+        "duplicates_reported",
+        |s| s.duplicates_reported.map(u64::from),
+        |s, v| s.duplicates_reported = count(v),
+    ),
 ];
 
 const TIME: &str = "time_us";
@@ -171,8 +247,13 @@ pub(crate) fn read(table: &Telemetry, index: u16, direction: StreamDirection) ->
         .filter_map(|(name, _, put)| Some((table.column(name)?, *put)))
         .collect();
     let tcp = rows.filter(|_| role == Role::Sender).map(|(at, row)| {
-        let mut sample = TcpSample { at, ..TcpSample::default() };
-        let cells = known.iter().filter_map(|(column, put)| Some((put, cell(row, *column)?)));
+        let mut sample = TcpSample {
+            at,
+            ..TcpSample::default()
+        };
+        let cells = known
+            .iter()
+            .filter_map(|(column, put)| Some((put, cell(row, *column)?)));
         cells.for_each(|(put, value)| put(&mut sample, value));
         sample
     });

@@ -7,14 +7,22 @@
 //! What is left out: file transfer, and settings that change while data flows. What a target could
 //! not see is absent (`None` or an empty series), never zero.
 //!
-//! Reading order: [`setting`], [`observation`], [`tcp`], [`round_trip`], [`target`].
+//! Reading order: [`setting`], [`observation`], [`tcp`], [`round_trip`], [`target`]; then what is
+//! derived from them: [`analysis`], [`limit`].
 
+pub mod analysis;
+pub mod limit;
 pub mod observation;
 pub mod round_trip;
 pub mod setting;
 pub mod target;
 pub mod tcp;
 
+pub use analysis::{
+    DirectionSummary, Goodput, RateInterval, Steadiness, SteadyWindow, StreamGoodput, Summary,
+    TcpSummary,
+};
+pub use limit::{Context, Limit, Verdict, diagnose};
 pub use observation::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Observation, Peer, Progress, Stream,
     StreamDirection, TerminalCpu,

@@ -46,7 +46,12 @@ fn strange_answers_are_no_round_trips() {
         sequence: 1 << 40,
         ..request.reply()
     };
-    for datagram in [&request.encode()[..], &stranger.encode(), &beyond.encode(), b"x"] {
+    for datagram in [
+        &request.encode()[..],
+        &stranger.encode(),
+        &beyond.encode(),
+        b"x",
+    ] {
         peer.send_to(datagram, from).unwrap();
     }
     let mut probes = [Probe {

@@ -69,7 +69,9 @@ pub(super) fn serve<'scope, 'env>(
     };
     while !shared.is_stopped() {
         let ready = acceptor.wait(listener);
-        acceptor.sessions.retain(|_, entry| !entry.thread.is_finished());
+        acceptor
+            .sessions
+            .retain(|_, entry| !entry.thread.is_finished());
         acceptor.read_cookies(&ready);
         acceptor.drop_silent();
         acceptor.accept(listener);
@@ -107,7 +109,10 @@ impl<'scope> Acceptor<'scope, '_, '_> {
         if self.unidentified.len() >= self.shared.limits.unidentified
             && let Some(oldest) = self.unidentified.pop_front()
         {
-            self.refuse(oldest.peer, Refusal::Crowded(self.shared.limits.unidentified));
+            self.refuse(
+                oldest.peer,
+                Refusal::Crowded(self.shared.limits.unidentified),
+            );
         }
         self.unidentified.push_back(Unidentified {
             socket,

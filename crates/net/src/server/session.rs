@@ -148,7 +148,11 @@ impl<'a> Session<'a> {
             self.take_arrivals();
             self.hear()?;
             self.read_streams()?;
-            if self.machine.deadline().is_some_and(|at| at <= self.clock.now()) {
+            if self
+                .machine
+                .deadline()
+                .is_some_and(|at| at <= self.clock.now())
+            {
                 self.machine.on_deadline()?;
             }
         }
@@ -226,7 +230,10 @@ impl<'a> Session<'a> {
         let now = self.clock.now();
         let reading = self.flow.as_ref().and_then(Flow::until_reading);
         let deadline = self.machine.deadline().map(|at| at.since(now));
-        let limit = [reading, deadline].into_iter().flatten().fold(TICK, Span::min);
+        let limit = [reading, deadline]
+            .into_iter()
+            .flatten()
+            .fold(TICK, Span::min);
         let mut watched = [
             readable(self.control.as_fd()),
             readable(self.arrivals.bell.as_fd()),
@@ -294,7 +301,11 @@ impl<'a> Session<'a> {
             duration: flow.map_or(Span::ZERO, |flow| flow.duration),
             received,
             sent,
-            notes: self.test.iter().flat_map(|test| test.notes.clone()).collect(),
+            notes: self
+                .test
+                .iter()
+                .flat_map(|test| test.notes.clone())
+                .collect(),
         }
     }
 

@@ -1,0 +1,188 @@
+//! The figures that a run comes down to.
+
+use units::{Bytes, Rate, Span, Time};
+
+use crate::{Counted, StreamDirection};
+
+/// Whether a run reached a steady rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Steadiness {
+    /// The rate settled; everything before was cut off as warm-up.
+    Settled,
+    /// It never settled, or the run was too short to tell: figures are over the whole run.
+    NeverSettled,
+    /// Only totals are known, so figures are over the whole run.
+    TotalsOnly,
+}
+
+/// The part of a run over which its figures hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SteadyWindow {
+    /// Where the warm-up ends.
+    pub from: Time,
+    /// Where the readings end.
+    pub to: Time,
+    /// Whether a warm-up could be told apart.
+    pub steadiness: Steadiness,
+}
+
+impl SteadyWindow {
+    /// How long it is.
+    pub fn length(&self) -> Span {
+        self.to.since(self.from)
+    }
+
+    /// Whether `at` lies in it, both ends included.
+    pub fn contains(&self, at: Time) -> bool {
+        (self.from..=self.to).contains(&at)
+    }
+}
+
+/// A 95 % interval of a rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateInterval {
+    /// Lower end.
+    pub low: Rate,
+    /// Upper end.
+    pub high: Rate,
+}
+
+/// Bytes delivered to the receiver per time, over the steady window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Goodput {
+    /// The mean.
+    pub mean: Rate,
+    /// Where the mean of a longer run lies with 95 % confidence; `None` when the run is too short
+    /// or never settled.
+    pub interval: Option<RateInterval>,
+}
+
+/// One stream's part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StreamGoodput {
+    /// Its number within the run.
+    pub number: u16,
+    /// Its mean over the same window.
+    pub goodput: Rate,
+}
+
+/// What the senders' kernels said over the steady window: differences from its start to its end,
+/// summed over the streams of one direction.
+///
+/// Every figure is absent where no kernel gave what it needs.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct TcpSummary {
+    /// Time with data outstanding, as a share of the window.
+    pub busy_share: Option<f64>,
+    /// Busy time held back by the receiver's window, as a share of busy time.
+    pub receive_window_share: Option<f64>,
+    /// Busy time held back by the send buffer, as a share of busy time.
+    pub send_buffer_share: Option<f64>,
+    /// Readings at which the kernel had nothing left to send, as a share of all.
+    pub not_sent_empty_share: Option<f64>,
+    /// Readings with at least 90 % of the peer's window in flight, as a share of all.
+    pub window_full_share: Option<f64>,
+    /// Mean window that the peer offered to one stream.
+    pub peer_window: Option<Bytes>,
+    /// Mean bytes in flight of one stream.
+    pub flight: Option<Bytes>,
+    /// Mean congestion window of one stream.
+    pub congestion_window: Option<Bytes>,
+    /// Growth of one stream's congestion window from the first to the last third of the window.
+    pub congestion_window_growth: Option<f64>,
+    /// Payload of a segment.
+    pub mss: Option<Bytes>,
+    /// Retransmitted bytes as a share of the bytes sent.
+    pub retransmitted_share: Option<f64>,
+    /// Retransmitted segments.
+    pub retransmits: Option<u64>,
+    /// Retransmissions that the receiver reported as duplicates, as a share of retransmissions.
+    pub duplicate_share: Option<f64>,
+    /// Reordering events.
+    pub reorderings: Option<u64>,
+    /// Mean smoothed round-trip time.
+    pub rtt: Option<Span>,
+    /// Smallest round-trip time.
+    pub rtt_min: Option<Span>,
+}
+
+/// Everything about one direction of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DirectionSummary {
+    /// Which way, seen from the client.
+    pub direction: StreamDirection,
+    /// The window over which the figures hold.
+    pub steady: SteadyWindow,
+    /// All streams together.
+    pub goodput: Goodput,
+    /// Who counted: the receiver, only where it did for every stream.
+    pub counted: Counted,
+    /// Each stream.
+    pub streams: Vec<StreamGoodput>,
+    /// Jain's fairness index over the streams: 1 when all get the same.
+    pub fairness: Option<f64>,
+    /// What the senders' kernels said.
+    pub tcp: TcpSummary,
+    /// Retransmitted segments over the whole run, as given at the end.
+    pub retransmits_total: Option<u64>,
+    /// The busiest thread at this end, as a share of one processor over the whole run.
+    pub thread_cpu_share: Option<f64>,
+}
+
+/// The figures of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// The direction or directions that carried data: sending first.
+    pub directions: Vec<DirectionSummary>,
+    /// This end's processor use as shares of one processor: (user, kernel).
+    pub cpu_near: Option<(f64, f64)>,
+    /// The far end's, the same way.
+    pub cpu_far: Option<(f64, f64)>,
+    /// Mean round-trip time before the streams.
+    pub rtt_unloaded: Option<Span>,
+    /// Mean round-trip time beside the streams: from probes, else as the streams' senders saw it.
+    pub rtt_loaded: Option<Span>,
+}
+
+impl Summary {
+    /// The direction that a run is judged by: sending, unless only the far end sent.
+    pub fn main(&self) -> Option<&DirectionSummary> {
+        self.directions.first()
+    }
+
+    /// Goodput of all directions together; zero when there was no stream.
+    ///
+    /// The directions' errors are taken as independent: half widths add as squares.
+    pub fn goodput(&self) -> Goodput {
+        let mean: f64 = self
+            .directions
+            .iter()
+            .map(|way| way.goodput.mean.as_f64())
+            .sum();
+        let half_width = |way: &DirectionSummary| {
+            way.goodput
+                .relative_half_width()
+                .map(|width| width * way.goodput.mean.as_f64())
+        };
+        let squares = self
+            .directions
+            .iter()
+            .map(|way| half_width(way).map(|half| half * half));
+        let half = squares
+            .sum::<Option<f64>>()
+            .filter(|_| mean > 0.0)
+            .map(f64::sqrt);
+        Goodput {
+            mean: Rate::from_f64(mean),
+            interval: half.map(|half| RateInterval {
+                low: Rate::from_f64(mean - half),
+                high: Rate::from_f64(mean + half),
+            }),
+        }
+    }
+
+    /// Round-trip time that the run added to the idle path's; `None` when one of the two is unknown.
+    pub fn rtt_added(&self) -> Option<Span> {
+        Some(self.rtt_loaded? - self.rtt_unloaded?)
+    }
+}

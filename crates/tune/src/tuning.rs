@@ -1,0 +1,111 @@
+//! What the tuner found.
+
+use observe::{Goodput, Observation, Setting, Summary, TargetError, Verdict};
+use thiserror::Error;
+use units::{Bytes, Span};
+
+use crate::advice::SysctlLine;
+use crate::plan::Objective;
+
+/// What a sample was taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// To see what more streams bring.
+    Streams,
+    /// To see what a larger window brings where a buffer limits.
+    Window,
+    /// To see whether a window that just fits the path keeps its queue from overflowing.
+    Fit,
+    /// To be surer of a setting that was tried before.
+    Confirm,
+    /// To tell loss from a shallow queue; not a candidate.
+    Explain,
+}
+
+/// One setting that was tried.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    /// What was asked for.
+    pub setting: Setting,
+    /// What it was taken for.
+    pub purpose: Purpose,
+    /// Why it was tried, as a sentence for people without a full stop.
+    pub why: String,
+    /// What was seen.
+    pub observation: Observation,
+    /// What that comes down to.
+    pub summary: Summary,
+}
+
+/// The operating point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recommended {
+    /// The setting.
+    pub setting: Setting,
+    /// Which sample showed it: an index into [`Tuning::samples`].
+    pub sample: usize,
+    /// Its goodput: both directions together where both carried data.
+    pub goodput: Goodput,
+    /// Mean round-trip time beside it.
+    pub rtt_loaded: Option<Span>,
+    /// Mean round-trip time of the idle path.
+    pub rtt_unloaded: Option<Span>,
+    /// Why this one, as a sentence for people without a full stop.
+    pub because: String,
+}
+
+/// What the tuning took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cost {
+    /// Time, with connecting and idle probes.
+    pub elapsed: Span,
+    /// Bytes delivered in all.
+    pub bytes: Bytes,
+}
+
+/// How the search ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// The strategy had what it needed.
+    Found,
+    /// The user or the target cut it short after at least one sample; the recommendation is the
+    /// best of what was seen.
+    Cut(TargetError),
+}
+
+/// Everything that the tuner found out.
+#[derive(Debug)]
+pub struct Tuning {
+    /// What was sought.
+    pub objective: Objective,
+    /// What to use.
+    pub recommended: Recommended,
+    /// What limits one stream with everything as the host has it.
+    pub limit_default: Verdict,
+    /// What limits the recommended setting.
+    pub limit_recommended: Verdict,
+    /// Everything that was tried, in order.
+    pub samples: Vec<Sample>,
+    /// What it took.
+    pub cost: Cost,
+    /// Kernel settings that stand in the way, with values that would not.
+    pub host_advice: Vec<SysctlLine>,
+    /// How the search ended.
+    pub ended: Ended,
+}
+
+/// Why nothing can be recommended.
+#[derive(Debug, Error)]
+pub enum TuneError {
+    /// The first sample failed, so nothing is known.
+    #[error("the first sample could not be taken: {0}")]
+    Target(#[source] TargetError),
+    /// Samples were taken, but nothing arrived in any.
+    #[error("no data arrived in {samples} samples over {elapsed}", elapsed = .elapsed.human())]
+    NothingDelivered {
+        /// How many.
+        samples: usize,
+        /// How long they took.
+        elapsed: Span,
+    },
+}
