@@ -43,10 +43,6 @@ impl ControlSocket {
         Ok(ControlSocket(stream))
     }
 
-    pub(crate) fn peer(&self) -> &TcpStream {
-        &self.0
-    }
-
     /// Reads what has arrived.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Heard {
         match self.0.read(buffer) {
