@@ -208,6 +208,7 @@ fn surplus_streams_are_closed() {
     let server = Running::start();
     let mut control = greeted(&server, 7);
     send_params(&mut control, r#"{"tcp":true,"time":1000}"#);
+    control.read_exact(&mut [0]).unwrap();
     let streams: Vec<TcpStream> = (0..3)
         .map(|_| {
             let mut stream = connect(&server);

@@ -24,6 +24,7 @@ const ARRIVALS_MAX: usize = 256;
 
 /// A connection that has not sent its whole cookie yet.
 struct Unidentified {
+    place: u64,
     socket: TcpStream,
     peer: SocketAddr,
     cookie: [u8; COOKIE_LENGTH],
@@ -33,14 +34,23 @@ struct Unidentified {
 
 /// The acceptor's end of a running session.
 struct Entry<'scope> {
-    arrivals: SyncSender<TcpStream>,
+    arrivals: SyncSender<Arrival>,
     bell: UnixStream,
     thread: ScopedJoinHandle<'scope, ()>,
 }
 
+/// A stream that has told its cookie, and its place in the order of accepting.
+///
+/// That order is all that tells streams apart; cookies may come in another one, when a segment is
+/// lost.
+pub(super) struct Arrival {
+    pub place: u64,
+    pub socket: TcpStream,
+}
+
 /// The session's end: streams that arrive, and a bell that rings for each.
 pub(super) struct Arrivals {
-    pub streams: Receiver<TcpStream>,
+    pub streams: Receiver<Arrival>,
     pub bell: UnixStream,
 }
 
@@ -50,7 +60,8 @@ struct Acceptor<'scope, 'env, 'a> {
     clock: Clock,
     unidentified: VecDeque<Unidentified>,
     sessions: BTreeMap<Cookie, Entry<'scope>>,
-    counted: u64,
+    accepted: u64,
+    opened: u64,
 }
 
 /// Accepts until the server stops.
@@ -65,7 +76,8 @@ pub(super) fn serve<'scope, 'env>(
         clock: Clock::start(),
         unidentified: VecDeque::new(),
         sessions: BTreeMap::new(),
-        counted: 0,
+        accepted: 0,
+        opened: 0,
     };
     while !shared.is_stopped() {
         let ready = acceptor.wait(listener);
@@ -114,7 +126,9 @@ impl<'scope> Acceptor<'scope, '_, '_> {
                 Refusal::Crowded(self.shared.limits.unidentified),
             );
         }
+        self.accepted += 1;
         self.unidentified.push_back(Unidentified {
+            place: self.accepted,
             socket,
             peer,
             cookie: [0; COOKIE_LENGTH],
@@ -138,8 +152,10 @@ impl<'scope> Acceptor<'scope, '_, '_> {
     fn drop_silent(&mut self) {
         let (now, patience) = (self.clock.now(), self.shared.limits.identify);
         let is_late = |one: &Unidentified| now.since(one.since) >= patience;
-        while let Some(late) = self.unidentified.pop_front_if(|one| is_late(one)) {
-            self.refuse(late.peer, Refusal::Silent(patience));
+        while self.unidentified.front().is_some_and(is_late) {
+            let late = self.unidentified.pop_front();
+            late.iter()
+                .for_each(|late| self.refuse(late.peer, Refusal::Silent(patience)));
         }
     }
 
@@ -149,7 +165,10 @@ impl<'scope> Acceptor<'scope, '_, '_> {
             Err(error) => return self.refuse(one.peer, error.into()),
         };
         match self.sessions.get_mut(&cookie) {
-            Some(entry) => entry.hand_over(one.socket),
+            Some(entry) => entry.hand_over(Arrival {
+                place: one.place,
+                socket: one.socket,
+            }),
             None => self.open(cookie, one),
         }
     }
@@ -173,8 +192,8 @@ impl<'scope> Acceptor<'scope, '_, '_> {
         let (near, bell) = UnixStream::pair().ok()?;
         near.set_nonblocking(true).ok()?;
         bell.set_nonblocking(true).ok()?;
-        self.counted += 1;
-        let (number, shared) = (self.counted, self.shared);
+        self.opened += 1;
+        let (number, shared) = (self.opened, self.shared);
         let arrivals = Arrivals { streams, bell };
         let work = move || session::serve(number, one.socket, one.peer, arrivals, shared);
         let builder = thread::Builder::new().name("session".to_owned());
@@ -192,8 +211,8 @@ impl<'scope> Acceptor<'scope, '_, '_> {
 
 impl Entry<'_> {
     /// A session that is full or over does not take it, and the connection closes.
-    fn hand_over(&mut self, socket: TcpStream) {
-        if self.arrivals.try_send(socket).is_ok() {
+    fn hand_over(&mut self, arrival: Arrival) {
+        if self.arrivals.try_send(arrival).is_ok() {
             // A full bell rings already.
             let _ = self.bell.write(&[1]);
         }

@@ -14,7 +14,7 @@ use wire::{
     TestRequest,
 };
 
-use super::acceptor::Arrivals;
+use super::acceptor::{Arrival, Arrivals};
 use super::event::{ServerEvent, SessionError, SessionSummary};
 use super::{Reserved, Shared, report};
 use crate::clock::Clock;
@@ -73,7 +73,8 @@ struct Test<'a> {
     request: TestRequest,
     options: StreamOptions,
     plan: StreamPlan,
-    arrived: Vec<TcpStream>,
+    arrived: Vec<Arrival>,
+    missing: u16,
     notes: Vec<String>,
     _room: Reserved<'a>,
 }
@@ -195,6 +196,7 @@ impl<'a> Session<'a> {
             request,
             plan,
             arrived: Vec::new(),
+            missing: plan.total(),
             notes: Vec::new(),
             _room: room,
         });
@@ -255,8 +257,8 @@ impl<'a> Session<'a> {
         let mut rings = [0; 64];
         // The bell only wakes: what it says is in the queue.
         while matches!(self.arrivals.bell.read(&mut rings), Ok(1..)) {}
-        while let Ok(socket) = self.arrivals.streams.try_recv() {
-            if self.test.as_mut().is_some_and(|test| test.take(socket)) {
+        while let Ok(arrival) = self.arrivals.streams.try_recv() {
+            if self.test.as_mut().is_some_and(|test| test.take(arrival)) {
                 self.machine.on_stream(self.clock.now());
             }
         }
@@ -321,14 +323,15 @@ impl<'a> Session<'a> {
 
 impl Test<'_> {
     /// Whether the stream is one of those agreed on.
-    fn take(&mut self, socket: TcpStream) -> bool {
-        if self.arrived.len() >= usize::from(self.plan.total()) {
+    fn take(&mut self, arrival: Arrival) -> bool {
+        let Some(missing) = self.missing.checked_sub(1) else {
             return false;
-        }
-        if let Err(error) = self.options.apply_to_accepted(&socket) {
+        };
+        self.missing = missing;
+        if let Err(error) = self.options.apply_to_accepted(&arrival.socket) {
             self.note(&error);
         }
-        self.arrived.push(socket);
+        self.arrived.push(arrival);
         true
     }
 
@@ -352,7 +355,12 @@ impl Flow {
             Some(_) => Job::ReceiveAll,
             None => Job::Receive,
         };
-        let arrived = std::mem::take(&mut test.arrived).into_iter().enumerate();
+        let mut arrived = std::mem::take(&mut test.arrived);
+        arrived.sort_by_key(|arrival| arrival.place);
+        let arrived = arrived
+            .into_iter()
+            .map(|arrival| arrival.socket)
+            .enumerate();
         let job = |index: usize| match index < usize::from(test.plan.receive) {
             true => receiving,
             false => Job::Send,
