@@ -1,1 +1,23 @@
-//! A link that carries packets: queue, serialisation, loss, delay; time is passed in
+//! One direction of a path: packets in, packets out, time passed in.
+//!
+//! A [`Link`] is a queue, a sender that takes the time each packet needs at the link's rate, loss on
+//! the wire, and propagation delay, in this order. It never looks at a clock: the emulator drives it
+//! with the monotonic one, a simulator with a virtual one. Everything that moves packets has one
+//! shape, [`Element`].
+//!
+//! What is left out: reordering and delay that varies by itself. A packet that is lost on the wire
+//! has still used its share of the rate, as on a real link; the packet being sent does not count
+//! against the queue's limit.
+//!
+//! Reading order: [`Element`], [`DropTail`], `wire_loss.rs`, [`Link`], [`Counters`].
+
+mod counters;
+mod element;
+mod link;
+mod queue;
+mod wire_loss;
+
+pub use counters::{Count, Counters};
+pub use element::{Admission, DropCause, Element, Packet};
+pub use link::Link;
+pub use queue::DropTail;

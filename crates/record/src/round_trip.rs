@@ -80,7 +80,7 @@ impl From<&ProbeSeries> for Series {
             method: series.method.into(),
             min_seconds: series.min().map(Span::as_secs_f64),
             mean_seconds: series.mean().map(Span::as_secs_f64),
-            median_seconds: median(series),
+            median_seconds: stats::median(&series.rtt_seconds()),
             loss_ratio: series.loss_ratio(),
             rate_variability: series.rate_variability(),
             probes: series.probes.iter().map(Probe::from).collect(),
@@ -104,16 +104,6 @@ impl From<&observe::Probe> for Probe {
             rtt_seconds: probe.rtt.map(Span::as_secs_f64),
         }
     }
-}
-
-fn median(series: &ProbeSeries) -> Option<f64> {
-    let mut rtts = series.rtt_seconds();
-    rtts.sort_by(f64::total_cmp);
-    let (low, high) = (
-        rtts.get((rtts.len().max(1) - 1) / 2)?,
-        rtts.get(rtts.len() / 2)?,
-    );
-    Some((low + high) / 2.0)
 }
 
 #[cfg(test)]

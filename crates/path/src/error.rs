@@ -1,0 +1,57 @@
+//! Why a path was refused.
+
+use std::io;
+
+use thiserror::Error;
+
+/// A path that cannot be used.
+#[derive(Debug, Error)]
+pub enum PathError {
+    /// Neither a preset nor a readable file.
+    #[error("`{name}` is neither a named path nor a readable file")]
+    Unreadable {
+        /// What was asked for.
+        name: String,
+        /// The names that would have been known.
+        presets: String,
+        /// Why the file could not be read.
+        source: io::Error,
+    },
+    /// The text is not TOML.
+    #[error("{message}\n  at {file}:{line}")]
+    Syntax {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// What the TOML reader says.
+        message: String,
+    },
+    /// A field is missing, unknown, or has a value that makes no sense.
+    #[error("{problem}\n  at {file}:{line}, field `{field}`")]
+    Field {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// The field with its section: `forward.queue.limit`.
+        field: String,
+        /// The value and the bound.
+        problem: String,
+        /// The next step.
+        hint: String,
+    },
+}
+
+impl PathError {
+    /// The next step.
+    pub fn hint(&self) -> String {
+        match self {
+            PathError::Unreadable { presets, .. } => {
+                format!("give a file, or one of {presets}")
+            }
+            PathError::Syntax { .. } => "path files are TOML: `key = \"value\"` lines under `[forward]`, `[reverse]`, `[hosts]`, `[[cross]]`".to_owned(),
+            PathError::Field { hint, .. } => hint.clone(),
+        }
+    }
+}

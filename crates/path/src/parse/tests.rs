@@ -1,0 +1,181 @@
+use super::*;
+
+const GOOD: &str = r#"
+[forward]
+rate  = "45Mbit/s"
+delay = "82.5ms"
+queue = { kind = "drop-tail", limit = "128KiB" }
+loss  = { kind = "random", rate = 2e-5 }
+[hosts]
+mtu = 1500
+congestion = "reno"
+send_buffer_max = "4MiB"
+receive_buffer_max = "6MiB"
+[[cross]]
+streams = 5
+window  = "64KiB"
+"#;
+
+fn read(text: &str) -> Result<PathSpec, PathError> {
+    parse("test", "test.toml", text)
+}
+
+/// The message and hint for `GOOD` with one piece of text replaced.
+fn refusal(from: &str, to: &str) -> String {
+    assert!(GOOD.contains(from), "`{from}` is not in the good file");
+    let error = read(&GOOD.replacen(from, to, 1)).expect_err("the file should be refused");
+    format!("{error}\nhint: {}", error.hint())
+}
+
+#[test]
+fn a_full_file_is_read() {
+    let path = read(GOOD).unwrap();
+    assert_eq!(path.forward.rate.bits_per_second(), 45_000_000);
+    assert_eq!(path.forward.loss, Loss::Random { rate: 2e-5 });
+    assert_eq!(path.reverse.rate, path.forward.rate);
+    assert_eq!(path.reverse.loss, Loss::None);
+    assert_eq!(path.hosts.congestion, "reno");
+    assert_eq!(
+        path.cross,
+        [Cross {
+            streams: 5,
+            window: Bytes::from_kib(64)
+        }]
+    );
+    assert_eq!(
+        path.to_string(),
+        "45Mbit/s, RTT 165ms, queue 128KiB, loss 0.002 %, reno"
+    );
+}
+
+#[test]
+fn a_small_queue_names_value_bound_line_and_next_step() {
+    assert_eq!(
+        refusal("128KiB", "1KiB"),
+        "a 1.5kB packet cannot pass a 1KiB queue\n  at test.toml:5, field `forward.queue.limit`\n\
+         hint: raise `limit` to 1.5kB or more, or lower `hosts.mtu`"
+    );
+}
+
+#[test]
+fn wrong_values_are_refused_where_they_stand() {
+    for (from, to, expected) in [
+        (
+            "45Mbit/s",
+            "0Mbit/s",
+            "a rate of 0bit/s is not between 300bit/s and 1Tbit/s\n  at test.toml:3, field `forward.rate`",
+        ),
+        (
+            "45Mbit/s",
+            "45MB",
+            "`45MB` is not a rate: the unit `MB` is unknown",
+        ),
+        (
+            "\"82.5ms\"",
+            "82.5",
+            "`82.5` is a float\n  at test.toml:4, field `forward.delay`\nhint: `delay` takes a string in quotes",
+        ),
+        ("82.5ms", "82s", "a delay of 82s is not between 0ns and 10s"),
+        (
+            "128KiB",
+            "1000000000packets",
+            "a queue of 1000000000 packets is not between 1 and 3000000 packets",
+        ),
+        ("128KiB", "0 packets", "a queue of 0 packets"),
+        (
+            "128KiB",
+            "many packets",
+            "`many packets` is not a number of packets",
+        ),
+        ("128KiB", "1TiB", "a queue of 1TiB is not between"),
+        (
+            "drop-tail",
+            "red",
+            "`red` is not a known kind\n  at test.toml:5, field `forward.queue.kind`\nhint: known kinds: drop-tail",
+        ),
+        ("2e-5", "1.5", "a probability of 1.5 is not between 0 and 1"),
+        ("2e-5", "nan", "a probability of NaN"),
+        (
+            "2e-5",
+            "1",
+            "a link that loses every packet carries nothing",
+        ),
+        (
+            "mtu = 1500",
+            "mtu = 90000",
+            "an MTU of 90000 is not between 576 and 65535",
+        ),
+        (
+            "\"reno\"",
+            "\"Reno!\"",
+            "`Reno!` is not the name of a congestion control",
+        ),
+        (
+            "\"4MiB\"",
+            "\"1KiB\"",
+            "a socket buffer of 1KiB is not between",
+        ),
+        (
+            "streams = 5",
+            "streams = 0",
+            "a stream count of 0 is not between 1 and 128",
+        ),
+        (
+            "streams = 5",
+            "stream = 5",
+            "`stream` is not a field of `cross`\n  at test.toml:13, field `cross.stream`\nhint: known here: streams, window",
+        ),
+        (
+            "[[cross]]",
+            "[cross]",
+            "a table\n  at test.toml:12, field `cross`\nhint: `cross` takes an array of tables",
+        ),
+        (
+            "[hosts]",
+            "[host]",
+            "`host` is not a field of a path\n  at test.toml:7",
+        ),
+        (
+            "delay = \"82.5ms\"",
+            "",
+            "`delay` is missing from `forward`\n  at test.toml:2, field `forward.delay`\nhint: add the one-way delay",
+        ),
+        ("[forward]", "[forward", "at test.toml:2"),
+    ] {
+        let message = refusal(from, to);
+        assert!(message.contains(expected), "{from} -> {to}: {message}");
+    }
+}
+
+#[test]
+fn bursty_loss_is_read() {
+    let path = read(&GOOD.replace(
+        r#"kind = "random", rate = 2e-5"#,
+        r#"kind = "gilbert-elliott", enter = 0.01, leave = 0.24"#,
+    ));
+    let Loss::GilbertElliott {
+        loss_bad,
+        loss_good,
+        ..
+    } = path.unwrap().forward.loss
+    else {
+        panic!("not bursty");
+    };
+    assert_eq!((loss_bad, loss_good), (1.0, 0.0));
+}
+
+#[test]
+fn a_reverse_link_of_its_own_is_read_whole() {
+    let reverse = "[reverse]\nrate = \"1Mbit/s\"\ndelay = \"300ms\"\n";
+    let message = read(&format!("{GOOD}{reverse}")).unwrap_err().to_string();
+    assert!(
+        message.contains("`queue` is missing from `reverse`"),
+        "{message}"
+    );
+}
+
+#[test]
+fn an_unknown_name_lists_the_presets() {
+    let error = PathSpec::load("slac-cren").unwrap_err();
+    assert!(error.hint().contains("slac-cern"), "{}", error.hint());
+}
