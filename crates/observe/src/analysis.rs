@@ -1,8 +1,164 @@
 //! From readings to figures: the steady window, goodput with its interval, what the kernels said.
+//!
+//! [`summarise`] turns an [`Observation`] into a [`Summary`]; [`Precision::is_met`] asks while a run
+//! goes whether its goodput is known well enough to stop. Both put the streams' readings on one
+//! common grid first, since streams are read some milliseconds apart.
+//!
+//! Left out: what limits the run (see [`crate::limit`]), and anything that needs several runs.
+//!
+//! Reading order: `series.rs` for the grid, `steady.rs` for where warm-up ends, `tcp_window.rs` for
+//! the kernels' counters, then this page.
+//!
+//! [`Precision::is_met`]: crate::Precision::is_met
 
+mod precision;
+mod series;
+mod steady;
 mod summary;
+mod tcp_window;
 
 pub use summary::{
     DirectionSummary, Goodput, RateInterval, Steadiness, SteadyWindow, StreamGoodput, Summary,
     TcpSummary,
 };
+
+use units::{Rate, Span, Time};
+
+use crate::{Counted, Observation, Progress, Stream, StreamDirection};
+use series::{Series, bytes_at};
+use tcp_window::tcp_summary;
+
+/// The figures of one run.
+///
+/// Goodput is taken over the steady window, which is found in the readings of each direction. Where
+/// a foreign peer gave only totals, the mean is over the whole run and says so.
+pub fn summarise(observation: &Observation) -> Summary {
+    let directions = [StreamDirection::Sending, StreamDirection::Receiving];
+    let directions = directions
+        .into_iter()
+        .filter_map(|way| direction_summary(observation, way));
+    let directions: Vec<DirectionSummary> = directions.collect();
+    let rtt_seen_by_streams = directions.iter().find_map(|direction| direction.tcp.rtt);
+    let loaded = observation
+        .round_trips
+        .loaded
+        .as_ref()
+        .and_then(|series| series.mean());
+    Summary {
+        cpu_near: observation.cpu_near.as_ref().and_then(|cpu| cpu.shares()),
+        cpu_far: observation
+            .cpu_far_percent
+            .map(|(user, system)| (user / 100.0, system / 100.0)),
+        rtt_unloaded: observation
+            .round_trips
+            .unloaded
+            .as_ref()
+            .and_then(|series| series.mean()),
+        rtt_loaded: loaded.or(rtt_seen_by_streams),
+        directions,
+    }
+}
+
+impl Observation {
+    /// The figures of this run: [`summarise`].
+    pub fn summary(&self) -> Summary {
+        summarise(self)
+    }
+}
+
+fn direction_summary(observation: &Observation, way: StreamDirection) -> Option<DirectionSummary> {
+    let streams: Vec<&Stream> = observation
+        .streams
+        .iter()
+        .filter(|stream| stream.direction == way)
+        .collect();
+    if streams.is_empty() {
+        return None;
+    }
+    let progress: Vec<&[Progress]> = streams
+        .iter()
+        .map(|stream| stream.delivery.progress.as_slice())
+        .collect();
+    let (steady, goodput, shares) = match Series::of(&progress) {
+        Some(series) => over_readings(&series, &progress),
+        None => over_totals(&streams, observation.duration),
+    };
+    Some(DirectionSummary {
+        direction: way,
+        steady,
+        goodput,
+        counted: counted(&streams),
+        fairness: fairness(&shares),
+        streams: numbered(&streams, &shares),
+        tcp: tcp_summary(&streams, &steady),
+        retransmits_total: streams.iter().map(|stream| stream.retransmits).sum(),
+        thread_cpu_share: busiest_thread(&streams, observation.duration),
+    })
+}
+
+/// Window, goodput of all and of each stream, from readings over time.
+fn over_readings(series: &Series, progress: &[&[Progress]]) -> (SteadyWindow, Goodput, Vec<Rate>) {
+    let (window, goodput) = steady::goodput(series);
+    let share = |readings: &&[Progress]| {
+        let bytes = bytes_at(readings, window.to) - bytes_at(readings, window.from);
+        per_second(bytes * 8.0, window.length())
+    };
+    let shares = progress.iter().map(share).collect();
+    (window, goodput, shares)
+}
+
+/// The same where only totals are known.
+fn over_totals(streams: &[&Stream], duration: Span) -> (SteadyWindow, Goodput, Vec<Rate>) {
+    let window = SteadyWindow {
+        from: Time::ZERO,
+        to: Time::ZERO + duration,
+        steadiness: Steadiness::TotalsOnly,
+    };
+    let share = |stream: &&Stream| Rate::of(stream.delivery.total(), duration);
+    let total = streams.iter().map(|stream| stream.delivery.total()).sum();
+    let goodput = Goodput {
+        mean: Rate::of(total, duration),
+        interval: None,
+    };
+    (window, goodput, streams.iter().map(share).collect())
+}
+
+fn per_second(bits: f64, span: Span) -> Rate {
+    Rate::from_f64(bits / span.as_secs_f64())
+}
+
+fn counted(streams: &[&Stream]) -> Counted {
+    let by_receiver = |stream: &&Stream| stream.delivery.counted == Counted::ByReceiver;
+    match streams.iter().all(by_receiver) {
+        true => Counted::ByReceiver,
+        false => Counted::ByAcknowledgement,
+    }
+}
+
+fn fairness(shares: &[Rate]) -> Option<f64> {
+    let shares: Vec<f64> = shares.iter().map(|rate| rate.as_f64()).collect();
+    stats::jain_index(&shares)
+}
+
+fn numbered(streams: &[&Stream], shares: &[Rate]) -> Vec<StreamGoodput> {
+    let pairs = streams.iter().zip(shares);
+    let one = |(stream, goodput): (&&Stream, &Rate)| StreamGoodput {
+        number: stream.number,
+        goodput: *goodput,
+    };
+    pairs.map(one).collect()
+}
+
+fn busiest_thread(streams: &[&Stream], duration: Span) -> Option<f64> {
+    let busiest = streams
+        .iter()
+        .filter_map(|stream| stream.thread_cpu)
+        .max()?;
+    (duration > Span::ZERO).then(|| busiest.as_secs_f64() / duration.as_secs_f64())
+}
+
+#[cfg(test)]
+pub(crate) mod made;
+
+#[cfg(test)]
+mod tests;

@@ -22,7 +22,7 @@ pub use analysis::{
     DirectionSummary, Goodput, RateInterval, Steadiness, SteadyWindow, StreamGoodput, Summary,
     TcpSummary,
 };
-pub use limit::{Context, Limit, Verdict};
+pub use limit::{Context, Limit, Verdict, diagnose};
 pub use observation::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Observation, Peer, Progress, Stream,
     StreamDirection, TerminalCpu,

@@ -57,6 +57,9 @@ pub enum SteadyState {
         from: usize,
     },
     /// The series still changes at its end, so its mean stands for nothing lasting.
+    ///
+    /// If a rate must be quoted, its later half comes closest; without an interval, which would
+    /// promise a steadiness that is not there.
     NotSettled {
         /// Change over the part judged, as a share of its mean: 0.3 for a rise of 30 %.
         drift: f64,

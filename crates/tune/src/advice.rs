@@ -1,5 +1,15 @@
 //! Settings to paste into other tools.
+//!
+//! A window here is the size that a program passes to `setsockopt`, before Linux doubles it for its
+//! own bookkeeping. All tools below that have a flag for it mean the same, with two twists: bbcp
+//! gives the sending end a fifth less than it was told, and FDT sets the sending end only. An automatic window
+//! means no flag at all, since any size turns the kernel's own growth off.
+//!
+//! Read for this: iperf3 3.12's help; globus-url-copy's usage text of the Globus Toolkit; xrdcp's manual
+//! page; bbcp's `bbcp_Config.C` and `bbcp_Network.C`; FDT's `TCPTransportProvider.java`; rclone's
+//! documentation of `--multi-thread-streams`. Left out: tools without parallel streams.
 
+use observe::{Direction, Setting, Window};
 use units::Bytes;
 
 /// A program that moves or measures bulk data.
@@ -19,15 +29,39 @@ pub enum Tool {
     Rclone,
 }
 
+impl Tool {
+    /// Every tool, in the order in which advice is given.
+    pub const ALL: [Tool; 6] = [
+        Tool::Iperf3,
+        Tool::GlobusUrlCopy,
+        Tool::Xrdcp,
+        Tool::Bbcp,
+        Tool::Fdt,
+        Tool::Rclone,
+    ];
+
+    /// Its name as people write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Tool::Iperf3 => "iperf3",
+            Tool::GlobusUrlCopy => "globus-url-copy",
+            Tool::Xrdcp => "xrdcp",
+            Tool::Bbcp => "bbcp",
+            Tool::Fdt => "FDT",
+            Tool::Rclone => "rclone",
+        }
+    }
+}
+
 /// How one tool is told to use a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Advice {
     /// The tool.
     pub tool: Tool,
-    /// A command with the setting in it; parts in capitals are the user's to fill in.
+    /// A command with the setting in it; words in capitals are the user's to fill in.
     pub command: String,
-    /// What the tool does differently from what was asked, if anything.
-    pub note: Option<String>,
+    /// What the tool does differently from what was asked; empty when it does just that.
+    pub notes: Vec<String>,
 }
 
 /// One line for `/etc/sysctl.d` or `sysctl -w`.
@@ -37,8 +71,271 @@ pub struct SysctlLine {
     pub key: &'static str,
     /// The value to give it: one number, or three for `tcp_rmem` and `tcp_wmem`.
     pub value: String,
-    /// What it is now.
+    /// What it is now; for `tcp_rmem` and `tcp_wmem` the last of the three.
     pub now: Bytes,
     /// Why it stands in the way.
     pub why: String,
+}
+
+impl SysctlLine {
+    /// The line as `/etc/sysctl.d` takes it.
+    pub fn text(&self) -> String {
+        format!("{} = {}", self.key, self.value)
+    }
+}
+
+/// How each tool is told to use `setting`.
+///
+/// ```
+/// use observe::{Setting, StreamCount, Window};
+/// use units::Bytes;
+/// let setting = Setting::new(StreamCount::new(8).unwrap(), Window::Fixed(Bytes::from_kib(64)));
+/// let commands: Vec<String> =
+///     tune::advice::for_setting(&setting).into_iter().map(|advice| advice.command).collect();
+/// assert_eq!(commands[0], "iperf3 -c HOST -P 8 -w 65536");
+/// assert_eq!(commands[1], "globus-url-copy -p 8 -tcp-bs 65536 SOURCE_URL DESTINATION_URL");
+/// ```
+pub fn for_setting(setting: &Setting) -> Vec<Advice> {
+    Tool::ALL
+        .into_iter()
+        .map(|tool| for_tool(tool, setting))
+        .collect()
+}
+
+/// How one tool is told to use `setting`.
+pub fn for_tool(tool: Tool, setting: &Setting) -> Advice {
+    let mut flags = Flags::default();
+    match tool {
+        Tool::Iperf3 => iperf3(setting, &mut flags),
+        Tool::GlobusUrlCopy => globus_url_copy(setting, &mut flags),
+        Tool::Xrdcp => xrdcp(setting, &mut flags),
+        Tool::Bbcp => bbcp(setting, &mut flags),
+        Tool::Fdt => fdt(setting, &mut flags),
+        Tool::Rclone => rclone(setting, &mut flags),
+    }
+    if tool != Tool::Iperf3 {
+        flags.without_congestion(setting);
+    }
+    Advice {
+        tool,
+        command: flags.words.join(" "),
+        notes: flags.notes,
+    }
+}
+
+#[derive(Default)]
+struct Flags {
+    words: Vec<String>,
+    notes: Vec<String>,
+}
+
+impl Flags {
+    fn word(&mut self, word: &str) {
+        self.words.push(word.to_owned());
+    }
+
+    fn flag(&mut self, flag: &str, value: impl ToString) {
+        self.words.push(format!("{flag} {}", value.to_string()));
+    }
+
+    fn note(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
+    }
+
+    /// For tools that have no flag for it.
+    fn without_window(&mut self, setting: &Setting) {
+        if let Some(window) = fixed(setting) {
+            self.note(format!(
+                "it has no flag for the window, so the kernel sizes it instead of {}",
+                window.human()
+            ));
+        }
+    }
+
+    fn without_congestion(&mut self, setting: &Setting) {
+        if let Some(name) = &setting.congestion {
+            self.note(format!(
+                "it uses the host's congestion control: `sysctl -w net.ipv4.tcp_congestion_control={name}`"
+            ));
+        }
+    }
+}
+
+fn fixed(setting: &Setting) -> Option<Bytes> {
+    match setting.window {
+        Window::Auto => None,
+        Window::Fixed(window) => Some(window),
+    }
+}
+
+fn iperf3(setting: &Setting, flags: &mut Flags) {
+    flags.word("iperf3 -c HOST");
+    flags.flag("-P", setting.streams);
+    if let Some(window) = fixed(setting) {
+        flags.flag("-w", window.get());
+    }
+    if let Some(name) = &setting.congestion {
+        flags.flag("-C", name);
+    }
+    if let Some(mss) = setting.mss {
+        flags.flag("-M", mss);
+    }
+    match setting.direction {
+        Direction::Forward => {}
+        Direction::Reverse => flags.word("-R"),
+        Direction::Both => flags.word("--bidir"),
+    }
+}
+
+fn globus_url_copy(setting: &Setting, flags: &mut Flags) {
+    flags.word("globus-url-copy");
+    if setting.streams.get() > 1 {
+        flags.flag("-p", setting.streams);
+    }
+    if let Some(window) = fixed(setting) {
+        flags.flag("-tcp-bs", window.get());
+    }
+    flags.word("SOURCE_URL DESTINATION_URL");
+}
+
+/// The most that `-S` takes.
+const XRDCP_STREAMS_MAX: u16 = 15;
+
+fn xrdcp(setting: &Setting, flags: &mut Flags) {
+    flags.word("xrdcp");
+    let streams = setting.streams.get();
+    if streams > 1 {
+        flags.flag("-S", streams.min(XRDCP_STREAMS_MAX));
+        flags.note("-S counts the streams beside the first connection");
+    }
+    if streams > XRDCP_STREAMS_MAX {
+        flags.note(format!("it takes no more than {XRDCP_STREAMS_MAX} of the {streams} streams; --parallel copies several files at once"));
+    }
+    flags.word("SOURCE DESTINATION");
+    flags.without_window(setting);
+}
+
+fn bbcp(setting: &Setting, flags: &mut Flags) {
+    flags.word("bbcp");
+    flags.flag("-s", setting.streams);
+    match fixed(setting) {
+        // The sending end asks the kernel for four fifths of what it is told.
+        Some(window) => {
+            flags.flag("-w", format!("={}", window.times(5).get().div_ceil(4)));
+            flags.note("the = keeps bbcp from leaving the size to the kernel; the sending end takes a fifth less than it is told, so a quarter is added here");
+        }
+        None => flags.note("without -w it leaves the size to Linux"),
+    }
+    flags.word("SOURCE HOST:DESTINATION");
+}
+
+fn fdt(setting: &Setting, flags: &mut Flags) {
+    flags.word("java -jar fdt.jar -c HOST");
+    flags.flag("-P", setting.streams);
+    if let Some(window) = fixed(setting) {
+        flags.flag("-ss", window.get());
+        flags.note("-ss sets the sending end; the receiving kernel sizes its own buffer");
+    }
+    flags.word("-d DIRECTORY FILES");
+}
+
+fn rclone(setting: &Setting, flags: &mut Flags) {
+    flags.word("rclone copy --transfers 1");
+    flags.flag("--multi-thread-streams", setting.streams);
+    flags.word("SOURCE DESTINATION");
+    flags.note("files below --multi-thread-cutoff (256 MiB unless set) use one stream each; --transfers 1 keeps it from copying four files at once with as many streams each");
+    flags.without_window(setting);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use observe::StreamCount;
+
+    fn setting(streams: u64, window: Window) -> Setting {
+        Setting::new(StreamCount::new(streams).unwrap(), window)
+    }
+
+    fn command(tool: Tool, setting: &Setting) -> String {
+        for_tool(tool, setting).command
+    }
+
+    #[test]
+    fn an_automatic_window_leaves_every_window_flag_out() {
+        let setting = setting(4, Window::Auto);
+        let commands: Vec<String> = Tool::ALL.map(|tool| command(tool, &setting)).to_vec();
+        assert_eq!(
+            commands,
+            [
+                "iperf3 -c HOST -P 4",
+                "globus-url-copy -p 4 SOURCE_URL DESTINATION_URL",
+                "xrdcp -S 4 SOURCE DESTINATION",
+                "bbcp -s 4 SOURCE HOST:DESTINATION",
+                "java -jar fdt.jar -c HOST -P 4 -d DIRECTORY FILES",
+                "rclone copy --transfers 1 --multi-thread-streams 4 SOURCE DESTINATION",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_fixed_window_is_passed_on_as_it_was_asked_for() {
+        let setting = setting(8, Window::Fixed(Bytes::from_kib(64)));
+        assert_eq!(
+            command(Tool::Iperf3, &setting),
+            "iperf3 -c HOST -P 8 -w 65536"
+        );
+        // 81,920 less a fifth is 65,536.
+        assert_eq!(
+            command(Tool::Bbcp, &setting),
+            "bbcp -s 8 -w =81920 SOURCE HOST:DESTINATION"
+        );
+        assert!(command(Tool::Fdt, &setting).contains("-ss 65536"));
+    }
+
+    #[test]
+    fn a_tool_without_a_window_flag_says_so_only_when_a_window_was_asked_for() {
+        let says = |tool, setting: &Setting| {
+            for_tool(tool, setting)
+                .notes
+                .iter()
+                .any(|note| note.contains("no flag for the window"))
+        };
+        for tool in [Tool::Xrdcp, Tool::Rclone] {
+            assert!(
+                says(tool, &setting(2, Window::Fixed(Bytes::from_kib(64)))),
+                "{tool:?}"
+            );
+            assert!(!says(tool, &setting(2, Window::Auto)), "{tool:?}");
+        }
+    }
+
+    #[test]
+    fn more_streams_than_a_tool_takes_are_cut_with_a_note() {
+        let advice = for_tool(Tool::Xrdcp, &setting(32, Window::Auto));
+        assert_eq!(advice.command, "xrdcp -S 15 SOURCE DESTINATION");
+        assert!(
+            advice.notes.iter().any(|note| note.contains("32 streams")),
+            "{advice:?}"
+        );
+    }
+
+    #[test]
+    fn congestion_control_and_direction_go_where_there_is_a_flag() {
+        let setting = Setting {
+            congestion: Some("bbr".to_owned()),
+            direction: Direction::Reverse,
+            ..setting(2, Window::Auto)
+        };
+        assert_eq!(
+            command(Tool::Iperf3, &setting),
+            "iperf3 -c HOST -P 2 -C bbr -R"
+        );
+        let notes = for_tool(Tool::Fdt, &setting).notes;
+        assert!(
+            notes
+                .iter()
+                .any(|note| note.contains("tcp_congestion_control=bbr")),
+            "{notes:?}"
+        );
+    }
 }

@@ -1,9 +1,39 @@
 //! Finds the operating point of a [`observe::Target`]: how many streams, which window, and why.
+//!
+//! [`tune`] asks a [`Strategy`] which [`observe::Setting`] to sample next, has the target observe it, and ends
+//! with a [`Tuning`]: the recommendation, what limits one default stream and the recommended
+//! setting, every sample with the reason for taking it, and what all of it cost. The strategy of
+//! this crate is [`Staged`].
+//!
+//! What is left out: settings that change while data flows, models fitted to the samples, and
+//! anything remembered from an earlier tuning. There is no clock here: time is what the
+//! observations say has passed.
+//!
+//! Reading order: [`plan`], [`strategy`], `staged.rs` and the stages it names, `choose.rs`,
+//! `driver.rs`; [`advice`] stands by itself.
 
 pub mod advice;
+mod choose;
+mod doubts;
+mod driver;
+mod history;
+mod host;
+mod ladder;
 pub mod plan;
+mod staged;
+pub mod strategy;
 pub mod tuning;
+mod windows;
 
-pub use advice::{Advice, Tool};
+pub use advice::{Advice, SysctlLine, Tool};
+pub use driver::{Onlooker, tune, tune_with};
+pub use history::History;
 pub use plan::{Objective, TunePlan};
-pub use tuning::{Cost, Ended, Recommended, Sample, TuneError, Tuning};
+pub use staged::Staged;
+pub use strategy::{Choice, Request, Strategy};
+pub use tuning::{Cost, Ended, Purpose, Recommended, Sample, TuneError, Tuning};
+
+#[cfg(test)]
+mod synthetic;
+#[cfg(test)]
+mod tests;

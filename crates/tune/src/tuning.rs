@@ -7,11 +7,28 @@ use units::{Bytes, Span};
 use crate::advice::SysctlLine;
 use crate::plan::Objective;
 
+/// What a sample was taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// To see what more streams bring.
+    Streams,
+    /// To see what a larger window brings where a buffer limits.
+    Window,
+    /// To see whether a window that just fits the path keeps its queue from overflowing.
+    Fit,
+    /// To be surer of a setting that was tried before.
+    Confirm,
+    /// To tell loss from a shallow queue; not a candidate.
+    Explain,
+}
+
 /// One setting that was tried.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
     /// What was asked for.
     pub setting: Setting,
+    /// What it was taken for.
+    pub purpose: Purpose,
     /// Why it was tried, as a sentence for people without a full stop.
     pub why: String,
     /// What was seen.

@@ -135,6 +135,13 @@ impl Add<Span> for Time {
     }
 }
 
+impl Sub<Span> for Time {
+    type Output = Time;
+    fn sub(self, span: Span) -> Time {
+        Time(self.0.saturating_sub(span.0))
+    }
+}
+
 impl AddAssign<Span> for Time {
     fn add_assign(&mut self, span: Span) {
         *self = *self + span;

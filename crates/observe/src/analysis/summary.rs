@@ -11,6 +11,8 @@ pub enum Steadiness {
     Settled,
     /// It never settled, or the run was too short to tell: figures are over the whole run.
     NeverSettled,
+    /// Only totals are known, so figures are over the whole run.
+    TotalsOnly,
 }
 
 /// The part of a run over which its figures hold.
@@ -140,4 +142,47 @@ pub struct Summary {
     pub rtt_unloaded: Option<Span>,
     /// Mean round-trip time beside the streams: from probes, else as the streams' senders saw it.
     pub rtt_loaded: Option<Span>,
+}
+
+impl Summary {
+    /// The direction that a run is judged by: sending, unless only the far end sent.
+    pub fn main(&self) -> Option<&DirectionSummary> {
+        self.directions.first()
+    }
+
+    /// Goodput of all directions together; zero when there was no stream.
+    ///
+    /// The directions' errors are taken as independent: half widths add as squares.
+    pub fn goodput(&self) -> Goodput {
+        let mean: f64 = self
+            .directions
+            .iter()
+            .map(|way| way.goodput.mean.as_f64())
+            .sum();
+        let half_width = |way: &DirectionSummary| {
+            way.goodput
+                .relative_half_width()
+                .map(|width| width * way.goodput.mean.as_f64())
+        };
+        let squares = self
+            .directions
+            .iter()
+            .map(|way| half_width(way).map(|half| half * half));
+        let half = squares
+            .sum::<Option<f64>>()
+            .filter(|_| mean > 0.0)
+            .map(f64::sqrt);
+        Goodput {
+            mean: Rate::from_f64(mean),
+            interval: half.map(|half| RateInterval {
+                low: Rate::from_f64(mean - half),
+                high: Rate::from_f64(mean + half),
+            }),
+        }
+    }
+
+    /// Round-trip time that the run added to the idle path's; `None` when one of the two is unknown.
+    pub fn rtt_added(&self) -> Option<Span> {
+        Some(self.rtt_loaded? - self.rtt_unloaded?)
+    }
 }

@@ -1,0 +1,27 @@
+//! The `trunkline` program: arguments in, messages and exit codes out. It holds no arithmetic.
+//!
+//! Reading order: `args.rs`, then one file per command, then `failure.rs` for how errors are told.
+
+mod args;
+mod commands;
+mod failure;
+mod stop;
+
+use std::env;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Arguments, Command};
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = env::args_os().collect();
+    if let Some(command) = emu::init_arguments(&arguments) {
+        return emu::become_init(command);
+    }
+    let outcome = match Arguments::parse_from(arguments).command {
+        Command::Emulate(arguments) => commands::emulate::run(arguments),
+    };
+    outcome.unwrap_or_else(|failure| failure.tell())
+}

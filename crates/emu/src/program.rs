@@ -1,0 +1,176 @@
+//! Other people's programs on the emulated path.
+//!
+//! A program gets a process namespace of its own, whose first process is this executable in the
+//! role of init. When trunkline dies, even by `kill -9`, the kernel kills that init, and with the
+//! first process of a process namespace everything in it.
+
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+
+use nix::errno::Errno;
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::prctl::set_pdeathsig;
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitStatus, wait};
+use nix::unistd::Pid;
+
+use crate::{EmuError, FAR_ADDRESS, NEAR_ADDRESS, Namespace};
+
+/// The first argument that tells this executable to serve as init.
+const INIT: &str = "emulate-init";
+/// What shells answer for a program that could not be started.
+const EXIT_NOT_STARTED: i32 = 127;
+
+/// A running program and everything that it started.
+#[derive(Debug)]
+pub struct Program {
+    init: Pid,
+    waiter: JoinHandle<io::Result<io::Result<ExitStatus>>>,
+}
+
+impl Program {
+    /// Starts `command` in `namespace`; it inherits the terminal and finds the hosts `near` and
+    /// `far` by name.
+    ///
+    /// # Errors
+    /// When no process could be started. A program that does not exist ends with status 127.
+    pub fn start(namespace: &Namespace, command: &[OsString]) -> Result<Self, EmuError> {
+        let name = command
+            .first()
+            .map_or("".into(), |name| name.to_string_lossy());
+        let program = name.into_owned();
+        let (started, init) = mpsc::channel();
+        let command = command.to_vec();
+        // The kernel ties the init's life to the thread that started it, so that thread waits.
+        let waiter = namespace.spawn("program", move || {
+            let child = start_init(&command);
+            let pid = child.as_ref().map(|child| Pid::from_raw(child.id() as i32));
+            let _ = started.send(pid.map_err(|error| io::Error::from(error.kind())));
+            child.and_then(|mut child| child.wait())
+        })?;
+        let failed = |source| EmuError::Program { program, source };
+        match init.recv() {
+            Ok(Ok(init)) => Ok(Program { init, waiter }),
+            Ok(Err(source)) => Err(failed(source)),
+            Err(_) => Err(failed(io::Error::other(
+                "its namespace could not be entered",
+            ))),
+        }
+    }
+
+    /// Waits for the program's end and gives the exit code as a shell would.
+    ///
+    /// # Errors
+    /// When the kernel cannot tell.
+    pub fn wait(self) -> io::Result<u8> {
+        let status = match self.waiter.join() {
+            Ok(status) => status??,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        let signalled = status.signal().map(|signal| 128 + signal);
+        Ok(status.code().or(signalled).unwrap_or(EXIT_NOT_STARTED) as u8)
+    }
+
+    /// Ends the program and everything that it started.
+    pub fn kill(&self) {
+        // It may have ended by itself.
+        let _ = kill(self.init, Signal::SIGKILL);
+    }
+
+    /// Whether it has ended.
+    pub fn is_finished(&self) -> bool {
+        self.waiter.is_finished()
+    }
+}
+
+/// Starts this executable as the first process of a new process namespace.
+fn start_init(command: &[OsString]) -> io::Result<Child> {
+    unshare(CloneFlags::CLONE_NEWPID)?;
+    let mut init = Command::new("/proc/self/exe");
+    init.arg(INIT).arg("--").args(command);
+    // SAFETY: the closure runs between fork and exec and makes one system call, nothing else.
+    unsafe {
+        init.pre_exec(|| Ok(set_pdeathsig(Signal::SIGKILL)?));
+    }
+    init.spawn()
+}
+
+/// The command that an init is asked to run, when this process was started as one.
+///
+/// To be asked first thing in `main`: the answer is not for users.
+pub fn init_arguments(arguments: &[OsString]) -> Option<&[OsString]> {
+    match arguments {
+        [_, role, dashes, command @ ..] if role == INIT && dashes == "--" => Some(command),
+        _ => None,
+    }
+}
+
+/// Serves as init: runs `command`, collects every orphan, and ends with the command's exit code.
+pub fn become_init(command: &[OsString]) -> ExitCode {
+    if let Err(error) = settle_in() {
+        eprintln!("warning: the program sees this host's processes and names: {error}");
+    }
+    let Some((program, arguments)) = command.split_first() else {
+        return ExitCode::from(EXIT_NOT_STARTED as u8);
+    };
+    match Command::new(program).args(arguments).spawn() {
+        Ok(child) => ExitCode::from(collect_until(Pid::from_raw(child.id() as i32))),
+        Err(error) => {
+            let program = program.to_string_lossy();
+            eprintln!("error: `{program}` could not be started: {error}");
+            eprintln!("\nhint: check its name and that it is installed");
+            ExitCode::from(EXIT_NOT_STARTED as u8)
+        }
+    }
+}
+
+/// Waits for children until `main` has ended; gives its exit code.
+fn collect_until(main: Pid) -> u8 {
+    loop {
+        match wait() {
+            Ok(WaitStatus::Exited(pid, code)) if pid == main => return code as u8,
+            Ok(WaitStatus::Signaled(pid, signal, _)) if pid == main => {
+                return 128 + signal as u8;
+            }
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(_) => return EXIT_NOT_STARTED as u8,
+        }
+    }
+}
+
+/// Gives this process a view of its own: its own `/proc`, and `/etc/hosts` with both hosts' names.
+fn settle_in() -> io::Result<()> {
+    unshare(CloneFlags::CLONE_NEWNS)?;
+    let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
+    mount(None::<&str>, "/", None::<&str>, private, None::<&str>)?;
+    let plain = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    mount(Some("proc"), "/proc", Some("proc"), plain, None::<&str>)?;
+    name_hosts(plain)
+}
+
+/// Covers `/etc/hosts` with a copy that also names the two ends. The copy lives in memory and only
+/// in this mount namespace.
+fn name_hosts(plain: MsFlags) -> io::Result<()> {
+    let known = fs::read_to_string("/etc/hosts").unwrap_or_default();
+    mount(Some("tmpfs"), "/mnt", Some("tmpfs"), plain, None::<&str>)?;
+    let mut copy = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open("/mnt/hosts")?;
+    write!(copy, "{known}\n{NEAR_ADDRESS} near\n{FAR_ADDRESS} far\n")?;
+    mount(
+        Some("/mnt/hosts"),
+        "/etc/hosts",
+        None::<&str>,
+        MsFlags::MS_BIND,
+        None::<&str>,
+    )?;
+    umount2("/mnt", MntFlags::MNT_DETACH)?;
+    Ok(())
+}

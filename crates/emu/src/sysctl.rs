@@ -1,0 +1,49 @@
+//! Kernel settings of a namespace, as the path's hosts have them.
+
+use std::fs;
+
+use path::Hosts;
+
+use crate::EmuError;
+
+/// Makes the calling thread's namespace behave like a host of the path.
+pub(crate) fn apply(hosts: &Hosts) -> Result<(), EmuError> {
+    let (send, receive) = (hosts.send_buffer_max.get(), hosts.receive_buffer_max.get());
+    // Linux's own minimum and default come first; a default above the maximum is not accepted.
+    set("tcp_wmem", &format!("4096 {} {send}", send.min(16_384)))?;
+    set(
+        "tcp_rmem",
+        &format!("4096 {} {receive}", receive.min(131_072)),
+    )?;
+    // A connection must not inherit what an earlier one learned: samples are to be independent.
+    set("tcp_no_metrics_save", "1")?;
+    // Programs here run with group 0, the only one that a user namespace has; let them ping.
+    set("ping_group_range", "0 0")?;
+    silence_ipv6();
+    Ok(())
+}
+
+/// Keeps the kernel from sending IPv6 router solicitations, which would show up in the counters.
+fn silence_ipv6() {
+    // A kernel without IPv6 has no such file and is silent already.
+    let _ = fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
+}
+
+/// Writes one setting of the calling thread's namespace.
+pub(crate) fn set(name: &str, value: &str) -> Result<(), EmuError> {
+    fs::write(file(name), value).map_err(|source| EmuError::Sysctl {
+        name: format!("net.ipv4.{name}"),
+        value: value.to_owned(),
+        source,
+    })
+}
+
+/// Reads one setting of the calling thread's namespace.
+pub(crate) fn get(name: &str) -> Option<String> {
+    let text = fs::read_to_string(file(name)).ok()?;
+    Some(text.trim().to_owned())
+}
+
+fn file(name: &str) -> String {
+    format!("/proc/sys/net/ipv4/{name}")
+}

@@ -1,0 +1,145 @@
+//! TUN devices: the kernel's packets as bytes to read and write.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::mem;
+use std::net::{Ipv4Addr, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+use crate::{EmuError, netlink};
+
+/// The name that the device has inside its namespace.
+const NAME: &str = "wan0";
+/// Packets that wait for our reader. Well above any congestion window that a few Gbit/s need, so
+/// that every drop is the link's and none the device's.
+const READ_QUEUE_PACKETS: u32 = 100_000;
+
+/// One end of the emulated path, ready to carry packets.
+#[derive(Debug)]
+pub(crate) struct Tun {
+    device: File,
+}
+
+impl Tun {
+    /// Makes the device in the calling thread's namespace and brings it up.
+    pub(crate) fn create(address: Ipv4Addr, mtu: u16) -> Result<Self, EmuError> {
+        let device = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NONBLOCK)
+            .open("/dev/net/tun")
+            .map_err(EmuError::TunUnavailable)?;
+        let mut request = Request::named(NAME);
+        request.set_flags(libc::IFF_TUN | libc::IFF_NO_PI);
+        request.call(&device, libc::TUNSETIFF, "making the TUN device")?;
+        configure(address, mtu)?;
+        Ok(Tun { device })
+    }
+
+    /// Reads one packet into `buffer`; `None` when there is none now.
+    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        match (&self.device).read(buffer) {
+            Ok(size) => Ok(Some(size)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Hands one packet to the kernel.
+    pub(crate) fn write(&self, packet: &[u8]) -> io::Result<()> {
+        (&self.device).write(packet).map(|_| ())
+    }
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.device.as_fd()
+    }
+}
+
+/// Gives the device its address, and brings it and the loopback interface up.
+fn configure(address: Ipv4Addr, mtu: u16) -> Result<(), EmuError> {
+    // Any socket of the namespace serves as the handle for interface requests.
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(|source| {
+        let step = "opening a control socket";
+        EmuError::Interface { step, source }
+    })?;
+    let mut request = Request::named(NAME);
+    request.set_number(i32::from(mtu));
+    request.call(&socket, libc::SIOCSIFMTU, "setting the MTU")?;
+    request.call(&socket, libc::SIOCGIFINDEX, "finding the device's index")?;
+    netlink::set_queue_length(request.number(), READ_QUEUE_PACKETS).map_err(|source| {
+        let step = "setting the queue length";
+        EmuError::Interface { step, source }
+    })?;
+    request.set_address(address);
+    request.call(&socket, libc::SIOCSIFADDR, "setting the address")?;
+    request.set_address(Ipv4Addr::new(255, 255, 255, 0));
+    request.call(&socket, libc::SIOCSIFNETMASK, "setting the netmask")?;
+    request.set_flags(libc::IFF_UP | libc::IFF_RUNNING);
+    request.call(&socket, libc::SIOCSIFFLAGS, "bringing the device up")?;
+    let mut loopback = Request::named("lo");
+    loopback.set_flags(libc::IFF_UP | libc::IFF_RUNNING);
+    loopback.call(&socket, libc::SIOCSIFFLAGS, "bringing loopback up")
+}
+
+/// The argument of interface ioctls.
+struct Request(libc::ifreq);
+
+impl Request {
+    fn named(name: &str) -> Self {
+        // SAFETY: `ifreq` is a C structure of integers and bytes, for which all zero is valid.
+        let mut request: libc::ifreq = unsafe { mem::zeroed() };
+        for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+            *to = from as libc::c_char;
+        }
+        Request(request)
+    }
+
+    fn set_flags(&mut self, flags: libc::c_int) {
+        self.0.ifr_ifru.ifru_flags = flags as libc::c_short;
+    }
+
+    /// A bare number; the union has one `int` for MTU, index and the like.
+    fn set_number(&mut self, number: i32) {
+        self.0.ifr_ifru.ifru_mtu = number;
+    }
+
+    fn number(&self) -> i32 {
+        // SAFETY: every field of the union is plain data, and all of it was initialised.
+        unsafe { self.0.ifr_ifru.ifru_mtu }
+    }
+
+    fn set_address(&mut self, address: Ipv4Addr) {
+        let inet = libc::sockaddr_in {
+            sin_family: libc::AF_INET as libc::sa_family_t,
+            sin_port: 0,
+            sin_addr: libc::in_addr {
+                s_addr: u32::from(address).to_be(),
+            },
+            sin_zero: [0; 8],
+        };
+        // SAFETY: `sockaddr_in` and `sockaddr` have the same size, and the family says which it is.
+        self.0.ifr_ifru.ifru_addr =
+            unsafe { mem::transmute::<libc::sockaddr_in, libc::sockaddr>(inet) };
+    }
+
+    fn call(
+        &mut self,
+        handle: &impl AsRawFd,
+        request: libc::Ioctl,
+        step: &'static str,
+    ) -> Result<(), EmuError> {
+        // SAFETY: the descriptor is open while borrowed, and every request used here takes a
+        // pointer to an `ifreq`, which lives across the call.
+        let outcome = unsafe { libc::ioctl(handle.as_raw_fd(), request, &raw mut self.0) };
+        match outcome {
+            0 => Ok(()),
+            _ => Err(EmuError::Interface {
+                step,
+                source: io::Error::last_os_error(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Emulated paths carrying real packets. These need root; without it they are skipped.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use emu::{FAR_ADDRESS, NEAR_ADDRESS, Network};
+use path::PathSpec;
+
+fn path(text: &str) -> PathSpec {
+    PathSpec::from_toml("test", text).unwrap()
+}
+
+fn plain_path() -> PathSpec {
+    path(
+        r#"
+        [forward]
+        rate = "20Mbit/s"
+        delay = "10ms"
+        queue = { kind = "drop-tail", limit = "100packets" }
+        "#,
+    )
+}
+
+/// A pair of connected datagram sockets, one on each host.
+fn datagram_pair(network: &Network) -> (UdpSocket, UdpSocket) {
+    let near = network
+        .near()
+        .run(|| UdpSocket::bind((NEAR_ADDRESS, 0)).unwrap());
+    let far = network
+        .far()
+        .run(|| UdpSocket::bind((FAR_ADDRESS, 0)).unwrap());
+    let (near, far) = (near.unwrap(), far.unwrap());
+    near.connect(far.local_addr().unwrap()).unwrap();
+    far.connect(near.local_addr().unwrap()).unwrap();
+    (near, far)
+}
+
+/// Waits until nothing is in flight any more.
+fn settle(network: &Network) {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while network.counters().forward.in_flight.packets > 0 {
+        assert!(
+            Instant::now() < deadline,
+            "packets stay in flight: {:?}",
+            network.counters()
+        );
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_round_trip_takes_the_delay_of_the_file() {
+    if !testkit::can_emulate() {
+        return;
+    }
+    let network = Network::up(&plain_path(), 1).unwrap();
+    let (near, far) = datagram_pair(&network);
+    thread::spawn(move || {
+        let mut byte = [0];
+        while far.recv(&mut byte).is_ok() {
+            let _ = far.send(&byte);
+        }
+    });
+    near.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    let round_trip = |_| {
+        let sent = Instant::now();
+        near.send(&[1]).unwrap();
+        near.recv(&mut [0]).unwrap();
+        sent.elapsed()
+    };
+    // Sending 29 bytes at 20 Mbit/s takes 12 us each way. A busy machine delays many of the
+    // probes but hardly all; none can be early.
+    let fastest = (0..100).map(round_trip).min().unwrap();
+    assert!(fastest >= Duration::from_micros(20_023), "{fastest:?}");
+    assert!(fastest < Duration::from_micros(20_323), "{fastest:?}");
+}
+
+#[test]
+fn a_stream_gets_the_rate_less_its_headers_and_the_books_balance() {
+    if !testkit::can_emulate() {
+        return;
+    }
+    let path = plain_path();
+    let network = Network::up(&path, 1).unwrap();
+    let listener = network
+        .far()
+        .run(|| TcpListener::bind((FAR_ADDRESS, 0)).unwrap())
+        .unwrap();
+    let address = listener.local_addr().unwrap();
+    let receiver = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut buffer = vec![0; 1 << 16];
+        let mut read = |until: Instant| {
+            let mut bytes = 0u64;
+            while Instant::now() < until {
+                bytes += stream.read(&mut buffer).unwrap() as u64;
+            }
+            bytes
+        };
+        let settled = Instant::now() + Duration::from_secs(2);
+        read(settled);
+        let begun = Instant::now();
+        let bytes = read(begun + Duration::from_secs(3));
+        bytes as f64 * 8.0 / begun.elapsed().as_secs_f64()
+    });
+    let mut sender = network
+        .near()
+        .run(|| TcpStream::connect(address).unwrap())
+        .unwrap();
+    let block = [0; 1 << 16];
+    while sender.write(&block).is_ok_and(|_| !receiver.is_finished()) {}
+    let goodput = receiver.join().unwrap();
+    // 1448 of every 1500 bytes are payload: 52 are IP and TCP headers with time stamps.
+    let expected = path.forward.rate.as_f64() * 1448.0 / 1500.0;
+    assert!(
+        (goodput / expected - 1.0).abs() < 0.015,
+        "{goodput} of {expected}"
+    );
+    let counters = network.counters();
+    assert!(counters.forward.are_conserved(), "{counters:?}");
+    assert!(counters.reverse.are_conserved(), "{counters:?}");
+}
+
+#[test]
+fn loss_has_the_rate_of_the_file() {
+    if !testkit::can_emulate() {
+        return;
+    }
+    let lossy = path(
+        r#"
+        [forward]
+        rate = "1Gbit/s"
+        delay = "0ms"
+        queue = { kind = "drop-tail", limit = "64MiB" }
+        loss = { kind = "random", rate = 0.05 }
+        "#,
+    );
+    let seed = 3;
+    let network = Network::up(&lossy, seed).unwrap();
+    let (near, _far) = datagram_pair(&network);
+    for _ in 0..20_000 {
+        near.send(&[0; 10]).unwrap();
+    }
+    settle(&network);
+    let counters = network.counters().forward;
+    let (offered, lost) = (
+        counters.offered.packets as f64,
+        counters.dropped_wire_loss.packets as f64,
+    );
+    assert!(
+        offered >= 20_000.0,
+        "the device dropped packets before the link: {counters:?}"
+    );
+    let four_deviations = 4.0 * (0.05 * 0.95 / offered).sqrt();
+    assert!(
+        (lost / offered - 0.05).abs() < four_deviations,
+        "seed {seed}: {counters:?}"
+    );
+    assert!(counters.are_conserved(), "{counters:?}");
+}
+
+#[test]
+fn hosts_are_as_the_file_says() {
+    if !testkit::can_emulate() {
+        return;
+    }
+    let hosts = path(
+        r#"
+        [forward]
+        rate = "20Mbit/s"
+        delay = "1ms"
+        queue = { kind = "drop-tail", limit = "100packets" }
+        [hosts]
+        mtu = 9000
+        congestion = "reno"
+        send_buffer_max = "1MiB"
+        receive_buffer_max = "64KiB"
+        "#,
+    );
+    let network = Network::up(&hosts, 1).unwrap();
+    assert!(network.congestion_is_default());
+    let setting = |name: &str| {
+        let file = format!("/proc/sys/net/ipv4/{name}");
+        let text = network
+            .far()
+            .run(|| fs::read_to_string(file).unwrap())
+            .unwrap();
+        text.split_whitespace().last().unwrap().to_owned()
+    };
+    assert_eq!(setting("tcp_congestion_control"), "reno");
+    assert_eq!(setting("tcp_wmem"), (1 << 20).to_string());
+    assert_eq!(setting("tcp_rmem"), (1 << 16).to_string());
+}
+
+#[test]
+fn an_unknown_congestion_control_is_refused_with_what_there_is() {
+    if !testkit::can_emulate() {
+        return;
+    }
+    let mut path = plain_path();
+    path.hosts.congestion = "nonesuch".to_owned();
+    let error = Network::up(&path, 1).unwrap_err().to_string();
+    assert!(
+        error.contains("no congestion control `nonesuch`; it has "),
+        "{error}"
+    );
+    assert!(error.contains("reno"), "{error}");
+}

@@ -1,0 +1,77 @@
+//! Whether a run that still goes has shown enough.
+
+use units::Rate;
+
+use super::series::Series;
+use super::steady::goodput;
+use super::{Goodput, Steadiness, SteadyWindow};
+use crate::{Precision, Progress};
+
+impl Precision {
+    /// Whether the goodput of these streams is known to within this precision.
+    ///
+    /// * `streams`: the readings so far of each stream of one direction, or one series of their sum.
+    ///
+    /// Meant to be asked every [`crate::SamplePlan::INTERVAL`]: it costs microseconds for a run of
+    /// ten seconds.
+    ///
+    /// ```
+    /// use observe::{Precision, Progress};
+    /// use units::{Bytes, Span, Time};
+    /// let precision = Precision { relative_half_width: 0.02, steady_min: Span::from_secs(1) };
+    /// let readings = |n: u64| -> Vec<Progress> {
+    ///     let reading = |i| Progress {
+    ///         at: Time::ZERO + Span::from_millis(100 * i),
+    ///         bytes: Bytes::new(1_250_000 * i),
+    ///     };
+    ///     (1..=n).map(reading).collect()
+    /// };
+    /// // Ten batches of two intervals are the least that an interval can come from.
+    /// assert!(!precision.is_met(&[&readings(19)]));
+    /// assert!(precision.is_met(&[&readings(20)]));
+    /// ```
+    pub fn is_met(&self, streams: &[&[Progress]]) -> bool {
+        let Some(series) = Series::of(streams) else {
+            return false;
+        };
+        let (window, goodput) = goodput(&series);
+        self.is_met_by(&window, &goodput)
+    }
+
+    /// The same for a goodput that has been worked out already.
+    pub fn is_met_by(&self, window: &SteadyWindow, goodput: &Goodput) -> bool {
+        window.steadiness == Steadiness::Settled
+            && window.length() >= self.steady_min
+            && goodput
+                .relative_half_width()
+                .is_some_and(|width| width <= self.relative_half_width)
+    }
+}
+
+impl Goodput {
+    /// Half the width of the interval as a share of the mean; `None` without an interval.
+    ///
+    /// ```
+    /// # use observe::{Goodput, RateInterval};
+    /// # use units::Rate;
+    /// let mbit = |n: u64| Rate::from_bits_per_second(n * 1_000_000);
+    /// let interval = Some(RateInterval { low: mbit(38), high: mbit(42) });
+    /// let goodput = Goodput { mean: mbit(40), interval };
+    /// assert_eq!(goodput.relative_half_width(), Some(0.05));
+    /// ```
+    pub fn relative_half_width(&self) -> Option<f64> {
+        let interval = self.interval?;
+        let half = (interval.high.as_f64() - interval.low.as_f64()) / 2.0;
+        (self.mean > Rate::ZERO).then(|| half / self.mean.as_f64())
+    }
+
+    /// Lower end of the interval, or the mean where there is none.
+    pub fn low(&self) -> Rate {
+        self.interval.map_or(self.mean, |interval| interval.low)
+    }
+
+    /// Upper end of the interval, or the mean where there is none.
+    pub fn high(&self) -> Rate {
+        self.interval.map_or(self.mean, |interval| interval.high)
+    }
+}

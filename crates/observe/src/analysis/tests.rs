@@ -1,0 +1,169 @@
+use units::{Bytes, Rate, Span, Time};
+
+use super::made::{observation, steady_progress, stream};
+use super::*;
+use crate::TcpSample;
+
+const SENDING: StreamDirection = StreamDirection::Sending;
+
+fn mbit(rate: u64) -> Rate {
+    Rate::from_bits_per_second(rate * 1_000_000)
+}
+
+#[test]
+fn steady_streams_add_up_with_an_interval_and_their_shares() {
+    // 30 and 10 Mbit/s: Jain's index is 40^2 / (2 x 1000) = 0.8.
+    let streams = vec![
+        stream(1, SENDING, steady_progress(50, 375_000)),
+        stream(2, SENDING, steady_progress(50, 125_000)),
+    ];
+    let summary = observation(streams).summary();
+    let way = summary.main().unwrap();
+    assert_eq!(way.steady.steadiness, Steadiness::Settled);
+    assert_eq!(way.goodput.mean, mbit(40));
+    assert_eq!(way.goodput.relative_half_width(), Some(0.0));
+    assert_eq!(way.streams[0].goodput, mbit(30));
+    assert!((way.fairness.unwrap() - 0.8).abs() < 1e-9);
+}
+
+#[test]
+fn warm_up_is_not_part_of_the_goodput() {
+    // Two seconds at a tenth of the rate of the eight that follow.
+    let mut progress = steady_progress(20, 125_000);
+    let reading = |i: u64| Progress {
+        at: Time::ZERO + Span::from_millis(100 * (20 + i)),
+        bytes: Bytes::new(2_500_000 + 1_250_000 * i),
+    };
+    progress.extend((1..=80).map(reading));
+    let summary = observation(vec![stream(1, SENDING, progress)]).summary();
+    let way = summary.main().unwrap();
+    assert_eq!(way.goodput.mean, mbit(100));
+    assert_eq!(way.steady.from, Time::ZERO + Span::from_secs(2));
+}
+
+#[test]
+fn both_directions_are_kept_apart_and_add_up() {
+    let streams = vec![
+        stream(1, StreamDirection::Receiving, steady_progress(50, 125_000)),
+        stream(2, SENDING, steady_progress(50, 250_000)),
+    ];
+    let summary = observation(streams).summary();
+    let means: Vec<Rate> = summary
+        .directions
+        .iter()
+        .map(|way| way.goodput.mean)
+        .collect();
+    assert_eq!(means, [mbit(20), mbit(10)]);
+    assert_eq!(summary.goodput().mean, mbit(30));
+    assert!(summary.goodput().interval.is_some());
+}
+
+#[test]
+fn totals_alone_give_a_mean_and_say_so() {
+    let mut only = stream(1, StreamDirection::Receiving, Vec::new());
+    only.delivery.receiver_total = Some(Bytes::new(6_250_000));
+    let summary = observation(vec![only]).summary();
+    let way = summary.main().unwrap();
+    assert_eq!(way.steady.steadiness, Steadiness::TotalsOnly);
+    assert_eq!(
+        way.goodput,
+        Goodput {
+            mean: mbit(10),
+            interval: None
+        }
+    );
+    assert_eq!(way.tcp, TcpSummary::default());
+}
+
+#[test]
+fn a_run_without_streams_has_no_direction_and_no_goodput() {
+    let mut empty = observation(vec![stream(1, SENDING, Vec::new())]);
+    empty.streams.clear();
+    let summary = empty.summary();
+    assert_eq!(summary.main(), None);
+    assert_eq!(
+        summary.goodput(),
+        Goodput {
+            mean: Rate::ZERO,
+            interval: None
+        }
+    );
+}
+
+/// Samples every 100 ms in which all time is busy and a fifth of it waits for the peer's window.
+fn tcp(intervals: u64) -> Vec<TcpSample> {
+    let sample = |i: u64| TcpSample {
+        at: Time::ZERO + Span::from_millis(100 * i),
+        rtt: Some(Span::from_millis(22)),
+        rtt_min: Some(Span::from_millis(20)),
+        mss: Some(Bytes::new(1_000)),
+        unacked_segments: Some(36),
+        peer_window: Some(Bytes::new(38_000)),
+        bytes_sent: Some(Bytes::new(100_000 * i)),
+        bytes_retransmitted: Some(Bytes::new(1_000 * i)),
+        retransmits: Some(i as u32),
+        not_sent: Some(Bytes::new(i % 2)),
+        busy: Some(Span::from_millis(100 * i)),
+        receive_window_limited: Some(Span::from_millis(20 * i)),
+        send_buffer_limited: Some(Span::ZERO),
+        ..TcpSample::default()
+    };
+    (0..=intervals).map(sample).collect()
+}
+
+#[test]
+fn the_kernels_counters_become_shares_over_the_window() {
+    let mut one = stream(1, SENDING, steady_progress(50, 125_000));
+    one.tcp = tcp(50);
+    let summary = observation(vec![one]).summary();
+    let tcp = summary.main().unwrap().tcp;
+    let near = |share: Option<f64>, expected: f64| (share.unwrap() - expected).abs() < 1e-9;
+    assert!(near(tcp.busy_share, 1.0), "{tcp:?}");
+    assert!(near(tcp.receive_window_share, 0.2), "{tcp:?}");
+    assert!(near(tcp.send_buffer_share, 0.0), "{tcp:?}");
+    assert!(near(tcp.retransmitted_share, 0.01), "{tcp:?}");
+    assert!(near(tcp.window_full_share, 1.0), "{tcp:?}");
+    assert!(
+        (tcp.not_sent_empty_share.unwrap() - 0.5).abs() < 0.02,
+        "{tcp:?}"
+    );
+    assert_eq!(tcp.flight, Some(Bytes::new(36_000)));
+    assert_eq!(tcp.retransmits, Some(50));
+    assert_eq!(tcp.congestion_window, None);
+}
+
+#[test]
+fn counters_before_the_window_do_not_count() {
+    // All retransmissions fall into the first two seconds, which are warm-up.
+    let mut progress = steady_progress(20, 12_500);
+    let reading = |i: u64| Progress {
+        at: Time::ZERO + Span::from_millis(100 * (20 + i)),
+        bytes: Bytes::new(250_000 + 1_250_000 * i),
+    };
+    progress.extend((1..=40).map(reading));
+    let mut one = stream(1, SENDING, progress);
+    one.tcp = tcp(60);
+    for sample in &mut one.tcp {
+        sample.bytes_retransmitted = sample
+            .bytes_retransmitted
+            .map(|bytes| bytes.min(Bytes::new(20_000)));
+    }
+    let summary = observation(vec![one]).summary();
+    assert_eq!(summary.main().unwrap().tcp.retransmitted_share, Some(0.0));
+}
+
+#[test]
+fn a_counter_that_one_kernel_lacks_is_absent_not_zero() {
+    let mut streams: Vec<Stream> = (1..=2)
+        .map(|n| stream(n, SENDING, steady_progress(50, 125_000)))
+        .collect();
+    for stream in &mut streams {
+        stream.tcp = tcp(50);
+    }
+    for sample in &mut streams[1].tcp {
+        sample.receive_window_limited = None;
+    }
+    let tcp = observation(streams).summary().main().unwrap().tcp;
+    assert_eq!(tcp.receive_window_share, None);
+    assert!(tcp.busy_share.is_some());
+}

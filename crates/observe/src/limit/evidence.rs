@@ -1,0 +1,84 @@
+//! The numbers that a verdict rests on.
+
+use units::{Rate, Span};
+
+use super::Context;
+use crate::{DirectionSummary, Summary, TcpSummary};
+
+/// A standing queue: the round trip is longer than the idle one by this share of it ...
+const QUEUE_SHARE: f64 = 0.25;
+/// ... and by more than hosts alone add.
+const QUEUE_MIN_SECONDS: f64 = 0.0005;
+
+/// One direction of a run beside what is known of the path.
+pub(super) struct Evidence<'a> {
+    pub way: &'a DirectionSummary,
+    pub tcp: &'a TcpSummary,
+    pub context: &'a Context,
+    /// Round-trip time of the empty path, as far as anything saw it.
+    pub rtt_min: Option<Span>,
+    pub cpu_far: Option<f64>,
+}
+
+impl<'a> Evidence<'a> {
+    pub fn new(summary: &Summary, way: &'a DirectionSummary, context: &'a Context) -> Self {
+        let seen = [way.tcp.rtt_min, summary.rtt_unloaded];
+        Evidence {
+            way,
+            tcp: &way.tcp,
+            context,
+            rtt_min: seen.into_iter().flatten().min(),
+            cpu_far: summary.cpu_far.map(|(user, kernel)| user + kernel),
+        }
+    }
+
+    pub fn goodput(&self) -> Rate {
+        self.way.goodput.mean
+    }
+
+    pub fn streams(&self) -> usize {
+        self.way.streams.len().max(1)
+    }
+
+    /// The most that the path has been seen to carry, this run included.
+    pub fn best(&self) -> Rate {
+        self.context
+            .best_seen
+            .map_or(self.goodput(), |best| best.max(self.goodput()))
+    }
+
+    /// Goodput as a share of the best seen.
+    pub fn utilisation(&self) -> f64 {
+        match self.best() {
+            Rate::ZERO => 0.0,
+            best => self.goodput().as_f64() / best.as_f64(),
+        }
+    }
+
+    /// How much twice the streams brought: 2 when goodput doubled.
+    pub fn gain(&self) -> Option<f64> {
+        let doubled = self.context.doubled?.as_f64();
+        (self.goodput() > Rate::ZERO).then(|| doubled / self.goodput().as_f64())
+    }
+
+    /// Time that packets waited in queues, on average.
+    pub fn queueing(&self) -> Option<Span> {
+        Some(self.tcp.rtt? - self.rtt_min?)
+    }
+
+    /// Queueing as a share of the empty path's round-trip time, when it is more than noise.
+    pub fn standing_queue(&self) -> Option<f64> {
+        let (queueing, empty) = (self.queueing()?.as_secs_f64(), self.rtt_min?.as_secs_f64());
+        let share = queueing / empty;
+        (queueing > QUEUE_MIN_SECONDS && share > QUEUE_SHARE).then_some(share)
+    }
+
+    /// The busiest sign of a processor in the way: our thread, or all of a far end serving one stream.
+    pub fn busiest_cpu(&self) -> Option<f64> {
+        let far = self.cpu_far.filter(|_| self.streams() == 1);
+        [self.way.thread_cpu_share, far]
+            .into_iter()
+            .flatten()
+            .reduce(f64::max)
+    }
+}

@@ -1,0 +1,276 @@
+use units::{Bytes, Rate, Span, Time};
+
+use super::*;
+use crate::{
+    Counted, DirectionSummary, Goodput, Steadiness, SteadyWindow, StreamDirection, StreamGoodput,
+    Summary, TcpSummary,
+};
+
+const MBIT: f64 = 1e6;
+
+/// One row of measured figures: Mbit/s, busy, receive share, send share, retransmitted %, srtt ms,
+/// share of readings with a full peer window, share with nothing left to send.
+struct Row {
+    name: &'static str,
+    figures: [f64; 8],
+    expected: (Limit, Option<Limit>),
+}
+
+fn row(name: &'static str, figures: [f64; 8], limit: Limit, or: Option<Limit>) -> Row {
+    Row {
+        name,
+        figures,
+        expected: (limit, or),
+    }
+}
+
+fn summary(figures: [f64; 8]) -> Summary {
+    let [mbit, busy, receive, send, retransmitted, rtt, full, empty] = figures;
+    let goodput = Rate::from_f64(mbit * MBIT);
+    let tcp = TcpSummary {
+        busy_share: Some(busy),
+        receive_window_share: Some(receive),
+        send_buffer_share: Some(send),
+        retransmitted_share: Some(retransmitted / 100.0),
+        rtt: Some(Span::from_secs_f64(rtt / 1e3)),
+        rtt_min: Some(Span::from_millis(20)),
+        window_full_share: Some(full),
+        not_sent_empty_share: Some(empty),
+        peer_window: Some(Bytes::new(38_000)),
+        ..TcpSummary::default()
+    };
+    let steady = SteadyWindow {
+        from: Time::ZERO,
+        to: Time::ZERO + Span::from_secs(5),
+        steadiness: Steadiness::Settled,
+    };
+    let way = DirectionSummary {
+        direction: StreamDirection::Sending,
+        steady,
+        goodput: Goodput {
+            mean: goodput,
+            interval: None,
+        },
+        counted: Counted::ByReceiver,
+        streams: vec![StreamGoodput { number: 1, goodput }],
+        fairness: Some(1.0),
+        tcp,
+        retransmits_total: None,
+        thread_cpu_share: Some(0.1),
+    };
+    Summary {
+        directions: vec![way],
+        cpu_near: None,
+        cpu_far: None,
+        rtt_unloaded: Some(Span::from_millis(20)),
+        rtt_loaded: None,
+    }
+}
+
+/// 50 Mbit/s, 20 ms, a bandwidth-delay product of 125 kB; five seconds each on Linux 6.18.
+fn measured() -> Vec<Row> {
+    use Limit::*;
+    vec![
+        row(
+            "queue of one product, cubic",
+            [42.2, 1.0, 0.0, 0.0, 1.16, 31.0, 0.0, 0.0],
+            Link,
+            None,
+        ),
+        row(
+            "queue of eight, cubic",
+            [47.6, 1.0, 0.0, 0.0, 0.18, 148.0, 0.0, 0.0],
+            Link,
+            None,
+        ),
+        row(
+            "queue of eight, bbr",
+            [47.5, 1.0, 0.0, 0.0, 0.0, 49.0, 0.0, 0.0],
+            Link,
+            None,
+        ),
+        row(
+            "loss 1 %, cubic",
+            [5.2, 1.0, 0.0, 0.0, 1.21, 22.0, 0.0, 0.0],
+            Loss,
+            Some(ShallowQueue),
+        ),
+        row(
+            "loss 1 %, bbr, link nearly full",
+            [45.0, 1.0, 0.0, 0.0, 1.3, 27.0, 0.0, 0.0],
+            Link,
+            None,
+        ),
+        row(
+            "receive buffer",
+            [14.4, 1.0, 0.99, 0.0, 0.0, 21.6, 1.0, 0.0],
+            ReceiveBuffer,
+            None,
+        ),
+        row(
+            "slow reader",
+            [26.2, 1.0, 0.33, 0.0, 0.45, 40.0, 0.6, 0.0],
+            ReceiveBuffer,
+            None,
+        ),
+        row(
+            "send buffer",
+            [20.0, 0.99, 0.0, 0.75, 0.0, 26.0, 0.0, 1.0],
+            SendBuffer,
+            None,
+        ),
+        row(
+            "application",
+            [10.4, 0.64, 0.0, 0.0, 0.0, 29.0, 0.0, 1.0],
+            Application,
+            None,
+        ),
+        row(
+            "queue of 0.1",
+            [12.0, 1.0, 0.0, 0.0, 1.1, 21.0, 0.0, 0.0],
+            Loss,
+            Some(ShallowQueue),
+        ),
+    ]
+}
+
+#[test]
+fn the_measured_scenarios_are_told_apart() {
+    for row in measured() {
+        let verdict = diagnose(&summary(row.figures), &Context::default());
+        assert_eq!(
+            (verdict.limit, verdict.or),
+            row.expected,
+            "{}: {}",
+            row.name,
+            verdict.because
+        );
+    }
+}
+
+#[test]
+fn pacing_tells_a_shallow_queue_from_loss() {
+    let lossy = summary([12.0, 1.0, 0.0, 0.0, 0.77, 21.0, 0.0, 0.0]);
+    let paced = |percent: f64| Context {
+        paced_retransmitted_share: Some(percent / 100.0),
+        ..Context::default()
+    };
+    let cured = diagnose(&lossy, &paced(0.007));
+    assert_eq!((cured.limit, cured.or), (Limit::ShallowQueue, None));
+    assert_eq!(
+        cured.because,
+        "0.77 % of the bytes were sent twice and no queue stands; paced it is 0.0070 %: bursts \
+         overflow a queue that is too short for them"
+    );
+    let uncured = diagnose(&lossy, &paced(0.8));
+    assert_eq!((uncured.limit, uncured.or), (Limit::Loss, None));
+}
+
+#[test]
+fn scaling_with_streams_leans_but_does_not_decide() {
+    // Measured: 5, 10 Mbit/s with 1, 2 streams under loss; 15, 36 with 1, 4 over a shallow queue.
+    let doubled = |rate: f64| Context {
+        best_seen: Some(Rate::from_f64(46.0 * MBIT)),
+        doubled: Some(Rate::from_f64(rate * MBIT)),
+        ..Context::default()
+    };
+    let loss = diagnose(
+        &summary([5.2, 1.0, 0.0, 0.0, 1.2, 22.0, 0.0, 0.0]),
+        &doubled(10.0),
+    );
+    assert_eq!(
+        (loss.limit, loss.or),
+        (Limit::Loss, Some(Limit::ShallowQueue))
+    );
+    let queue = diagnose(
+        &summary([15.0, 1.0, 0.0, 0.0, 1.1, 21.0, 0.0, 0.0]),
+        &doubled(23.0),
+    );
+    assert_eq!(
+        (queue.limit, queue.or),
+        (Limit::ShallowQueue, Some(Limit::Loss))
+    );
+}
+
+#[test]
+fn a_buffer_limit_says_what_would_fill_the_path() {
+    let context = Context {
+        best_seen: Some(Rate::from_f64(50.0 * MBIT)),
+        ..Context::default()
+    };
+    let verdict = diagnose(
+        &summary([14.4, 1.0, 0.99, 0.0, 0.0, 21.6, 1.0, 0.0]),
+        &context,
+    );
+    assert_eq!(verdict.window_needed, Some(Bytes::new(125_000)));
+    assert_eq!(
+        verdict.because,
+        "99 % of the busy time the receiver's window (38.0 kB) held the stream back; filling 50.0 \
+         Mbit/s at 20.0 ms needs 125 kB"
+    );
+}
+
+#[test]
+fn full_windows_over_a_standing_queue_mean_a_full_link() {
+    // Eight streams of 64 KiB hold 524 kB in flight where 125 kB fill the link: 84 ms of round trip.
+    let verdict = diagnose(
+        &summary([47.0, 1.0, 0.98, 0.0, 0.0, 84.0, 1.0, 0.0]),
+        &Context::default(),
+    );
+    assert_eq!(verdict.limit, Limit::Link, "{}", verdict.because);
+}
+
+#[test]
+fn at_the_best_seen_with_nothing_to_gain_the_link_is_full_whatever_the_buffers_say() {
+    let context = Context {
+        best_seen: Some(Rate::from_f64(941.0 * MBIT)),
+        doubled: Some(Rate::from_f64(938.0 * MBIT)),
+        ..Context::default()
+    };
+    let verdict = diagnose(
+        &summary([940.0, 1.0, 0.4, 0.0, 0.0, 20.2, 0.0, 0.0]),
+        &context,
+    );
+    assert_eq!(verdict.limit, Limit::Link, "{}", verdict.because);
+}
+
+#[test]
+fn a_full_processor_comes_before_everything_else() {
+    let mut summary = summary([900.0, 1.0, 0.3, 0.0, 0.0, 20.0, 0.0, 0.0]);
+    summary.directions[0].thread_cpu_share = Some(0.97);
+    assert_eq!(diagnose(&summary, &Context::default()).limit, Limit::Host);
+}
+
+#[test]
+fn spurious_retransmissions_are_blamed_on_reordering() {
+    let mut summary = summary([12.0, 1.0, 0.0, 0.0, 0.8, 21.0, 0.0, 0.0]);
+    summary.directions[0].tcp.reorderings = Some(40);
+    summary.directions[0].tcp.duplicate_share = Some(0.9);
+    let verdict = diagnose(&summary, &Context::default());
+    assert_eq!(verdict.limit, Limit::Loss);
+    assert!(verdict.because.contains("reorders"), "{}", verdict.because);
+}
+
+#[test]
+fn a_window_that_still_grows_is_not_given_a_cause() {
+    let mut summary = summary([12.0, 1.0, 0.0, 0.0, 0.0, 20.5, 0.0, 0.0]);
+    summary.directions[0].tcp.congestion_window_growth = Some(0.6);
+    let verdict = diagnose(&summary, &Context::default());
+    assert_eq!(verdict.limit, Limit::Unknown);
+    assert!(verdict.because.contains("too short"), "{}", verdict.because);
+}
+
+#[test]
+fn a_foreign_sender_is_judged_by_comparison_or_not_at_all() {
+    let mut summary = summary([47.0, 1.0, 0.0, 0.0, 0.0, 20.0, 0.0, 0.0]);
+    summary.directions[0].tcp = TcpSummary::default();
+    assert_eq!(
+        diagnose(&summary, &Context::default()).limit,
+        Limit::Unknown
+    );
+    let flat = Context {
+        doubled: Some(Rate::from_f64(47.0 * MBIT)),
+        ..Context::default()
+    };
+    assert_eq!(diagnose(&summary, &flat).limit, Limit::Link);
+}

@@ -1,0 +1,59 @@
+//! What tests share: a skip that is seen, and that fails where everything must run.
+//!
+//! A test that lacks a peer or a right asks here first and returns when the answer is no:
+//!
+//! ```no_run
+//! if !testkit::has_program("iperf3") {
+//!     return;
+//! }
+//! ```
+//! The skip is written to standard error and, when `TRUNKLINE_SKIPS` names a file, to that file,
+//! which `make test` shows at the end. With `CI=true` a skip fails the test.
+
+use std::env;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+
+/// Whether `name` can be run; says that the test is skipped when it cannot.
+///
+/// # Panics
+/// With `CI=true` when it cannot: there everything has to run.
+pub fn has_program(name: &str) -> bool {
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let found = env::split_paths(&folders).any(|folder| folder.join(name).is_file());
+    found || skip(&format!("`{name}` is not installed"))
+}
+
+/// Whether paths can be emulated from a test, which needs root and TUN devices; says that the test
+/// is skipped when they cannot.
+///
+/// # Panics
+/// With `CI=true` when they cannot.
+pub fn can_emulate() -> bool {
+    let root = Path::new("/proc/1/environ").exists() && std::fs::read("/proc/1/environ").is_ok();
+    let tun = Path::new("/dev/net/tun").exists();
+    match (root, tun) {
+        (true, true) => true,
+        (false, _) => skip("emulating a path from a test needs root"),
+        (_, false) => skip("this kernel has no /dev/net/tun"),
+    }
+}
+
+/// Notes the skip; always false.
+fn skip(reason: &str) -> bool {
+    let test = std::thread::current().name().unwrap_or("a test").to_owned();
+    let line = format!("skipped: {test}: {reason}");
+    assert!(
+        env::var_os("CI").is_none(),
+        "{line}, and CI must run everything"
+    );
+    eprintln!("{line}");
+    if let Some(file) = env::var_os("TRUNKLINE_SKIPS") {
+        let log = OpenOptions::new().create(true).append(true).open(file);
+        // A log that cannot be written must not hide that the test was skipped.
+        let mut log = log.expect("TRUNKLINE_SKIPS names a file that can be written");
+        writeln!(log, "{line}").expect("the skip log takes a line");
+    }
+    false
+}

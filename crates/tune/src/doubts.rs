@@ -1,0 +1,86 @@
+//! Samples that settle a doubt: about the choice, or about the cause of losses.
+
+use observe::{Precision, SamplePlan, Setting, StreamCount, Window};
+use units::Rate;
+
+use crate::choose::{Candidate, candidates, threshold};
+use crate::history::History;
+use crate::plan::Objective;
+use crate::strategy::Request;
+use crate::tuning::Purpose;
+
+/// The default stream is paced at this share of the highest goodput seen: below the link's rate, so
+/// that its bursts fit whatever queue there is, and above what it reaches unpaced.
+const PACED_SHARE: f64 = 0.9;
+/// Fewer retransmissions than this are too few to see them fall to a fifth.
+const RETRANSMITS_MIN: u64 = 20;
+
+/// One more look at a setting with fewer streams that chance may have kept from the knee.
+pub(crate) fn confirm(history: &History) -> Option<Request> {
+    let Objective::Knee { share } = history.plan.objective else {
+        return None;
+    };
+    if !history.taken_for(Purpose::Confirm).is_empty() {
+        return None;
+    }
+    let candidates = candidates(history);
+    let threshold = threshold(&candidates, share)?;
+    let in_doubt =
+        |candidate: &&Candidate<'_>| candidate.low() < threshold && candidate.mean() >= threshold;
+    let doubtful = candidates
+        .iter()
+        .filter(in_doubt)
+        .min_by_key(|candidate| candidate.size())?;
+    let surely = candidates
+        .iter()
+        .filter(|candidate| candidate.low() >= threshold);
+    let fewest = surely.map(Candidate::size).min();
+    (fewest.is_none_or(|fewest| doubtful.size() < fewest)).then(|| Request {
+        setting: doubtful.sample.setting.clone(),
+        plan: at_full_length(history),
+        purpose: Purpose::Confirm,
+        why: "once more and longer: chance could have brought it to the knee".to_owned(),
+    })
+}
+
+/// As long as a sample may be, without an early stop.
+fn at_full_length(history: &History) -> SamplePlan {
+    let plan = history.plan.sample_plan(history.rtt_for_sampling());
+    SamplePlan {
+        precision: None,
+        ..plan
+    }
+}
+
+/// The default stream again, paced below the link's rate, when its losses could have two causes.
+pub(crate) fn explain(history: &History) -> Option<Request> {
+    let setting = history.setting(StreamCount::ONE, Window::Auto);
+    let default = history.of(&setting)?;
+    let two_causes = history.verdict(default).or.is_some();
+    let enough = default.summary.main()?.tcp.retransmits? >= RETRANSMITS_MIN;
+    let pace = Rate::from_f64(PACED_SHARE * history.rate_best()?.as_f64());
+    let plan = history.plan.sample_plan(history.rtt_for_sampling());
+    (two_causes && enough && history.taken_for(Purpose::Explain).is_empty()).then(|| Request {
+        setting: Setting {
+            pacing: Some(pace),
+            ..setting
+        },
+        plan: SamplePlan {
+            precision: plan.precision.map(any_width),
+            ..plan
+        },
+        purpose: Purpose::Explain,
+        why: format!(
+            "one stream paced at {}: does it still lose packets?",
+            pace.human()
+        ),
+    })
+}
+
+/// Its goodput does not matter, so its steady time alone ends it.
+fn any_width(precision: Precision) -> Precision {
+    Precision {
+        relative_half_width: f64::INFINITY,
+        ..precision
+    }
+}

@@ -1,0 +1,191 @@
+//! What has been found so far, and the questions that strategies ask of it.
+
+use observe::{Context, DirectionSummary, HostLimits, Setting, StreamCount, TargetInfo, Verdict};
+use observe::{Window, diagnose};
+use units::{Bytes, Rate, Span};
+
+use crate::plan::TunePlan;
+use crate::tuning::{Cost, Purpose, Sample};
+
+/// Everything that is known at one point of a tuning.
+#[derive(Debug)]
+pub struct History {
+    /// What is sought, and how.
+    pub plan: TunePlan,
+    /// What the target says of itself.
+    pub target: TargetInfo,
+    /// What was sampled, in order.
+    pub samples: Vec<Sample>,
+}
+
+impl Sample {
+    /// Goodput of its main direction.
+    pub(crate) fn rate(&self) -> Rate {
+        self.summary
+            .main()
+            .map_or(Rate::ZERO, |way| way.goodput.mean)
+    }
+
+    /// Goodput of all its directions.
+    pub(crate) fn goodput(&self) -> observe::Goodput {
+        self.summary.goodput()
+    }
+
+    pub(crate) fn streams(&self) -> StreamCount {
+        self.setting.streams
+    }
+
+    pub(crate) fn retransmitted_share(&self) -> Option<f64> {
+        self.summary.main()?.tcp.retransmitted_share
+    }
+}
+
+impl History {
+    /// An empty history.
+    pub fn new(plan: TunePlan, target: TargetInfo) -> Self {
+        History {
+            plan,
+            target,
+            samples: Vec::new(),
+        }
+    }
+
+    /// The plan's setting with these streams and this window.
+    pub fn setting(&self, streams: StreamCount, window: Window) -> Setting {
+        Setting {
+            streams,
+            window,
+            pacing: None,
+            ..self.plan.base.clone()
+        }
+    }
+
+    /// The host's limits, where it tells.
+    pub fn limits(&self) -> Option<HostLimits> {
+        self.target.limits
+    }
+
+    /// Samples that may be recommended, each with its index. Of several with the same setting only the last counts:
+    /// it was taken to be surer.
+    pub fn candidates(&self) -> Vec<(usize, &Sample)> {
+        let repeated_later = |index: usize, sample: &Sample| {
+            self.samples
+                .iter()
+                .skip(index + 1)
+                .any(|later| later.setting == sample.setting)
+        };
+        let all = self.samples.iter().enumerate();
+        let all = all.filter(|(_, sample)| sample.purpose != Purpose::Explain);
+        all.filter(|(index, sample)| !repeated_later(*index, sample))
+            .collect()
+    }
+
+    /// The last sample with this setting.
+    pub fn of(&self, setting: &Setting) -> Option<&Sample> {
+        self.samples
+            .iter()
+            .rev()
+            .find(|sample| sample.setting == *setting)
+    }
+
+    /// Samples taken for one purpose, in order.
+    pub fn taken_for(&self, purpose: Purpose) -> Vec<&Sample> {
+        self.samples
+            .iter()
+            .filter(|sample| sample.purpose == purpose)
+            .collect()
+    }
+
+    /// The highest goodput seen in the main direction, by whichever sample.
+    pub fn rate_best(&self) -> Option<Rate> {
+        self.samples.iter().map(Sample::rate).max()
+    }
+
+    /// The shortest round-trip time that anything saw: that of the empty path.
+    pub fn rtt_min(&self) -> Option<Span> {
+        let seen = |sample: &Sample| {
+            let by_streams = sample.summary.main().and_then(|way| way.tcp.rtt_min);
+            [by_streams, sample.summary.rtt_unloaded]
+                .into_iter()
+                .flatten()
+                .min()
+        };
+        self.samples.iter().filter_map(seen).min()
+    }
+
+    /// Mean round-trip time of the idle path, as the first sample probed it.
+    pub fn rtt_unloaded(&self) -> Option<Span> {
+        self.samples
+            .iter()
+            .find_map(|sample| sample.summary.rtt_unloaded)
+    }
+
+    /// The round-trip time on which the next sample's length is based: as loaded as the last one saw it.
+    pub fn rtt_for_sampling(&self) -> Option<Span> {
+        let loaded = self
+            .samples
+            .last()
+            .and_then(|sample| sample.summary.rtt_loaded);
+        loaded.max(self.rtt_unloaded()).max(self.rtt_min())
+    }
+
+    /// The bandwidth-delay product of the highest goodput seen on the empty path's round trip.
+    pub fn product(&self) -> Option<Bytes> {
+        Some(self.rate_best()?.bytes_in(self.rtt_min()?))
+    }
+
+    /// What has been spent.
+    pub fn cost(&self) -> Cost {
+        let elapsed = self.samples.iter().map(|sample| sample.observation.elapsed);
+        let bytes = self
+            .samples
+            .iter()
+            .map(|sample| sample.observation.bytes_delivered());
+        Cost {
+            elapsed: elapsed.fold(Span::ZERO, |sum, span| sum + span),
+            bytes: bytes.sum(),
+        }
+    }
+
+    /// Whether a sample of usual length still fits the time that the plan gives.
+    pub fn has_time(&self) -> bool {
+        let next = self.plan.sample_time(self.rtt_for_sampling());
+        self.cost().elapsed + next <= self.plan.budget
+    }
+
+    /// What limits a sample, with all that the others tell about it.
+    pub fn verdict(&self, sample: &Sample) -> Verdict {
+        diagnose(&sample.summary, &self.context(sample))
+    }
+
+    fn context(&self, sample: &Sample) -> Context {
+        let paced = self.samples.iter().find(|other| {
+            other.setting.pacing.is_some() && without_pacing(&other.setting) == sample.setting
+        });
+        Context {
+            best_seen: self.rate_best(),
+            doubled: self.doubled(sample).map(Sample::rate),
+            paced_retransmitted_share: paced.and_then(Sample::retransmitted_share),
+        }
+    }
+
+    fn doubled(&self, sample: &Sample) -> Option<&Sample> {
+        let streams = sample.setting.streams.doubled()?;
+        self.of(&Setting {
+            streams,
+            ..sample.setting.clone()
+        })
+    }
+}
+
+fn without_pacing(setting: &Setting) -> Setting {
+    Setting {
+        pacing: None,
+        ..setting.clone()
+    }
+}
+
+/// The main direction's figures of a sample, where it has one.
+pub(crate) fn main_direction(sample: &Sample) -> Option<&DirectionSummary> {
+    sample.summary.main()
+}

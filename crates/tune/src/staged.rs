@@ -1,0 +1,44 @@
+//! The first strategy: streams, then windows where a buffer limits, then what is still in doubt.
+//!
+//! 1. **Streams** (`ladder.rs`): 1, 2, 4, 8, ... on automatic windows until twice the streams bring less than 5 %.
+//! 2. **Window** (`windows.rs`): only where the kernel says that a buffer held the default stream back.
+//! 3. **Fit** (`windows.rs`): one sample of a window that just fills the path, where the streams' own
+//!    growth overflows its queue.
+//! 4. **Confirm** (`doubts.rs`): once more, longer, when chance could turn the choice around.
+//! 5. **Explain** (`doubts.rs`): the default stream paced, when its losses could have two causes.
+//!
+//! Stages 2 to 5 are left out when the plan's time is used up. Each stage is a function of the
+//! history; the first that wants a sample gets it.
+//!
+//! Source of stage 1: ExpSelection in Yildirim, Yin and Kosar, "Prediction of optimal parallelism
+//! level in wide area data transfers", IEEE TPDS 22 (2011). Left out: their models fitted to the
+//! samples, and stream counts between powers of two; a knee can be up to twice as many streams as
+//! needed.
+
+use crate::choose::choose;
+use crate::history::History;
+use crate::strategy::{Choice, Request, Strategy};
+use crate::{doubts, ladder, windows};
+
+/// See the page of this module.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Staged;
+
+impl Strategy for Staged {
+    fn next(&self, history: &History) -> Option<Request> {
+        let optional = [
+            windows::larger,
+            windows::fitting,
+            doubts::confirm,
+            doubts::explain,
+        ];
+        ladder::next_rung(history).or_else(|| {
+            let stages = optional.iter().filter(|_| history.has_time());
+            stages.into_iter().find_map(|stage| stage(history))
+        })
+    }
+
+    fn choose(&self, history: &History) -> Option<Choice> {
+        choose(history)
+    }
+}

@@ -1,0 +1,374 @@
+use observe::{Fault, HostLimits, Limit, Setting, StreamCount, Watch, Window};
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg32;
+use units::{Bytes, Span};
+
+use crate::synthetic::{Path, Synthetic};
+use crate::*;
+
+const MBIT: f64 = 1e6;
+
+fn quiet(capacity: f64, rtt: f64) -> Path {
+    let path = Path {
+        capacity,
+        rtt,
+        queue: 0.0,
+        loss: 0.0,
+        kept: 0.7,
+        limits: Path::AMPLE,
+        noise: 0.03,
+    };
+    Path {
+        queue: path.product(),
+        ..path
+    }
+}
+
+fn tuned(path: Path, seed: u64) -> Tuning {
+    tuned_for(Objective::KNEE, path, seed)
+}
+
+fn tuned_for(objective: Objective, path: Path, seed: u64) -> Tuning {
+    let plan = TunePlan {
+        objective,
+        ..TunePlan::default()
+    };
+    tune(&mut Synthetic::new(path, seed), &plan, &mut ()).unwrap()
+}
+
+fn fixed(kib: u64) -> Window {
+    Window::Fixed(Bytes::from_kib(kib))
+}
+
+/// The best that the grid of the benchmark holds, without noise.
+fn best_of_grid(path: &Path) -> f64 {
+    let streams = [1, 2, 4, 8, 16, 32];
+    let windows = [Window::Auto, fixed(64), fixed(256), fixed(1024)];
+    let cells = streams
+        .into_iter()
+        .flat_map(|n| windows.map(|window| (n, window)));
+    let rate = |(n, window)| {
+        path.flow(&Setting::new(StreamCount::new(n).unwrap(), window))
+            .rate
+    };
+    cells.map(rate).fold(0.0, f64::max)
+}
+
+/// What the recommendation truly carries, as a share of the best cell.
+fn share_of_grid(path: &Path, tuning: &Tuning) -> f64 {
+    path.flow(&tuning.recommended.setting).rate / best_of_grid(path)
+}
+
+fn table(tuning: &Tuning) -> String {
+    let row = |sample: &Sample| {
+        format!(
+            "{:>4} {:>9} {:>12} {:>6.1} s  {}\n",
+            sample.setting.streams,
+            sample.setting.window.to_string(),
+            sample.summary.goodput().mean.human(),
+            sample.observation.elapsed.as_secs_f64(),
+            sample.why,
+        )
+    };
+    let rows: String = tuning.samples.iter().map(row).collect();
+    format!(
+        "{rows}=> {} x {}, {}\none stream: {} ({})\nchosen: {} ({})\n{:.1} s",
+        tuning.recommended.setting.streams,
+        tuning.recommended.setting.window,
+        tuning.recommended.because,
+        tuning.limit_default.limit,
+        tuning.limit_default.because,
+        tuning.limit_recommended.limit,
+        tuning.limit_recommended.because,
+        tuning.cost.elapsed.as_secs_f64(),
+    )
+}
+
+#[test]
+fn a_local_network_gets_one_or_two_streams_within_seconds() {
+    let path = quiet(940.0 * MBIT, 0.0003);
+    for seed in 0..50 {
+        let tuning = tuned(path, seed);
+        assert!(
+            tuning.recommended.setting.streams.get() <= 2,
+            "seed {seed}\n{}",
+            table(&tuning)
+        );
+        assert!(
+            tuning.cost.elapsed < Span::from_secs(15),
+            "seed {seed}\n{}",
+            table(&tuning)
+        );
+        assert_eq!(
+            tuning.limit_recommended.limit,
+            Limit::Link,
+            "seed {seed}\n{}",
+            table(&tuning)
+        );
+    }
+}
+
+/// SLAC to CERN as in E1: one window in a few thousand packets is lost, and one stream crawls.
+fn slac_cern() -> Path {
+    Path {
+        loss: 3e-4,
+        kept: 0.5,
+        queue: 128_000.0,
+        ..quiet(45.0 * MBIT, 0.165)
+    }
+}
+
+#[test]
+fn a_long_lossy_path_is_filled_within_a_minute() {
+    for seed in 0..50 {
+        let path = slac_cern();
+        let tuning = tuned(path, seed);
+        let share = share_of_grid(&path, &tuning);
+        assert!(share > 0.9, "seed {seed}: {share}\n{}", table(&tuning));
+        assert!(
+            tuning.cost.elapsed < Span::from_secs(60),
+            "seed {seed}\n{}",
+            table(&tuning)
+        );
+        assert_eq!(
+            tuning.limit_default.limit,
+            Limit::Loss,
+            "seed {seed}\n{}",
+            table(&tuning)
+        );
+    }
+}
+
+/// Hosts that grow a buffer to 128 KiB but grant a megabyte to programs that ask.
+fn capped() -> Path {
+    let limits = HostLimits {
+        send_auto_max: Bytes::from_mib(4),
+        receive_auto_max: Bytes::from_kib(128),
+        send_fixed_max: Bytes::from_mib(1),
+        receive_fixed_max: Bytes::from_mib(1),
+    };
+    Path {
+        limits,
+        ..quiet(95.0 * MBIT, 0.08)
+    }
+}
+
+#[test]
+fn a_capped_buffer_is_named_and_a_larger_window_tried() {
+    for seed in 0..50 {
+        let path = capped();
+        let tuning = tuned(path, seed);
+        assert_eq!(
+            tuning.limit_default.limit,
+            Limit::ReceiveBuffer,
+            "seed {seed}\n{}",
+            table(&tuning)
+        );
+        assert!(
+            share_of_grid(&path, &tuning) > 0.9,
+            "seed {seed}\n{}",
+            table(&tuning)
+        );
+        assert_eq!(
+            tuning.recommended.setting.streams.get(),
+            2,
+            "seed {seed}\n{}",
+            table(&tuning)
+        );
+        let keys: Vec<&str> = tuning.host_advice.iter().map(|line| line.key).collect();
+        assert!(keys.contains(&"net.ipv4.tcp_rmem"), "seed {seed}: {keys:?}");
+    }
+}
+
+#[test]
+fn where_programs_get_no_more_than_the_kernel_grows_streams_are_the_way() {
+    let limits = HostLimits {
+        send_fixed_max: Bytes::from_kib(64),
+        receive_fixed_max: Bytes::from_kib(64),
+        ..capped().limits
+    };
+    let path = Path { limits, ..capped() };
+    let tuning = tuned(path, 1);
+    assert_eq!(
+        tuning.recommended.setting.window,
+        Window::Auto,
+        "{}",
+        table(&tuning)
+    );
+    assert_eq!(
+        tuning.recommended.setting.streams.get(),
+        16,
+        "{}",
+        table(&tuning)
+    );
+    assert!(tuning.host_advice.len() >= 2, "{:?}", tuning.host_advice);
+}
+
+#[test]
+fn a_shallow_queue_is_told_from_loss_by_a_paced_sample() {
+    let path = Path {
+        queue: 12_500.0,
+        kept: 0.5,
+        ..quiet(50.0 * MBIT, 0.02)
+    };
+    let tuning = tuned(path, 3);
+    let purposes: Vec<Purpose> = tuning.samples.iter().map(|sample| sample.purpose).collect();
+    assert!(purposes.contains(&Purpose::Explain), "{}", table(&tuning));
+    assert_eq!(
+        tuning.limit_default.limit,
+        Limit::ShallowQueue,
+        "{}",
+        table(&tuning)
+    );
+    assert!(tuning.recommended.setting.pacing.is_none());
+}
+
+/// Any path between a modem pool and a ten-gigabit one around the world.
+fn any_path(random: &mut Pcg32) -> Path {
+    let mut uniform = || f64::from(random.next_u32()) / f64::from(u32::MAX);
+    let mut between = |low: f64, high: f64| low * (high / low).powf(uniform());
+    let base = quiet(between(10e6, 1e10), between(2e-4, 0.35));
+    let queue = (base.product() * between(0.05, 4.0)).max(30_000.0);
+    let loss = between(1e-7, 1e-2);
+    let buffer = |size: f64| Bytes::new(size as u64);
+    let limits = HostLimits {
+        send_auto_max: buffer(between(1e6, 6.4e7)),
+        receive_auto_max: buffer(between(1e6, 6.4e7)),
+        send_fixed_max: buffer(between(2e5, 6.4e7)),
+        receive_fixed_max: buffer(between(2e5, 6.4e7)),
+    };
+    let loss = if uniform() < 0.3 { 0.0 } else { loss };
+    let kept = if uniform() < 0.5 { 0.5 } else { 0.7 };
+    Path {
+        queue,
+        loss,
+        kept,
+        limits,
+        ..base
+    }
+}
+
+#[test]
+fn any_path_is_tuned_to_within_a_tenth_of_the_best_cell() {
+    let mut misses = Vec::new();
+    for seed in 0..400 {
+        let path = any_path(&mut Pcg32::seed_from_u64(seed));
+        let tuning = tuned(path, seed);
+        let share = share_of_grid(&path, &tuning);
+        if share < 0.9 {
+            misses.push(format!(
+                "seed {seed}: {share:.3} of the best\n{path:?}\n{}\n",
+                table(&tuning)
+            ));
+        }
+    }
+    assert!(
+        misses.is_empty(),
+        "{} of 400\n{}",
+        misses.len(),
+        misses.join("\n")
+    );
+}
+
+#[test]
+fn the_objectives_differ_as_they_should_on_a_deep_queue() {
+    let path = Path {
+        queue: 8.0 * 125_000.0,
+        ..quiet(50.0 * MBIT, 0.02)
+    };
+    let max = tuned_for(Objective::Max, path, 5);
+    let gentle = tuned_for(Objective::GENTLE, path, 5);
+    let added = |tuning: &Tuning| {
+        tuning.recommended.rtt_loaded.unwrap() - tuning.recommended.rtt_unloaded.unwrap()
+    };
+    assert!(added(&max) > Span::from_millis(60), "{}", table(&max));
+    assert!(
+        added(&gentle) <= Span::from_millis(30),
+        "{}",
+        table(&gentle)
+    );
+    let power = tuned_for(Objective::Power, path, 5);
+    assert!(added(&power) <= added(&max), "{}", table(&power));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_tuning() {
+    let once = table(&tuned(slac_cern(), 7));
+    assert_eq!(once, table(&tuned(slac_cern(), 7)));
+}
+
+#[test]
+fn a_target_that_fails_at_once_is_an_error() {
+    let mut target = Synthetic::new(slac_cern(), 1);
+    target.fails_after = Some((0, Fault::Run));
+    let error = tune(&mut target, &TunePlan::default(), &mut ()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the first sample could not be taken: gone"
+    );
+}
+
+#[test]
+fn a_target_that_fails_later_leaves_the_best_so_far() {
+    let mut target = Synthetic::new(slac_cern(), 1);
+    target.fails_after = Some((3, Fault::Run));
+    let tuning = tune(&mut target, &TunePlan::default(), &mut ()).unwrap();
+    assert_eq!(tuning.samples.len(), 3);
+    assert_eq!(tuning.recommended.setting.streams.get(), 4);
+    assert!(matches!(tuning.ended, Ended::Cut(error) if error.fault == Fault::Run));
+}
+
+/// Has had enough after some samples.
+struct Impatient {
+    samples: usize,
+}
+
+impl Watch for Impatient {
+    fn is_cancelled(&self) -> bool {
+        self.samples == 0
+    }
+}
+
+impl Onlooker for Impatient {
+    fn on_sample_done(&mut self, _number: usize, _sample: &Sample) {
+        self.samples -= 1;
+    }
+}
+
+#[test]
+fn a_cancelled_tuning_tells_what_is_known() {
+    let mut target = Synthetic::new(slac_cern(), 1);
+    let tuning = tune(
+        &mut target,
+        &TunePlan::default(),
+        &mut Impatient { samples: 2 },
+    )
+    .unwrap();
+    assert_eq!(tuning.samples.len(), 2);
+    assert!(matches!(tuning.ended, Ended::Cut(error) if error.fault == Fault::Cancelled));
+}
+
+#[test]
+fn cancelling_before_the_first_sample_is_an_error_of_its_kind() {
+    let mut target = Synthetic::new(slac_cern(), 1);
+    let error = tune(
+        &mut target,
+        &TunePlan::default(),
+        &mut Impatient { samples: 0 },
+    )
+    .unwrap_err();
+    assert!(matches!(error, TuneError::Target(error) if error.fault == Fault::Cancelled));
+}
+
+#[test]
+fn a_path_that_carries_nothing_is_an_error() {
+    let path = Path {
+        capacity: 1e-3,
+        ..quiet(1.0 * MBIT, 0.05)
+    };
+    let error = tune(&mut Synthetic::new(path, 1), &TunePlan::default(), &mut ()).unwrap_err();
+    assert!(
+        matches!(error, TuneError::NothingDelivered { .. }),
+        "{error}"
+    );
+}
