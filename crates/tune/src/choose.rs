@@ -8,6 +8,9 @@ use crate::plan::{GAIN_MIN, Objective};
 use crate::strategy::Choice;
 use crate::tuning::Sample;
 
+/// Runs of one setting differ by this much, which no single run's interval can show.
+const RUN_TO_RUN: f64 = 0.04;
+
 /// A sample that may be recommended.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Candidate<'a> {
@@ -20,14 +23,14 @@ impl Candidate<'_> {
         self.sample.goodput().mean.as_f64()
     }
 
-    /// What it surely carries. Without an interval a twentieth is held back, as an interval that was
-    /// just narrow enough would have.
+    /// What it surely carries: the lower end of its interval, or less.
     pub fn low(&self) -> f64 {
-        let goodput = self.sample.goodput();
-        let unsure = (1.0 - GAIN_MIN) * self.mean();
-        goodput
-            .interval
-            .map_or(unsure, |interval| interval.low.as_f64())
+        self.sample.goodput().low().as_f64().min(self.allowed())
+    }
+
+    /// What another run of the same setting may show even when this one's interval is narrow.
+    pub fn allowed(&self) -> f64 {
+        (1.0 - RUN_TO_RUN) * self.mean()
     }
 
     /// Order of preference among equals: fewer streams, then automatic, then smaller windows.

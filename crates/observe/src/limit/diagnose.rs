@@ -104,16 +104,22 @@ fn application(evidence: &Evidence<'_>) -> Option<Verdict> {
     (!held_back).then(|| verdict(Limit::Application, because()))
 }
 
-/// Comparison with other runs: at the best seen, and twice the streams bring nothing.
+/// Comparison with other runs: close to what more streams do not raise.
 fn full_path(evidence: &Evidence<'_>) -> Option<Verdict> {
-    let gain = evidence.gain()?;
-    (evidence.utilisation() >= FULL && gain <= 1.0 / FULL).then(|| {
+    let note = queue_note(evidence);
+    let goodput = evidence.goodput().human();
+    if let Some(share) = evidence.share_of_plateau().filter(|share| *share >= FULL) {
         let because = format!(
-            "twice the streams carry {} as much, and {} is {} of the most seen on this path{}",
-            percent(gain),
-            evidence.goodput().human(),
-            percent(evidence.utilisation()),
-            queue_note(evidence),
+            "{goodput} is {} of what the path carries with however many streams{note}",
+            percent(share)
+        );
+        return Some(verdict(Limit::Link, because));
+    }
+    let gain = evidence.gain().filter(|gain| *gain <= 1.0 / FULL)?;
+    (evidence.utilisation() >= FULL).then(|| {
+        let because = format!(
+            "twice the streams carry {} of its {goodput}{note}",
+            percent(gain)
         );
         verdict(Limit::Link, because)
     })

@@ -55,6 +55,15 @@ impl<'a> Evidence<'a> {
         }
     }
 
+    /// Goodput as a share of what more streams did not raise.
+    pub fn share_of_plateau(&self) -> Option<f64> {
+        let plateau = self
+            .context
+            .plateau
+            .filter(|plateau| *plateau > Rate::ZERO)?;
+        Some(self.goodput().as_f64() / plateau.as_f64())
+    }
+
     /// How much twice the streams brought: 2 when goodput doubled.
     pub fn gain(&self) -> Option<f64> {
         let doubled = self.context.doubled?.as_f64();

@@ -235,6 +235,17 @@ fn at_the_best_seen_with_nothing_to_gain_the_link_is_full_whatever_the_buffers_s
 }
 
 #[test]
+fn close_to_the_plateau_the_link_is_full_without_another_sign() {
+    let figures = summary([46.0, 1.0, 0.0, 0.0, 0.0, 20.0, 0.0, 0.0]);
+    let plateau = |rate: f64| Context {
+        plateau: Some(Rate::from_f64(rate * MBIT)),
+        ..Context::default()
+    };
+    assert_eq!(diagnose(&figures, &plateau(48.0)).limit, Limit::Link);
+    assert_eq!(diagnose(&figures, &plateau(90.0)).limit, Limit::Unknown);
+}
+
+#[test]
 fn a_full_processor_comes_before_everything_else() {
     let mut summary = summary([900.0, 1.0, 0.3, 0.0, 0.0, 20.0, 0.0, 0.0]);
     summary.directions[0].thread_cpu_share = Some(0.97);
