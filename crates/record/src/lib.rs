@@ -34,10 +34,10 @@ pub use document::{AnyDocument, Body, Document, Origin, SCHEMA_VERSION, Schema};
 pub use file::{LoadError, SaveError, load, parse, save};
 pub use host::Host;
 pub use limit::{Cause, Limit};
-pub use measure::{Interval, Measure, Peer, Run, Steady};
+pub use measure::{Interval, Measure, Peer, Run, Steady, Unsettled};
 pub use round_trip::{Method, Probe, RoundTrips, Series};
 pub use setting::{Direction, HostLimits, Kind, Setting, Target, Window};
 pub use stream::{
     Buffer, Buffers, Counted, Delivery, Progress, Stream, StreamDirection, TcpSample,
 };
-pub use tune::{Cost, Objective, Recommended, Sample, Sysctl, ToolSetting, Tune};
+pub use tune::{Cost, Objective, Purpose, Recommended, Sample, Sysctl, ToolSetting, Tune};

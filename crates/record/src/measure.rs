@@ -4,7 +4,7 @@ use observe::{Observation, Steadiness, Summary, TargetInfo, Verdict};
 use serde::{Deserialize, Serialize};
 use units::Rate;
 
-use crate::{Cause, Cpu, Direction, DirectionFigures, Limit, RoundTrips, Setting, Stream, Target};
+use crate::{Cause, Cpu, DirectionFigures, Limit, RoundTrips, Setting, Stream, Target};
 
 /// The body of a `trunkline/measure` document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,6 +84,19 @@ pub struct Steady {
     pub to_seconds: f64,
     /// Whether the rate settled; if not, the figures are over the whole run.
     pub settled: bool,
+    /// Why not; absent when it settled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unsettled: Option<Unsettled>,
+}
+
+/// Why the figures of a run are over all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unsettled {
+    /// The rate never settled, or the run was too short to tell.
+    NeverSettled,
+    /// Only totals are known.
+    TotalsOnly,
 }
 
 /// What the far end was.
@@ -115,6 +128,7 @@ impl Run {
     /// The shape of one run.
     pub fn new(seen: &Observation, summary: &Summary, verdict: Option<&Verdict>) -> Self {
         let cause = verdict.map(Cause::from);
+        let goodput = summary.goodput();
         let directions: Vec<_> = summary
             .directions
             .iter()
@@ -122,8 +136,8 @@ impl Run {
             .collect();
         Run {
             setting: (&seen.setting).into(),
-            goodput_bits_per_second: goodput(&directions),
-            interval: interval(&directions),
+            goodput_bits_per_second: goodput.mean.bits_per_second(),
+            interval: goodput.interval.map(Interval::from),
             steady: steady(&directions, seen.duration.as_secs_f64()),
             limit: cause.as_ref().map(|cause| cause.limit),
             limit_or: cause.as_ref().and_then(|cause| cause.limit_or),
@@ -166,45 +180,19 @@ impl Run {
     }
 }
 
-/// Both directions together where both carried data.
-fn goodput(directions: &[DirectionFigures]) -> u64 {
-    let each = directions
-        .iter()
-        .map(|direction| direction.goodput_bits_per_second);
-    each.fold(0, u64::saturating_add)
-}
-
-/// Intervals of two directions add up end to end: wider than need be, never too narrow.
-fn interval(directions: &[DirectionFigures]) -> Option<Interval> {
-    let each = directions.iter().map(|direction| direction.interval);
-    each.reduce(|a, b| Some(a?.plus(b?))).flatten()
-}
-
-impl Interval {
-    fn plus(self, other: Interval) -> Interval {
-        Interval {
-            low_bits_per_second: self
-                .low_bits_per_second
-                .saturating_add(other.low_bits_per_second),
-            high_bits_per_second: self
-                .high_bits_per_second
-                .saturating_add(other.high_bits_per_second),
-            confidence: self.confidence.min(other.confidence),
-        }
-    }
-}
-
 /// The time that is steady in every direction.
 fn steady(directions: &[DirectionFigures], duration_seconds: f64) -> Steady {
     let common = |a: Steady, b: Steady| Steady {
         from_seconds: a.from_seconds.max(b.from_seconds),
         to_seconds: a.to_seconds.min(b.to_seconds),
         settled: a.settled && b.settled,
+        unsettled: a.unsettled.or(b.unsettled),
     };
     let whole = Steady {
         from_seconds: 0.0,
         to_seconds: duration_seconds,
         settled: false,
+        unsettled: Some(Unsettled::NeverSettled),
     };
     directions
         .iter()
@@ -254,7 +242,16 @@ impl From<observe::SteadyWindow> for Steady {
             from_seconds: window.from.as_secs_f64(),
             to_seconds: window.to.as_secs_f64(),
             settled: window.steadiness == Steadiness::Settled,
+            unsettled: unsettled(window.steadiness),
         }
+    }
+}
+
+fn unsettled(steadiness: Steadiness) -> Option<Unsettled> {
+    match steadiness {
+        Steadiness::Settled => None,
+        Steadiness::NeverSettled => Some(Unsettled::NeverSettled),
+        Steadiness::TotalsOnly => Some(Unsettled::TotalsOnly),
     }
 }
 
@@ -264,12 +261,5 @@ impl From<observe::Peer> for Peer {
             observe::Peer::Trunkline => Peer::Trunkline,
             observe::Peer::Iperf3 => Peer::Iperf3,
         }
-    }
-}
-
-impl Setting {
-    /// Whether both ends sent.
-    pub fn is_bidirectional(&self) -> bool {
-        self.direction == Direction::Both
     }
 }

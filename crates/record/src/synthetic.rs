@@ -6,8 +6,7 @@
 mod run;
 
 use observe::{Limit, StreamCount, TargetInfo, TargetKind, Verdict, Window};
-use tune::advice::SysctlLine;
-use tune::{Advice, Tool, Tuning};
+use tune::{Purpose, SysctlLine, Tuning};
 use units::{Bytes, Rate, Span};
 
 use crate::{Demo, Document, Host, LabelledRun, Measure, Origin, Published, Run, Tune};
@@ -98,11 +97,17 @@ fn tune_body(seed: u64) -> Tune {
         seed: seed.wrapping_add(index),
     };
     let cases = (0..).zip(tried.into_iter().chain(fixed)).map(case);
-    Tune::new(&target(), &tuning(cases.collect()), &advice())
+    let tuning = tuning(cases.collect());
+    let advice = tune::advice::for_setting(&tuning.recommended.setting);
+    Tune::new(&target(), &tuning, &advice)
 }
 
 fn tuning(cases: Vec<Case>) -> Tuning {
-    let samples: Vec<_> = cases.iter().map(sample).collect();
+    let mut samples: Vec<_> = cases.iter().map(sample).collect();
+    for later in samples.iter_mut().skip(1) {
+        later.observation.round_trips.unloaded = None;
+        later.summary.rtt_unloaded = None;
+    }
     let chosen = 3;
     let best = &samples[chosen];
     let recommended = tune::Recommended {
@@ -110,7 +115,7 @@ fn tuning(cases: Vec<Case>) -> Tuning {
         sample: chosen,
         goodput: best.summary.directions[0].goodput,
         rtt_loaded: best.summary.rtt_loaded,
-        rtt_unloaded: best.summary.rtt_unloaded,
+        rtt_unloaded: samples[0].summary.rtt_unloaded,
         because: "8 is the smallest number of streams that reaches 90 % of the highest goodput \
                   seen, 41.2 Mbit/s"
             .to_owned(),
@@ -145,45 +150,27 @@ fn sample(case: &Case) -> tune::Sample {
     } = run::make(case);
     tune::Sample {
         setting: observation.setting.clone(),
-        why: match case.streams {
-            1 => "what the host does by default".to_owned(),
-            n => format!("{} streams left room to grow", n / 2),
-        },
+        purpose: purpose(case),
+        why: why(case),
         observation,
         summary,
     }
 }
 
-fn advice() -> Vec<Advice> {
-    let line = |tool, command: &str, note: Option<&str>| Advice {
-        tool,
-        command: command.to_owned(),
-        note: note.map(str::to_owned),
-    };
-    vec![
-        line(Tool::Iperf3, "iperf3 -c HOST -P 8", None),
-        line(
-            Tool::GlobusUrlCopy,
-            "globus-url-copy -p 8 SOURCE DESTINATION",
-            None,
-        ),
-        line(Tool::Xrdcp, "xrdcp -S 8 SOURCE root://HOST//PATH", None),
-        line(
-            Tool::Bbcp,
-            "bbcp -s 8 -w 1M SOURCE HOST:PATH",
-            Some("bbcp always sets a window; 1M is the nearest to automatic"),
-        ),
-        line(
-            Tool::Fdt,
-            "java -jar fdt.jar -c HOST -P 8 -d DIRECTORY SOURCE",
-            None,
-        ),
-        line(
-            Tool::Rclone,
-            "rclone copy --multi-thread-streams 8 --multi-thread-cutoff 64M SOURCE REMOTE:PATH",
-            Some("only files above the cutoff are split"),
-        ),
-    ]
+fn purpose(case: &Case) -> Purpose {
+    match case.window {
+        Window::Auto => Purpose::Streams,
+        Window::Fixed(_) => Purpose::Fit,
+    }
+}
+
+fn why(case: &Case) -> String {
+    match (case.window, case.streams) {
+        (Window::Fixed(_), _) => "a window that just fits the path may spare its queue".to_owned(),
+        (Window::Auto, 1) => "what the host does by default".to_owned(),
+        (Window::Auto, 2) => "one stream may leave room".to_owned(),
+        (Window::Auto, n) => format!("{} streams brought more than {}", n / 2, n / 4),
+    }
 }
 
 /// A demo document: three settings of the year 2000 and the tuned one.

@@ -2,8 +2,7 @@
 
 use observe::{TargetInfo, Verdict};
 use serde::{Deserialize, Serialize};
-use tune::advice::SysctlLine;
-use tune::{Advice, Ended, Tool, Tuning};
+use tune::{Advice, Ended, SysctlLine, Tuning};
 use units::Span;
 
 use crate::{Cause, Interval, Limit, Run, Target, Window};
@@ -100,11 +99,11 @@ pub struct Cost {
 /// How one tool is told to use the recommendation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolSetting {
-    /// The tool, by the name of its program.
+    /// The tool.
     pub tool: String,
     /// A command; parts in capitals are the user's to fill in.
     pub command: String,
-    /// What the tool does differently from what was asked.
+    /// What the tool does differently from what was asked; several remarks with semicolons.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -122,9 +121,27 @@ pub struct Sysctl {
     pub why: String,
 }
 
+/// What a sample was taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purpose {
+    /// To see what more streams bring.
+    Streams,
+    /// To see what a larger window brings.
+    Window,
+    /// To see whether a window that just fits the path keeps its queue from overflowing.
+    Fit,
+    /// To be surer of a setting that was tried before.
+    Confirm,
+    /// To tell two causes apart; not a candidate.
+    Explain,
+}
+
 /// One setting that was tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
+    /// What it was taken for.
+    pub purpose: Purpose,
     /// Why it was tried: a sentence without a full stop.
     pub why: String,
     /// What was seen.
@@ -168,10 +185,26 @@ fn cut_because(ended: &Ended) -> Option<String> {
 
 fn samples(tuning: &Tuning) -> Vec<Sample> {
     let shape = |(index, sample): (usize, &tune::Sample)| Sample {
+        purpose: sample.purpose.into(),
         why: sample.why.clone(),
-        run: Run::new(&sample.observation, &sample.summary, verdict(tuning, index)),
+        run: run(tuning, sample, verdict(tuning, index)),
     };
     tuning.samples.iter().enumerate().map(shape).collect()
+}
+
+/// The idle path is probed once for a whole search, so samples without idle probes of their own
+/// are compared with the search's.
+fn run(tuning: &Tuning, sample: &tune::Sample, verdict: Option<&Verdict>) -> Run {
+    let mut run = Run::new(&sample.observation, &sample.summary, verdict);
+    let added = || {
+        let idle = sample
+            .summary
+            .rtt_unloaded
+            .or(tuning.recommended.rtt_unloaded)?;
+        Some(sample.summary.rtt_loaded?.as_secs_f64() - idle.as_secs_f64())
+    };
+    run.rtt.added_seconds = run.rtt.added_seconds.or_else(added);
+    run
 }
 
 /// The tuner judges the recommended sample and its first one, the host's defaults.
@@ -227,21 +260,22 @@ impl From<&tune::Cost> for Cost {
 impl From<&Advice> for ToolSetting {
     fn from(advice: &Advice) -> Self {
         ToolSetting {
-            tool: tool_name(advice.tool).to_owned(),
+            tool: advice.tool.name().to_owned(),
             command: advice.command.clone(),
-            note: advice.note.clone(),
+            note: (!advice.notes.is_empty()).then(|| advice.notes.join("; ")),
         }
     }
 }
 
-fn tool_name(tool: Tool) -> &'static str {
-    match tool {
-        Tool::Iperf3 => "iperf3",
-        Tool::GlobusUrlCopy => "globus-url-copy",
-        Tool::Xrdcp => "xrdcp",
-        Tool::Bbcp => "bbcp",
-        Tool::Fdt => "fdt",
-        Tool::Rclone => "rclone",
+impl From<tune::Purpose> for Purpose {
+    fn from(purpose: tune::Purpose) -> Self {
+        match purpose {
+            tune::Purpose::Streams => Purpose::Streams,
+            tune::Purpose::Window => Purpose::Window,
+            tune::Purpose::Fit => Purpose::Fit,
+            tune::Purpose::Confirm => Purpose::Confirm,
+            tune::Purpose::Explain => Purpose::Explain,
+        }
     }
 }
 
