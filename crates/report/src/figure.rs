@@ -39,6 +39,13 @@ impl RateUnit {
     pub fn number(&self, bits_per_second: f64) -> String {
         three_digits(bits_per_second / self.factor)
     }
+
+    /// Half of `interval` in this unit, with the decimals that `bits_per_second` is printed with.
+    pub fn margin(&self, bits_per_second: f64, interval: &Interval) -> String {
+        let value = self.number(bits_per_second);
+        let decimals = value.split_once('.').map_or(0, |(_, digits)| digits.len());
+        format!("{:.decimals$}", margin(interval) / self.factor)
+    }
 }
 
 /// Three significant digits, or all of the integer part.
@@ -74,10 +81,9 @@ pub fn rate_with_margin(bits_per_second: u64, interval: Option<&Interval>) -> St
         return rate(bits_per_second);
     };
     let unit = RateUnit::fitting(bits_per_second as f64);
-    let value = unit.number(bits_per_second as f64);
-    let decimals = value.split_once('.').map_or(0, |(_, digits)| digits.len());
-    let half = margin(interval) / unit.factor;
-    format!("{value} \u{b1} {half:.decimals$} {}", unit.name)
+    let value = bits_per_second as f64;
+    let (number, half) = (unit.number(value), unit.margin(value, interval));
+    format!("{number} \u{b1} {half} {}", unit.name)
 }
 
 /// A time with its unit.

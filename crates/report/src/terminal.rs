@@ -11,7 +11,7 @@ use record::{AnyDocument, Demo, LabelledRun, Measure, Origin, Run, Sample, Tune}
 use crate::figure;
 use crate::words;
 use layout::Page;
-use table::{RunRow, Standing, runs};
+use table::{Name, RunRow, Standing, runs};
 
 /// Columns that every text keeps to.
 pub const COLUMNS: usize = 80;
@@ -168,7 +168,7 @@ fn samples(tune: &Tune) -> Vec<RunRow<'_>> {
 
 fn sample_row(sample: &Sample, standing: Standing) -> RunRow<'_> {
     RunRow {
-        label: None,
+        name: Name::Setting,
         run: &sample.run,
         standing,
     }
@@ -214,15 +214,22 @@ fn compared(demo: &Demo) -> Vec<RunRow<'_>> {
     let mut rows: Vec<RunRow<'_>> = demo.runs.iter().map(labelled_row).collect();
     let tuned = demo.tune.recommended_sample();
     rows.extend(tuned.map(|sample| RunRow {
-        label: Some("tuned"),
+        name: Name::Label {
+            label: "tuned, see below",
+            published_bits_per_second: None,
+        },
         ..sample_row(sample, Standing::Chosen)
     }));
     rows
 }
 
 fn labelled_row(labelled: &LabelledRun) -> RunRow<'_> {
+    let published = labelled.published.as_ref();
     RunRow {
-        label: Some(&labelled.label),
+        name: Name::Label {
+            label: &labelled.label,
+            published_bits_per_second: published.map(|p| p.throughput_bits_per_second),
+        },
         run: &labelled.run,
         standing: Standing::Other,
     }

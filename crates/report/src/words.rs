@@ -1,6 +1,6 @@
 //! Sentences about a document, the same in the terminal and on the page.
 
-use record::{Demo, Limit, Measure, Objective, Run, Setting, Tune, Window};
+use record::{Cause, Demo, Limit, Measure, Objective, Run, Setting, Tune, Unsettled, Window};
 
 use crate::figure;
 
@@ -29,21 +29,31 @@ pub fn sentence(text: &str) -> String {
     format!("{}{}{stop}", first.to_uppercase(), rest.as_str())
 }
 
-/// A setting in a few words: `8 streams, window auto`.
+/// A setting in a few words: `8 streams with automatic windows`.
 pub fn setting(setting: &Setting) -> String {
     point(setting.streams, setting.window)
 }
 
 /// Streams and window in a few words.
+///
+/// ```
+/// use record::Window;
+/// assert_eq!(report::words::point(8, Window::Bytes(65_536)), "8 streams with windows of 64KiB");
+/// assert_eq!(report::words::point(1, Window::Auto), "1 stream with an automatic window");
+/// ```
 pub fn point(streams: u16, window: Window) -> String {
-    let noun = if streams == 1 { "stream" } else { "streams" };
-    format!("{streams} {noun}, window {}", figure::window(window))
+    match (streams, window) {
+        (1, Window::Auto) => "1 stream with an automatic window".to_owned(),
+        (1, fixed) => format!("1 stream with a window of {}", figure::window(fixed)),
+        (n, Window::Auto) => format!("{n} streams with automatic windows"),
+        (n, fixed) => format!("{n} streams with windows of {}", figure::window(fixed)),
+    }
 }
 
 /// What a limit means, to stand after "limited by".
 pub fn limit(limit: Limit) -> &'static str {
     match limit {
-        Limit::Link => "the link: the path is full",
+        Limit::Link => "the link, which is full",
         Limit::Loss => "packet loss",
         Limit::ShallowQueue => "a queue too short for bursts",
         Limit::ReceiveBuffer => "the receiver's buffer",
@@ -76,36 +86,40 @@ pub fn objective(objective: &Objective) -> String {
     }
 }
 
-/// Why a run was not faster; empty when nobody asked.
-pub fn why(run: &Run) -> Vec<String> {
-    let Some(found) = run.limit else {
-        return Vec::new();
-    };
+/// Why a run was not faster; `None` when nobody asked.
+pub fn why(run: &Run) -> Option<String> {
     let because = run.limit_because.as_deref().unwrap_or_default();
-    cause("It", found, run.limit_or, because)
+    Some(cause("It was", run.limit?, run.limit_or, because))
 }
 
-fn cause(subject: &str, found: Limit, or: Option<Limit>, because: &str) -> Vec<String> {
+fn cause(subject: &str, found: Limit, or: Option<Limit>, because: &str) -> String {
     let or = or
         .map(|or| format!(" (or by {})", limit(or)))
         .unwrap_or_default();
-    let head = format!("{subject} was limited by {}{or}.", limit(found));
-    [head, sentence(because)]
-        .into_iter()
-        .filter(|text| !text.is_empty())
-        .collect()
+    let head = format!("{subject} limited by {}{or}", limit(found));
+    match plain(because).trim() {
+        "" => sentence(&head),
+        because => sentence(&format!("{head}: {because}")),
+    }
 }
 
 /// A measurement in sentences: how fast, why not faster, and whether the figure can be trusted.
 pub fn measure(measure: &Measure) -> Vec<String> {
-    let mut sentences = why(&measure.run);
-    sentences.extend(unsettled(&measure.run));
-    sentences
+    let both = [why(&measure.run), unsettled(&measure.run)];
+    both.into_iter().flatten().collect()
 }
 
 fn unsettled(run: &Run) -> Option<String> {
-    let text = "The rate never settled, so the figures are over the whole run; a longer one would tell more.";
-    (!run.steady.settled).then(|| text.to_owned())
+    match (run.steady.settled, run.steady.unsettled) {
+        (true, _) => None,
+        (false, Some(Unsettled::TotalsOnly)) => {
+            Some("The far end gave only totals, so the figures are over the whole run.".to_owned())
+        }
+        (false, _) => Some(
+            "The rate never settled, so the figures are over the whole run; a longer one would tell more."
+                .to_owned(),
+        ),
+    }
 }
 
 /// The recommendation of a search in one sentence.
@@ -120,38 +134,49 @@ pub fn recommendation(tune: &Tune) -> String {
     }
 }
 
-/// How many times the first sample, one default stream, the recommendation is; `None` below 1.05.
+/// How many times the first sample, one default stream, the recommendation is.
 fn gain(tune: &Tune) -> Option<String> {
     let first = tune.samples.first()?;
     let is_default = first.run.setting.streams == 1 && first.run.setting.window == Window::Auto;
-    let ratio = tune.recommended.throughput_bits_per_second as f64
-        / first.run.goodput_bits_per_second as f64;
-    (is_default && ratio.is_finite() && ratio > 1.05).then(|| format!("{ratio:.1}"))
+    let (tuned, default) = (
+        tune.recommended.throughput_bits_per_second,
+        first.run.goodput_bits_per_second,
+    );
+    ratio(tuned, default).filter(|_| is_default)
+}
+
+/// How many times `small` is in `large`; `None` where that is not worth saying.
+fn ratio(large: u64, small: u64) -> Option<String> {
+    let ratio = large as f64 / small as f64;
+    (ratio.is_finite() && ratio > 1.05).then(|| format!("{ratio:.1}"))
 }
 
 /// A search in sentences: why this point, what limits it, what it costs, what was tried.
 pub fn tune(tune: &Tune) -> Vec<String> {
     let mut sentences = vec![sentence(&tune.recommended.because)];
-    sentences.extend(cause(
-        "This",
+    sentences.push(cause(
+        "It is",
         tune.limit,
         tune.limit_or,
         &tune.limit_because,
     ));
-    if tune.recommended.sample != 0 {
-        let default = &tune.limit_default;
-        let first = "One stream with the host's defaults";
-        sentences.extend(cause(
-            first,
-            default.limit,
-            default.limit_or,
-            &default.limit_because,
-        ));
-    }
+    sentences.extend(default_limit(tune));
     sentences.extend(cost_in_delay(tune));
     sentences.push(effort(tune));
     sentences.extend(tune.cut_because.as_deref().map(cut_short));
     sentences
+}
+
+/// What limits one default stream, where that is not the recommendation itself.
+fn default_limit(tune: &Tune) -> Option<String> {
+    let Cause {
+        limit,
+        limit_or,
+        limit_because,
+        ..
+    } = &tune.limit_default;
+    let subject = "One stream with the host's defaults was";
+    (tune.recommended.sample != 0).then(|| cause(subject, *limit, *limit_or, limit_because))
 }
 
 fn cost_in_delay(tune: &Tune) -> Option<String> {
@@ -191,7 +216,6 @@ fn cut_short(because: &str) -> String {
 
 /// A demonstration in one sentence: the slowest setting beside the tuned one.
 pub fn demo(demo: &Demo) -> String {
-    let tuned = demo.tune.recommended.throughput_bits_per_second;
     let slowest = demo
         .runs
         .iter()
@@ -199,13 +223,25 @@ pub fn demo(demo: &Demo) -> String {
     let Some(slowest) = slowest else {
         return recommendation(&demo.tune);
     };
+    let tuned = &demo.tune.recommended;
     format!(
-        "The same path, the same TCP: {} moved {}; tuned to {} it moved {}.",
-        plain(&slowest.label),
+        "One path, the same TCP: {} with \u{201c}{}\u{201d}, {} with {}{}.",
         figure::rate(slowest.run.goodput_bits_per_second),
-        point(demo.tune.recommended.streams, demo.tune.recommended.window),
-        figure::rate(tuned),
+        plain(&slowest.label),
+        figure::rate(tuned.throughput_bits_per_second),
+        point(tuned.streams, tuned.window),
+        times_as_much(
+            tuned.throughput_bits_per_second,
+            slowest.run.goodput_bits_per_second
+        ),
     )
+}
+
+fn times_as_much(large: u64, small: u64) -> String {
+    match ratio(large, small) {
+        Some(ratio) => format!(": {ratio} times as much"),
+        None => String::new(),
+    }
 }
 
 #[cfg(test)]
@@ -227,7 +263,10 @@ mod tests {
     #[test]
     fn the_recommendation_names_point_rate_and_gain() {
         let text = recommendation(&synthetic::tune(7).body);
-        assert!(text.starts_with("Use 8 streams, window auto: "), "{text}");
+        assert!(
+            text.starts_with("Use 8 streams with automatic windows: "),
+            "{text}"
+        );
         assert!(text.contains(" times one stream"), "{text}");
     }
 

@@ -49,7 +49,7 @@ fn table(demo: &Demo) -> Markup {
                     @for labelled in &demo.runs { (row(labelled)) }
                     @if let Some(sample) = demo.tune.recommended_sample() {
                         tr.chosen {
-                            td { "tuned: " (words::setting(&sample.run.setting)) }
+                            td.text { "tuned: " (words::setting(&sample.run.setting)) }
                             (parts::run_cells(&sample.run))
                             td.number { (figure::ABSENT) }
                         }
@@ -64,7 +64,7 @@ fn row(labelled: &LabelledRun) -> Markup {
     let published = labelled.published.as_ref();
     html! {
         tr {
-            td { (labelled.label) }
+            td.text { (labelled.label) }
             (parts::run_cells(&labelled.run))
             td.number { (figure::or_absent(published, |p| figure::rate(p.throughput_bits_per_second))) }
         }
@@ -74,7 +74,7 @@ fn row(labelled: &LabelledRun) -> Markup {
 fn at_work(labelled: &LabelledRun) -> Result<Markup, PlotError> {
     Ok(html! {
         h3 { (labelled.label) }
-        (parts::sentences(&words::why(&labelled.run)))
+        @if let Some(why) = words::why(&labelled.run) { p { (why) } }
         (parts::run_plots(&labelled.run)?)
     })
 }

@@ -35,8 +35,9 @@ pub fn run_tiles(run: &Run) -> Vec<Tile> {
 
 fn goodput_tile(run: &Run) -> Tile {
     let interval = run.interval.map(|interval| {
-        let half = figure::margin(&interval) as u64;
-        format!("\u{b1} {} (95 %)", figure::rate(half))
+        let unit = figure::RateUnit::fitting(run.goodput_bits_per_second as f64);
+        let half = unit.margin(run.goodput_bits_per_second as f64, &interval);
+        format!("\u{b1} {half} {} (95 %)", unit.name)
     });
     Tile {
         name: "Goodput",
@@ -52,15 +53,15 @@ fn round_trip_tile(run: &Run) -> Tile {
         .as_ref()
         .and_then(|series| series.mean_seconds);
     let added = run.rtt.added_seconds;
-    let idle = idle.map(|idle| format!("{} ms idle", figure::milliseconds(idle)));
     let added = added.map(|added| format!("{} ms", figure::added_milliseconds(added)));
-    let notes: Vec<String> = [idle, added].into_iter().flatten().collect();
+    let idle = idle.map(|idle| format!("on {} idle", figure::milliseconds(idle)));
+    let notes: Vec<String> = [added, idle].into_iter().flatten().collect();
     Tile {
         name: "Round trip, loaded",
         value: figure::or_absent(run.rtt_loaded_seconds(), |s| {
             format!("{} ms", figure::milliseconds(s))
         }),
-        note: notes.join(", "),
+        note: notes.join(" "),
     }
 }
 

@@ -16,8 +16,10 @@ use super::palette::{GRID, INK};
 pub const WIDTH: u32 = 1640;
 /// Size of all text, in the drawing library's measure: 1.24 units to a pixel of font size.
 pub const TEXT: f64 = 33.0;
-/// Room for the labels and the title of an axis.
-const LABELS: u32 = 104;
+/// Room for the labels and the title of the upright axis.
+const LEFT: u32 = 124;
+/// Room for the labels and the title of the level axis.
+const BELOW: u32 = 92;
 /// Room for the labels of an axis without a title.
 const LABELS_ONLY: u32 = 24;
 
@@ -46,7 +48,7 @@ pub(super) fn text(colour: &'static RGBColor, horizontal: HPos) -> TextStyle<'st
 /// About how wide `words` will be: no font is measured, so a little too wide on purpose.
 pub(super) fn text_width(words: &str) -> i32 {
     let count = i32::try_from(words.chars().count()).unwrap_or(i32::MAX);
-    count.saturating_mul(15)
+    count.saturating_mul(16)
 }
 
 /// The axes of one plot.
@@ -68,8 +70,8 @@ pub(super) fn frame<'a, 'b>(
         .margin_top(16)
         .margin_right(36)
         .margin_left(4)
-        .y_label_area_size(LABELS + 20)
-        .x_label_area_size(frame.x_title.map_or(LABELS_ONLY, |_| LABELS))
+        .y_label_area_size(LEFT)
+        .x_label_area_size(frame.x_title.map_or(LABELS_ONLY, |_| BELOW))
         .build_cartesian_2d(frame.x.clone(), frame.y.clone())
         .map_err(PlotError::from_drawing)?;
     behind(&mut chart)?;

@@ -3,7 +3,7 @@
 use plotters::element::{PathElement, Rectangle};
 use plotters::style::text_anchor::HPos;
 use plotters::style::{Color, RGBColor};
-use record::{Demo, Interval};
+use record::{Demo, Interval, Window};
 
 use super::PlotError;
 use super::canvas::{Area, WIDTH, draw, text, text_width};
@@ -66,12 +66,16 @@ pub fn bars(demo: &Demo) -> Vec<Bar> {
 fn tuned(demo: &Demo) -> Bar {
     let chosen = &demo.tune.recommended;
     Bar {
-        label: format!("tuned: {}", words::point(chosen.streams, chosen.window)),
+        label: tuned_label(chosen.streams, chosen.window),
         goodput_bits_per_second: chosen.throughput_bits_per_second,
         interval: chosen.interval,
         published_bits_per_second: None,
         role: Role::Tuned,
     }
+}
+
+fn tuned_label(streams: u16, window: Window) -> String {
+    format!("tuned: {streams} x {}", figure::window(window))
 }
 
 /// Horizontal bars with their values, whiskers for the interval and a mark for the published value.
@@ -94,7 +98,7 @@ fn entries(source: Option<&str>) -> Vec<Entry> {
     let published = source.map(|source| {
         Entry::new(
             Mark::Line(INK),
-            format!("measured by {}", words::plain(source)),
+            format!("published: {}", words::plain(source)),
         )
     });
     let tuned = Entry::new(Mark::Area(ACCENT), "recommended");
@@ -208,7 +212,7 @@ mod tests {
     fn the_tuned_setting_is_the_last_bar() {
         let bars = bars(&synthetic::demo(7).body);
         assert_eq!(bars.len(), 4);
-        assert_eq!(bars[3].label, "tuned: 8 streams, window auto");
+        assert_eq!(bars[3].label, "tuned: 8 x auto");
         assert_eq!(bars[1].published_bits_per_second, Some(9_450_000));
     }
 

@@ -2,7 +2,7 @@
 
 use plotters::element::{Circle, PathElement};
 use plotters::style::{Color, RGBColor};
-use record::{Run, Tune, Window};
+use record::{Purpose, Run, Tune, Window};
 
 use super::PlotError;
 use super::axis::Axis;
@@ -53,7 +53,7 @@ pub fn against_streams(tune: &Tune) -> Result<String, PlotError> {
 }
 
 fn curves(tune: &Tune) -> Vec<Curve<'_>> {
-    let mut windows: Vec<Window> = tune.samples.iter().map(|s| s.run.setting.window).collect();
+    let mut windows: Vec<Window> = candidates(tune).map(|run| run.setting.window).collect();
     windows.sort();
     windows.dedup();
     let curve = |(index, window): (usize, Window)| Curve {
@@ -67,9 +67,19 @@ fn curves(tune: &Tune) -> Vec<Curve<'_>> {
     windows.into_iter().enumerate().map(curve).collect()
 }
 
+/// The runs that could have been recommended: a paced one would bend the curve.
+fn candidates(tune: &Tune) -> impl Iterator<Item = &Run> {
+    let samples = tune
+        .samples
+        .iter()
+        .filter(|sample| sample.purpose != Purpose::Explain);
+    samples.map(|sample| &sample.run)
+}
+
 fn runs_with(tune: &Tune, window: Window) -> Vec<&Run> {
-    let runs = tune.samples.iter().map(|sample| &sample.run);
-    let mut runs: Vec<&Run> = runs.filter(|run| run.setting.window == window).collect();
+    let mut runs: Vec<&Run> = candidates(tune)
+        .filter(|run| run.setting.window == window)
+        .collect();
     runs.sort_by_key(|run| run.setting.streams);
     runs
 }
@@ -178,7 +188,7 @@ impl Panel<'_> {
             .iter()
             .filter_map(|run| self.place(run, y))
             .collect();
-        let line = PathElement::new(places.clone(), curve.colour.stroke_width(4));
+        let line = PathElement::new(means(&places), curve.colour.stroke_width(4));
         chart.draw_series([line]).map_err(PlotError::from_drawing)?;
         let whiskers = curve
             .runs
@@ -213,6 +223,16 @@ impl Panel<'_> {
 /// Half the width of a whisker's end, in doublings of the streams.
 const CAP: f64 = 0.035;
 
+/// One place for each number of streams: a setting that was tried again counts with its mean.
+fn means(places: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let same = |a: &(f64, f64), b: &(f64, f64)| a.0 == b.0;
+    let mean = |group: &[(f64, f64)]| {
+        let sum: f64 = group.iter().map(|(_, y)| y).sum();
+        Some((group.first()?.0, sum / group.len() as f64))
+    };
+    places.chunk_by(same).filter_map(mean).collect()
+}
+
 fn log_streams(run: &Run) -> f64 {
     f64::from(run.setting.streams.max(1)).log2()
 }
@@ -234,6 +254,20 @@ mod tests {
             svg.matches("r=\"17\"").count() + svg.matches("r=\"13\"").count(),
             3
         );
+    }
+
+    #[test]
+    fn a_setting_tried_twice_bends_the_line_once() {
+        let places = [(0.0, 4.0), (1.0, 8.0), (1.0, 10.0), (2.0, 11.0)];
+        assert_eq!(means(&places), [(0.0, 4.0), (1.0, 9.0), (2.0, 11.0)]);
+    }
+
+    #[test]
+    fn a_run_that_only_explains_is_no_point_of_the_curve() {
+        let mut tune = synthetic::tune(7).body;
+        tune.samples[6].purpose = Purpose::Explain;
+        let svg = against_streams(&tune).unwrap();
+        assert!(!svg.contains("256KiB"));
     }
 
     #[test]

@@ -11,10 +11,19 @@ use crate::words;
 /// One line of a table of runs.
 #[derive(Debug, Clone, Copy)]
 pub struct RunRow<'a> {
-    /// Its name, where runs have names.
-    pub label: Option<&'a str>,
+    pub name: Name<'a>,
     pub run: &'a Run,
     pub standing: Standing,
+}
+
+/// What tells the runs of a table apart: their settings, or labels and what others measured.
+#[derive(Debug, Clone, Copy)]
+pub enum Name<'a> {
+    Setting,
+    Label {
+        label: &'a str,
+        published_bits_per_second: Option<u64>,
+    },
 }
 
 /// Whether a run is the one to use.
@@ -50,18 +59,18 @@ const STREAMS_SHOWN: usize = 12;
 pub fn runs(rows: &[RunRow<'_>], paint: Paint) -> String {
     let top = rows.iter().map(|row| row.run.goodput_bits_per_second).max();
     let unit = RateUnit::fitting(top.unwrap_or(0) as f64);
-    let labelled = rows.iter().any(|row| row.label.is_some());
+    let labelled = rows
+        .iter()
+        .any(|row| matches!(row.name, Name::Label { .. }));
+    let names = if labelled {
+        ["", "setting", "published"]
+    } else {
+        ["", "streams", "window"]
+    };
+    let figures = [unit.name, "\u{b1}", "RTT ms", "added", "resent", "limit"];
     let mut table = empty(paint);
-    let mut header = vec![String::new()];
-    header.extend(labelled.then(|| "setting".to_owned()));
-    header.extend(["streams", "window"].map(str::to_owned));
-    header.push(unit.name.to_owned());
-    header.extend(["\u{b1}", "RTT ms", "added", "resent", "limit"].map(str::to_owned));
-    table.set_header(
-        header
-            .iter()
-            .map(|name| Cell::new(name).add_attribute(Attribute::Bold)),
-    );
+    let bold = |name: &&str| Cell::new(name).add_attribute(Attribute::Bold);
+    table.set_header(names.iter().chain(&figures).map(bold));
     for row in rows {
         table.add_row(run_row(row, unit));
     }
@@ -70,24 +79,44 @@ pub fn runs(rows: &[RunRow<'_>], paint: Paint) -> String {
 }
 
 fn run_row(row: &RunRow<'_>, unit: RateUnit) -> Row {
-    let run = row.run;
     let mut cells = vec![row.standing.mark().to_owned()];
-    cells.extend(row.label.map(cut));
-    cells.extend([
-        run.setting.streams.to_string(),
-        figure::window(run.setting.window),
-        unit.number(run.goodput_bits_per_second as f64),
-        figure::or_absent(run.interval.as_ref(), |i| unit.number(figure::margin(i))),
-        figure::or_absent(run.rtt_loaded_seconds(), figure::milliseconds),
-        figure::or_absent(run.rtt.added_seconds, figure::added_milliseconds),
-        figure::or_absent(run.retransmitted_ratio(), figure::percent),
-        run.limit.map_or(ABSENT, |limit| limit.name()).to_owned(),
-    ]);
+    cells.extend(row.names(unit));
+    cells.extend(figures(row.run, unit));
     cells
         .iter()
         .map(|text| cell(text, row.standing))
         .collect::<Vec<_>>()
         .into()
+}
+
+impl RunRow<'_> {
+    fn names(&self, unit: RateUnit) -> [String; 2] {
+        let setting = &self.run.setting;
+        match self.name {
+            Name::Setting => [setting.streams.to_string(), figure::window(setting.window)],
+            Name::Label {
+                label,
+                published_bits_per_second,
+            } => {
+                let published =
+                    figure::or_absent(published_bits_per_second, |bits| unit.number(bits as f64));
+                [cut(label), published]
+            }
+        }
+    }
+}
+
+fn figures(run: &Run, unit: RateUnit) -> [String; 6] {
+    [
+        unit.number(run.goodput_bits_per_second as f64),
+        figure::or_absent(run.interval.as_ref(), |interval| {
+            unit.margin(run.goodput_bits_per_second as f64, interval)
+        }),
+        figure::or_absent(run.rtt_loaded_seconds(), figure::milliseconds),
+        figure::or_absent(run.rtt.added_seconds, figure::added_milliseconds),
+        figure::or_absent(run.retransmitted_ratio(), figure::percent),
+        run.limit.map_or(ABSENT, |limit| limit.name()).to_owned(),
+    ]
 }
 
 fn cell(text: &str, standing: Standing) -> Cell {
