@@ -40,12 +40,14 @@ pub enum AddressError {
     },
 }
 
-impl FromStr for Address {
-    type Err = AddressError;
-
-    fn from_str(text: &str) -> Result<Self, AddressError> {
+impl Address {
+    /// Reads `HOST[:PORT]`; `port_default` is used where the text names none.
+    ///
+    /// # Errors
+    /// When the host is missing or the port is no number from 1 to 65535.
+    pub fn parse_with(text: &str, port_default: u16) -> Result<Self, AddressError> {
         let (host, port) = split(text);
-        let port = port.map_or(Ok(PORT_DEFAULT), |port| {
+        let port = port.map_or(Ok(port_default), |port| {
             let number = port.parse().ok().filter(|number| *number > 0);
             number.ok_or_else(|| AddressError::Port {
                 text: text.to_owned(),
@@ -59,6 +61,14 @@ impl FromStr for Address {
                 port,
             }),
         }
+    }
+}
+
+impl FromStr for Address {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<Self, AddressError> {
+        Address::parse_with(text, PORT_DEFAULT)
     }
 }
 

@@ -9,6 +9,7 @@
 //! `tcp_info` (the kernel's side), `probe` (round trips) and `telemetry` (series on the wire).
 
 mod address;
+mod background;
 mod client;
 mod clock;
 mod control;
@@ -24,6 +25,7 @@ mod tcp_info;
 mod telemetry;
 
 pub use address::{Address, AddressError, PORT_DEFAULT};
+pub use background::{Background, BackgroundError, BackgroundSpec};
 pub use client::{Client, ClientError};
 pub use options::{BufferLimit, OptionError};
 pub use server::{BindError, Server, ServerEvent, ServerLimits};

@@ -5,6 +5,7 @@ use std::io;
 use std::net::TcpStream;
 use std::os::fd::{AsFd, AsRawFd};
 
+use nix::errno::Errno;
 use nix::sys::socket::{setsockopt, sockopt};
 use observe::{Buffer, Buffers};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
@@ -17,7 +18,8 @@ pub enum BufferLimit {
     /// Up to the host's `wmem_max` and `rmem_max`, as every program.
     #[default]
     Host,
-    /// Beyond them, as only root may: for emulated paths whose hosts have limits of their own.
+    /// Beyond them where this user may, which takes root: for emulated paths, whose hosts have
+    /// limits of their own. Others get what the host grants, and the readings say how much that is.
     Lifted,
 }
 
@@ -122,15 +124,11 @@ impl StreamOptions {
 
     fn set_buffers(&self, socket: &SockRef<'_>, size: Bytes) -> io::Result<()> {
         let bytes = usize::try_from(size.get()).unwrap_or(usize::MAX);
+        socket.set_send_buffer_size(bytes)?;
+        socket.set_recv_buffer_size(bytes)?;
         match self.limit {
-            BufferLimit::Host => {
-                socket.set_send_buffer_size(bytes)?;
-                socket.set_recv_buffer_size(bytes)
-            }
-            BufferLimit::Lifted => {
-                setsockopt(&socket.as_fd(), sockopt::SndBufForce, &bytes)?;
-                Ok(setsockopt(&socket.as_fd(), sockopt::RcvBufForce, &bytes)?)
-            }
+            BufferLimit::Host => Ok(()),
+            BufferLimit::Lifted => lift_buffers(socket, bytes),
         }
     }
 
@@ -145,6 +143,16 @@ impl StreamOptions {
             send: buffer(socket.send_buffer_size()?),
             receive: buffer(socket.recv_buffer_size()?),
         })
+    }
+}
+
+/// Sets the buffers beyond the host's bounds, or leaves them where this user may not.
+fn lift_buffers(socket: &SockRef<'_>, bytes: usize) -> io::Result<()> {
+    let lifted = setsockopt(&socket.as_fd(), sockopt::SndBufForce, &bytes)
+        .and_then(|()| setsockopt(&socket.as_fd(), sockopt::RcvBufForce, &bytes));
+    match lifted {
+        Ok(()) | Err(Errno::EPERM) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 

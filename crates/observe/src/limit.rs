@@ -83,6 +83,8 @@ pub struct Verdict {
 pub struct Context {
     /// The highest goodput that any run has shown on this path in this direction.
     pub best_seen: Option<Rate>,
+    /// The goodput that more streams did not raise any further: what the path carries.
+    pub plateau: Option<Rate>,
     /// Goodput with twice the streams and everything else the same.
     pub doubled: Option<Rate>,
     /// Retransmitted share of the same setting with its sending rate paced.

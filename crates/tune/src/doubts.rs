@@ -25,8 +25,9 @@ pub(crate) fn confirm(history: &History) -> Option<Request> {
     }
     let candidates = candidates(history);
     let threshold = threshold(&candidates, share)?;
-    let in_doubt =
-        |candidate: &&Candidate<'_>| candidate.low() < threshold && candidate.mean() >= threshold;
+    let in_doubt = |candidate: &&Candidate<'_>| {
+        candidate.low() < threshold && candidate.allowed() >= threshold
+    };
     let doubtful = candidates
         .iter()
         .filter(in_doubt)

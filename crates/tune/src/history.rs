@@ -4,6 +4,7 @@ use observe::{Context, DirectionSummary, HostLimits, Setting, StreamCount, Targe
 use observe::{Window, diagnose};
 use units::{Bytes, Rate, Span};
 
+use crate::ladder;
 use crate::plan::TunePlan;
 use crate::tuning::{Cost, Purpose, Sample};
 
@@ -164,6 +165,7 @@ impl History {
         });
         Context {
             best_seen: self.rate_best(),
+            plateau: ladder::plateau(self),
             doubled: self.doubled(sample).map(Sample::rate),
             paced_retransmitted_share: paced.and_then(Sample::retransmitted_share),
         }

@@ -2,6 +2,8 @@
 
 use observe::{StreamCount, Window};
 
+use units::Rate;
+
 use crate::history::History;
 use crate::plan::GAIN_MIN;
 use crate::strategy::Request;
@@ -28,6 +30,13 @@ pub(crate) fn next_rung(history: &History) -> Option<Request> {
         Some(gain) => format!("{} streams carried {}", last.streams(), change(gain)),
     };
     Some(request(history, streams, why))
+}
+
+/// The highest rate of the main direction on a ladder that ended because more streams brought nothing.
+pub(crate) fn plateau(history: &History) -> Option<Rate> {
+    let rungs = history.taken_for(Purpose::Streams);
+    let highest = rungs.iter().map(|sample| sample.rate()).max();
+    highest.filter(|_| has_ended(&rungs))
 }
 
 fn first(history: &History) -> Request {

@@ -14,6 +14,7 @@ fn quiet(capacity: f64, rtt: f64) -> Path {
         rtt,
         queue: 0.0,
         loss: 0.0,
+        bursts: 0.0,
         kept: 0.7,
         limits: Path::AMPLE,
         noise: 0.03,
@@ -208,7 +209,7 @@ fn where_programs_get_no_more_than_the_kernel_grows_streams_are_the_way() {
 fn a_shallow_queue_is_told_from_loss_by_a_paced_sample() {
     let path = Path {
         queue: 12_500.0,
-        kept: 0.5,
+        bursts: 0.008,
         ..quiet(50.0 * MBIT, 0.02)
     };
     let tuning = tuned(path, 3);

@@ -16,6 +16,8 @@ pub struct Path {
     pub queue: f64,
     /// Loss events per packet that no queue causes.
     pub loss: f64,
+    /// Packets lost because bursts overflow a queue; pacing avoids it.
+    pub bursts: f64,
     /// Share of the window that is kept at a loss: 0.5 for Reno, 0.7 for CUBIC.
     pub kept: f64,
     /// The hosts' buffers.
@@ -61,14 +63,20 @@ impl Path {
     pub fn flow(&self, setting: &Setting) -> Flow {
         let n = f64::from(setting.streams.get());
         let (send, receive) = self.buffers(setting.window);
-        let growth = MSS * self.window_by_loss();
+        let bursts = if setting.pacing.is_some() {
+            0.0
+        } else {
+            self.bursts
+        };
+        let lost = self.loss + bursts;
+        let growth = MSS * self.window_by_loss(lost);
         let each = send.min(receive).min(growth);
         let most = self.product() + self.queue;
         let buffer_binds = send.min(receive) < growth && n * each <= most;
         let in_flight = (n * each).min(most);
         let mut flow = match n * each > most {
-            true => self.overflowing(n, most),
-            false => self.within(in_flight),
+            true => self.overflowing(n, most, lost),
+            false => self.within(in_flight, lost),
         };
         flow.window = in_flight / n;
         flow.by_receive_buffer = buffer_binds && receive <= send;
@@ -76,13 +84,13 @@ impl Path {
         flow.paced(setting.pacing.map(|pace| n * pace.as_f64()), self)
     }
 
-    fn within(&self, in_flight: f64) -> Flow {
+    fn within(&self, in_flight: f64, lost: f64) -> Flow {
         let queued = (in_flight - self.product()).max(0.0);
         let rate = self.capacity.min(in_flight * 8.0 / self.rtt);
-        self.at(rate, queued, self.loss)
+        self.at(rate, queued, lost)
     }
 
-    fn overflowing(&self, n: f64, most: f64) -> Flow {
+    fn overflowing(&self, n: f64, most: f64, lost: f64) -> Flow {
         let least = most * (1.0 - (1.0 - self.kept) / n);
         let product = self.product();
         let steps = 50;
@@ -96,7 +104,7 @@ impl Path {
         self.at(
             self.capacity * utilisation,
             queued,
-            (self.loss + overflow).min(0.3),
+            (lost + overflow).min(0.3),
         )
     }
 
@@ -112,12 +120,12 @@ impl Path {
     }
 
     /// Mathis et al. for Reno; RFC 9438 section 5.1 for CUBIC, never below Reno.
-    fn window_by_loss(&self) -> f64 {
-        if self.loss <= 0.0 {
+    fn window_by_loss(&self, lost: f64) -> f64 {
+        if lost <= 0.0 {
             return f64::INFINITY;
         }
-        let reno = (1.5 / self.loss).sqrt();
-        let cubic = 1.0538 * (self.rtt / self.loss).powf(0.75);
+        let reno = (1.5 / lost).sqrt();
+        let cubic = 1.0538 * (self.rtt / lost).powf(0.75);
         if self.kept > 0.6 {
             reno.max(cubic)
         } else {
