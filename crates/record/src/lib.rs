@@ -1,1 +1,43 @@
-//! Result documents: versioned JSON, saved and read again
+//! Result documents: versioned JSON, saved and read again.
+//!
+//! The structs here *are* the JSON: one field, one key, in SI base units with the unit in the name.
+//! They are apart from the types that the algorithms work with, so that either can change alone;
+//! `From` and `new` lead from those to these. All raw readings are kept. What was not seen is
+//! absent, never zero or `null`. `docs/reference/json.md` lists every key, and a test holds it to
+//! these structs.
+//!
+//! What is left out: the way back from a document to an `Observation`, so an old run is shown as it
+//! was judged then and is not judged anew; and an archive of many documents.
+//!
+//! Reading order: [`document`] (the envelope), [`measure`] with [`direction`], [`stream`],
+//! [`round_trip`] and [`cpu`], then [`tune`](mod@tune), [`demo`], and [`file`] for the disk.
+
+pub mod cpu;
+pub mod demo;
+pub mod direction;
+pub mod document;
+pub mod file;
+pub mod host;
+pub mod limit;
+pub mod measure;
+pub mod round_trip;
+pub mod setting;
+pub mod stream;
+#[cfg(any(test, feature = "synthetic"))]
+pub mod synthetic;
+pub mod tune;
+
+pub use cpu::{Cpu, CpuSample, Near, Shares};
+pub use demo::{Demo, LabelledRun, Published};
+pub use direction::{DirectionFigures, TcpFigures};
+pub use document::{AnyDocument, Body, Document, Origin, SCHEMA_VERSION, Schema};
+pub use file::{LoadError, SaveError, load, parse, save};
+pub use host::Host;
+pub use limit::{Cause, Limit};
+pub use measure::{Interval, Measure, Peer, Run, Steady, Unsettled};
+pub use round_trip::{Method, Probe, RoundTrips, Series};
+pub use setting::{Direction, HostLimits, Kind, Setting, Target, Window};
+pub use stream::{
+    Buffer, Buffers, Counted, Delivery, Progress, Stream, StreamDirection, TcpSample,
+};
+pub use tune::{Cost, Objective, Purpose, Recommended, Sample, Sysctl, ToolSetting, Tune};

@@ -1,1 +1,19 @@
-//! Terminal tables, SVG plots and one-file HTML reports from result documents
+//! What people see: terminal text, SVG plots and one-file HTML pages, all from result documents.
+//!
+//! Nothing here measures or judges; the figures and the reasons stand in the document. A document
+//! may come from anywhere, so its texts are escaped or stripped of control characters and its
+//! numbers are not trusted to be sensible.
+//!
+//! What is left out: plots in the terminal, and pages over many documents.
+//!
+//! Reading order: [`figure`] and [`words`] (numbers and sentences), [`terminal`], [`plot`], [`html`].
+
+pub mod figure;
+pub mod html;
+pub mod plot;
+pub mod terminal;
+pub mod words;
+
+pub use html::page;
+pub use plot::PlotError;
+pub use terminal::{Paint, text};

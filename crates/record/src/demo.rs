@@ -1,0 +1,38 @@
+//! A demonstration: settings that people have used, beside the tuned one.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Run, Target, Tune};
+
+/// The body of a `trunkline/demo` document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Demo {
+    /// What was measured.
+    pub target: Target,
+    /// The settings to compare, in the order in which they are shown.
+    pub runs: Vec<LabelledRun>,
+    /// The search for the best one.
+    pub tune: Tune,
+}
+
+/// One setting of the comparison.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LabelledRun {
+    /// Its name in tables and plots.
+    pub label: String,
+    /// What somebody else measured with this setting on the real path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<Published>,
+    /// What was seen.
+    #[serde(flatten)]
+    pub run: Run,
+}
+
+/// A published measurement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Published {
+    /// Its throughput.
+    pub throughput_bits_per_second: u64,
+    /// Who measured it, and when.
+    pub source: String,
+}

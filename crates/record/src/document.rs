@@ -1,0 +1,187 @@
+//! The envelope that every document has.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::{Demo, Host, Measure, Tune};
+
+/// The version of the shapes in this crate. It rises when a key changes its meaning or vanishes;
+/// new optional keys do not raise it.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// What a document holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Schema {
+    /// One setting and everything that was seen.
+    #[serde(rename = "trunkline/measure")]
+    Measure,
+    /// A search for the operating point.
+    #[serde(rename = "trunkline/tune")]
+    Tune,
+    /// Labelled measurements beside a tuned one.
+    #[serde(rename = "trunkline/demo")]
+    Demo,
+}
+
+impl Schema {
+    /// Every schema that this version reads.
+    pub const ALL: [Schema; 3] = [Schema::Measure, Schema::Tune, Schema::Demo];
+
+    /// Its name in the document.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Schema::Measure => "trunkline/measure",
+            Schema::Tune => "trunkline/tune",
+            Schema::Demo => "trunkline/demo",
+        }
+    }
+}
+
+/// What a document can hold.
+pub trait Body: Serialize + DeserializeOwned {
+    /// Its name in the envelope.
+    const SCHEMA: Schema;
+}
+
+impl Body for Measure {
+    const SCHEMA: Schema = Schema::Measure;
+}
+
+impl Body for Tune {
+    const SCHEMA: Schema = Schema::Tune;
+}
+
+impl Body for Demo {
+    const SCHEMA: Schema = Schema::Demo;
+}
+
+/// Where a document comes from: what the body alone would not tell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The version of trunkline that wrote it.
+    pub trunkline_version: String,
+    /// When it was made: RFC 3339, UTC, whole seconds.
+    pub created: String,
+    /// The seed of every random choice; absent when none was drawn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// The command, word by word.
+    pub command_line: Vec<String>,
+    /// The machine that it ran on.
+    pub host: Host,
+}
+
+impl Origin {
+    /// The origin of a document that is made now, on this host, by this version.
+    pub fn here(command_line: Vec<String>, seed: Option<u64>) -> Self {
+        Origin {
+            trunkline_version: env!("CARGO_PKG_VERSION").to_owned(),
+            created: now(),
+            seed,
+            command_line,
+            host: Host::read(),
+        }
+    }
+}
+
+/// The one place that asks the calendar.
+fn now() -> String {
+    let now = jiff::Timestamp::now();
+    now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// A document: the envelope and, beside it on the same level, the keys of the body.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Document<B> {
+    /// What it holds.
+    pub schema: Schema,
+    /// The version of its shapes.
+    pub schema_version: u32,
+    /// Where it comes from.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// What it says.
+    #[serde(flatten)]
+    pub body: B,
+}
+
+impl<B: Body> Document<B> {
+    /// Puts `body` into an envelope.
+    pub fn new(origin: Origin, body: B) -> Self {
+        Document {
+            schema: B::SCHEMA,
+            schema_version: SCHEMA_VERSION,
+            origin,
+            body,
+        }
+    }
+
+    /// The document as people can read it: indented, with a line break at the end.
+    pub fn to_json(&self) -> String {
+        let text = serde_json::to_string_pretty(self);
+        let mut text = text.expect("string keys and finite or null numbers always serialise");
+        text.push('\n');
+        text
+    }
+}
+
+/// A document of any kind, as read from a file.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AnyDocument {
+    /// One measurement.
+    Measure(Box<Document<Measure>>),
+    /// One search.
+    Tune(Box<Document<Tune>>),
+    /// One demonstration.
+    Demo(Box<Document<Demo>>),
+}
+
+impl From<Document<Measure>> for AnyDocument {
+    fn from(document: Document<Measure>) -> Self {
+        AnyDocument::Measure(Box::new(document))
+    }
+}
+
+impl From<Document<Tune>> for AnyDocument {
+    fn from(document: Document<Tune>) -> Self {
+        AnyDocument::Tune(Box::new(document))
+    }
+}
+
+impl From<Document<Demo>> for AnyDocument {
+    fn from(document: Document<Demo>) -> Self {
+        AnyDocument::Demo(Box::new(document))
+    }
+}
+
+impl AnyDocument {
+    /// Where it comes from.
+    pub fn origin(&self) -> &Origin {
+        match self {
+            AnyDocument::Measure(document) => &document.origin,
+            AnyDocument::Tune(document) => &document.origin,
+            AnyDocument::Demo(document) => &document.origin,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_in_the_document() {
+        for schema in Schema::ALL {
+            let json = serde_json::to_string(&schema).unwrap();
+            assert_eq!(json, format!("\"{}\"", schema.name()));
+        }
+    }
+
+    #[test]
+    fn created_is_utc_in_whole_seconds() {
+        let now = now();
+        let back: jiff::Timestamp = now.parse().unwrap();
+        assert_eq!(back.to_string(), now);
+        assert_eq!(now.len(), "2026-01-01T00:00:00Z".len());
+    }
+}

@@ -1,0 +1,126 @@
+use super::*;
+use crate::synthetic::{self, Case};
+
+fn refused(text: &str) -> LoadError {
+    let error = parse(Path::new("run.json"), text).unwrap_err();
+    assert!(!error.hint().is_empty());
+    error
+}
+
+#[test]
+fn a_measure_comes_back_as_it_was() {
+    let document = synthetic::measure(&Case::streams(3, 1));
+    let back = parse(Path::new("x"), &document.to_json()).unwrap();
+    assert_eq!(back, AnyDocument::Measure(Box::new(document)));
+}
+
+#[test]
+fn a_tune_comes_back_as_it_was() {
+    let document = synthetic::tune(2);
+    let back = parse(Path::new("x"), &document.to_json()).unwrap();
+    assert_eq!(back, AnyDocument::Tune(Box::new(document)));
+}
+
+#[test]
+fn a_demo_comes_back_from_the_disk_as_it_was() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("demo.json");
+    let document = synthetic::demo(3);
+    save(&path, &document.to_json()).unwrap();
+    let back = load(&path).unwrap();
+    assert_eq!(back, AnyDocument::Demo(Box::new(document)));
+}
+
+#[test]
+fn saving_replaces_the_old_file_and_leaves_nothing_beside_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("run.json");
+    save(&path, "old").unwrap();
+    save(&path, "new").unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_failed_save_leaves_nothing_behind() {
+    let directory = tempfile::tempdir().unwrap();
+    // A directory cannot be replaced by a file, so the rename fails after the write.
+    let path = directory.path().join("taken");
+    fs::create_dir(&path).unwrap();
+    let error = save(&path, "text").unwrap_err();
+    assert!(error.to_string().contains("taken"), "{error}");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_document_cut_anywhere_is_said_to_break_off() {
+    let text = synthetic::measure(&Case::streams(1, 4)).to_json();
+    for share in [0.01, 0.3, 0.9, 0.999] {
+        let cut = &text[..(text.len() as f64 * share) as usize];
+        let error = refused(cut);
+        assert!(
+            matches!(error, LoadError::Truncated { .. }),
+            "{share}: {error}"
+        );
+    }
+    assert!(matches!(
+        refused(""),
+        LoadError::Truncated { line: 1 | 0, .. }
+    ));
+}
+
+#[test]
+fn other_text_is_said_not_to_be_json() {
+    let error = refused("Connecting to host example.org, port 5201");
+    assert_eq!(
+        error.to_string(),
+        "run.json: not JSON: expected value at line 1 column 1"
+    );
+}
+
+#[test]
+fn another_schema_is_named_beside_the_known_ones() {
+    assert_eq!(
+        refused(r#"{"schema": "somebody/else"}"#).to_string(),
+        "run.json: the schema is `somebody/else`, not one of trunkline/measure, trunkline/tune, trunkline/demo"
+    );
+    let iperf3 = refused(r#"{"start": {}, "end": {}}"#).to_string();
+    assert!(iperf3.contains("there is no key `schema`"), "{iperf3}");
+    let list = refused("[1, 2]").to_string();
+    assert!(list.contains("there is no key `schema`"), "{list}");
+    let number = refused(r#"{"schema": 7}"#).to_string();
+    assert!(number.contains("the schema is `7`"), "{number}");
+}
+
+#[test]
+fn a_newer_version_is_named_with_ours() {
+    let error = refused(r#"{"schema": "trunkline/measure", "schema_version": 9}"#);
+    assert_eq!(
+        error.to_string(),
+        "run.json: schema version 9 is newer than 1"
+    );
+}
+
+#[test]
+fn a_missing_key_is_named() {
+    let text = synthetic::tune(5).to_json();
+    let without = text.replace("\"recommended\"", "\"recommends\"");
+    let error = refused(&without).to_string();
+    assert!(error.contains("missing field `recommended`"), "{error}");
+}
+
+#[test]
+fn deep_nesting_is_refused_without_a_fall() {
+    let error = refused(&"[".repeat(100_000));
+    assert!(error.to_string().contains("recursion limit"), "{error}");
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let error = load(Path::new("/nowhere/run.json")).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("cannot read /nowhere/run.json: ")
+    );
+}

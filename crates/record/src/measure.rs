@@ -1,0 +1,265 @@
+//! One measurement: the figures first, then everything that they were computed from.
+
+use observe::{Observation, Steadiness, Summary, TargetInfo, Verdict};
+use serde::{Deserialize, Serialize};
+use units::Rate;
+
+use crate::{Cause, Cpu, DirectionFigures, Limit, RoundTrips, Setting, Stream, Target};
+
+/// The body of a `trunkline/measure` document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measure {
+    /// What was measured.
+    pub target: Target,
+    /// What was seen.
+    #[serde(flatten)]
+    pub run: Run,
+}
+
+/// One run. In a measure document its keys stand beside the envelope's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// What was asked for.
+    pub setting: Setting,
+    /// Delivered to the receiver per time over the steady window, all streams together.
+    pub goodput_bits_per_second: u64,
+    /// Where the goodput of a longer run lies; absent when the run cannot say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    /// The part of the run over which the figures hold.
+    pub steady: Steady,
+    /// What kept it from being faster; absent when nobody asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
+    /// Another cause that would look the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_or: Option<Limit>,
+    /// How the limit is known: a sentence without a full stop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_because: Option<String>,
+    /// The window per stream that would lift a buffer's limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_needed_bytes: Option<u64>,
+    /// Segments retransmitted over the whole run; absent when no sender told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retransmits: Option<u64>,
+    /// Bytes delivered over the whole run.
+    pub delivered_bytes: u64,
+    /// How long the streams ran.
+    pub duration_seconds: f64,
+    /// How long it all took, with connecting and idle probes.
+    pub elapsed_seconds: f64,
+    /// What the far end was.
+    pub peer: Peer,
+    /// The congestion control that the sender really used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion_used: Option<String>,
+    /// Round trips, idle and loaded.
+    pub rtt: RoundTrips,
+    /// Processor use.
+    pub cpu: Cpu,
+    /// Each direction that carried data: sending first.
+    pub directions: Vec<DirectionFigures>,
+    /// Each stream, with its readings.
+    pub streams: Vec<Stream>,
+}
+
+/// A range that holds the true value with the stated confidence.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Lower end.
+    pub low_bits_per_second: u64,
+    /// Upper end.
+    pub high_bits_per_second: u64,
+    /// 0.95 for a 95 % interval.
+    pub confidence: f64,
+}
+
+/// The part of a run over which its figures hold.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Steady {
+    /// Where the warm-up ends.
+    pub from_seconds: f64,
+    /// Where the readings end.
+    pub to_seconds: f64,
+    /// Whether the rate settled; if not, the figures are over the whole run.
+    pub settled: bool,
+    /// Why not; absent when it settled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unsettled: Option<Unsettled>,
+}
+
+/// Why the figures of a run are over all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unsettled {
+    /// The rate never settled, or the run was too short to tell.
+    NeverSettled,
+    /// Only totals are known.
+    TotalsOnly,
+}
+
+/// What the far end was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Peer {
+    /// A trunkline server.
+    Trunkline,
+    /// An iperf3 server.
+    Iperf3,
+}
+
+impl Measure {
+    /// The shape of one measurement.
+    pub fn new(
+        info: &TargetInfo,
+        seen: &Observation,
+        summary: &Summary,
+        verdict: &Verdict,
+    ) -> Self {
+        Measure {
+            target: info.into(),
+            run: Run::new(seen, summary, Some(verdict)),
+        }
+    }
+}
+
+impl Run {
+    /// The shape of one run.
+    pub fn new(seen: &Observation, summary: &Summary, verdict: Option<&Verdict>) -> Self {
+        let cause = verdict.map(Cause::from);
+        let goodput = summary.goodput();
+        let directions: Vec<_> = summary
+            .directions
+            .iter()
+            .map(DirectionFigures::from)
+            .collect();
+        Run {
+            setting: (&seen.setting).into(),
+            goodput_bits_per_second: goodput.mean.bits_per_second(),
+            interval: goodput.interval.map(Interval::from),
+            steady: steady(&directions, seen.duration.as_secs_f64()),
+            limit: cause.as_ref().map(|cause| cause.limit),
+            limit_or: cause.as_ref().and_then(|cause| cause.limit_or),
+            window_needed_bytes: cause.as_ref().and_then(|cause| cause.window_needed_bytes),
+            limit_because: cause.map(|cause| cause.limit_because),
+            retransmits: sum(directions.iter().map(|direction| direction.retransmits)),
+            delivered_bytes: seen.bytes_delivered().get(),
+            duration_seconds: seen.duration.as_secs_f64(),
+            elapsed_seconds: seen.elapsed.as_secs_f64(),
+            peer: seen.peer.into(),
+            congestion_used: seen.congestion_used.clone(),
+            rtt: (&seen.round_trips).into(),
+            cpu: seen.into(),
+            directions,
+            streams: streams(seen, summary),
+        }
+    }
+
+    /// Share of the sent bytes that were retransmitted: the larger one of two directions.
+    pub fn retransmitted_ratio(&self) -> Option<f64> {
+        let ratios = self.directions.iter();
+        ratios
+            .filter_map(|direction| direction.tcp.retransmitted_ratio)
+            .max_by(f64::total_cmp)
+    }
+
+    /// Mean loaded round-trip time: from probes, else as the sending kernels saw it.
+    pub fn rtt_loaded_seconds(&self) -> Option<f64> {
+        let probed = self
+            .rtt
+            .loaded
+            .as_ref()
+            .and_then(|series| series.mean_seconds);
+        let kernel = || {
+            self.directions
+                .iter()
+                .find_map(|direction| direction.tcp.rtt_seconds)
+        };
+        probed.or_else(kernel)
+    }
+}
+
+/// The time that is steady in every direction.
+fn steady(directions: &[DirectionFigures], duration_seconds: f64) -> Steady {
+    let common = |a: Steady, b: Steady| Steady {
+        from_seconds: a.from_seconds.max(b.from_seconds),
+        to_seconds: a.to_seconds.min(b.to_seconds),
+        settled: a.settled && b.settled,
+        unsettled: a.unsettled.or(b.unsettled),
+    };
+    let whole = Steady {
+        from_seconds: 0.0,
+        to_seconds: duration_seconds,
+        settled: false,
+        unsettled: Some(Unsettled::NeverSettled),
+    };
+    directions
+        .iter()
+        .map(|direction| direction.steady)
+        .reduce(common)
+        .unwrap_or(whole)
+}
+
+/// The sum of what is known; absent when nothing is.
+fn sum(counts: impl Iterator<Item = Option<u64>>) -> Option<u64> {
+    counts.flatten().reduce(u64::saturating_add)
+}
+
+fn streams(seen: &Observation, summary: &Summary) -> Vec<Stream> {
+    let figures = || {
+        summary
+            .directions
+            .iter()
+            .flat_map(|direction| &direction.streams)
+    };
+    let goodput = |number: u16| -> Option<Rate> {
+        let mut figures = figures();
+        figures
+            .find(|stream| stream.number == number)
+            .map(|stream| stream.goodput)
+    };
+    let shape = |stream: &observe::Stream| Stream::new(stream, goodput(stream.number));
+    seen.streams.iter().map(shape).collect()
+}
+
+impl From<observe::RateInterval> for Interval {
+    fn from(interval: observe::RateInterval) -> Self {
+        Interval {
+            low_bits_per_second: interval.low.bits_per_second(),
+            high_bits_per_second: interval.high.bits_per_second(),
+            confidence: CONFIDENCE,
+        }
+    }
+}
+
+/// The confidence of every [`observe::RateInterval`].
+const CONFIDENCE: f64 = 0.95;
+
+impl From<observe::SteadyWindow> for Steady {
+    fn from(window: observe::SteadyWindow) -> Self {
+        Steady {
+            from_seconds: window.from.as_secs_f64(),
+            to_seconds: window.to.as_secs_f64(),
+            settled: window.steadiness == Steadiness::Settled,
+            unsettled: unsettled(window.steadiness),
+        }
+    }
+}
+
+fn unsettled(steadiness: Steadiness) -> Option<Unsettled> {
+    match steadiness {
+        Steadiness::Settled => None,
+        Steadiness::NeverSettled => Some(Unsettled::NeverSettled),
+        Steadiness::TotalsOnly => Some(Unsettled::TotalsOnly),
+    }
+}
+
+impl From<observe::Peer> for Peer {
+    fn from(peer: observe::Peer) -> Self {
+        match peer {
+            observe::Peer::Trunkline => Peer::Trunkline,
+            observe::Peer::Iperf3 => Peer::Iperf3,
+        }
+    }
+}

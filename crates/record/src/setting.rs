@@ -1,0 +1,202 @@
+//! What was measured and how it was asked for.
+
+use observe::TargetKind;
+use serde::{Deserialize, Serialize};
+use units::Bytes;
+
+/// What the bytes passed through.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// The name under which the user gave it.
+    pub name: String,
+    /// Which way it runs.
+    pub kind: Kind,
+    /// The sending host's bounds on socket buffers, where they can be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limits: Option<HostLimits>,
+}
+
+/// Which way a target runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A host on the network.
+    Live,
+    /// A path between two namespaces of one host.
+    Emulated,
+}
+
+/// The bounds that a Linux host sets on socket buffers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostLimits {
+    /// `net.core.wmem_max`.
+    pub send_fixed_max_bytes: u64,
+    /// `net.core.rmem_max`.
+    pub receive_fixed_max_bytes: u64,
+    /// `net.ipv4.tcp_wmem[2]`.
+    pub send_auto_max_bytes: u64,
+    /// `net.ipv4.tcp_rmem[2]`.
+    pub receive_auto_max_bytes: u64,
+}
+
+/// Socket buffers of each stream: the word `"auto"` or a number of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "RawWindow", into = "RawWindow")]
+pub enum Window {
+    /// The kernel sizes them.
+    Auto,
+    /// Asked for in bytes.
+    Bytes(u64),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum RawWindow {
+    Bytes(u64),
+    Word(String),
+}
+
+impl From<Window> for RawWindow {
+    fn from(window: Window) -> Self {
+        match window {
+            Window::Auto => RawWindow::Word("auto".to_owned()),
+            Window::Bytes(bytes) => RawWindow::Bytes(bytes),
+        }
+    }
+}
+
+impl TryFrom<RawWindow> for Window {
+    type Error = String;
+
+    fn try_from(raw: RawWindow) -> Result<Self, String> {
+        match raw {
+            RawWindow::Bytes(bytes) => Ok(Window::Bytes(bytes)),
+            RawWindow::Word(word) if word == "auto" => Ok(Window::Auto),
+            RawWindow::Word(word) => Err(format!(
+                "window `{word}` is neither \"auto\" nor a number of bytes"
+            )),
+        }
+    }
+}
+
+/// Which end sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// The client.
+    Forward,
+    /// The server.
+    Reverse,
+    /// Both, each over its own streams.
+    Both,
+}
+
+/// One point of the space that is measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    /// Parallel streams (in each direction, when both ends send).
+    pub streams: u16,
+    /// Socket buffers of each stream.
+    pub window: Window,
+    /// Which end sent.
+    pub direction: Direction,
+    /// Congestion control that was asked for; absent when left to the host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<String>,
+    /// Upper bound on each stream's sending rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pacing_bits_per_second: Option<u64>,
+    /// Maximum segment size that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mss_bytes: Option<u64>,
+}
+
+impl From<&observe::TargetInfo> for Target {
+    fn from(info: &observe::TargetInfo) -> Self {
+        Target {
+            name: info.name.clone(),
+            kind: info.kind.into(),
+            limits: info.limits.map(HostLimits::from),
+        }
+    }
+}
+
+impl From<TargetKind> for Kind {
+    fn from(kind: TargetKind) -> Self {
+        match kind {
+            TargetKind::Live => Kind::Live,
+            TargetKind::Emulated => Kind::Emulated,
+        }
+    }
+}
+
+impl From<observe::HostLimits> for HostLimits {
+    fn from(limits: observe::HostLimits) -> Self {
+        HostLimits {
+            send_fixed_max_bytes: limits.send_fixed_max.get(),
+            receive_fixed_max_bytes: limits.receive_fixed_max.get(),
+            send_auto_max_bytes: limits.send_auto_max.get(),
+            receive_auto_max_bytes: limits.receive_auto_max.get(),
+        }
+    }
+}
+
+impl From<observe::Window> for Window {
+    fn from(window: observe::Window) -> Self {
+        match window {
+            observe::Window::Auto => Window::Auto,
+            observe::Window::Fixed(bytes) => Window::Bytes(bytes.get()),
+        }
+    }
+}
+
+impl From<Window> for observe::Window {
+    fn from(window: Window) -> Self {
+        match window {
+            Window::Auto => observe::Window::Auto,
+            Window::Bytes(bytes) => observe::Window::Fixed(Bytes::new(bytes)),
+        }
+    }
+}
+
+impl From<observe::Direction> for Direction {
+    fn from(direction: observe::Direction) -> Self {
+        match direction {
+            observe::Direction::Forward => Direction::Forward,
+            observe::Direction::Reverse => Direction::Reverse,
+            observe::Direction::Both => Direction::Both,
+        }
+    }
+}
+
+impl From<&observe::Setting> for Setting {
+    fn from(setting: &observe::Setting) -> Self {
+        Setting {
+            streams: setting.streams.get(),
+            window: setting.window.into(),
+            direction: setting.direction.into(),
+            congestion: setting.congestion.clone(),
+            pacing_bits_per_second: setting.pacing.map(units::Rate::bits_per_second),
+            mss_bytes: setting.mss.map(u64::from),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_is_a_word_or_a_number() {
+        let json = |window| serde_json::to_string(&window).unwrap();
+        assert_eq!(json(Window::Auto), "\"auto\"");
+        assert_eq!(json(Window::Bytes(65_536)), "65536");
+    }
+
+    #[test]
+    fn another_word_is_named_with_what_would_do() {
+        let error = serde_json::from_str::<Window>("\"64k\"").unwrap_err();
+        let text = error.to_string();
+        assert!(text.starts_with("window `64k` is neither \"auto\" nor a number"));
+    }
+}

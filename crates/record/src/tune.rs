@@ -1,0 +1,291 @@
+//! One search for the operating point.
+
+use observe::{TargetInfo, Verdict};
+use serde::{Deserialize, Serialize};
+use tune::{Advice, Ended, SysctlLine, Tuning};
+use units::Span;
+
+use crate::{Cause, Interval, Limit, Run, Target, Window};
+
+/// The body of a `trunkline/tune` document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tune {
+    /// What was tuned.
+    pub target: Target,
+    /// What was sought.
+    pub objective: Objective,
+    /// What to use.
+    pub recommended: Recommended,
+    /// What limits the recommended setting.
+    pub limit: Limit,
+    /// Another cause that would look the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_or: Option<Limit>,
+    /// How the limit is known: a sentence without a full stop.
+    pub limit_because: String,
+    /// The window per stream that would lift a buffer's limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_needed_bytes: Option<u64>,
+    /// What limits one stream with everything as the host has it.
+    pub limit_default: Cause,
+    /// What the search took.
+    pub cost: Cost,
+    /// Why it ended before it had what it needed; absent when it had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut_because: Option<String>,
+    /// Ready-made commands.
+    pub settings: Vec<ToolSetting>,
+    /// Kernel settings of this host that stand in the way, with values that would not.
+    pub sysctl: Vec<Sysctl>,
+    /// Everything that was tried, in order.
+    pub samples: Vec<Sample>,
+}
+
+/// What was sought.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+pub enum Objective {
+    /// The fewest streams that reach `share` of the highest goodput.
+    Knee {
+        /// Between 0 and 1.
+        share: f64,
+    },
+    /// The highest goodput.
+    Max,
+    /// The highest goodput per loaded round-trip time.
+    Power,
+    /// The highest goodput within a budget of harm to others.
+    Gentle {
+        /// Delay that may be added.
+        added_rtt_max_seconds: f64,
+        /// Retransmitted share that may be caused.
+        retransmitted_max_ratio: f64,
+    },
+}
+
+/// The operating point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recommended {
+    /// Parallel streams.
+    pub streams: u16,
+    /// Socket buffers of each stream: `"auto"` or bytes.
+    pub window: Window,
+    /// The goodput that was seen there.
+    pub throughput_bits_per_second: u64,
+    /// Where the goodput of a longer run lies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    /// Mean round-trip time beside it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_loaded_seconds: Option<f64>,
+    /// Mean round-trip time of the idle path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_unloaded_seconds: Option<f64>,
+    /// Which sample showed it, counted from 0.
+    pub sample: usize,
+    /// Why this one: a sentence without a full stop.
+    pub because: String,
+}
+
+/// What a search took.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Time, with connecting and idle probes.
+    pub seconds: f64,
+    /// Delivered in all.
+    pub bytes: u64,
+}
+
+/// How one tool is told to use the recommendation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolSetting {
+    /// The tool.
+    pub tool: String,
+    /// A command; parts in capitals are the user's to fill in.
+    pub command: String,
+    /// What the tool does differently from what was asked; several remarks with semicolons.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// A kernel setting that stands in the way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sysctl {
+    /// Its key.
+    pub key: String,
+    /// The value to give it.
+    pub value: String,
+    /// What it is now.
+    pub now_bytes: u64,
+    /// Why it stands in the way.
+    pub why: String,
+}
+
+/// What a sample was taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purpose {
+    /// To see what more streams bring.
+    Streams,
+    /// To see what a larger window brings.
+    Window,
+    /// To see whether a window that just fits the path keeps its queue from overflowing.
+    Fit,
+    /// To be surer of a setting that was tried before.
+    Confirm,
+    /// To tell two causes apart; not a candidate.
+    Explain,
+}
+
+/// One setting that was tried.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// What it was taken for.
+    pub purpose: Purpose,
+    /// Why it was tried: a sentence without a full stop.
+    pub why: String,
+    /// What was seen.
+    #[serde(flatten)]
+    pub run: Run,
+}
+
+impl Tune {
+    /// The shape of one search with the commands that follow from it.
+    pub fn new(info: &TargetInfo, tuning: &Tuning, advice: &[Advice]) -> Self {
+        let cause = Cause::from(&tuning.limit_recommended);
+        Tune {
+            target: info.into(),
+            objective: (&tuning.objective).into(),
+            recommended: (&tuning.recommended).into(),
+            limit: cause.limit,
+            limit_or: cause.limit_or,
+            limit_because: cause.limit_because,
+            window_needed_bytes: cause.window_needed_bytes,
+            limit_default: (&tuning.limit_default).into(),
+            cost: (&tuning.cost).into(),
+            cut_because: cut_because(&tuning.ended),
+            settings: advice.iter().map(ToolSetting::from).collect(),
+            sysctl: tuning.host_advice.iter().map(Sysctl::from).collect(),
+            samples: samples(tuning),
+        }
+    }
+
+    /// The sample that showed the recommendation.
+    pub fn recommended_sample(&self) -> Option<&Sample> {
+        self.samples.get(self.recommended.sample)
+    }
+}
+
+fn cut_because(ended: &Ended) -> Option<String> {
+    match ended {
+        Ended::Found => None,
+        Ended::Cut(error) => Some(error.to_string()),
+    }
+}
+
+fn samples(tuning: &Tuning) -> Vec<Sample> {
+    let shape = |(index, sample): (usize, &tune::Sample)| Sample {
+        purpose: sample.purpose.into(),
+        why: sample.why.clone(),
+        run: run(tuning, sample, verdict(tuning, index)),
+    };
+    tuning.samples.iter().enumerate().map(shape).collect()
+}
+
+/// The idle path is probed once for a whole search, so samples without idle probes of their own
+/// are compared with the search's.
+fn run(tuning: &Tuning, sample: &tune::Sample, verdict: Option<&Verdict>) -> Run {
+    let mut run = Run::new(&sample.observation, &sample.summary, verdict);
+    let added = || {
+        let idle = sample
+            .summary
+            .rtt_unloaded
+            .or(tuning.recommended.rtt_unloaded)?;
+        Some(sample.summary.rtt_loaded?.as_secs_f64() - idle.as_secs_f64())
+    };
+    run.rtt.added_seconds = run.rtt.added_seconds.or_else(added);
+    run
+}
+
+/// The tuner judges the recommended sample and its first one, the host's defaults.
+fn verdict(tuning: &Tuning, index: usize) -> Option<&Verdict> {
+    match index {
+        _ if index == tuning.recommended.sample => Some(&tuning.limit_recommended),
+        0 => Some(&tuning.limit_default),
+        _ => None,
+    }
+}
+
+impl From<&tune::Objective> for Objective {
+    fn from(objective: &tune::Objective) -> Self {
+        match *objective {
+            tune::Objective::Knee { share } => Objective::Knee { share },
+            tune::Objective::Max => Objective::Max,
+            tune::Objective::Power => Objective::Power,
+            tune::Objective::Gentle {
+                added_rtt_max,
+                loss_max,
+            } => Objective::Gentle {
+                added_rtt_max_seconds: added_rtt_max.as_secs_f64(),
+                retransmitted_max_ratio: loss_max,
+            },
+        }
+    }
+}
+
+impl From<&tune::Recommended> for Recommended {
+    fn from(recommended: &tune::Recommended) -> Self {
+        Recommended {
+            streams: recommended.setting.streams.get(),
+            window: recommended.setting.window.into(),
+            throughput_bits_per_second: recommended.goodput.mean.bits_per_second(),
+            interval: recommended.goodput.interval.map(Interval::from),
+            rtt_loaded_seconds: recommended.rtt_loaded.map(Span::as_secs_f64),
+            rtt_unloaded_seconds: recommended.rtt_unloaded.map(Span::as_secs_f64),
+            sample: recommended.sample,
+            because: recommended.because.clone(),
+        }
+    }
+}
+
+impl From<&tune::Cost> for Cost {
+    fn from(cost: &tune::Cost) -> Self {
+        Cost {
+            seconds: cost.elapsed.as_secs_f64(),
+            bytes: cost.bytes.get(),
+        }
+    }
+}
+
+impl From<&Advice> for ToolSetting {
+    fn from(advice: &Advice) -> Self {
+        ToolSetting {
+            tool: advice.tool.name().to_owned(),
+            command: advice.command.clone(),
+            note: advice.note.clone(),
+        }
+    }
+}
+
+impl From<tune::Purpose> for Purpose {
+    fn from(purpose: tune::Purpose) -> Self {
+        match purpose {
+            tune::Purpose::Streams => Purpose::Streams,
+            tune::Purpose::Window => Purpose::Window,
+            tune::Purpose::Fit => Purpose::Fit,
+            tune::Purpose::Confirm => Purpose::Confirm,
+            tune::Purpose::Explain => Purpose::Explain,
+        }
+    }
+}
+
+impl From<&SysctlLine> for Sysctl {
+    fn from(line: &SysctlLine) -> Self {
+        Sysctl {
+            key: line.key.to_owned(),
+            value: line.value.clone(),
+            now_bytes: line.now.get(),
+            why: line.why.clone(),
+        }
+    }
+}

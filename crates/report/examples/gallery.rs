@@ -1,0 +1,33 @@
+//! Writes the page and the terminal text of made-up documents into a directory, to look at.
+//!
+//! `cargo run -p trunkline-report --example gallery -- DIRECTORY`
+
+use std::env;
+use std::error::Error;
+use std::fs;
+use std::path::PathBuf;
+
+use record::AnyDocument;
+use record::synthetic::{Case, demo, measure, tune};
+use report::Paint;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let directory = PathBuf::from(env::args().nth(1).ok_or("name a directory")?);
+    fs::create_dir_all(&directory)?;
+    let measured = |streams| AnyDocument::Measure(Box::new(measure(&Case::streams(streams, 7))));
+    let documents = [
+        ("one-stream", measured(1)),
+        ("eight-streams", measured(8)),
+        ("all-streams", measured(128)),
+        ("tune", AnyDocument::Tune(Box::new(tune(7)))),
+        ("demo", AnyDocument::Demo(Box::new(demo(7)))),
+    ];
+    for (name, document) in documents {
+        fs::write(
+            directory.join(format!("{name}.html")),
+            report::page(&document)?,
+        )?;
+        println!("== {name}\n{}", report::text(&document, Paint::Plain));
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! One page in one file: it opens without a network, on a phone, on paper and in the dark.
+//!
+//! Styles and plots stand in the page itself; there are no scripts. Texts from the document are
+//! escaped by the template.
+
+mod demo;
+mod facts;
+mod measure;
+mod parts;
+mod tune;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use record::AnyDocument;
+
+use crate::plot::PlotError;
+
+const STYLE: &str = include_str!("html/style.css");
+
+/// The page of any document.
+///
+/// # Errors
+/// When a plot cannot be drawn.
+pub fn page(document: &AnyDocument) -> Result<String, PlotError> {
+    let (kind, body) = match document {
+        AnyDocument::Measure(document) => ("measure", measure::body(&document.body)?),
+        AnyDocument::Tune(document) => ("tune", tune::body(&document.body)?),
+        AnyDocument::Demo(document) => ("demo", demo::body(&document.body)?),
+    };
+    let head = Head {
+        kind,
+        target: target(document),
+    };
+    Ok(head
+        .around(&html! { (body) (facts::section(document.origin())) })
+        .into_string())
+}
+
+fn target(document: &AnyDocument) -> &str {
+    match document {
+        AnyDocument::Measure(document) => &document.body.target.name,
+        AnyDocument::Tune(document) => &document.body.target.name,
+        AnyDocument::Demo(document) => &document.body.target.name,
+    }
+}
+
+struct Head<'a> {
+    kind: &'a str,
+    target: &'a str,
+}
+
+impl Head<'_> {
+    fn around(&self, body: &Markup) -> Markup {
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { "trunkline " (self.kind) ": " (self.target) }
+                    style { (PreEscaped(STYLE)) }
+                }
+                body {
+                    header {
+                        p.kind { "trunkline " (self.kind) }
+                        h1 { (self.target) }
+                    }
+                    main { (body) }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! Pieces that several pages share.
+
+use maud::{Markup, PreEscaped, html};
+use record::{Run, Tune};
+
+use crate::figure::{self, ABSENT};
+use crate::plot::{self, PlotError};
+use crate::words;
+
+/// One headline number.
+pub struct Tile {
+    pub name: &'static str,
+    pub value: String,
+    pub note: String,
+}
+
+pub fn tiles(tiles: &[Tile]) -> Markup {
+    html! {
+        div.tiles {
+            @for tile in tiles {
+                div.tile {
+                    span.name { (tile.name) }
+                    span.value { (tile.value) }
+                    span.note { (tile.note) }
+                }
+            }
+        }
+    }
+}
+
+/// Goodput, round trip and retransmissions of one run.
+pub fn run_tiles(run: &Run) -> Vec<Tile> {
+    vec![goodput_tile(run), round_trip_tile(run), resent_tile(run)]
+}
+
+fn goodput_tile(run: &Run) -> Tile {
+    let interval = run.interval.map(|interval| {
+        let unit = figure::RateUnit::fitting(run.goodput_bits_per_second as f64);
+        let half = unit.margin(run.goodput_bits_per_second as f64, &interval);
+        format!("\u{b1} {half} {} (95 %)", unit.name)
+    });
+    Tile {
+        name: "Goodput",
+        value: figure::rate(run.goodput_bits_per_second),
+        note: interval.unwrap_or_else(|| "too short for an interval".to_owned()),
+    }
+}
+
+fn round_trip_tile(run: &Run) -> Tile {
+    let idle = run
+        .rtt
+        .unloaded
+        .as_ref()
+        .and_then(|series| series.mean_seconds);
+    let added = run.rtt.added_seconds;
+    let added = added.map(|added| format!("{} ms", figure::added_milliseconds(added)));
+    let idle = idle.map(|idle| format!("on {} idle", figure::milliseconds(idle)));
+    let notes: Vec<String> = [added, idle].into_iter().flatten().collect();
+    Tile {
+        name: "Round trip, loaded",
+        value: figure::or_absent(run.rtt_loaded_seconds(), |s| {
+            format!("{} ms", figure::milliseconds(s))
+        }),
+        note: notes.join(" "),
+    }
+}
+
+fn resent_tile(run: &Run) -> Tile {
+    let segments = run
+        .retransmits
+        .map(|segments| format!("{segments} segments"));
+    Tile {
+        name: "Sent again",
+        value: figure::or_absent(run.retransmitted_ratio(), figure::percent),
+        note: segments.unwrap_or_default(),
+    }
+}
+
+pub fn sentences(sentences: &[String]) -> Markup {
+    html! { @for sentence in sentences { p { (sentence) } } }
+}
+
+/// A plot with what it shows written below it.
+pub fn plot(svg: &str, caption: &str) -> Markup {
+    html! {
+        figure {
+            div.plot role="img" aria-label=(caption) { (PreEscaped(svg)) }
+            figcaption { (caption) }
+        }
+    }
+}
+
+/// Throughput over time of each direction, and round trips over time.
+pub fn run_plots(run: &Run) -> Result<Markup, PlotError> {
+    let throughputs: Result<Vec<_>, _> = run
+        .directions
+        .iter()
+        .map(|direction| plot::throughput(run, direction))
+        .collect();
+    let round_trips = plot::round_trips(run)?;
+    Ok(html! {
+        @for svg in throughputs?.into_iter().flatten() {
+            (plot(&svg, "Throughput over time, stacked by stream. The line is the goodput over the steady window."))
+        }
+        @if let Some(svg) = round_trips {
+            (plot(&svg, "Round-trip times before the streams started and beside them."))
+        }
+    })
+}
+
+/// Commands for other tools, and the kernel settings in their way.
+pub fn settings(tune: &Tune) -> Markup {
+    html! {
+        @if !tune.settings.is_empty() {
+            h2 { "Settings to paste" }
+            dl.settings {
+                @for setting in &tune.settings {
+                    dt { (setting.tool) }
+                    dd {
+                        pre { (setting.command) }
+                        @if let Some(note) = &setting.note { p.note { (words::sentence(note)) } }
+                    }
+                }
+            }
+        }
+        @if !tune.sysctl.is_empty() {
+            h3 { "Host limits in the way" }
+            dl.settings {
+                @for line in &tune.sysctl {
+                    dt { (line.key) }
+                    dd {
+                        pre { "sysctl -w " (line.key) "=\"" (line.value) "\"" }
+                        p.note { "Now " (figure::size(line.now_bytes)) ". " (words::sentence(&line.why)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The cells that every table of runs ends with: goodput, round trip, retransmissions, limit.
+pub fn run_cells(run: &Run) -> Markup {
+    let added = figure::or_absent(run.rtt.added_seconds, figure::added_milliseconds);
+    html! {
+        td.number { (figure::rate_with_margin(run.goodput_bits_per_second, run.interval.as_ref())) }
+        td.number { (figure::or_absent(run.rtt_loaded_seconds(), figure::milliseconds)) }
+        td.number { (added) }
+        td.number { (figure::or_absent(run.retransmitted_ratio(), figure::percent)) }
+        td { (run.limit.map_or(ABSENT, |limit| limit.name())) }
+    }
+}
+
+/// The headings over [`run_cells`].
+pub fn run_headings() -> Markup {
+    html! {
+        th.number { "goodput" }
+        th.number { "RTT loaded [ms]" }
+        th.number { "added [ms]" }
+        th.number { "sent again" }
+        th { "limit" }
+    }
+}

@@ -1,0 +1,85 @@
+use record::synthetic::{self, Case};
+use record::{AnyDocument, Document, Measure};
+
+use super::*;
+
+fn measured(document: Document<Measure>) -> String {
+    page(&AnyDocument::Measure(Box::new(document))).unwrap()
+}
+
+#[test]
+fn a_page_asks_nothing_of_the_network_and_runs_nothing() {
+    let pages = [
+        measured(synthetic::measure(&Case::streams(8, 1))),
+        page(&AnyDocument::Tune(Box::new(synthetic::tune(7)))).unwrap(),
+        page(&AnyDocument::Demo(Box::new(synthetic::demo(7)))).unwrap(),
+    ];
+    for page in pages {
+        let outside = page.replace("http://www.w3.org/2000/svg", "");
+        for bad in [
+            "http://", "https://", "<script", "<link", "<img", "@import", "url(", "src=",
+        ] {
+            assert!(!outside.contains(bad), "{bad}");
+        }
+    }
+}
+
+#[test]
+fn texts_of_the_document_are_escaped() {
+    let mut document = synthetic::measure(&Case::streams(2, 1));
+    let evil = "<script>alert('x')</script>\"&";
+    document.body.target.name = evil.to_owned();
+    document.body.run.limit_because = Some(evil.to_owned());
+    document.body.run.congestion_used = Some(evil.to_owned());
+    document.origin.command_line = vec![evil.to_owned()];
+    document.origin.host.name = Some(evil.to_owned());
+    let page = measured(document);
+    assert!(!page.contains("<script"), "{page}");
+    assert!(page.contains("&lt;script&gt;"));
+}
+
+#[test]
+fn labels_in_a_plot_are_escaped() {
+    let mut document = synthetic::demo(7);
+    document.body.runs[0].label = "<b>&\"".to_owned();
+    let page = page(&AnyDocument::Demo(Box::new(document))).unwrap();
+    assert!(!page.contains("<b>"));
+}
+
+#[test]
+fn absurd_numbers_make_a_page_all_the_same() {
+    let mut document = synthetic::measure(&Case::streams(3, 1));
+    let run = &mut document.body.run;
+    run.goodput_bits_per_second = u64::MAX;
+    run.steady.from_seconds = -1e308;
+    run.steady.to_seconds = 1e308;
+    run.streams[0].delivery.progress[5].at_seconds = -1e300;
+    run.streams[0].delivery.progress[9].bytes = u64::MAX;
+    run.streams[1]
+        .delivery
+        .progress
+        .last_mut()
+        .unwrap()
+        .at_seconds = 1e308;
+    run.streams[2].tcp[0].rtt_seconds = Some(1e308);
+    run.rtt.loaded.as_mut().unwrap().probes[0].sent_seconds = f64::MAX;
+    run.rtt.unloaded.as_mut().unwrap().probes[0].rtt_seconds = Some(-1e308);
+    let page = measured(document);
+    assert!(page.contains("</html>") && !page.contains("NaN"));
+}
+
+#[test]
+fn a_document_with_nothing_in_it_makes_a_page() {
+    let mut document = synthetic::measure(&Case::streams(1, 1));
+    document.body.run.streams.clear();
+    document.body.run.directions.clear();
+    document.body.run.rtt = record::RoundTrips::default();
+    document.body.run.cpu = record::Cpu::default();
+    let page = measured(document);
+    assert!(!page.contains("<svg"));
+
+    let mut tune = synthetic::tune(7);
+    tune.body.samples.clear();
+    tune.body.settings.clear();
+    assert!(super::page(&AnyDocument::Tune(Box::new(tune))).is_ok());
+}

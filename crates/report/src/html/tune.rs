@@ -1,0 +1,81 @@
+//! The page of one search.
+
+use maud::{Markup, html};
+use record::{Sample, Tune};
+
+use super::parts::{self, Tile};
+use crate::figure;
+use crate::plot::{self, PlotError};
+use crate::words;
+
+pub fn body(tune: &Tune) -> Result<Markup, PlotError> {
+    Ok(html! {
+        p.lead { (words::recommendation(tune)) }
+        (parts::tiles(&tiles(tune)))
+        section.why { (parts::sentences(&words::tune(tune))) }
+        (curve(tune)?)
+        (table(tune))
+        (parts::settings(tune))
+        (chosen_plots(tune)?)
+    })
+}
+
+pub fn tiles(tune: &Tune) -> Vec<Tile> {
+    let chosen = &tune.recommended;
+    let mut tiles = vec![Tile {
+        name: "Streams",
+        value: chosen.streams.to_string(),
+        note: format!("window {}", figure::window(chosen.window)),
+    }];
+    let run = tune.recommended_sample().map(|sample| &sample.run);
+    tiles.extend(run.map(parts::run_tiles).unwrap_or_default());
+    tiles
+}
+
+pub fn curve(tune: &Tune) -> Result<Markup, PlotError> {
+    let svg = plot::against_streams(tune)?;
+    let caption = "Goodput with its 95 % interval, and what it adds to the round trip, against the number of streams.";
+    Ok(parts::plot(&svg, caption))
+}
+
+pub fn table(tune: &Tune) -> Markup {
+    html! {
+        h2 { "What was tried" }
+        div.table {
+            table {
+                thead { tr {
+                    th.number { "streams" }
+                    th { "window" }
+                    (parts::run_headings())
+                    th { "why tried" }
+                } }
+                tbody {
+                    @for (index, sample) in tune.samples.iter().enumerate() {
+                        (row(sample, index == tune.recommended.sample))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn row(sample: &Sample, chosen: bool) -> Markup {
+    html! {
+        tr.chosen[chosen] {
+            td.number { (sample.run.setting.streams) }
+            td { (figure::window(sample.run.setting.window)) }
+            (parts::run_cells(&sample.run))
+            td.text { (words::plain(&sample.why)) }
+        }
+    }
+}
+
+fn chosen_plots(tune: &Tune) -> Result<Markup, PlotError> {
+    let Some(sample) = tune.recommended_sample() else {
+        return Ok(Markup::default());
+    };
+    Ok(html! {
+        h2 { "The recommended setting at work" }
+        (parts::run_plots(&sample.run)?)
+    })
+}

@@ -1,0 +1,204 @@
+//! Ranges and ticks.
+
+use std::ops::Range;
+
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+
+/// A range of values and the ticks on it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    /// Where it begins.
+    pub low: f64,
+    /// Where it ends.
+    pub high: f64,
+    /// Where labels stand, in rising order.
+    pub ticks: Vec<f64>,
+    labels: Labels,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Labels {
+    Decimals(usize),
+    PowersOfTwo,
+}
+
+/// Values beyond this are drawn at the edge: no real path comes near, and ticks stay computable.
+const ABSURD: f64 = 1e15;
+
+impl Axis {
+    /// The smallest range of whole ticks, `about` of them, that holds `low` to `high`.
+    ///
+    /// ```
+    /// let axis = report::plot::axis::Axis::whole(0.0, 42.3, 5);
+    /// assert_eq!(axis.ticks, [0.0, 10.0, 20.0, 30.0, 40.0, 50.0]);
+    /// ```
+    pub fn whole(low: f64, high: f64, about: usize) -> Self {
+        let (low, high) = ordered(low, high);
+        let step = step((high - low) / about.max(1) as f64);
+        let (first, last) = ((low / step).floor(), (high / step).ceil());
+        Axis {
+            low: first * step,
+            high: last * step,
+            ticks: multiples(first, last, step),
+            labels: Labels::Decimals(decimals(step)),
+        }
+    }
+
+    /// Exactly `low` to `high`, with about so many ticks within.
+    pub fn exact(low: f64, high: f64, about: usize) -> Self {
+        let (low, high) = ordered(low, high);
+        let step = step((high - low) / about.max(1) as f64);
+        Axis {
+            low,
+            high,
+            ticks: multiples((low / step).ceil(), (high / step).floor(), step),
+            labels: Labels::Decimals(decimals(step)),
+        }
+    }
+
+    /// Base-2 logarithms of 1 to `streams`, a tick at every power of two.
+    pub fn powers_of_two(streams: f64) -> Self {
+        let last = streams.clamp(2.0, 65_536.0).log2().ceil();
+        Axis {
+            low: -0.25,
+            high: last + 0.25,
+            ticks: multiples(0.0, last, 1.0),
+            labels: Labels::PowersOfTwo,
+        }
+    }
+
+    /// The label of the tick at `value`.
+    pub fn label(&self, value: f64) -> String {
+        match self.labels {
+            Labels::Decimals(decimals) => format!("{value:.decimals$}"),
+            Labels::PowersOfTwo => format!("{:.0}", value.exp2()),
+        }
+    }
+
+    /// `value`, drawn at the nearer end when it lies outside.
+    pub fn hold(&self, value: f64) -> f64 {
+        if value.is_nan() {
+            self.low
+        } else {
+            value.clamp(self.low, self.high)
+        }
+    }
+}
+
+impl Ranged for Axis {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        let share = (self.hold(*value) - self.low) / (self.high - self.low);
+        let length = f64::from(limit.1) - f64::from(limit.0);
+        limit.0 + (share * length).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        match hint.weight().allow_light_points() {
+            true => Vec::new(),
+            false => self.ticks.clone(),
+        }
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.low..self.high
+    }
+}
+
+impl ValueFormatter<f64> for Axis {
+    fn format(value: &f64) -> String {
+        value.to_string()
+    }
+
+    fn format_ext(&self, value: &f64) -> String {
+        self.label(*value)
+    }
+}
+
+/// Finite, in order and not the same.
+fn ordered(low: f64, high: f64) -> (f64, f64) {
+    let tame = |value: f64| {
+        if value.is_finite() {
+            value.clamp(-ABSURD, ABSURD)
+        } else {
+            0.0
+        }
+    };
+    let (low, high) = (tame(low), tame(high));
+    let (low, high) = (low.min(high), low.max(high));
+    let room = low.abs() * 1e-6 + 1e-9;
+    if high - low > room {
+        (low, high)
+    } else {
+        (low, low + low.abs().max(1.0))
+    }
+}
+
+/// The next of 1, 2 or 5 times a power of ten.
+fn step(wanted: f64) -> f64 {
+    let power = 10_f64.powf(wanted.log10().floor());
+    let factor = [1.0, 2.0, 5.0]
+        .into_iter()
+        .find(|factor| wanted <= factor * power * 1.0001);
+    factor.unwrap_or(10.0) * power
+}
+
+fn decimals(step: f64) -> usize {
+    (-step.log10().floor()).clamp(0.0, 9.0) as usize
+}
+
+/// More than an axis can carry: the ticks of a tame range never get there.
+const TICKS_MAX: usize = 50;
+
+fn multiples(first: f64, last: f64, step: f64) -> Vec<f64> {
+    let count = (last - first + 1.0).max(0.0) as usize;
+    (0..count.min(TICKS_MAX))
+        .map(|i| (first + i as f64) * step)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exact_axis_keeps_its_ends() {
+        let axis = Axis::exact(-1.0, 10.3, 6);
+        assert_eq!((axis.low, axis.high), (-1.0, 10.3));
+        assert_eq!(axis.ticks, [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
+    }
+
+    #[test]
+    fn labels_have_the_decimals_of_the_step() {
+        let axis = Axis::whole(0.0, 0.9, 5);
+        let labels: Vec<String> = axis.ticks.iter().map(|t| axis.label(*t)).collect();
+        assert_eq!(labels, ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+    }
+
+    #[test]
+    fn streams_have_a_tick_at_each_power_of_two() {
+        let axis = Axis::powers_of_two(20.0);
+        let labels: Vec<String> = axis.ticks.iter().map(|t| axis.label(*t)).collect();
+        assert_eq!(labels, ["1", "2", "4", "8", "16", "32"]);
+    }
+
+    #[test]
+    fn absurd_ranges_still_give_an_axis() {
+        let absurd = [
+            (0.0, 0.0),
+            (1e308, -1e308),
+            (f64::NAN, f64::INFINITY),
+            (165.0, 165.0),
+            (1e15, 1e15),
+            (0.0, 1e-300),
+        ];
+        for (low, high) in absurd {
+            for axis in [Axis::whole(low, high, 5), Axis::exact(low, high, 5)] {
+                assert!(axis.low < axis.high, "{low} {high}: {axis:?}");
+                assert!(axis.ticks.len() <= TICKS_MAX, "{low} {high}: {axis:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! From cumulative readings to rates on a common time grid.
+
+use record::{Progress, Stream};
+
+/// The finest step: readings come this often.
+const STEP_SECONDS: f64 = 0.1;
+/// More points than this do not show on the width of a plot.
+const STEPS_MAX: f64 = 200.0;
+
+/// Streams that are drawn together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Band {
+    /// What it is.
+    pub name: String,
+    /// Bits per second at each of the grid's times.
+    pub rates: Vec<f64>,
+}
+
+/// Evenly spaced times from the start to the last reading.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Grid {
+    step: f64,
+    steps: usize,
+}
+
+impl Grid {
+    /// The grid that covers `streams`; `None` when they have no readings to speak of.
+    pub fn covering(streams: &[&Stream]) -> Option<Self> {
+        let last = |stream: &&Stream| Some(stream.delivery.progress.last()?.at_seconds);
+        let end = streams.iter().filter_map(last).max_by(f64::total_cmp)?;
+        if !(end.is_finite() && end >= 2.0 * STEP_SECONDS) {
+            return None;
+        }
+        let steps = (end / STEP_SECONDS).round().clamp(2.0, STEPS_MAX);
+        Some(Grid {
+            step: end / steps,
+            steps: steps as usize,
+        })
+    }
+
+    /// The middle of every step, in seconds: where its rate is drawn.
+    pub fn times(&self) -> Vec<f64> {
+        (0..self.steps)
+            .map(|i| (i as f64 + 0.5) * self.step)
+            .collect()
+    }
+
+    /// The last reading, in seconds.
+    pub fn end(&self) -> f64 {
+        self.step * self.steps as f64
+    }
+
+    /// Bits per second of one stream over each step.
+    fn rates(&self, progress: &[Progress]) -> Vec<f64> {
+        let edges: Vec<f64> = (0..=self.steps)
+            .map(|i| bytes_at(progress, i as f64 * self.step))
+            .collect();
+        let rate = |pair: &[f64]| ((pair[1] - pair[0]) * 8.0 / self.step).max(0.0);
+        edges.windows(2).map(rate).collect()
+    }
+}
+
+/// Bytes by `seconds`, on a straight line between the readings around it.
+fn bytes_at(progress: &[Progress], seconds: f64) -> f64 {
+    let after = progress.partition_point(|reading| reading.at_seconds <= seconds);
+    let value = |index: usize| progress.get(index).map(|p| (p.at_seconds, p.bytes as f64));
+    let before = after.checked_sub(1).and_then(value).unwrap_or((0.0, 0.0));
+    match value(after) {
+        Some(next) => between(before, next, seconds),
+        None => before.1,
+    }
+}
+
+fn between(before: (f64, f64), next: (f64, f64), at: f64) -> f64 {
+    let width = next.0 - before.0;
+    if width > 0.0 {
+        before.1 + (next.1 - before.1) * (at - before.0) / width
+    } else {
+        before.1
+    }
+}
+
+/// One band for each stream, the largest first; beyond `bands_max` the rest share the last one.
+pub fn bands(streams: &[&Stream], grid: &Grid, bands_max: usize) -> Vec<Band> {
+    let mut sorted = streams.to_vec();
+    sorted.sort_by_key(|stream| (std::cmp::Reverse(stream.delivered_bytes), stream.number));
+    let alone = if sorted.len() > bands_max {
+        bands_max.saturating_sub(1)
+    } else {
+        sorted.len()
+    };
+    let (large, rest) = sorted.split_at(alone);
+    let mut large = large.to_vec();
+    large.sort_by_key(|stream| stream.number);
+    let single = |stream: &&Stream| Band {
+        name: format!("stream {}", stream.number),
+        rates: grid.rates(&stream.delivery.progress),
+    };
+    let mut bands: Vec<Band> = large.iter().map(single).collect();
+    bands.extend(together(rest, grid));
+    bands
+}
+
+fn together(streams: &[&Stream], grid: &Grid) -> Option<Band> {
+    let rates = streams
+        .iter()
+        .map(|stream| grid.rates(&stream.delivery.progress));
+    let add = |a: Vec<f64>, b: Vec<f64>| a.iter().zip(&b).map(|(a, b)| a + b).collect();
+    Some(Band {
+        name: format!("{} other streams", streams.len()),
+        rates: rates.reduce(add)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::synthetic::{Case, measure};
+
+    #[test]
+    fn bands_carry_all_bytes_of_all_streams() {
+        let run = measure(&Case::streams(20, 1)).body.run;
+        let streams: Vec<&Stream> = run.streams.iter().collect();
+        let grid = Grid::covering(&streams).unwrap();
+        let bands = bands(&streams, &grid, 8);
+        let bits: f64 = bands.iter().flat_map(|band| &band.rates).sum::<f64>() * grid.step;
+        let share = bits / 8.0 / run.delivered_bytes as f64;
+        assert!((share - 1.0).abs() < 1e-9, "{share}");
+    }
+
+    #[test]
+    fn many_streams_share_the_last_band() {
+        let run = measure(&Case::streams(128, 1)).body.run;
+        let streams: Vec<&Stream> = run.streams.iter().collect();
+        let grid = Grid::covering(&streams).unwrap();
+        let bands = bands(&streams, &grid, 8);
+        assert_eq!(bands.len(), 8);
+        assert_eq!(bands[7].name, "121 other streams");
+    }
+
+    #[test]
+    fn readings_at_other_times_fall_between_the_grid() {
+        let reading = |at_seconds, bytes| Progress { at_seconds, bytes };
+        let progress = [reading(0.0, 0), reading(0.15, 150), reading(0.4, 400)];
+        let grid = Grid {
+            step: 0.1,
+            steps: 4,
+        };
+        // 1000 bytes a second throughout: 8000 bit/s in every step.
+        for rate in grid.rates(&progress) {
+            assert!((rate - 8000.0).abs() < 1e-6, "{rate}");
+        }
+    }
+}

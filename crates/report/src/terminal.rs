@@ -1,0 +1,239 @@
+//! Text for a terminal of 80 columns: tables, sentences and settings.
+//!
+//! Every line fits except a word that is longer by itself. Commands are broken at spaces with a
+//! backslash, so that they can be pasted as they stand.
+
+mod layout;
+mod table;
+
+use record::{AnyDocument, Demo, LabelledRun, Measure, Origin, Run, Sample, Tune};
+
+use crate::figure;
+use crate::words;
+use layout::Page;
+use table::{Name, RunRow, Standing, runs};
+
+/// Columns that every text keeps to.
+pub const COLUMNS: usize = 80;
+
+/// Whether to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paint {
+    /// Plain characters only: for files, pipes and `NO_COLOR`.
+    Plain,
+    /// ANSI escapes for bold and colour.
+    Ansi,
+}
+
+/// The text of any document, with a line break at the end.
+pub fn text(document: &AnyDocument, paint: Paint) -> String {
+    match document {
+        AnyDocument::Measure(document) => measure(&document.body, paint),
+        AnyDocument::Tune(document) => tune(&document.body, paint),
+        AnyDocument::Demo(document) => demo(&document.body, paint),
+    }
+}
+
+/// Where a document comes from, in one or two lines.
+pub fn origin(origin: &Origin) -> String {
+    let mut page = Page::new(Paint::Plain);
+    let host = origin.host.name.as_deref().unwrap_or("an unnamed host");
+    let command = origin.command_line.join(" ");
+    page.sentence(&format!(
+        "{} on {host} at {}",
+        words::plain(&command),
+        origin.created
+    ));
+    page.finish()
+}
+
+/// The text of one measurement.
+pub fn measure(measure: &Measure, paint: Paint) -> String {
+    let run = &measure.run;
+    let mut page = Page::new(paint);
+    page.title(&format!(
+        "{}: {}",
+        words::plain(&measure.target.name),
+        words::setting(&run.setting)
+    ));
+    page.facts(&facts(run));
+    page.gap();
+    for sentence in words::measure(measure) {
+        page.sentence(&sentence);
+    }
+    if run.streams.len() > 1 {
+        page.gap();
+        page.block(&table::streams(&run.streams, paint));
+    }
+    page.finish()
+}
+
+fn facts(run: &Run) -> Vec<(&'static str, String)> {
+    let goodput = figure::rate_with_margin(run.goodput_bits_per_second, run.interval.as_ref());
+    let steady = format!(
+        "{goodput} from {} to {}",
+        figure::time(run.steady.from_seconds),
+        figure::time(run.steady.to_seconds),
+    );
+    let facts = [
+        Some(("goodput", steady)),
+        round_trip(run).map(|text| ("round trip", text)),
+        sent_again(run).map(|text| ("sent again", text)),
+        processor(run).map(|text| ("processor", text)),
+        run.congestion_used
+            .as_deref()
+            .map(|name| ("congestion", words::plain(name))),
+    ];
+    facts.into_iter().flatten().collect()
+}
+
+fn round_trip(run: &Run) -> Option<String> {
+    let ms = |seconds| format!("{} ms", figure::milliseconds(seconds));
+    let idle = run
+        .rtt
+        .unloaded
+        .as_ref()
+        .and_then(|series| series.mean_seconds);
+    let lost = run.rtt.loaded.as_ref().and_then(|series| series.loss_ratio);
+    let parts = [
+        idle.map(|idle| format!("{} idle", ms(idle))),
+        run.rtt_loaded_seconds()
+            .map(|loaded| format!("{} loaded", ms(loaded))),
+        run.rtt
+            .added_seconds
+            .map(|added| format!("{} ms added", figure::added_milliseconds(added))),
+        lost.map(|lost| format!("{} of probes lost", figure::percent(lost))),
+    ];
+    joined(parts)
+}
+
+fn sent_again(run: &Run) -> Option<String> {
+    joined([
+        run.retransmits
+            .map(|segments| format!("{segments} segments")),
+        run.retransmitted_ratio()
+            .map(|share| format!("{} of the bytes", figure::percent(share))),
+    ])
+}
+
+fn processor(run: &Run) -> Option<String> {
+    let shares = |user, kernel| {
+        format!(
+            "{} user, {} kernel",
+            figure::percent(user),
+            figure::percent(kernel)
+        )
+    };
+    let near = run
+        .cpu
+        .near
+        .as_ref()
+        .and_then(|near| Some((near.user_ratio?, near.kernel_ratio?)));
+    let near = near.map(|(user, kernel)| format!("here {}", shares(user, kernel)));
+    let far = run
+        .cpu
+        .far
+        .map(|far| format!("far end {}", shares(far.user_ratio, far.kernel_ratio)));
+    let known: Vec<String> = [near, far].into_iter().flatten().collect();
+    (!known.is_empty()).then(|| known.join("; "))
+}
+
+fn joined<const N: usize>(parts: [Option<String>; N]) -> Option<String> {
+    let known: Vec<String> = parts.into_iter().flatten().collect();
+    (!known.is_empty()).then(|| known.join(", "))
+}
+
+/// The text of one search: table, recommendation, reasons, settings.
+pub fn tune(tune: &Tune, paint: Paint) -> String {
+    let mut page = Page::new(paint);
+    page.title(&words::plain(&tune.target.name));
+    search(&mut page, tune, paint);
+    page.finish()
+}
+
+fn search(page: &mut Page, tune: &Tune, paint: Paint) {
+    page.block(&runs(&samples(tune), paint));
+    page.gap();
+    page.strong(&words::recommendation(tune));
+    for sentence in words::tune(tune) {
+        page.sentence(&sentence);
+    }
+    settings(page, tune);
+}
+
+fn samples(tune: &Tune) -> Vec<RunRow<'_>> {
+    let row = |(index, sample)| sample_row(sample, Standing::of(index == tune.recommended.sample));
+    tune.samples.iter().enumerate().map(row).collect()
+}
+
+fn sample_row(sample: &Sample, standing: Standing) -> RunRow<'_> {
+    RunRow {
+        name: Name::Setting,
+        run: &sample.run,
+        standing,
+    }
+}
+
+fn settings(page: &mut Page, tune: &Tune) {
+    if !tune.settings.is_empty() {
+        page.gap();
+        page.title("Settings to paste");
+    }
+    for setting in &tune.settings {
+        page.command(&words::plain(&setting.command), setting.note.as_deref());
+    }
+    if !tune.sysctl.is_empty() {
+        page.gap();
+        page.title("Host limits in the way");
+    }
+    for line in &tune.sysctl {
+        let command = format!(
+            "sysctl -w {}=\"{}\"",
+            words::plain(&line.key),
+            words::plain(&line.value)
+        );
+        let why = format!("now {}; {}", figure::size(line.now_bytes), line.why);
+        page.command(&command, Some(&why));
+    }
+}
+
+/// The text of a demonstration: the settings side by side, then the search.
+pub fn demo(demo: &Demo, paint: Paint) -> String {
+    let mut page = Page::new(paint);
+    page.title(&words::plain(&demo.target.name));
+    page.block(&runs(&compared(demo), paint));
+    page.gap();
+    page.sentence(&words::demo(demo));
+    page.gap();
+    page.title("How the tuner got there");
+    search(&mut page, &demo.tune, paint);
+    page.finish()
+}
+
+fn compared(demo: &Demo) -> Vec<RunRow<'_>> {
+    let mut rows: Vec<RunRow<'_>> = demo.runs.iter().map(labelled_row).collect();
+    let tuned = demo.tune.recommended_sample();
+    rows.extend(tuned.map(|sample| RunRow {
+        name: Name::Label {
+            label: "tuned, see below",
+            published_bits_per_second: None,
+        },
+        ..sample_row(sample, Standing::Chosen)
+    }));
+    rows
+}
+
+fn labelled_row(labelled: &LabelledRun) -> RunRow<'_> {
+    let published = labelled.published.as_ref();
+    RunRow {
+        name: Name::Label {
+            label: &labelled.label,
+            published_bits_per_second: published.map(|p| p.throughput_bits_per_second),
+        },
+        run: &labelled.run,
+        standing: Standing::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,215 @@
+//! Tables of runs and of streams.
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Row, Table};
+use record::{Run, Stream};
+
+use super::{COLUMNS, Paint};
+use crate::figure::{self, ABSENT, RateUnit};
+use crate::words;
+
+/// One line of a table of runs.
+#[derive(Debug, Clone, Copy)]
+pub struct RunRow<'a> {
+    pub name: Name<'a>,
+    pub run: &'a Run,
+    pub standing: Standing,
+}
+
+/// What tells the runs of a table apart: their settings, or labels and what others measured.
+#[derive(Debug, Clone, Copy)]
+pub enum Name<'a> {
+    Setting,
+    Label {
+        label: &'a str,
+        published_bits_per_second: Option<u64>,
+    },
+}
+
+/// Whether a run is the one to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    Chosen,
+    Other,
+}
+
+impl Standing {
+    pub fn of(chosen: bool) -> Self {
+        if chosen {
+            Standing::Chosen
+        } else {
+            Standing::Other
+        }
+    }
+
+    fn mark(self) -> &'static str {
+        match self {
+            Standing::Chosen => ">",
+            Standing::Other => "",
+        }
+    }
+}
+
+/// Longer labels are cut, so that the figures stay on their lines.
+const LABEL_CHARACTERS: usize = 24;
+/// More streams than this are summed up.
+const STREAMS_SHOWN: usize = 12;
+
+/// A table of runs, the chosen one marked.
+pub fn runs(rows: &[RunRow<'_>], paint: Paint) -> String {
+    let top = rows.iter().map(|row| row.run.goodput_bits_per_second).max();
+    let unit = RateUnit::fitting(top.unwrap_or(0) as f64);
+    let labelled = rows
+        .iter()
+        .any(|row| matches!(row.name, Name::Label { .. }));
+    let names = if labelled {
+        ["", "setting", "published"]
+    } else {
+        ["", "streams", "window"]
+    };
+    let figures = [unit.name, "\u{b1}", "RTT ms", "added", "resent", "limit"];
+    let mut table = empty(paint);
+    let bold = |name: &&str| Cell::new(name).add_attribute(Attribute::Bold);
+    table.set_header(names.iter().chain(&figures).map(bold));
+    for row in rows {
+        table.add_row(run_row(row, unit));
+    }
+    align(&mut table, if labelled { 2 } else { 1 });
+    table.to_string()
+}
+
+fn run_row(row: &RunRow<'_>, unit: RateUnit) -> Row {
+    let mut cells = vec![row.standing.mark().to_owned()];
+    cells.extend(row.names(unit));
+    cells.extend(figures(row.run, unit));
+    cells
+        .iter()
+        .map(|text| cell(text, row.standing))
+        .collect::<Vec<_>>()
+        .into()
+}
+
+impl RunRow<'_> {
+    fn names(&self, unit: RateUnit) -> [String; 2] {
+        let setting = &self.run.setting;
+        match self.name {
+            Name::Setting => [setting.streams.to_string(), figure::window(setting.window)],
+            Name::Label {
+                label,
+                published_bits_per_second,
+            } => {
+                let published =
+                    figure::or_absent(published_bits_per_second, |bits| unit.number(bits as f64));
+                [cut(label), published]
+            }
+        }
+    }
+}
+
+fn figures(run: &Run, unit: RateUnit) -> [String; 6] {
+    [
+        unit.number(run.goodput_bits_per_second as f64),
+        figure::or_absent(run.interval.as_ref(), |interval| {
+            unit.margin(run.goodput_bits_per_second as f64, interval)
+        }),
+        figure::or_absent(run.rtt_loaded_seconds(), figure::milliseconds),
+        figure::or_absent(run.rtt.added_seconds, figure::added_milliseconds),
+        figure::or_absent(run.retransmitted_ratio(), figure::percent),
+        run.limit.map_or(ABSENT, |limit| limit.name()).to_owned(),
+    ]
+}
+
+fn cell(text: &str, standing: Standing) -> Cell {
+    match standing {
+        Standing::Chosen => Cell::new(text)
+            .fg(Color::Green)
+            .add_attribute(Attribute::Bold),
+        Standing::Other => Cell::new(text),
+    }
+}
+
+fn cut(label: &str) -> String {
+    let label = words::plain(label);
+    match label.chars().count() {
+        n if n <= LABEL_CHARACTERS => label,
+        _ => label
+            .chars()
+            .take(LABEL_CHARACTERS - 1)
+            .chain(['\u{2026}'])
+            .collect(),
+    }
+}
+
+fn empty(paint: Paint) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(COLUMNS as u16);
+    match paint {
+        Paint::Plain => table.force_no_tty(),
+        Paint::Ansi => table.enforce_styling(),
+    };
+    table
+}
+
+/// Numbers to the right; the first `texts` columns and the last stay left.
+fn align(table: &mut Table, texts: usize) {
+    let last = table.column_count().saturating_sub(1);
+    for index in texts..last {
+        if let Some(column) = table.column_mut(index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}
+
+/// A table of streams; of many, the first dozen and a line for the rest.
+pub fn streams(streams: &[Stream], paint: Paint) -> String {
+    let shown = if streams.len() > STREAMS_SHOWN {
+        STREAMS_SHOWN - 1
+    } else {
+        streams.len()
+    };
+    let (first, rest) = streams.split_at(shown);
+    let mut table = empty(paint);
+    let names = [
+        "stream",
+        "goodput",
+        "delivered",
+        "segments resent",
+        "TCP's RTT ms",
+    ];
+    table.set_header(names.map(|name| Cell::new(name).add_attribute(Attribute::Bold)));
+    for stream in first {
+        table.add_row(stream_row(stream));
+    }
+    if !rest.is_empty() {
+        table.add_row(rest_row(rest));
+    }
+    align(&mut table, 1);
+    table.to_string()
+}
+
+fn stream_row(stream: &Stream) -> [String; 5] {
+    let rtt = stream.tcp.last().and_then(|sample| sample.rtt_seconds);
+    [
+        stream.number.to_string(),
+        figure::or_absent(stream.goodput_bits_per_second, figure::rate),
+        figure::size(stream.delivered_bytes),
+        figure::or_absent(stream.retransmits, |segments| segments.to_string()),
+        figure::or_absent(rtt, figure::milliseconds),
+    ]
+}
+
+fn rest_row(streams: &[Stream]) -> [String; 5] {
+    let add = |count: fn(&Stream) -> Option<u64>| {
+        streams.iter().filter_map(count).reduce(u64::saturating_add)
+    };
+    [
+        format!("{} others", streams.len()),
+        figure::or_absent(add(|s| s.goodput_bits_per_second), figure::rate),
+        figure::or_absent(add(|s| Some(s.delivered_bytes)), figure::size),
+        figure::or_absent(add(|s| s.retransmits), |segments| segments.to_string()),
+        ABSENT.to_owned(),
+    ]
+}

@@ -1,0 +1,99 @@
+use record::synthetic::{self, Case};
+
+use super::*;
+
+fn documents() -> Vec<AnyDocument> {
+    let measured = |n| AnyDocument::Measure(Box::new(synthetic::measure(&Case::streams(n, 7))));
+    vec![
+        measured(1),
+        measured(8),
+        measured(128),
+        AnyDocument::Tune(Box::new(synthetic::tune(7))),
+        AnyDocument::Demo(Box::new(synthetic::demo(7))),
+    ]
+}
+
+fn widest(text: &str) -> usize {
+    text.lines()
+        .map(|line| line.chars().count())
+        .max()
+        .unwrap_or(0)
+}
+
+#[test]
+fn every_text_fits_eighty_columns() {
+    for document in documents() {
+        let text = text(&document, Paint::Plain);
+        assert!(widest(&text) <= COLUMNS, "{}\n{text}", widest(&text));
+        assert!(widest(&origin(document.origin())) <= COLUMNS);
+    }
+}
+
+#[test]
+fn the_widest_figures_fit_too() {
+    let mut document = synthetic::tune(7);
+    for sample in &mut document.body.samples {
+        let run = &mut sample.run;
+        run.setting.streams = 128;
+        run.setting.window = record::Window::Bytes(4_194_303);
+        run.goodput_bits_per_second = 99_912_345_678;
+        run.interval = Some(record::Interval {
+            low_bits_per_second: 1,
+            high_bits_per_second: 99_999_999_999,
+            confidence: 0.95,
+        });
+        run.rtt.added_seconds = Some(-12.345);
+        run.limit = Some(record::Limit::ReceiveBuffer);
+    }
+    let text = tune(&document.body, Paint::Plain);
+    assert!(widest(&text) <= COLUMNS, "{}\n{text}", widest(&text));
+}
+
+#[test]
+fn plain_text_has_no_escapes_and_painted_text_has() {
+    for document in documents() {
+        assert!(!text(&document, Paint::Plain).contains('\u{1b}'));
+        assert!(text(&document, Paint::Ansi).contains("\u{1b}[1m"));
+    }
+}
+
+#[test]
+fn the_chosen_row_is_marked_and_the_others_are_not() {
+    let text = tune(&synthetic::tune(7).body, Paint::Plain);
+    let marked: Vec<&str> = text
+        .lines()
+        .filter(|line| line.trim_start().starts_with('>'))
+        .collect();
+    assert_eq!(marked.len(), 1);
+    assert!(marked[0].contains(" 8 "), "{}", marked[0]);
+}
+
+#[test]
+fn escapes_in_a_document_do_not_reach_the_terminal() {
+    let mut document = synthetic::demo(7);
+    let evil = "\u{1b}[2J\u{7}";
+    document.body.target.name = evil.to_owned();
+    document.body.runs[0].label = evil.to_owned();
+    document.body.tune.limit_because = evil.to_owned();
+    document.body.tune.settings[0].command = evil.to_owned();
+    document.body.tune.settings[0].note = Some(evil.to_owned());
+    document.body.tune.sysctl[0].why = evil.to_owned();
+    let text = demo(&document.body, Paint::Plain);
+    assert!(!text.contains(['\u{1b}', '\u{7}']));
+}
+
+#[test]
+fn what_is_missing_shows_as_a_dash() {
+    let mut document = synthetic::tune(7);
+    for sample in &mut document.body.samples {
+        sample.run.rtt = record::RoundTrips::default();
+        sample.run.directions.clear();
+        sample.run.interval = None;
+    }
+    let text = tune(&document.body, Paint::Plain);
+    let row = text
+        .lines()
+        .find(|line| line.trim_start().starts_with('>'))
+        .unwrap();
+    assert!(row.matches(" - ").count() >= 3, "{row}");
+}

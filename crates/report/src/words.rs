@@ -1,0 +1,279 @@
+//! Sentences about a document, the same in the terminal and on the page.
+
+use record::{Cause, Demo, Limit, Measure, Objective, Run, Setting, Tune, Unsettled, Window};
+
+use crate::figure;
+
+/// `text` in one line, without characters that could steer a terminal.
+pub fn plain(text: &str) -> String {
+    let safe = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    safe.collect()
+}
+
+/// `text` as a sentence: a capital at the front, a full stop at the end.
+///
+/// ```
+/// assert_eq!(report::words::sentence("the path is full"), "The path is full.");
+/// ```
+pub fn sentence(text: &str) -> String {
+    let text = plain(text);
+    let mut rest = text.trim().chars();
+    let Some(first) = rest.next() else {
+        return String::new();
+    };
+    let stop = if text.trim_end().ends_with(['.', '!', '?']) {
+        ""
+    } else {
+        "."
+    };
+    format!("{}{}{stop}", first.to_uppercase(), rest.as_str())
+}
+
+/// A setting in a few words: `8 streams with automatic windows`.
+pub fn setting(setting: &Setting) -> String {
+    point(setting.streams, setting.window)
+}
+
+/// Streams and window in a few words.
+///
+/// ```
+/// use record::Window;
+/// assert_eq!(report::words::point(8, Window::Bytes(65_536)), "8 streams with windows of 64KiB");
+/// assert_eq!(report::words::point(1, Window::Auto), "1 stream with an automatic window");
+/// ```
+pub fn point(streams: u16, window: Window) -> String {
+    match (streams, window) {
+        (1, Window::Auto) => "1 stream with an automatic window".to_owned(),
+        (1, fixed) => format!("1 stream with a window of {}", figure::window(fixed)),
+        (n, Window::Auto) => format!("{n} streams with automatic windows"),
+        (n, fixed) => format!("{n} streams with windows of {}", figure::window(fixed)),
+    }
+}
+
+/// What a limit means, to stand after "limited by".
+pub fn limit(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Link => "the link, which is full",
+        Limit::Loss => "packet loss",
+        Limit::ShallowQueue => "a queue too short for bursts",
+        Limit::ReceiveBuffer => "the receiver's buffer",
+        Limit::SendBuffer => "the sender's buffer",
+        Limit::Application => "the sending program",
+        Limit::Host => "a processor",
+        Limit::Unknown => "something that the numbers do not show",
+    }
+}
+
+/// What was sought, to stand after "sought:".
+pub fn objective(objective: &Objective) -> String {
+    match objective {
+        Objective::Knee { share } => {
+            format!(
+                "the fewest streams that reach {} of the highest goodput",
+                figure::percent(*share)
+            )
+        }
+        Objective::Max => "the highest goodput".to_owned(),
+        Objective::Power => "the highest goodput per loaded round-trip time".to_owned(),
+        Objective::Gentle {
+            added_rtt_max_seconds,
+            retransmitted_max_ratio,
+        } => format!(
+            "the highest goodput that adds at most {} and sends at most {} again",
+            figure::time(*added_rtt_max_seconds),
+            figure::percent(*retransmitted_max_ratio),
+        ),
+    }
+}
+
+/// Why a run was not faster; `None` when nobody asked.
+pub fn why(run: &Run) -> Option<String> {
+    let because = run.limit_because.as_deref().unwrap_or_default();
+    Some(cause("It was", run.limit?, run.limit_or, because))
+}
+
+fn cause(subject: &str, found: Limit, or: Option<Limit>, because: &str) -> String {
+    let or = or
+        .map(|or| format!(" (or by {})", limit(or)))
+        .unwrap_or_default();
+    let head = format!("{subject} limited by {}{or}", limit(found));
+    match plain(because).trim() {
+        "" => sentence(&head),
+        because => sentence(&format!("{head}: {because}")),
+    }
+}
+
+/// A measurement in sentences: how fast, why not faster, and whether the figure can be trusted.
+pub fn measure(measure: &Measure) -> Vec<String> {
+    let both = [why(&measure.run), unsettled(&measure.run)];
+    both.into_iter().flatten().collect()
+}
+
+fn unsettled(run: &Run) -> Option<String> {
+    match (run.steady.settled, run.steady.unsettled) {
+        (true, _) => None,
+        (false, Some(Unsettled::TotalsOnly)) => {
+            Some("The far end gave only totals, so the figures are over the whole run.".to_owned())
+        }
+        (false, _) => Some(
+            "The rate never settled, so the figures are over the whole run; a longer one would tell more."
+                .to_owned(),
+        ),
+    }
+}
+
+/// The recommendation of a search in one sentence.
+pub fn recommendation(tune: &Tune) -> String {
+    let chosen = &tune.recommended;
+    let rate =
+        figure::rate_with_margin(chosen.throughput_bits_per_second, chosen.interval.as_ref());
+    let use_it = format!("Use {}: {rate}", point(chosen.streams, chosen.window));
+    match gain(tune) {
+        Some(gain) => format!("{use_it}, {gain} times one stream with the host's defaults."),
+        None => format!("{use_it}."),
+    }
+}
+
+/// How many times the first sample, one default stream, the recommendation is.
+fn gain(tune: &Tune) -> Option<String> {
+    let first = tune.samples.first()?;
+    let is_default = first.run.setting.streams == 1 && first.run.setting.window == Window::Auto;
+    let (tuned, default) = (
+        tune.recommended.throughput_bits_per_second,
+        first.run.goodput_bits_per_second,
+    );
+    ratio(tuned, default).filter(|_| is_default)
+}
+
+/// How many times `small` is in `large`; `None` where that is not worth saying.
+fn ratio(large: u64, small: u64) -> Option<String> {
+    let ratio = large as f64 / small as f64;
+    (ratio.is_finite() && ratio > 1.05).then(|| format!("{ratio:.1}"))
+}
+
+/// A search in sentences: why this point, what limits it, what it costs, what was tried.
+pub fn tune(tune: &Tune) -> Vec<String> {
+    let mut sentences = vec![sentence(&tune.recommended.because)];
+    sentences.push(cause(
+        "It is",
+        tune.limit,
+        tune.limit_or,
+        &tune.limit_because,
+    ));
+    sentences.extend(default_limit(tune));
+    sentences.extend(cost_in_delay(tune));
+    sentences.push(effort(tune));
+    sentences.extend(tune.cut_because.as_deref().map(cut_short));
+    sentences
+}
+
+/// What limits one default stream, where that is not the recommendation itself.
+fn default_limit(tune: &Tune) -> Option<String> {
+    let Cause {
+        limit,
+        limit_or,
+        limit_because,
+        ..
+    } = &tune.limit_default;
+    let subject = "One stream with the host's defaults was";
+    (tune.recommended.sample != 0).then(|| cause(subject, *limit, *limit_or, limit_because))
+}
+
+fn cost_in_delay(tune: &Tune) -> Option<String> {
+    let (idle, loaded) = (
+        tune.recommended.rtt_unloaded_seconds?,
+        tune.recommended.rtt_loaded_seconds?,
+    );
+    Some(format!(
+        "Its cost to others: the round trip goes from {} ms to {} ms ({} ms).",
+        figure::milliseconds(idle),
+        figure::milliseconds(loaded),
+        figure::added_milliseconds(loaded - idle),
+    ))
+}
+
+fn effort(tune: &Tune) -> String {
+    let settings = match tune.samples.len() {
+        1 => "1 setting was".to_owned(),
+        n => format!("{n} settings were"),
+    };
+    let (time, bytes) = (
+        figure::time(tune.cost.seconds),
+        figure::size(tune.cost.bytes),
+    );
+    format!(
+        "{settings} tried in {time}, moving {bytes}; sought: {}.",
+        objective(&tune.objective)
+    )
+}
+
+fn cut_short(because: &str) -> String {
+    format!(
+        "The search was cut short, so this is the best of what was seen: {}",
+        sentence(because)
+    )
+}
+
+/// A demonstration in one sentence: the slowest setting beside the tuned one.
+pub fn demo(demo: &Demo) -> String {
+    let slowest = demo
+        .runs
+        .iter()
+        .min_by_key(|run| run.run.goodput_bits_per_second);
+    let Some(slowest) = slowest else {
+        return recommendation(&demo.tune);
+    };
+    let tuned = &demo.tune.recommended;
+    format!(
+        "One path, the same TCP: {} with \u{201c}{}\u{201d}, {} with {}{}.",
+        figure::rate(slowest.run.goodput_bits_per_second),
+        plain(&slowest.label),
+        figure::rate(tuned.throughput_bits_per_second),
+        point(tuned.streams, tuned.window),
+        times_as_much(
+            tuned.throughput_bits_per_second,
+            slowest.run.goodput_bits_per_second
+        ),
+    )
+}
+
+fn times_as_much(large: u64, small: u64) -> String {
+    match ratio(large, small) {
+        Some(ratio) => format!(": {ratio} times as much"),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::synthetic;
+
+    #[test]
+    fn control_characters_cannot_reach_a_terminal() {
+        assert_eq!(plain("a\u{1b}[2Jb\nc"), "a [2Jb c");
+    }
+
+    #[test]
+    fn sentences_get_one_full_stop() {
+        assert_eq!(sentence("it is so."), "It is so.");
+        assert_eq!(sentence(" "), "");
+    }
+
+    #[test]
+    fn the_recommendation_names_point_rate_and_gain() {
+        let text = recommendation(&synthetic::tune(7).body);
+        assert!(
+            text.starts_with("Use 8 streams with automatic windows: "),
+            "{text}"
+        );
+        assert!(text.contains(" times one stream"), "{text}");
+    }
+
+    #[test]
+    fn a_default_stream_that_wins_is_not_said_to_gain() {
+        let mut body = synthetic::tune(7).body;
+        body.recommended.throughput_bits_per_second = body.samples[0].run.goodput_bits_per_second;
+        assert!(!recommendation(&body).contains("times"));
+    }
+}
