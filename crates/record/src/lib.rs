@@ -20,6 +20,8 @@ pub mod file;
 pub mod host;
 pub mod limit;
 pub mod measure;
+#[cfg(test)]
+mod reference;
 pub mod round_trip;
 pub mod setting;
 pub mod stream;

@@ -183,13 +183,7 @@ pub fn demo(seed: u64) -> Document<Demo> {
     let body = Demo {
         target: (&target()).into(),
         runs: vec![
-            labelled(
-                "1 stream, default window",
-                (1, Window::Auto),
-                None,
-                loss(),
-                seed,
-            ),
+            labelled("1 default stream", (1, Window::Auto), None, loss(), seed),
             labelled(
                 "2 x 256 KiB",
                 (2, kib(256)),

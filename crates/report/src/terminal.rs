@@ -215,7 +215,7 @@ fn compared(demo: &Demo) -> Vec<RunRow<'_>> {
     let tuned = demo.tune.recommended_sample();
     rows.extend(tuned.map(|sample| RunRow {
         name: Name::Label {
-            label: "tuned, see below",
+            label: "tuned (see below)",
             published_bits_per_second: None,
         },
         ..sample_row(sample, Standing::Chosen)

@@ -1,7 +1,7 @@
 //! Pieces that several pages share.
 
 use maud::{Markup, PreEscaped, html};
-use record::{Run, Tune};
+use record::{DirectionFigures, Run, StreamDirection, Tune};
 
 use crate::figure::{self, ABSENT};
 use crate::plot::{self, PlotError};
@@ -95,17 +95,33 @@ pub fn run_plots(run: &Run) -> Result<Markup, PlotError> {
     let throughputs: Result<Vec<_>, _> = run
         .directions
         .iter()
-        .map(|direction| plot::throughput(run, direction))
+        .map(|direction| throughput(run, direction))
         .collect();
     let round_trips = plot::round_trips(run)?;
     Ok(html! {
-        @for svg in throughputs?.into_iter().flatten() {
-            (plot(&svg, "Throughput over time, stacked by stream. The line is the goodput over the steady window."))
-        }
+        @for drawn in throughputs? { (drawn) }
         @if let Some(svg) = round_trips {
             (plot(&svg, "Round-trip times before the streams started and beside them."))
         }
     })
+}
+
+fn throughput(run: &Run, direction: &DirectionFigures) -> Result<Markup, PlotError> {
+    let way = match (run.directions.len(), direction.direction) {
+        (0 | 1, _) => "",
+        (_, StreamDirection::Sending) => " Sending.",
+        (_, StreamDirection::Receiving) => " Receiving.",
+    };
+    let ranked = if run.streams.len() > 8 {
+        " Streams of like rank share an area; rank 1 moved the most."
+    } else {
+        ""
+    };
+    let caption = format!(
+        "Throughput over time, stacked by stream.{way}{ranked} The line is the goodput over the steady window."
+    );
+    let svg = plot::throughput(run, direction)?;
+    Ok(svg.map(|svg| plot(&svg, &caption)).unwrap_or_default())
 }
 
 /// Commands for other tools, and the kernel settings in their way.

@@ -23,8 +23,8 @@ struct Layer {
     edges: Vec<(f64, f64)>,
 }
 
-/// Throughput of one direction over time: one area for each stream, the smaller ones of many
-/// together, the steady window shaded and the goodput over it as a line.
+/// Throughput of one direction over time: one area for each stream, or for several of like rank
+/// where there are many, the steady window shaded and the goodput over it as a line.
 ///
 /// # Errors
 /// When the drawing library fails. `Ok(None)` when there are no readings to draw.

@@ -91,6 +91,9 @@ fn what_is_missing_shows_as_a_dash() {
         sample.run.interval = None;
     }
     let text = tune(&document.body, Paint::Plain);
-    let row = text.lines().find(|line| line.trim_start().starts_with('>')).unwrap();
+    let row = text
+        .lines()
+        .find(|line| line.trim_start().starts_with('>'))
+        .unwrap();
     assert!(row.matches(" - ").count() >= 3, "{row}");
 }
