@@ -10,7 +10,7 @@
 //! was judged then and is not judged anew; and an archive of many documents.
 //!
 //! Reading order: [`document`] (the envelope), [`measure`] with [`direction`], [`stream`],
-//! [`round_trip`] and [`cpu`], then [`tune`](mod@tune), [`demo`], and [`file`] for the disk.
+//! [`round_trip`] and [`cpu`], then [`tune`](mod@tune), [`demo`], and [`file`](mod@file) for the disk.
 
 pub mod cpu;
 pub mod demo;

@@ -44,12 +44,24 @@ fn saving_replaces_the_old_file_and_leaves_nothing_beside_it() {
 #[test]
 fn a_failed_save_leaves_nothing_behind() {
     let directory = tempfile::tempdir().unwrap();
-    // A directory cannot be replaced by a file, so the rename fails after the write.
     let path = directory.path().join("taken");
     fs::create_dir(&path).unwrap();
     let error = save(&path, "text").unwrap_err();
     assert!(error.to_string().contains("taken"), "{error}");
+    // A directory cannot be replaced by a file, so the rename fails after the write.
+    assert!(replace(&path, "text").is_err());
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_link_stays_a_link() {
+    let directory = tempfile::tempdir().unwrap();
+    let (real, link) = (directory.path().join("real"), directory.path().join("link"));
+    save(&real, "old").unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    save(&link, "new").unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(&real).unwrap(), "new");
 }
 
 #[test]

@@ -83,3 +83,28 @@ fn a_document_with_nothing_in_it_makes_a_page() {
     tune.body.settings.clear();
     assert!(super::page(&AnyDocument::Tune(Box::new(tune))).is_ok());
 }
+
+#[test]
+fn two_directions_have_a_plot_each() {
+    let mut document = synthetic::measure(&Case::streams(4, 1));
+    let run = &mut document.body.run;
+    let mut back = run.directions[0].clone();
+    back.direction = record::StreamDirection::Receiving;
+    run.directions.push(back);
+    run.streams[2].direction = record::StreamDirection::Receiving;
+    run.streams[3].direction = record::StreamDirection::Receiving;
+    let page = measured(document);
+    assert!(page.contains(" Sending.") && page.contains(" Receiving."));
+    assert_eq!(page.matches("<svg").count(), 3);
+}
+
+#[test]
+fn a_run_that_never_settled_says_so() {
+    let mut document = synthetic::measure(&Case::streams(1, 1));
+    let run = &mut document.body.run;
+    run.steady.settled = false;
+    run.directions[0].steady.settled = false;
+    let page = measured(document);
+    assert!(page.contains("never settled") && page.contains("whole run, not steady"));
+    assert!(!page.contains("steady window"));
+}

@@ -13,8 +13,8 @@ use super::rates::{Band, Grid, bands};
 use crate::figure::{self, RateUnit};
 
 const HEIGHT: u32 = 760;
-/// One more than there are colours: the last band is grey.
-const BANDS_MAX: usize = palette::SERIES.len() + 1;
+/// More streams than this share areas. One more than there are colours: the last area is grey.
+pub const BANDS_MAX: usize = palette::SERIES.len() + 1;
 
 struct Layer {
     colour: RGBColor,
@@ -106,7 +106,11 @@ fn entries(layers: &[Layer], direction: &DirectionFigures) -> Vec<Entry> {
     let goodput = figure::rate(direction.goodput_bits_per_second);
     let mut entries: Vec<Entry> = streams.collect();
     entries.push(Entry::new(Mark::Line(INK), format!("goodput {goodput}")));
-    entries.push(Entry::new(Mark::Area(SHADE), "steady window"));
+    let window = match direction.steady.settled {
+        true => "steady window",
+        false => "whole run, not steady",
+    };
+    entries.push(Entry::new(Mark::Area(SHADE), window));
     entries
 }
 
