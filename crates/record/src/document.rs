@@ -137,6 +137,15 @@ pub enum AnyDocument {
 }
 
 impl AnyDocument {
+    /// The document as [`Document::to_json`] writes it.
+    pub fn to_json(&self) -> String {
+        match self {
+            AnyDocument::Measure(document) => document.to_json(),
+            AnyDocument::Tune(document) => document.to_json(),
+            AnyDocument::Demo(document) => document.to_json(),
+        }
+    }
+
     /// Where it comes from.
     pub fn origin(&self) -> &Origin {
         match self {
@@ -144,6 +153,24 @@ impl AnyDocument {
             AnyDocument::Tune(document) => &document.origin,
             AnyDocument::Demo(document) => &document.origin,
         }
+    }
+}
+
+impl From<Document<Measure>> for AnyDocument {
+    fn from(document: Document<Measure>) -> Self {
+        AnyDocument::Measure(Box::new(document))
+    }
+}
+
+impl From<Document<Tune>> for AnyDocument {
+    fn from(document: Document<Tune>) -> Self {
+        AnyDocument::Tune(Box::new(document))
+    }
+}
+
+impl From<Document<Demo>> for AnyDocument {
+    fn from(document: Document<Demo>) -> Self {
+        AnyDocument::Demo(Box::new(document))
     }
 }
 

@@ -16,4 +16,4 @@ pub mod words;
 
 pub use html::page;
 pub use plot::PlotError;
-pub use terminal::{Paint, text};
+pub use terminal::{Paint, origin, text};

@@ -11,14 +11,14 @@ fn refused(text: &str) -> LoadError {
 fn a_measure_comes_back_as_it_was() {
     let document = synthetic::measure(&Case::streams(3, 1));
     let back = parse(Path::new("x"), &document.to_json()).unwrap();
-    assert_eq!(back, AnyDocument::Measure(Box::new(document)));
+    assert_eq!(back, AnyDocument::from(document));
 }
 
 #[test]
 fn a_tune_comes_back_as_it_was() {
     let document = synthetic::tune(2);
     let back = parse(Path::new("x"), &document.to_json()).unwrap();
-    assert_eq!(back, AnyDocument::Tune(Box::new(document)));
+    assert_eq!(back, AnyDocument::from(document));
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn a_demo_comes_back_from_the_disk_as_it_was() {
     let document = synthetic::demo(3);
     save(&path, &document.to_json()).unwrap();
     let back = load(&path).unwrap();
-    assert_eq!(back, AnyDocument::Demo(Box::new(document)));
+    assert_eq!(back, AnyDocument::from(document));
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn entries(source: Option<&str>) -> Vec<Entry> {
     let published = source.map(|source| {
         Entry::new(
             Mark::Line(INK),
-            format!("published: {}", words::plain(source)),
+            format!("published: {}", short(&words::plain(source))),
         )
     });
     let tuned = Entry::new(Mark::Area(ACCENT), "recommended");
