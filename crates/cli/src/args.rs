@@ -1,10 +1,17 @@
-//! What can be written after `trunkline`.
+//! What can be written after `trunkline`. Flags mean what iperf3's users expect.
 
 use std::ffi::OsString;
+use std::net::IpAddr;
+use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use observe::{StreamCount, Window};
+use units::{Bytes, Rate, Span};
 
 /// Moves bulk data over long, fat networks as fast as the path allows.
+///
+/// A TARGET is a host that runs `trunkline serve` or `iperf3 -s`, as HOST, HOST:PORT or [V6]:PORT,
+/// or an emulated path on this host, as emu:NAME or emu:FILE.
 #[derive(Debug, Parser)]
 #[command(version, arg_required_else_help = true, max_term_width = 100)]
 pub(crate) struct Arguments {
@@ -14,7 +21,106 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Demo(Demo),
+    Serve(Serve),
+    Tune(Tune),
+    Measure(Measure),
     Emulate(Emulate),
+    Report(Report),
+}
+
+/// The whole story on an emulated WAN: no far host, no accounts
+///
+/// Emulates SLAC to CERN as it was in 2000, shows one default stream, the two settings published
+/// then, and the one that the tuner finds, with the kernel's real TCP.
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    #[command(flatten)]
+    pub seed: Seed,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// The far end: measurements for many clients at once, iperf3's included
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Address to listen on; all of them without this
+    #[arg(short = 'B', long, value_name = "ADDRESS")]
+    pub bind: Option<IpAddr>,
+
+    /// TCP port, and UDP port of the echo service
+    #[arg(short, long, default_value_t = net::PORT_DEFAULT)]
+    pub port: u16,
+
+    /// Tests at the same time; one more is told that the server is busy
+    #[arg(long, value_name = "COUNT", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub clients: u16,
+}
+
+/// Find the number of streams and the window that fill the path, and say why
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  trunkline tune emu:slac-cern\n  \
+    trunkline tune dtn.example.org --report tune.html")]
+pub(crate) struct Tune {
+    #[command(flatten)]
+    pub target: Target,
+
+    /// What makes one setting better than another
+    #[arg(long, value_enum, default_value = "knee")]
+    pub objective: Objective,
+
+    /// Share of the highest goodput that the fewest streams must reach, for `--objective knee`
+    #[arg(long, value_name = "SHARE", default_value_t = 0.9, value_parser = share)]
+    pub knee: f64,
+
+    /// The most streams to try, 1 to 128
+    #[arg(long, value_name = "COUNT", default_value_t = StreamCount::MAX)]
+    pub streams_max: StreamCount,
+
+    #[command(flatten)]
+    pub way: Way,
+    #[command(flatten)]
+    pub tcp: Tcp,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// Measure one setting, with all the telemetry
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  trunkline measure emu:slac-cern -P 8 -w 64k\n  \
+    trunkline measure dtn.example.org -P 4 -t 30s -R --json"
+)]
+pub(crate) struct Measure {
+    #[command(flatten)]
+    pub target: Target,
+
+    /// Parallel streams, 1 to 128
+    #[arg(short = 'P', long, value_name = "COUNT", default_value_t = StreamCount::ONE)]
+    pub streams: StreamCount,
+
+    /// Socket buffers: `auto` leaves them to the kernel, a size like `512k` or `4M` fixes them
+    #[arg(short, long, value_name = "SIZE", default_value = "auto")]
+    pub window: Window,
+
+    /// How long to send: `10`, `10s`, `2min`
+    #[arg(short = 't', long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub duration: Span,
+
+    /// How much to send over all streams together, instead of how long: `500M`
+    #[arg(short = 'n', long, value_name = "SIZE", conflicts_with = "duration")]
+    pub bytes: Option<Bytes>,
+
+    /// Upper bound on each stream's rate: `100M`
+    #[arg(long, value_name = "RATE", visible_alias = "fq-rate")]
+    pub pacing: Option<Rate>,
+
+    #[command(flatten)]
+    pub way: Way,
+    #[command(flatten)]
+    pub tcp: Tcp,
+    #[command(flatten)]
+    pub output: Output,
 }
 
 /// Run any program across an emulated path
@@ -25,7 +131,7 @@ pub(crate) enum Command {
 #[command(after_help = "Example:\n  \
     trunkline emulate slac-cern --far 'iperf3 -s -1' -- iperf3 -c far -P 8 -t 10")]
 pub(crate) struct Emulate {
-    /// A named path or a path file; `trunkline emulate help` lists the names
+    /// A named path or a path file
     pub path: String,
 
     /// Shell command to run on the far host; started first
@@ -35,7 +141,8 @@ pub(crate) struct Emulate {
     #[command(flatten)]
     pub seed: Seed,
 
-    /// Print the counters of both directions as one JSON document
+    /// Print the counters of both directions as one JSON document on standard output; what the
+    /// programs print goes to standard error
     #[arg(long)]
     pub json: bool,
 
@@ -44,9 +151,143 @@ pub(crate) struct Emulate {
     pub program: Vec<OsString>,
 }
 
+/// Show a saved document again, as text or as a page
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// A document saved with `--save` or printed with `--json`
+    pub file: PathBuf,
+
+    /// Write a page that opens in any browser, without a network
+    #[arg(long, value_name = "FILE.html")]
+    pub html: Option<PathBuf>,
+}
+
+/// Where to send, and what an emulated path loses.
+#[derive(Debug, Args)]
+pub(crate) struct Target {
+    /// HOST[:PORT], or emu:PATH with a named path or a path file
+    #[arg(value_name = "TARGET")]
+    pub name: String,
+
+    /// The server's port, where the target names none
+    #[arg(short, long, default_value_t = net::PORT_DEFAULT)]
+    pub port: u16,
+
+    #[command(flatten)]
+    pub seed: Seed,
+}
+
+/// Which end sends.
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("way")))]
+pub(crate) struct Way {
+    /// The far end sends
+    #[arg(short = 'R', long, group = "way")]
+    pub reverse: bool,
+
+    /// Both ends send at once
+    #[arg(long, group = "way")]
+    pub bidir: bool,
+}
+
+/// What the kernel is asked to use.
+#[derive(Debug, Args)]
+pub(crate) struct Tcp {
+    /// Congestion control by its kernel name: `cubic`, `reno`, `bbr`
+    #[arg(short = 'C', long, value_name = "NAME")]
+    pub congestion: Option<String>,
+
+    /// Maximum segment size in bytes
+    #[arg(short = 'M', long = "set-mss", value_name = "BYTES", value_parser = clap::value_parser!(u16).range(88..=32767))]
+    pub mss: Option<u16>,
+}
+
+/// Where the result goes.
+#[derive(Debug, Args)]
+pub(crate) struct Output {
+    /// Print one JSON document on standard output; text goes to standard error
+    #[arg(long)]
+    pub json: bool,
+
+    /// Save the JSON document
+    #[arg(long, value_name = "FILE.json")]
+    pub save: Option<PathBuf>,
+
+    /// Write a page that opens in any browser, without a network
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Seed {
-    /// Decides which packets the path loses; the same seed loses the same ones
+    /// Decides which packets an emulated path loses
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Objective {
+    /// The fewest streams that reach 90 % of the highest goodput
+    Knee,
+    /// The highest goodput
+    Max,
+    /// The highest goodput per round-trip time
+    Power,
+    /// The highest goodput that adds at most 30 ms of delay and one loss in a thousand
+    Gentle,
+}
+
+/// A time; a bare number means seconds, as for iperf3.
+fn duration(text: &str) -> Result<Span, String> {
+    let seconds = text.parse::<u32>().map(|seconds| format!("{seconds}s"));
+    let span: Span = seconds
+        .as_deref()
+        .unwrap_or(text)
+        .parse()
+        .map_err(|error: units::ParseError| error.to_string())?;
+    match span {
+        span if span < DURATION_MIN || span > DURATION_MAX => Err(format!(
+            "{span} is not between {DURATION_MIN} and {DURATION_MAX}"
+        )),
+        span => Ok(span),
+    }
+}
+
+/// iperf3 counts in whole seconds, and no figure means anything for less.
+const DURATION_MIN: Span = Span::from_secs(1);
+/// iperf3's own bound: a day.
+const DURATION_MAX: Span = Span::from_secs(86_400);
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if (0.1..=1.0).contains(&share) => Ok(share),
+        _ => Err(format!("`{text}` is not a share between 0.1 and 1")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_bare_duration_is_seconds() {
+        assert_eq!(duration("10"), Ok(Span::from_secs(10)));
+        assert_eq!(duration("1500ms"), Ok(Span::from_millis(1500)));
+    }
+
+    #[test]
+    fn absurd_durations_are_refused_with_their_bounds() {
+        assert_eq!(
+            duration("0").unwrap_err(),
+            "0ns is not between 1s and 86400s"
+        );
+        assert!(duration("-1").unwrap_err().contains("is not a time"));
+        assert!(duration("99999999999").is_err());
+    }
 }

@@ -1,3 +1,8 @@
 //! One file per command.
 
+pub(crate) mod demo;
 pub(crate) mod emulate;
+pub(crate) mod measure;
+pub(crate) mod report;
+pub(crate) mod serve;
+pub(crate) mod tune;

@@ -5,9 +5,15 @@ use std::io;
 use std::process::ExitCode;
 
 use emu::EmuError;
+use lab::LabError;
+use net::BindError;
+use observe::{Fault, TargetError};
 use path::PathError;
+use record::{LoadError, SaveError};
+use report::PlotError;
+use tune::TuneError;
 
-/// Whose fault it was.
+/// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Exit {
     /// The thing measured or moved failed.
@@ -35,6 +41,15 @@ impl Failure {
         Failure { exit, causes, hint }
     }
 
+    /// The search ended early; what it found has been shown.
+    pub(crate) fn cut_short(error: &TargetError) -> Self {
+        let mut failure = Failure::from(error);
+        failure
+            .causes
+            .insert(0, "the search ended early".to_owned());
+        failure
+    }
+
     /// Writes it to standard error and gives the exit code.
     pub(crate) fn tell(&self) -> ExitCode {
         for (depth, cause) in self.causes.iter().enumerate() {
@@ -48,15 +63,74 @@ impl Failure {
     }
 }
 
+impl From<&TargetError> for Failure {
+    fn from(error: &TargetError) -> Self {
+        let exit = match error.fault {
+            Fault::Request => Exit::WrongRequest,
+            Fault::Run | Fault::Cancelled => Exit::Failed,
+        };
+        Failure::new(exit, error, error.hint.clone())
+    }
+}
+
+impl From<TargetError> for Failure {
+    fn from(error: TargetError) -> Self {
+        Failure::from(&error)
+    }
+}
+
+impl From<TuneError> for Failure {
+    fn from(error: TuneError) -> Self {
+        match error {
+            TuneError::Target(error) => Failure::from(&error),
+            error => Failure::new(Exit::Failed, &error, None),
+        }
+    }
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Self {
+        let exit = match error.is_wrong_request() {
+            true => Exit::WrongRequest,
+            false => Exit::Failed,
+        };
+        Failure::new(exit, &error, error.hint())
+    }
+}
+
 impl From<PathError> for Failure {
     fn from(error: PathError) -> Self {
-        Failure::new(Exit::WrongRequest, &error, Some(error.hint()))
+        Failure::from(LabError::from(error))
     }
 }
 
 impl From<EmuError> for Failure {
     fn from(error: EmuError) -> Self {
+        Failure::from(LabError::from(error))
+    }
+}
+
+impl From<BindError> for Failure {
+    fn from(error: BindError) -> Self {
         Failure::new(Exit::Failed, &error, error.hint().map(str::to_owned))
+    }
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
+        Failure::new(Exit::WrongRequest, &error, Some(error.hint().to_owned()))
+    }
+}
+
+impl From<SaveError> for Failure {
+    fn from(error: SaveError) -> Self {
+        Failure::new(Exit::Failed, &error, Some(error.hint().to_owned()))
+    }
+}
+
+impl From<PlotError> for Failure {
+    fn from(error: PlotError) -> Self {
+        Failure::new(Exit::Failed, &error, None)
     }
 }
 

@@ -1,10 +1,13 @@
 //! The `trunkline` program: arguments in, messages and exit codes out. It holds no arithmetic.
 //!
-//! Reading order: `args.rs`, then one file per command, then `failure.rs` for how errors are told.
+//! Reading order: `args.rs`, then one file per command, `output.rs` for where results go,
+//! `progress.rs` for what is shown meanwhile, `failure.rs` for how errors are told.
 
 mod args;
 mod commands;
 mod failure;
+mod output;
+mod progress;
 mod stop;
 
 use std::env;
@@ -21,7 +24,12 @@ fn main() -> ExitCode {
         return emu::become_init(command);
     }
     let outcome = match Arguments::parse_from(arguments).command {
-        Command::Emulate(arguments) => commands::emulate::run(arguments),
+        Command::Demo(arguments) => commands::demo::run(&arguments),
+        Command::Serve(arguments) => commands::serve::run(&arguments),
+        Command::Tune(arguments) => commands::tune::run(&arguments),
+        Command::Measure(arguments) => commands::measure::run(&arguments),
+        Command::Emulate(arguments) => commands::emulate::run(&arguments),
+        Command::Report(arguments) => commands::report::run(&arguments),
     };
     outcome.unwrap_or_else(|failure| failure.tell())
 }

@@ -25,4 +25,9 @@ impl Stop {
     pub(crate) fn is_asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
+
+    /// The flag itself, for those who ask it directly.
+    pub(crate) fn flag(&self) -> &AtomicBool {
+        &self.0
+    }
 }

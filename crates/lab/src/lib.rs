@@ -1,1 +1,37 @@
-//! Turns the name of a target into something that runs
+//! Turns the name of a target into something that runs.
+//!
+//! `HOST[:PORT]` is a live host; `emu:PATH` an emulated path with our own server at its far end.
+//! Both come out as a [`Target`], and nobody who drives one has to know which it is.
+//!
+//! Left out: simulated paths, and other tools' servers.
+//!
+//! Reading order: [`TargetName`] for what is accepted, [`EmulatedNetwork`] for a path with its
+//! cross traffic, `emulated.rs` and `live.rs` for the two kinds of target.
+
+mod emulated;
+mod error;
+mod live;
+mod name;
+mod network;
+
+pub use emulated::EmulatedPath;
+pub use error::LabError;
+pub use live::LiveHost;
+pub use name::TargetName;
+pub use network::EmulatedNetwork;
+
+use observe::Target;
+
+/// Opens a target. `seed` decides which packets an emulated path loses.
+///
+/// An emulated path needs rights, and users who are not root can only get them while the process
+/// has a single thread: open before starting any.
+///
+/// # Errors
+/// When the path cannot be emulated. A live host is not contacted yet.
+pub fn open(name: &TargetName, seed: u64) -> Result<Box<dyn Target>, LabError> {
+    match name {
+        TargetName::Emulated(path) => Ok(Box::new(EmulatedPath::up(path, seed)?)),
+        TargetName::Live(address) => Ok(Box::new(LiveHost::new(address.clone()))),
+    }
+}

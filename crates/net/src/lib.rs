@@ -1,1 +1,31 @@
-//! Streams over real sockets: client, server, TCP_INFO and round-trip probes
+//! Streams over real sockets: client, server, `TCP_INFO` and round-trip probes.
+//!
+//! Drives the state machines of `wire` with sockets and threads and fills the vocabulary of
+//! `observe`. Linux only, because telemetry rests on `TCP_INFO`. Left out: UDP tests, and choosing
+//! the local address; both cost nothing here that a bulk transfer over TCP would need.
+//!
+//! Reading order: [`Client`] and `client/run.rs` for the near end, [`server`] and
+//! `server/session.rs` for the far end; below them `stream` (one thread per stream), `options` and
+//! `tcp_info` (the kernel's side), `probe` (round trips) and `telemetry` (series on the wire).
+
+mod address;
+mod background;
+mod client;
+mod clock;
+mod control;
+pub mod host;
+mod ladder;
+mod options;
+mod probe;
+mod processor;
+mod random;
+pub mod server;
+mod stream;
+mod tcp_info;
+mod telemetry;
+
+pub use address::{Address, AddressError, PORT_DEFAULT};
+pub use background::{Background, BackgroundError, BackgroundSpec};
+pub use client::{Client, ClientError};
+pub use options::{BufferLimit, OptionError};
+pub use server::{BindError, Server, ServerEvent, ServerLimits};

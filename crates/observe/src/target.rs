@@ -25,7 +25,7 @@ pub trait Target {
 }
 
 /// Somebody who looks on while a run goes, and may end it.
-pub trait Watch {
+pub trait Watch: Send {
     /// Called every [`SamplePlan::INTERVAL`] while the streams run.
     fn on_progress(&mut self, snapshot: &Snapshot) {
         let _ = snapshot;

@@ -136,6 +136,24 @@ pub enum AnyDocument {
     Demo(Box<Document<Demo>>),
 }
 
+impl From<Document<Measure>> for AnyDocument {
+    fn from(document: Document<Measure>) -> Self {
+        AnyDocument::Measure(Box::new(document))
+    }
+}
+
+impl From<Document<Tune>> for AnyDocument {
+    fn from(document: Document<Tune>) -> Self {
+        AnyDocument::Tune(Box::new(document))
+    }
+}
+
+impl From<Document<Demo>> for AnyDocument {
+    fn from(document: Document<Demo>) -> Self {
+        AnyDocument::Demo(Box::new(document))
+    }
+}
+
 impl AnyDocument {
     /// The document as [`Document::to_json`] writes it.
     pub fn to_json(&self) -> String {

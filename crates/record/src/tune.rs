@@ -262,7 +262,7 @@ impl From<&Advice> for ToolSetting {
         ToolSetting {
             tool: advice.tool.name().to_owned(),
             command: advice.command.clone(),
-            note: (!advice.notes.is_empty()).then(|| advice.notes.join("; ")),
+            note: advice.note.clone(),
         }
     }
 }

@@ -60,8 +60,8 @@ pub struct Advice {
     pub tool: Tool,
     /// A command with the setting in it; words in capitals are the user's to fill in.
     pub command: String,
-    /// What the tool does differently from what was asked; empty when it does just that.
-    pub notes: Vec<String>,
+    /// What to know about the tool's flags, or what it does differently from what was asked.
+    pub note: Option<String>,
 }
 
 /// One line for `/etc/sysctl.d` or `sysctl -w`.
@@ -119,7 +119,7 @@ pub fn for_tool(tool: Tool, setting: &Setting) -> Advice {
     Advice {
         tool,
         command: flags.words.join(" "),
-        notes: flags.notes,
+        note: (!flags.notes.is_empty()).then(|| flags.notes.join("; ")),
     }
 }
 
@@ -260,6 +260,10 @@ mod tests {
         for_tool(tool, setting).command
     }
 
+    fn noted(tool: Tool, setting: &Setting) -> String {
+        for_tool(tool, setting).note.unwrap_or_default()
+    }
+
     #[test]
     fn an_automatic_window_leaves_every_window_flag_out() {
         let setting = setting(4, Window::Auto);
@@ -294,12 +298,8 @@ mod tests {
 
     #[test]
     fn a_tool_without_a_window_flag_says_so_only_when_a_window_was_asked_for() {
-        let says = |tool, setting: &Setting| {
-            for_tool(tool, setting)
-                .notes
-                .iter()
-                .any(|note| note.contains("no flag for the window"))
-        };
+        let says =
+            |tool, setting: &Setting| noted(tool, setting).contains("no flag for the window");
         for tool in [Tool::Xrdcp, Tool::Rclone] {
             assert!(
                 says(tool, &setting(2, Window::Fixed(Bytes::from_kib(64)))),
@@ -314,7 +314,7 @@ mod tests {
         let advice = for_tool(Tool::Xrdcp, &setting(32, Window::Auto));
         assert_eq!(advice.command, "xrdcp -S 15 SOURCE DESTINATION");
         assert!(
-            advice.notes.iter().any(|note| note.contains("32 streams")),
+            advice.note.iter().any(|note| note.contains("32 streams")),
             "{advice:?}"
         );
     }
@@ -330,7 +330,7 @@ mod tests {
             command(Tool::Iperf3, &setting),
             "iperf3 -c HOST -P 2 -C bbr -R"
         );
-        let notes = for_tool(Tool::Fdt, &setting).notes;
+        let notes = for_tool(Tool::Fdt, &setting).note;
         assert!(
             notes
                 .iter()

@@ -19,7 +19,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// never listens costs this once.
 const LISTEN_PATIENCE: Duration = Duration::from_secs(3);
 
-pub(crate) fn run(arguments: Emulate) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &Emulate) -> Result<ExitCode, Failure> {
     let path = PathSpec::load(&arguments.path)?;
     emu::enter_user_namespace()?;
     let stop = Stop::listen()?;

@@ -1,5 +1,6 @@
 //! Whether a run that still goes has shown enough.
 
+use stats::{CONFIDENCE, Estimate, Interval};
 use units::Rate;
 
 use super::series::Series;
@@ -73,5 +74,18 @@ impl Goodput {
     /// Upper end of the interval, or the mean where there is none.
     pub fn high(&self) -> Rate {
         self.interval.map_or(self.mean, |interval| interval.high)
+    }
+}
+
+impl From<Goodput> for Estimate<Rate> {
+    fn from(goodput: Goodput) -> Self {
+        Estimate {
+            value: goodput.mean,
+            interval: goodput.interval.map(|interval| Interval {
+                low: interval.low,
+                high: interval.high,
+                confidence: CONFIDENCE,
+            }),
+        }
     }
 }

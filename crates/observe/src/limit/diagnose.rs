@@ -22,7 +22,8 @@ const CPU_FULL: f64 = 0.95;
 const FULL: f64 = 0.9;
 /// A queue that stands although better was seen by more than this: losses empty the pipe in between.
 const NEARLY_FULL: f64 = 0.75;
-/// Retransmissions below this share do not explain a low rate.
+/// Retransmissions above this share count as the cause without a look at Mathis's formula, and below
+/// it only when that formula gives a rate like the one seen.
 const LOSS_MIN: f64 = 1e-5;
 /// Pacing that lowers retransmissions by this factor shows that bursts caused them.
 const PACING_CURES: f64 = 5.0;
@@ -238,10 +239,10 @@ fn queue_note(evidence: &Evidence<'_>) -> String {
 }
 
 fn loss(evidence: &Evidence<'_>) -> Option<Verdict> {
-    let share = evidence
-        .tcp
-        .retransmitted_share
-        .filter(|share| *share > LOSS_MIN)?;
+    let share = evidence.tcp.retransmitted_share?;
+    if share <= LOSS_MIN && !evidence.loss_explains_rate() {
+        return None;
+    }
     let lost = format!("{} of the bytes were sent twice", percent(share));
     Some(reordering(evidence, &lost).unwrap_or_else(|| drops(evidence, share, lost)))
 }

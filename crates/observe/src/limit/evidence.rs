@@ -1,5 +1,6 @@
 //! The numbers that a verdict rests on.
 
+use models::{Acks, Conditions, Response};
 use units::{Rate, Span};
 
 use super::Context;
@@ -80,6 +81,20 @@ impl<'a> Evidence<'a> {
         let (queueing, empty) = (self.queueing()?.as_secs_f64(), self.rtt_min?.as_secs_f64());
         let share = queueing / empty;
         (queueing > QUEUE_MIN_SECONDS && share > QUEUE_SHARE).then_some(share)
+    }
+
+    /// Whether Mathis's formula gives no more than twice the rate of one stream for its losses.
+    pub fn loss_explains_rate(&self) -> bool {
+        let explained = || {
+            let conditions = Conditions {
+                segment: self.tcp.mss?,
+                rtt: self.tcp.rtt?,
+                loss: self.tcp.retransmitted_share?,
+            };
+            let mathis = Response::Reno(Acks::Every).rate(&conditions)?.as_f64();
+            Some(mathis <= 2.0 * self.goodput().as_f64() / self.streams() as f64)
+        };
+        explained().unwrap_or(false)
     }
 
     /// The busiest sign of a processor in the way: our thread, or all of a far end serving one stream.

@@ -246,6 +246,20 @@ fn close_to_the_plateau_the_link_is_full_without_another_sign() {
 }
 
 #[test]
+fn rare_losses_count_where_they_explain_the_rate() {
+    // 3e-6 at 274 ms: Mathis gives 1448 B/274 ms sqrt(1.5/3e-6) = 29.9 Mbit/s.
+    let seen = |mbit: f64| {
+        let mut summary = summary([mbit, 1.0, 0.0, 0.0, 3e-4, 274.0, 0.0, 0.0]);
+        summary.rtt_unloaded = Some(Span::from_millis(274));
+        let tcp = &mut summary.directions[0].tcp;
+        (tcp.rtt_min, tcp.mss) = (Some(Span::from_millis(274)), Some(Bytes::new(1448)));
+        diagnose(&summary, &Context::default()).limit
+    };
+    assert_eq!(seen(28.0), Limit::Loss);
+    assert_eq!(seen(5.0), Limit::Unknown);
+}
+
+#[test]
 fn a_full_processor_comes_before_everything_else() {
     let mut summary = summary([900.0, 1.0, 0.3, 0.0, 0.0, 20.0, 0.0, 0.0]);
     summary.directions[0].thread_cpu_share = Some(0.97);

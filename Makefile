@@ -1,0 +1,33 @@
+# `make demo` shows what trunkline does; `make test` checks that it does. Both set themselves up.
+
+CARGO ?= cargo
+SKIPS := $(CURDIR)/target/skipped.txt
+
+.PHONY: demo build test check peers bench clean
+
+demo: build
+	./target/release/trunkline demo --report demo.html
+
+build:
+	$(CARGO) build --release --locked --bin trunkline
+
+test: peers
+	@mkdir -p target && rm -f $(SKIPS)
+	TRUNKLINE_SKIPS=$(SKIPS) $(CARGO) test --workspace --locked
+	@if [ -s $(SKIPS) ]; then sort -u $(SKIPS); else echo "nothing was skipped"; fi
+
+# Formatting, lints and documentation, all as errors.
+check:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+
+# The programs that tests talk to, through apt where this user may.
+peers:
+	@sh bench/peers.sh
+
+bench:
+	@echo "one script per question: see bench/README.md"
+
+clean:
+	$(CARGO) clean

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Installs the programs that tests and benchmarks talk to, where this user may. What stays missing
+# is named here and shows up as skipped tests.
+set -u
+
+missing() {
+    for pair in iperf3:iperf3 ping:iputils-ping ip:iproute2 curl:curl setpriv:util-linux; do
+        command -v "${pair%%:*}" >/dev/null 2>&1 || printf '%s ' "${pair##*:}"
+    done
+}
+
+packages=$(missing)
+[ -z "$packages" ] && exit 0
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -q >/dev/null
+    # shellcheck disable=SC2086 # the list is meant to split
+    apt-get install -q -y --no-install-recommends $packages >/dev/null
+fi
+packages=$(missing)
+[ -z "$packages" ] || echo "not installed, so tests with them are skipped: $packages" >&2

@@ -1,0 +1,59 @@
+//! `trunkline measure`: one setting, all the telemetry.
+
+use std::process::ExitCode;
+
+use lab::TargetName;
+use observe::limit::{Context, diagnose};
+use observe::{Amount, Direction, SamplePlan, Setting};
+use record::{Document, Measure as Body};
+
+use crate::args::{Measure, Way};
+use crate::failure::Failure;
+use crate::output;
+use crate::progress::Progress;
+use crate::stop::Stop;
+
+pub(crate) fn run(arguments: &Measure) -> Result<ExitCode, Failure> {
+    let name = TargetName::parse(&arguments.target.name, arguments.target.port)?;
+    let seed = arguments.target.seed.seed;
+    let mut target = lab::open(&name, seed)?;
+    let stop = Stop::listen()?;
+    let mut progress = Progress::new(&stop);
+    progress.label(&arguments.target.name);
+    let observation = target.observe(&setting(arguments), &plan(arguments), &mut progress)?;
+    drop(progress);
+    let summary = observation.summary();
+    let verdict = diagnose(&summary, &Context::default());
+    let body = Body::new(&target.describe(), &observation, &summary, &verdict);
+    output::deliver(Document::new(output::origin(seed), body), &arguments.output)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn setting(arguments: &Measure) -> Setting {
+    Setting {
+        direction: direction(&arguments.way),
+        congestion: arguments.tcp.congestion.clone(),
+        pacing: arguments.pacing,
+        mss: arguments.tcp.mss,
+        ..Setting::new(arguments.streams, arguments.window)
+    }
+}
+
+fn plan(arguments: &Measure) -> SamplePlan {
+    let plan = SamplePlan::lasting(arguments.duration);
+    match arguments.bytes {
+        Some(bytes) => SamplePlan {
+            amount: Amount::Bytes(bytes),
+            ..plan
+        },
+        None => plan,
+    }
+}
+
+pub(crate) fn direction(way: &Way) -> Direction {
+    match (way.reverse, way.bidir) {
+        (true, _) => Direction::Reverse,
+        (_, true) => Direction::Both,
+        _ => Direction::Forward,
+    }
+}

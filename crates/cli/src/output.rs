@@ -1,0 +1,60 @@
+//! Where results go: text or JSON to the terminal, documents and pages to files.
+
+use std::env;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use record::{AnyDocument, Body, Document, Origin};
+use report::Paint;
+
+use crate::args::Output;
+use crate::failure::Failure;
+
+/// The origin of a document made by this command line.
+pub(crate) fn origin(seed: u64) -> Origin {
+    let words = env::args_os().map(|word| word.to_string_lossy().into_owned());
+    Origin::here(words.collect(), Some(seed))
+}
+
+/// Shows and saves one document as the user asked.
+pub(crate) fn deliver<B>(document: Document<B>, output: &Output) -> Result<(), Failure>
+where
+    B: Body,
+    AnyDocument: From<Document<B>>,
+{
+    let json = document.to_json();
+    if let Some(file) = &output.save {
+        record::save(file, &json)?;
+        eprintln!("saved {}", file.display());
+    }
+    let document = AnyDocument::from(document);
+    if let Some(file) = &output.report {
+        write_page(&document, file)?;
+    }
+    match output.json {
+        true => print(&json),
+        false => print(&report::text(&document, paint())),
+    }
+}
+
+/// Writes the document as a page.
+pub(crate) fn write_page(document: &AnyDocument, file: &Path) -> Result<(), Failure> {
+    let page = report::page(document)?;
+    record::save(file, &page)?;
+    eprintln!("wrote {}", file.display());
+    Ok(())
+}
+
+/// Prints to standard output; somebody who stopped reading (`| head`) is no failure.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    match io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Colours for people only, and not for those who set `NO_COLOR`.
+pub(crate) fn paint() -> Paint {
+    let wanted = io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none();
+    if wanted { Paint::Ansi } else { Paint::Plain }
+}

@@ -1,0 +1,83 @@
+//! What is shown while a run goes on: one line on a terminal, nothing elsewhere.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use observe::{Snapshot, Watch};
+use tune::{Onlooker, Request, Sample};
+
+use crate::stop::Stop;
+
+/// A line on standard error that follows a run. Not drawn where that is no terminal.
+pub(crate) struct Progress {
+    line: ProgressBar,
+    stop: Stop,
+}
+
+impl Progress {
+    pub(crate) fn new(stop: &Stop) -> Self {
+        let line = ProgressBar::new_spinner();
+        let style = ProgressStyle::with_template("{spinner} {prefix}{msg}");
+        line.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        Progress {
+            line,
+            stop: stop.clone(),
+        }
+    }
+
+    /// Says what is being done now.
+    pub(crate) fn label(&self, text: &str) {
+        self.line.set_prefix(text.to_owned());
+        self.line.set_message("");
+        self.line.tick();
+    }
+
+    /// Leaves a line behind and goes on below it.
+    pub(crate) fn leave(&self, text: &str) {
+        self.line.println(text);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.line.finish_and_clear();
+    }
+}
+
+impl Watch for Progress {
+    fn on_progress(&mut self, snapshot: &Snapshot) {
+        self.line.set_message(describe(snapshot));
+        self.line.tick();
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.stop.is_asked()
+    }
+}
+
+impl Onlooker for Progress {
+    fn on_sample_started(&mut self, number: usize, request: &Request) {
+        let (streams, window) = (request.setting.streams, request.setting.window);
+        self.label(&format!("sample {number}: {streams} x {window}"));
+    }
+
+    fn on_sample_done(&mut self, _number: usize, sample: &Sample) {
+        let (streams, window) = (sample.setting.streams, sample.setting.window);
+        let goodput = sample.summary.goodput().mean.human();
+        self.leave(&format!(
+            "{streams:>3} x {window:<7} {goodput:>11}  {}",
+            sample.why
+        ));
+    }
+}
+
+fn describe(snapshot: &Snapshot) -> String {
+    let at = snapshot.at.as_secs_f64();
+    let of = snapshot
+        .duration_max
+        .map(|max| format!(" of {max}"))
+        .unwrap_or_default();
+    let rtt = snapshot
+        .rtt
+        .map(|rtt| format!(", RTT {}", rtt.human()))
+        .unwrap_or_default();
+    format!("  {at:.1} s{of}  {}{rtt}", snapshot.rate.human())
+}

@@ -1,0 +1,137 @@
+//! An emulated path with our own server at its far end.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use emu::{EmuError, FAR_ADDRESS};
+use net::{Address, BindError, BufferLimit, Client, PORT_DEFAULT, Server, ServerLimits};
+use observe::{
+    Fault, HostLimits, Observation, SamplePlan, Setting, Target, TargetError, TargetInfo,
+    TargetKind, Watch,
+};
+use path::PathSpec;
+use units::Bytes;
+
+use crate::{EmulatedNetwork, LabError};
+
+/// The most that the kernel lets a socket buffer be when nothing else bounds it, before it doubles
+/// the size: half of what fits a C `int`.
+const BUFFER_MAX: Bytes = Bytes::new(1 << 30);
+
+/// A target whose both ends are on this host, with an emulated path between them.
+#[derive(Debug)]
+pub struct EmulatedPath {
+    path: PathSpec,
+    // Dropped before the network that it serves on.
+    _server: FarServer,
+    network: EmulatedNetwork,
+    client: Client,
+}
+
+impl EmulatedPath {
+    /// Brings up `path` and the server at its far end; `seed` decides which packets are lost.
+    ///
+    /// # Errors
+    /// When the user lacks a right or the kernel lacks a part.
+    pub fn up(path: &PathSpec, seed: u64) -> Result<Self, LabError> {
+        let network = EmulatedNetwork::up(path, seed)?;
+        let address = Address {
+            host: FAR_ADDRESS.to_string(),
+            port: PORT_DEFAULT,
+        };
+        Ok(EmulatedPath {
+            path: path.clone(),
+            _server: FarServer::start(&network)?,
+            network,
+            client: Client::new(address).with_buffers(BufferLimit::Lifted),
+        })
+    }
+
+    /// The setting with what the path says where the setting leaves it open.
+    fn complete(&self, setting: &Setting) -> Setting {
+        let congestion = setting.congestion.clone();
+        Setting {
+            congestion: congestion.or_else(|| Some(self.path.hosts.congestion.clone())),
+            ..setting.clone()
+        }
+    }
+}
+
+impl Target for EmulatedPath {
+    fn describe(&self) -> TargetInfo {
+        let hosts = &self.path.hosts;
+        TargetInfo {
+            name: format!("emu:{}", self.path.name),
+            kind: TargetKind::Emulated,
+            limits: Some(HostLimits {
+                send_fixed_max: BUFFER_MAX,
+                receive_fixed_max: BUFFER_MAX,
+                send_auto_max: hosts.send_buffer_max,
+                receive_auto_max: hosts.receive_buffer_max,
+            }),
+        }
+    }
+
+    fn observe(
+        &mut self,
+        setting: &Setting,
+        plan: &SamplePlan,
+        watch: &mut dyn Watch,
+    ) -> Result<Observation, TargetError> {
+        let setting = self.complete(setting);
+        let near = self.network.network().near();
+        let observed = near.run(|| self.client.run(&setting, plan, watch));
+        Ok(observed.map_err(namespace_lost)??)
+    }
+}
+
+fn namespace_lost(error: EmuError) -> TargetError {
+    TargetError {
+        fault: Fault::Run,
+        what: "the near host of the path could not be entered".to_owned(),
+        hint: None,
+        source: Some(Box::new(error)),
+    }
+}
+
+/// A trunkline server in the far namespace, until dropped.
+#[derive(Debug)]
+struct FarServer {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<std::io::Result<()>>>,
+}
+
+impl FarServer {
+    fn start(network: &EmulatedNetwork) -> Result<Self, LabError> {
+        let far = network.network().far();
+        let server = far.run(bind)??;
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&stop);
+        // What goes wrong in a session shows at the client, which is ours.
+        let thread = far.spawn("server", move || server.run(&asked, &|_| {}))?;
+        Ok(FarServer {
+            stop,
+            thread: Some(thread),
+        })
+    }
+}
+
+fn bind() -> Result<Server, BindError> {
+    let address = SocketAddr::from((FAR_ADDRESS, PORT_DEFAULT));
+    let limits = ServerLimits {
+        buffers: BufferLimit::Lifted,
+        ..ServerLimits::default()
+    };
+    Server::bind(address, limits)
+}
+
+impl Drop for FarServer {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Why a target could not be opened.
+
+use std::io;
+
+use emu::EmuError;
+use net::{AddressError, BackgroundError, BindError};
+use path::PathError;
+use thiserror::Error;
+
+/// A target that cannot be used.
+#[derive(Debug, Error)]
+pub enum LabError {
+    /// The path file or its name is wrong.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// The path could not be emulated.
+    #[error(transparent)]
+    Emulation(#[from] EmuError),
+    /// The name is not that of a host.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// Simulated paths do not exist yet.
+    #[error("`{0}` is a simulated path, and this version cannot simulate")]
+    Simulated(String),
+    /// The far end of an emulated path could not be started.
+    #[error("the server at the far end of the path could not be started")]
+    Server(#[from] BindError),
+    /// The traffic that shares the path could not be started.
+    #[error("the cross traffic of the path could not be started")]
+    Cross(#[from] BackgroundError),
+    /// The far end of the cross traffic could not be opened.
+    #[error("the far end of the cross traffic could not be opened")]
+    CrossListener(#[source] io::Error),
+}
+
+impl LabError {
+    /// The next step.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            LabError::Path(error) => Some(error.hint()),
+            LabError::Emulation(error) => error.hint().map(str::to_owned),
+            LabError::Address(_) => Some(
+                "give a host like `dtn.example.org:5201`, or a path like `emu:slac-cern`"
+                    .to_owned(),
+            ),
+            LabError::Simulated(name) => Some(format!(
+                "emulate it: `{}`",
+                name.replacen("sim:", "emu:", 1)
+            )),
+            LabError::Server(_) | LabError::Cross(_) | LabError::CrossListener(_) => None,
+        }
+    }
+
+    /// Whether the request itself was wrong.
+    pub fn is_wrong_request(&self) -> bool {
+        matches!(
+            self,
+            LabError::Path(_) | LabError::Address(_) | LabError::Simulated(_)
+        )
+    }
+}

@@ -1,0 +1,42 @@
+//! A host on the network.
+
+use net::{Address, Client};
+use observe::{
+    Observation, SamplePlan, Setting, Target, TargetError, TargetInfo, TargetKind, Watch,
+};
+
+/// A host that runs `trunkline serve` or `iperf3 -s`.
+#[derive(Debug)]
+pub struct LiveHost {
+    address: Address,
+    client: Client,
+}
+
+impl LiveHost {
+    /// The server at `address`; nothing is sent yet.
+    pub fn new(address: Address) -> Self {
+        LiveHost {
+            client: Client::new(address.clone()),
+            address,
+        }
+    }
+}
+
+impl Target for LiveHost {
+    fn describe(&self) -> TargetInfo {
+        TargetInfo {
+            name: self.address.to_string(),
+            kind: TargetKind::Live,
+            limits: net::host::limits(),
+        }
+    }
+
+    fn observe(
+        &mut self,
+        setting: &Setting,
+        plan: &SamplePlan,
+        watch: &mut dyn Watch,
+    ) -> Result<Observation, TargetError> {
+        Ok(self.client.run(setting, plan, watch)?)
+    }
+}

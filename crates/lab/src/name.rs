@@ -1,0 +1,59 @@
+//! What a user may give as a target.
+
+use net::Address;
+use path::PathSpec;
+
+use crate::LabError;
+
+/// A target by its name.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TargetName {
+    /// A host on the network.
+    Live(Address),
+    /// A path between two namespaces of this host.
+    Emulated(Box<PathSpec>),
+}
+
+impl TargetName {
+    /// Reads a name; `port` is used where it gives none.
+    ///
+    /// ```
+    /// use lab::TargetName;
+    /// let live = TargetName::parse("dtn.example.org", 5301).unwrap();
+    /// assert_eq!(live, TargetName::Live("dtn.example.org:5301".parse().unwrap()));
+    /// assert!(matches!(TargetName::parse("emu:slac-cern", 5201), Ok(TargetName::Emulated(_))));
+    /// ```
+    ///
+    /// # Errors
+    /// When the name cannot be one of a host, or the path file is wrong.
+    pub fn parse(name: &str, port: u16) -> Result<Self, LabError> {
+        if let Some(path) = name.strip_prefix("emu:") {
+            return Ok(TargetName::Emulated(Box::new(PathSpec::load(path)?)));
+        }
+        if name.starts_with("sim:") {
+            return Err(LabError::Simulated(name.to_owned()));
+        }
+        Ok(TargetName::Live(Address::parse_with(name, port)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_path_is_told_as_the_path_tells_it() {
+        let error = TargetName::parse("emu:nowhere", 5201).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`nowhere` is neither a named path nor a readable file"
+        );
+        assert!(error.is_wrong_request());
+    }
+
+    #[test]
+    fn what_is_not_built_yet_is_said() {
+        let error = TargetName::parse("sim:lan", 5201).unwrap_err();
+        assert_eq!(error.hint().unwrap(), "emulate it: `emu:lan`");
+    }
+}

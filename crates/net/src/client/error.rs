@@ -1,0 +1,148 @@
+//! Why a test could not be run, in words for the one who asked for it.
+
+use std::io;
+use std::net::SocketAddr;
+
+use observe::{Fault, TargetError};
+use thiserror::Error;
+use units::Span;
+use wire::ClientControlError;
+
+use crate::Address;
+use crate::options::OptionError;
+
+/// Why a test could not be run.
+#[derive(Debug, Error)]
+pub enum ClientError {
+    /// The name has no address.
+    #[error("host `{host}` is unknown")]
+    UnknownHost {
+        /// The name.
+        host: String,
+        /// The resolver's reason.
+        source: io::Error,
+    },
+    /// Nobody listens there.
+    #[error("{address} refused the connection: no server listens there")]
+    Refused {
+        /// Name and port.
+        address: Address,
+    },
+    /// Nobody answered.
+    #[error("{address} did not answer within {after}")]
+    Silent {
+        /// Name and port.
+        address: Address,
+        /// The bound.
+        after: Span,
+    },
+    /// The connection failed otherwise.
+    #[error("cannot connect to {address}")]
+    Connect {
+        /// Name and port.
+        address: Address,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The conversation with the server went wrong.
+    #[error("{address}: {source}")]
+    Control {
+        /// The server.
+        address: Address,
+        /// What went wrong.
+        source: ClientControlError,
+    },
+    /// An option of the streams was refused by this host.
+    #[error(transparent)]
+    Option(#[from] OptionError),
+    /// A stream could not be opened.
+    #[error("stream {number} of {total} could not connect to {peer}")]
+    Stream {
+        /// Counted from 1.
+        number: usize,
+        /// How many were wanted.
+        total: usize,
+        /// The server.
+        peer: SocketAddr,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A stream ended before the test did.
+    #[error("stream {number} broke {at} after the start")]
+    Broken {
+        /// Counted from 1.
+        number: usize,
+        /// When it was noticed.
+        at: Span,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A test that counts bytes made no progress.
+    #[error("no data moved for {0}")]
+    Stalled(Span),
+    /// A socket or thread of this host failed.
+    #[error("a socket or thread of this host failed")]
+    Local(#[from] io::Error),
+    /// The user ended it.
+    #[error("the test was cancelled")]
+    Cancelled,
+}
+
+impl ClientError {
+    /// What the user can try next.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::UnknownHost { .. } => {
+                Some("check the spelling, or give the address in numbers".to_owned())
+            }
+            Self::Refused { address } => Some(format!(
+                "start `trunkline serve` or `iperf3 -s` on {}, or give its port: {}:PORT",
+                address.host, address.host
+            )),
+            Self::Silent { address, .. } => Some(format!(
+                "a firewall may drop TCP port {}: open it, or choose another port",
+                address.port
+            )),
+            Self::Control { source, .. } => source.hint().map(str::to_owned),
+            Self::Option(OptionError::Congestion { name, .. }) => Some(format!(
+                "`modprobe tcp_{name}` loads it where the kernel has it"
+            )),
+            Self::Stream { .. } => {
+                Some("use fewer streams, or raise the limit on open files (`ulimit -n`)".to_owned())
+            }
+            Self::Stalled(_) => Some("check the path: the server may have vanished".to_owned()),
+            _ => None,
+        }
+    }
+
+    fn fault(&self) -> Fault {
+        match self {
+            Self::Cancelled => Fault::Cancelled,
+            Self::UnknownHost { .. } | Self::Option(_) => Fault::Request,
+            _ => Fault::Run,
+        }
+    }
+}
+
+impl From<ClientError> for TargetError {
+    fn from(error: ClientError) -> Self {
+        let (fault, what, hint) = (error.fault(), error.to_string(), error.hint());
+        let source = match error {
+            ClientError::UnknownHost { source, .. }
+            | ClientError::Connect { source, .. }
+            | ClientError::Stream { source, .. }
+            | ClientError::Broken { source, .. }
+            | ClientError::Local(source) => Some(source.into()),
+            ClientError::Option(source) => {
+                std::error::Error::source(&source).map(|source| source.to_string().into())
+            }
+            _ => None,
+        };
+        TargetError {
+            fault,
+            what,
+            hint,
+            source,
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! A series of readings that never outgrows its bound.
+
+/// Keeps readings at equal distances: all of them at first, and whenever the bound is reached every
+/// second one is forgotten and the distance doubles. A long test costs resolution, not memory.
+#[derive(Debug, Clone)]
+pub(crate) struct Ladder<T> {
+    kept: Vec<T>,
+    bound: usize,
+    step: u64,
+    offered: u64,
+}
+
+impl<T> Ladder<T> {
+    /// Keeps at most `bound` readings, and at least two.
+    pub(crate) fn new(bound: usize) -> Self {
+        Ladder {
+            kept: Vec::new(),
+            bound: bound.max(2),
+            step: 1,
+            offered: 0,
+        }
+    }
+
+    /// Offers the next reading.
+    pub(crate) fn offer(&mut self, reading: T) {
+        let due = self.offered.is_multiple_of(self.step);
+        self.offered += 1;
+        if !due {
+            return;
+        }
+        if self.kept.len() == self.bound {
+            self.halve();
+        }
+        self.kept.push(reading);
+    }
+
+    /// Adds the last reading, whether or not it is due.
+    pub(crate) fn close(&mut self, reading: T) {
+        self.kept.push(reading);
+    }
+
+    fn halve(&mut self) {
+        let mut position = 0;
+        self.kept.retain(|_| {
+            position += 1;
+            position % 2 == 1
+        });
+        self.step = self.step.saturating_mul(2);
+    }
+
+    pub(crate) fn kept(&self) -> &[T] {
+        &self.kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_series_keeps_its_bound_and_equal_distances() {
+        let mut ladder = Ladder::new(8);
+        (0..1_000).for_each(|n| ladder.offer(n));
+        let kept = ladder.kept();
+        assert!((4..=8).contains(&kept.len()), "{kept:?}");
+        let steps: Vec<i32> = kept.windows(2).map(|two| two[1] - two[0]).collect();
+        assert!(steps.iter().all(|step| *step == steps[0]), "{kept:?}");
+    }
+
+    #[test]
+    fn the_last_reading_is_always_kept() {
+        let mut ladder = Ladder::new(2);
+        (0..9).for_each(|n| ladder.offer(n));
+        ladder.close(9);
+        assert_eq!(ladder.kept().last(), Some(&9));
+    }
+}

@@ -1,0 +1,202 @@
+//! Round trips of small probes beside the streams.
+//!
+//! Against a trunkline server the probes are echo datagrams; against a foreign one ICMP, where this
+//! host permits it. Where neither works there is no series, and the streams' own smoothed round trip
+//! has to do. A probe that is not answered within the patience counts as lost.
+//!
+//! Send and receive times are taken in the program: a busy host adds its scheduling delay.
+
+mod icmp;
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use observe::{Probe, ProbeMethod, ProbeSeries};
+use units::{Span, Time};
+use wire::EchoToken;
+use wire::echo::{ECHO_LENGTH, Echo, EchoKind};
+
+use crate::clock::Clock;
+use crate::control::{readable, wait};
+use icmp::IcmpSocket;
+
+/// Distance of two probes: twenty 32-byte datagrams a second disturb nobody.
+const INTERVAL: Span = Span::from_millis(50);
+/// How long the last probes are waited for.
+const PATIENCE: Span = Span::from_secs(1);
+/// Most probes of one series: an hour and a half of them.
+const PROBES_MAX: usize = 100_000;
+
+/// Something that answers probes.
+#[derive(Debug)]
+pub(crate) enum ProbeSocket {
+    /// A trunkline server's echo service.
+    Udp { socket: UdpSocket, token: EchoToken },
+    /// The far kernel.
+    Icmp(IcmpSocket),
+}
+
+/// When a series ends.
+pub(crate) enum Until<'a> {
+    /// After this time.
+    Elapsed(Span),
+    /// When somebody says so.
+    Told(&'a AtomicBool),
+}
+
+impl ProbeSocket {
+    /// Probes the echo service behind `server`.
+    pub(crate) fn udp(server: SocketAddr, token: EchoToken) -> io::Result<Self> {
+        let any: SocketAddr = match server {
+            SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+            SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+        };
+        let socket = UdpSocket::bind(any)?;
+        socket.connect(server)?;
+        socket.set_nonblocking(true)?;
+        Ok(ProbeSocket::Udp { socket, token })
+    }
+
+    /// Probes the kernel of `host`; an error where this host does not permit ICMP.
+    pub(crate) fn icmp(host: SocketAddr, token: EchoToken) -> io::Result<Self> {
+        IcmpSocket::open(host.ip(), token).map(ProbeSocket::Icmp)
+    }
+
+    fn method(&self) -> ProbeMethod {
+        match self {
+            ProbeSocket::Udp { .. } => ProbeMethod::UdpEcho,
+            ProbeSocket::Icmp(_) => ProbeMethod::IcmpEcho,
+        }
+    }
+
+    fn send(&self, sequence: u64, at: Time) -> io::Result<()> {
+        match self {
+            ProbeSocket::Udp { socket, token } => {
+                let echo = Echo::request(*token, sequence, at.as_nanos());
+                socket.send(&echo.encode()).map(drop)
+            }
+            ProbeSocket::Icmp(socket) => socket.send(sequence),
+        }
+    }
+
+    /// The sequence number of the next answer; `None` when none has arrived.
+    fn receive(&self) -> Option<Option<u64>> {
+        match self {
+            ProbeSocket::Udp { socket, token } => {
+                let mut buffer = [0; ECHO_LENGTH + 1];
+                let length = socket.recv(&mut buffer).ok()?;
+                let echo = Echo::decode(buffer.get(..length)?).ok();
+                let ours = echo.filter(|e| e.kind == EchoKind::Reply && e.token == *token);
+                Some(ours.map(|echo| echo.sequence))
+            }
+            ProbeSocket::Icmp(socket) => socket.receive(),
+        }
+    }
+
+    fn wait(&self, limit: Duration) {
+        let descriptor = match self {
+            ProbeSocket::Udp { socket, .. } => socket.as_fd(),
+            ProbeSocket::Icmp(socket) => socket.as_fd(),
+        };
+        // A failed wait is a short one: the loop looks at the clock again.
+        let _ = wait(&mut [readable(descriptor)], limit);
+    }
+}
+
+/// Sends probes at equal distances and collects the answers.
+pub(crate) fn series(socket: &ProbeSocket, until: &Until<'_>) -> ProbeSeries {
+    let clock = Clock::start();
+    let mut probes: Vec<Probe> = Vec::new();
+    let mut next = Time::ZERO;
+    while !until.is_over(clock.now()) && probes.len() < PROBES_MAX {
+        if clock.now() >= next {
+            let sent = clock.now();
+            // A probe that cannot be sent is a lost one.
+            let _ = socket.send(probes.len() as u64, sent);
+            probes.push(Probe { sent, rtt: None });
+            next = (next + INTERVAL).max(sent);
+        }
+        socket.wait(clock.until(next));
+        collect(socket, &mut probes, clock);
+    }
+    await_stragglers(socket, &mut probes, clock);
+    ProbeSeries {
+        method: socket.method(),
+        probes,
+    }
+}
+
+fn collect(socket: &ProbeSocket, probes: &mut [Probe], clock: Clock) {
+    while let Some(answer) = socket.receive() {
+        let index = answer.and_then(|sequence| usize::try_from(sequence).ok());
+        if let Some(probe) = index.and_then(|index| probes.get_mut(index)) {
+            probe.rtt.get_or_insert(clock.now().since(probe.sent));
+        }
+    }
+}
+
+/// Waits for the last answers, but no longer than thrice the longest round trip seen: where half of
+/// the probes are lost anyway, the rest is not worth a second.
+fn await_stragglers(socket: &ProbeSocket, probes: &mut [Probe], clock: Clock) {
+    let longest = probes.iter().filter_map(|probe| probe.rtt).max();
+    let patience = longest.map_or(PATIENCE, |rtt| rtt.times(3).min(PATIENCE));
+    let end = clock.now() + patience;
+    let recent = |probe: &Probe| probe.rtt.is_none() && clock.now().since(probe.sent) < PATIENCE;
+    while clock.now() < end && probes.iter().any(recent) {
+        socket.wait(clock.until(end));
+        collect(socket, probes, clock);
+    }
+}
+
+impl Until<'_> {
+    fn is_over(&self, elapsed: Time) -> bool {
+        match self {
+            Until::Elapsed(span) => elapsed.since(Time::ZERO) >= *span,
+            Until::Told(flag) => flag.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// A series that runs beside the streams on a thread of its own.
+#[derive(Debug)]
+pub(crate) struct LoadedProbes {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<ProbeSeries>>,
+}
+
+impl LoadedProbes {
+    pub(crate) fn start(socket: Arc<ProbeSocket>) -> io::Result<Self> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&stop);
+        let builder = thread::Builder::new().name("probes".to_owned());
+        let thread = builder.spawn(move || series(&socket, &Until::Told(&told)))?;
+        Ok(LoadedProbes {
+            stop,
+            thread: Some(thread),
+        })
+    }
+
+    /// No more probes are sent; the answers on the way are still awaited.
+    pub(crate) fn halt(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn finish(mut self) -> Option<ProbeSeries> {
+        self.halt();
+        self.thread.take()?.join().ok()
+    }
+}
+
+impl Drop for LoadedProbes {
+    fn drop(&mut self) {
+        self.halt();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+use super::*;
+
+fn silent_peer() -> (UdpSocket, ProbeSocket) {
+    let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let socket = ProbeSocket::udp(peer.local_addr().unwrap(), EchoToken(9)).unwrap();
+    (peer, socket)
+}
+
+#[test]
+fn answers_become_round_trips_and_silence_becomes_loss() {
+    let (peer, socket) = silent_peer();
+    let answering = thread::spawn(move || {
+        let mut buffer = [0; 64];
+        for turn in 0..4 {
+            let (length, from) = peer.recv_from(&mut buffer).unwrap();
+            let echo = Echo::decode(&buffer[..length]).unwrap();
+            if turn % 2 == 0 {
+                peer.send_to(&echo.reply().encode(), from).unwrap();
+            }
+        }
+    });
+    let stop = AtomicBool::new(false);
+    let series = thread::scope(|scope| {
+        let probing = scope.spawn(|| series(&socket, &Until::Told(&stop)));
+        answering.join().unwrap();
+        stop.store(true, Ordering::Relaxed);
+        probing.join().unwrap()
+    });
+    assert_eq!(series.method, ProbeMethod::UdpEcho);
+    let answered: Vec<bool> = series.probes.iter().map(|p| p.rtt.is_some()).collect();
+    assert_eq!(answered[..4], [true, false, true, false]);
+}
+
+#[test]
+fn strange_answers_are_no_round_trips() {
+    let (peer, socket) = silent_peer();
+    socket.send(0, Time::ZERO).unwrap();
+    let mut buffer = [0; 64];
+    let (length, from) = peer.recv_from(&mut buffer).unwrap();
+    let request = Echo::decode(&buffer[..length]).unwrap();
+    let stranger = Echo {
+        token: EchoToken(8),
+        ..request.reply()
+    };
+    let beyond = Echo {
+        sequence: 1 << 40,
+        ..request.reply()
+    };
+    for datagram in [
+        &request.encode()[..],
+        &stranger.encode(),
+        &beyond.encode(),
+        b"x",
+    ] {
+        peer.send_to(datagram, from).unwrap();
+    }
+    let mut probes = [Probe {
+        sent: Time::ZERO,
+        rtt: None,
+    }];
+    socket.wait(Duration::from_secs(5));
+    collect(&socket, &mut probes, Clock::start());
+    assert_eq!(probes[0].rtt, None);
+}
+
+#[test]
+fn the_own_kernel_answers_icmp_where_it_is_permitted() {
+    match ProbeSocket::icmp("127.0.0.1:0".parse().unwrap(), EchoToken(1)) {
+        Err(error) => println!("skipped: ICMP is not permitted here: {error}"),
+        Ok(socket) => {
+            let series = series(&socket, &Until::Elapsed(Span::from_millis(60)));
+            assert_eq!(series.method, ProbeMethod::IcmpEcho);
+            assert_eq!(series.loss_ratio(), Some(0.0));
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! The far end: serves many clients at once on one port, iperf3's included.
+//!
+//! One thread accepts connections and reads the cookie each begins with: an unknown cookie opens a
+//! session on a thread of its own, a known one is handed to its session as a stream. Another thread
+//! answers echo datagrams on the same port number, for tests that are running and nobody else. What
+//! a client says is bounded in length, count and time, and whatever goes wrong in one session, a
+//! panic of our own included, ends that session alone.
+//!
+//! All sockets belong to the calling thread or to threads it starts, so a server that is bound and
+//! run by a thread inside a network namespace lives there entirely.
+//!
+//! Left out: UDP and SCTP tests, authentication, and a reply address for echoes chosen by the
+//! request's destination; a host with several addresses answers echoes from the one its routes pick.
+//!
+//! Reading order: [`ServerLimits`], [`Server`], `event`, then `acceptor`, `session`, `report`.
+
+mod acceptor;
+mod echo;
+mod event;
+mod report;
+mod session;
+
+use std::collections::BTreeSet;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use socket2::{Domain, Protocol, Socket, Type};
+use thiserror::Error;
+use units::Span;
+use wire::{EchoToken, ServerWaits};
+
+use crate::BufferLimit;
+
+pub use event::{Refusal, ServerEvent, SessionError, SessionSummary};
+
+/// Connections that may wait for the acceptor.
+const BACKLOG: i32 = 512;
+
+/// What a server allows its clients.
+#[derive(Debug, Clone)]
+pub struct ServerLimits {
+    /// Tests at the same time; one more is told that the server is busy.
+    pub sessions: usize,
+    /// Streams at the same time over all tests.
+    pub streams: usize,
+    /// Connections that have not sent their cookie yet; one more drops the oldest.
+    pub unidentified: usize,
+    /// How long a connection may take to send its cookie.
+    pub identify: Span,
+    /// How long a running test may move no data.
+    pub idle: Span,
+    /// How long each step of the conversation may take.
+    pub waits: ServerWaits,
+    /// Whether windows may pass the host's bounds.
+    pub buffers: BufferLimit,
+}
+
+impl Default for ServerLimits {
+    /// 64 tests with 1024 streams are more than a host can carry at speed; the waits are iperf3's.
+    fn default() -> Self {
+        ServerLimits {
+            sessions: 64,
+            streams: 1_024,
+            unidentified: 256,
+            identify: Span::from_secs(10),
+            idle: Span::from_secs(120),
+            waits: ServerWaits::default(),
+            buffers: BufferLimit::Host,
+        }
+    }
+}
+
+/// Why a server could not be set up.
+#[derive(Debug, Error)]
+pub enum BindError {
+    /// The address cannot be listened on.
+    #[error("cannot listen on TCP {address}")]
+    Tcp {
+        /// The address.
+        address: SocketAddr,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The same port number is not free for datagrams.
+    #[error("cannot receive echo requests on UDP {address}")]
+    Udp {
+        /// The address.
+        address: SocketAddr,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+impl BindError {
+    /// What the user can try next.
+    pub fn hint(&self) -> Option<&'static str> {
+        let (BindError::Tcp { source, .. } | BindError::Udp { source, .. }) = self;
+        match source.kind() {
+            io::ErrorKind::AddrInUse => {
+                Some("another server uses this port: stop it or choose another with `--port`")
+            }
+            io::ErrorKind::PermissionDenied => {
+                Some("ports below 1024 are for root: choose a higher one with `--port`")
+            }
+            io::ErrorKind::AddrNotAvailable => {
+                Some("this host does not have that address: leave `--bind` out to use all")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A bound server.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    echo: UdpSocket,
+    address: SocketAddr,
+    limits: ServerLimits,
+}
+
+impl Server {
+    /// Binds TCP and UDP to `address`; port 0 takes a free one.
+    ///
+    /// The unspecified IPv6 address serves IPv4 as well, and falls back to it where the host has no
+    /// IPv6.
+    ///
+    /// # Errors
+    /// When the address or one of the two ports is not free.
+    pub fn bind(address: SocketAddr, limits: ServerLimits) -> Result<Self, BindError> {
+        let without_v6 = SocketAddr::from((Ipv4Addr::UNSPECIFIED, address.port()));
+        let tcp = |address| listen(address).map_err(|source| BindError::Tcp { address, source });
+        let listener = match tcp(address) {
+            Err(_) if is_any_v6(address) && !has_v6() => tcp(without_v6)?,
+            other => other?,
+        };
+        let address = listener
+            .local_addr()
+            .map_err(|source| BindError::Tcp { address, source })?;
+        let echo = datagrams(address).map_err(|source| BindError::Udp { address, source })?;
+        Ok(Server {
+            listener,
+            echo,
+            address,
+            limits,
+        })
+    }
+
+    /// The address clients can connect to; the port is the one that was really taken.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until `stop` is set; running tests are then told and ended.
+    ///
+    /// `on_event` is called from several threads.
+    pub fn run(self, stop: &AtomicBool, on_event: &(dyn Fn(ServerEvent) + Sync)) {
+        let shared = Shared {
+            limits: self.limits,
+            stop,
+            on_event,
+            tokens: Mutex::default(),
+            streams: AtomicUsize::new(0),
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| echo::serve(&self.echo, &shared));
+            acceptor::serve(scope, &self.listener, &shared);
+        });
+    }
+}
+
+/// What the threads of a server share.
+pub(crate) struct Shared<'a> {
+    pub limits: ServerLimits,
+    stop: &'a AtomicBool,
+    on_event: &'a (dyn Fn(ServerEvent) + Sync),
+    tokens: Mutex<BTreeSet<u64>>,
+    streams: AtomicUsize,
+}
+
+impl Shared<'_> {
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn tell(&self, event: ServerEvent) {
+        (self.on_event)(event);
+    }
+
+    fn tokens(&self) -> MutexGuard<'_, BTreeSet<u64>> {
+        // A set of numbers is whole even when a thread panicked beside it.
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn knows(&self, token: EchoToken) -> bool {
+        self.tokens().contains(&token.0)
+    }
+
+    /// Takes room for `count` streams; `None` when the server is full.
+    fn reserve(&self, count: usize) -> Option<Reserved<'_>> {
+        let bound = self.limits.streams;
+        let take = |used: usize| used.checked_add(count).filter(|sum| *sum <= bound);
+        let taken = self
+            .streams
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+        taken.ok().map(|_| Reserved {
+            used: &self.streams,
+            count,
+        })
+    }
+}
+
+/// Room for streams, given back when dropped.
+pub(crate) struct Reserved<'a> {
+    used: &'a AtomicUsize,
+    count: usize,
+}
+
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        self.used.fetch_sub(self.count, Ordering::Relaxed);
+    }
+}
+
+fn is_any_v6(address: SocketAddr) -> bool {
+    address.is_ipv6() && address.ip().is_unspecified()
+}
+
+fn has_v6() -> bool {
+    Socket::new(Domain::IPV6, Type::STREAM, None).is_ok()
+}
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = Socket::new(
+        Domain::for_address(address),
+        Type::STREAM,
+        Some(Protocol::TCP),
+    )?;
+    if is_any_v6(address) {
+        socket.set_only_v6(false)?;
+    }
+    socket.set_reuse_address(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
+}
+
+fn datagrams(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = Socket::new(
+        Domain::for_address(address),
+        Type::DGRAM,
+        Some(Protocol::UDP),
+    )?;
+    if is_any_v6(address) {
+        socket.set_only_v6(false)?;
+    }
+    socket.bind(&address.into())?;
+    Ok(socket.into())
+}

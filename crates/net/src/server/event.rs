@@ -1,0 +1,99 @@
+//! What a server tells its owner.
+
+use std::io;
+use std::net::SocketAddr;
+
+use thiserror::Error;
+use units::{Bytes, Span};
+use wire::{CookieError, ServerControlError, TestRequest};
+
+/// Something happened.
+#[derive(Debug)]
+pub enum ServerEvent {
+    /// A test was agreed on.
+    Started {
+        /// Counts the sessions of this server.
+        session: u64,
+        /// The client.
+        peer: SocketAddr,
+        /// What it asked for.
+        request: Box<TestRequest>,
+    },
+    /// A session is over.
+    Ended {
+        /// As in `Started`.
+        session: u64,
+        /// The client.
+        peer: SocketAddr,
+        /// What was moved, or why it failed.
+        outcome: Result<SessionSummary, SessionError>,
+    },
+    /// A connection became no session.
+    Refused {
+        /// Who it was.
+        peer: SocketAddr,
+        /// Why.
+        reason: Refusal,
+    },
+}
+
+/// A completed test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionSummary {
+    /// How long data flowed.
+    pub duration: Span,
+    /// Bytes the client sent and this end read.
+    pub received: Bytes,
+    /// Bytes this end wrote.
+    pub sent: Bytes,
+    /// Wishes of the client that this host could not fulfil.
+    pub notes: Vec<String>,
+}
+
+/// Why a session failed.
+#[derive(Debug, Error)]
+pub enum SessionError {
+    /// The conversation went wrong.
+    #[error(transparent)]
+    Control(#[from] ServerControlError),
+    /// The server has no room for so many more streams.
+    #[error("{asked} streams were asked for, but all tests together may have {bound}")]
+    Full {
+        /// What the client wanted.
+        asked: u16,
+        /// The bound over all tests.
+        bound: usize,
+    },
+    /// Nothing was moved for too long.
+    #[error("no data moved for {0}")]
+    NoData(Span),
+    /// This host failed.
+    #[error("a socket or thread of this host failed")]
+    Local(#[from] io::Error),
+    /// The owner stopped the server.
+    #[error("the server was stopped")]
+    Stopped,
+    /// A mistake of ours; the other sessions go on.
+    #[error("internal fault: {0}")]
+    Panicked(String),
+}
+
+/// Why a connection became no session.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// All places are taken.
+    #[error("{0} tests are running, the most this server allows")]
+    Busy(usize),
+    /// It does not speak the protocol.
+    #[error(transparent)]
+    Stranger(#[from] CookieError),
+    /// It did not say in time what it is.
+    #[error("no cookie came within {0}")]
+    Silent(Span),
+    /// Too many others came after it without saying what they are.
+    #[error("it was the oldest of {0} connections without a cookie")]
+    Crowded(usize),
+    /// A thread could not be started for it.
+    #[error("this host has no thread left for it")]
+    NoThread,
+}

@@ -1,0 +1,90 @@
+//! The server's results, with our telemetry for those who know it.
+
+use units::Bytes;
+use wire::{Results, Role, ServerOutput, StreamResult, TestRequest, stream_id};
+
+use super::session::Flow;
+use crate::options;
+use crate::telemetry::{StreamSeries, Written, write};
+
+/// What this end counted on its closed streams.
+pub(super) fn results(request: &TestRequest, flow: &Flow) -> Results {
+    let (total, user, system) = processor_percent(flow);
+    let table = request.offer.map(|_| write(&written(flow)));
+    let streams: Vec<StreamResult> = (0..flow.streams.len())
+        .filter_map(|index| stream(flow, index))
+        .collect();
+    Results {
+        cpu_util_total: total,
+        cpu_util_user: user,
+        cpu_util_system: system,
+        sender_has_retransmits: (flow.plan.send > 0).then_some(1),
+        congestion_used: flow
+            .streams
+            .first()
+            .and_then(|stream| options::congestion(&stream.socket)),
+        server_output_text: match request.server_output {
+            ServerOutput::Wanted => Some(text(flow, &streams)),
+            ServerOutput::Unwanted => None,
+        },
+        streams,
+        trunkline: table,
+    }
+}
+
+/// In percent of one processor, of this whole process: other sessions show as well.
+fn processor_percent(flow: &Flow) -> (Option<f64>, Option<f64>, Option<f64>) {
+    let wall = flow.duration.as_secs_f64();
+    let Some((first, last)) = flow.cpu.as_ref().filter(|_| wall > 0.0) else {
+        return (None, None, None);
+    };
+    let user = (last.user - first.user).as_secs_f64() / wall * 100.0;
+    let system = (last.kernel - first.kernel).as_secs_f64() / wall * 100.0;
+    (Some(user + system), Some(user), Some(system))
+}
+
+fn role(flow: &Flow, index: usize) -> Role {
+    match index < usize::from(flow.plan.receive) {
+        true => Role::Receiver,
+        false => Role::Sender,
+    }
+}
+
+fn written(flow: &Flow) -> Vec<Written<'_>> {
+    let both = flow.streams.iter().zip(&flow.series).enumerate();
+    both.map(|(index, (stream, series))| Written {
+        series,
+        role: role(flow, index),
+        stream,
+    })
+    .collect()
+}
+
+fn stream(flow: &Flow, index: usize) -> Option<StreamResult> {
+    let moved = flow.streams.get(index)?.moved();
+    let series: &StreamSeries = flow.series.get(index)?;
+    let sample = series.tcp.kept().last();
+    let retransmits = sample.and_then(|sample| sample.retransmits);
+    let sends = role(flow, index) == Role::Sender;
+    Some(StreamResult {
+        id: stream_id(u16::try_from(index).ok()?).into(),
+        bytes: moved.get(),
+        retransmits: retransmits.filter(|_| sends).map(u64::from),
+        start_time: Some(0.0),
+        end_time: Some(flow.duration.as_secs_f64()),
+        ..StreamResult::default()
+    })
+}
+
+fn text(flow: &Flow, streams: &[StreamResult]) -> String {
+    let line = |stream: &StreamResult| {
+        let bytes = Bytes::new(stream.bytes).human();
+        format!("stream {}: {bytes}\n", stream.id)
+    };
+    let lines: String = streams.iter().map(line).collect();
+    format!(
+        "trunkline serve, {} stream(s) in {}\n{lines}",
+        streams.len(),
+        flow.duration.human()
+    )
+}

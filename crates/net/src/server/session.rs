@@ -1,0 +1,432 @@
+//! One client's test, from its cookie to its goodbye.
+
+use std::any::Any;
+use std::io::Read;
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::AsFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use observe::{CpuSample, SamplePlan};
+use units::{Bytes, Span, Time};
+use wire::{
+    Answer, EchoToken, ErrorCode, Nagle, Results, ServerAction, ServerControl, StreamPlan, TestEnd,
+    TestRequest,
+};
+
+use super::acceptor::Arrivals;
+use super::event::{ServerEvent, SessionError, SessionSummary};
+use super::{Reserved, Shared, report};
+use crate::clock::Clock;
+use crate::control::{ControlSocket, Heard, readable, wait};
+use crate::options::{OptionError, StreamOptions};
+use crate::stream::{Job, StreamThread, Work, close_all};
+use crate::telemetry::StreamSeries;
+use crate::{processor, random};
+
+/// How soon a stop of the server is noticed.
+const TICK: Span = Span::from_millis(100);
+/// Longest time for a client to take what is sent to it.
+const SEND_LIMIT: Duration = Duration::from_secs(30);
+/// Readings kept over all streams of a session: a few megabytes.
+const READINGS_MAX: usize = 40_000;
+
+/// Serves the test of one client; never panics and always tells how it ended.
+pub(super) fn serve(
+    number: u64,
+    socket: TcpStream,
+    peer: SocketAddr,
+    arrivals: Arrivals,
+    shared: &Shared<'_>,
+) {
+    let run = || Session::open(number, socket, peer, arrivals, shared)?.run();
+    let outcome = catch_unwind(AssertUnwindSafe(run))
+        .unwrap_or_else(|panic| Err(SessionError::Panicked(message(&*panic))));
+    shared.tell(ServerEvent::Ended {
+        session: number,
+        peer,
+        outcome,
+    });
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("no message").to_owned()
+}
+
+struct Session<'a> {
+    number: u64,
+    peer: SocketAddr,
+    shared: &'a Shared<'a>,
+    clock: Clock,
+    control: ControlSocket,
+    machine: ServerControl,
+    arrivals: Arrivals,
+    token: Option<Token<'a>>,
+    test: Option<Test<'a>>,
+    flow: Option<Flow>,
+}
+
+/// What was agreed on, and the streams that have arrived for it.
+struct Test<'a> {
+    request: TestRequest,
+    options: StreamOptions,
+    plan: StreamPlan,
+    arrived: Vec<TcpStream>,
+    notes: Vec<String>,
+    _room: Reserved<'a>,
+}
+
+/// The running streams.
+pub(super) struct Flow {
+    pub plan: StreamPlan,
+    pub streams: Vec<StreamThread>,
+    pub series: Vec<StreamSeries>,
+    pub cpu: Option<(CpuSample, CpuSample)>,
+    pub duration: Span,
+    started: Clock,
+    next_reading: Time,
+    moved: Bytes,
+    moved_at: Time,
+    open: bool,
+}
+
+/// An echo token that is valid as long as this lives.
+struct Token<'a> {
+    shared: &'a Shared<'a>,
+    value: EchoToken,
+}
+
+impl Drop for Token<'_> {
+    fn drop(&mut self) {
+        self.shared.tokens().remove(&self.value.0);
+    }
+}
+
+impl<'a> Session<'a> {
+    fn open(
+        number: u64,
+        socket: TcpStream,
+        peer: SocketAddr,
+        arrivals: Arrivals,
+        shared: &'a Shared<'a>,
+    ) -> Result<Self, SessionError> {
+        let clock = Clock::start();
+        Ok(Session {
+            number,
+            peer,
+            shared,
+            clock,
+            control: ControlSocket::new(socket)?,
+            machine: ServerControl::new(shared.limits.waits, clock.now()),
+            arrivals,
+            token: None,
+            test: None,
+            flow: None,
+        })
+    }
+
+    fn run(mut self) -> Result<SessionSummary, SessionError> {
+        let outcome = self.converse();
+        if outcome.is_err() {
+            self.send_the_rest();
+        }
+        outcome.map(|()| self.summary())
+    }
+
+    fn converse(&mut self) -> Result<(), SessionError> {
+        loop {
+            while let Some(action) = self.machine.next_action() {
+                match action {
+                    ServerAction::Finished => return Ok(()),
+                    action => self.act(action)?,
+                }
+            }
+            self.wait()?;
+            self.check_stop()?;
+            self.take_arrivals();
+            self.hear()?;
+            self.read_streams()?;
+            if self
+                .machine
+                .deadline()
+                .is_some_and(|at| at <= self.clock.now())
+            {
+                self.machine.on_deadline()?;
+            }
+        }
+    }
+
+    fn act(&mut self, action: ServerAction) -> Result<(), SessionError> {
+        match action {
+            ServerAction::Send(bytes) => Ok(self.control.send(&bytes, SEND_LIMIT)?),
+            ServerAction::Decide(request) => self.decide(*request),
+            ServerAction::Start => self.start(),
+            ServerAction::CloseStreams => {
+                self.flow.iter_mut().for_each(Flow::close);
+                Ok(())
+            }
+            ServerAction::GiveResults(_) => {
+                let results = self.results();
+                Ok(self.machine.give_results(self.clock.now(), &results)?)
+            }
+            ServerAction::TakeStreams(_) | ServerAction::Finished => Ok(()),
+        }
+    }
+
+    fn decide(&mut self, request: TestRequest) -> Result<(), SessionError> {
+        let plan = request.server_streams();
+        let Some(room) = self.shared.reserve(plan.total().into()) else {
+            self.machine.refuse(ErrorCode::STREAM_COUNT);
+            return Err(SessionError::Full {
+                asked: plan.total(),
+                bound: self.shared.limits.streams,
+            });
+        };
+        let answer = self.answer(&request)?;
+        self.shared.tell(ServerEvent::Started {
+            session: self.number,
+            peer: self.peer,
+            request: Box::new(request.clone()),
+        });
+        self.test = Some(Test {
+            options: options(&request, self.shared),
+            request,
+            plan,
+            arrived: Vec::new(),
+            notes: Vec::new(),
+            _room: room,
+        });
+        Ok(self.machine.accept(self.clock.now(), answer)?)
+    }
+
+    fn answer(&mut self, request: &TestRequest) -> Result<Option<Answer>, SessionError> {
+        if request.offer.is_none() {
+            return Ok(None);
+        }
+        let value = random::token()?;
+        self.shared.tokens().insert(value.0);
+        self.token = Some(Token {
+            shared: self.shared,
+            value,
+        });
+        Ok(Some(Answer::new(value, SamplePlan::INTERVAL)))
+    }
+
+    fn start(&mut self) -> Result<(), SessionError> {
+        let started = match &mut self.test {
+            Some(test) => Flow::start(test),
+            None => return Ok(()),
+        };
+        if started.is_err() {
+            self.machine.refuse(ErrorCode::STREAM_ACCEPT);
+        }
+        self.flow = Some(started?);
+        Ok(())
+    }
+
+    fn wait(&self) -> Result<(), SessionError> {
+        let now = self.clock.now();
+        let reading = self.flow.as_ref().and_then(Flow::until_reading);
+        let deadline = self.machine.deadline().map(|at| at.since(now));
+        let limit = [reading, deadline]
+            .into_iter()
+            .flatten()
+            .fold(TICK, Span::min);
+        let mut watched = [
+            readable(self.control.as_fd()),
+            readable(self.arrivals.bell.as_fd()),
+        ];
+        wait(&mut watched, limit.into())?;
+        Ok(())
+    }
+
+    fn check_stop(&mut self) -> Result<(), SessionError> {
+        if !self.shared.is_stopped() {
+            return Ok(());
+        }
+        self.machine.terminate();
+        Err(SessionError::Stopped)
+    }
+
+    /// Streams beyond those agreed on are closed by being dropped.
+    fn take_arrivals(&mut self) {
+        let mut rings = [0; 64];
+        // The bell only wakes: what it says is in the queue.
+        while matches!(self.arrivals.bell.read(&mut rings), Ok(1..)) {}
+        while let Ok(socket) = self.arrivals.streams.try_recv() {
+            if self.test.as_mut().is_some_and(|test| test.take(socket)) {
+                self.machine.on_stream(self.clock.now());
+            }
+        }
+    }
+
+    fn hear(&mut self) -> Result<(), SessionError> {
+        let mut buffer = [0; 16 << 10];
+        match self.control.read(&mut buffer) {
+            Heard::Nothing => Ok(()),
+            Heard::Closed => Ok(self.machine.on_closed()?),
+            Heard::Bytes(got) => {
+                let bytes = buffer.get(..got).unwrap_or_default();
+                Ok(self.machine.on_bytes(self.clock.now(), bytes)?)
+            }
+        }
+    }
+
+    fn read_streams(&mut self) -> Result<(), SessionError> {
+        let idle = self.shared.limits.idle;
+        let Some(flow) = self.flow.as_mut().filter(|flow| flow.open) else {
+            return Ok(());
+        };
+        flow.read_when_due();
+        if flow.idle() >= idle {
+            self.machine.refuse(ErrorCode::NO_DATA);
+            return Err(SessionError::NoData(idle));
+        }
+        Ok(())
+    }
+
+    fn results(&self) -> Results {
+        match (&self.test, &self.flow) {
+            (Some(test), Some(flow)) => report::results(&test.request, flow),
+            _ => Results::default(),
+        }
+    }
+
+    fn summary(&self) -> SessionSummary {
+        let flow = self.flow.as_ref();
+        let (received, sent) = flow.map(Flow::totals).unwrap_or_default();
+        SessionSummary {
+            duration: flow.map_or(Span::ZERO, |flow| flow.duration),
+            received,
+            sent,
+            notes: self
+                .test
+                .iter()
+                .flat_map(|test| test.notes.clone())
+                .collect(),
+        }
+    }
+
+    /// Tells the client why, as far as it still listens.
+    fn send_the_rest(&mut self) {
+        while let Some(action) = self.machine.next_action() {
+            if let ServerAction::Send(bytes) = action {
+                let _ = self.control.send(&bytes, Duration::from_secs(1));
+            }
+        }
+    }
+}
+
+impl Test<'_> {
+    /// Whether the stream is one of those agreed on.
+    fn take(&mut self, socket: TcpStream) -> bool {
+        if self.arrived.len() >= usize::from(self.plan.total()) {
+            return false;
+        }
+        if let Err(error) = self.options.apply_to_accepted(&socket) {
+            self.note(&error);
+        }
+        self.arrived.push(socket);
+        true
+    }
+
+    /// A wish that cannot be fulfilled is noted once and the test goes on, as iperf3 does.
+    fn note(&mut self, error: &OptionError) {
+        let note = error.to_string();
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
+impl Flow {
+    fn start(test: &mut Test<'_>) -> Result<Self, SessionError> {
+        let budget = match test.request.end {
+            TestEnd::Bytes(bytes) => Some(bytes),
+            TestEnd::After(_) | TestEnd::Client => None,
+        };
+        let work = Work::new(test.request.block, budget);
+        let receiving = match budget {
+            Some(_) => Job::ReceiveAll,
+            None => Job::Receive,
+        };
+        let arrived = std::mem::take(&mut test.arrived).into_iter().enumerate();
+        let job = |index: usize| match index < usize::from(test.plan.receive) {
+            true => receiving,
+            false => Job::Send,
+        };
+        let started = Clock::start();
+        let cpu = processor::of_process(Time::ZERO);
+        let streams = arrived.map(|(index, socket)| StreamThread::start(socket, job(index), &work));
+        let streams = streams.collect::<Result<Vec<_>, _>>()?;
+        let bound = READINGS_MAX / streams.len().max(1);
+        Ok(Flow {
+            plan: test.plan,
+            series: streams.iter().map(|_| StreamSeries::new(bound)).collect(),
+            streams,
+            cpu: cpu.map(|first| (first, first)),
+            duration: Span::ZERO,
+            started,
+            next_reading: Time::ZERO,
+            moved: Bytes::ZERO,
+            moved_at: Time::ZERO,
+            open: true,
+        })
+    }
+
+    fn until_reading(&self) -> Option<Span> {
+        let left = self.next_reading.since(self.started.now());
+        self.open.then_some(left)
+    }
+
+    fn read_when_due(&mut self) {
+        let now = self.started.now();
+        if now < self.next_reading {
+            return;
+        }
+        let streams = self.streams.iter().zip(&mut self.series);
+        streams.for_each(|(stream, series)| series.read(stream, now));
+        self.next_reading = (self.next_reading + SamplePlan::INTERVAL).max(now);
+        let moved = self.streams.iter().map(StreamThread::moved).sum();
+        if moved != self.moved {
+            (self.moved, self.moved_at) = (moved, now);
+        }
+    }
+
+    fn idle(&self) -> Span {
+        self.started.now().since(self.moved_at)
+    }
+
+    fn close(&mut self) {
+        let now = self.started.now();
+        self.open = false;
+        self.duration = now.since(Time::ZERO);
+        if let (Some((_, last)), Some(sample)) = (&mut self.cpu, processor::of_process(now)) {
+            *last = sample;
+        }
+        self.streams.iter().for_each(StreamThread::halt);
+        let streams = self.streams.iter().zip(&mut self.series);
+        streams.for_each(|(stream, series)| series.read_last(stream, now));
+        close_all(&mut self.streams);
+    }
+
+    /// Bytes received and sent.
+    fn totals(&self) -> (Bytes, Bytes) {
+        let (receivers, senders) = self.streams.split_at(self.plan.receive.into());
+        let sum = |streams: &[StreamThread]| streams.iter().map(StreamThread::moved).sum();
+        (sum(receivers), sum(senders))
+    }
+}
+
+fn options(request: &TestRequest, shared: &Shared<'_>) -> StreamOptions {
+    StreamOptions {
+        window: request.window,
+        limit: shared.limits.buffers,
+        congestion: request.congestion.clone(),
+        pacing: request.pacing,
+        segment: request.segment,
+        no_delay: request.nagle == Nagle::Off,
+    }
+}

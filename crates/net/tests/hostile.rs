@@ -1,0 +1,324 @@
+//! Clients that lie, stall and vanish, and servers that are not there.
+
+mod support;
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::thread;
+
+use net::server::Refusal;
+use net::{Address, Client, ClientError, ServerEvent, ServerLimits};
+use observe::{SamplePlan, Setting, StreamCount, TargetError, Window};
+use support::Running;
+use units::{Bytes, Span};
+use wire::echo::Echo;
+use wire::{Cookie, EchoToken, ServerWaits};
+
+fn quick() -> ServerLimits {
+    ServerLimits {
+        identify: Span::from_millis(300),
+        idle: Span::from_millis(300),
+        waits: ServerWaits {
+            message: Span::from_millis(300),
+            stream: Span::from_millis(300),
+            results: Span::from_millis(300),
+            grace: Span::from_millis(300),
+            endless: Span::from_millis(600),
+        },
+        ..ServerLimits::default()
+    }
+}
+
+fn one_second(target: Address) -> Result<observe::Observation, ClientError> {
+    let plan = SamplePlan {
+        unloaded: Span::ZERO,
+        ..SamplePlan::lasting(Span::from_secs(1))
+    };
+    Client::new(target).run(
+        &Setting::new(StreamCount::ONE, Window::Auto),
+        &plan,
+        &mut (),
+    )
+}
+
+/// The server is as it was: a proper client gets a proper test.
+fn still_serves(server: &Running) {
+    let seen = one_second(server.target()).unwrap();
+    assert!(seen.bytes_delivered() > Bytes::ZERO);
+}
+
+fn connect(server: &Running) -> TcpStream {
+    TcpStream::connect(server.address).unwrap()
+}
+
+fn cookie(seed: u8) -> Cookie {
+    Cookie::from_random(&[seed; 36])
+}
+
+/// A control connection that has been greeted.
+fn greeted(server: &Running, seed: u8) -> TcpStream {
+    let mut control = connect(server);
+    control.write_all(cookie(seed).as_bytes()).unwrap();
+    let mut state = [0];
+    control.read_exact(&mut state).unwrap();
+    assert_eq!(state, [9]);
+    control
+}
+
+fn send_params(control: &mut TcpStream, json: &str) {
+    control
+        .write_all(&wire::encode_frame(json.as_bytes()))
+        .unwrap();
+}
+
+/// Everything the server still says before it closes.
+fn rest(mut control: TcpStream) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // A reset after the last byte is as good an end as any.
+    let _ = control.read_to_end(&mut bytes);
+    bytes
+}
+
+fn refusal(server: &Running) -> Refusal {
+    loop {
+        if let ServerEvent::Refused { reason, .. } = server.next_event() {
+            return reason;
+        }
+    }
+}
+
+#[test]
+fn a_garbage_cookie_is_turned_away() {
+    let server = Running::start();
+    connect(&server).write_all(&[0xAB; 37]).unwrap();
+    assert!(matches!(refusal(&server), Refusal::Stranger(_)));
+    still_serves(&server);
+}
+
+#[test]
+fn a_silent_or_trickling_connection_is_dropped() {
+    let server = Running::with(quick());
+    let silent = connect(&server);
+    let mut trickling = connect(&server);
+    let drip = thread::spawn(move || {
+        while trickling.write_all(b"a").is_ok() {
+            thread::sleep(std::time::Duration::from_millis(50));
+        }
+    });
+    assert!(matches!(refusal(&server), Refusal::Silent(_)));
+    assert!(matches!(refusal(&server), Refusal::Silent(_)));
+    assert!(rest(silent).is_empty());
+    drip.join().unwrap();
+    still_serves(&server);
+}
+
+#[test]
+fn a_crowd_of_silent_connections_costs_the_oldest_its_place() {
+    let server = Running::with(ServerLimits {
+        unidentified: 4,
+        ..ServerLimits::default()
+    });
+    let crowd: Vec<TcpStream> = (0..6).map(|_| connect(&server)).collect();
+    assert_eq!(refusal(&server), Refusal::Crowded(4));
+    still_serves(&server);
+    drop(crowd);
+}
+
+#[test]
+fn a_huge_json_length_is_answered_with_an_error() {
+    let server = Running::start();
+    let mut control = greeted(&server, 1);
+    control.write_all(&[0xFF; 4]).unwrap();
+    assert_eq!(rest(control), [0xFE, 0, 0, 0, 114, 0, 0, 0, 0]);
+    assert!(
+        server
+            .next_end()
+            .unwrap_err()
+            .to_string()
+            .contains("4294967295")
+    );
+    still_serves(&server);
+}
+
+#[test]
+fn a_billion_streams_are_answered_with_an_error() {
+    let server = Running::start();
+    let mut control = greeted(&server, 2);
+    send_params(&mut control, r#"{"tcp":true,"parallel":1000000000}"#);
+    assert_eq!(rest(control), [0xFE, 0, 0, 0, 6, 0, 0, 0, 0]);
+    still_serves(&server);
+}
+
+#[test]
+fn a_slow_loris_in_the_parameters_is_dropped() {
+    let server = Running::with(quick());
+    let mut control = greeted(&server, 3);
+    control.write_all(&[0, 0, 1, 0]).unwrap();
+    let mut drip = control.try_clone().unwrap();
+    let dripping = thread::spawn(move || {
+        while drip.write_all(b" ").is_ok() {
+            thread::sleep(std::time::Duration::from_millis(50));
+        }
+    });
+    let end = server.next_end().unwrap_err().to_string();
+    assert!(end.contains("its parameters"), "{end}");
+    dripping.join().unwrap();
+    still_serves(&server);
+}
+
+#[test]
+fn a_client_that_never_opens_its_streams_is_dropped() {
+    let server = Running::with(quick());
+    let mut control = greeted(&server, 4);
+    send_params(&mut control, r#"{"tcp":true,"time":1,"parallel":2}"#);
+    let end = server.next_end().unwrap_err().to_string();
+    assert!(end.contains("2 more streams"), "{end}");
+    still_serves(&server);
+}
+
+#[test]
+fn a_client_that_sends_nothing_is_dropped() {
+    let server = Running::with(quick());
+    let mut control = greeted(&server, 5);
+    send_params(&mut control, r#"{"tcp":true,"time":1000}"#);
+    let mut stream = connect(&server);
+    stream.write_all(cookie(5).as_bytes()).unwrap();
+    let end = server.next_end().unwrap_err().to_string();
+    assert_eq!(end, "no data moved for 300ms");
+    assert_eq!(rest(control), [10, 1, 2, 0xFE, 0, 0, 0, 144, 0, 0, 0, 0]);
+    still_serves(&server);
+}
+
+#[test]
+fn a_client_that_vanishes_takes_nobody_along() {
+    let server = Running::start();
+    let mut control = greeted(&server, 6);
+    send_params(&mut control, r#"{"tcp":true,"time":1000,"reverse":true}"#);
+    let mut stream = connect(&server);
+    stream.write_all(cookie(6).as_bytes()).unwrap();
+    stream.read_exact(&mut [0; 1_000]).unwrap();
+    drop((control, stream));
+    let end = server.next_end().unwrap_err().to_string();
+    assert!(end.contains("vanished"), "{end}");
+    still_serves(&server);
+}
+
+#[test]
+fn surplus_streams_are_closed() {
+    let server = Running::start();
+    let mut control = greeted(&server, 7);
+    send_params(&mut control, r#"{"tcp":true,"time":1000}"#);
+    let streams: Vec<TcpStream> = (0..3)
+        .map(|_| {
+            let mut stream = connect(&server);
+            stream.write_all(cookie(7).as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    let mut ended = 0;
+    for mut stream in streams.into_iter().skip(1) {
+        ended += usize::from(matches!(stream.read(&mut [0]), Ok(0) | Err(_)));
+    }
+    assert_eq!(ended, 2);
+    drop(control);
+}
+
+#[test]
+fn beyond_its_bound_the_server_is_busy() {
+    let server = Running::with(ServerLimits {
+        sessions: 1,
+        ..ServerLimits::default()
+    });
+    let held = greeted(&server, 8);
+    let error = one_second(server.target()).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("busy with another test"), "{text}");
+    assert!(error.hint().unwrap().contains("another port"));
+    drop(held);
+}
+
+#[test]
+fn streams_are_bounded_over_all_tests() {
+    let server = Running::with(ServerLimits {
+        streams: 3,
+        ..ServerLimits::default()
+    });
+    let mut control = greeted(&server, 9);
+    send_params(
+        &mut control,
+        r#"{"tcp":true,"parallel":2,"bidirectional":true}"#,
+    );
+    let end = server.next_end().unwrap_err().to_string();
+    assert_eq!(
+        end,
+        "4 streams were asked for, but all tests together may have 3"
+    );
+    still_serves(&server);
+}
+
+#[test]
+fn echoes_without_a_valid_token_get_no_answer() {
+    let server = Running::start();
+    let probe = UdpSocket::bind("127.0.0.1:0").unwrap();
+    probe.connect(server.address).unwrap();
+    probe
+        .set_read_timeout(Some(std::time::Duration::from_millis(200)))
+        .unwrap();
+    let request = Echo::request(EchoToken(1), 1, 1);
+    for datagram in [&request.encode()[..], &request.reply().encode(), b"hello"] {
+        probe.send(datagram).unwrap();
+    }
+    assert!(probe.recv(&mut [0; 64]).is_err());
+}
+
+fn error_of(address: &str) -> ClientError {
+    one_second(address.parse().unwrap()).unwrap_err()
+}
+
+#[test]
+fn an_unknown_host_is_the_users_to_correct() {
+    let error = error_of("no-such-host.invalid");
+    assert_eq!(error.to_string(), "host `no-such-host.invalid` is unknown");
+    assert_eq!(TargetError::from(error).fault, observe::Fault::Request);
+}
+
+#[test]
+fn a_refused_port_names_what_to_start() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap().to_string();
+    drop(free);
+    let error = error_of(&address);
+    assert!(
+        error.to_string().starts_with(&format!("{address} refused")),
+        "{error}"
+    );
+    assert!(error.hint().unwrap().contains("iperf3 -s"));
+}
+
+fn fake_server(says: &'static [u8]) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        let (mut control, _) = listener.accept().unwrap();
+        let mut cookie = [0; 37];
+        let _ = control.read_exact(&mut cookie);
+        let _ = control.write_all(says);
+    });
+    address
+}
+
+#[test]
+fn a_server_of_another_kind_is_told_apart() {
+    let text = error_of(&fake_server(b"220 smtp ready\r\n").to_string()).to_string();
+    assert!(
+        text.contains("does not speak the iperf3 protocol"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_server_that_wants_a_password_is_explained() {
+    let address = fake_server(&[9, 0xFE, 0, 0, 0, 142]).to_string();
+    let text = error_of(&address).to_string();
+    assert!(text.contains("authentication failed"), "{text}");
+}

@@ -1,0 +1,159 @@
+//! Datagrams that measure round trips beside the streams.
+//!
+//! 32 bytes, numbers with the most significant byte first: magic (4), kind (1), version (1), zero
+//! (2), token (8), sequence number (8), the sender's clock in nanoseconds (8). A reply is the request
+//! with another kind: it is as long, so nothing is amplified, and never answered, so two servers
+//! cannot be talked into a loop.
+
+use thiserror::Error;
+
+use crate::EchoToken;
+
+/// Length of every echo datagram.
+pub const ECHO_LENGTH: usize = 32;
+
+const MAGIC: [u8; 4] = *b"TLe\x01";
+const VERSION: u8 = 1;
+
+/// Which of the two directions a datagram travels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EchoKind {
+    /// From the prober; wants a reply.
+    Request,
+    /// From the server; wants nothing.
+    Reply,
+}
+
+/// One echo datagram.
+///
+/// ```
+/// use wire::{EchoToken, echo::{Echo, EchoKind}};
+/// let request = Echo::request(EchoToken(7), 42, 1_000_000);
+/// let reply = Echo::decode(&request.reply().encode()).unwrap();
+/// assert_eq!((reply.kind, reply.sequence), (EchoKind::Reply, 42));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Echo {
+    /// Request or reply.
+    pub kind: EchoKind,
+    /// The test it belongs to.
+    pub token: EchoToken,
+    /// Counted by the prober.
+    pub sequence: u64,
+    /// The prober's clock when it sent, in nanoseconds from an origin of its own.
+    pub sent_nanos: u64,
+}
+
+/// A datagram that is no echo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum EchoError {
+    /// Wrong length.
+    #[error("a datagram of {0} bytes is no echo; echoes have 32")]
+    Length(usize),
+    /// Wrong magic, version or padding.
+    #[error("the datagram does not begin like an echo")]
+    Magic,
+    /// Neither request nor reply.
+    #[error("kind {0} is neither an echo request (1) nor a reply (2)")]
+    Kind(u8),
+}
+
+impl Echo {
+    /// A request that leaves now.
+    pub fn request(token: EchoToken, sequence: u64, sent_nanos: u64) -> Self {
+        Echo {
+            kind: EchoKind::Request,
+            token,
+            sequence,
+            sent_nanos,
+        }
+    }
+
+    /// The reply to this request.
+    pub fn reply(self) -> Self {
+        Echo {
+            kind: EchoKind::Reply,
+            ..self
+        }
+    }
+
+    /// The bytes to send.
+    pub fn encode(&self) -> [u8; ECHO_LENGTH] {
+        let kind = match self.kind {
+            EchoKind::Request => 1,
+            EchoKind::Reply => 2,
+        };
+        let mut bytes = [0; ECHO_LENGTH];
+        bytes[..4].copy_from_slice(&MAGIC);
+        bytes[4] = kind;
+        bytes[5] = VERSION;
+        bytes[8..16].copy_from_slice(&self.token.0.to_be_bytes());
+        bytes[16..24].copy_from_slice(&self.sequence.to_be_bytes());
+        bytes[24..].copy_from_slice(&self.sent_nanos.to_be_bytes());
+        bytes
+    }
+
+    /// Reads what arrived.
+    pub fn decode(datagram: &[u8]) -> Result<Self, EchoError> {
+        let bytes = <&[u8; ECHO_LENGTH]>::try_from(datagram);
+        let bytes = bytes.map_err(|_| EchoError::Length(datagram.len()))?;
+        if bytes[..4] != MAGIC || bytes[5..8] != [VERSION, 0, 0] {
+            return Err(EchoError::Magic);
+        }
+        Ok(Echo {
+            kind: match bytes[4] {
+                1 => EchoKind::Request,
+                2 => EchoKind::Reply,
+                other => return Err(EchoError::Kind(other)),
+            },
+            token: EchoToken(number(bytes, 8)),
+            sequence: number(bytes, 16),
+            sent_nanos: number(bytes, 24),
+        })
+    }
+}
+
+fn number(bytes: &[u8; ECHO_LENGTH], at: usize) -> u64 {
+    let mut eight = [0; 8];
+    eight.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_be_bytes(eight)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_encoded_reads_back(token: u64, sequence: u64, sent: u64) {
+            let request = Echo::request(EchoToken(token), sequence, sent);
+            prop_assert_eq!(Echo::decode(&request.encode()), Ok(request));
+            prop_assert_eq!(Echo::decode(&request.reply().encode()), Ok(request.reply()));
+        }
+
+        #[test]
+        fn arbitrary_datagrams_never_panic(bytes: Vec<u8>) {
+            let _ = Echo::decode(&bytes);
+        }
+    }
+
+    #[test]
+    fn request_and_reply_have_the_same_length_but_not_the_same_bytes() {
+        let request = Echo::request(EchoToken(1), 2, 3);
+        assert_eq!(request.encode().len(), request.reply().encode().len());
+        assert_ne!(request.encode(), request.reply().encode());
+    }
+
+    #[test]
+    fn wrong_datagrams_are_told_apart() {
+        let good = Echo::request(EchoToken(1), 2, 3).encode();
+        assert_eq!(Echo::decode(&good[..31]), Err(EchoError::Length(31)));
+        let mut bad = good;
+        bad[4] = 3;
+        assert_eq!(Echo::decode(&bad), Err(EchoError::Kind(3)));
+        bad = good;
+        bad[0] = b'X';
+        assert_eq!(Echo::decode(&bad), Err(EchoError::Magic));
+    }
+}
