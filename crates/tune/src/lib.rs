@@ -16,6 +16,7 @@ pub mod advice;
 mod choose;
 mod doubts;
 mod driver;
+mod fit;
 mod history;
 mod host;
 mod ladder;

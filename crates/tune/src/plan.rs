@@ -105,8 +105,8 @@ const STEADY_MAX: Span = Span::from_secs(4);
 
 /// The longest sample in round trips: ten of slow start, and then thirty.
 const SAMPLE_ROUND_TRIPS: u64 = 40;
-/// ... and at least this, so that a run of the shortest kind has a second try at being steady.
-const SAMPLE_MIN: Span = Span::from_secs(3);
+/// ... and at least this: an interval needs two seconds, and warm-up may take as long.
+const SAMPLE_MIN: Span = Span::from_secs(4);
 
 /// The first sample meets an unknown round trip, so it looks for longer before it may stop.
 const FIRST_STEADY: Span = Span::from_secs(3);

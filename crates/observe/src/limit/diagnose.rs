@@ -56,6 +56,7 @@ pub fn diagnose(summary: &Summary, context: &Context) -> Verdict {
         buffer,
         standing_queue,
         loss,
+        early_loss,
     ];
     let found = steps.into_iter().find_map(|step| step(&evidence));
     found.unwrap_or_else(|| unknown(&evidence))
@@ -245,6 +246,26 @@ fn loss(evidence: &Evidence<'_>) -> Option<Verdict> {
     }
     let lost = format!("{} of the bytes were sent twice", percent(share));
     Some(reordering(evidence, &lost).unwrap_or_else(|| drops(evidence, share, lost)))
+}
+
+/// No losses in the steady window, but some before it, and the window has not grown back since.
+fn early_loss(evidence: &Evidence<'_>) -> Option<Verdict> {
+    let lost = evidence
+        .way
+        .retransmits_total
+        .filter(|segments| *segments > 0)?;
+    let window = evidence.tcp.congestion_window?;
+    (evidence.utilisation() < NEARLY_FULL).then(|| {
+        let because = format!(
+            "{lost} segments were lost before the rate settled, and the congestion window has not \
+             grown beyond {} since",
+            window.human()
+        );
+        Verdict {
+            or: Some(Limit::ShallowQueue),
+            ..verdict(Limit::Loss, because)
+        }
+    })
 }
 
 fn reordering(evidence: &Evidence<'_>, lost: &str) -> Option<Verdict> {

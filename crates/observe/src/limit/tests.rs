@@ -260,6 +260,19 @@ fn rare_losses_count_where_they_explain_the_rate() {
 }
 
 #[test]
+fn a_window_cut_early_is_put_down_to_loss_once_better_was_seen() {
+    let mut cut = summary([12.0, 1.0, 0.0, 0.0, 0.0, 20.0, 0.0, 0.0]);
+    cut.directions[0].retransmits_total = Some(40);
+    cut.directions[0].tcp.congestion_window = Some(Bytes::new(30_000));
+    let better = Context {
+        best_seen: Some(Rate::from_f64(45.0 * MBIT)),
+        ..Context::default()
+    };
+    assert_eq!(diagnose(&cut, &Context::default()).limit, Limit::Unknown);
+    assert_eq!(diagnose(&cut, &better).limit, Limit::Loss);
+}
+
+#[test]
 fn a_full_processor_comes_before_everything_else() {
     let mut summary = summary([900.0, 1.0, 0.3, 0.0, 0.0, 20.0, 0.0, 0.0]);
     summary.directions[0].thread_cpu_share = Some(0.97);
