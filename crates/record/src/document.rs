@@ -174,24 +174,6 @@ impl AnyDocument {
     }
 }
 
-impl From<Document<Measure>> for AnyDocument {
-    fn from(document: Document<Measure>) -> Self {
-        AnyDocument::Measure(Box::new(document))
-    }
-}
-
-impl From<Document<Tune>> for AnyDocument {
-    fn from(document: Document<Tune>) -> Self {
-        AnyDocument::Tune(Box::new(document))
-    }
-}
-
-impl From<Document<Demo>> for AnyDocument {
-    fn from(document: Document<Demo>) -> Self {
-        AnyDocument::Demo(Box::new(document))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,8 +6,10 @@
 //!
 //! What is left out: plots in the terminal, and pages over many documents.
 //!
-//! Reading order: [`figure`] and [`words`] (numbers and sentences), [`terminal`], [`plot`], [`html`].
+//! Reading order: [`figure`] and [`words`] (numbers and sentences), [`comparison`],
+//! [`terminal`], [`plot`], [`html`].
 
+pub mod comparison;
 pub mod figure;
 pub mod html;
 pub mod plot;
