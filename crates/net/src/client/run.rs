@@ -12,9 +12,10 @@ use wire::{
 };
 
 use super::assemble::{self, Ended};
+use super::connect::{self, Identity, Opening};
 use super::flow::Flow;
 use super::precision::Rates;
-use super::{Client, ClientError, connect};
+use super::{Client, ClientError};
 use crate::clock::Clock;
 use crate::control::{ControlSocket, Heard, readable, wait};
 use crate::options::StreamOptions;
@@ -106,7 +107,7 @@ impl Run<'_> {
                 self.probes = self.echo_probes(answer);
                 Ok(())
             }
-            ClientAction::OpenStreams(plan) => self.open_streams(plan.total().into()),
+            ClientAction::OpenStreams(plan) => self.open_streams(plan.total()),
             ClientAction::Start => self.start(),
             ClientAction::GiveResults => {
                 let results = self.flow.as_mut().map(assemble::results);
@@ -139,7 +140,7 @@ impl Run<'_> {
     }
 
     /// The idle path is probed first, while the server waits for the streams.
-    fn open_streams(&mut self, total: usize) -> Result<(), ClientError> {
+    fn open_streams(&mut self, total: u16) -> Result<(), ClientError> {
         if self.probes.is_none() {
             self.probes = self.icmp_probes();
         }
@@ -147,10 +148,23 @@ impl Run<'_> {
         if let Some(probes) = self.probes.as_ref().filter(|_| wanted) {
             self.unloaded = Some(series(probes, &Until::Elapsed(self.plan.unloaded)));
         }
-        self.sockets = connect::streams(self.peer, &self.cookie, &self.options, total)
-            .map_err(|error| self.ask_why(error))?;
+        let opening = Opening {
+            peer: self.peer,
+            cookie: &self.cookie,
+            options: &self.options,
+            total,
+        };
+        let opened = opening.streams(self.identity());
+        self.sockets = opened.map_err(|error| self.ask_why(error))?;
         self.machine.on_streams_open(self.clock.now());
         Ok(())
+    }
+
+    fn identity(&self) -> Identity {
+        match self.machine.answer() {
+            Some(_) => Identity::Number,
+            None => Identity::Order,
+        }
     }
 
     /// What the server said, when a stream failed because it gave up.

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use observe::{CpuSample, SamplePlan};
@@ -209,6 +210,7 @@ impl<'a> Session<'a> {
         }
         let value = random::token()?;
         self.shared.tokens().insert(value.0);
+        self.arrivals.numbered.store(true, Ordering::Release);
         self.token = Some(Token {
             shared: self.shared,
             value,
@@ -324,7 +326,8 @@ impl<'a> Session<'a> {
 impl Test<'_> {
     /// Whether the stream is one of those agreed on.
     fn take(&mut self, arrival: Arrival) -> bool {
-        let Some(missing) = self.missing.checked_sub(1) else {
+        let strange = self.request.offer.is_some() && !self.expects(arrival.place);
+        let Some(missing) = self.missing.checked_sub(1).filter(|_| !strange) else {
             return false;
         };
         self.missing = missing;
@@ -333,6 +336,12 @@ impl Test<'_> {
         }
         self.arrived.push(arrival);
         true
+    }
+
+    /// Whether a stream of this number is agreed on and has not come yet.
+    fn expects(&self, number: u64) -> bool {
+        let mut arrived = self.arrived.iter();
+        number < self.plan.total().into() && !arrived.any(|arrival| arrival.place == number)
     }
 
     /// A wish that cannot be fulfilled is noted once and the test goes on, as iperf3 does.
