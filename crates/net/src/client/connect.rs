@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags};
+use observe::Watch;
 use socket2::{Domain, Socket};
 use units::Span;
 use wire::{Cookie, numbered_greeting};
@@ -69,6 +70,7 @@ pub(super) struct Opening<'a> {
     pub cookie: &'a Cookie,
     pub options: &'a StreamOptions,
     pub total: u16,
+    pub watch: &'a dyn Watch,
 }
 
 impl Opening<'_> {
@@ -106,6 +108,9 @@ impl Opening<'_> {
     }
 
     fn one(&self, position: u16) -> Result<TcpStream, ClientError> {
+        if self.watch.is_cancelled() {
+            return Err(ClientError::Cancelled);
+        }
         let mut retries = 0;
         loop {
             let socket = self.options.socket(Domain::for_address(self.peer))?;

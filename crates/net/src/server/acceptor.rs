@@ -113,7 +113,7 @@ impl<'scope> Acceptor<'scope, '_, '_> {
     fn accept(&mut self, listener: &TcpListener) {
         loop {
             match listener.accept() {
-                Ok((socket, peer)) => self.admit(socket, peer),
+                Ok((socket, peer)) => self.admit(socket, canonical(peer)),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
                 // No descriptor left: the connection stays in the backlog until one is free.
@@ -241,6 +241,11 @@ impl Entry<'_> {
             let _ = self.bell.write(&[1]);
         }
     }
+}
+
+/// IPv4 clients of an IPv6 listener under their own address.
+fn canonical(peer: SocketAddr) -> SocketAddr {
+    SocketAddr::new(peer.ip().to_canonical(), peer.port())
 }
 
 enum Reading {
