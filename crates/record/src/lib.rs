@@ -18,6 +18,7 @@ pub mod direction;
 pub mod document;
 pub mod file;
 pub mod host;
+mod layout;
 pub mod limit;
 pub mod measure;
 #[cfg(test)]
