@@ -1,7 +1,7 @@
 //! From readings to figures: the steady window, goodput with its interval, what the kernels said.
 //!
-//! [`summarise`] turns an [`Observation`] into a [`Summary`]; [`Precision::is_met`] asks while a run
-//! goes whether its goodput is known well enough to stop. Both put the streams' readings on one
+//! [`summarise`] turns an [`Observation`] into a [`Summary`]; [`Precision::is_met`] asks while a
+//! run goes whether its goodput is known well enough to stop. Both put the streams' readings on one
 //! common grid first, since streams are read some milliseconds apart.
 //!
 //! Left out: what limits the run (see [`crate::limit`]), and anything that needs several runs.

@@ -1,9 +1,9 @@
 //! Windows small enough not to overflow the path's queue.
 //!
-//! Streams left to grow find the end of a queue only by overflowing it, and several do so together. Over a
-//! queue much shorter than the bandwidth-delay product they then spend their time recovering: in evidence E1,
-//! 8 windows of 64 kB carried 2.8 times as much as 2 of 256 kB. Windows that add up to the product
-//! never get there.
+//! Streams left to grow find the end of a queue only by overflowing it, and several do so together.
+//! Over a queue much shorter than the bandwidth-delay product they then spend their time
+//! recovering: in evidence E1, 8 windows of 64 kB carried 2.8 times as much as 2 of 256 kB. Windows
+//! that add up to the product never get there.
 
 use observe::{Limit, StreamCount, Window};
 use units::{Bytes, Rate};
@@ -22,13 +22,13 @@ const RUNGS_MAX: usize = 5;
 const STREAMS_MIN: u64 = 4;
 /// Streams that lose more than this together ...
 const LOSS_HEAVY: f64 = 0.02;
-/// ... or this, when their rate also fell to `FALLEN` of the best, and in either case this many times what one
-/// stream alone loses, do it to themselves.
+/// ... or this, when their rate also fell to `FALLEN` of the best, and in either case this many
+/// times what one stream alone loses, do it to themselves.
 const LOSS_NOTABLE: f64 = 0.005;
 const FALLEN: f64 = 0.9;
 const SELF_INFLICTED: f64 = 3.0;
-/// The smallest window of such a ladder: 64 KiB, what TCP could offer before window scaling. Smaller
-/// ones need more streams than paths have packets.
+/// The smallest window of such a ladder: 64 KiB, what TCP could offer before window scaling.
+/// Smaller ones need more streams than paths have packets.
 const WINDOW_MIN: Bytes = Bytes::from_kib(64);
 
 /// A window that leaves the queue alone, where there is reason to mind it.
@@ -78,7 +78,8 @@ fn self_inflicted_loss(history: &History) -> Option<f64> {
     (heavy && worst > SELF_INFLICTED * lost(alone).unwrap_or(0.0)).then_some(worst)
 }
 
-/// Half of what one stream keeps by itself, rounded down to a power of two: it seldom has to be cut.
+/// Half of what one stream keeps by itself, rounded down to a power of two: it seldom has to be
+/// cut.
 fn small_window(history: &History, kept: Bytes) -> Bytes {
     let half = kept.get() / 2;
     let power = if half == 0 { 0 } else { 1 << half.ilog2() };

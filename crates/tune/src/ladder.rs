@@ -38,7 +38,8 @@ pub(crate) fn next_rung(history: &History) -> Option<Request> {
 /// What the path carries, as far as more streams did not raise it: the highest rate of the main
 /// direction, once doubling has ended on a level close to it.
 ///
-/// A ladder whose rate collapsed, as where streams overflow a shallow queue together, shows nothing.
+/// A ladder whose rate collapsed, as where streams overflow a shallow queue together, shows
+/// nothing.
 pub(crate) fn plateau(history: &History) -> Option<Rate> {
     let best = history.rate_best()?;
     let on_level = |purpose| {

@@ -1,9 +1,11 @@
 //! The first strategy: streams, then windows where a buffer limits, then what is still in doubt.
 //!
-//! 1. **Streams** (`ladder.rs`): 1, 2, 4, 8, ... on automatic windows until twice the streams bring less than 5 %.
-//! 2. **Window** (`windows.rs`): only where the kernel says that a buffer held the default stream back.
-//! 3. **Fit** (`fit.rs`): windows too small to overflow the path's queue, where the streams' own growth
-//!    does, or where its delay is what the objective minds.
+//! 1. **Streams** (`ladder.rs`): 1, 2, 4, 8, ... on automatic windows until twice the streams bring
+//!    less than 5 %.
+//! 2. **Window** (`windows.rs`): only where the kernel says that a buffer held the default stream
+//!    back.
+//! 3. **Fit** (`fit.rs`): windows too small to overflow the path's queue, where the streams' own
+//!    growth does, or where its delay is what the objective minds.
 //! 4. **Confirm** (`doubts.rs`): once more, longer, when chance could turn the choice around.
 //! 5. **Explain** (`doubts.rs`): the default stream paced, when its losses could have two causes.
 //!

@@ -227,7 +227,8 @@ fn a_shallow_queue_is_told_from_loss_by_a_paced_sample() {
 
 #[test]
 fn where_streams_overflow_a_shallow_queue_together_small_windows_are_tried() {
-    // As the kernel's Reno did on the emulated slac-cern: 12, 17 and 6 Mbit/s with 1, 2 and 4 streams.
+    // As the kernel's Reno did on the emulated slac-cern: 12, 17 and 6 Mbit/s with 1, 2 and 4
+    // streams.
     for seed in 0..20 {
         let path = Path {
             together: 0.02,

@@ -11,8 +11,8 @@ use crate::plan::GAIN_MIN;
 use crate::strategy::Request;
 use crate::tuning::{Purpose, Sample};
 
-/// Windows ask for this much of the bandwidth-delay product in hundredths: a buffer also holds what the kernel adds
-/// to the payload, and the highest goodput seen is not quite the capacity.
+/// Windows ask for this much of the bandwidth-delay product in hundredths: a buffer also holds what
+/// the kernel adds to the payload, and the highest goodput seen is not quite the capacity.
 const ROOM_PERCENT: u64 = 125;
 /// At most this many samples of larger windows: a first one, and two doublings of its streams.
 const LARGER_MAX: usize = 3;

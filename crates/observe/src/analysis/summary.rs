@@ -181,7 +181,8 @@ impl Summary {
         }
     }
 
-    /// Round-trip time that the run added to the idle path's; `None` when one of the two is unknown.
+    /// Round-trip time that the run added to the idle path's; `None` when one of the two is
+    /// unknown.
     pub fn rtt_added(&self) -> Option<Span> {
         Some(self.rtt_loaded? - self.rtt_unloaded?)
     }
