@@ -56,6 +56,11 @@ impl Grid {
             .collect()
     }
 
+    /// How long each step is, in seconds.
+    pub fn step(&self) -> f64 {
+        self.step
+    }
+
     /// The last reading, in seconds.
     pub fn end(&self) -> f64 {
         self.step * self.steps as f64

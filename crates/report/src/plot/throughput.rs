@@ -51,11 +51,15 @@ fn paint(grid: &Grid, bands: &[Band], direction: &DirectionFigures) -> Result<St
         x.hold(direction.steady.from_seconds),
         x.hold(direction.steady.to_seconds),
     );
+    let x_title = format!(
+        "time since the streams started [s], means over {:.2} s",
+        grid.step()
+    );
     draw(HEIGHT, |sheet| {
         let below = legend(sheet, &entries(&layers, direction))?;
         let axes = Frame {
             x: &x,
-            x_title: Some("time since the streams started [s]"),
+            x_title: Some(&x_title),
             y: &y,
             y_title: &format!("throughput [{}]", unit.name),
         };
