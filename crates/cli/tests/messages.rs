@@ -115,7 +115,7 @@ fn absurd_numbers_are_refused_with_their_bounds() {
         (["-w", "9999999T"], "is not between"),
         (["-n", "0"], "is not between"),
         (["-M", "5"], "88..=32767"),
-        (["--pacing", "0"], "is not between"),
+        (["--pacing", "0bit/s"], "is not between"),
     ] {
         assert_told(
             &["measure", "emu:lan", arguments[0], arguments[1]],
