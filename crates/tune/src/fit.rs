@@ -20,13 +20,14 @@ use crate::windows::{granted_max, request, window_for};
 const RUNGS_MAX: usize = 5;
 /// Fewer streams than this are not worth starting with: several automatic ones failed already.
 const STREAMS_MIN: u64 = 4;
-/// Streams that lose more than this together ...
+/// Streams that lose this much together, and this many times what one loses alone, overflow the
+/// queue themselves: random loss would be the same for all.
 const LOSS_HEAVY: f64 = 0.02;
-/// ... or this, when their rate also fell to `FALLEN` of the best, and in either case this many
-/// times what one stream alone loses, do it to themselves.
+const SELF_INFLICTED: f64 = 2.0;
+/// So do streams that lose this much when more of them carry less than this share of the best:
+/// under random loss more streams carry more.
 const LOSS_NOTABLE: f64 = 0.005;
 const FALLEN: f64 = 0.9;
-const SELF_INFLICTED: f64 = 3.0;
 /// The smallest window of such a ladder: 64 KiB, what TCP could offer before window scaling.
 /// Smaller ones need more streams than paths have packets.
 const WINDOW_MIN: Bytes = Bytes::from_kib(64);
@@ -40,8 +41,12 @@ pub(crate) fn fitting(history: &History) -> Option<Request> {
     first_small(history).or_else(|| shorter_queue(history))
 }
 
-/// Small windows at a number of streams that should carry as much as the best so far.
+/// Small windows at a number of streams that should carry as much as the best so far, unless
+/// automatic ones ended on a level: they recover from what they lose.
 fn first_small(history: &History) -> Option<Request> {
+    if ladder::levelled(history, Purpose::Streams) {
+        return None;
+    }
     let lost = self_inflicted_loss(history)?;
     let alone = history.of(&history.setting(StreamCount::ONE, Window::Auto))?;
     let kept = main_direction(alone)?.tcp.congestion_window?;
@@ -66,16 +71,16 @@ fn first_small(history: &History) -> Option<Request> {
     ))
 }
 
-/// The highest share that several automatic streams lost, when one alone lost much less.
+/// The highest share that several automatic streams lost, when that is their own doing.
 fn self_inflicted_loss(history: &History) -> Option<f64> {
     let rungs = history.taken_for(Purpose::Streams);
     let (alone, together) = rungs.split_first()?;
-    let lost = |sample: &&Sample| sample.retransmitted_share();
-    let worst = together.iter().filter_map(lost).reduce(f64::max)?;
+    let lost = |sample: &Sample| sample.retransmitted_share();
+    let worst = together.iter().copied().filter_map(lost).reduce(f64::max)?;
     let best = rungs.iter().map(|sample| sample.rate()).max()?;
+    let heavy = worst > LOSS_HEAVY && worst > SELF_INFLICTED * lost(alone).unwrap_or(0.0);
     let fell = together.last()?.rate().as_f64() < FALLEN * best.as_f64();
-    let heavy = worst > LOSS_HEAVY || (fell && worst > LOSS_NOTABLE);
-    (heavy && worst > SELF_INFLICTED * lost(alone).unwrap_or(0.0)).then_some(worst)
+    (heavy || (fell && worst > LOSS_NOTABLE)).then_some(worst)
 }
 
 /// Half of what one stream keeps by itself, rounded down to a power of two: it seldom has to be
