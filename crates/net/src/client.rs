@@ -14,7 +14,6 @@ mod assemble;
 mod connect;
 mod error;
 mod flow;
-mod live;
 mod precision;
 mod run;
 

@@ -41,14 +41,6 @@ pub(crate) enum ProbeSocket {
     Icmp(IcmpSocket),
 }
 
-/// When a series ends.
-pub(crate) enum Until<'a> {
-    /// After this time.
-    Elapsed(Span),
-    /// When somebody says so.
-    Told(&'a AtomicBool),
-}
-
 impl ProbeSocket {
     /// Probes the echo service behind `server`.
     pub(crate) fn udp(server: SocketAddr, token: EchoToken) -> io::Result<Self> {
@@ -109,11 +101,14 @@ impl ProbeSocket {
 }
 
 /// Sends probes at equal distances and collects the answers.
-pub(crate) fn series(socket: &ProbeSocket, until: &Until<'_>) -> ProbeSeries {
+///
+/// * `is_over` is asked before each probe with the time that has passed.
+pub(crate) fn series(socket: &ProbeSocket, is_over: impl Fn(Span) -> bool) -> ProbeSeries {
     let clock = Clock::start();
     let mut probes: Vec<Probe> = Vec::new();
     let mut next = Time::ZERO;
-    while !until.is_over(clock.now()) && probes.len() < PROBES_MAX {
+    let elapsed = || clock.now().since(Time::ZERO);
+    while !is_over(elapsed()) && probes.len() < PROBES_MAX {
         if clock.now() >= next {
             let sent = clock.now();
             // A probe that cannot be sent is a lost one.
@@ -153,15 +148,6 @@ fn await_stragglers(socket: &ProbeSocket, probes: &mut [Probe], clock: Clock) {
     }
 }
 
-impl Until<'_> {
-    fn is_over(&self, elapsed: Time) -> bool {
-        match self {
-            Until::Elapsed(span) => elapsed.since(Time::ZERO) >= *span,
-            Until::Told(flag) => flag.load(Ordering::Relaxed),
-        }
-    }
-}
-
 /// A series that runs beside the streams on a thread of its own.
 #[derive(Debug)]
 pub(crate) struct LoadedProbes {
@@ -174,7 +160,7 @@ impl LoadedProbes {
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
         let builder = thread::Builder::new().name("probes".to_owned());
-        let thread = builder.spawn(move || series(&socket, &Until::Told(&told)))?;
+        let thread = builder.spawn(move || series(&socket, |_| told.load(Ordering::Relaxed)))?;
         Ok(LoadedProbes {
             stop,
             thread: Some(thread),

@@ -323,3 +323,34 @@ fn a_server_that_wants_a_password_is_explained() {
     let text = error_of(&address).to_string();
     assert!(text.contains("authentication failed"), "{text}");
 }
+
+#[test]
+fn a_number_that_came_already_or_is_out_of_range_is_closed() {
+    let server = Running::start();
+    let mut control = greeted(&server, 10);
+    send_params(
+        &mut control,
+        r#"{"tcp":true,"parallel":2,"time":1000,"trunkline":{"version":1}}"#,
+    );
+    control.read_exact(&mut [0]).unwrap();
+    let open = |number| {
+        let mut stream = connect(&server);
+        stream
+            .write_all(&wire::numbered_greeting(&cookie(10), number))
+            .unwrap();
+        stream
+    };
+    let _kept = open(1);
+    for number in [1, 2, u16::MAX] {
+        let end = open(number).read(&mut [0]);
+        assert!(matches!(end, Ok(0) | Err(_)), "number {number}");
+    }
+    let _last = open(0);
+    let mut said = [0; 200];
+    let mut state = [0; 2];
+    while state != [1, 2] {
+        let got = control.read(&mut said).unwrap();
+        assert!(got > 0);
+        state = [said[got.saturating_sub(2)], said[got - 1]];
+    }
+}

@@ -39,8 +39,10 @@ pub enum ClientAction {
     Send(Vec<u8>),
     /// The server is one of ours and answered the offer.
     Recognised(Answer),
-    /// Connect this many streams one after another, those to send on first; each begins with the
-    /// cookie. Then call [`ClientControl::on_streams_open`].
+    /// Connect this many streams, those to send on first. Each begins with the cookie, and they are
+    /// connected one after another; towards a server that was recognised each begins with
+    /// [`crate::numbered_greeting`] instead, in any order. Then call
+    /// [`ClientControl::on_streams_open`].
     OpenStreams(StreamPlan),
     /// Let data flow.
     Start,

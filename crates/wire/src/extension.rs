@@ -7,8 +7,29 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use units::Span;
 
+use crate::Cookie;
+
 /// Version of everything under the key `trunkline`.
 pub(crate) const VERSION: u32 = 1;
+
+/// Length of the number that follows the cookie on the streams of two trunkline ends.
+pub const STREAM_NUMBER_LENGTH: usize = 2;
+
+/// What a stream begins with when both ends are ours: the cookie and the stream's position from 0,
+/// most significant byte first.
+///
+/// iperf3 knows streams by the order of their arrival alone, so they have to be opened one round
+/// trip after another; numbered ones can be opened all at once.
+/// ```
+/// use wire::{Cookie, numbered_greeting};
+/// let greeting = numbered_greeting(&Cookie::from_random(&[0; 36]), 258);
+/// assert_eq!((greeting.len(), &greeting[37..]), (39, &[1, 2][..]));
+/// ```
+pub fn numbered_greeting(cookie: &Cookie, position: u16) -> Vec<u8> {
+    let mut greeting = cookie.as_bytes().to_vec();
+    greeting.extend_from_slice(&position.to_be_bytes());
+    greeting
+}
 
 /// The client's side of the recognition: the value of `trunkline` in its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,7 +10,8 @@
 //!
 //! Two of our own ends recognise each other by the key `trunkline` in the client's parameters, which
 //! other servers ignore. A trunkline server answers with the state byte [`State::Capabilities`] and
-//! an [`Answer`]; both then add [`Telemetry`] to their results and [`echo`] datagrams may be sent.
+//! an [`Answer`]; both then number their streams ([`numbered_greeting`]), add [`Telemetry`] to their
+//! results, and [`echo`] datagrams may be sent.
 //!
 //! Reading order: `cookie` and `state` for the primitives, `frame` for JSON messages, `params` and
 //! `request` for what a test is, `results` and `telemetry` for what it showed, then `client` and
@@ -35,7 +36,9 @@ pub mod server;
 pub use client::{ClientAction, ClientControl, ClientControlError};
 pub use cookie::{COOKIE_LENGTH, Cookie, CookieError};
 pub use error_code::ErrorCode;
-pub use extension::{Answer, EchoToken, Offer, TokenError};
+pub use extension::{
+    Answer, EchoToken, Offer, STREAM_NUMBER_LENGTH, TokenError, numbered_greeting,
+};
 pub use frame::{FrameError, encode_frame};
 pub use params::Params;
 pub use request::{

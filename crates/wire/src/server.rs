@@ -30,8 +30,8 @@ pub enum ServerAction {
     Send(Vec<u8>),
     /// Call [`ServerControl::accept`] or [`ServerControl::refuse`].
     Decide(Box<TestRequest>),
-    /// Take this many streams, those to receive on first, in the order of their arrival; call
-    /// [`ServerControl::on_stream`] after each.
+    /// Take this many streams, those to receive on first, in the order of their arrival, or of their
+    /// numbers when the offer was answered; call [`ServerControl::on_stream`] after each.
     TakeStreams(StreamPlan),
     /// Let data flow.
     Start,

@@ -1,16 +1,19 @@
 //! Finding the server and connecting to it.
 
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
-use std::time::Duration;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
 
-use socket2::Domain;
+use nix::poll::{PollFd, PollFlags};
+use observe::Watch;
+use socket2::{Domain, Socket};
 use units::Span;
-use wire::Cookie;
+use wire::{Cookie, numbered_greeting};
 
 use super::ClientError;
 use crate::Address;
-use crate::control::ControlSocket;
+use crate::control::{ControlSocket, wait};
 use crate::options::StreamOptions;
 
 /// Longest wait for a connection: three tries of the kernel, one second apart and then two.
@@ -52,61 +55,108 @@ fn explain(address: Address, source: io::Error) -> ClientError {
     }
 }
 
-/// All streams, one after another: the order of their arrival is all that tells them apart.
-pub(super) fn streams(
-    peer: SocketAddr,
-    cookie: &Cookie,
-    options: &StreamOptions,
-    total: usize,
-) -> Result<Vec<TcpStream>, ClientError> {
-    let mut streams = Vec::with_capacity(total);
-    for number in 1..=total {
-        let stream = stream(peer, cookie, options).map_err(|error| match error {
-            StreamError::Option(error) => ClientError::Option(error),
-            StreamError::Io(source) => ClientError::Stream {
-                number,
-                total,
-                peer,
-                source,
-            },
-        })?;
-        streams.push(stream);
-    }
-    Ok(streams)
+/// How the server tells streams apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Identity {
+    /// By the order of their arrival: each has to be there before the next begins.
+    Order,
+    /// By a number behind the cookie: all can be opened within one round trip.
+    Number,
 }
 
-enum StreamError {
-    Option(crate::options::OptionError),
-    Io(io::Error),
+/// What every stream of a test has in common.
+pub(super) struct Opening<'a> {
+    pub peer: SocketAddr,
+    pub cookie: &'a Cookie,
+    pub options: &'a StreamOptions,
+    pub total: u16,
+    pub watch: &'a dyn Watch,
 }
 
-fn stream(
-    peer: SocketAddr,
-    cookie: &Cookie,
-    options: &StreamOptions,
-) -> Result<TcpStream, StreamError> {
-    let mut retries = 0;
-    let stream = loop {
-        let socket = options.socket(Domain::for_address(peer));
-        let socket = socket.map_err(StreamError::Option)?;
-        match socket.connect_timeout(&peer.into(), CONNECT_WAIT.into()) {
-            Ok(()) => break TcpStream::from(socket),
-            Err(error) if is_refusal(&error) && retries < REFUSED_RETRIES => {
-                retries += 1;
-                std::thread::sleep(RETRY_PAUSE);
-            }
-            Err(error) => return Err(StreamError::Io(error)),
+impl Opening<'_> {
+    /// Opens all streams.
+    pub(super) fn streams(&self, identity: Identity) -> Result<Vec<TcpStream>, ClientError> {
+        match identity {
+            Identity::Order => (0..self.total).map(|n| self.one(n)).collect(),
+            Identity::Number => self.all_at_once(),
         }
-    };
-    greet(&stream, cookie).map_err(StreamError::Io)?;
-    Ok(stream)
+    }
+
+    fn all_at_once(&self) -> Result<Vec<TcpStream>, ClientError> {
+        let end = Instant::now() + Duration::from(CONNECT_WAIT);
+        let begun = (0..self.total).map(|position| self.begin(position));
+        let begun = begun.collect::<Result<Vec<_>, _>>()?;
+        let sockets = (0..self.total).zip(begun);
+        let streams = sockets.map(|(position, socket)| {
+            let greeting = numbered_greeting(self.cookie, position);
+            complete(socket, end, &greeting).map_err(|source| self.failure(position, source))
+        });
+        streams.collect()
+    }
+
+    fn begin(&self, position: u16) -> Result<Socket, ClientError> {
+        let socket = self.options.socket(Domain::for_address(self.peer))?;
+        let begun = socket
+            .set_nonblocking(true)
+            .and_then(|()| socket.connect(&self.peer.into()));
+        match begun {
+            Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => {
+                Err(self.failure(position, error))
+            }
+            _ => Ok(socket),
+        }
+    }
+
+    fn one(&self, position: u16) -> Result<TcpStream, ClientError> {
+        if self.watch.is_cancelled() {
+            return Err(ClientError::Cancelled);
+        }
+        let mut retries = 0;
+        loop {
+            let socket = self.options.socket(Domain::for_address(self.peer))?;
+            let connected = socket
+                .connect_timeout(&self.peer.into(), CONNECT_WAIT.into())
+                .and_then(|()| greet(socket, self.cookie.as_bytes()));
+            match connected {
+                Err(error) if is_refusal(&error) && retries < REFUSED_RETRIES => {
+                    retries += 1;
+                    std::thread::sleep(RETRY_PAUSE);
+                }
+                other => return other.map_err(|source| self.failure(position, source)),
+            }
+        }
+    }
+
+    fn failure(&self, position: u16, source: io::Error) -> ClientError {
+        ClientError::Stream {
+            number: usize::from(position) + 1,
+            total: self.total.into(),
+            peer: self.peer,
+            source,
+        }
+    }
+}
+
+/// Waits for a connection that was begun.
+fn complete(socket: Socket, end: Instant, greeting: &[u8]) -> io::Result<TcpStream> {
+    let left = end.saturating_duration_since(Instant::now());
+    let mut watched = [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)];
+    if wait(&mut watched, left)? == 0 {
+        return Err(ErrorKind::TimedOut.into());
+    }
+    match socket.take_error()? {
+        Some(error) => Err(error),
+        None => greet(socket, greeting),
+    }
 }
 
 fn is_refusal(error: &io::Error) -> bool {
     error.kind() == ErrorKind::ConnectionRefused
 }
 
-/// The cookie is the first thing on the connection and always fits its empty buffer.
-fn greet(mut stream: &TcpStream, cookie: &Cookie) -> io::Result<()> {
-    io::Write::write_all(&mut stream, cookie.as_bytes())
+/// The greeting is the first thing on the connection and always fits its empty buffer.
+fn greet(socket: Socket, greeting: &[u8]) -> io::Result<TcpStream> {
+    let mut stream = TcpStream::from(socket);
+    stream.write_all(greeting)?;
+    Ok(stream)
 }

@@ -12,19 +12,22 @@ use wire::{
 };
 
 use super::assemble::{self, Ended};
+use super::connect::{self, Identity, Opening};
 use super::flow::Flow;
 use super::precision::Rates;
-use super::{Client, ClientError, connect};
+use super::{Client, ClientError};
 use crate::clock::Clock;
 use crate::control::{ControlSocket, Heard, readable, wait};
 use crate::options::StreamOptions;
-use crate::probe::{LoadedProbes, ProbeSocket, Until, series};
+use crate::probe::{LoadedProbes, ProbeSocket, series};
 use crate::random;
 
 /// How soon a cancellation is noticed.
 const TICK: Span = Span::from_millis(100);
 /// Longest time for the server to take what is sent to it.
 const SEND_LIMIT: Duration = Duration::from_secs(30);
+/// Longest time to tell a server that we give up.
+const GOODBYE_LIMIT: Duration = Duration::from_secs(1);
 
 /// Runs one setting.
 pub(super) fn run(
@@ -56,7 +59,8 @@ pub(super) fn run(
         flow: None,
         rates: Rates::default(),
     };
-    let results = run.converse()?;
+    let results = run.converse().inspect_err(|_| run.give_up());
+    let results = results?;
     Ok(run.assemble(setting, &results))
 }
 
@@ -106,7 +110,7 @@ impl Run<'_> {
                 self.probes = self.echo_probes(answer);
                 Ok(())
             }
-            ClientAction::OpenStreams(plan) => self.open_streams(plan.total().into()),
+            ClientAction::OpenStreams(plan) => self.open_streams(plan.total()),
             ClientAction::Start => self.start(),
             ClientAction::GiveResults => {
                 let results = self.flow.as_mut().map(assemble::results);
@@ -139,18 +143,34 @@ impl Run<'_> {
     }
 
     /// The idle path is probed first, while the server waits for the streams.
-    fn open_streams(&mut self, total: usize) -> Result<(), ClientError> {
+    fn open_streams(&mut self, total: u16) -> Result<(), ClientError> {
         if self.probes.is_none() {
             self.probes = self.icmp_probes();
         }
         let wanted = self.plan.unloaded > Span::ZERO;
         if let Some(probes) = self.probes.as_ref().filter(|_| wanted) {
-            self.unloaded = Some(series(probes, &Until::Elapsed(self.plan.unloaded)));
+            let (watch, enough) = (&*self.watch, self.plan.unloaded);
+            let is_over = |elapsed| elapsed >= enough || watch.is_cancelled();
+            self.unloaded = Some(series(probes, is_over));
         }
-        self.sockets = connect::streams(self.peer, &self.cookie, &self.options, total)
-            .map_err(|error| self.ask_why(error))?;
+        let opening = Opening {
+            peer: self.peer,
+            cookie: &self.cookie,
+            options: &self.options,
+            total,
+            watch: &*self.watch,
+        };
+        let opened = opening.streams(self.identity());
+        self.sockets = opened.map_err(|error| self.ask_why(error))?;
         self.machine.on_streams_open(self.clock.now());
         Ok(())
+    }
+
+    fn identity(&self) -> Identity {
+        match self.machine.answer() {
+            Some(_) => Identity::Number,
+            None => Identity::Order,
+        }
     }
 
     /// What the server said, when a stream failed because it gave up.
@@ -232,16 +252,22 @@ impl Run<'_> {
         self.machine.end_test(self.clock.now());
     }
 
-    fn check_cancelled(&mut self) -> Result<(), ClientError> {
-        if !self.watch.is_cancelled() {
-            return Ok(());
+    fn check_cancelled(&self) -> Result<(), ClientError> {
+        match self.watch.is_cancelled() {
+            true => Err(ClientError::Cancelled),
+            false => Ok(()),
         }
+    }
+
+    /// Tells the server that we give up, unless it was the one who did.
+    fn give_up(&mut self) {
         self.machine.cancel();
-        while let Some(ClientAction::Send(bytes)) = self.machine.next_action() {
-            // The server notices the closed connection anyway.
-            let _ = self.control.send(&bytes, Duration::from_secs(1));
+        while let Some(action) = self.machine.next_action() {
+            if let ClientAction::Send(bytes) = action {
+                // The server notices the closed connection anyway.
+                let _ = self.control.send(&bytes, GOODBYE_LIMIT);
+            }
         }
-        Err(ClientError::Cancelled)
     }
 
     fn assemble(mut self, setting: &Setting, results: &Results) -> Observation {

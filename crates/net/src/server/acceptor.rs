@@ -5,12 +5,14 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
 use units::Time;
-use wire::{COOKIE_LENGTH, Cookie, State};
+use wire::{COOKIE_LENGTH, Cookie, STREAM_NUMBER_LENGTH, State};
 
 use super::event::{Refusal, ServerEvent};
 use super::{Shared, session};
@@ -19,16 +21,19 @@ use crate::control::{is_ready, readable, wait};
 
 /// How soon a stop is noticed.
 const TICK: Duration = Duration::from_millis(100);
+/// A cookie and the number that follows it between two trunkline ends.
+const GREETING_MAX: usize = COOKIE_LENGTH + STREAM_NUMBER_LENGTH;
 /// Streams on their way to a session: all of a two-way test.
 const ARRIVALS_MAX: usize = 256;
 
-/// A connection that has not sent its whole cookie yet.
+/// A connection that has not sent all that identifies it yet.
 struct Unidentified {
-    place: u64,
+    order: u64,
     socket: TcpStream,
     peer: SocketAddr,
-    cookie: [u8; COOKIE_LENGTH],
+    greeting: [u8; GREETING_MAX],
     filled: usize,
+    wanted: usize,
     since: Time,
 }
 
@@ -36,13 +41,14 @@ struct Unidentified {
 struct Entry<'scope> {
     arrivals: SyncSender<Arrival>,
     bell: UnixStream,
+    numbered: Arc<AtomicBool>,
     thread: ScopedJoinHandle<'scope, ()>,
 }
 
-/// A stream that has told its cookie, and its place in the order of accepting.
+/// A stream that has told its cookie, and its place among those of its session.
 ///
-/// That order is all that tells streams apart; cookies may come in another one, when a segment is
-/// lost.
+/// The place is the stream's number between two trunkline ends. Otherwise it is the order of
+/// accepting: cookies may be read in another one when a segment is lost.
 pub(super) struct Arrival {
     pub place: u64,
     pub socket: TcpStream,
@@ -52,6 +58,8 @@ pub(super) struct Arrival {
 pub(super) struct Arrivals {
     pub streams: Receiver<Arrival>,
     pub bell: UnixStream,
+    /// Set by the session when the streams to come are numbered.
+    pub numbered: Arc<AtomicBool>,
 }
 
 struct Acceptor<'scope, 'env, 'a> {
@@ -105,7 +113,7 @@ impl<'scope> Acceptor<'scope, '_, '_> {
     fn accept(&mut self, listener: &TcpListener) {
         loop {
             match listener.accept() {
-                Ok((socket, peer)) => self.admit(socket, peer),
+                Ok((socket, peer)) => self.admit(socket, canonical(peer)),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
                 // No descriptor left: the connection stays in the backlog until one is free.
@@ -128,11 +136,12 @@ impl<'scope> Acceptor<'scope, '_, '_> {
         }
         self.accepted += 1;
         self.unidentified.push_back(Unidentified {
-            place: self.accepted,
+            order: self.accepted,
             socket,
             peer,
-            cookie: [0; COOKIE_LENGTH],
+            greeting: [0; GREETING_MAX],
             filled: 0,
+            wanted: COOKIE_LENGTH,
             since: self.clock.now(),
         });
     }
@@ -159,17 +168,18 @@ impl<'scope> Acceptor<'scope, '_, '_> {
         }
     }
 
-    fn sort(&mut self, one: Unidentified) {
-        let cookie = match Cookie::from_wire(one.cookie) {
+    fn sort(&mut self, mut one: Unidentified) {
+        let cookie = match Cookie::from_wire(one.cookie()) {
             Ok(cookie) => cookie,
             Err(error) => return self.refuse(one.peer, error.into()),
         };
         match self.sessions.get_mut(&cookie) {
-            Some(entry) => entry.hand_over(Arrival {
-                place: one.place,
-                socket: one.socket,
-            }),
             None => self.open(cookie, one),
+            Some(entry) if entry.is_numbered() && one.wanted < GREETING_MAX => {
+                one.wanted = GREETING_MAX;
+                self.unidentified.push_back(one);
+            }
+            Some(entry) => entry.hand_over(one),
         }
     }
 
@@ -194,12 +204,18 @@ impl<'scope> Acceptor<'scope, '_, '_> {
         bell.set_nonblocking(true).ok()?;
         self.opened += 1;
         let (number, shared) = (self.opened, self.shared);
-        let arrivals = Arrivals { streams, bell };
+        let numbered = Arc::new(AtomicBool::new(false));
+        let arrivals = Arrivals {
+            streams,
+            bell,
+            numbered: Arc::clone(&numbered),
+        };
         let work = move || session::serve(number, one.socket, one.peer, arrivals, shared);
         let builder = thread::Builder::new().name("session".to_owned());
         Some(Entry {
             arrivals: sender,
             bell: near,
+            numbered,
             thread: builder.spawn_scoped(self.scope, work).ok()?,
         })
     }
@@ -210,13 +226,26 @@ impl<'scope> Acceptor<'scope, '_, '_> {
 }
 
 impl Entry<'_> {
+    fn is_numbered(&self) -> bool {
+        self.numbered.load(Ordering::Acquire)
+    }
+
     /// A session that is full or over does not take it, and the connection closes.
-    fn hand_over(&mut self, arrival: Arrival) {
+    fn hand_over(&mut self, one: Unidentified) {
+        let arrival = Arrival {
+            place: one.number().map_or(one.order, u64::from),
+            socket: one.socket,
+        };
         if self.arrivals.try_send(arrival).is_ok() {
             // A full bell rings already.
             let _ = self.bell.write(&[1]);
         }
     }
+}
+
+/// IPv4 clients of an IPv6 listener under their own address.
+fn canonical(peer: SocketAddr) -> SocketAddr {
+    SocketAddr::new(peer.ip().to_canonical(), peer.port())
 }
 
 enum Reading {
@@ -227,16 +256,31 @@ enum Reading {
 
 impl Unidentified {
     fn read(&mut self) -> Reading {
-        let room = self.cookie.get_mut(self.filled..).unwrap_or_default();
+        let room = self.greeting.get_mut(self.filled..self.wanted);
+        let room = room.unwrap_or_default();
         match self.socket.read(room) {
             Ok(0) => return Reading::Gone,
             Ok(got) => self.filled += got,
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
             Err(_) => return Reading::Gone,
         }
-        match self.filled {
-            COOKIE_LENGTH => Reading::Whole,
-            _ => Reading::Unfinished,
+        match self.filled == self.wanted {
+            true => Reading::Whole,
+            false => Reading::Unfinished,
         }
+    }
+
+    fn cookie(&self) -> [u8; COOKIE_LENGTH] {
+        let (cookie, _) = self.greeting.split_at(COOKIE_LENGTH);
+        let mut bytes = [0; COOKIE_LENGTH];
+        bytes.copy_from_slice(cookie);
+        bytes
+    }
+
+    /// The stream's own number, where it was asked for.
+    fn number(&self) -> Option<u16> {
+        let (_, number) = self.greeting.split_at(COOKIE_LENGTH);
+        let number = number.try_into().map(u16::from_be_bytes).ok();
+        number.filter(|_| self.filled == GREETING_MAX)
     }
 }

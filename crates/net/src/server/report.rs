@@ -3,7 +3,7 @@
 use units::Bytes;
 use wire::{Results, Role, ServerOutput, StreamResult, TestRequest, stream_id};
 
-use super::session::Flow;
+use super::flow::Flow;
 use crate::options;
 use crate::telemetry::{StreamSeries, Written, write};
 

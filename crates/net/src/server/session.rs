@@ -5,31 +5,29 @@ use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use observe::{CpuSample, SamplePlan};
-use units::{Bytes, Span, Time};
+use observe::SamplePlan;
+use units::Span;
 use wire::{
-    Answer, EchoToken, ErrorCode, Nagle, Results, ServerAction, ServerControl, StreamPlan, TestEnd,
+    Answer, EchoToken, ErrorCode, Nagle, Results, ServerAction, ServerControl, StreamPlan,
     TestRequest,
 };
 
 use super::acceptor::{Arrival, Arrivals};
 use super::event::{ServerEvent, SessionError, SessionSummary};
+use super::flow::Flow;
 use super::{Reserved, Shared, report};
 use crate::clock::Clock;
 use crate::control::{ControlSocket, Heard, readable, wait};
 use crate::options::{OptionError, StreamOptions};
-use crate::stream::{Job, StreamThread, Work, close_all};
-use crate::telemetry::StreamSeries;
-use crate::{processor, random};
+use crate::random;
 
 /// How soon a stop of the server is noticed.
 const TICK: Span = Span::from_millis(100);
 /// Longest time for a client to take what is sent to it.
 const SEND_LIMIT: Duration = Duration::from_secs(30);
-/// Readings kept over all streams of a session: a few megabytes.
-const READINGS_MAX: usize = 40_000;
 
 /// Serves the test of one client; never panics and always tells how it ended.
 pub(super) fn serve(
@@ -77,20 +75,6 @@ struct Test<'a> {
     missing: u16,
     notes: Vec<String>,
     _room: Reserved<'a>,
-}
-
-/// The running streams.
-pub(super) struct Flow {
-    pub plan: StreamPlan,
-    pub streams: Vec<StreamThread>,
-    pub series: Vec<StreamSeries>,
-    pub cpu: Option<(CpuSample, CpuSample)>,
-    pub duration: Span,
-    started: Clock,
-    next_reading: Time,
-    moved: Bytes,
-    moved_at: Time,
-    open: bool,
 }
 
 /// An echo token that is valid as long as this lives.
@@ -209,6 +193,7 @@ impl<'a> Session<'a> {
         }
         let value = random::token()?;
         self.shared.tokens().insert(value.0);
+        self.arrivals.numbered.store(true, Ordering::Release);
         self.token = Some(Token {
             shared: self.shared,
             value,
@@ -218,7 +203,10 @@ impl<'a> Session<'a> {
 
     fn start(&mut self) -> Result<(), SessionError> {
         let started = match &mut self.test {
-            Some(test) => Flow::start(test),
+            Some(test) => {
+                let sockets = test.in_order();
+                Flow::start(&test.request, sockets)
+            }
             None => return Ok(()),
         };
         if started.is_err() {
@@ -278,7 +266,7 @@ impl<'a> Session<'a> {
 
     fn read_streams(&mut self) -> Result<(), SessionError> {
         let idle = self.shared.limits.idle;
-        let Some(flow) = self.flow.as_mut().filter(|flow| flow.open) else {
+        let Some(flow) = self.flow.as_mut().filter(|flow| flow.is_open()) else {
             return Ok(());
         };
         flow.read_when_due();
@@ -324,7 +312,8 @@ impl<'a> Session<'a> {
 impl Test<'_> {
     /// Whether the stream is one of those agreed on.
     fn take(&mut self, arrival: Arrival) -> bool {
-        let Some(missing) = self.missing.checked_sub(1) else {
+        let strange = self.request.offer.is_some() && !self.expects(arrival.place);
+        let Some(missing) = self.missing.checked_sub(1).filter(|_| !strange) else {
             return false;
         };
         self.missing = missing;
@@ -335,96 +324,25 @@ impl Test<'_> {
         true
     }
 
+    /// The sockets by their place.
+    fn in_order(&mut self) -> Vec<TcpStream> {
+        self.arrived.sort_by_key(|arrival| arrival.place);
+        let arrived = self.arrived.drain(..);
+        arrived.map(|arrival| arrival.socket).collect()
+    }
+
+    /// Whether a stream of this number is agreed on and has not come yet.
+    fn expects(&self, number: u64) -> bool {
+        let mut arrived = self.arrived.iter();
+        number < self.plan.total().into() && !arrived.any(|arrival| arrival.place == number)
+    }
+
     /// A wish that cannot be fulfilled is noted once and the test goes on, as iperf3 does.
     fn note(&mut self, error: &OptionError) {
         let note = error.to_string();
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
-    }
-}
-
-impl Flow {
-    fn start(test: &mut Test<'_>) -> Result<Self, SessionError> {
-        let budget = match test.request.end {
-            TestEnd::Bytes(bytes) => Some(bytes),
-            TestEnd::After(_) | TestEnd::Client => None,
-        };
-        let work = Work::new(test.request.block, budget);
-        let receiving = match budget {
-            Some(_) => Job::ReceiveAll,
-            None => Job::Receive,
-        };
-        let mut arrived = std::mem::take(&mut test.arrived);
-        arrived.sort_by_key(|arrival| arrival.place);
-        let arrived = arrived
-            .into_iter()
-            .map(|arrival| arrival.socket)
-            .enumerate();
-        let job = |index: usize| match index < usize::from(test.plan.receive) {
-            true => receiving,
-            false => Job::Send,
-        };
-        let started = Clock::start();
-        let cpu = processor::of_process(Time::ZERO);
-        let streams = arrived.map(|(index, socket)| StreamThread::start(socket, job(index), &work));
-        let streams = streams.collect::<Result<Vec<_>, _>>()?;
-        let bound = READINGS_MAX / streams.len().max(1);
-        Ok(Flow {
-            plan: test.plan,
-            series: streams.iter().map(|_| StreamSeries::new(bound)).collect(),
-            streams,
-            cpu: cpu.map(|first| (first, first)),
-            duration: Span::ZERO,
-            started,
-            next_reading: Time::ZERO,
-            moved: Bytes::ZERO,
-            moved_at: Time::ZERO,
-            open: true,
-        })
-    }
-
-    fn until_reading(&self) -> Option<Span> {
-        let left = self.next_reading.since(self.started.now());
-        self.open.then_some(left)
-    }
-
-    fn read_when_due(&mut self) {
-        let now = self.started.now();
-        if now < self.next_reading {
-            return;
-        }
-        let streams = self.streams.iter().zip(&mut self.series);
-        streams.for_each(|(stream, series)| series.read(stream, now));
-        self.next_reading = (self.next_reading + SamplePlan::INTERVAL).max(now);
-        let moved = self.streams.iter().map(StreamThread::moved).sum();
-        if moved != self.moved {
-            (self.moved, self.moved_at) = (moved, now);
-        }
-    }
-
-    fn idle(&self) -> Span {
-        self.started.now().since(self.moved_at)
-    }
-
-    fn close(&mut self) {
-        let now = self.started.now();
-        self.open = false;
-        self.duration = now.since(Time::ZERO);
-        if let (Some((_, last)), Some(sample)) = (&mut self.cpu, processor::of_process(now)) {
-            *last = sample;
-        }
-        self.streams.iter().for_each(StreamThread::halt);
-        let streams = self.streams.iter().zip(&mut self.series);
-        streams.for_each(|(stream, series)| series.read_last(stream, now));
-        close_all(&mut self.streams);
-    }
-
-    /// Bytes received and sent.
-    fn totals(&self) -> (Bytes, Bytes) {
-        let (receivers, senders) = self.streams.split_at(self.plan.receive.into());
-        let sum = |streams: &[StreamThread]| streams.iter().map(StreamThread::moved).sum();
-        (sum(receivers), sum(senders))
     }
 }
 

@@ -125,6 +125,7 @@ fn hint_on_silence(waiting: Waiting, direction: Direction) -> Option<&'static st
         (Waiting::Greeting, _) => {
             Some("another test may hang on that server: restart it, or use another port")
         }
+        (Waiting::TestOver, _) => Some("it was probably stopped or crashed: look at its output"),
         (Waiting::Verdict, _) => {
             Some("the server may want a user and a password, which trunkline cannot send")
         }

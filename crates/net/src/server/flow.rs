@@ -1,0 +1,122 @@
+//! The running streams of one session.
+
+use std::net::TcpStream;
+
+use observe::{CpuSample, SamplePlan};
+use units::{Bytes, Span, Time};
+use wire::{StreamPlan, TestEnd, TestRequest};
+
+use super::event::SessionError;
+use crate::clock::Clock;
+use crate::processor;
+use crate::stream::{Job, StreamThread, Work, close_all};
+use crate::telemetry::StreamSeries;
+
+/// Readings kept over all streams of a session: a few megabytes.
+const READINGS_MAX: usize = 40_000;
+
+/// The streams, their readings and their clock.
+pub(super) struct Flow {
+    pub plan: StreamPlan,
+    pub streams: Vec<StreamThread>,
+    pub series: Vec<StreamSeries>,
+    pub cpu: Option<(CpuSample, CpuSample)>,
+    pub duration: Span,
+    started: Clock,
+    next_reading: Time,
+    moved: Bytes,
+    moved_at: Time,
+    open: bool,
+}
+
+impl Flow {
+    /// Lets data flow on sockets in their agreed order, those to receive on first.
+    pub(super) fn start(
+        request: &TestRequest,
+        sockets: Vec<TcpStream>,
+    ) -> Result<Self, SessionError> {
+        let plan = request.server_streams();
+        let budget = match request.end {
+            TestEnd::Bytes(bytes) => Some(bytes),
+            TestEnd::After(_) | TestEnd::Client => None,
+        };
+        let work = Work::new(request.block, budget);
+        let receiving = match budget {
+            Some(_) => Job::ReceiveAll,
+            None => Job::Receive,
+        };
+        let job = |index: usize| match index < usize::from(plan.receive) {
+            true => receiving,
+            false => Job::Send,
+        };
+        let started = Clock::start();
+        let cpu = processor::of_process(Time::ZERO);
+        let streams = sockets.into_iter().enumerate();
+        let streams = streams.map(|(index, socket)| StreamThread::start(socket, job(index), &work));
+        let streams = streams.collect::<Result<Vec<_>, _>>()?;
+        let bound = READINGS_MAX / streams.len().max(1);
+        Ok(Flow {
+            plan,
+            series: streams.iter().map(|_| StreamSeries::new(bound)).collect(),
+            streams,
+            cpu: cpu.map(|first| (first, first)),
+            duration: Span::ZERO,
+            started,
+            next_reading: Time::ZERO,
+            moved: Bytes::ZERO,
+            moved_at: Time::ZERO,
+            open: true,
+        })
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// How long until the streams have to be read; `None` once they are closed.
+    pub(super) fn until_reading(&self) -> Option<Span> {
+        let left = self.next_reading.since(self.started.now());
+        self.open.then_some(left)
+    }
+
+    /// Reads all streams when it is time.
+    pub(super) fn read_when_due(&mut self) {
+        let now = self.started.now();
+        if now < self.next_reading {
+            return;
+        }
+        let streams = self.streams.iter().zip(&mut self.series);
+        streams.for_each(|(stream, series)| series.read(stream, now));
+        self.next_reading = (self.next_reading + SamplePlan::INTERVAL).max(now);
+        let moved = self.streams.iter().map(StreamThread::moved).sum();
+        if moved != self.moved {
+            (self.moved, self.moved_at) = (moved, now);
+        }
+    }
+
+    /// How long nothing has moved.
+    pub(super) fn idle(&self) -> Span {
+        self.started.now().since(self.moved_at)
+    }
+
+    /// The client ended the test: reads the streams for the last time and closes them.
+    pub(super) fn close(&mut self) {
+        let now = self.started.now();
+        self.open = false;
+        self.duration = now.since(Time::ZERO);
+        if let (Some((_, last)), Some(sample)) = (&mut self.cpu, processor::of_process(now)) {
+            *last = sample;
+        }
+        self.streams.iter().for_each(StreamThread::halt);
+        let streams = self.streams.iter().zip(&mut self.series);
+        streams.for_each(|(stream, series)| series.read_last(stream, now));
+        close_all(&mut self.streams);
+    }
+
+    /// Bytes received and sent.
+    pub(super) fn totals(&self) -> (Bytes, Bytes) {
+        let (receivers, senders) = self.streams.split_at(self.plan.receive.into());
+        let sum = |streams: &[StreamThread]| streams.iter().map(StreamThread::moved).sum();
+        (sum(receivers), sum(senders))
+    }
+}
