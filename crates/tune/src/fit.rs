@@ -41,12 +41,8 @@ pub(crate) fn fitting(history: &History) -> Option<Request> {
     first_small(history).or_else(|| shorter_queue(history))
 }
 
-/// Small windows at a number of streams that should carry as much as the best so far, unless
-/// automatic ones ended on a level: they recover from what they lose.
+/// Small windows at a number of streams that should carry as much as the best so far.
 fn first_small(history: &History) -> Option<Request> {
-    if ladder::levelled(history, Purpose::Streams) {
-        return None;
-    }
     let lost = self_inflicted_loss(history)?;
     let alone = history.of(&history.setting(StreamCount::ONE, Window::Auto))?;
     let kept = main_direction(alone)?.tcp.congestion_window?;
