@@ -305,6 +305,13 @@ fn a_full_processor_comes_before_everything_else() {
 }
 
 #[test]
+fn a_process_on_several_processors_is_no_sign_of_a_full_one() {
+    let mut summary = summary([940.0, 1.0, 0.0, 0.0, 0.0, 31.0, 0.0, 0.0]);
+    summary.cpu_far = Some((0.2, 1.09));
+    assert_eq!(diagnose(&summary, &Context::default()).limit, Limit::Link);
+}
+
+#[test]
 fn spurious_retransmissions_are_blamed_on_reordering() {
     let mut summary = summary([12.0, 1.0, 0.0, 0.0, 0.8, 21.0, 0.0, 0.0]);
     summary.directions[0].tcp.reorderings = Some(40);
