@@ -93,12 +93,9 @@ fn more_streams(history: &History, taken: &[&Sample], last: &Sample) -> Option<R
     let Window::Fixed(window) = last.setting.window else {
         return None;
     };
-    let minds_loss = self_inflicted_loss(history).is_some();
-    if !minds_loss
-        || taken.len() >= RUNGS_MAX
-        || ladder::has_ended(taken)
-        || fell_short(taken, history)
-    {
+    let overflow = self_inflicted_loss(history).is_some();
+    let done = ladder::has_ended(taken) || fell_short(taken, history) || reached(last, history);
+    if !overflow || done || taken.len() >= RUNGS_MAX {
         return None;
     }
     let streams = last
@@ -112,6 +109,12 @@ fn more_streams(history: &History, taken: &[&Sample], last: &Sample) -> Option<R
         last.rate().human()
     );
     Some(request(history, streams, window, Purpose::Fit, why))
+}
+
+/// Whether it carries as much as automatic windows do, and they ended on a level: there is no more.
+fn reached(last: &Sample, history: &History) -> bool {
+    let best = history.rate_best().unwrap_or(Rate::ZERO).as_f64();
+    ladder::levelled(history, Purpose::Streams) && last.rate().as_f64() >= FALLEN * best
 }
 
 /// Whether the first of them did not even come near what automatic windows reach.

@@ -46,7 +46,7 @@ pub(crate) fn plateau(history: &History) -> Option<Rate> {
 }
 
 /// Whether the rungs taken for one purpose ended close to the best that anything reached.
-fn levelled(history: &History, purpose: Purpose) -> bool {
+pub(crate) fn levelled(history: &History, purpose: Purpose) -> bool {
     let rungs = history.taken_for(purpose);
     let level = LEVEL * history.rate_best().unwrap_or(Rate::ZERO).as_f64();
     let close = |last: &&Sample| last.rate().as_f64() >= level;
