@@ -9,7 +9,8 @@
 //! for the sender's bursts look alike. A paced run of the same setting tells them apart, see
 //! [`Context`].
 //!
-//! Left out: the disk behind the sending program, and which hop a limit sits at. Without `TCP_INFO`
+//! Left out: the disk behind the sending program, the far end's processors (their use is known by
+//! process, not by thread), and which hop a limit sits at. Without `TCP_INFO`
 //! (a foreign sender) only a comparison of runs remains, and mostly the answer is
 //! [`Limit::Unknown`].
 

@@ -155,7 +155,9 @@ fn pick<'a>(
 fn because_knee(chosen: &Candidate<'_>, best: &Candidate<'_>, share: f64) -> String {
     let percent = share * 100.0;
     if chosen.index == best.index {
-        return format!("nothing smaller surely reaches {percent:.0} % of it");
+        return format!(
+            "the highest goodput seen, and nothing smaller surely reaches {percent:.0} % of it"
+        );
     }
     format!(
         "the fewest streams that surely reach {percent:.0} % of the {} seen with {}",

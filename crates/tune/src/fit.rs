@@ -20,13 +20,14 @@ use crate::windows::{granted_max, request, window_for};
 const RUNGS_MAX: usize = 5;
 /// Fewer streams than this are not worth starting with: several automatic ones failed already.
 const STREAMS_MIN: u64 = 4;
-/// Streams that lose more than this together ...
+/// Streams that lose this much together, and this many times what one loses alone, overflow the
+/// queue themselves: random loss would be the same for all.
 const LOSS_HEAVY: f64 = 0.02;
-/// ... or this, when their rate also fell to `FALLEN` of the best, and in either case this many
-/// times what one stream alone loses, do it to themselves.
+const SELF_INFLICTED: f64 = 2.0;
+/// So do streams that lose this much when more of them carry less than this share of the best:
+/// under random loss more streams carry more.
 const LOSS_NOTABLE: f64 = 0.005;
 const FALLEN: f64 = 0.9;
-const SELF_INFLICTED: f64 = 3.0;
 /// The smallest window of such a ladder: 64 KiB, what TCP could offer before window scaling.
 /// Smaller ones need more streams than paths have packets.
 const WINDOW_MIN: Bytes = Bytes::from_kib(64);
@@ -66,16 +67,16 @@ fn first_small(history: &History) -> Option<Request> {
     ))
 }
 
-/// The highest share that several automatic streams lost, when one alone lost much less.
+/// The highest share that several automatic streams lost, when that is their own doing.
 fn self_inflicted_loss(history: &History) -> Option<f64> {
     let rungs = history.taken_for(Purpose::Streams);
     let (alone, together) = rungs.split_first()?;
-    let lost = |sample: &&Sample| sample.retransmitted_share();
-    let worst = together.iter().filter_map(lost).reduce(f64::max)?;
+    let lost = |sample: &Sample| sample.retransmitted_share();
+    let worst = together.iter().copied().filter_map(lost).reduce(f64::max)?;
     let best = rungs.iter().map(|sample| sample.rate()).max()?;
+    let heavy = worst > LOSS_HEAVY && worst > SELF_INFLICTED * lost(alone).unwrap_or(0.0);
     let fell = together.last()?.rate().as_f64() < FALLEN * best.as_f64();
-    let heavy = worst > LOSS_HEAVY || (fell && worst > LOSS_NOTABLE);
-    (heavy && worst > SELF_INFLICTED * lost(alone).unwrap_or(0.0)).then_some(worst)
+    (heavy || (fell && worst > LOSS_NOTABLE)).then_some(worst)
 }
 
 /// Half of what one stream keeps by itself, rounded down to a power of two: it seldom has to be
@@ -92,12 +93,9 @@ fn more_streams(history: &History, taken: &[&Sample], last: &Sample) -> Option<R
     let Window::Fixed(window) = last.setting.window else {
         return None;
     };
-    let minds_loss = self_inflicted_loss(history).is_some();
-    if !minds_loss
-        || taken.len() >= RUNGS_MAX
-        || ladder::has_ended(taken)
-        || fell_short(taken, history)
-    {
+    let overflow = self_inflicted_loss(history).is_some();
+    let done = ladder::has_ended(taken) || fell_short(taken, history) || reached(last, history);
+    if !overflow || done || taken.len() >= RUNGS_MAX {
         return None;
     }
     let streams = last
@@ -111,6 +109,12 @@ fn more_streams(history: &History, taken: &[&Sample], last: &Sample) -> Option<R
         last.rate().human()
     );
     Some(request(history, streams, window, Purpose::Fit, why))
+}
+
+/// Whether it carries as much as automatic windows do, and they ended on a level: there is no more.
+fn reached(last: &Sample, history: &History) -> bool {
+    let best = history.rate_best().unwrap_or(Rate::ZERO).as_f64();
+    ladder::levelled(history, Purpose::Streams) && last.rate().as_f64() >= FALLEN * best
 }
 
 /// Whether the first of them did not even come near what automatic windows reach.

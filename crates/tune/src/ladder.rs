@@ -12,7 +12,7 @@ use crate::tuning::{Purpose, Sample};
 /// A gain that could be larger than this, as far as the intervals tell, is worth one more doubling.
 const GAIN_POSSIBLE: f64 = 0.25;
 
-/// A last rung this close to the best seen is a level and not a collapse.
+/// A rung at this share of the best is on its level; below, the rate fell.
 const LEVEL: f64 = 0.9;
 
 /// The next stream count on automatic windows; `None` when the ladder has ended.
@@ -41,15 +41,16 @@ pub(crate) fn next_rung(history: &History) -> Option<Request> {
 /// A ladder whose rate collapsed, as where streams overflow a shallow queue together, shows
 /// nothing.
 pub(crate) fn plateau(history: &History) -> Option<Rate> {
-    let best = history.rate_best()?;
-    let on_level = |purpose| {
-        let rungs = history.taken_for(purpose);
-        let level = rungs
-            .last()
-            .map(|last| last.rate().as_f64() / best.as_f64());
-        has_ended(&rungs) && level.is_some_and(|level| level >= LEVEL)
-    };
-    (on_level(Purpose::Streams) || on_level(Purpose::Fit)).then_some(best)
+    let on_level = levelled(history, Purpose::Streams) || levelled(history, Purpose::Fit);
+    history.rate_best().filter(|_| on_level)
+}
+
+/// Whether the rungs taken for one purpose ended close to the best that anything reached.
+pub(crate) fn levelled(history: &History, purpose: Purpose) -> bool {
+    let rungs = history.taken_for(purpose);
+    let level = LEVEL * history.rate_best().unwrap_or(Rate::ZERO).as_f64();
+    let close = |last: &&Sample| last.rate().as_f64() >= level;
+    has_ended(&rungs) && rungs.last().is_some_and(close)
 }
 
 fn first(history: &History) -> Request {
@@ -74,33 +75,55 @@ fn request(history: &History, streams: StreamCount, why: String) -> Request {
 }
 
 fn change(gain: f64) -> String {
-    format!("{:+.0} % against half as many", gain * 100.0)
+    format!("{:+.0} % against the best with fewer", gain * 100.0)
 }
 
-/// What the last doubling brought, as a share of what was there.
+/// What the last rung brought, as a share of the best before it.
 fn gain(rungs: &[&Sample]) -> Option<f64> {
-    let [.., before, last] = rungs else {
-        return None;
-    };
-    let before = before.goodput().mean.as_f64();
-    (before > 0.0).then(|| last.goodput().mean.as_f64() / before - 1.0)
+    let (last, before) = rungs.split_last()?;
+    let best = best(before)?.goodput().mean.as_f64();
+    (best > 0.0).then(|| last.goodput().mean.as_f64() / best - 1.0)
 }
 
-/// Ended by one doubling that surely brought little, or by two that seem to.
+fn best<'a>(rungs: &[&'a Sample]) -> Option<&'a Sample> {
+    rungs
+        .iter()
+        .copied()
+        .max_by_key(|sample| sample.goodput().mean)
+}
+
+/// Ended by one rung that surely is on the level of the best before it, by two that seem to be, or
+/// by three in a row that are below it.
+///
+/// A fall alone proves little: a few streams that overflow a shallow queue while they start can
+/// need longer than a sample to recover, and more of them do it faster.
 pub(crate) fn has_ended(rungs: &[&Sample]) -> bool {
-    let small = |rungs: &[&Sample]| gain(rungs).is_some_and(|gain| gain < GAIN_MIN);
-    let Some((_, earlier)) = rungs.split_last() else {
-        return false;
+    let small = |count: &usize| {
+        let rungs = &rungs[..rungs.len() - count];
+        gain(rungs).is_some_and(|gain| gain < GAIN_MIN)
     };
-    small(rungs) && (is_sure(rungs) || small(earlier))
+    let in_a_row = (0..rungs.len()).take_while(small).count();
+    match in_a_row {
+        0 => false,
+        1 => is_level(rungs) && is_sure(rungs),
+        2 => is_level(rungs),
+        _ => true,
+    }
+}
+
+fn is_level(rungs: &[&Sample]) -> bool {
+    gain(rungs).is_some_and(|gain| gain >= LEVEL - 1.0)
 }
 
 /// Whether the intervals leave no room for a gain worth having.
 fn is_sure(rungs: &[&Sample]) -> bool {
-    let [.., before, last] = rungs else {
+    let Some((last, before)) = rungs.split_last() else {
         return false;
     };
-    let (before, last) = (before.goodput(), last.goodput());
+    let Some(best) = best(before) else {
+        return false;
+    };
+    let (before, last) = (best.goodput(), last.goodput());
     let known = before.interval.is_some() && last.interval.is_some();
     known && last.high().as_f64() <= before.low().as_f64() * (1.0 + GAIN_POSSIBLE)
 }

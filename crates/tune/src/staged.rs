@@ -1,7 +1,7 @@
 //! The first strategy: streams, then windows where a buffer limits, then what is still in doubt.
 //!
-//! 1. **Streams** (`ladder.rs`): 1, 2, 4, 8, ... on automatic windows until twice the streams bring
-//!    less than 5 %.
+//! 1. **Streams** (`ladder.rs`): 1, 2, 4, 8, ... on automatic windows until twice the streams
+//!    bring less than 5 %, as surely as the samples tell.
 //! 2. **Window** (`windows.rs`): only where the kernel says that a buffer held the default stream
 //!    back.
 //! 3. **Fit** (`fit.rs`): windows too small to overflow the path's queue, where the streams' own

@@ -58,9 +58,13 @@ fn nothing_arrived(evidence: &Evidence<'_>) -> Option<Verdict> {
     (evidence.goodput() == Rate::ZERO).then(nothing)
 }
 
+/// Only threads tell: a whole process may use several processors and have time left on each.
 fn host(evidence: &Evidence<'_>) -> Option<Verdict> {
-    let cpu = evidence.busiest_cpu().filter(|share| *share >= CPU_FULL)?;
-    let because = format!("one thread used {} of a processor", percent(cpu));
+    let cpu = evidence
+        .way
+        .thread_cpu_share
+        .filter(|share| *share >= CPU_FULL)?;
+    let because = format!("one thread here used {} of a processor", percent(cpu));
     Some(Verdict::of(Limit::Host, because))
 }
 

@@ -18,7 +18,6 @@ pub(super) struct Evidence<'a> {
     pub context: &'a Context,
     /// Round-trip time of the empty path, as far as anything saw it.
     pub rtt_min: Option<Span>,
-    pub cpu_far: Option<f64>,
 }
 
 impl<'a> Evidence<'a> {
@@ -29,7 +28,6 @@ impl<'a> Evidence<'a> {
             tcp: &way.tcp,
             context,
             rtt_min: seen.into_iter().flatten().min(),
-            cpu_far: summary.cpu_far.map(|(user, kernel)| user + kernel),
         }
     }
 
@@ -95,15 +93,5 @@ impl<'a> Evidence<'a> {
             Some(mathis <= 2.0 * self.goodput().as_f64() / self.streams() as f64)
         };
         explained().unwrap_or(false)
-    }
-
-    /// The busiest sign of a processor in the way: our thread, or all of a far end serving one
-    /// stream.
-    pub fn busiest_cpu(&self) -> Option<f64> {
-        let far = self.cpu_far.filter(|_| self.streams() == 1);
-        [self.way.thread_cpu_share, far]
-            .into_iter()
-            .flatten()
-            .reduce(f64::max)
     }
 }

@@ -24,7 +24,7 @@ const LINEAR_GAIN: f64 = 1.8;
 /// More than half of the retransmissions.
 const MOSTLY: f64 = 0.5;
 
-/// Comparison with other runs: close to what more streams do not raise.
+/// Comparison with other runs: close to what more streams neither raise nor lower.
 pub(super) fn full_path(evidence: &Evidence<'_>) -> Option<Verdict> {
     let note = queue_note(evidence);
     let goodput = evidence.goodput().human();
@@ -35,7 +35,8 @@ pub(super) fn full_path(evidence: &Evidence<'_>) -> Option<Verdict> {
         );
         return Some(Verdict::of(Limit::Link, because));
     }
-    let gain = evidence.gain().filter(|gain| *gain <= 1.0 / FULL)?;
+    let flat = FULL..=1.0 / FULL;
+    let gain = evidence.gain().filter(|gain| flat.contains(gain))?;
     (evidence.utilisation() >= FULL).then(|| {
         let because = format!(
             "twice the streams carry {} of its {goodput}{note}",

@@ -242,6 +242,24 @@ fn at_the_best_seen_with_nothing_to_gain_the_link_is_full_whatever_the_buffers_s
 }
 
 #[test]
+fn a_rate_that_falls_with_more_streams_is_no_sign_of_a_full_link() {
+    // As on the emulated slac-cern: 17.3 and 14.5 Mbit/s of 45 with 1 and 2 streams.
+    let context = Context {
+        best_seen: Some(Rate::from_f64(17.3 * MBIT)),
+        doubled: Some(Rate::from_f64(14.5 * MBIT)),
+        ..Context::default()
+    };
+    let verdict = diagnose(
+        &summary([17.3, 1.0, 0.0, 0.0, 2.5, 20.4, 0.0, 0.0]),
+        &context,
+    );
+    assert_eq!(
+        (verdict.limit, verdict.or),
+        (Limit::ShallowQueue, Some(Limit::Loss))
+    );
+}
+
+#[test]
 fn close_to_the_plateau_the_link_is_full_without_another_sign() {
     let figures = summary([46.0, 1.0, 0.0, 0.0, 0.0, 20.0, 0.0, 0.0]);
     let plateau = |rate: f64| Context {
@@ -284,6 +302,13 @@ fn a_full_processor_comes_before_everything_else() {
     let mut summary = summary([900.0, 1.0, 0.3, 0.0, 0.0, 20.0, 0.0, 0.0]);
     summary.directions[0].thread_cpu_share = Some(0.97);
     assert_eq!(diagnose(&summary, &Context::default()).limit, Limit::Host);
+}
+
+#[test]
+fn a_process_on_several_processors_is_no_sign_of_a_full_one() {
+    let mut summary = summary([940.0, 1.0, 0.0, 0.0, 0.0, 31.0, 0.0, 0.0]);
+    summary.cpu_far = Some((0.2, 1.09));
+    assert_eq!(diagnose(&summary, &Context::default()).limit, Limit::Link);
 }
 
 #[test]
