@@ -240,13 +240,17 @@ impl<'a> Session<'a> {
         Err(SessionError::Stopped)
     }
 
-    /// Streams beyond those agreed on are closed by being dropped.
+    /// Streams beyond those agreed on are closed by being dropped; those that come before anything
+    /// is agreed on wait in their bounded queue.
     fn take_arrivals(&mut self) {
         let mut rings = [0; 64];
         // The bell only wakes: what it says is in the queue.
         while matches!(self.arrivals.bell.read(&mut rings), Ok(1..)) {}
+        let Some(test) = &mut self.test else {
+            return;
+        };
         while let Ok(arrival) = self.arrivals.streams.try_recv() {
-            if self.test.as_mut().is_some_and(|test| test.take(arrival)) {
+            if test.take(arrival) {
                 self.machine.on_stream(self.clock.now());
             }
         }
