@@ -1,7 +1,7 @@
 //! From readings to figures: the steady window, goodput with its interval, what the kernels said.
 //!
-//! [`summarise`] turns an [`Observation`] into a [`Summary`]; [`Precision::is_met`] asks while a run
-//! goes whether its goodput is known well enough to stop. Both put the streams' readings on one
+//! [`summarise`] turns an [`Observation`] into a [`Summary`]; [`Precision::is_met`] asks while a
+//! run goes whether its goodput is known well enough to stop. Both put the streams' readings on one
 //! common grid first, since streams are read some milliseconds apart.
 //!
 //! Left out: what limits the run (see [`crate::limit`]), and anything that needs several runs.
@@ -91,7 +91,7 @@ fn direction_summary(observation: &Observation, way: StreamDirection) -> Option<
         fairness: fairness(&shares),
         streams: numbered(&streams, &shares),
         tcp: tcp_summary(&streams, &steady),
-        retransmits_total: streams.iter().map(|stream| stream.retransmits).sum(),
+        retransmits_total: streams.iter().map(|stream| retransmits(stream)).sum(),
         thread_cpu_share: busiest_thread(&streams, observation.duration),
     })
 }
@@ -147,6 +147,18 @@ fn numbered(streams: &[&Stream], shares: &[Rate]) -> Vec<StreamGoodput> {
         goodput: *goodput,
     };
     pairs.map(one).collect()
+}
+
+/// As the sender gave them at the end, else as its kernel counted them at the last reading.
+fn retransmits(stream: &Stream) -> Option<u64> {
+    let counted = || {
+        stream
+            .tcp
+            .last()
+            .and_then(|last| last.retransmits)
+            .map(u64::from)
+    };
+    stream.retransmits.or_else(counted)
 }
 
 fn busiest_thread(streams: &[&Stream], duration: Span) -> Option<f64> {

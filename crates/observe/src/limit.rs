@@ -15,6 +15,8 @@
 
 mod diagnose;
 mod evidence;
+mod in_path;
+mod words;
 
 pub use diagnose::diagnose;
 
@@ -76,6 +78,18 @@ pub struct Verdict {
     pub because: String,
     /// The window per stream that would lift a buffer's limit, before the kernel's doubling.
     pub window_needed: Option<Bytes>,
+}
+
+impl Verdict {
+    /// A cause without rivals that no window lifts.
+    fn of(limit: Limit, because: String) -> Self {
+        Verdict {
+            limit,
+            or: None,
+            because,
+            window_needed: None,
+        }
+    }
 }
 
 /// What is known beside the run itself. Every part may be missing.

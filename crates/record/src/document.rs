@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::{Demo, Host, Measure, Tune};
+use crate::{Demo, Host, Measure, Tune, layout};
 
 /// The version of the shapes in this crate. It rises when a key changes its meaning or vanishes;
 /// new optional keys do not raise it.
@@ -116,9 +116,9 @@ impl<B: Body> Document<B> {
         }
     }
 
-    /// The document as people can read it: indented, with a line break at the end.
+    /// The document as text: indented where people look, with a line break at the end.
     pub fn to_json(&self) -> String {
-        let text = serde_json::to_string_pretty(self);
+        let text = layout::to_string(self);
         let mut text = text.expect("string keys and finite or null numbers always serialise");
         text.push('\n');
         text
@@ -155,6 +155,15 @@ impl From<Document<Demo>> for AnyDocument {
 }
 
 impl AnyDocument {
+    /// The document as [`Document::to_json`] writes it.
+    pub fn to_json(&self) -> String {
+        match self {
+            AnyDocument::Measure(document) => document.to_json(),
+            AnyDocument::Tune(document) => document.to_json(),
+            AnyDocument::Demo(document) => document.to_json(),
+        }
+    }
+
     /// Where it comes from.
     pub fn origin(&self) -> &Origin {
         match self {

@@ -121,18 +121,26 @@ impl SaveError {
 
 /// Writes `text` to `path` so that a reader sees the old file or the whole new one.
 ///
+/// A link stays a link, and a device or pipe such as `/dev/stdout` is written to and not replaced.
+///
 /// # Errors
 /// When the directory is missing, closed to us or full; nothing is left behind then.
 pub fn save(path: &Path, text: &str) -> Result<(), SaveError> {
+    let end = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let written = match fs::metadata(&end) {
+        Ok(there) if !there.is_file() => fs::write(&end, text),
+        _ => replace(&end, text),
+    };
+    written.map_err(|source| SaveError {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn replace(path: &Path, text: &str) -> io::Result<()> {
     let beside = name_beside(path);
     let written = write_through(&beside, text).and_then(|()| fs::rename(&beside, path));
-    written.map_err(|source| {
-        let _ = fs::remove_file(&beside);
-        SaveError {
-            path: path.to_owned(),
-            source,
-        }
-    })
+    written.inspect_err(|_| drop(fs::remove_file(&beside)))
 }
 
 /// A name in the same directory, because a rename does not cross file systems.

@@ -10,7 +10,7 @@
 //! was judged then and is not judged anew; and an archive of many documents.
 //!
 //! Reading order: [`document`] (the envelope), [`measure`] with [`direction`], [`stream`],
-//! [`round_trip`] and [`cpu`], then [`tune`](mod@tune), [`demo`], and [`file`] for the disk.
+//! [`round_trip`] and [`cpu`], then [`tune`](mod@tune), [`demo`], and [`file`](mod@file) for the disk.
 
 pub mod cpu;
 pub mod demo;
@@ -18,8 +18,11 @@ pub mod direction;
 pub mod document;
 pub mod file;
 pub mod host;
+mod layout;
 pub mod limit;
 pub mod measure;
+#[cfg(test)]
+mod reference;
 pub mod round_trip;
 pub mod setting;
 pub mod stream;

@@ -173,7 +173,7 @@ fn why(case: &Case) -> String {
     }
 }
 
-/// A demo document: three settings of the year 2000 and the tuned one.
+/// A demo document: two settings of the year 2000 and the tuned one.
 pub fn demo(seed: u64) -> Document<Demo> {
     let kib = |kib| Window::Fixed(Bytes::from_kib(kib));
     let slac = |megabits: u64| Published {
@@ -183,13 +183,6 @@ pub fn demo(seed: u64) -> Document<Demo> {
     let body = Demo {
         target: (&target()).into(),
         runs: vec![
-            labelled(
-                "1 stream, default window",
-                (1, Window::Auto),
-                None,
-                loss(),
-                seed,
-            ),
             labelled(
                 "2 x 256 KiB",
                 (2, kib(256)),

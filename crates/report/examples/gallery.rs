@@ -14,13 +14,13 @@ use report::Paint;
 fn main() -> Result<(), Box<dyn Error>> {
     let directory = PathBuf::from(env::args().nth(1).ok_or("name a directory")?);
     fs::create_dir_all(&directory)?;
-    let measured = |streams| AnyDocument::Measure(Box::new(measure(&Case::streams(streams, 7))));
+    let measured = |streams| AnyDocument::from(measure(&Case::streams(streams, 7)));
     let documents = [
         ("one-stream", measured(1)),
         ("eight-streams", measured(8)),
         ("all-streams", measured(128)),
-        ("tune", AnyDocument::Tune(Box::new(tune(7)))),
-        ("demo", AnyDocument::Demo(Box::new(demo(7)))),
+        ("tune", AnyDocument::from(tune(7))),
+        ("demo", AnyDocument::from(demo(7))),
     ];
     for (name, document) in documents {
         fs::write(

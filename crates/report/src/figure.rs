@@ -104,10 +104,10 @@ pub fn milliseconds(seconds: f64) -> String {
 /// Milliseconds with a sign: what was added.
 pub fn added_milliseconds(seconds: f64) -> String {
     let text = milliseconds(seconds);
-    match text.starts_with('-') {
-        true => text,
-        false => format!("+{text}"),
+    if text.starts_with('-') {
+        return text;
     }
+    format!("+{text}")
 }
 
 /// A share in percent, with the digits that small shares need.

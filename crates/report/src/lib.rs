@@ -6,8 +6,10 @@
 //!
 //! What is left out: plots in the terminal, and pages over many documents.
 //!
-//! Reading order: [`figure`] and [`words`] (numbers and sentences), [`terminal`], [`plot`], [`html`].
+//! Reading order: [`figure`] and [`words`] (numbers and sentences), [`comparison`],
+//! [`terminal`], [`plot`], [`html`].
 
+pub mod comparison;
 pub mod figure;
 pub mod html;
 pub mod plot;
@@ -16,4 +18,4 @@ pub mod words;
 
 pub use html::page;
 pub use plot::PlotError;
-pub use terminal::{Paint, text};
+pub use terminal::{Paint, origin, text};

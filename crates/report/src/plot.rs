@@ -20,7 +20,7 @@ use std::fmt::Display;
 
 use thiserror::Error;
 
-pub use compare::{Bar, compare};
+pub use compare::compare;
 pub use round_trips::round_trips;
 pub use streams::against_streams;
 pub use throughput::throughput;

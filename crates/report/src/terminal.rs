@@ -6,8 +6,9 @@
 mod layout;
 mod table;
 
-use record::{AnyDocument, Demo, LabelledRun, Measure, Origin, Run, Sample, Tune};
+use record::{AnyDocument, Demo, Measure, Origin, Run, Sample, Tune};
 
+use crate::comparison::{self, Compared, Role};
 use crate::figure;
 use crate::words;
 use layout::Page;
@@ -201,7 +202,9 @@ fn settings(page: &mut Page, tune: &Tune) {
 pub fn demo(demo: &Demo, paint: Paint) -> String {
     let mut page = Page::new(paint);
     page.title(&words::plain(&demo.target.name));
-    page.block(&runs(&compared(demo), paint));
+    let settings = comparison::settings(demo);
+    let rows: Vec<RunRow<'_>> = settings.iter().map(compared_row).collect();
+    page.block(&runs(&rows, paint));
     page.gap();
     page.sentence(&words::demo(demo));
     page.gap();
@@ -210,28 +213,15 @@ pub fn demo(demo: &Demo, paint: Paint) -> String {
     page.finish()
 }
 
-fn compared(demo: &Demo) -> Vec<RunRow<'_>> {
-    let mut rows: Vec<RunRow<'_>> = demo.runs.iter().map(labelled_row).collect();
-    let tuned = demo.tune.recommended_sample();
-    rows.extend(tuned.map(|sample| RunRow {
-        name: Name::Label {
-            label: "tuned, see below",
-            published_bits_per_second: None,
-        },
-        ..sample_row(sample, Standing::Chosen)
-    }));
-    rows
-}
-
-fn labelled_row(labelled: &LabelledRun) -> RunRow<'_> {
-    let published = labelled.published.as_ref();
+fn compared_row<'a>(compared: &'a Compared<'_>) -> RunRow<'a> {
+    let published = compared.published;
     RunRow {
         name: Name::Label {
-            label: &labelled.label,
+            label: &compared.label,
             published_bits_per_second: published.map(|p| p.throughput_bits_per_second),
         },
-        run: &labelled.run,
-        standing: Standing::Other,
+        run: &compared.run,
+        standing: Standing::of(compared.role == Role::Tuned),
     }
 }
 

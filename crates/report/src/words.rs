@@ -2,6 +2,7 @@
 
 use record::{Cause, Demo, Limit, Measure, Objective, Run, Setting, Tune, Unsettled, Window};
 
+use crate::comparison::{self, Role};
 use crate::figure;
 
 /// `text` in one line, without characters that could steer a terminal.
@@ -214,26 +215,23 @@ fn cut_short(because: &str) -> String {
     )
 }
 
-/// A demonstration in one sentence: the slowest setting beside the tuned one.
+/// A demonstration in one sentence: the slowest of the usual settings beside the tuned one.
 pub fn demo(demo: &Demo) -> String {
-    let slowest = demo
-        .runs
+    let settings = comparison::settings(demo);
+    let usual = settings
         .iter()
-        .min_by_key(|run| run.run.goodput_bits_per_second);
-    let Some(slowest) = slowest else {
+        .filter(|compared| compared.role == Role::Usual);
+    let Some(slowest) = usual.min_by_key(|compared| compared.run.goodput_bits_per_second) else {
         return recommendation(&demo.tune);
     };
-    let tuned = &demo.tune.recommended;
+    let (slow, tuned) = (slowest.run.goodput_bits_per_second, &demo.tune.recommended);
     format!(
         "One path, the same TCP: {} with \u{201c}{}\u{201d}, {} with {}{}.",
-        figure::rate(slowest.run.goodput_bits_per_second),
-        plain(&slowest.label),
+        figure::rate(slow),
+        slowest.label,
         figure::rate(tuned.throughput_bits_per_second),
         point(tuned.streams, tuned.window),
-        times_as_much(
-            tuned.throughput_bits_per_second,
-            slowest.run.goodput_bits_per_second
-        ),
+        times_as_much(tuned.throughput_bits_per_second, slow),
     )
 }
 

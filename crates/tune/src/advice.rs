@@ -2,12 +2,12 @@
 //!
 //! A window here is the size that a program passes to `setsockopt`, before Linux doubles it for its
 //! own bookkeeping. All tools below that have a flag for it mean the same, with two twists: bbcp
-//! gives the sending end a fifth less than it was told, and FDT sets the sending end only. An automatic window
-//! means no flag at all, since any size turns the kernel's own growth off.
+//! gives the sending end a fifth less than it was told, and FDT sets the sending end only. An
+//! automatic window means no flag at all, since any size turns the kernel's own growth off.
 //!
-//! Read for this: iperf3 3.12's help; globus-url-copy's usage text of the Globus Toolkit; xrdcp's manual
-//! page; bbcp's `bbcp_Config.C` and `bbcp_Network.C`; FDT's `TCPTransportProvider.java`; rclone's
-//! documentation of `--multi-thread-streams`. Left out: tools without parallel streams.
+//! Read for this: iperf3 3.12's help; globus-url-copy's usage text of the Globus Toolkit; xrdcp's
+//! manual page; bbcp's `bbcp_Config.C` and `bbcp_Network.C`; FDT's `TCPTransportProvider.java`;
+//! rclone's documentation of `--multi-thread-streams`. Left out: tools without parallel streams.
 
 use observe::{Direction, Setting, Window};
 use units::Bytes;
@@ -155,7 +155,8 @@ impl Flags {
     fn without_congestion(&mut self, setting: &Setting) {
         if let Some(name) = &setting.congestion {
             self.note(format!(
-                "it uses the host's congestion control: `sysctl -w net.ipv4.tcp_congestion_control={name}`"
+                "it uses the host's congestion control: \
+                 `sysctl -w net.ipv4.tcp_congestion_control={name}`"
             ));
         }
     }
@@ -209,7 +210,10 @@ fn xrdcp(setting: &Setting, flags: &mut Flags) {
         flags.note("-S counts the streams beside the first connection");
     }
     if streams > XRDCP_STREAMS_MAX {
-        flags.note(format!("it takes no more than {XRDCP_STREAMS_MAX} of the {streams} streams; --parallel copies several files at once"));
+        flags.note(format!(
+            "it takes no more than {XRDCP_STREAMS_MAX} of the {streams} streams; --parallel \
+             copies several files at once"
+        ));
     }
     flags.word("SOURCE DESTINATION");
     flags.without_window(setting);
@@ -222,7 +226,10 @@ fn bbcp(setting: &Setting, flags: &mut Flags) {
         // The sending end asks the kernel for four fifths of what it is told.
         Some(window) => {
             flags.flag("-w", format!("={}", window.times(5).get().div_ceil(4)));
-            flags.note("the = keeps bbcp from leaving the size to the kernel; the sending end takes a fifth less than it is told, so a quarter is added here");
+            flags.note(
+                "the = keeps bbcp from leaving the size to the kernel; the sending end takes a \
+                 fifth less than it is told, so a quarter is added here",
+            );
         }
         None => flags.note("without -w it leaves the size to Linux"),
     }
@@ -243,7 +250,10 @@ fn rclone(setting: &Setting, flags: &mut Flags) {
     flags.word("rclone copy --transfers 1");
     flags.flag("--multi-thread-streams", setting.streams);
     flags.word("SOURCE DESTINATION");
-    flags.note("files below --multi-thread-cutoff (256 MiB unless set) use one stream each; --transfers 1 keeps it from copying four files at once with as many streams each");
+    flags.note(
+        "files below --multi-thread-cutoff (256 MiB unless set) use one stream each; \
+         --transfers 1 keeps it from copying four files at once with as many streams each",
+    );
     flags.without_window(setting);
 }
 

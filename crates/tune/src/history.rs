@@ -66,8 +66,8 @@ impl History {
         self.target.limits
     }
 
-    /// Samples that may be recommended, each with its index. Of several with the same setting only the last counts:
-    /// it was taken to be surer.
+    /// Samples that may be recommended, each with its index. Of several with the same setting only
+    /// the last counts: it was taken to be surer.
     pub fn candidates(&self) -> Vec<(usize, &Sample)> {
         let repeated_later = |index: usize, sample: &Sample| {
             self.samples
@@ -121,7 +121,8 @@ impl History {
             .find_map(|sample| sample.summary.rtt_unloaded)
     }
 
-    /// The round-trip time on which the next sample's length is based: as loaded as the last one saw it.
+    /// The round-trip time on which the next sample's length is based: as loaded as the last one
+    /// saw it.
     pub fn rtt_for_sampling(&self) -> Option<Span> {
         let loaded = self
             .samples

@@ -12,6 +12,9 @@ use crate::tuning::{Purpose, Sample};
 /// A gain that could be larger than this, as far as the intervals tell, is worth one more doubling.
 const GAIN_POSSIBLE: f64 = 0.25;
 
+/// A last rung this close to the best seen is a level and not a collapse.
+const LEVEL: f64 = 0.9;
+
 /// The next stream count on automatic windows; `None` when the ladder has ended.
 pub(crate) fn next_rung(history: &History) -> Option<Request> {
     let rungs = history.taken_for(Purpose::Streams);
@@ -32,11 +35,21 @@ pub(crate) fn next_rung(history: &History) -> Option<Request> {
     Some(request(history, streams, why))
 }
 
-/// The highest rate of the main direction on a ladder that ended because more streams brought nothing.
+/// What the path carries, as far as more streams did not raise it: the highest rate of the main
+/// direction, once doubling has ended on a level close to it.
+///
+/// A ladder whose rate collapsed, as where streams overflow a shallow queue together, shows
+/// nothing.
 pub(crate) fn plateau(history: &History) -> Option<Rate> {
-    let rungs = history.taken_for(Purpose::Streams);
-    let highest = rungs.iter().map(|sample| sample.rate()).max();
-    highest.filter(|_| has_ended(&rungs))
+    let best = history.rate_best()?;
+    let on_level = |purpose| {
+        let rungs = history.taken_for(purpose);
+        let level = rungs
+            .last()
+            .map(|last| last.rate().as_f64() / best.as_f64());
+        has_ended(&rungs) && level.is_some_and(|level| level >= LEVEL)
+    };
+    (on_level(Purpose::Streams) || on_level(Purpose::Fit)).then_some(best)
 }
 
 fn first(history: &History) -> Request {
@@ -74,7 +87,7 @@ fn gain(rungs: &[&Sample]) -> Option<f64> {
 }
 
 /// Ended by one doubling that surely brought little, or by two that seem to.
-fn has_ended(rungs: &[&Sample]) -> bool {
+pub(crate) fn has_ended(rungs: &[&Sample]) -> bool {
     let small = |rungs: &[&Sample]| gain(rungs).is_some_and(|gain| gain < GAIN_MIN);
     let Some((_, earlier)) = rungs.split_last() else {
         return false;

@@ -1,9 +1,9 @@
 //! Finds the operating point of a [`observe::Target`]: how many streams, which window, and why.
 //!
-//! [`tune`] asks a [`Strategy`] which [`observe::Setting`] to sample next, has the target observe it, and ends
-//! with a [`Tuning`]: the recommendation, what limits one default stream and the recommended
-//! setting, every sample with the reason for taking it, and what all of it cost. The strategy of
-//! this crate is [`Staged`].
+//! [`tune`] asks a [`Strategy`] which [`observe::Setting`] to sample next, has the target observe
+//! it, and ends with a [`Tuning`]: the recommendation, what limits one default stream and the
+//! recommended setting, every sample with the reason for taking it, and what all of it cost. The
+//! strategy of this crate is [`Staged`].
 //!
 //! What is left out: settings that change while data flows, models fitted to the samples, and
 //! anything remembered from an earlier tuning. There is no clock here: time is what the
@@ -16,6 +16,7 @@ pub mod advice;
 mod choose;
 mod doubts;
 mod driver;
+mod fit;
 mod history;
 mod host;
 mod ladder;

@@ -75,14 +75,14 @@ pub struct TunePlan {
 impl Default for TunePlan {
     /// * 128 streams: the most that a run may have; the search stops long before on most paths.
     /// * 10 s a sample: 60 round trips at 165 ms, some teeth of a saw-tooth.
-    /// * 50 s for everything: a user waits a minute, and the last sample may still be running.
+    /// * 55 s for everything: a user waits a minute.
     fn default() -> Self {
         TunePlan {
             objective: Objective::default(),
             base: Setting::new(StreamCount::ONE, Window::Auto),
             streams_max: StreamCount::MAX,
             sample_max: Span::from_secs(10),
-            budget: Span::from_secs(50),
+            budget: Span::from_secs(55),
         }
     }
 }
@@ -105,11 +105,13 @@ const STEADY_MAX: Span = Span::from_secs(4);
 
 /// The longest sample in round trips: ten of slow start, and then thirty.
 const SAMPLE_ROUND_TRIPS: u64 = 40;
-/// ... and at least this, so that a run of the shortest kind has a second try at being steady.
-const SAMPLE_MIN: Span = Span::from_secs(3);
+/// ... and at least this: an interval needs two seconds, and warm-up may take as long.
+const SAMPLE_MIN: Span = Span::from_secs(4);
 
 /// The first sample meets an unknown round trip, so it looks for longer before it may stop.
 const FIRST_STEADY: Span = Span::from_secs(3);
+/// ... and may run as long as one at 175 ms would.
+const FIRST_MAX: Span = Span::from_secs(7);
 /// ... and probes the idle path, once for the whole tuning.
 const UNLOADED: Span = Span::from_secs(1);
 
@@ -143,7 +145,7 @@ impl TunePlan {
 
     /// The longest that one sample may run at this round-trip time.
     pub(crate) fn sample_time(&self, rtt: Option<Span>) -> Span {
-        let wanted = rtt.map_or(self.sample_max, |rtt| rtt.times(SAMPLE_ROUND_TRIPS));
+        let wanted = rtt.map_or(FIRST_MAX, |rtt| rtt.times(SAMPLE_ROUND_TRIPS));
         wanted.max(SAMPLE_MIN).min(self.sample_max)
     }
 }

@@ -1,9 +1,11 @@
 //! The first strategy: streams, then windows where a buffer limits, then what is still in doubt.
 //!
-//! 1. **Streams** (`ladder.rs`): 1, 2, 4, 8, ... on automatic windows until twice the streams bring less than 5 %.
-//! 2. **Window** (`windows.rs`): only where the kernel says that a buffer held the default stream back.
-//! 3. **Fit** (`windows.rs`): one sample of a window that just fills the path, where the streams' own
-//!    growth overflows its queue.
+//! 1. **Streams** (`ladder.rs`): 1, 2, 4, 8, ... on automatic windows until twice the streams bring
+//!    less than 5 %.
+//! 2. **Window** (`windows.rs`): only where the kernel says that a buffer held the default stream
+//!    back.
+//! 3. **Fit** (`fit.rs`): windows too small to overflow the path's queue, where the streams' own
+//!    growth does, or where its delay is what the objective minds.
 //! 4. **Confirm** (`doubts.rs`): once more, longer, when chance could turn the choice around.
 //! 5. **Explain** (`doubts.rs`): the default stream paced, when its losses could have two causes.
 //!
@@ -18,7 +20,7 @@
 use crate::choose::choose;
 use crate::history::History;
 use crate::strategy::{Choice, Request, Strategy};
-use crate::{doubts, ladder, windows};
+use crate::{doubts, fit, ladder, windows};
 
 /// See the page of this module.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,7 +30,7 @@ impl Strategy for Staged {
     fn next(&self, history: &History) -> Option<Request> {
         let optional = [
             windows::larger,
-            windows::fitting,
+            fit::fitting,
             doubts::confirm,
             doubts::explain,
         ];

@@ -1,7 +1,7 @@
 //! A target made of formulas, with seeded noise.
 //!
-//! `path.rs` says what each setting carries; this page turns that into an observation a real run could have
-//! given: a ramp, noise from interval to interval, and the kernel's counters.
+//! `path.rs` says what each setting carries; this page turns that into an observation a real run
+//! could have given: a ramp, noise from interval to interval, and the kernel's counters.
 
 mod path;
 

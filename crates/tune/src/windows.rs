@@ -1,24 +1,21 @@
-//! Fixed windows, only where there is reason to think that one beats the kernel's own sizing.
+//! Larger windows, only where the kernel says that a buffer held the default stream back.
 //!
-//! A fixed window switches the kernel's growth off. It wins in two cases: the kernel may grow less
-//! than a program may ask for, or streams left to grow overflow a shallow queue together.
+//! A fixed window switches the kernel's growth off, so it wins only where the kernel may grow less
+//! than a program may ask for.
 
 use observe::{HostLimits, Limit, StreamCount, Window};
 use units::Bytes;
 
-use crate::choose::choose;
 use crate::history::{History, main_direction};
-use crate::plan::{GAIN_MIN, Objective};
+use crate::plan::GAIN_MIN;
 use crate::strategy::Request;
 use crate::tuning::{Purpose, Sample};
 
-/// Windows ask for this much of the bandwidth-delay product in hundredths: a buffer also holds what the kernel adds
-/// to the payload, and the highest goodput seen is not quite the capacity.
+/// Windows ask for this much of the bandwidth-delay product in hundredths: a buffer also holds what
+/// the kernel adds to the payload, and the highest goodput seen is not quite the capacity.
 const ROOM_PERCENT: u64 = 125;
 /// At most this many samples of larger windows: a first one, and two doublings of its streams.
 const LARGER_MAX: usize = 3;
-/// Below this, losses are too rare for overflowing queues to matter.
-const LOSS_WORTH_A_FIT: f64 = 1e-3;
 /// The smallest window worth asking for: a dozen packets.
 const WINDOW_MIN: Bytes = Bytes::from_kib(16);
 /// Streams at this share of the best need no larger window.
@@ -94,52 +91,8 @@ fn more_streams(history: &History, taken: &[&Sample]) -> Option<Request> {
     })
 }
 
-/// A window that just fills the path at the stream count chosen so far.
-pub(crate) fn fitting(history: &History) -> Option<Request> {
-    if !history.taken_for(Purpose::Fit).is_empty() {
-        return None;
-    }
-    let chosen = history.samples.get(choose(history)?.sample)?;
-    let tcp = &main_direction(chosen)?.tcp;
-    let reason = reason_to_fit(history, chosen)?;
-    let window = window_for(
-        history.product()?,
-        chosen.streams(),
-        granted_max(history.limits()),
-    );
-    let binds = tcp
-        .congestion_window
-        .is_none_or(|grown| window < grown.times(2));
-    (chosen.setting.window == Window::Auto && binds).then(|| {
-        let why = format!(
-            "{reason}; {} streams of {} just fill the path",
-            chosen.streams(),
-            window.human()
-        );
-        request(history, chosen.streams(), window, Purpose::Fit, why)
-    })
-}
-
-fn reason_to_fit(history: &History, chosen: &Sample) -> Option<String> {
-    let lost = chosen
-        .retransmitted_share()
-        .filter(|share| *share > LOSS_WORTH_A_FIT);
-    if let Some(share) = lost {
-        return Some(format!(
-            "{:.1} % is sent twice when windows grow freely",
-            share * 100.0
-        ));
-    }
-    let delay_counts = matches!(
-        history.plan.objective,
-        Objective::Power | Objective::Gentle { .. }
-    );
-    let queue = history.verdict(chosen).limit == Limit::Link;
-    (delay_counts && queue).then(|| "a queue stands when windows grow freely".to_owned())
-}
-
 /// The largest window that both ends grant; the far end is taken to be like this one.
-fn granted_max(limits: Option<HostLimits>) -> Option<Bytes> {
+pub(crate) fn granted_max(limits: Option<HostLimits>) -> Option<Bytes> {
     limits.map(|limits| limits.send_fixed_max.min(limits.receive_fixed_max))
 }
 
@@ -152,7 +105,7 @@ fn fewest_streams(needed: Bytes, granted: Option<Bytes>) -> Option<StreamCount> 
 }
 
 /// One stream's share of `needed`, rounded up to a power of two, within what the host grants.
-fn window_for(needed: Bytes, streams: StreamCount, granted: Option<Bytes>) -> Bytes {
+pub(crate) fn window_for(needed: Bytes, streams: StreamCount, granted: Option<Bytes>) -> Bytes {
     let share = needed.get().div_ceil(u64::from(streams.get()));
     let window = Bytes::new(share.checked_next_power_of_two().unwrap_or(share)).max(WINDOW_MIN);
     granted.map_or(window, |granted| window.min(granted))
@@ -162,7 +115,7 @@ fn percent_of(bytes: Bytes, percent: u64) -> Bytes {
     Bytes::new(bytes.times(percent).get() / 100)
 }
 
-fn request(
+pub(crate) fn request(
     history: &History,
     streams: StreamCount,
     window: Bytes,

@@ -11,7 +11,8 @@ use crate::{Precision, Progress};
 impl Precision {
     /// Whether the goodput of these streams is known to within this precision.
     ///
-    /// * `streams`: the readings so far of each stream of one direction, or one series of their sum.
+    /// * `streams`: the readings so far of each stream of one direction, or one series of their
+    ///   sum.
     ///
     /// Meant to be asked every [`crate::SamplePlan::INTERVAL`]: it costs microseconds for a run of
     /// ten seconds.

@@ -123,7 +123,7 @@ pub struct DirectionSummary {
     pub fairness: Option<f64>,
     /// What the senders' kernels said.
     pub tcp: TcpSummary,
-    /// Retransmitted segments over the whole run, as given at the end.
+    /// Retransmitted segments over the whole run, warm-up included.
     pub retransmits_total: Option<u64>,
     /// The busiest thread at this end, as a share of one processor over the whole run.
     pub thread_cpu_share: Option<f64>,
@@ -181,7 +181,8 @@ impl Summary {
         }
     }
 
-    /// Round-trip time that the run added to the idle path's; `None` when one of the two is unknown.
+    /// Round-trip time that the run added to the idle path's; `None` when one of the two is
+    /// unknown.
     pub fn rtt_added(&self) -> Option<Span> {
         Some(self.rtt_loaded? - self.rtt_unloaded?)
     }

@@ -97,7 +97,8 @@ impl<'a> Evidence<'a> {
         explained().unwrap_or(false)
     }
 
-    /// The busiest sign of a processor in the way: our thread, or all of a far end serving one stream.
+    /// The busiest sign of a processor in the way: our thread, or all of a far end serving one
+    /// stream.
     pub fn busiest_cpu(&self) -> Option<f64> {
         let far = self.cpu_far.filter(|_| self.streams() == 1);
         [self.way.thread_cpu_share, far]

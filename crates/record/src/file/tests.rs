@@ -11,14 +11,14 @@ fn refused(text: &str) -> LoadError {
 fn a_measure_comes_back_as_it_was() {
     let document = synthetic::measure(&Case::streams(3, 1));
     let back = parse(Path::new("x"), &document.to_json()).unwrap();
-    assert_eq!(back, AnyDocument::Measure(Box::new(document)));
+    assert_eq!(back, AnyDocument::from(document));
 }
 
 #[test]
 fn a_tune_comes_back_as_it_was() {
     let document = synthetic::tune(2);
     let back = parse(Path::new("x"), &document.to_json()).unwrap();
-    assert_eq!(back, AnyDocument::Tune(Box::new(document)));
+    assert_eq!(back, AnyDocument::from(document));
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn a_demo_comes_back_from_the_disk_as_it_was() {
     let document = synthetic::demo(3);
     save(&path, &document.to_json()).unwrap();
     let back = load(&path).unwrap();
-    assert_eq!(back, AnyDocument::Demo(Box::new(document)));
+    assert_eq!(back, AnyDocument::from(document));
 }
 
 #[test]
@@ -44,12 +44,24 @@ fn saving_replaces_the_old_file_and_leaves_nothing_beside_it() {
 #[test]
 fn a_failed_save_leaves_nothing_behind() {
     let directory = tempfile::tempdir().unwrap();
-    // A directory cannot be replaced by a file, so the rename fails after the write.
     let path = directory.path().join("taken");
     fs::create_dir(&path).unwrap();
     let error = save(&path, "text").unwrap_err();
     assert!(error.to_string().contains("taken"), "{error}");
+    // A directory cannot be replaced by a file, so the rename fails after the write.
+    assert!(replace(&path, "text").is_err());
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_link_stays_a_link() {
+    let directory = tempfile::tempdir().unwrap();
+    let (real, link) = (directory.path().join("real"), directory.path().join("link"));
+    save(&real, "old").unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    save(&link, "new").unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(&real).unwrap(), "new");
 }
 
 #[test]

@@ -72,10 +72,7 @@ pub(super) fn make(case: &Case) -> Made {
 
 fn setting(case: &Case) -> Setting {
     let count = StreamCount::new(u64::from(case.streams)).unwrap_or(StreamCount::ONE);
-    Setting {
-        congestion: Some("reno".to_owned()),
-        ..Setting::new(count, case.window)
-    }
+    Setting::new(count, case.window)
 }
 
 fn queueing(case: &Case) -> f64 {

@@ -1,80 +1,67 @@
 //! The page of a demonstration.
 
 use maud::{Markup, html};
-use record::{Demo, LabelledRun};
+use record::Demo;
 
 use super::{parts, tune};
+use crate::comparison::{self, Compared, Role};
 use crate::figure;
 use crate::plot::{self, PlotError};
 use crate::words;
 
 pub fn body(demo: &Demo) -> Result<Markup, PlotError> {
+    let settings = comparison::settings(demo);
     Ok(html! {
         p.lead { (words::demo(demo)) }
         (parts::tiles(&tune::tiles(&demo.tune)))
         section.why { (parts::sentences(&words::tune(&demo.tune))) }
-        (bars(demo)?)
-        (table(demo))
+        (bars(&settings)?)
+        (table(&settings))
         h2 { "How the tuner got there" }
         (tune::curve(&demo.tune)?)
         (tune::table(&demo.tune))
         (parts::settings(&demo.tune))
         h2 { "Each setting at work" }
-        @for labelled in &demo.runs { (at_work(labelled)?) }
-        @if let Some(sample) = demo.tune.recommended_sample() {
-            h3 { "Tuned: " (words::setting(&sample.run.setting)) }
-            (parts::run_plots(&sample.run)?)
-        }
+        @for compared in &settings { (at_work(compared)?) }
     })
 }
 
-fn bars(demo: &Demo) -> Result<Markup, PlotError> {
-    let source = demo.runs.iter().find_map(|run| run.published.as_ref());
-    let svg = plot::compare(
-        &plot::compare::bars(demo),
-        source.map(|published| published.source.as_str()),
-    )?;
+fn bars(settings: &[Compared<'_>]) -> Result<Markup, PlotError> {
+    let svg = plot::compare(settings)?;
     Ok(parts::plot(
         &svg,
         "Goodput of each setting on the same path.",
     ))
 }
 
-fn table(demo: &Demo) -> Markup {
+fn table(settings: &[Compared<'_>]) -> Markup {
     html! {
         div.table {
             table {
                 thead { tr { th { "setting" } (parts::run_headings()) th.number { "published" } } }
-                tbody {
-                    @for labelled in &demo.runs { (row(labelled)) }
-                    @if let Some(sample) = demo.tune.recommended_sample() {
-                        tr.chosen {
-                            td.text { "tuned: " (words::setting(&sample.run.setting)) }
-                            (parts::run_cells(&sample.run))
-                            td.number { (figure::ABSENT) }
-                        }
-                    }
-                }
+                tbody { @for compared in settings { (row(compared)) } }
             }
         }
     }
 }
 
-fn row(labelled: &LabelledRun) -> Markup {
-    let published = labelled.published.as_ref();
+fn row(compared: &Compared<'_>) -> Markup {
+    let published = compared
+        .published
+        .map(|published| published.throughput_bits_per_second);
     html! {
-        tr {
-            td.text { (labelled.label) }
-            (parts::run_cells(&labelled.run))
-            td.number { (figure::or_absent(published, |p| figure::rate(p.throughput_bits_per_second))) }
+        tr.chosen[compared.role == Role::Tuned] {
+            td.text { (compared.label) }
+            (parts::run_cells(&compared.run))
+            td.number { (figure::or_absent(published, figure::rate)) }
         }
     }
 }
 
-fn at_work(labelled: &LabelledRun) -> Result<Markup, PlotError> {
+fn at_work(compared: &Compared<'_>) -> Result<Markup, PlotError> {
     Ok(html! {
-        h3 { (labelled.label) }
-        @if let Some(why) = words::why(&labelled.run) { p { (why) } }
-        (parts::run_plots(&labelled.run)?)
+        h3 { (compared.label) }
+        @if let Some(why) = words::why(&compared.run) { p { (why) } }
+        (parts::run_plots(&compared.run)?)
     })
 }

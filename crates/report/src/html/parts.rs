@@ -1,7 +1,7 @@
 //! Pieces that several pages share.
 
 use maud::{Markup, PreEscaped, html};
-use record::{Run, Tune};
+use record::{DirectionFigures, Run, StreamDirection, Tune};
 
 use crate::figure::{self, ABSENT};
 use crate::plot::{self, PlotError};
@@ -47,14 +47,11 @@ fn goodput_tile(run: &Run) -> Tile {
 }
 
 fn round_trip_tile(run: &Run) -> Tile {
-    let idle = run
+    let added = run
         .rtt
-        .unloaded
-        .as_ref()
-        .and_then(|series| series.mean_seconds);
-    let added = run.rtt.added_seconds;
-    let added = added.map(|added| format!("{} ms", figure::added_milliseconds(added)));
-    let idle = idle.map(|idle| format!("on {} idle", figure::milliseconds(idle)));
+        .added_seconds
+        .map(|added| format!("{} ms", figure::added_milliseconds(added)));
+    let idle = idle_seconds(run).map(|idle| format!("on {} idle", figure::milliseconds(idle)));
     let notes: Vec<String> = [added, idle].into_iter().flatten().collect();
     Tile {
         name: "Round trip, loaded",
@@ -63,6 +60,16 @@ fn round_trip_tile(run: &Run) -> Tile {
         }),
         note: notes.join(" "),
     }
+}
+
+/// The idle round trip that the added delay counts from.
+fn idle_seconds(run: &Run) -> Option<f64> {
+    let probed = run
+        .rtt
+        .unloaded
+        .as_ref()
+        .and_then(|series| series.mean_seconds);
+    probed.or_else(|| Some(run.rtt_loaded_seconds()? - run.rtt.added_seconds?))
 }
 
 fn resent_tile(run: &Run) -> Tile {
@@ -95,17 +102,40 @@ pub fn run_plots(run: &Run) -> Result<Markup, PlotError> {
     let throughputs: Result<Vec<_>, _> = run
         .directions
         .iter()
-        .map(|direction| plot::throughput(run, direction))
+        .map(|direction| throughput(run, direction))
         .collect();
     let round_trips = plot::round_trips(run)?;
     Ok(html! {
-        @for svg in throughputs?.into_iter().flatten() {
-            (plot(&svg, "Throughput over time, stacked by stream. The line is the goodput over the steady window."))
-        }
+        @for drawn in throughputs? { (drawn) }
         @if let Some(svg) = round_trips {
             (plot(&svg, "Round-trip times before the streams started and beside them."))
         }
     })
+}
+
+fn throughput(run: &Run, direction: &DirectionFigures) -> Result<Markup, PlotError> {
+    let svg = plot::throughput(run, direction)?;
+    Ok(svg
+        .map(|svg| plot(&svg, &throughput_caption(run, direction)))
+        .unwrap_or_default())
+}
+
+fn throughput_caption(run: &Run, direction: &DirectionFigures) -> String {
+    let way = match (run.directions.len(), direction.direction) {
+        (0 | 1, _) => "",
+        (_, StreamDirection::Sending) => " Sending.",
+        (_, StreamDirection::Receiving) => " Receiving.",
+    };
+    let ours = run
+        .streams
+        .iter()
+        .filter(|stream| stream.direction == direction.direction);
+    let ranked = if ours.count() > plot::throughput::BANDS_MAX {
+        " Streams of like rank share an area; rank 1 moved the most."
+    } else {
+        ""
+    };
+    format!("Throughput over time, stacked by stream.{way}{ranked} The line is the goodput.")
 }
 
 /// Commands for other tools, and the kernel settings in their way.

@@ -4,15 +4,15 @@ use record::{AnyDocument, Document, Measure};
 use super::*;
 
 fn measured(document: Document<Measure>) -> String {
-    page(&AnyDocument::Measure(Box::new(document))).unwrap()
+    page(&AnyDocument::from(document)).unwrap()
 }
 
 #[test]
 fn a_page_asks_nothing_of_the_network_and_runs_nothing() {
     let pages = [
         measured(synthetic::measure(&Case::streams(8, 1))),
-        page(&AnyDocument::Tune(Box::new(synthetic::tune(7)))).unwrap(),
-        page(&AnyDocument::Demo(Box::new(synthetic::demo(7)))).unwrap(),
+        page(&AnyDocument::from(synthetic::tune(7))).unwrap(),
+        page(&AnyDocument::from(synthetic::demo(7))).unwrap(),
     ];
     for page in pages {
         let outside = page.replace("http://www.w3.org/2000/svg", "");
@@ -42,7 +42,7 @@ fn texts_of_the_document_are_escaped() {
 fn labels_in_a_plot_are_escaped() {
     let mut document = synthetic::demo(7);
     document.body.runs[0].label = "<b>&\"".to_owned();
-    let page = page(&AnyDocument::Demo(Box::new(document))).unwrap();
+    let page = page(&AnyDocument::from(document)).unwrap();
     assert!(!page.contains("<b>"));
 }
 
@@ -81,5 +81,30 @@ fn a_document_with_nothing_in_it_makes_a_page() {
     let mut tune = synthetic::tune(7);
     tune.body.samples.clear();
     tune.body.settings.clear();
-    assert!(super::page(&AnyDocument::Tune(Box::new(tune))).is_ok());
+    assert!(super::page(&AnyDocument::from(tune)).is_ok());
+}
+
+#[test]
+fn two_directions_have_a_plot_each() {
+    let mut document = synthetic::measure(&Case::streams(4, 1));
+    let run = &mut document.body.run;
+    let mut back = run.directions[0].clone();
+    back.direction = record::StreamDirection::Receiving;
+    run.directions.push(back);
+    run.streams[2].direction = record::StreamDirection::Receiving;
+    run.streams[3].direction = record::StreamDirection::Receiving;
+    let page = measured(document);
+    assert!(page.contains(" Sending.") && page.contains(" Receiving."));
+    assert_eq!(page.matches("<svg").count(), 3);
+}
+
+#[test]
+fn a_run_that_never_settled_says_so() {
+    let mut document = synthetic::measure(&Case::streams(1, 1));
+    let run = &mut document.body.run;
+    run.steady.settled = false;
+    run.directions[0].steady.settled = false;
+    let page = measured(document);
+    assert!(page.contains("never settled") && page.contains("whole run, not steady"));
+    assert!(!page.contains("steady window"));
 }

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use record::{Sample, Tune};
 
 use super::parts::{self, Tile};
+use crate::comparison;
 use crate::figure;
 use crate::plot::{self, PlotError};
 use crate::words;
@@ -27,8 +28,8 @@ pub fn tiles(tune: &Tune) -> Vec<Tile> {
         value: chosen.streams.to_string(),
         note: format!("window {}", figure::window(chosen.window)),
     }];
-    let run = tune.recommended_sample().map(|sample| &sample.run);
-    tiles.extend(run.map(parts::run_tiles).unwrap_or_default());
+    let run = comparison::tuned_run(tune);
+    tiles.extend(run.as_ref().map(parts::run_tiles).unwrap_or_default());
     tiles
 }
 

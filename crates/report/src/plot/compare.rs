@@ -3,12 +3,12 @@
 use plotters::element::{PathElement, Rectangle};
 use plotters::style::text_anchor::HPos;
 use plotters::style::{Color, RGBColor};
-use record::{Demo, Interval, Window};
 
 use super::PlotError;
 use super::canvas::{Area, WIDTH, draw, text, text_width};
 use super::legend::{Entry, Mark, legend};
 use super::palette::{ACCENT, BLUE, GREY, INK};
+use crate::comparison::{Compared, Role};
 use crate::{figure, words};
 
 const ROW: i32 = 96;
@@ -18,75 +18,21 @@ const VALUE: i32 = 360;
 /// Longer labels are cut.
 const LABEL_CHARACTERS: usize = 34;
 
-/// One bar.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Bar {
-    /// Its name.
-    pub label: String,
-    /// Its length, in bits per second.
-    pub goodput_bits_per_second: u64,
-    /// Its 95 % interval.
-    pub interval: Option<Interval>,
-    /// What somebody else measured on the real path.
-    pub published_bits_per_second: Option<u64>,
-    /// Whether it is one of the settings compared or the tuned one.
-    pub role: Role,
-}
-
-/// What a bar stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// A setting that people have used.
-    Compared,
-    /// What the tuner recommends.
-    Tuned,
-}
-
 /// Where things stand across the sheet.
 struct Layout {
     left: i32,
     units_per_bit: f64,
 }
 
-/// The bars of a demonstration: its settings in order, the tuned one last.
-pub fn bars(demo: &Demo) -> Vec<Bar> {
-    let compared = demo.runs.iter().map(|labelled| Bar {
-        label: words::plain(&labelled.label),
-        goodput_bits_per_second: labelled.run.goodput_bits_per_second,
-        interval: labelled.run.interval,
-        published_bits_per_second: labelled
-            .published
-            .as_ref()
-            .map(|p| p.throughput_bits_per_second),
-        role: Role::Compared,
-    });
-    compared.chain([tuned(demo)]).collect()
-}
-
-fn tuned(demo: &Demo) -> Bar {
-    let chosen = &demo.tune.recommended;
-    Bar {
-        label: tuned_label(chosen.streams, chosen.window),
-        goodput_bits_per_second: chosen.throughput_bits_per_second,
-        interval: chosen.interval,
-        published_bits_per_second: None,
-        role: Role::Tuned,
-    }
-}
-
-fn tuned_label(streams: u16, window: Window) -> String {
-    format!("tuned: {streams} x {}", figure::window(window))
-}
-
 /// Horizontal bars with their values, whiskers for the interval and a mark for the published value.
 ///
 /// # Errors
 /// When the drawing library fails.
-pub fn compare(bars: &[Bar], source: Option<&str>) -> Result<String, PlotError> {
+pub fn compare(bars: &[Compared<'_>]) -> Result<String, PlotError> {
     let layout = Layout::of(bars);
     let rows = i32::try_from(bars.len()).unwrap_or(i32::MAX).clamp(1, 64);
     draw((rows * ROW + 70) as u32, |sheet| {
-        let below = legend(sheet, &entries(source))?;
+        let below = legend(sheet, &entries(bars))?;
         for (bar, row) in bars.iter().zip(0..rows) {
             layout.bar(&below, bar, row * ROW + ROW / 2)?;
         }
@@ -94,27 +40,26 @@ pub fn compare(bars: &[Bar], source: Option<&str>) -> Result<String, PlotError> 
     })
 }
 
-fn entries(source: Option<&str>) -> Vec<Entry> {
-    let published = source.map(|source| {
-        Entry::new(
-            Mark::Line(INK),
-            format!("published: {}", words::plain(source)),
-        )
+fn entries(bars: &[Compared<'_>]) -> Vec<Entry> {
+    let published = bars.iter().find_map(|bar| bar.published);
+    let published = published.map(|published| {
+        let source = short(&words::plain(&published.source));
+        Entry::new(Mark::Line(INK), format!("published: {source}"))
     });
-    let tuned = Entry::new(Mark::Area(ACCENT), "recommended");
     let compared = Entry::new(Mark::Area(BLUE), "goodput here, with its 95 % interval");
+    let tuned = Entry::new(Mark::Area(ACCENT), "recommended");
     [compared, tuned].into_iter().chain(published).collect()
 }
 
 impl Layout {
-    fn of(bars: &[Bar]) -> Self {
+    fn of(bars: &[Compared<'_>]) -> Self {
         let widest = bars
             .iter()
             .map(|bar| text_width(&short(&bar.label)))
             .max()
             .unwrap_or(0);
         let left = widest + 30;
-        let longest = bars.iter().map(Bar::reach).max().unwrap_or(1).max(1);
+        let longest = bars.iter().map(reach).max().unwrap_or(1).max(1);
         Layout {
             left,
             units_per_bit: f64::from(WIDTH as i32 - left - VALUE) / longest as f64,
@@ -125,11 +70,11 @@ impl Layout {
         self.left + (bits_per_second as f64 * self.units_per_bit) as i32
     }
 
-    fn bar(&self, area: &Area<'_>, bar: &Bar, y: i32) -> Result<(), PlotError> {
-        let end = self.x(bar.goodput_bits_per_second);
+    fn bar(&self, area: &Area<'_>, bar: &Compared<'_>, y: i32) -> Result<(), PlotError> {
+        let end = self.x(bar.run.goodput_bits_per_second);
         let shape = Rectangle::new(
             [(self.left, y - BAR / 2), (end, y + BAR / 2)],
-            bar.colour().filled(),
+            colour(bar.role).filled(),
         );
         area.draw(&shape).map_err(PlotError::from_drawing)?;
         self.whisker(area, bar, y)?;
@@ -137,14 +82,15 @@ impl Layout {
         let name = text(&INK, HPos::Right);
         area.draw_text(&short(&bar.label), &name, (self.left - 18, y))
             .map_err(PlotError::from_drawing)?;
-        let value = figure::rate_with_margin(bar.goodput_bits_per_second, bar.interval.as_ref());
-        let place = (self.x(bar.reach()) + 22, y);
+        let value =
+            figure::rate_with_margin(bar.run.goodput_bits_per_second, bar.run.interval.as_ref());
+        let place = (self.x(reach(bar)) + 22, y);
         area.draw_text(&value, &text(&INK, HPos::Left), place)
             .map_err(PlotError::from_drawing)
     }
 
-    fn whisker(&self, area: &Area<'_>, bar: &Bar, y: i32) -> Result<(), PlotError> {
-        let Some(interval) = bar.interval else {
+    fn whisker(&self, area: &Area<'_>, bar: &Compared<'_>, y: i32) -> Result<(), PlotError> {
+        let Some(interval) = bar.run.interval else {
             return Ok(());
         };
         let ends = [interval.low_bits_per_second, interval.high_bits_per_second];
@@ -155,11 +101,11 @@ impl Layout {
             .try_for_each(|line| stroke(area, line, GREY, 4))
     }
 
-    fn published(&self, area: &Area<'_>, bar: &Bar, y: i32) -> Result<(), PlotError> {
-        let Some(published) = bar.published_bits_per_second else {
+    fn published(&self, area: &Area<'_>, bar: &Compared<'_>, y: i32) -> Result<(), PlotError> {
+        let Some(published) = bar.published else {
             return Ok(());
         };
-        let x = self.x(published);
+        let x = self.x(published.throughput_bits_per_second);
         stroke(
             area,
             vec![(x, y - BAR / 2 - 8), (x, y + BAR / 2 + 8)],
@@ -187,53 +133,53 @@ fn short(label: &str) -> String {
     format!("{kept}\u{2026}")
 }
 
-impl Bar {
-    /// How far anything of this bar goes.
-    fn reach(&self) -> u64 {
-        let high = self.interval.map(|interval| interval.high_bits_per_second);
-        let others = [high, self.published_bits_per_second].into_iter().flatten();
-        others.fold(self.goodput_bits_per_second, u64::max)
-    }
+/// How far anything of this bar goes.
+fn reach(bar: &Compared<'_>) -> u64 {
+    let high = bar
+        .run
+        .interval
+        .map(|interval| interval.high_bits_per_second);
+    let published = bar
+        .published
+        .map(|published| published.throughput_bits_per_second);
+    let others = [high, published].into_iter().flatten();
+    others.fold(bar.run.goodput_bits_per_second, u64::max)
+}
 
-    fn colour(&self) -> RGBColor {
-        match self.role {
-            Role::Compared => BLUE,
-            Role::Tuned => ACCENT,
-        }
+fn colour(role: Role) -> RGBColor {
+    match role {
+        Role::Usual => BLUE,
+        Role::Tuned => ACCENT,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::comparison::settings;
     use record::synthetic;
 
     #[test]
-    fn the_tuned_setting_is_the_last_bar() {
-        let bars = bars(&synthetic::demo(7).body);
-        assert_eq!(bars.len(), 4);
-        assert_eq!(bars[3].label, "tuned: 8 x auto");
-        assert_eq!(bars[1].published_bits_per_second, Some(9_450_000));
-    }
-
-    #[test]
     fn values_stay_on_the_sheet() {
-        let mut bars = bars(&synthetic::demo(7).body);
+        let demo = synthetic::demo(7).body;
+        let mut bars = settings(&demo);
         bars[0].label = "x".repeat(500);
         let layout = Layout::of(&bars);
         for bar in &bars {
+            let run = &bar.run;
             let value =
-                figure::rate_with_margin(bar.goodput_bits_per_second, bar.interval.as_ref());
-            let end = layout.x(bar.reach()) + 22 + text_width(&value);
+                figure::rate_with_margin(run.goodput_bits_per_second, run.interval.as_ref());
+            let end = layout.x(reach(bar)) + 22 + text_width(&value);
             assert!(end <= WIDTH as i32, "{end}");
         }
     }
 
     #[test]
     fn no_bars_and_endless_bars_are_drawn() {
-        let mut bars = bars(&synthetic::demo(7).body);
-        bars[0].goodput_bits_per_second = u64::MAX;
-        assert!(compare(&bars, None).is_ok());
-        assert!(compare(&[], None).is_ok());
+        let demo = synthetic::demo(7).body;
+        let mut bars = settings(&demo);
+        bars[1].run.to_mut().goodput_bits_per_second = u64::MAX;
+        assert!(compare(&bars).is_ok());
+        assert!(compare(&[]).is_ok());
     }
 }

@@ -15,7 +15,7 @@ pub const SHADE: RGBColor = RGBColor(0xEA, 0xF2, 0xF8);
 pub const GREY: RGBColor = RGBColor(0x9A, 0xA3, 0xAB);
 /// The chosen setting, and lost probes.
 pub const ACCENT: RGBColor = RGBColor(0xD5, 0x5E, 0x00);
-/// The first of the [`SERIES`].
+/// The first of the [`SERIES`]. Written `#0072B2` in the SVG.
 pub const BLUE: RGBColor = RGBColor(0x00, 0x72, 0xB2);
 
 /// Colours of series, in order.
@@ -32,4 +32,18 @@ pub const SERIES: [RGBColor; 7] = [
 /// The colour of the series `index`; they repeat after seven.
 pub fn series(index: usize) -> RGBColor {
     SERIES[index % SERIES.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_style_sheet_restyles_the_colours_that_are_drawn() {
+        let style = include_str!("../html/style.css");
+        for RGBColor(red, green, blue) in [INK, GRID, SHADE, BLUE] {
+            let name = format!("#{red:02X}{green:02X}{blue:02X}");
+            assert!(style.contains(&format!("=\"{name}\"]")), "{name}");
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! From cumulative readings to rates on a common time grid.
 
+use std::cmp::Reverse;
+
 use record::{Progress, Stream};
 
 /// The finest step: readings come this often.
@@ -80,36 +82,36 @@ fn between(before: (f64, f64), next: (f64, f64), at: f64) -> f64 {
     }
 }
 
-/// One band for each stream, the largest first; beyond `bands_max` the rest share the last one.
+/// One band for each stream, by number. Beyond `bands_max` streams they are ranked by their bytes
+/// and neighbours share a band, so that the bands show how alike the streams are.
 pub fn bands(streams: &[&Stream], grid: &Grid, bands_max: usize) -> Vec<Band> {
-    let mut sorted = streams.to_vec();
-    sorted.sort_by_key(|stream| (std::cmp::Reverse(stream.delivered_bytes), stream.number));
-    let alone = if sorted.len() > bands_max {
-        bands_max.saturating_sub(1)
-    } else {
-        sorted.len()
-    };
-    let (large, rest) = sorted.split_at(alone);
-    let mut large = large.to_vec();
-    large.sort_by_key(|stream| stream.number);
-    let single = |stream: &&Stream| Band {
-        name: format!("stream {}", stream.number),
-        rates: grid.rates(&stream.delivery.progress),
-    };
-    let mut bands: Vec<Band> = large.iter().map(single).collect();
-    bands.extend(together(rest, grid));
-    bands
+    if streams.len() <= bands_max {
+        return streams.iter().map(|stream| alone(stream, grid)).collect();
+    }
+    let mut ranked = streams.to_vec();
+    ranked.sort_by_key(|stream| (Reverse(stream.delivered_bytes), stream.number));
+    let edge = |band: usize| band * ranked.len() / bands_max;
+    let group = |band: usize| together(&ranked[edge(band)..edge(band + 1)], edge(band), grid);
+    (0..bands_max).map(group).collect()
 }
 
-fn together(streams: &[&Stream], grid: &Grid) -> Option<Band> {
+fn alone(stream: &Stream, grid: &Grid) -> Band {
+    Band {
+        name: format!("stream {}", stream.number),
+        rates: grid.rates(&stream.delivery.progress),
+    }
+}
+
+/// `streams` are those ranked after the first `before`.
+fn together(streams: &[&Stream], before: usize, grid: &Grid) -> Band {
     let rates = streams
         .iter()
         .map(|stream| grid.rates(&stream.delivery.progress));
     let add = |a: Vec<f64>, b: Vec<f64>| a.iter().zip(&b).map(|(a, b)| a + b).collect();
-    Some(Band {
-        name: format!("{} other streams", streams.len()),
-        rates: rates.reduce(add)?,
-    })
+    Band {
+        name: format!("rank {}-{}", before + 1, before + streams.len()),
+        rates: rates.reduce(add).unwrap_or_default(),
+    }
 }
 
 #[cfg(test)]
@@ -129,13 +131,13 @@ mod tests {
     }
 
     #[test]
-    fn many_streams_share_the_last_band() {
+    fn many_streams_share_bands_by_rank() {
         let run = measure(&Case::streams(128, 1)).body.run;
         let streams: Vec<&Stream> = run.streams.iter().collect();
         let grid = Grid::covering(&streams).unwrap();
         let bands = bands(&streams, &grid, 8);
         assert_eq!(bands.len(), 8);
-        assert_eq!(bands[7].name, "121 other streams");
+        assert_eq!(bands[7].name, "rank 113-128");
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl Points {
         // Room at the top keeps the lost probes apart from the slowest.
         let room = (high - low).max(1.0) * 0.12;
         let x = Axis::exact(first.min(0.0), last.max(1.0), 10);
-        (x, Axis::whole((low - room).max(0.0), high + room, 5))
+        (x, Axis::exact((low - room).max(0.0), high + room, 7))
     }
 }
 

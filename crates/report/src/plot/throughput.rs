@@ -13,8 +13,8 @@ use super::rates::{Band, Grid, bands};
 use crate::figure::{self, RateUnit};
 
 const HEIGHT: u32 = 760;
-/// One more than there are colours: the last band is grey.
-const BANDS_MAX: usize = palette::SERIES.len() + 1;
+/// More streams than this share areas. One more than there are colours: the last area is grey.
+pub const BANDS_MAX: usize = palette::SERIES.len() + 1;
 
 struct Layer {
     colour: RGBColor,
@@ -23,8 +23,8 @@ struct Layer {
     edges: Vec<(f64, f64)>,
 }
 
-/// Throughput of one direction over time: one area for each stream, the smaller ones of many
-/// together, the steady window shaded and the goodput over it as a line.
+/// Throughput of one direction over time: one area for each stream, or for several of like rank
+/// where there are many, the steady window shaded and the goodput over it as a line.
 ///
 /// # Errors
 /// When the drawing library fails. `Ok(None)` when there are no readings to draw.
@@ -106,7 +106,11 @@ fn entries(layers: &[Layer], direction: &DirectionFigures) -> Vec<Entry> {
     let goodput = figure::rate(direction.goodput_bits_per_second);
     let mut entries: Vec<Entry> = streams.collect();
     entries.push(Entry::new(Mark::Line(INK), format!("goodput {goodput}")));
-    entries.push(Entry::new(Mark::Area(SHADE), "steady window"));
+    let window = match direction.steady.settled {
+        true => "steady window",
+        false => "whole run, not steady",
+    };
+    entries.push(Entry::new(Mark::Area(SHADE), window));
     entries
 }
 

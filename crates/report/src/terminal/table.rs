@@ -1,7 +1,9 @@
 //! Tables of runs and of streams.
 
+use std::ops::Range;
+
 use comfy_table::presets::NOTHING;
-use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Row, Table};
+use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table};
 use record::{Run, Stream};
 
 use super::{COLUMNS, Paint};
@@ -51,7 +53,7 @@ impl Standing {
 }
 
 /// Longer labels are cut, so that the figures stay on their lines.
-const LABEL_CHARACTERS: usize = 24;
+const LABEL_CHARACTERS: usize = 22;
 /// More streams than this are summed up.
 const STREAMS_SHOWN: usize = 12;
 
@@ -62,60 +64,82 @@ pub fn runs(rows: &[RunRow<'_>], paint: Paint) -> String {
     let labelled = rows
         .iter()
         .any(|row| matches!(row.name, Name::Label { .. }));
-    let names = if labelled {
-        ["", "setting", "published"]
+    let names: &[&str] = if labelled {
+        &[
+            "",
+            "setting",
+            "published",
+            unit.name,
+            "\u{b1}",
+            "RTT ms",
+            "added",
+            "limit",
+        ]
     } else {
-        ["", "streams", "window"]
+        &[
+            "", "streams", "window", unit.name, "\u{b1}", "RTT ms", "added", "resent", "limit",
+        ]
     };
-    let figures = [unit.name, "\u{b1}", "RTT ms", "added", "resent", "limit"];
     let mut table = empty(paint);
-    let bold = |name: &&str| Cell::new(name).add_attribute(Attribute::Bold);
-    table.set_header(names.iter().chain(&figures).map(bold));
+    table.set_header(
+        names
+            .iter()
+            .map(|name| Cell::new(name).add_attribute(Attribute::Bold)),
+    );
     for row in rows {
-        table.add_row(run_row(row, unit));
+        table.add_row(row.cells(unit));
     }
-    align(&mut table, if labelled { 2 } else { 1 });
+    align(&mut table, if labelled { 2..7 } else { 1..8 });
     table.to_string()
 }
 
-fn run_row(row: &RunRow<'_>, unit: RateUnit) -> Row {
-    let mut cells = vec![row.standing.mark().to_owned()];
-    cells.extend(row.names(unit));
-    cells.extend(figures(row.run, unit));
-    cells
-        .iter()
-        .map(|text| cell(text, row.standing))
-        .collect::<Vec<_>>()
-        .into()
-}
-
 impl RunRow<'_> {
-    fn names(&self, unit: RateUnit) -> [String; 2] {
-        let setting = &self.run.setting;
+    fn cells(&self, unit: RateUnit) -> Vec<Cell> {
+        let mut texts = vec![self.standing.mark().to_owned()];
         match self.name {
-            Name::Setting => [setting.streams.to_string(), figure::window(setting.window)],
+            Name::Setting => texts.extend(self.setting(unit)),
             Name::Label {
                 label,
                 published_bits_per_second,
-            } => {
-                let published =
-                    figure::or_absent(published_bits_per_second, |bits| unit.number(bits as f64));
-                [cut(label), published]
-            }
+            } => texts.extend(self.labelled(label, published_bits_per_second, unit)),
         }
+        texts.push(
+            self.run
+                .limit
+                .map_or(ABSENT, |limit| limit.name())
+                .to_owned(),
+        );
+        texts.iter().map(|text| cell(text, self.standing)).collect()
+    }
+
+    fn setting(&self, unit: RateUnit) -> Vec<String> {
+        let setting = &self.run.setting;
+        let mut texts = vec![setting.streams.to_string(), figure::window(setting.window)];
+        texts.extend(figures(self.run, unit));
+        texts.push(figure::or_absent(
+            self.run.retransmitted_ratio(),
+            figure::percent,
+        ));
+        texts
+    }
+
+    fn labelled(&self, label: &str, published: Option<u64>, unit: RateUnit) -> Vec<String> {
+        let published = figure::or_absent(published, |bits| unit.number(bits as f64));
+        let mut texts = vec![cut(label), published];
+        texts.extend(figures(self.run, unit));
+        texts
     }
 }
 
-fn figures(run: &Run, unit: RateUnit) -> [String; 6] {
+fn figures(run: &Run, unit: RateUnit) -> [String; 4] {
+    let goodput = run.goodput_bits_per_second as f64;
     [
-        unit.number(run.goodput_bits_per_second as f64),
+        unit.number(goodput),
         figure::or_absent(run.interval.as_ref(), |interval| {
-            unit.margin(run.goodput_bits_per_second as f64, interval)
+            unit.margin(goodput, interval)
         }),
         figure::or_absent(run.rtt_loaded_seconds(), figure::milliseconds),
         figure::or_absent(run.rtt.added_seconds, figure::added_milliseconds),
-        figure::or_absent(run.retransmitted_ratio(), figure::percent),
-        run.limit.map_or(ABSENT, |limit| limit.name()).to_owned(),
     ]
 }
 
@@ -153,11 +177,17 @@ fn empty(paint: Paint) -> Table {
     table
 }
 
-/// Numbers to the right; the first `texts` columns and the last stay left.
-fn align(table: &mut Table, texts: usize) {
+/// The columns in `numbers` to the right; two spaces between columns, one after the mark.
+fn align(table: &mut Table, numbers: Range<usize>) {
     let last = table.column_count().saturating_sub(1);
-    for index in texts..last {
-        if let Some(column) = table.column_mut(index) {
+    for (index, column) in table.column_iter_mut().enumerate() {
+        let gap = match index {
+            _ if index == last => 0,
+            0 => 1,
+            _ => 2,
+        };
+        column.set_padding((0, gap));
+        if numbers.contains(&index) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
@@ -186,7 +216,7 @@ pub fn streams(streams: &[Stream], paint: Paint) -> String {
     if !rest.is_empty() {
         table.add_row(rest_row(rest));
     }
-    align(&mut table, 1);
+    align(&mut table, 1..5);
     table.to_string()
 }
 

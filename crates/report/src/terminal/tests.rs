@@ -3,13 +3,13 @@ use record::synthetic::{self, Case};
 use super::*;
 
 fn documents() -> Vec<AnyDocument> {
-    let measured = |n| AnyDocument::Measure(Box::new(synthetic::measure(&Case::streams(n, 7))));
+    let measured = |n| AnyDocument::from(synthetic::measure(&Case::streams(n, 7)));
     vec![
         measured(1),
         measured(8),
         measured(128),
-        AnyDocument::Tune(Box::new(synthetic::tune(7))),
-        AnyDocument::Demo(Box::new(synthetic::demo(7))),
+        AnyDocument::from(synthetic::tune(7)),
+        AnyDocument::from(synthetic::demo(7)),
     ]
 }
 

@@ -18,6 +18,8 @@ pub struct Path {
     pub loss: f64,
     /// Packets lost because bursts overflow a queue; pacing avoids it.
     pub bursts: f64,
+    /// Packets lost for each further stream that grows by itself: they overflow the queue together.
+    pub together: f64,
     /// Share of the window that is kept at a loss: 0.5 for Reno, 0.7 for CUBIC.
     pub kept: f64,
     /// The hosts' buffers.
@@ -68,7 +70,11 @@ impl Path {
         } else {
             self.bursts
         };
-        let lost = self.loss + bursts;
+        let together = match setting.window {
+            Window::Auto => self.together * (n - 1.0),
+            Window::Fixed(_) => 0.0,
+        };
+        let lost = self.loss + bursts + together;
         let growth = MSS * self.window_by_loss(lost);
         let each = send.min(receive).min(growth);
         let most = self.product() + self.queue;

@@ -1,0 +1,189 @@
+//! Tests that hold `docs/reference/json.md` and the promised keys to the documents.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::synthetic::{self, Case};
+use crate::{Document, Limit, Measure, Objective, Run, Tune, Unsettled};
+
+const PAGE: &str = include_str!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../docs/reference/json.md"
+));
+
+type Keys = BTreeSet<String>;
+
+/// The first cells of the table under the heading `section`.
+fn documented(section: &str) -> Keys {
+    let heading = format!("## {section}");
+    let lines = PAGE.lines().skip_while(|line| *line != heading).skip(1);
+    let lines = lines.take_while(|line| !line.starts_with("## "));
+    let key = |line: &str| Some(line.strip_prefix("| `")?.split_once('`')?.0.to_owned());
+    lines.filter_map(key).collect()
+}
+
+/// The path of every value in `value` that is not an object or a list.
+fn leaves(value: &Value, path: &str, found: &mut Keys) {
+    match value {
+        Value::Object(map) => map.iter().for_each(|(key, value)| {
+            let dot = if path.is_empty() { "" } else { "." };
+            leaves(value, &format!("{path}{dot}{key}"), found);
+        }),
+        Value::Array(list) => list
+            .iter()
+            .for_each(|value| leaves(value, &format!("{path}[]"), found)),
+        Value::Null => panic!("{path} is null"),
+        _ => drop(found.insert(path.to_owned())),
+    }
+}
+
+fn keys(json: &str) -> Keys {
+    let mut found = Keys::new();
+    leaves(&serde_json::from_str(json).unwrap(), "", &mut found);
+    found
+}
+
+/// A run in which every optional key is there.
+fn fill(run: &mut Run) {
+    run.setting.congestion = Some("cubic".to_owned());
+    run.setting.pacing_bits_per_second = Some(1);
+    run.setting.mss_bytes = Some(1448);
+    run.limit_or = Some(Limit::Loss);
+    run.window_needed_bytes = Some(1);
+    run.steady.unsettled = Some(Unsettled::TotalsOnly);
+    run.directions[0].steady.unsettled = Some(Unsettled::NeverSettled);
+}
+
+fn full_measure() -> Document<Measure> {
+    let mut document = synthetic::measure(&Case {
+        window: observe::Window::Fixed(units::Bytes::from_kib(64)),
+        ..Case::streams(2, 1)
+    });
+    fill(&mut document.body.run);
+    document
+}
+
+fn full_tune(objective: Objective) -> Document<Tune> {
+    let mut document = synthetic::tune(1);
+    let tune = &mut document.body;
+    tune.objective = objective;
+    tune.limit_or = Some(Limit::Host);
+    tune.window_needed_bytes = Some(1);
+    tune.limit_default.window_needed_bytes = Some(1);
+    tune.cut_because = Some("no time".to_owned());
+    document
+}
+
+fn without(keys: Keys, others: &[&Keys]) -> Keys {
+    keys.into_iter()
+        .filter(|key| !others.iter().any(|other| other.contains(key)))
+        .collect()
+}
+
+/// Keys below `prefix`, without it.
+fn below(keys: &Keys, prefix: &str) -> Keys {
+    keys.iter()
+        .filter_map(|key| key.strip_prefix(prefix))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn every_key_of_a_measure_is_documented_and_the_other_way_round() {
+    let expected: Keys = documented("Every document")
+        .union(&documented("A run"))
+        .cloned()
+        .collect();
+    assert_eq!(keys(&full_measure().to_json()), expected);
+}
+
+#[test]
+fn every_key_of_a_tune_is_documented_and_the_other_way_round() {
+    let gentle = Objective::Gentle {
+        added_rtt_max_seconds: 0.03,
+        retransmitted_max_ratio: 0.001,
+    };
+    let mut found = keys(&full_tune(gentle).to_json());
+    found.append(&mut keys(
+        &full_tune(Objective::Knee { share: 0.9 }).to_json(),
+    ));
+    let samples = below(&found, "samples[].");
+    let own = found
+        .into_iter()
+        .filter(|key| !key.starts_with("samples[]."))
+        .collect();
+    let mut own = without(own, &[&documented("Every document")]);
+    let extra = without(samples, &[&documented("A run")]);
+    own.extend(extra.iter().map(|key| format!("samples[].{key}")));
+    assert_eq!(own, documented("tune"));
+}
+
+#[test]
+fn every_key_of_a_demo_is_documented_and_the_other_way_round() {
+    let found = keys(&synthetic::demo(1).to_json());
+    let runs = without(below(&found, "runs[]."), &[&documented("A run")]);
+    let rest = found
+        .iter()
+        .filter(|key| !key.starts_with("runs[].") && !key.starts_with("tune."));
+    let mut own = without(rest.cloned().collect(), &[&documented("Every document")]);
+    own.extend(runs.iter().map(|key| format!("runs[].{key}")));
+    own.insert("tune".to_owned());
+    assert_eq!(own, documented("demo"));
+}
+
+fn at(document: &str, pointer: &str) -> Value {
+    let value: Value = serde_json::from_str(document).unwrap();
+    let found = value.pointer(pointer).cloned();
+    found.unwrap_or_else(|| panic!("{pointer} is missing"))
+}
+
+#[test]
+fn what_scripts_rely_on_in_a_tune_is_where_it_was_promised() {
+    let document = synthetic::tune(1);
+    let json = document.to_json();
+    assert_eq!(at(&json, "/schema"), "trunkline/tune");
+    assert_eq!(at(&json, "/schema_version"), 1);
+    assert_eq!(at(&json, "/recommended/streams"), 8);
+    assert_eq!(at(&json, "/recommended/window"), "auto");
+    assert!(at(&json, "/recommended/throughput_bits_per_second").is_u64());
+    assert!(at(&json, "/recommended/rtt_loaded_seconds").is_f64());
+    assert_eq!(at(&json, "/limit"), "link");
+    assert_eq!(at(&json, "/cost/seconds"), 46.8);
+    assert!(at(&json, "/cost/bytes").is_u64());
+    assert_eq!(at(&json, "/samples").as_array().unwrap().len(), 7);
+    assert_eq!(at(&json, "/samples/6/setting/window"), 262_144);
+}
+
+#[test]
+fn what_scripts_rely_on_in_a_measure_is_where_it_was_promised() {
+    let json = synthetic::measure(&Case::streams(2, 1)).to_json();
+    assert_eq!(at(&json, "/schema"), "trunkline/measure");
+    assert!(at(&json, "/goodput_bits_per_second").is_u64());
+    assert!(at(&json, "/interval/low_bits_per_second").is_u64());
+    assert_eq!(at(&json, "/streams").as_array().unwrap().len(), 2);
+    assert!(at(&json, "/rtt/unloaded/mean_seconds").is_f64());
+    assert!(at(&json, "/rtt/loaded/mean_seconds").is_f64());
+    assert!(at(&json, "/retransmits").is_u64());
+    assert!(at(&json, "/cpu/near/kernel_ratio").is_f64());
+}
+
+#[test]
+fn a_sample_without_idle_probes_is_compared_with_the_search() {
+    let tune = synthetic::tune(1).body;
+    let later = &tune.samples[4].run;
+    assert_eq!(later.rtt.unloaded, None);
+    let idle = tune.recommended.rtt_unloaded_seconds.unwrap();
+    let added = later.rtt_loaded_seconds().unwrap() - idle;
+    assert!((later.rtt.added_seconds.unwrap() - added).abs() < 1e-9);
+}
+
+#[test]
+fn the_schema_stands_first() {
+    let json = synthetic::demo(1).to_json();
+    assert!(
+        json.starts_with("{\n  \"schema\": \"trunkline/demo\""),
+        "{}",
+        &json[..80]
+    );
+}

@@ -1,0 +1,138 @@
+//! The settings that a demonstration sets side by side.
+
+use std::borrow::Cow;
+
+use record::{Demo, LabelledRun, Published, Run, Tune, Window};
+
+use crate::{figure, words};
+
+/// One setting of the comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compared<'a> {
+    /// Its name.
+    pub label: String,
+    /// What was seen.
+    pub run: Cow<'a, Run>,
+    /// What somebody else measured with it on the real path.
+    pub published: Option<&'a Published>,
+    /// Whether it is the one to use.
+    pub role: Role,
+}
+
+/// What a setting stands for in a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// What people use, or used.
+    Usual,
+    /// What the tuner recommends.
+    Tuned,
+}
+
+/// One default stream, the labelled runs in their order, and the tuned setting.
+///
+/// The default stream comes from the search, which starts there, unless a labelled run has that
+/// setting.
+pub fn settings(demo: &Demo) -> Vec<Compared<'_>> {
+    let labelled = demo.runs.iter().any(|labelled| is_default(&labelled.run));
+    let default = default_stream(&demo.tune).filter(|_| !labelled);
+    let runs = demo.runs.iter().map(Compared::from);
+    default
+        .into_iter()
+        .chain(runs)
+        .chain(tuned(&demo.tune))
+        .collect()
+}
+
+/// The run that showed the recommendation, with the recommendation's goodput: that counts every
+/// time the setting was tried.
+pub fn tuned_run(tune: &Tune) -> Option<Run> {
+    let mut run = tune.recommended_sample()?.run.clone();
+    run.goodput_bits_per_second = tune.recommended.throughput_bits_per_second;
+    run.interval = tune.recommended.interval;
+    Some(run)
+}
+
+fn is_default(run: &Run) -> bool {
+    run.setting.streams == 1 && run.setting.window == Window::Auto
+}
+
+fn default_stream(tune: &Tune) -> Option<Compared<'_>> {
+    let first = tune
+        .samples
+        .first()
+        .filter(|sample| is_default(&sample.run))?;
+    Some(Compared {
+        label: "1 default stream".to_owned(),
+        run: Cow::Borrowed(&first.run),
+        published: None,
+        role: Role::Usual,
+    })
+}
+
+fn tuned(tune: &Tune) -> Option<Compared<'_>> {
+    let chosen = &tune.recommended;
+    Some(Compared {
+        label: format!(
+            "tuned: {} x {}",
+            chosen.streams,
+            figure::window(chosen.window)
+        ),
+        run: Cow::Owned(tuned_run(tune)?),
+        published: None,
+        role: Role::Tuned,
+    })
+}
+
+impl<'a> From<&'a LabelledRun> for Compared<'a> {
+    fn from(labelled: &'a LabelledRun) -> Self {
+        Compared {
+            label: words::plain(&labelled.label),
+            run: Cow::Borrowed(&labelled.run),
+            published: labelled.published.as_ref(),
+            role: Role::Usual,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::synthetic;
+
+    fn labels(demo: &Demo) -> Vec<String> {
+        settings(demo)
+            .into_iter()
+            .map(|compared| compared.label)
+            .collect()
+    }
+
+    #[test]
+    fn the_default_stream_comes_first_and_the_tuned_setting_last() {
+        let demo = synthetic::demo(7).body;
+        let expected = [
+            "1 default stream",
+            "2 x 256 KiB",
+            "8 x 64 KiB",
+            "tuned: 8 x auto",
+        ];
+        assert_eq!(labels(&demo), expected);
+    }
+
+    #[test]
+    fn a_default_stream_among_the_runs_is_not_shown_twice() {
+        let mut demo = synthetic::demo(7).body;
+        demo.runs[0].run.setting.streams = 1;
+        demo.runs[0].run.setting.window = Window::Auto;
+        assert_eq!(
+            labels(&demo),
+            ["2 x 256 KiB", "8 x 64 KiB", "tuned: 8 x auto"]
+        );
+    }
+
+    #[test]
+    fn the_tuned_setting_has_the_goodput_of_the_recommendation() {
+        let mut tune = synthetic::tune(7).body;
+        tune.recommended.throughput_bits_per_second = 12_345;
+        assert_eq!(tuned_run(&tune).unwrap().goodput_bits_per_second, 12_345);
+    }
+}
