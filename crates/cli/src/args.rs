@@ -1,8 +1,11 @@
 //! What can be written after `trunkline`. Flags mean what iperf3's users expect.
 
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::net::IpAddr;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use observe::{StreamCount, Window};
@@ -100,7 +103,7 @@ pub(crate) struct Measure {
     pub streams: StreamCount,
 
     /// Socket buffers: `auto` leaves them to the kernel, a size like `512k` or `4M` fixes them
-    #[arg(short, long, value_name = "SIZE", default_value = "auto")]
+    #[arg(short, long, value_name = "SIZE", default_value = "auto", value_parser = window)]
     pub window: Window,
 
     /// How long to send: `10`, `10s`, `2min`
@@ -108,11 +111,11 @@ pub(crate) struct Measure {
     pub duration: Span,
 
     /// How much to send over all streams together, instead of how long: `500M`
-    #[arg(short = 'n', long, value_name = "SIZE", conflicts_with = "duration")]
+    #[arg(short = 'n', long, value_name = "SIZE", conflicts_with = "duration", value_parser = bytes)]
     pub bytes: Option<Bytes>,
 
     /// Upper bound on each stream's rate: `100M`
-    #[arg(long, value_name = "RATE", visible_alias = "fq-rate")]
+    #[arg(long, value_name = "RATE", visible_alias = "fq-rate", value_parser = pacing)]
     pub pacing: Option<Rate>,
 
     #[command(flatten)]
@@ -239,24 +242,45 @@ pub(crate) enum Objective {
 
 /// A time; a bare number means seconds, as for iperf3.
 fn duration(text: &str) -> Result<Span, String> {
+    // iperf3 counts in whole seconds, and no figure means anything for less; a day is its bound.
+    let bounds = Span::from_secs(1)..=Span::from_secs(86_400);
     let seconds = text.parse::<u32>().map(|seconds| format!("{seconds}s"));
-    let span: Span = seconds
-        .as_deref()
-        .unwrap_or(text)
-        .parse()
-        .map_err(|error: units::ParseError| error.to_string())?;
-    match span {
-        span if span < DURATION_MIN || span > DURATION_MAX => Err(format!(
-            "{span} is not between {DURATION_MIN} and {DURATION_MAX}"
-        )),
-        span => Ok(span),
+    within(seconds.as_deref().unwrap_or(text), bounds)
+}
+
+/// A window from one page up to the largest buffer that Linux knows, before it doubles the size.
+fn window(text: &str) -> Result<Window, String> {
+    match text {
+        "auto" => Ok(Window::Auto),
+        size => within(size, Bytes::from_kib(4)..=Bytes::from_mib(1024)).map(Window::Fixed),
     }
 }
 
-/// iperf3 counts in whole seconds, and no figure means anything for less.
-const DURATION_MIN: Span = Span::from_secs(1);
-/// iperf3's own bound: a day.
-const DURATION_MAX: Span = Span::from_secs(86_400);
+/// A number of bytes to send: something, and less than a day carries at 100 Gbit/s.
+fn bytes(text: &str) -> Result<Bytes, String> {
+    within(text, Bytes::new(1)..=Bytes::new(1_000_000_000_000_000))
+}
+
+/// A rate that a packet can still be sent at within a few seconds, and that no host reaches.
+fn pacing(text: &str) -> Result<Rate, String> {
+    let bounds = Rate::from_bits_per_second(10_000)..=Rate::from_bits_per_second(1_000_000_000_000);
+    within(text, bounds)
+}
+
+fn within<T>(text: &str, bounds: RangeInclusive<T>) -> Result<T, String>
+where
+    T: FromStr<Err = units::ParseError> + PartialOrd + Display,
+{
+    let value: T = text.parse().map_err(|error: T::Err| error.to_string())?;
+    match bounds.contains(&value) {
+        true => Ok(value),
+        false => Err(format!(
+            "{value} is not between {} and {}",
+            bounds.start(),
+            bounds.end()
+        )),
+    }
+}
 
 fn share(text: &str) -> Result<f64, String> {
     match text.parse() {

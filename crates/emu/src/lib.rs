@@ -33,5 +33,5 @@ mod user_namespace;
 pub use error::EmuError;
 pub use namespace::Namespace;
 pub use network::{FAR_ADDRESS, NEAR_ADDRESS, Network, NetworkCounters};
-pub use program::{Program, become_init, init_arguments};
+pub use program::{Program, Sink, become_init, init_arguments};
 pub use user_namespace::enter_user_namespace;

@@ -7,6 +7,7 @@
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::mpsc;
@@ -27,6 +28,15 @@ const INIT: &str = "emulate-init";
 /// What shells answer for a program that could not be started.
 const EXIT_NOT_STARTED: i32 = 127;
 
+/// Where a program's standard output goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sink {
+    /// To ours.
+    Inherited,
+    /// To our standard error, when standard output is needed for something else.
+    StandardError,
+}
+
 /// A running program and everything that it started.
 #[derive(Debug)]
 pub struct Program {
@@ -40,7 +50,11 @@ impl Program {
     ///
     /// # Errors
     /// When no process could be started. A program that does not exist ends with status 127.
-    pub fn start(namespace: &Namespace, command: &[OsString]) -> Result<Self, EmuError> {
+    pub fn start(
+        namespace: &Namespace,
+        command: &[OsString],
+        sink: Sink,
+    ) -> Result<Self, EmuError> {
         let name = command
             .first()
             .map_or("".into(), |name| name.to_string_lossy());
@@ -49,7 +63,7 @@ impl Program {
         let command = command.to_vec();
         // The kernel ties the init's life to the thread that started it, so that thread waits.
         let waiter = namespace.spawn("program", move || {
-            let child = start_init(&command);
+            let child = start_init(&command, sink);
             let pid = child.as_ref().map(|child| Pid::from_raw(child.id() as i32));
             let _ = started.send(pid.map_err(|error| io::Error::from(error.kind())));
             child.and_then(|mut child| child.wait())
@@ -90,10 +104,13 @@ impl Program {
 }
 
 /// Starts this executable as the first process of a new process namespace.
-fn start_init(command: &[OsString]) -> io::Result<Child> {
+fn start_init(command: &[OsString], sink: Sink) -> io::Result<Child> {
     unshare(CloneFlags::CLONE_NEWPID)?;
     let mut init = Command::new("/proc/self/exe");
     init.arg(INIT).arg("--").args(command);
+    if sink == Sink::StandardError {
+        init.stdout(io::stderr().as_fd().try_clone_to_owned()?);
+    }
     // SAFETY: the closure runs between fork and exec and makes one system call, nothing else.
     unsafe {
         init.pre_exec(|| Ok(set_pdeathsig(Signal::SIGKILL)?));

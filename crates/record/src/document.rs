@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::{Demo, Host, Measure, Tune, layout};
+use crate::{Demo, Emulation, Host, Measure, Tune, layout};
 
 /// The version of the shapes in this crate. It rises when a key changes its meaning or vanishes;
 /// new optional keys do not raise it.
@@ -21,11 +21,14 @@ pub enum Schema {
     /// Labelled measurements beside a tuned one.
     #[serde(rename = "trunkline/demo")]
     Demo,
+    /// Programs run across an emulated path.
+    #[serde(rename = "trunkline/emulate")]
+    Emulate,
 }
 
 impl Schema {
     /// Every schema that this version reads.
-    pub const ALL: [Schema; 3] = [Schema::Measure, Schema::Tune, Schema::Demo];
+    pub const ALL: [Schema; 4] = [Schema::Measure, Schema::Tune, Schema::Demo, Schema::Emulate];
 
     /// Its name in the document.
     pub const fn name(self) -> &'static str {
@@ -33,6 +36,7 @@ impl Schema {
             Schema::Measure => "trunkline/measure",
             Schema::Tune => "trunkline/tune",
             Schema::Demo => "trunkline/demo",
+            Schema::Emulate => "trunkline/emulate",
         }
     }
 }
@@ -53,6 +57,10 @@ impl Body for Tune {
 
 impl Body for Demo {
     const SCHEMA: Schema = Schema::Demo;
+}
+
+impl Body for Emulation {
+    const SCHEMA: Schema = Schema::Emulate;
 }
 
 /// Where a document comes from: what the body alone would not tell.
@@ -134,6 +142,8 @@ pub enum AnyDocument {
     Tune(Box<Document<Tune>>),
     /// One demonstration.
     Demo(Box<Document<Demo>>),
+    /// One run of programs across an emulated path.
+    Emulate(Box<Document<Emulation>>),
 }
 
 impl From<Document<Measure>> for AnyDocument {
@@ -154,6 +164,12 @@ impl From<Document<Demo>> for AnyDocument {
     }
 }
 
+impl From<Document<Emulation>> for AnyDocument {
+    fn from(document: Document<Emulation>) -> Self {
+        AnyDocument::Emulate(Box::new(document))
+    }
+}
+
 impl AnyDocument {
     /// The document as [`Document::to_json`] writes it.
     pub fn to_json(&self) -> String {
@@ -161,6 +177,7 @@ impl AnyDocument {
             AnyDocument::Measure(document) => document.to_json(),
             AnyDocument::Tune(document) => document.to_json(),
             AnyDocument::Demo(document) => document.to_json(),
+            AnyDocument::Emulate(document) => document.to_json(),
         }
     }
 
@@ -170,6 +187,7 @@ impl AnyDocument {
             AnyDocument::Measure(document) => &document.origin,
             AnyDocument::Tune(document) => &document.origin,
             AnyDocument::Demo(document) => &document.origin,
+            AnyDocument::Emulate(document) => &document.origin,
         }
     }
 }

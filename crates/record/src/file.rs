@@ -181,6 +181,7 @@ pub fn parse(path: &Path, text: &str) -> Result<AnyDocument, LoadError> {
         Schema::Measure => shape(path, value).map(AnyDocument::Measure),
         Schema::Tune => shape(path, value).map(AnyDocument::Tune),
         Schema::Demo => shape(path, value).map(AnyDocument::Demo),
+        Schema::Emulate => shape(path, value).map(AnyDocument::Emulate),
     }
 }
 

@@ -4,6 +4,7 @@
 //! escaped by the template.
 
 mod demo;
+mod emulation;
 mod facts;
 mod measure;
 mod parts;
@@ -25,6 +26,7 @@ pub fn page(document: &AnyDocument) -> Result<String, PlotError> {
         AnyDocument::Measure(document) => ("measure", measure::body(&document.body)?),
         AnyDocument::Tune(document) => ("tune", tune::body(&document.body)?),
         AnyDocument::Demo(document) => ("demo", demo::body(&document.body)?),
+        AnyDocument::Emulate(document) => ("emulate", emulation::body(&document.body)),
     };
     let head = Head {
         kind,
@@ -40,6 +42,7 @@ fn target(document: &AnyDocument) -> &str {
         AnyDocument::Measure(document) => &document.body.target.name,
         AnyDocument::Tune(document) => &document.body.target.name,
         AnyDocument::Demo(document) => &document.body.target.name,
+        AnyDocument::Emulate(document) => &document.body.path,
     }
 }
 

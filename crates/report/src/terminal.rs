@@ -6,13 +6,15 @@
 mod layout;
 mod table;
 
-use record::{AnyDocument, Demo, Measure, Origin, Run, Sample, Tune};
+use record::{AnyDocument, Demo, Emulation, Measure, Origin, Run, Sample, Tune};
 
 use crate::comparison::{self, Compared, Role};
 use crate::figure;
 use crate::words;
 use layout::Page;
 use table::{Name, RunRow, Standing, runs};
+
+pub use table::{LINK_COLUMNS, link_cells};
 
 /// Columns that every text keeps to.
 pub const COLUMNS: usize = 80;
@@ -32,6 +34,7 @@ pub fn text(document: &AnyDocument, paint: Paint) -> String {
         AnyDocument::Measure(document) => measure(&document.body, paint),
         AnyDocument::Tune(document) => tune(&document.body, paint),
         AnyDocument::Demo(document) => demo(&document.body, paint),
+        AnyDocument::Emulate(document) => emulation(&document.body, paint),
     }
 }
 
@@ -223,6 +226,18 @@ fn compared_row<'a>(compared: &'a Compared<'_>) -> RunRow<'a> {
         run: &compared.run,
         standing: Standing::of(compared.role == Role::Tuned),
     }
+}
+
+/// What the links of an emulated path did.
+pub fn emulation(emulation: &Emulation, paint: Paint) -> String {
+    let mut page = Page::new(paint);
+    page.title(&format!(
+        "{}: {}",
+        words::plain(&emulation.path),
+        words::plain(&emulation.path_description)
+    ));
+    page.block(&table::links(emulation, paint));
+    page.finish()
 }
 
 #[cfg(test)]

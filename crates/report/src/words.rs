@@ -98,10 +98,8 @@ fn cause(subject: &str, found: Limit, or: Option<Limit>, because: &str) -> Strin
         .map(|or| format!(" (or by {})", limit(or)))
         .unwrap_or_default();
     let head = format!("{subject} limited by {}{or}", limit(found));
-    match plain(because).trim() {
-        "" => sentence(&head),
-        because => sentence(&format!("{head}: {because}")),
-    }
+    let sentences = [sentence(&head), sentence(because)];
+    sentences.join(" ").trim_end().to_owned()
 }
 
 /// A measurement in sentences: how fast, why not faster, and whether the figure can be trusted.

@@ -5,12 +5,15 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use emu::{FAR_ADDRESS, NEAR_ADDRESS, Network, Program};
-use link::Counters;
+use emu::{FAR_ADDRESS, NEAR_ADDRESS, Network, Program, Sink};
+use lab::EmulatedNetwork;
 use path::PathSpec;
+use record::{Document, Emulation};
+use report::Paint;
 
 use crate::args::Emulate;
 use crate::failure::Failure;
+use crate::output;
 use crate::stop::Stop;
 
 /// How often a running program is looked at.
@@ -21,22 +24,53 @@ const LISTEN_PATIENCE: Duration = Duration::from_secs(3);
 
 pub(crate) fn run(arguments: &Emulate) -> Result<ExitCode, Failure> {
     let path = PathSpec::load(&arguments.path)?;
-    emu::enter_user_namespace()?;
     let stop = Stop::listen()?;
-    let network = Network::up(&path, arguments.seed.seed)?;
-    introduce(&path, &network);
+    let emulated = EmulatedNetwork::up(&path, arguments.seed.seed)?;
+    let network = emulated.network();
+    introduce(&path, network);
     let far = match &arguments.far {
-        Some(command) => Some(start_far(&network, command, &stop)?),
+        Some(command) => Some(start_far(network, arguments, command, &stop)?),
         None => None,
     };
-    let near = Program::start(network.near(), &arguments.program)?;
+    let near = Program::start(network.near(), &arguments.program, sink(arguments))?;
     let code = wait(near, &stop)?;
     if let Some(far) = far {
         far.kill();
         far.wait()?;
     }
-    tell_counters(&network);
+    let document = Document::new(
+        output::origin(arguments.seed.seed),
+        body(arguments, &path, network, code),
+    );
+    match arguments.json {
+        true => output::print(&document.to_json())?,
+        false => eprint!("{}", report::text(&document.into(), Paint::Plain)),
+    }
     Ok(ExitCode::from(code))
+}
+
+/// Standard output belongs to the document where one is asked for.
+fn sink(arguments: &Emulate) -> Sink {
+    match arguments.json {
+        true => Sink::StandardError,
+        false => Sink::Inherited,
+    }
+}
+
+fn body(arguments: &Emulate, path: &PathSpec, network: &Network, exit_code: u8) -> Emulation {
+    let counters = network.counters();
+    let words = arguments.program.iter();
+    Emulation {
+        path: path.name.clone(),
+        path_description: path.to_string(),
+        near_command: words
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect(),
+        far_command: arguments.far.clone(),
+        exit_code,
+        forward: (&counters.forward).into(),
+        reverse: (&counters.reverse).into(),
+    }
 }
 
 fn introduce(path: &PathSpec, network: &Network) {
@@ -52,9 +86,14 @@ fn introduce(path: &PathSpec, network: &Network) {
 }
 
 /// Starts the far program and waits until it is ready for connections.
-fn start_far(network: &Network, command: &str, stop: &Stop) -> Result<Program, Failure> {
+fn start_far(
+    network: &Network,
+    arguments: &Emulate,
+    command: &str,
+    stop: &Stop,
+) -> Result<Program, Failure> {
     let shell = ["sh", "-c", command].map(OsString::from);
-    let far = Program::start(network.far(), &shell)?;
+    let far = Program::start(network.far(), &shell, sink(arguments))?;
     let deadline = Instant::now() + LISTEN_PATIENCE;
     while !network.far().has_listener()? {
         if far.is_finished() {
@@ -79,35 +118,4 @@ fn wait(program: Program, stop: &Stop) -> Result<u8, Failure> {
         thread::sleep(LOOK);
     }
     Ok(program.wait()?)
-}
-
-fn tell_counters(network: &Network) {
-    let counters = network.counters();
-    let row = |cells: [&str; 7]| {
-        let [name, rest @ ..] = cells;
-        let columns: Vec<String> = rest.iter().map(|cell| format!("{cell:>11}")).collect();
-        eprintln!("{name:<8}{}", columns.join(""));
-    };
-    row([
-        "packets",
-        "offered",
-        "delivered",
-        "queue full",
-        "wire loss",
-        "in flight",
-        "queue peak",
-    ]);
-    let link = |name, counters: &Counters| {
-        row([
-            name,
-            &counters.offered.packets.to_string(),
-            &counters.delivered.packets.to_string(),
-            &counters.dropped_queue_full.packets.to_string(),
-            &counters.dropped_wire_loss.packets.to_string(),
-            &counters.in_flight.packets.to_string(),
-            &counters.queue_peak.human(),
-        ]);
-    };
-    link("forward", &counters.forward);
-    link("reverse", &counters.reverse);
 }

@@ -105,6 +105,6 @@ fn a_run_that_never_settled_says_so() {
     run.steady.settled = false;
     run.directions[0].steady.settled = false;
     let page = measured(document);
-    assert!(page.contains("never settled") && page.contains("whole run, not steady"));
+    assert!(page.contains("never settled") && page.contains(", never steady"));
     assert!(!page.contains("steady window"));
 }

@@ -6,7 +6,7 @@ use plotters::style::{Color, RGBColor};
 
 use super::PlotError;
 use super::canvas::{Area, WIDTH, draw, text, text_width};
-use super::legend::{Entry, Mark, legend};
+use super::legend::{self, Entry, Mark, legend};
 use super::palette::{ACCENT, BLUE, GREY, INK};
 use crate::comparison::{Compared, Role};
 use crate::{figure, words};
@@ -29,15 +29,18 @@ struct Layout {
 /// # Errors
 /// When the drawing library fails.
 pub fn compare(bars: &[Compared<'_>]) -> Result<String, PlotError> {
-    let layout = Layout::of(bars);
+    let (layout, entries) = (Layout::of(bars), entries(bars));
     let rows = i32::try_from(bars.len()).unwrap_or(i32::MAX).clamp(1, 64);
-    draw((rows * ROW + 70) as u32, |sheet| {
-        let below = legend(sheet, &entries(bars))?;
-        for (bar, row) in bars.iter().zip(0..rows) {
-            layout.bar(&below, bar, row * ROW + ROW / 2)?;
-        }
-        Ok(())
-    })
+    draw(
+        (rows * ROW + legend::height(&entries) + 16) as u32,
+        |sheet| {
+            let below = legend(sheet, &entries)?;
+            for (bar, row) in bars.iter().zip(0..rows) {
+                layout.bar(&below, bar, row * ROW + ROW / 2)?;
+            }
+            Ok(())
+        },
+    )
 }
 
 fn entries(bars: &[Compared<'_>]) -> Vec<Entry> {

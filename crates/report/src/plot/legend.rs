@@ -60,14 +60,17 @@ fn places(entries: &[Entry]) -> Vec<(i32, i32)> {
     entries.iter().map(&mut place).collect()
 }
 
+/// How high the legend of `entries` is.
+pub(super) fn height(entries: &[Entry]) -> i32 {
+    places(entries).last().map_or(0, |(_, row)| row + 1) * ROW
+}
+
 /// Draws `entries` at the top of `area` and gives back what is left below them.
 pub(super) fn legend<'a>(area: &Area<'a>, entries: &[Entry]) -> Result<Area<'a>, PlotError> {
-    let places = places(entries);
-    let rows = places.last().map_or(0, |(_, row)| row + 1);
-    for (entry, (x, row)) in entries.iter().zip(&places) {
-        draw(area, entry, (*x, row * ROW + ROW / 2))?;
+    for (entry, (x, row)) in entries.iter().zip(places(entries)) {
+        draw(area, entry, (x, row * ROW + ROW / 2))?;
     }
-    let (_, below) = area.split_vertically(rows * ROW);
+    let (_, below) = area.split_vertically(height(entries));
     Ok(below)
 }
 

@@ -6,6 +6,10 @@ use record::{Progress, Stream};
 
 /// The finest step: readings come this often.
 const STEP_SECONDS: f64 = 0.1;
+/// Round trips in a step: with one, a burst falls now into this step and now into the next.
+const BURSTS: f64 = 2.0;
+/// Fewer points than this would hide how a run went.
+const STEPS_MIN: f64 = 25.0;
 /// More points than this do not show on the width of a plot.
 const STEPS_MAX: f64 = 200.0;
 
@@ -27,13 +31,18 @@ pub struct Grid {
 
 impl Grid {
     /// The grid that covers `streams`; `None` when they have no readings to speak of.
-    pub fn covering(streams: &[&Stream]) -> Option<Self> {
+    ///
+    /// * `rtt_seconds`: a window arrives in bursts one round trip apart, so a step holds two of them
+    ///   where the run is long enough.
+    pub fn covering(streams: &[&Stream], rtt_seconds: Option<f64>) -> Option<Self> {
         let last = |stream: &&Stream| Some(stream.delivery.progress.last()?.at_seconds);
         let end = streams.iter().filter_map(last).max_by(f64::total_cmp)?;
         if !(end.is_finite() && end >= 2.0 * STEP_SECONDS) {
             return None;
         }
-        let steps = (end / STEP_SECONDS).round().clamp(2.0, STEPS_MAX);
+        let bursts = rtt_seconds.unwrap_or(0.0) * BURSTS;
+        let step = bursts.min(end / STEPS_MIN).max(STEP_SECONDS);
+        let steps = (end / step).round().clamp(2.0, STEPS_MAX);
         Some(Grid {
             step: end / steps,
             steps: steps as usize,
@@ -45,6 +54,11 @@ impl Grid {
         (0..self.steps)
             .map(|i| (i as f64 + 0.5) * self.step)
             .collect()
+    }
+
+    /// How long each step is, in seconds.
+    pub fn step(&self) -> f64 {
+        self.step
     }
 
     /// The last reading, in seconds.
@@ -123,7 +137,7 @@ mod tests {
     fn bands_carry_all_bytes_of_all_streams() {
         let run = measure(&Case::streams(20, 1)).body.run;
         let streams: Vec<&Stream> = run.streams.iter().collect();
-        let grid = Grid::covering(&streams).unwrap();
+        let grid = Grid::covering(&streams, None).unwrap();
         let bands = bands(&streams, &grid, 8);
         let bits: f64 = bands.iter().flat_map(|band| &band.rates).sum::<f64>() * grid.step;
         let share = bits / 8.0 / run.delivered_bytes as f64;
@@ -134,10 +148,20 @@ mod tests {
     fn many_streams_share_bands_by_rank() {
         let run = measure(&Case::streams(128, 1)).body.run;
         let streams: Vec<&Stream> = run.streams.iter().collect();
-        let grid = Grid::covering(&streams).unwrap();
+        let grid = Grid::covering(&streams, None).unwrap();
         let bands = bands(&streams, &grid, 8);
         assert_eq!(bands.len(), 8);
         assert_eq!(bands[7].name, "rank 113-128");
+    }
+
+    #[test]
+    fn steps_hold_two_round_trips_where_there_is_time() {
+        let run = measure(&Case::streams(1, 1)).body.run;
+        let streams: Vec<&Stream> = run.streams.iter().collect();
+        let step = |rtt| Grid::covering(&streams, rtt).unwrap().step;
+        assert!((step(Some(0.02)) - 0.1).abs() < 1e-9);
+        assert!((step(Some(0.165)) - 10.0 / 30.0).abs() < 1e-9);
+        assert!((step(Some(5.0)) - 0.4).abs() < 1e-9);
     }
 
     #[test]

@@ -31,7 +31,7 @@ struct Layer {
 pub fn throughput(run: &Run, direction: &DirectionFigures) -> Result<Option<String>, PlotError> {
     let ours = |stream: &&Stream| stream.direction == direction.direction;
     let streams: Vec<&Stream> = run.streams.iter().filter(ours).collect();
-    let Some(grid) = Grid::covering(&streams) else {
+    let Some(grid) = Grid::covering(&streams, run.rtt_loaded_seconds()) else {
         return Ok(None);
     };
     let bands = bands(&streams, &grid, BANDS_MAX);
@@ -51,15 +51,25 @@ fn paint(grid: &Grid, bands: &[Band], direction: &DirectionFigures) -> Result<St
         x.hold(direction.steady.from_seconds),
         x.hold(direction.steady.to_seconds),
     );
+    let x_title = format!(
+        "time since the streams started [s], means over {:.2} s",
+        grid.step()
+    );
     draw(HEIGHT, |sheet| {
         let below = legend(sheet, &entries(&layers, direction))?;
         let axes = Frame {
             x: &x,
-            x_title: Some("time since the streams started [s]"),
+            x_title: Some(&x_title),
             y: &y,
             y_title: &format!("throughput [{}]", unit.name),
         };
-        let mut chart = frame(&below, &axes, |chart| shade(chart, steady, &y))?;
+        let mut chart = frame(&below, &axes, |chart| {
+            if direction.steady.settled {
+                shade(chart, steady, &y)
+            } else {
+                Ok(())
+            }
+        })?;
         for layer in &layers {
             area(&mut chart, layer, &grid.times())?;
         }
@@ -105,12 +115,18 @@ fn entries(layers: &[Layer], direction: &DirectionFigures) -> Vec<Entry> {
         .map(|layer| Entry::new(Mark::Area(layer.colour), layer.name.clone()));
     let goodput = figure::rate(direction.goodput_bits_per_second);
     let mut entries: Vec<Entry> = streams.collect();
-    entries.push(Entry::new(Mark::Line(INK), format!("goodput {goodput}")));
-    let window = match direction.steady.settled {
-        true => "steady window",
-        false => "whole run, not steady",
+    let never = if direction.steady.settled {
+        ""
+    } else {
+        ", never steady"
     };
-    entries.push(Entry::new(Mark::Area(SHADE), window));
+    entries.push(Entry::new(
+        Mark::Line(INK),
+        format!("goodput {goodput}{never}"),
+    ));
+    if direction.steady.settled {
+        entries.push(Entry::new(Mark::Area(SHADE), "steady window"));
+    }
     entries
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table};
-use record::{Run, Stream};
+use record::{Count, Emulation, LinkCounters, Run, Stream};
 
 use super::{COLUMNS, Paint};
 use crate::figure::{self, ABSENT, RateUnit};
@@ -140,6 +140,45 @@ fn figures(run: &Run, unit: RateUnit) -> [String; 4] {
         }),
         figure::or_absent(run.rtt_loaded_seconds(), figure::milliseconds),
         figure::or_absent(run.rtt.added_seconds, figure::added_milliseconds),
+    ]
+}
+
+/// The books of both links, in packets.
+pub fn links(emulation: &Emulation, paint: Paint) -> String {
+    let mut table = empty(paint);
+    table.set_header(LINK_COLUMNS);
+    for (name, counters) in [
+        ("forward", &emulation.forward),
+        ("reverse", &emulation.reverse),
+    ] {
+        table.add_row(link_cells(name, counters));
+    }
+    align(&mut table, 1..LINK_COLUMNS.len());
+    table.trim_fmt()
+}
+
+/// The columns of a table of links.
+pub const LINK_COLUMNS: [&str; 7] = [
+    "packets",
+    "offered",
+    "delivered",
+    "queue full",
+    "wire loss",
+    "in flight",
+    "queue peak",
+];
+
+/// One link's cells, in the order of [`LINK_COLUMNS`].
+pub fn link_cells(name: &str, counters: &LinkCounters) -> [String; 7] {
+    let packets = |count: Count| count.packets.to_string();
+    [
+        name.to_owned(),
+        packets(counters.offered),
+        packets(counters.delivered),
+        packets(counters.dropped_queue_full),
+        packets(counters.dropped_wire_loss),
+        packets(counters.in_flight),
+        figure::size(counters.queue_peak_bytes),
     ]
 }
 

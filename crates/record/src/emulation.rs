@@ -1,0 +1,71 @@
+//! Programs run across an emulated path: what the links did with their packets.
+
+use serde::{Deserialize, Serialize};
+
+/// The body of a `trunkline/emulate` document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Emulation {
+    /// The path's name.
+    pub path: String,
+    /// What the path is, in one line.
+    pub path_description: String,
+    /// The program on the near host, word by word.
+    pub near_command: Vec<String>,
+    /// The shell command on the far host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub far_command: Option<String>,
+    /// The exit code of the program on the near host.
+    pub exit_code: u8,
+    /// From near to far.
+    pub forward: LinkCounters,
+    /// From far to near.
+    pub reverse: LinkCounters,
+}
+
+/// The books of one link: offered is always delivered + dropped by cause + in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkCounters {
+    /// Handed to the link.
+    pub offered: Count,
+    /// Came out at the far end.
+    pub delivered: Count,
+    /// Dropped because the queue was full.
+    pub dropped_queue_full: Count,
+    /// Lost on the wire.
+    pub dropped_wire_loss: Count,
+    /// Still inside when the counters were read.
+    pub in_flight: Count,
+    /// The most that ever waited in the queue.
+    pub queue_peak_bytes: u64,
+}
+
+/// A number of packets and their bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Count {
+    /// How many.
+    pub packets: u64,
+    /// How large together, with IP headers.
+    pub bytes: u64,
+}
+
+impl From<&link::Counters> for LinkCounters {
+    fn from(counters: &link::Counters) -> Self {
+        LinkCounters {
+            offered: counters.offered.into(),
+            delivered: counters.delivered.into(),
+            dropped_queue_full: counters.dropped_queue_full.into(),
+            dropped_wire_loss: counters.dropped_wire_loss.into(),
+            in_flight: counters.in_flight.into(),
+            queue_peak_bytes: counters.queue_peak.get(),
+        }
+    }
+}
+
+impl From<link::Count> for Count {
+    fn from(count: link::Count) -> Self {
+        Count {
+            packets: count.packets,
+            bytes: count.bytes.get(),
+        }
+    }
+}
