@@ -12,9 +12,10 @@
 //! Left out: UDP and SCTP tests, authentication, and a reply address for echoes chosen by the
 //! request's destination; a host with several addresses answers echoes from the one its routes pick.
 //!
-//! Reading order: [`ServerLimits`], [`Server`], `event`, then `acceptor`, `session`, `flow`, `report`.
+//! Reading order: [`ServerLimits`], [`Server`], `event`, then `acceptor`, `session`, `agreed`, `flow`, `report`.
 
 mod acceptor;
+mod agreed;
 mod echo;
 mod event;
 mod flow;

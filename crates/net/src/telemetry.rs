@@ -232,35 +232,64 @@ pub(crate) fn read(table: &Telemetry, index: u16, direction: StreamDirection) ->
     let id = stream_id(index);
     let mut streams = table.streams.iter();
     let stream = streams.find(|stream| stream.id == id && stream.role == role)?;
-    let (time, moved) = (table.column(TIME)?, table.column(BYTES)?);
-    let cell = |row: &[Option<u64>], column: usize| row.get(column).copied().flatten();
-    let rows = stream.rows.iter().filter_map(|row| {
-        let at = Time::ZERO + Span::from_micros(cell(row, time)?);
-        Some((at, row))
-    });
-    let progress = rows.clone().filter_map(|(at, row)| {
-        let bytes = Bytes::new(cell(row, moved)?);
-        Some(Progress { at, bytes })
-    });
-    let known: Vec<(usize, Put)> = COLUMNS
-        .iter()
-        .filter_map(|(name, _, put)| Some((table.column(name)?, *put)))
-        .collect();
-    let tcp = rows.filter(|_| role == Role::Sender).map(|(at, row)| {
-        let mut sample = TcpSample {
+    let header = Header::of(table)?;
+    let rows = stream.rows.iter();
+    Some(Read {
+        progress: rows
+            .clone()
+            .filter_map(|row| header.progress(row))
+            .collect(),
+        tcp: match role {
+            Role::Sender => rows.filter_map(|row| header.sample(row)).collect(),
+            Role::Receiver => Vec::new(),
+        },
+    })
+}
+
+/// Where the columns known here stand in a peer's table.
+struct Header {
+    time: usize,
+    bytes: usize,
+    tcp: Vec<(usize, Put)>,
+}
+
+impl Header {
+    fn of(table: &Telemetry) -> Option<Self> {
+        let known = COLUMNS.iter();
+        let known = known.filter_map(|(name, _, put)| Some((table.column(name)?, *put)));
+        Some(Header {
+            time: table.column(TIME)?,
+            bytes: table.column(BYTES)?,
+            tcp: known.collect(),
+        })
+    }
+
+    fn at(&self, row: &[Option<u64>]) -> Option<Time> {
+        Some(Time::ZERO + Span::from_micros(cell(row, self.time)?))
+    }
+
+    fn progress(&self, row: &[Option<u64>]) -> Option<Progress> {
+        let (at, bytes) = (self.at(row)?, cell(row, self.bytes)?);
+        Some(Progress {
             at,
+            bytes: Bytes::new(bytes),
+        })
+    }
+
+    fn sample(&self, row: &[Option<u64>]) -> Option<TcpSample> {
+        let mut sample = TcpSample {
+            at: self.at(row)?,
             ..TcpSample::default()
         };
-        let cells = known
-            .iter()
-            .filter_map(|(column, put)| Some((put, cell(row, *column)?)));
+        let cells = self.tcp.iter();
+        let cells = cells.filter_map(|(column, put)| Some((put, cell(row, *column)?)));
         cells.for_each(|(put, value)| put(&mut sample, value));
-        sample
-    });
-    Some(Read {
-        progress: progress.collect(),
-        tcp: tcp.collect(),
-    })
+        Some(sample)
+    }
+}
+
+fn cell(row: &[Option<u64>], column: usize) -> Option<u64> {
+    row.get(column).copied().flatten()
 }
 
 #[cfg(test)]

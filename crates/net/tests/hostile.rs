@@ -4,10 +4,12 @@ mod support;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use net::server::Refusal;
-use net::{Address, Client, ClientError, ServerEvent, ServerLimits};
+use net::{Address, Client, ClientError, Server, ServerEvent, ServerLimits};
 use observe::{SamplePlan, Setting, StreamCount, TargetError, Window};
 use support::Running;
 use units::{Bytes, Span};
@@ -208,7 +210,6 @@ fn surplus_streams_are_closed() {
     let server = Running::start();
     let mut control = greeted(&server, 7);
     send_params(&mut control, r#"{"tcp":true,"time":1000}"#);
-    control.read_exact(&mut [0]).unwrap();
     let streams: Vec<TcpStream> = (0..3)
         .map(|_| {
             let mut stream = connect(&server);
@@ -270,6 +271,28 @@ fn echoes_without_a_valid_token_get_no_answer() {
         probe.send(datagram).unwrap();
     }
     assert!(probe.recv(&mut [0; 64]).is_err());
+}
+
+#[test]
+fn a_panic_in_one_session_ends_that_session_alone() {
+    let server = Server::bind("127.0.0.1:0".parse().unwrap(), ServerLimits::default()).unwrap();
+    let target: Address = server.address().to_string().parse().unwrap();
+    let (stop, ends) = (AtomicBool::new(false), Mutex::new(Vec::new()));
+    let tell = |event: ServerEvent| match event {
+        ServerEvent::Started { session: 1, .. } => panic!("a fault of the owner"),
+        ServerEvent::Ended { outcome, .. } => ends.lock().unwrap().push(outcome.is_ok()),
+        _ => {}
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| server.run(&stop, &tell));
+        assert!(one_second(target.clone()).is_err());
+        assert!(one_second(target).is_ok());
+        while ends.lock().unwrap().len() < 2 {
+            thread::yield_now();
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(ends.into_inner().unwrap(), [false, true]);
 }
 
 fn error_of(address: &str) -> ClientError {

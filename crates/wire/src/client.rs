@@ -6,10 +6,11 @@
 //! exchange of results. Reading order: [`ClientAction`], [`ClientControl`], then `error`.
 
 mod error;
+mod phase;
 
 use std::collections::VecDeque;
 
-use units::{Span, Time};
+use units::Time;
 
 use crate::frame::{FrameReader, take};
 use crate::inbox::Inbox;
@@ -19,14 +20,8 @@ use crate::{
 };
 
 pub use error::{ClientControlError, Waiting};
+use phase::Phase;
 
-/// Longest wait for an answer. A stock server that is busy creating another client's streams
-/// answers after up to 10 s, so this is a little more.
-const REPLY_WAIT: Span = Span::from_secs(15);
-/// Longest wait for the server to end its side: iperf3's own grace.
-const END_WAIT: Span = Span::from_secs(40);
-/// Longest wait for a whole results message: megabytes over a slow path.
-const RESULTS_WAIT: Span = Span::from_secs(60);
 /// Most bytes of results read from a server. Its printed report can be megabytes.
 const RESULTS_BOUND: u32 = 64 << 20;
 /// Most bytes of a capabilities message.
@@ -74,23 +69,6 @@ pub struct ClientControl {
     answer: Option<Answer>,
 }
 
-#[derive(Debug)]
-enum Phase {
-    Greeting,
-    Parameters,
-    Capabilities(FrameReader),
-    Opening,
-    Starting,
-    Started,
-    Running,
-    Ending,
-    Reporting,
-    Results(FrameReader),
-    Displaying(Box<Results>),
-    ServerError(Vec<u8>),
-    Over,
-}
-
 type Outcome = Result<(), ClientControlError>;
 
 impl ClientControl {
@@ -121,7 +99,7 @@ impl ClientControl {
     ///
     /// `None` while the driver is to move; it bounds its own work.
     pub fn deadline(&self) -> Option<Time> {
-        Some(self.since + self.wait()?)
+        Some(self.since + self.phase.wait()?)
     }
 
     /// Takes bytes of the control connection, split anywhere.
@@ -158,7 +136,7 @@ impl ClientControl {
     /// # Errors
     /// Always, unless nothing was awaited.
     pub fn on_deadline(&mut self) -> Outcome {
-        let outcome = match (&self.phase, self.wait()) {
+        let outcome = match (&self.phase, self.phase.wait()) {
             (Phase::ServerError(numbers), _) => Err(server_error(numbers)),
             (phase, Some(after)) => Err(ClientControlError::TimedOut {
                 waiting: phase.waiting(),
@@ -327,30 +305,6 @@ impl ClientControl {
             self.phase = Phase::Over;
         }
         outcome
-    }
-
-    fn wait(&self) -> Option<Span> {
-        match self.phase {
-            Phase::Opening | Phase::Running | Phase::Reporting | Phase::Over => None,
-            Phase::Ending => Some(END_WAIT),
-            Phase::Results(_) => Some(RESULTS_WAIT),
-            Phase::ServerError(_) => Some(Span::from_secs(1)),
-            _ => Some(REPLY_WAIT),
-        }
-    }
-}
-
-impl Phase {
-    fn waiting(&self) -> Waiting {
-        match self {
-            Phase::Greeting => Waiting::Greeting,
-            Phase::Parameters | Phase::Capabilities(_) => Waiting::Verdict,
-            Phase::Opening | Phase::Starting | Phase::Started => Waiting::Start,
-            Phase::Running => Waiting::TestOver,
-            Phase::Ending => Waiting::End,
-            Phase::Reporting | Phase::Results(_) => Waiting::Results,
-            Phase::Displaying(_) | Phase::ServerError(_) | Phase::Over => Waiting::Goodbye,
-        }
     }
 }
 

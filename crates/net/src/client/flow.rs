@@ -51,22 +51,12 @@ impl Flow {
         amount: Amount,
     ) -> Result<Self, ClientError> {
         let plan = request.client_streams();
-        let budget = match amount {
-            Amount::Time(_) => None,
-            Amount::Bytes(bytes) => Some(bytes),
-        };
-        let work = Work::new(request.block, budget);
         let buffers = sockets.iter().map(|socket| options.granted(socket));
         let buffers = buffers.collect::<Result<Vec<_>, _>>()?;
         let congestion = sockets.first().and_then(options::congestion);
+        let work = Work::new(request.block, budget(amount));
         let clock = Clock::start();
-        let job = |index| match direction(plan, index) {
-            StreamDirection::Sending => Job::Send,
-            StreamDirection::Receiving => Job::Receive,
-        };
-        let streams = sockets.into_iter().enumerate();
-        let streams = streams.map(|(index, socket)| StreamThread::start(socket, job(index), &work));
-        let streams = streams.collect::<Result<Vec<_>, _>>()?;
+        let streams = start_threads(sockets, plan, &work)?;
         let bound = READINGS_MAX / streams.len().max(1);
         Ok(Flow {
             plan,
@@ -246,11 +236,39 @@ impl Flow {
     }
 }
 
+/// All threads are told before the first is waited for.
+impl Drop for Flow {
+    fn drop(&mut self) {
+        close_all(&mut self.streams);
+    }
+}
+
 fn direction(plan: StreamPlan, index: usize) -> StreamDirection {
     match index < usize::from(plan.send) {
         true => StreamDirection::Sending,
         false => StreamDirection::Receiving,
     }
+}
+
+fn budget(amount: Amount) -> Option<Bytes> {
+    match amount {
+        Amount::Time(_) => None,
+        Amount::Bytes(bytes) => Some(bytes),
+    }
+}
+
+fn start_threads(
+    sockets: Vec<TcpStream>,
+    plan: StreamPlan,
+    work: &Work,
+) -> Result<Vec<StreamThread>, ClientError> {
+    let job = |index| match direction(plan, index) {
+        StreamDirection::Sending => Job::Send,
+        StreamDirection::Receiving => Job::Receive,
+    };
+    let streams = sockets.into_iter().enumerate();
+    let streams = streams.map(|(index, socket)| StreamThread::start(socket, job(index), work));
+    Ok(streams.collect::<Result<_, _>>()?)
 }
 
 fn start_of(amount: Amount) -> Snapshot {

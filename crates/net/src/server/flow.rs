@@ -36,24 +36,9 @@ impl Flow {
         sockets: Vec<TcpStream>,
     ) -> Result<Self, SessionError> {
         let plan = request.server_streams();
-        let budget = match request.end {
-            TestEnd::Bytes(bytes) => Some(bytes),
-            TestEnd::After(_) | TestEnd::Client => None,
-        };
-        let work = Work::new(request.block, budget);
-        let receiving = match budget {
-            Some(_) => Job::ReceiveAll,
-            None => Job::Receive,
-        };
-        let job = |index: usize| match index < usize::from(plan.receive) {
-            true => receiving,
-            false => Job::Send,
-        };
         let started = Clock::start();
         let cpu = processor::of_process(Time::ZERO);
-        let streams = sockets.into_iter().enumerate();
-        let streams = streams.map(|(index, socket)| StreamThread::start(socket, job(index), &work));
-        let streams = streams.collect::<Result<Vec<_>, _>>()?;
+        let streams = start_threads(request, plan, sockets)?;
         let bound = READINGS_MAX / streams.len().max(1);
         Ok(Flow {
             plan,
@@ -119,4 +104,31 @@ impl Flow {
         let sum = |streams: &[StreamThread]| streams.iter().map(StreamThread::moved).sum();
         (sum(receivers), sum(senders))
     }
+}
+
+/// All threads are told before the first is waited for.
+impl Drop for Flow {
+    fn drop(&mut self) {
+        close_all(&mut self.streams);
+    }
+}
+
+/// The streams of a test that counts bytes are read to their last byte.
+fn start_threads(
+    request: &TestRequest,
+    plan: StreamPlan,
+    sockets: Vec<TcpStream>,
+) -> Result<Vec<StreamThread>, SessionError> {
+    let (budget, receiving) = match request.end {
+        TestEnd::Bytes(bytes) => (Some(bytes), Job::ReceiveAll),
+        TestEnd::After(_) | TestEnd::Client => (None, Job::Receive),
+    };
+    let work = Work::new(request.block, budget);
+    let job = |index: usize| match index < usize::from(plan.receive) {
+        true => receiving,
+        false => Job::Send,
+    };
+    let streams = sockets.into_iter().enumerate();
+    let streams = streams.map(|(index, socket)| StreamThread::start(socket, job(index), &work));
+    Ok(streams.collect::<Result<_, _>>()?)
 }

@@ -10,18 +10,15 @@ use std::time::Duration;
 
 use observe::SamplePlan;
 use units::Span;
-use wire::{
-    Answer, EchoToken, ErrorCode, Nagle, Results, ServerAction, ServerControl, StreamPlan,
-    TestRequest,
-};
+use wire::{Answer, EchoToken, ErrorCode, Results, ServerAction, ServerControl, TestRequest};
 
-use super::acceptor::{Arrival, Arrivals};
+use super::acceptor::Arrivals;
+use super::agreed::Agreed;
 use super::event::{ServerEvent, SessionError, SessionSummary};
 use super::flow::Flow;
-use super::{Reserved, Shared, report};
+use super::{Shared, report};
 use crate::clock::Clock;
 use crate::control::{ControlSocket, Heard, readable, wait};
-use crate::options::{OptionError, StreamOptions};
 use crate::random;
 
 /// How soon a stop of the server is noticed.
@@ -62,19 +59,8 @@ struct Session<'a> {
     machine: ServerControl,
     arrivals: Arrivals,
     token: Option<Token<'a>>,
-    test: Option<Test<'a>>,
+    test: Option<Agreed<'a>>,
     flow: Option<Flow>,
-}
-
-/// What was agreed on, and the streams that have arrived for it.
-struct Test<'a> {
-    request: TestRequest,
-    options: StreamOptions,
-    plan: StreamPlan,
-    arrived: Vec<Arrival>,
-    missing: u16,
-    notes: Vec<String>,
-    _room: Reserved<'a>,
 }
 
 /// An echo token that is valid as long as this lives.
@@ -175,15 +161,7 @@ impl<'a> Session<'a> {
             peer: self.peer,
             request: Box::new(request.clone()),
         });
-        self.test = Some(Test {
-            options: options(&request, self.shared),
-            request,
-            plan,
-            arrived: Vec::new(),
-            missing: plan.total(),
-            notes: Vec::new(),
-            _room: room,
-        });
+        self.test = Some(Agreed::new(request, self.shared.limits.buffers, room));
         Ok(self.machine.accept(self.clock.now(), answer)?)
     }
 
@@ -240,13 +218,17 @@ impl<'a> Session<'a> {
         Err(SessionError::Stopped)
     }
 
-    /// Streams beyond those agreed on are closed by being dropped.
+    /// Streams beyond those agreed on are closed by being dropped; those that come before anything
+    /// is agreed on wait in their bounded queue.
     fn take_arrivals(&mut self) {
         let mut rings = [0; 64];
         // The bell only wakes: what it says is in the queue.
         while matches!(self.arrivals.bell.read(&mut rings), Ok(1..)) {}
+        let Some(test) = &mut self.test else {
+            return;
+        };
         while let Ok(arrival) = self.arrivals.streams.try_recv() {
-            if self.test.as_mut().is_some_and(|test| test.take(arrival)) {
+            if test.take(arrival) {
                 self.machine.on_stream(self.clock.now());
             }
         }
@@ -306,53 +288,5 @@ impl<'a> Session<'a> {
                 let _ = self.control.send(&bytes, Duration::from_secs(1));
             }
         }
-    }
-}
-
-impl Test<'_> {
-    /// Whether the stream is one of those agreed on.
-    fn take(&mut self, arrival: Arrival) -> bool {
-        let strange = self.request.offer.is_some() && !self.expects(arrival.place);
-        let Some(missing) = self.missing.checked_sub(1).filter(|_| !strange) else {
-            return false;
-        };
-        self.missing = missing;
-        if let Err(error) = self.options.apply_to_accepted(&arrival.socket) {
-            self.note(&error);
-        }
-        self.arrived.push(arrival);
-        true
-    }
-
-    /// The sockets by their place.
-    fn in_order(&mut self) -> Vec<TcpStream> {
-        self.arrived.sort_by_key(|arrival| arrival.place);
-        let arrived = self.arrived.drain(..);
-        arrived.map(|arrival| arrival.socket).collect()
-    }
-
-    /// Whether a stream of this number is agreed on and has not come yet.
-    fn expects(&self, number: u64) -> bool {
-        let mut arrived = self.arrived.iter();
-        number < self.plan.total().into() && !arrived.any(|arrival| arrival.place == number)
-    }
-
-    /// A wish that cannot be fulfilled is noted once and the test goes on, as iperf3 does.
-    fn note(&mut self, error: &OptionError) {
-        let note = error.to_string();
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
-        }
-    }
-}
-
-fn options(request: &TestRequest, shared: &Shared<'_>) -> StreamOptions {
-    StreamOptions {
-        window: request.window,
-        limit: shared.limits.buffers,
-        congestion: request.congestion.clone(),
-        pacing: request.pacing,
-        segment: request.segment,
-        no_delay: request.nagle == Nagle::Off,
     }
 }

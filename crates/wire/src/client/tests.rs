@@ -1,5 +1,7 @@
+use super::phase::REPLY_WAIT;
 use super::*;
 use crate::{Direction, EchoToken, Offer, StreamResult, TestEnd};
+use units::Span;
 
 const NOW: Time = Time::ZERO;
 
