@@ -23,6 +23,8 @@ fn main() -> ExitCode {
     if let Some(command) = emu::init_arguments(&arguments) {
         return emu::become_init(command);
     }
+    // 128 streams both ways with both ends in one process are above the customary bound.
+    net::host::raise_open_files();
     let outcome = match Arguments::parse_from(arguments).command {
         Command::Demo(arguments) => commands::demo::run(&arguments),
         Command::Serve(arguments) => commands::serve::run(&arguments),

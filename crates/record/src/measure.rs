@@ -82,7 +82,8 @@ pub struct Steady {
     pub from_seconds: f64,
     /// Where the readings end.
     pub to_seconds: f64,
-    /// Whether the rate settled; if not, the figures are over the whole run.
+    /// Whether the rate settled; if not, the figures are over the later half of the run, or over
+    /// all of it where only totals are known.
     pub settled: bool,
     /// Why not; absent when it settled.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -69,8 +69,9 @@ fn full_tune(objective: Objective) -> Document<Tune> {
     let tune = &mut document.body;
     tune.objective = objective;
     tune.limit_or = Some(Limit::Host);
+    tune.limit_recommended.limit_or = Some(Limit::Host);
     tune.window_needed_bytes = Some(1);
-    tune.limit_default.window_needed_bytes = Some(1);
+    tune.limit_recommended.window_needed_bytes = Some(1);
     tune.cut_because = Some("no time".to_owned());
     document
 }
@@ -148,7 +149,7 @@ fn what_scripts_rely_on_in_a_tune_is_where_it_was_promised() {
     assert_eq!(at(&json, "/recommended/window"), "auto");
     assert!(at(&json, "/recommended/throughput_bits_per_second").is_u64());
     assert!(at(&json, "/recommended/rtt_loaded_seconds").is_f64());
-    assert_eq!(at(&json, "/limit"), "link");
+    assert_eq!(at(&json, "/limit"), "loss");
     assert_eq!(at(&json, "/cost/seconds"), 46.8);
     assert!(at(&json, "/cost/bytes").is_u64());
     assert_eq!(at(&json, "/samples").as_array().unwrap().len(), 7);

@@ -16,7 +16,7 @@ pub struct Tune {
     pub objective: Objective,
     /// What to use.
     pub recommended: Recommended,
-    /// What limits the recommended setting.
+    /// What limits one stream with everything as the host has it: what there is to overcome.
     pub limit: Limit,
     /// Another cause that would look the same.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,8 +26,8 @@ pub struct Tune {
     /// The window per stream that would lift a buffer's limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_needed_bytes: Option<u64>,
-    /// What limits one stream with everything as the host has it.
-    pub limit_default: Cause,
+    /// What limits the recommended setting.
+    pub limit_recommended: Cause,
     /// What the search took.
     pub cost: Cost,
     /// Why it ended before it had what it needed; absent when it had.
@@ -152,7 +152,7 @@ pub struct Sample {
 impl Tune {
     /// The shape of one search with the commands that follow from it.
     pub fn new(info: &TargetInfo, tuning: &Tuning, advice: &[Advice]) -> Self {
-        let cause = Cause::from(&tuning.limit_recommended);
+        let cause = Cause::from(&tuning.limit_default);
         Tune {
             target: info.into(),
             objective: (&tuning.objective).into(),
@@ -161,7 +161,7 @@ impl Tune {
             limit_or: cause.limit_or,
             limit_because: cause.limit_because,
             window_needed_bytes: cause.window_needed_bytes,
-            limit_default: (&tuning.limit_default).into(),
+            limit_recommended: (&tuning.limit_recommended).into(),
             cost: (&tuning.cost).into(),
             cut_because: cut_because(&tuning.ended),
             settings: advice.iter().map(ToolSetting::from).collect(),

@@ -1,6 +1,6 @@
 //! Sentences about a document, the same in the terminal and on the page.
 
-use record::{Cause, Demo, Limit, Measure, Objective, Run, Setting, Tune, Unsettled, Window};
+use record::{Demo, Limit, Measure, Objective, Run, Setting, Tune, Unsettled, Window};
 
 use crate::comparison::{self, Role};
 use crate::figure;
@@ -115,7 +115,7 @@ fn unsettled(run: &Run) -> Option<String> {
             Some("The far end gave only totals, so the figures are over the whole run.".to_owned())
         }
         (false, _) => Some(
-            "The rate never settled, so the figures are over the whole run; a longer one would tell more."
+            "The rate never settled, so the figures are over the later half; a longer run would tell more."
                 .to_owned(),
         ),
     }
@@ -155,9 +155,9 @@ pub fn tune(tune: &Tune) -> Vec<String> {
     let mut sentences = vec![sentence(&tune.recommended.because)];
     sentences.push(cause(
         "It is",
-        tune.limit,
-        tune.limit_or,
-        &tune.limit_because,
+        tune.limit_recommended.limit,
+        tune.limit_recommended.limit_or,
+        &tune.limit_recommended.limit_because,
     ));
     sentences.extend(default_limit(tune));
     sentences.extend(cost_in_delay(tune));
@@ -168,14 +168,9 @@ pub fn tune(tune: &Tune) -> Vec<String> {
 
 /// What limits one default stream, where that is not the recommendation itself.
 fn default_limit(tune: &Tune) -> Option<String> {
-    let Cause {
-        limit,
-        limit_or,
-        limit_because,
-        ..
-    } = &tune.limit_default;
     let subject = "One stream with the host's defaults was";
-    (tune.recommended.sample != 0).then(|| cause(subject, *limit, *limit_or, limit_because))
+    (tune.recommended.sample != 0)
+        .then(|| cause(subject, tune.limit, tune.limit_or, &tune.limit_because))
 }
 
 fn cost_in_delay(tune: &Tune) -> Option<String> {

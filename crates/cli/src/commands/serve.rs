@@ -11,7 +11,6 @@ use crate::stop::Stop;
 
 pub(crate) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
     let stop = Stop::listen()?;
-    net::host::raise_open_files();
     let everywhere = IpAddr::from(Ipv6Addr::UNSPECIFIED);
     let address = SocketAddr::new(arguments.bind.unwrap_or(everywhere), arguments.port);
     let limits = ServerLimits {

@@ -14,7 +14,7 @@ use wire::{
 use super::assemble::{self, Ended};
 use super::connect::{self, Identity, Opening};
 use super::flow::Flow;
-use super::precision::Rates;
+use super::precision::Arrived;
 use super::{Client, ClientError};
 use crate::clock::Clock;
 use crate::control::{ControlSocket, Heard, readable, wait};
@@ -57,7 +57,7 @@ pub(super) fn run(
         loading: None,
         sockets: Vec::new(),
         flow: None,
-        rates: Rates::default(),
+        arrived: Arrived::default(),
     };
     let results = run.converse().inspect_err(|_| run.give_up());
     let results = results?;
@@ -80,7 +80,7 @@ struct Run<'a> {
     loading: Option<LoadedProbes>,
     sockets: Vec<TcpStream>,
     flow: Option<Flow>,
-    rates: Rates,
+    arrived: Arrived,
 }
 
 impl Run<'_> {
@@ -233,7 +233,7 @@ impl Run<'_> {
         let complete = flow.is_complete();
         if let Some(snapshot) = &snapshot {
             self.watch.on_progress(snapshot);
-            self.rates.add(snapshot);
+            self.arrived.add(snapshot);
         }
         if complete || (snapshot.is_some() && self.is_precise()) {
             self.end();
@@ -243,7 +243,7 @@ impl Run<'_> {
 
     fn is_precise(&self) -> bool {
         let wanted = self.plan.precision.as_ref();
-        wanted.is_some_and(|wanted| self.rates.suffice(wanted))
+        wanted.is_some_and(|wanted| self.arrived.suffices(wanted))
     }
 
     fn end(&mut self) {

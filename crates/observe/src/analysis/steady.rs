@@ -9,7 +9,8 @@ use super::{Goodput, RateInterval, Steadiness, SteadyWindow};
 /// The steady window of a series and the goodput over it.
 pub(super) fn goodput(series: &Series) -> (SteadyWindow, Goodput) {
     let steady = first_steady(&series.rates);
-    let from = steady.unwrap_or(0);
+    // What never settled is at least past its beginning in the later half.
+    let from = steady.unwrap_or(series.rates.len() / 2);
     let window = SteadyWindow {
         from: Series::time(from),
         to: Series::time(series.rates.len()),

@@ -9,7 +9,7 @@ use crate::{Counted, StreamDirection};
 pub enum Steadiness {
     /// The rate settled; everything before was cut off as warm-up.
     Settled,
-    /// It never settled, or the run was too short to tell: figures are over the whole run.
+    /// It never settled, or the run was too short to tell: figures are over its later half.
     NeverSettled,
     /// Only totals are known, so figures are over the whole run.
     TotalsOnly,

@@ -94,7 +94,7 @@ fn other_text_is_said_not_to_be_json() {
 fn another_schema_is_named_beside_the_known_ones() {
     assert_eq!(
         refused(r#"{"schema": "somebody/else"}"#).to_string(),
-        "run.json: the schema is `somebody/else`, not one of trunkline/measure, trunkline/tune, trunkline/demo"
+        "run.json: the schema is `somebody/else`, not one of trunkline/measure, trunkline/tune, trunkline/demo, trunkline/emulate"
     );
     let iperf3 = refused(r#"{"start": {}, "end": {}}"#).to_string();
     assert!(iperf3.contains("there is no key `schema`"), "{iperf3}");
