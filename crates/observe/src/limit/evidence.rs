@@ -10,6 +10,8 @@ use crate::{DirectionSummary, Summary, TcpSummary};
 const QUEUE_SHARE: f64 = 0.25;
 /// ... and by more than hosts alone add.
 const QUEUE_MIN_SECONDS: f64 = 0.0005;
+/// At this share of the best seen, the path and not the streams bounds a run.
+const NEARLY_ALL: f64 = 0.9;
 
 /// One direction of a run beside what is known of the path.
 pub(super) struct Evidence<'a> {
@@ -67,6 +69,12 @@ impl<'a> Evidence<'a> {
     pub fn gain(&self) -> Option<f64> {
         let doubled = self.context.doubled?.as_f64();
         (self.goodput() > Rate::ZERO).then(|| doubled / self.goodput().as_f64())
+    }
+
+    /// Whether twice the streams came so close to the best seen that the path bounded them.
+    pub fn doubling_fills(&self) -> bool {
+        let doubled = self.context.doubled.map_or(0.0, Rate::as_f64);
+        doubled >= NEARLY_ALL * self.best().as_f64()
     }
 
     /// Time that packets waited in queues, on average.
