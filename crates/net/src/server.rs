@@ -48,7 +48,8 @@ pub struct ServerLimits {
     pub sessions: usize,
     /// Streams at the same time over all tests.
     pub streams: usize,
-    /// Connections that have not sent their cookie yet; one more drops the oldest.
+    /// Connections that have not sent their cookie yet; one more drops the oldest of the address
+    /// that has most of them.
     pub unidentified: usize,
     /// How long a connection may take to send its cookie.
     pub identify: Span,
@@ -61,12 +62,13 @@ pub struct ServerLimits {
 }
 
 impl Default for ServerLimits {
-    /// 64 tests with 1024 streams are more than a host can carry at speed; the waits are iperf3's.
+    /// 64 tests with 1024 streams are more than a host can carry at speed; as many may open at once.
+    /// The waits are iperf3's.
     fn default() -> Self {
         ServerLimits {
             sessions: 64,
             streams: 1_024,
-            unidentified: 256,
+            unidentified: 1_024,
             identify: Span::from_secs(10),
             idle: Span::from_secs(120),
             waits: ServerWaits::default(),

@@ -10,9 +10,10 @@ use std::thread;
 
 use net::server::Refusal;
 use net::{Address, Client, ClientError, Server, ServerEvent, ServerLimits};
-use observe::{SamplePlan, Setting, StreamCount, TargetError, Window};
+use observe::{Direction, SamplePlan, Setting, StreamCount, TargetError, Window};
+use socket2::{Domain, Socket, Type};
 use support::Running;
-use units::{Bytes, Span};
+use units::{Bytes, Rate, Span};
 use wire::echo::Echo;
 use wire::{Cookie, EchoToken, ServerWaits};
 
@@ -124,6 +125,59 @@ fn a_crowd_of_silent_connections_costs_the_oldest_its_place() {
     assert_eq!(refusal(&server), Refusal::Crowded(4));
     still_serves(&server);
     drop(crowd);
+}
+
+/// An idle connection from an address of its own.
+fn idle(server: &Running) -> Socket {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    let from: SocketAddr = "127.0.0.2:0".parse().unwrap();
+    socket.bind(&from.into()).unwrap();
+    socket.connect(&server.address.into()).unwrap();
+    socket
+}
+
+#[test]
+fn two_crowded_tests_start_beside_a_flood_of_idle_connections() {
+    net::host::raise_open_files();
+    let server = Running::start();
+    let flood: Vec<Socket> = (0..ServerLimits::default().unidentified)
+        .map(|_| idle(&server))
+        .collect();
+    let setting = Setting {
+        direction: Direction::Both,
+        pacing: Some(Rate::from_bits_per_second(1_000_000)),
+        ..Setting::new(StreamCount::MAX, Window::Auto)
+    };
+    let plan = SamplePlan {
+        unloaded: Span::ZERO,
+        ..SamplePlan::lasting(Span::from_secs(1))
+    };
+    let test = || Client::new(server.target()).run(&setting, &plan, &mut ());
+    thread::scope(|scope| {
+        let tests = [scope.spawn(test), scope.spawn(test)];
+        let later: Vec<Socket> = (0..100).map(|_| idle(&server)).collect();
+        for test in tests {
+            assert_eq!(test.join().unwrap().unwrap().streams.len(), 256);
+        }
+        drop(later);
+    });
+    drop(flood);
+}
+
+#[test]
+fn the_largest_crowd_pays_for_a_newcomer() {
+    let server = Running::with(ServerLimits {
+        unidentified: 4,
+        ..ServerLimits::default()
+    });
+    let mut early = connect(&server);
+    let flood: Vec<Socket> = (0..8).map(|_| idle(&server)).collect();
+    assert_eq!(refusal(&server), Refusal::Crowded(4));
+    early.write_all(cookie(11).as_bytes()).unwrap();
+    let mut state = [0];
+    early.read_exact(&mut state).unwrap();
+    assert_eq!(state, [9]);
+    drop(flood);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -23,6 +23,8 @@ use crate::control::{is_ready, readable, wait};
 const TICK: Duration = Duration::from_millis(100);
 /// A cookie and the number that follows it between two trunkline ends.
 const GREETING_MAX: usize = COOKIE_LENGTH + STREAM_NUMBER_LENGTH;
+/// Connections accepted before cookies are read again.
+const ACCEPTS_MAX: usize = 64;
 /// Streams on their way to a session: all of a two-way test.
 const ARRIVALS_MAX: usize = 256;
 
@@ -111,7 +113,7 @@ impl<'scope> Acceptor<'scope, '_, '_> {
     }
 
     fn accept(&mut self, listener: &TcpListener) {
-        loop {
+        for _ in 0..ACCEPTS_MAX {
             match listener.accept() {
                 Ok((socket, peer)) => self.admit(socket, canonical(peer)),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
@@ -126,16 +128,8 @@ impl<'scope> Acceptor<'scope, '_, '_> {
         if socket.set_nonblocking(true).is_err() {
             return;
         }
-        if self.unidentified.len() >= self.shared.limits.unidentified
-            && let Some(oldest) = self.unidentified.pop_front()
-        {
-            self.refuse(
-                oldest.peer,
-                Refusal::Crowded(self.shared.limits.unidentified),
-            );
-        }
         self.accepted += 1;
-        self.unidentified.push_back(Unidentified {
+        let one = Unidentified {
             order: self.accepted,
             socket,
             peer,
@@ -143,18 +137,65 @@ impl<'scope> Acceptor<'scope, '_, '_> {
             filled: 0,
             wanted: COOKIE_LENGTH,
             since: self.clock.now(),
-        });
+        };
+        if let Some(silent) = self.identify(one) {
+            self.make_room();
+            self.unidentified.push_back(silent);
+        }
+    }
+
+    /// Reads what has come and gives the connection back while it has not told all.
+    fn identify(&mut self, mut one: Unidentified) -> Option<Unidentified> {
+        loop {
+            match one.read() {
+                Reading::Unfinished => return Some(one),
+                Reading::Gone => return None,
+                Reading::Whole if self.lacks_number(&one) => one.wanted = GREETING_MAX,
+                Reading::Whole => {
+                    self.sort(one);
+                    return None;
+                }
+            }
+        }
+    }
+
+    fn lacks_number(&self, one: &Unidentified) -> bool {
+        let cookie = Cookie::from_wire(one.cookie()).ok();
+        let session = cookie.and_then(|cookie| self.sessions.get(&cookie));
+        one.wanted < GREETING_MAX && session.is_some_and(Entry::is_numbered)
+    }
+
+    /// Drops the oldest connection of the address that has most of them, unless its cookie came.
+    fn make_room(&mut self) {
+        let bound = self.shared.limits.unidentified;
+        while self.unidentified.len() >= bound
+            && let Some(oldest) = self.oldest_of_largest_crowd()
+        {
+            if let Some(silent) = self.identify(oldest) {
+                self.refuse(silent.peer, Refusal::Crowded(bound));
+            }
+        }
+    }
+
+    fn oldest_of_largest_crowd(&mut self) -> Option<Unidentified> {
+        let mut crowds: BTreeMap<IpAddr, usize> = BTreeMap::new();
+        for one in &self.unidentified {
+            *crowds.entry(one.peer.ip()).or_default() += 1;
+        }
+        let (largest, _) = crowds.into_iter().max_by_key(|(_, count)| *count)?;
+        let is_of_it = |one: &Unidentified| one.peer.ip() == largest;
+        let position = self.unidentified.iter().position(is_of_it)?;
+        self.unidentified.remove(position)
     }
 
     fn read_cookies(&mut self, ready: &[bool]) {
         let waiting = std::mem::take(&mut self.unidentified);
-        for (index, mut one) in waiting.into_iter().enumerate() {
-            let spoke = ready.get(index).copied().unwrap_or(false);
-            match spoke.then(|| one.read()) {
-                None | Some(Reading::Unfinished) => self.unidentified.push_back(one),
-                Some(Reading::Whole) => self.sort(one),
-                Some(Reading::Gone) => {}
-            }
+        for (index, one) in waiting.into_iter().enumerate() {
+            let silent = match ready.get(index) {
+                Some(true) => self.identify(one),
+                _ => Some(one),
+            };
+            self.unidentified.extend(silent);
         }
     }
 
@@ -168,17 +209,13 @@ impl<'scope> Acceptor<'scope, '_, '_> {
         }
     }
 
-    fn sort(&mut self, mut one: Unidentified) {
+    fn sort(&mut self, one: Unidentified) {
         let cookie = match Cookie::from_wire(one.cookie()) {
             Ok(cookie) => cookie,
             Err(error) => return self.refuse(one.peer, error.into()),
         };
         match self.sessions.get_mut(&cookie) {
             None => self.open(cookie, one),
-            Some(entry) if entry.is_numbered() && one.wanted < GREETING_MAX => {
-                one.wanted = GREETING_MAX;
-                self.unidentified.push_back(one);
-            }
             Some(entry) => entry.hand_over(one),
         }
     }

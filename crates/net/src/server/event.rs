@@ -91,7 +91,9 @@ pub enum Refusal {
     #[error("no cookie came within {0}")]
     Silent(Span),
     /// Too many others came after it without saying what they are.
-    #[error("it was the oldest of {0} connections without a cookie")]
+    #[error(
+        "{0} connections had sent no cookie, most of them from its address, and it was the oldest of those"
+    )]
     Crowded(usize),
     /// A thread could not be started for it.
     #[error("this host has no thread left for it")]
