@@ -221,6 +221,8 @@ fn with_tcp((mut row, sample): (Vec<Option<u64>>, &TcpSample)) -> Vec<Option<u64
 pub(crate) struct Read {
     pub progress: Vec<Progress>,
     pub tcp: Vec<TcpSample>,
+    /// `SO_SNDBUF` and `SO_RCVBUF` as granted there.
+    pub buffers: Option<(Bytes, Bytes)>,
 }
 
 /// Reads the rows of the stream that the peer served in the `direction` opposite to ours.
@@ -243,7 +245,13 @@ pub(crate) fn read(table: &Telemetry, index: u16, direction: StreamDirection) ->
             Role::Sender => rows.filter_map(|row| header.sample(row)).collect(),
             Role::Receiver => Vec::new(),
         },
+        buffers: granted(stream),
     })
+}
+
+fn granted(stream: &StreamTelemetry) -> Option<(Bytes, Bytes)> {
+    let (send, receive) = (stream.send_buffer?, stream.receive_buffer?);
+    Some((Bytes::new(send), Bytes::new(receive)))
 }
 
 /// Where the columns known here stand in a peer's table.

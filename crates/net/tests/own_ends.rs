@@ -146,6 +146,8 @@ fn a_fixed_window_is_asked_for_and_granted() {
     let buffers = seen.streams[0].buffers;
     assert_eq!(buffers.send.asked, Some(Bytes::from_kib(64)));
     assert_eq!(buffers.send.granted, Bytes::from_kib(128));
+    // Both ends are this host and ask for the same.
+    assert_eq!(seen.streams[0].buffers_far, Some(buffers));
     // The far receiver cannot offer more than its buffer of twice 64 KiB holds.
     let offered = seen.streams[0]
         .tcp

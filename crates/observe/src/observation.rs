@@ -58,7 +58,7 @@ impl Buffer {
     }
 }
 
-/// The two buffers of this end's socket.
+/// The two buffers of one end's socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Buffers {
     /// `SO_SNDBUF`.
@@ -85,6 +85,8 @@ pub struct Stream {
     pub direction: StreamDirection,
     /// This end's buffers once the stream was connected.
     pub buffers: Buffers,
+    /// The far end's, when it told them.
+    pub buffers_far: Option<Buffers>,
     /// How its bytes arrived.
     pub delivery: Delivery,
     /// The sender's `TCP_INFO` every interval; empty when the sender is a foreign peer.

@@ -23,6 +23,9 @@ pub struct Stream {
     pub thread_cpu_seconds: Option<f64>,
     /// This end's socket buffers.
     pub buffers: Buffers,
+    /// The far end's, when it told them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffers_far: Option<Buffers>,
     /// How its bytes arrived.
     pub delivery: Delivery,
     /// The sender's `TCP_INFO`, reading by reading; empty when the sender is a foreign peer.
@@ -164,6 +167,7 @@ impl Stream {
             retransmits: stream.retransmits,
             thread_cpu_seconds: stream.thread_cpu.map(Span::as_secs_f64),
             buffers: Buffers::from(&stream.buffers),
+            buffers_far: stream.buffers_far.as_ref().map(Buffers::from),
             delivery: Delivery::from(&stream.delivery),
             tcp: stream.tcp.iter().map(TcpSample::from).collect(),
         }
@@ -194,6 +198,18 @@ impl From<&observe::Buffer> for Buffer {
             asked_bytes: buffer.asked.map(Bytes::get),
             granted_bytes: buffer.granted.get(),
         }
+    }
+}
+
+impl Buffer {
+    /// Whether the kernel gave less than was asked for, doubled as it does for its bookkeeping.
+    pub fn is_clamped(&self) -> bool {
+        let asked = self.asked_bytes.map(Bytes::new);
+        observe::Buffer {
+            asked,
+            granted: Bytes::new(self.granted_bytes),
+        }
+        .is_clamped()
     }
 }
 

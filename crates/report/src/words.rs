@@ -1,5 +1,7 @@
 //! Sentences about a document, the same in the terminal and on the page.
 
+mod clamp;
+
 use record::{Demo, Limit, Measure, Objective, Run, Setting, Tune, Unsettled, Window};
 
 use crate::comparison::{self, Role};
@@ -104,8 +106,9 @@ fn cause(subject: &str, found: Limit, or: Option<Limit>, because: &str) -> Strin
 
 /// A measurement in sentences: how fast, why not faster, and whether the figure can be trusted.
 pub fn measure(measure: &Measure) -> Vec<String> {
-    let both = [why(&measure.run), unsettled(&measure.run)];
-    both.into_iter().flatten().collect()
+    let run = &measure.run;
+    let all = [why(run), clamp::clamped(run), unsettled(run)];
+    all.into_iter().flatten().collect()
 }
 
 fn unsettled(run: &Run) -> Option<String> {

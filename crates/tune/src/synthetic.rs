@@ -151,6 +151,7 @@ fn stream(path: &Path, flow: &Flow, number: u16, setting: &Setting, all: &[Progr
             send: buffer,
             receive: buffer,
         },
+        buffers_far: None,
         tcp: progress
             .iter()
             .map(|reading| tcp(path, flow, *reading))

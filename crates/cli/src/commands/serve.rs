@@ -38,10 +38,11 @@ fn describe(event: &ServerEvent) -> String {
             peer,
             outcome: Ok(summary),
         } => format!(
-            "#{session} {peer}: received {}, sent {} in {}",
+            "#{session} {peer}: received {}, sent {} in {}{}",
             summary.received.human(),
             summary.sent.human(),
             summary.duration.human(),
+            notes(&summary.notes),
         ),
         ServerEvent::Ended {
             session,
@@ -50,4 +51,9 @@ fn describe(event: &ServerEvent) -> String {
         } => format!("#{session} {peer}: failed: {error}"),
         ServerEvent::Refused { peer, reason } => format!("{peer}: refused: {reason}"),
     }
+}
+
+/// What the host could not fulfil, behind the figures.
+fn notes(notes: &[String]) -> String {
+    notes.iter().map(|note| format!("; {note}")).collect()
 }

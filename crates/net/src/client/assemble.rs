@@ -1,8 +1,8 @@
 //! Turning what both ends saw into one [`Observation`].
 
 use observe::{
-    Counted, CpuSample, Delivery, Observation, Peer, ProbeSeries, Progress, RoundTrips, Setting,
-    Stream, StreamDirection, TcpSample, TerminalCpu,
+    Buffer, Buffers, Counted, CpuSample, Delivery, Observation, Peer, ProbeSeries, Progress,
+    RoundTrips, Setting, Stream, StreamDirection, TcpSample, TerminalCpu,
 };
 use units::{Bytes, Span};
 use wire::{Answer, Results, StreamResult, stream_id};
@@ -110,6 +110,8 @@ fn stream(flow: &Flow, ended: &Ended<'_>, index: u16) -> Option<Stream> {
     let far = far_table.and_then(|table| telemetry::read(table, index, direction));
     let told = ended.results.stream(index);
     let own = flow.series.get(at)?;
+    let buffers = *flow.buffers.get(at)?;
+    let granted_far = far.as_ref().and_then(|far| far.buffers);
     let (far_progress, far_tcp) = far.map(|far| (far.progress, far.tcp)).unzip();
     let (delivery, tcp, retransmits) = match direction {
         StreamDirection::Sending => (
@@ -126,12 +128,22 @@ fn stream(flow: &Flow, ended: &Ended<'_>, index: u16) -> Option<Stream> {
     Some(Stream {
         number: index + 1,
         direction,
-        buffers: *flow.buffers.get(at)?,
+        buffers,
+        buffers_far: granted_far.map(|granted| at_far_end(buffers, granted)),
         delivery,
         tcp,
         retransmits,
         thread_cpu: ended.ends.get(at)?.as_ref().and_then(|end| end.cpu),
     })
+}
+
+/// Both ends ask their kernel for the same.
+fn at_far_end(near: Buffers, (send, receive): (Bytes, Bytes)) -> Buffers {
+    let buffer = |asked, granted| Buffer { asked, granted };
+    Buffers {
+        send: buffer(near.send.asked, send),
+        receive: buffer(near.receive.asked, receive),
+    }
 }
 
 fn sent(own: &[TcpSample], far: Option<Vec<Progress>>, told: Option<&StreamResult>) -> Delivery {

@@ -35,8 +35,8 @@ fn table(sample: &TcpSample, role: Role) -> Telemetry {
     table.streams.push(StreamTelemetry {
         id: 1,
         role,
-        send_buffer: None,
-        receive_buffer: None,
+        send_buffer: Some(21),
+        receive_buffer: Some(22),
         rows: vec![with_tcp((row, sample))],
     });
     table
@@ -49,6 +49,7 @@ fn every_field_survives_the_table() {
     let read = read(&table, 0, StreamDirection::Receiving).unwrap();
     assert_eq!(read.tcp, [sample()]);
     assert_eq!(read.progress[0].bytes, Bytes::new(4_242));
+    assert_eq!(read.buffers, Some((Bytes::new(21), Bytes::new(22))));
 }
 
 #[test]

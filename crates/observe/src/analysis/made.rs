@@ -25,6 +25,7 @@ pub fn stream(number: u16, direction: StreamDirection, progress: Vec<Progress>) 
             send: buffer,
             receive: buffer,
         },
+        buffers_far: None,
         delivery: Delivery {
             counted: Counted::ByReceiver,
             progress,

@@ -95,13 +95,15 @@ fn stream(case: &Case, number: u16, noise: &mut Noise) -> Stream {
         asked,
         granted: asked.map_or(Bytes::from_mib(1), |bytes| bytes.times(2)),
     };
+    let buffers = Buffers {
+        send: buffer,
+        receive: buffer,
+    };
     Stream {
         number,
         direction: StreamDirection::Sending,
-        buffers: Buffers {
-            send: buffer,
-            receive: buffer,
-        },
+        buffers,
+        buffers_far: Some(buffers),
         delivery: Delivery {
             counted: Counted::ByReceiver,
             receiver_total: progress.last().map(|reading| reading.bytes),
