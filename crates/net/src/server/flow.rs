@@ -15,6 +15,13 @@ use crate::telemetry::StreamSeries;
 /// Readings kept over all streams of a session: a few megabytes.
 const READINGS_MAX: usize = 40_000;
 
+/// How far the streams were when counting began.
+struct Baseline {
+    at: Time,
+    moved: Vec<Bytes>,
+    retransmits: Vec<u32>,
+}
+
 /// The streams, their readings and their clock.
 pub(super) struct Flow {
     pub plan: StreamPlan,
@@ -22,6 +29,8 @@ pub(super) struct Flow {
     pub series: Vec<StreamSeries>,
     pub cpu: Option<(CpuSample, CpuSample)>,
     pub duration: Span,
+    omit: Span,
+    baseline: Option<Baseline>,
     started: Clock,
     next_reading: Time,
     moved: Bytes,
@@ -46,6 +55,8 @@ impl Flow {
             streams,
             cpu: cpu.map(|first| (first, first)),
             duration: Span::ZERO,
+            omit: request.omit,
+            baseline: None,
             started,
             next_reading: Time::ZERO,
             moved: Bytes::ZERO,
@@ -77,6 +88,49 @@ impl Flow {
         if moved != self.moved {
             (self.moved, self.moved_at) = (moved, now);
         }
+        if self.baseline.is_none() && now.since(Time::ZERO) >= self.omit {
+            self.baseline = Some(self.position(now));
+        }
+    }
+
+    fn position(&self, at: Time) -> Baseline {
+        let retransmits = (0..self.streams.len()).map(|index| self.retransmits_seen(index));
+        Baseline {
+            at,
+            moved: self.streams.iter().map(StreamThread::moved).collect(),
+            retransmits: retransmits.map(Option::unwrap_or_default).collect(),
+        }
+    }
+
+    fn retransmits_seen(&self, index: usize) -> Option<u32> {
+        self.series.get(index)?.tcp.kept().last()?.retransmits
+    }
+
+    /// The baseline of a test that leaves its beginning out.
+    fn omitted(&self) -> Option<&Baseline> {
+        self.baseline.as_ref().filter(|_| self.omit > Span::ZERO)
+    }
+
+    /// Bytes of a stream without the omitted beginning.
+    pub(super) fn counted(&self, index: usize) -> Option<Bytes> {
+        let moved = self.streams.get(index)?.moved();
+        let before = self.omitted().and_then(|before| before.moved.get(index));
+        Some(moved - before.copied().unwrap_or(Bytes::ZERO))
+    }
+
+    /// Time without the omitted beginning.
+    pub(super) fn counted_time(&self) -> Span {
+        let before = self.omitted().map(|before| before.at.since(Time::ZERO));
+        self.duration - before.unwrap_or(Span::ZERO)
+    }
+
+    /// Segments sent again without the omitted beginning.
+    pub(super) fn retransmits(&self, index: usize) -> Option<u64> {
+        let seen = self.retransmits_seen(index)?;
+        let before = self
+            .omitted()
+            .and_then(|before| before.retransmits.get(index));
+        Some(seen.saturating_sub(before.copied().unwrap_or(0)).into())
     }
 
     /// How long nothing has moved.
@@ -120,7 +174,7 @@ fn start_threads(
     sockets: Vec<TcpStream>,
 ) -> Result<Vec<StreamThread>, SessionError> {
     let (budget, receiving) = match request.end {
-        TestEnd::Bytes(bytes) => (Some(bytes), Job::ReceiveAll),
+        TestEnd::Bytes(bytes) => (budget(request, bytes), Job::ReceiveAll),
         TestEnd::After(_) | TestEnd::Client => (None, Job::Receive),
     };
     let work = Work::new(request.block, budget);
@@ -131,4 +185,9 @@ fn start_threads(
     let streams = sockets.into_iter().enumerate();
     let streams = streams.map(|(index, socket)| StreamThread::start(socket, job(index), &work));
     Ok(streams.collect::<Result<_, _>>()?)
+}
+
+/// A client that leaves the beginning out counts its bytes only from then on, and ends the test.
+fn budget(request: &TestRequest, bytes: Bytes) -> Option<Bytes> {
+    (request.omit == Span::ZERO).then_some(bytes)
 }

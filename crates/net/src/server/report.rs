@@ -5,7 +5,7 @@ use wire::{Results, Role, ServerOutput, StreamResult, TestRequest, stream_id};
 
 use super::flow::Flow;
 use crate::options;
-use crate::telemetry::{StreamSeries, Written, write};
+use crate::telemetry::{Written, write};
 
 /// What this end counted on its closed streams.
 pub(super) fn results(request: &TestRequest, flow: &Flow) -> Results {
@@ -61,17 +61,13 @@ fn written(flow: &Flow) -> Vec<Written<'_>> {
 }
 
 fn stream(flow: &Flow, index: usize) -> Option<StreamResult> {
-    let moved = flow.streams.get(index)?.moved();
-    let series: &StreamSeries = flow.series.get(index)?;
-    let sample = series.tcp.kept().last();
-    let retransmits = sample.and_then(|sample| sample.retransmits);
     let sends = role(flow, index) == Role::Sender;
     Some(StreamResult {
         id: stream_id(u16::try_from(index).ok()?).into(),
-        bytes: moved.get(),
-        retransmits: retransmits.filter(|_| sends).map(u64::from),
+        bytes: flow.counted(index)?.get(),
+        retransmits: flow.retransmits(index).filter(|_| sends),
         start_time: Some(0.0),
-        end_time: Some(flow.duration.as_secs_f64()),
+        end_time: Some(flow.counted_time().as_secs_f64()),
         ..StreamResult::default()
     })
 }
