@@ -1,8 +1,9 @@
 //! Round trips of small probes beside the streams.
 //!
-//! Against a trunkline server the probes are echo datagrams; against a foreign one ICMP, where this
-//! host permits it. Where neither works there is no series, and the streams' own smoothed round trip
-//! has to do. A probe that is not answered within the patience counts as lost.
+//! Against a trunkline server that answers them the probes are echo datagrams; otherwise ICMP, where
+//! this host permits it. Where neither works there is no series, and the streams' own smoothed round
+//! trip has to do. A probe counts as lost when it was waited for thrice as long as the slowest
+//! answer took; one that was still on its way at the end is left out.
 //!
 //! Send and receive times are taken in the program: a busy host adds its scheduling delay.
 
@@ -27,8 +28,10 @@ use icmp::IcmpSocket;
 
 /// Distance of two probes: twenty 32-byte datagrams a second disturb nobody.
 const INTERVAL: Span = Span::from_millis(50);
-/// How long the last probes are waited for.
+/// How long the last probes are waited for where no answer takes longer.
 const PATIENCE: Span = Span::from_secs(1);
+/// Probes that find out whether anybody answers: one or two may be lost.
+const TRIALS: usize = 3;
 /// Most probes of one series: an hour and a half of them.
 const PROBES_MAX: usize = 100_000;
 
@@ -100,6 +103,25 @@ impl ProbeSocket {
     }
 }
 
+/// Whether anybody answers within the patience; normally known after one round trip.
+pub(crate) fn is_answered(socket: &ProbeSocket) -> bool {
+    let clock = Clock::start();
+    let mut probes = [Probe {
+        sent: clock.now(),
+        rtt: None,
+    }; TRIALS];
+    for (probe, sequence) in probes.iter().zip(0..) {
+        // One that cannot be sent is not answered either.
+        let _ = socket.send(sequence, probe.sent);
+    }
+    let end = clock.now() + PATIENCE;
+    while clock.now() < end && probes.iter().all(|probe| probe.rtt.is_none()) {
+        socket.wait(clock.until(end));
+        collect(socket, &mut probes, clock);
+    }
+    probes.iter().any(|probe| probe.rtt.is_some())
+}
+
 /// Sends probes at equal distances and collects the answers.
 ///
 /// * `is_over` is asked before each probe with the time that has passed.
@@ -120,6 +142,7 @@ pub(crate) fn series(socket: &ProbeSocket, is_over: impl Fn(Span) -> bool) -> Pr
         collect(socket, &mut probes, clock);
     }
     await_stragglers(socket, &mut probes, clock);
+    leave_out_unknown(&mut probes, clock.now());
     ProbeSeries {
         method: socket.method(),
         probes,
@@ -138,14 +161,23 @@ fn collect(socket: &ProbeSocket, probes: &mut [Probe], clock: Clock) {
 /// Waits for the last answers, but no longer than thrice the longest round trip seen: where half of
 /// the probes are lost anyway, the rest is not worth a second.
 fn await_stragglers(socket: &ProbeSocket, probes: &mut [Probe], clock: Clock) {
-    let longest = probes.iter().filter_map(|probe| probe.rtt).max();
-    let patience = longest.map_or(PATIENCE, |rtt| rtt.times(3).min(PATIENCE));
+    let patience = longest(probes).map_or(PATIENCE, |rtt| rtt.times(3).min(PATIENCE.max(rtt)));
     let end = clock.now() + patience;
-    let recent = |probe: &Probe| probe.rtt.is_none() && clock.now().since(probe.sent) < PATIENCE;
+    let recent = |probe: &Probe| probe.rtt.is_none() && clock.now().since(probe.sent) < patience;
     while clock.now() < end && probes.iter().any(recent) {
         socket.wait(clock.until(end));
         collect(socket, probes, clock);
     }
+}
+
+fn longest(probes: &[Probe]) -> Option<Span> {
+    probes.iter().filter_map(|probe| probe.rtt).max()
+}
+
+/// Probes that may still be on their way are neither answered nor lost.
+fn leave_out_unknown(probes: &mut Vec<Probe>, now: Time) {
+    let lost_after = longest(probes).map_or(PATIENCE, |rtt| rtt.times(3));
+    probes.retain(|probe| probe.rtt.is_some() || now.since(probe.sent) >= lost_after);
 }
 
 /// A series that runs beside the streams on a thread of its own.
@@ -156,7 +188,7 @@ pub(crate) struct LoadedProbes {
 }
 
 impl LoadedProbes {
-    pub(crate) fn start(socket: Arc<ProbeSocket>) -> io::Result<Self> {
+    pub(crate) fn start(socket: ProbeSocket) -> io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
         let builder = thread::Builder::new().name("probes".to_owned());

@@ -75,10 +75,7 @@ pub(super) fn observation(ended: Ended<'_>) -> Observation {
         duration: flow.map_or(Span::ZERO, |flow| flow.duration),
         elapsed: ended.elapsed,
         streams,
-        round_trips: RoundTrips {
-            unloaded: answered(ended.unloaded),
-            loaded: answered(ended.loaded),
-        },
+        round_trips: round_trips(ended.unloaded, ended.loaded),
         congestion_used: match sends {
             true => own_congestion,
             false => ended.results.congestion_used.clone(),
@@ -91,9 +88,14 @@ pub(super) fn observation(ended: Ended<'_>) -> Observation {
     }
 }
 
-/// A peer that answered nothing at all does not answer probes: that is no series of losses.
-fn answered(series: Option<ProbeSeries>) -> Option<ProbeSeries> {
-    series.filter(|series| series.min().is_some())
+/// A peer that never answers gives no series; one that falls silent under load loses all of it.
+fn round_trips(unloaded: Option<ProbeSeries>, loaded: Option<ProbeSeries>) -> RoundTrips {
+    let answers = |series: &ProbeSeries| series.min().is_some();
+    let unloaded = unloaded.filter(answers);
+    RoundTrips {
+        loaded: loaded.filter(|loaded| unloaded.is_some() || answers(loaded)),
+        unloaded,
+    }
 }
 
 fn streams(flow: &Flow, ended: &Ended<'_>) -> Vec<Stream> {
@@ -182,5 +184,32 @@ fn received(own: &[Progress], total: Bytes) -> Delivery {
         counted: Counted::ByReceiver,
         progress: own.to_vec(),
         receiver_total: Some(total),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use observe::{Probe, ProbeMethod};
+    use units::Time;
+
+    fn series(rtt: Option<Span>) -> Option<ProbeSeries> {
+        Some(ProbeSeries {
+            method: ProbeMethod::UdpEcho,
+            probes: vec![Probe {
+                sent: Time::ZERO,
+                rtt,
+            }],
+        })
+    }
+
+    #[test]
+    fn silence_under_load_is_loss_where_the_idle_path_answered() {
+        let answered = Some(Span::from_millis(1));
+        let trips = round_trips(series(answered), series(None));
+        assert_eq!(trips.loaded.unwrap().loss_ratio(), Some(1.0));
+        let trips = round_trips(series(None), series(None));
+        assert_eq!((trips.unloaded, trips.loaded), (None, None));
+        assert!(round_trips(None, series(answered)).loaded.is_some());
     }
 }

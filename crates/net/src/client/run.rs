@@ -1,14 +1,14 @@
 //! One test from connecting to the server's results.
 
 use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
 use std::time::Duration;
 
-use observe::{Amount, Direction, Observation, ProbeSeries, SamplePlan, Setting, Watch, Window};
+use observe::{
+    Amount, Direction, Observation, ProbeMethod, ProbeSeries, SamplePlan, Setting, Watch, Window,
+};
 use units::{Bytes, Span};
 use wire::{
-    Answer, ClientAction, ClientControl, ClientControlError, Cookie, Offer, Results, TestEnd,
-    TestRequest,
+    ClientAction, ClientControl, ClientControlError, Cookie, Offer, Results, TestEnd, TestRequest,
 };
 
 use super::assemble::{self, Ended};
@@ -19,7 +19,7 @@ use super::{Client, ClientError};
 use crate::clock::Clock;
 use crate::control::{ControlSocket, Heard, readable, wait};
 use crate::options::StreamOptions;
-use crate::probe::{LoadedProbes, ProbeSocket, series};
+use crate::probe::{LoadedProbes, ProbeSocket, is_answered, series};
 use crate::random;
 
 /// How soon a cancellation is noticed.
@@ -52,7 +52,7 @@ pub(super) fn run(
         options: options(client, setting),
         request,
         machine,
-        probes: None,
+        method: None,
         unloaded: None,
         loading: None,
         sockets: Vec::new(),
@@ -75,7 +75,7 @@ struct Run<'a> {
     options: StreamOptions,
     request: TestRequest,
     machine: ClientControl,
-    probes: Option<Arc<ProbeSocket>>,
+    method: Option<ProbeMethod>,
     unloaded: Option<ProbeSeries>,
     loading: Option<LoadedProbes>,
     sockets: Vec<TcpStream>,
@@ -106,10 +106,6 @@ impl Run<'_> {
     fn act(&mut self, action: ClientAction) -> Result<(), ClientError> {
         match action {
             ClientAction::Send(bytes) => self.send(&bytes),
-            ClientAction::Recognised(answer) => {
-                self.probes = self.echo_probes(answer);
-                Ok(())
-            }
             ClientAction::OpenStreams(plan) => self.open_streams(plan.total()),
             ClientAction::Start => self.start(),
             ClientAction::GiveResults => {
@@ -118,7 +114,7 @@ impl Run<'_> {
                 let outcome = self.machine.give_results(self.clock.now(), &results);
                 self.explain(outcome)
             }
-            ClientAction::Finished(_) => Ok(()),
+            ClientAction::Recognised(_) | ClientAction::Finished(_) => Ok(()),
         }
     }
 
@@ -132,26 +128,41 @@ impl Run<'_> {
         self.explain(outcome)
     }
 
-    fn echo_probes(&self, answer: Answer) -> Option<Arc<ProbeSocket>> {
-        let socket = ProbeSocket::udp(self.peer, answer.echo_token);
-        socket.ok().map(Arc::new)
+    /// Echo datagrams where the server answers them. They may be filtered on the way, so that is
+    /// tried, and the far kernel's ICMP has to do otherwise.
+    fn answered_method(&self) -> Option<ProbeMethod> {
+        let methods = [ProbeMethod::UdpEcho, ProbeMethod::IcmpEcho];
+        methods.into_iter().find(|method| match method {
+            ProbeMethod::UdpEcho => self.open_probes(*method).is_some_and(|s| is_answered(&s)),
+            ProbeMethod::IcmpEcho => self.open_probes(*method).is_some(),
+        })
     }
 
-    fn icmp_probes(&self) -> Option<Arc<ProbeSocket>> {
-        let socket = ProbeSocket::icmp(self.peer, random::token().ok()?);
-        socket.ok().map(Arc::new)
+    /// A socket for one series: late answers to another never count in it.
+    fn probes(&self) -> Option<ProbeSocket> {
+        self.open_probes(self.method?)
+    }
+
+    fn open_probes(&self, method: ProbeMethod) -> Option<ProbeSocket> {
+        match method {
+            ProbeMethod::UdpEcho => {
+                let token = self.machine.answer()?.echo_token;
+                ProbeSocket::udp(self.peer, token).ok()
+            }
+            ProbeMethod::IcmpEcho => ProbeSocket::icmp(self.peer, random::token().ok()?).ok(),
+        }
+    }
+
+    fn idle_series(&self, probes: &ProbeSocket) -> ProbeSeries {
+        let (watch, enough) = (&*self.watch, self.plan.unloaded);
+        series(probes, |elapsed| elapsed >= enough || watch.is_cancelled())
     }
 
     /// The idle path is probed first, while the server waits for the streams.
     fn open_streams(&mut self, total: u16) -> Result<(), ClientError> {
-        if self.probes.is_none() {
-            self.probes = self.icmp_probes();
-        }
-        let wanted = self.plan.unloaded > Span::ZERO;
-        if let Some(probes) = self.probes.as_ref().filter(|_| wanted) {
-            let (watch, enough) = (&*self.watch, self.plan.unloaded);
-            let is_over = |elapsed| elapsed >= enough || watch.is_cancelled();
-            self.unloaded = Some(series(probes, is_over));
+        self.method = self.answered_method();
+        if self.plan.unloaded > Span::ZERO {
+            self.unloaded = self.probes().map(|probes| self.idle_series(&probes));
         }
         let opening = Opening {
             peer: self.peer,
@@ -182,8 +193,8 @@ impl Run<'_> {
         let sockets = std::mem::take(&mut self.sockets);
         let flow = Flow::start(sockets, &self.request, &self.options, self.plan.amount)?;
         self.flow = Some(flow);
-        if let Some(probes) = &self.probes {
-            self.loading = Some(LoadedProbes::start(Arc::clone(probes))?);
+        if let Some(probes) = self.probes() {
+            self.loading = Some(LoadedProbes::start(probes)?);
         }
         Ok(())
     }
