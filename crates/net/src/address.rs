@@ -30,6 +30,16 @@ pub enum AddressError {
     /// Nothing before the colon.
     #[error("`{0}` names no host; write it like `dtn.example.org` or `[2001:db8::1]:5201`")]
     NoHost(String),
+    /// Something else than a port behind the bracket.
+    #[error(
+        "`{text}` goes on with `{rest}` behind the bracket; write it like `[2001:db8::1]:5201`"
+    )]
+    Trailing {
+        /// What was written.
+        text: String,
+        /// What is too much.
+        rest: String,
+    },
     /// The port is no number from 1 to 65535.
     #[error("port `{port}` of `{text}` is not a number from 1 to 65535")]
     Port {
@@ -44,9 +54,9 @@ impl Address {
     /// Reads `HOST[:PORT]`; `port_default` is used where the text names none.
     ///
     /// # Errors
-    /// When the host is missing or the port is no number from 1 to 65535.
+    /// When the host is missing, a bracket is followed by something else than a port, or the port is no number from 1 to 65535.
     pub fn parse_with(text: &str, port_default: u16) -> Result<Self, AddressError> {
-        let (host, port) = split(text);
+        let (host, port) = split(text)?;
         let port = port.map_or(Ok(port_default), |port| {
             let number = port.parse().ok().filter(|number| *number > 0);
             number.ok_or_else(|| AddressError::Port {
@@ -73,13 +83,23 @@ impl FromStr for Address {
 }
 
 /// A bare IPv6 number has several colons and no port.
-fn split(text: &str) -> (&str, Option<&str>) {
+fn split(text: &str) -> Result<(&str, Option<&str>), AddressError> {
     if let Some((host, rest)) = text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        return (host, rest.strip_prefix(':'));
+        return Ok((host, behind_bracket(text, rest)?));
     }
-    match text.split_once(':') {
+    Ok(match text.split_once(':') {
         Some((host, port)) if !port.contains(':') => (host, Some(port)),
         _ => (text, None),
+    })
+}
+
+fn behind_bracket<'a>(text: &str, rest: &'a str) -> Result<Option<&'a str>, AddressError> {
+    match rest.strip_prefix(':') {
+        None if !rest.is_empty() => Err(AddressError::Trailing {
+            text: text.to_owned(),
+            rest: rest.to_owned(),
+        }),
+        port => Ok(port),
     }
 }
 
@@ -109,6 +129,14 @@ mod tests {
         for port in ["0", "65536", "x", "", "-1"] {
             let error = format!("host:{port}").parse::<Address>().unwrap_err();
             assert!(error.to_string().contains("1 to 65535"), "{error}");
+        }
+    }
+
+    #[test]
+    fn nothing_behind_a_bracket_is_overlooked() {
+        for rest in ["5202", " ", "]:5202"] {
+            let error = format!("[::1]{rest}").parse::<Address>().unwrap_err();
+            assert!(matches!(error, AddressError::Trailing { .. }), "{error}");
         }
     }
 
