@@ -37,9 +37,19 @@ pub(crate) struct StreamOptions {
 /// An option that the kernel refused.
 #[derive(Debug, Error)]
 pub enum OptionError {
-    /// The congestion control is unknown or not allowed.
-    #[error("congestion control `{name}` is not available; this host allows {allowed}")]
+    /// The kernel does not have the congestion control.
+    #[error("congestion control `{name}` is not available; this host has {available}")]
     Congestion {
+        /// What was asked for.
+        name: String,
+        /// What the kernel lists.
+        available: String,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// The kernel has the congestion control but keeps it for root.
+    #[error("congestion control `{name}` is not allowed to this user; this host allows {allowed}")]
+    CongestionForbidden {
         /// What was asked for.
         name: String,
         /// What the kernel lists.
@@ -74,6 +84,11 @@ pub enum OptionError {
     /// A plain socket operation failed.
     #[error("the stream's socket could not be prepared")]
     Socket(#[source] io::Error),
+}
+
+/// Whether this process or host has no descriptor left.
+pub(crate) fn is_out_of_descriptors(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
 }
 
 impl StreamOptions {
@@ -165,15 +180,27 @@ pub(crate) fn congestion(stream: &TcpStream) -> Option<String> {
 
 fn set_congestion(socket: &SockRef<'_>, name: &str) -> Result<(), OptionError> {
     let set = socket.set_tcp_congestion(name.as_bytes());
-    set.map_err(|source| OptionError::Congestion {
-        name: name.to_owned(),
-        allowed: allowed_congestion(),
-        source,
-    })
+    set.map_err(|source| congestion_error(name.to_owned(), source))
 }
 
-fn allowed_congestion() -> String {
-    let list = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+fn congestion_error(name: String, source: io::Error) -> OptionError {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied => OptionError::CongestionForbidden {
+            name,
+            allowed: listed("allowed"),
+            source,
+        },
+        _ => OptionError::Congestion {
+            name,
+            available: listed("available"),
+            source,
+        },
+    }
+}
+
+/// The kernel's `allowed` or `available` congestion controls.
+fn listed(which: &str) -> String {
+    let list = fs::read_to_string(format!("/proc/sys/net/ipv4/tcp_{which}_congestion_control"));
     let list = list.unwrap_or_default();
     let names: Vec<&str> = list.split_whitespace().collect();
     match names.is_empty() {
@@ -234,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_congestion_control_names_the_allowed_ones() {
+    fn an_unknown_congestion_control_names_those_there_are() {
         let options = StreamOptions {
             congestion: Some("nosuch".to_owned()),
             ..StreamOptions::default()
@@ -242,6 +269,19 @@ mod tests {
         let error = prepared(&options).unwrap_err().to_string();
         assert!(error.starts_with("congestion control `nosuch`"), "{error}");
         assert!(error.contains("reno"), "{error}");
+    }
+
+    #[test]
+    fn a_forbidden_congestion_control_is_told_from_an_unknown_one() {
+        let forbidden = io::Error::from_raw_os_error(libc::EPERM);
+        let text = congestion_error("htcp".to_owned(), forbidden).to_string();
+        assert!(
+            text.contains("`htcp` is not allowed to this user"),
+            "{text}"
+        );
+        let unknown = io::Error::from_raw_os_error(libc::ENOENT);
+        let text = congestion_error("htcp".to_owned(), unknown).to_string();
+        assert!(text.contains("`htcp` is not available"), "{text}");
     }
 
     #[test]

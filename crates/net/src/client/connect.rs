@@ -14,7 +14,7 @@ use wire::{Cookie, numbered_greeting};
 use super::ClientError;
 use crate::Address;
 use crate::control::{ControlSocket, wait};
-use crate::options::StreamOptions;
+use crate::options::{OptionError, StreamOptions, is_out_of_descriptors};
 
 /// Longest wait for a connection: three tries of the kernel, one second apart and then two.
 const CONNECT_WAIT: Span = Span::from_secs(5);
@@ -95,7 +95,7 @@ impl Opening<'_> {
     }
 
     fn begin(&self, position: u16) -> Result<Socket, ClientError> {
-        let socket = self.options.socket(Domain::for_address(self.peer))?;
+        let socket = self.socket(position)?;
         let begun = socket
             .set_nonblocking(true)
             .and_then(|()| socket.connect(&self.peer.into()));
@@ -113,7 +113,7 @@ impl Opening<'_> {
         }
         let mut retries = 0;
         loop {
-            let socket = self.options.socket(Domain::for_address(self.peer))?;
+            let socket = self.socket(position)?;
             let connected = socket
                 .connect_timeout(&self.peer.into(), CONNECT_WAIT.into())
                 .and_then(|()| greet(socket, self.cookie.as_bytes()));
@@ -125,6 +125,20 @@ impl Opening<'_> {
                 other => return other.map_err(|source| self.failure(position, source)),
             }
         }
+    }
+
+    fn socket(&self, position: u16) -> Result<Socket, ClientError> {
+        let socket = self.options.socket(Domain::for_address(self.peer));
+        socket.map_err(|error| match error {
+            OptionError::Socket(source) if is_out_of_descriptors(&source) => {
+                ClientError::Descriptors {
+                    number: usize::from(position) + 1,
+                    total: self.total.into(),
+                    source,
+                }
+            }
+            other => other.into(),
+        })
     }
 
     fn failure(&self, position: u16, source: io::Error) -> ClientError {

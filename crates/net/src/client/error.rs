@@ -67,6 +67,16 @@ pub enum ClientError {
         /// The system's reason.
         source: io::Error,
     },
+    /// This process or host has no descriptor left for a stream.
+    #[error("no file descriptor was left for stream {number} of {total}")]
+    Descriptors {
+        /// Counted from 1.
+        number: usize,
+        /// How many were wanted.
+        total: usize,
+        /// The system's reason.
+        source: io::Error,
+    },
     /// A stream ended before the test did.
     #[error("stream {number} broke {at} after the start")]
     Broken {
@@ -107,7 +117,12 @@ impl ClientError {
             Self::Option(OptionError::Congestion { name, .. }) => Some(format!(
                 "`modprobe tcp_{name}` loads it where the kernel has it"
             )),
-            Self::Stream { .. } => {
+            Self::Option(OptionError::CongestionForbidden { name, allowed, .. }) => Some(format!(
+                "root allows it with `sysctl net.ipv4.tcp_allowed_congestion_control=\"{} {name}\"`",
+                allowed.replace(',', "")
+            )),
+            Self::Stream { source, .. } => Some(stream_hint(source.kind()).to_owned()),
+            Self::Descriptors { .. } => {
                 Some("use fewer streams, or raise the limit on open files (`ulimit -n`)".to_owned())
             }
             Self::Stalled(_) => Some("check the path: the server may have vanished".to_owned()),
@@ -124,6 +139,19 @@ impl ClientError {
     }
 }
 
+/// The control connection came through, so the server and its port are there.
+fn stream_hint(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::ConnectionRefused => {
+            "the server stopped listening: see whether it still runs"
+        }
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
+            "a firewall or a full backlog may drop connections: use fewer streams"
+        }
+        _ => "the server closed the connection: see what it says, or use fewer streams",
+    }
+}
+
 impl From<ClientError> for TargetError {
     fn from(error: ClientError) -> Self {
         let (fault, what, hint) = (error.fault(), error.to_string(), error.hint());
@@ -131,6 +159,7 @@ impl From<ClientError> for TargetError {
             ClientError::UnknownHost { source, .. }
             | ClientError::Connect { source, .. }
             | ClientError::Stream { source, .. }
+            | ClientError::Descriptors { source, .. }
             | ClientError::Broken { source, .. }
             | ClientError::Local(source) => Some(source.into()),
             ClientError::Option(source) => {
@@ -144,5 +173,48 @@ impl From<ClientError> for TargetError {
             hint,
             source,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(kind: io::ErrorKind) -> ClientError {
+        ClientError::Stream {
+            number: 3,
+            total: 8,
+            peer: SocketAddr::from(([192, 0, 2, 1], 5_201)),
+            source: kind.into(),
+        }
+    }
+
+    #[test]
+    fn the_hint_fits_what_happened_to_the_stream() {
+        let hint = |kind| stream(kind).hint().unwrap();
+        assert!(hint(io::ErrorKind::ConnectionRefused).contains("listening"));
+        assert!(hint(io::ErrorKind::TimedOut).contains("firewall"));
+        assert!(hint(io::ErrorKind::ConnectionReset).contains("closed"));
+    }
+
+    #[test]
+    fn a_lack_of_descriptors_is_no_fault_of_the_request() {
+        let error = ClientError::Descriptors {
+            number: 3,
+            total: 8,
+            source: io::Error::from_raw_os_error(libc::EMFILE),
+        };
+        assert!(error.hint().unwrap().contains("ulimit -n"));
+        assert_eq!(TargetError::from(error).fault, Fault::Run);
+    }
+
+    #[test]
+    fn root_is_told_how_to_allow_a_congestion_control() {
+        let error = ClientError::from(OptionError::CongestionForbidden {
+            name: "htcp".to_owned(),
+            allowed: "reno, cubic".to_owned(),
+            source: io::Error::from_raw_os_error(libc::EPERM),
+        });
+        assert!(error.hint().unwrap().contains("=\"reno cubic htcp\""));
     }
 }
