@@ -248,11 +248,11 @@ fn duration(text: &str) -> Result<Span, String> {
     within(seconds.as_deref().unwrap_or(text), bounds)
 }
 
-/// A window from one page up to the largest buffer that Linux knows, before it doubles the size.
+/// A window from one page up to the largest that servers take.
 fn window(text: &str) -> Result<Window, String> {
     match text {
         "auto" => Ok(Window::Auto),
-        size => within(size, Bytes::from_kib(4)..=Bytes::from_mib(1024)).map(Window::Fixed),
+        size => within(size, Bytes::from_kib(4)..=net::WINDOW_MAX).map(Window::Fixed),
     }
 }
 
@@ -303,6 +303,12 @@ mod tests {
     fn a_bare_duration_is_seconds() {
         assert_eq!(duration("10"), Ok(Span::from_secs(10)));
         assert_eq!(duration("1500ms"), Ok(Span::from_millis(1500)));
+    }
+
+    #[test]
+    fn windows_that_no_server_takes_are_refused_here() {
+        assert_eq!(window("512M"), Ok(Window::Fixed(net::WINDOW_MAX)));
+        assert!(window("513M").unwrap_err().contains("512MiB"));
     }
 
     #[test]

@@ -29,3 +29,4 @@ pub use background::{Background, BackgroundError, BackgroundSpec};
 pub use client::{Client, ClientError};
 pub use options::{BufferLimit, OptionError};
 pub use server::{BindError, Server, ServerEvent, ServerLimits};
+pub use wire::WINDOW_MAX;

@@ -43,7 +43,7 @@ pub use frame::{FrameError, encode_frame};
 pub use params::Params;
 pub use request::{
     BLOCK_DEFAULT, BLOCK_MAX, Direction, Nagle, RequestError, STREAMS_MAX, ServerOutput,
-    StreamPlan, TestEnd, TestRequest,
+    StreamPlan, TestEnd, TestRequest, WINDOW_MAX,
 };
 pub use results::{Results, StreamResult, stream_id};
 pub use server::{ServerAction, ServerControl, ServerControlError, ServerWaits};

@@ -7,6 +7,8 @@ use crate::{ErrorCode, Offer, Params};
 
 /// Most streams of one direction, as in iperf3.
 pub const STREAMS_MAX: u16 = 128;
+/// Largest socket buffer that can be asked for, as in iperf3.
+pub const WINDOW_MAX: Bytes = Bytes::from_mib(512);
 /// Bytes per write when nothing else is asked for, as in iperf3.
 pub const BLOCK_DEFAULT: Bytes = Bytes::from_kib(128);
 /// Most bytes per write, as in iperf3.
@@ -14,7 +16,6 @@ pub const BLOCK_MAX: Bytes = Bytes::from_mib(1);
 
 const SECONDS_MAX: u64 = 86_400;
 const OMIT_SECONDS_MAX: u64 = 600;
-const BUFFER_MAX: u64 = 512 << 20;
 const SEGMENT_MIN: u64 = 88;
 const SEGMENT_MAX: u64 = 32_767;
 const CONGESTION_NAME_MAX: usize = 15;
@@ -120,7 +121,7 @@ pub enum RequestError {
     #[error("a test of {0} s was asked for; 0 to 86400 are possible")]
     Seconds(i64),
     /// A socket buffer out of range.
-    #[error("a window of {0} bytes was asked for; at most {BUFFER_MAX} are possible")]
+    #[error("a window of {0} bytes was asked for; at most {max} are possible", max = WINDOW_MAX.get())]
     Window(u64),
     /// A segment size out of range.
     #[error("segments of {0} bytes were asked for; {SEGMENT_MIN} to {SEGMENT_MAX} are possible")]
@@ -298,8 +299,8 @@ fn block(len: Option<i64>) -> Bytes {
 fn window(asked: Option<u64>) -> Result<Option<Bytes>, RequestError> {
     match asked {
         None | Some(0) => Ok(None),
-        Some(bytes @ ..=BUFFER_MAX) => Ok(Some(Bytes::new(bytes))),
-        Some(bytes) => Err(RequestError::Window(bytes)),
+        Some(bytes) if bytes > WINDOW_MAX.get() => Err(RequestError::Window(bytes)),
+        Some(bytes) => Ok(Some(Bytes::new(bytes))),
     }
 }
 
