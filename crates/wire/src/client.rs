@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 
 use units::Time;
 
+use crate::extension::VERSION;
 use crate::frame::{FrameReader, take};
 use crate::inbox::Inbox;
 use crate::results::ResultsError;
@@ -22,8 +23,9 @@ use crate::{
 pub use error::{ClientControlError, Waiting};
 use phase::Phase;
 
-/// Most bytes of results read from a server. Its printed report can be megabytes.
-const RESULTS_BOUND: u32 = 64 << 20;
+/// Most bytes of results read from a server: our own thins its telemetry to a few megabytes, and
+/// nobody asks a stock one for its printed report.
+const RESULTS_BOUND: u32 = 16 << 20;
 /// Most bytes of a capabilities message.
 const CAPABILITIES_BOUND: u32 = 8_192;
 
@@ -267,6 +269,9 @@ impl ClientControl {
     fn on_answer(&mut self, now: Time, json: &[u8]) -> Outcome {
         let read = serde_json::from_slice::<Answer>(json);
         let answer = read.map_err(|error| ClientControlError::Answer(error.to_string()))?;
+        if answer.version != VERSION {
+            return Err(ClientControlError::Version(answer.version));
+        }
         self.answer = Some(answer);
         self.act(now, Phase::Parameters, ClientAction::Recognised(answer));
         Ok(())

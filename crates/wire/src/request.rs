@@ -3,6 +3,7 @@
 use thiserror::Error;
 use units::{Bytes, Rate, Span};
 
+use crate::extension::VERSION;
 use crate::{ErrorCode, Offer, Params};
 
 /// Most streams of one direction, as in iperf3.
@@ -101,7 +102,7 @@ pub struct TestRequest {
     pub pacing: Option<Rate>,
     /// The server's report.
     pub server_output: ServerOutput,
-    /// Our own offer.
+    /// Our own offer, when it reaches the version spoken here.
     pub offer: Option<Offer>,
 }
 
@@ -240,7 +241,7 @@ impl TestRequest {
                 Some(1..) => ServerOutput::Wanted,
                 _ => ServerOutput::Unwanted,
             },
-            offer: params.trunkline,
+            offer: params.trunkline.filter(|offer| offer.version >= VERSION),
         })
     }
 }

@@ -1,9 +1,10 @@
 //! The results both ends exchange after a test.
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
 
-use crate::Telemetry;
-use crate::number;
+use crate::extension::VERSION;
+use crate::{Telemetry, number};
 
 /// Number of the stream opened at position `index` (from 0): 1, 3, 4, 5 and so on.
 ///
@@ -65,8 +66,12 @@ pub struct Results {
     pub server_output_text: Option<String>,
     /// One entry per stream.
     pub streams: Vec<StreamResult>,
-    /// Our own telemetry.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Our own telemetry; that of a version not known here counts as absent.
+    #[serde(
+        default,
+        deserialize_with = "telemetry",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub trunkline: Option<Telemetry>,
 }
 
@@ -148,6 +153,21 @@ impl Results {
     }
 }
 
+/// The version of a table whose shape may be another.
+#[derive(Deserialize)]
+struct Versioned {
+    version: u32,
+}
+
+fn telemetry<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Telemetry>, D::Error> {
+    let raw = Box::<RawValue>::deserialize(from)?;
+    let version = serde_json::from_str(raw.get()).map(|table: Versioned| table.version);
+    let known = version.is_ok_and(|version| version == VERSION);
+    Ok(known
+        .then(|| serde_json::from_str(raw.get()).ok())
+        .flatten())
+}
+
 fn or_zero<S: Serializer>(value: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_f64(value.filter(|value| value.is_finite()).unwrap_or(0.0))
 }
@@ -209,6 +229,30 @@ mod tests {
         let results = Results::from_json(json).unwrap();
         assert_eq!(results.stream(1).unwrap().bytes, 1_250_000_000);
         assert_eq!(results.cpu_util_total, None);
+    }
+
+    #[test]
+    fn telemetry_of_another_shape_costs_only_itself() {
+        let read = |telemetry: &str| {
+            let json = format!(r#"{{"streams":[{{"id":1,"bytes":7}}],"trunkline":{telemetry}}}"#);
+            Results::from_json(json.as_bytes()).unwrap()
+        };
+        let known = r#"{"version":1,"columns":["time_us"],"streams":[],"more":{}}"#;
+        assert!(read(known).trunkline.is_some());
+        for other in [
+            r#"{"version":2,"columns":["time_us"],"streams":[]}"#,
+            r#"{"version":2,"tables":{}}"#,
+            r#"{"version":1,"columns":7}"#,
+            r#"[1,2]"#,
+            "null",
+        ] {
+            let results = read(other);
+            assert_eq!(
+                (results.streams.len(), results.trunkline),
+                (1, None),
+                "{other}"
+            );
+        }
     }
 
     #[test]

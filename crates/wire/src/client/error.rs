@@ -5,6 +5,7 @@ use std::fmt;
 use thiserror::Error;
 use units::Span;
 
+use crate::extension::VERSION;
 use crate::inbox::OutOfTurn;
 use crate::results::ResultsError;
 use crate::{Direction, ErrorCode, FrameError, State, UnknownState};
@@ -97,6 +98,11 @@ pub enum ClientControlError {
     /// A capabilities message that cannot be read.
     #[error("the server's capabilities cannot be read: {0}")]
     Answer(String),
+    /// The server chose a version of the extension that was not offered.
+    #[error(
+        "the server wants to speak version {0} of trunkline's extension, but {VERSION} was offered"
+    )]
+    Version(u32),
     /// A flood.
     #[error(transparent)]
     OutOfTurn(#[from] OutOfTurn),

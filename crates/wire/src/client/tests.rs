@@ -200,3 +200,18 @@ fn a_cancelled_test_says_goodbye() {
     assert_eq!(actions(&mut control), [ClientAction::Send(vec![12])]);
     assert_eq!(control.on_closed(), Ok(()));
 }
+
+#[test]
+fn a_version_that_was_not_offered_is_refused() {
+    let mut offering = request();
+    offering.offer = Some(Offer::default());
+    let mut control = start(offering);
+    let answer = Answer {
+        version: 2,
+        ..Answer::new(EchoToken(7), Span::from_millis(100))
+    };
+    let mut bytes = vec![9, State::Capabilities.byte()];
+    bytes.extend(encode_frame(&serde_json::to_vec(&answer).unwrap()));
+    let error = feed(&mut control, &bytes).unwrap_err();
+    assert_eq!(error, ClientControlError::Version(2));
+}

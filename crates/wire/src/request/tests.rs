@@ -97,3 +97,13 @@ fn the_server_mirrors_the_clients_streams() {
     request.direction = Direction::Both;
     assert_eq!(request.server_streams().total(), 8);
 }
+
+#[test]
+fn an_offer_below_the_version_spoken_here_is_none() {
+    let offer = |version: u32| {
+        let json = format!(r#"{{"trunkline":{{"version":{version}}}}}"#);
+        checked(&json).unwrap().offer
+    };
+    assert_eq!(offer(0), None);
+    assert_eq!(offer(9), Some(Offer { version: 9 }));
+}
