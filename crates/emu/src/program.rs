@@ -131,7 +131,7 @@ pub fn init_arguments(arguments: &[OsString]) -> Option<&[OsString]> {
 /// Serves as init: runs `command`, collects every orphan, and ends with the command's exit code.
 pub fn become_init(command: &[OsString]) -> ExitCode {
     if let Err(error) = settle_in() {
-        eprintln!("warning: the program sees this host's processes and names: {error}");
+        eprintln!("warning: the program sees this host's files and processes: {error}");
     }
     let Some((program, arguments)) = command.split_first() else {
         return ExitCode::from(EXIT_NOT_STARTED as u8);
@@ -167,8 +167,14 @@ fn settle_in() -> io::Result<()> {
     let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
     mount(None::<&str>, "/", None::<&str>, private, None::<&str>)?;
     let plain = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    if let Err(error) = name_hosts(plain) {
+        eprintln!(
+            "warning: the names near and far are unknown to the program ({error}); use \
+             {NEAR_ADDRESS} and {FAR_ADDRESS}"
+        );
+    }
     mount(Some("proc"), "/proc", Some("proc"), plain, None::<&str>)?;
-    name_hosts(plain)
+    Ok(())
 }
 
 /// Covers `/etc/hosts` with a copy that also names the two ends. The copy lives in memory and only

@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &Emulate) -> Result<ExitCode, Failure> {
     let stop = Stop::listen()?;
     let emulated = EmulatedNetwork::up(&path, arguments.seed.seed)?;
     let network = emulated.network();
-    introduce(&path, network);
+    introduce(&path, network)?;
     let far = match &arguments.far {
         Some(command) => Some(start_far(network, arguments, command, &stop)?),
         None => None,
@@ -73,16 +73,17 @@ fn body(arguments: &Emulate, path: &PathSpec, network: &Network, exit_code: u8) 
     }
 }
 
-fn introduce(path: &PathSpec, network: &Network) {
+fn introduce(path: &PathSpec, network: &Network) -> Result<(), Failure> {
     eprintln!("path {}: {path}", path.name);
     eprintln!("hosts: near {NEAR_ADDRESS}, far {FAR_ADDRESS}");
-    if !network.congestion_is_default() {
-        let name = &path.hosts.congestion;
+    let name = &path.hosts.congestion;
+    if !network.make_default_congestion(name)? {
         eprintln!(
             "warning: only root can make `{name}` the default here; programs that do not choose \
              it themselves (iperf3: -C {name}) get this host's default"
         );
     }
+    Ok(())
 }
 
 /// Starts the far program and waits until it is ready for connections.
