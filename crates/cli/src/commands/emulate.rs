@@ -18,6 +18,8 @@ use crate::stop::Stop;
 
 /// How often a running program is looked at.
 const LOOK: Duration = Duration::from_millis(20);
+/// How long a program that was interrupted may take to say its last words.
+const GRACE: Duration = Duration::from_secs(1);
 /// How long the far program may take before it listens. Servers need milliseconds; a program that
 /// never listens costs this once.
 const LISTEN_PATIENCE: Duration = Duration::from_secs(3);
@@ -110,13 +112,24 @@ fn start_far(
     Ok(far)
 }
 
-/// Waits for the program, or ends it when the user asks for that.
+/// Waits for the program, or ends it when the user asks for that. Ctrl-C on a terminal reaches the
+/// program as well, so it first gets time to end by itself, then a request, and then no choice.
 fn wait(program: Program, stop: &Stop) -> Result<u8, Failure> {
-    while !program.is_finished() {
-        if stop.is_asked() {
-            program.kill();
-        }
+    while !program.is_finished() && !stop.is_asked() {
         thread::sleep(LOOK);
     }
+    finish_within(GRACE, &program);
+    if !program.is_finished() {
+        program.terminate();
+        finish_within(GRACE, &program);
+        program.kill();
+    }
     Ok(program.wait()?)
+}
+
+fn finish_within(patience: Duration, program: &Program) {
+    let deadline = Instant::now() + patience;
+    while !program.is_finished() && Instant::now() < deadline {
+        thread::sleep(LOOK);
+    }
 }
