@@ -13,8 +13,8 @@ use units::{Bytes, Rate, Span};
 
 /// Moves bulk data over long, fat networks as fast as the path allows.
 ///
-/// A TARGET is a host that runs `trunkline serve` or `iperf3 -s`, as HOST, HOST:PORT or [V6]:PORT,
-/// or an emulated path on this host, as emu:NAME or emu:FILE.
+/// A TARGET is a host that runs `trunkline serve` or `iperf3 -s`, as `HOST`, `HOST:PORT` or `[V6]:PORT`,
+/// or an emulated path on this host, as `emu:NAME` or `emu:FILE`.
 #[derive(Debug, Parser)]
 #[command(version, arg_required_else_help = true, max_term_width = 100)]
 pub(crate) struct Arguments {
@@ -189,7 +189,7 @@ pub(crate) struct Report {
 /// Where to send, and what an emulated path loses.
 #[derive(Debug, Args)]
 pub(crate) struct Target {
-    /// HOST[:PORT], or emu:PATH with a named path or a path file
+    /// `HOST[:PORT]`, or `emu:PATH` with a named path or a path file
     #[arg(value_name = "TARGET")]
     pub name: String,
 
