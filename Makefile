@@ -6,14 +6,14 @@ SKIPS := $(CURDIR)/target/skipped.txt
 .PHONY: demo build test check peers bench clean
 
 demo: build
-	./target/release/trunkline demo --report demo.html
+	./target/release/trunkline demo
 
 build:
 	$(CARGO) build --release --locked --bin trunkline
 
 test: peers
 	@mkdir -p target && rm -f $(SKIPS)
-	TRUNKLINE_SKIPS=$(SKIPS) $(CARGO) test --workspace --locked
+	TRUNKLINE_SKIPS=$(SKIPS) $(CARGO) test --workspace --locked --no-fail-fast
 	@if [ -s $(SKIPS) ]; then sort -u $(SKIPS); else echo "nothing was skipped"; fi
 
 # Formatting, lints and documentation, all as errors.
