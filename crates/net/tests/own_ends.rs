@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+
 use net::{Client, ClientError};
 use observe::{
     Amount, Counted, Direction, Observation, Peer, Precision, ProbeMethod, SamplePlan, Setting,
@@ -275,4 +277,38 @@ fn a_stopped_server_tells_its_clients() {
     server.stop();
     let error = running.join().unwrap().unwrap_err();
     assert!(error.to_string().contains("stopped"), "{error}");
+}
+
+/// Carries TCP to `server` and nothing else, as a firewall would.
+fn without_datagrams(server: SocketAddr) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let carry = |mut from: TcpStream, mut to: TcpStream| {
+        std::thread::spawn(move || {
+            // Either end may break off, and both are told by closing.
+            let _ = std::io::copy(&mut from, &mut to);
+            let _ = to.shutdown(Shutdown::Write);
+        })
+    };
+    std::thread::spawn(move || {
+        for near in listener.incoming().flatten() {
+            let far = TcpStream::connect(server).unwrap();
+            carry(near.try_clone().unwrap(), far.try_clone().unwrap());
+            carry(far, near);
+        }
+    });
+    address
+}
+
+#[test]
+fn icmp_takes_over_where_echoes_are_filtered() {
+    let server = Running::start();
+    let filtered = without_datagrams(server.address).to_string();
+    let client = Client::new(filtered.parse().unwrap());
+    let seen = client.run(&setting(1), &plan(), &mut ()).unwrap();
+    assert_eq!(seen.peer, Peer::Trunkline);
+    match seen.round_trips.unloaded {
+        Some(series) => assert_eq!(series.method, ProbeMethod::IcmpEcho),
+        None => println!("skipped: ICMP is not permitted here"),
+    }
 }
