@@ -160,7 +160,7 @@ pub fn settings(tune: &Tune) -> Markup {
                     dt { (line.key) }
                     dd {
                         pre { "sysctl -w " (line.key) "=\"" (line.value) "\"" }
-                        p.note { "Now " (figure::size(line.now_bytes)) ". " (words::sentence(&line.why)) }
+                        p.note { (words::sentence(&words::sysctl(line, tune.target.kind))) }
                     }
                 }
             }
