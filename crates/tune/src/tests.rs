@@ -308,6 +308,52 @@ fn any_path_is_tuned_to_within_a_tenth_of_the_best_cell() {
     );
 }
 
+/// Tuned within 10 s, which many of these paths would exceed.
+fn hurried(seed: u64) -> (Path, Tuning) {
+    let path = any_path(&mut Pcg32::seed_from_u64(seed));
+    let plan = TunePlan {
+        budget: Span::from_secs(10),
+        ..TunePlan::default()
+    };
+    let tuning = tune(&mut Synthetic::new(path, seed), &plan, &mut ()).unwrap();
+    (path, tuning)
+}
+
+#[test]
+fn no_search_takes_more_than_twice_its_budget() {
+    for seed in 0..200 {
+        let (path, tuning) = hurried(seed);
+        let connecting = Span::from_secs_f64(1.2 + 5.0 * path.rtt);
+        let bound = Span::from_secs(20) + connecting;
+        assert!(
+            tuning.cost.elapsed <= bound,
+            "seed {seed}\n{}",
+            table(&tuning)
+        );
+    }
+}
+
+#[test]
+fn beyond_the_budget_streams_are_added_only_while_they_bring_much() {
+    let mut beyond = 0;
+    for seed in 0..200 {
+        let (_, tuning) = hurried(seed);
+        let mut elapsed = Span::ZERO;
+        let mut rates: Vec<f64> = Vec::new();
+        for sample in &tuning.samples {
+            if elapsed > Span::from_secs(10) && rates.len() >= 3 {
+                let (last, before) = rates.split_last().unwrap();
+                let best = before.iter().copied().fold(0.0, f64::max);
+                assert!(*last > 1.25 * best, "seed {seed}\n{}", table(&tuning));
+                beyond += 1;
+            }
+            elapsed = elapsed + sample.observation.elapsed;
+            rates.push(sample.rate().as_f64());
+        }
+    }
+    assert!(beyond > 0, "no search went on beyond its budget");
+}
+
 #[test]
 fn the_objectives_differ_as_they_should_on_a_deep_queue() {
     let path = Path {
