@@ -110,7 +110,7 @@ fn a_local_network_gets_one_or_two_streams_within_seconds() {
     }
 }
 
-/// SLAC to CERN as in E1: one window in a few thousand packets is lost, and one stream crawls.
+/// SLAC to CERN as Cottrell et al. saw it in 2000-2001: one window in a few thousand packets is lost, and one stream crawls.
 fn slac_cern() -> Path {
     Path {
         loss: 3e-4,
