@@ -15,8 +15,15 @@
 //! too. Each stage is a function of the history; the first that wants a sample gets it.
 //!
 //! Source of stage 1: ExpSelection in Yildirim, Yin and Kosar, "Prediction of optimal parallelism
-//! level in wide area data transfers", IEEE TPDS 22 (2011). Left out: their models fitted to the
-//! samples, and stream counts between powers of two; a knee can be up to twice as many streams as
+//! level in wide area data transfers", IEEE TPDS 22 (2011).
+//!
+//! Left out: stream counts between powers of two, so a knee can be up to twice as many streams as
+//! needed; and their models fitted to the samples. The knee is a share of the highest goodput that
+//! was *seen*, not of what a fitted curve ([`models::StreamCurve`]) says that yet more streams would
+//! reach. That maximum was shown to be there, while a curve through three or four noisy rungs can
+//! lie far above all of them and would then ask for more streams than any sample speaks for. The cost:
+//! a ladder cut by time or by `streams_max` takes the best of its rungs for the maximum, and the
+//! highest of several noisy samples is high partly by luck, so it can ask for more streams than
 //! needed.
 
 use crate::choose::choose;
