@@ -6,7 +6,7 @@ SKIPS := $(CURDIR)/target/skipped.txt
 .PHONY: demo build test check peers bench clean
 
 demo: build
-	./target/release/trunkline demo --report demo.html
+	./target/release/trunkline demo
 
 build:
 	$(CARGO) build --release --locked --bin trunkline

@@ -13,8 +13,8 @@ use units::{Bytes, Rate, Span};
 
 /// Moves bulk data over long, fat networks as fast as the path allows.
 ///
-/// A TARGET is a host that runs `trunkline serve` or `iperf3 -s`, as HOST, HOST:PORT or [V6]:PORT,
-/// or an emulated path on this host, as emu:NAME or emu:FILE.
+/// A TARGET is a host that runs `trunkline serve` or `iperf3 -s`, as `HOST`, `HOST:PORT` or `[V6]:PORT`,
+/// or an emulated path on this host, as `emu:NAME` or `emu:FILE`.
 #[derive(Debug, Parser)]
 #[command(version, arg_required_else_help = true, max_term_width = 100)]
 pub(crate) struct Arguments {
@@ -32,7 +32,7 @@ pub(crate) enum Command {
     Report(Report),
 }
 
-/// The whole story on an emulated WAN: no far host, no accounts
+/// See it work on this machine alone
 ///
 /// Emulates SLAC to CERN as it was in 2000, shows one default stream, the two settings published
 /// then, and the one that the tuner finds, with the kernel's real TCP.
@@ -40,11 +40,32 @@ pub(crate) enum Command {
 pub(crate) struct Demo {
     #[command(flatten)]
     pub seed: Seed,
-    #[command(flatten)]
-    pub output: Output,
+
+    /// Print one JSON document on standard output; text goes to standard error
+    #[arg(long)]
+    pub json: bool,
+
+    /// Save the JSON document
+    #[arg(long, value_name = "FILE.json")]
+    pub save: Option<PathBuf>,
+
+    /// Where to write the page; it opens in any browser, without a network
+    #[arg(long, value_name = "FILE.html", default_value = "demo.html")]
+    pub report: PathBuf,
 }
 
-/// The far end: measurements for many clients at once, iperf3's included
+impl Demo {
+    /// Where the result goes: a page always.
+    pub(crate) fn output(&self) -> Output {
+        Output {
+            json: self.json,
+            save: self.save.clone(),
+            report: Some(self.report.clone()),
+        }
+    }
+}
+
+/// Be the far end, for any number of trunkline and iperf3 clients
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     /// Address to listen on; all of them without this
@@ -60,7 +81,7 @@ pub(crate) struct Serve {
     pub clients: u16,
 }
 
-/// Find the number of streams and the window that fill the path, and say why
+/// Find the streams and the window to use, and why those
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trunkline tune emu:slac-cern\n  \
     trunkline tune dtn.example.org --report tune.html")]
@@ -88,7 +109,7 @@ pub(crate) struct Tune {
     pub output: Output,
 }
 
-/// Measure one setting, with all the telemetry
+/// Measure one setting in detail
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  trunkline measure emu:slac-cern -P 8 -w 64k\n  \
@@ -168,7 +189,7 @@ pub(crate) struct Report {
 /// Where to send, and what an emulated path loses.
 #[derive(Debug, Args)]
 pub(crate) struct Target {
-    /// HOST[:PORT], or emu:PATH with a named path or a path file
+    /// `HOST[:PORT]`, or `emu:PATH` with a named path or a path file
     #[arg(value_name = "TARGET")]
     pub name: String,
 

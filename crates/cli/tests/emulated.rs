@@ -185,8 +185,8 @@ fn nothing_is_left_after_an_interrupt() {
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
     assert_eq!(
         child.wait().unwrap().code(),
-        Some(137),
-        "the program was killed"
+        Some(143),
+        "the program was asked to end"
     );
     await_that("the end of everything", || processes_with(mark) == 0);
 }

@@ -124,7 +124,8 @@ impl Carrier {
         let timeout = sleep_until.map(|until| self.until(until));
         let woken = match ppoll(&mut events, timeout, None) {
             Ok(events) => events,
-            Err(Errno::EINTR) => 0,
+            // Somebody looked at the process; what is due is looked up again.
+            Err(Errno::EINTR) => return Ok(Wake::Work),
             Err(error) => return Err(error.into()),
         };
         if let (0, Some(due)) = (woken, watched) {

@@ -27,7 +27,8 @@ pub(crate) fn make_default(name: &str, namespaces: [&Namespace; 2]) -> Result<bo
     set_in(name, namespaces)
 }
 
-fn check_known(name: &str) -> Result<(), EmuError> {
+/// Refuses a name that this kernel does not have.
+pub(crate) fn check_known(name: &str) -> Result<(), EmuError> {
     let available = sysctl::get("tcp_available_congestion_control").unwrap_or_default();
     match available.split_whitespace().any(|known| known == name) {
         true => Ok(()),

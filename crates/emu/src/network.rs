@@ -27,7 +27,6 @@ pub struct Network {
     far: Namespace,
     forward: Arc<Mutex<Counters>>,
     reverse: Arc<Mutex<Counters>>,
-    congestion_is_default: bool,
     stop: Arc<EventFd>,
     carriers: Vec<JoinHandle<io::Result<()>>>,
 }
@@ -51,14 +50,12 @@ impl Network {
         let far = Namespace::create()?;
         let near_end = Arc::new(host(&near, NEAR_ADDRESS, path)?);
         let far_end = Arc::new(host(&far, FAR_ADDRESS, path)?);
-        let congestion_is_default =
-            congestion::make_default(&path.hosts.congestion, [&near, &far])?;
+        congestion::check_known(&path.hosts.congestion)?;
         let mut network = Network {
             near,
             far,
             forward: Arc::default(),
             reverse: Arc::default(),
-            congestion_is_default,
             stop: Arc::new(stop_signal()?),
             carriers: Vec::new(),
         };
@@ -92,10 +89,18 @@ impl Network {
         &self.far
     }
 
-    /// Whether sockets that do not choose get the path's congestion control. Where the host does
-    /// not allow that, they get the host's default.
-    pub fn congestion_is_default(&self) -> bool {
-        self.congestion_is_default
+    /// Gives sockets that do not choose for themselves this congestion control. False where only
+    /// root may do that: such sockets then get the host's default.
+    ///
+    /// # Errors
+    /// When the kernel does not know it.
+    pub fn make_default_congestion(&self, name: &str) -> Result<bool, EmuError> {
+        congestion::make_default(name, [&self.near, &self.far])
+    }
+
+    /// Whether packets are still carried both ways. A carrier ends early only when a device fails.
+    pub fn is_carrying(&self) -> bool {
+        !self.carriers.iter().any(JoinHandle::is_finished)
     }
 
     /// What went into the links and what became of it, up to now.

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
@@ -17,7 +18,7 @@ use nix::errno::Errno;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl::set_pdeathsig;
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, kill, sigaction};
 use nix::sys::wait::{WaitStatus, wait};
 use nix::unistd::Pid;
 
@@ -91,6 +92,12 @@ impl Program {
         Ok(status.code().or(signalled).unwrap_or(EXIT_NOT_STARTED) as u8)
     }
 
+    /// Asks the program to end, as `kill` without a number does.
+    pub fn terminate(&self) {
+        // It may have ended by itself.
+        let _ = kill(self.init, Signal::SIGTERM);
+    }
+
     /// Ends the program and everything that it started.
     pub fn kill(&self) {
         // It may have ended by itself.
@@ -131,7 +138,7 @@ pub fn init_arguments(arguments: &[OsString]) -> Option<&[OsString]> {
 /// Serves as init: runs `command`, collects every orphan, and ends with the command's exit code.
 pub fn become_init(command: &[OsString]) -> ExitCode {
     if let Err(error) = settle_in() {
-        eprintln!("warning: the program sees this host's processes and names: {error}");
+        eprintln!("warning: the program sees this host's files and processes: {error}");
     }
     let Some((program, arguments)) = command.split_first() else {
         return ExitCode::from(EXIT_NOT_STARTED as u8);
@@ -147,9 +154,29 @@ pub fn become_init(command: &[OsString]) -> ExitCode {
     }
 }
 
-/// Waits for children until `main` has ended; gives its exit code.
+/// Set when somebody asks this init to end its program.
+static TERMINATION_ASKED: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn note_termination(_signal: libc::c_int) {
+    TERMINATION_ASKED.store(true, Ordering::Relaxed);
+}
+
+/// Lets SIGTERM interrupt [`wait`] instead of being lost: the first process of a process namespace
+/// gets only signals that it handles.
+fn listen_for_termination() {
+    let handler = SigHandler::Handler(note_termination);
+    let action = SigAction::new(handler, SaFlags::empty(), SigSet::empty());
+    // SAFETY: the handler stores to an atomic and does nothing else.
+    let _ = unsafe { sigaction(Signal::SIGTERM, &action) };
+}
+
+/// Waits for children until `main` has ended; gives its exit code. Hands SIGTERM on to `main`.
 fn collect_until(main: Pid) -> u8 {
+    listen_for_termination();
     loop {
+        if TERMINATION_ASKED.swap(false, Ordering::Relaxed) {
+            let _ = kill(main, Signal::SIGTERM);
+        }
         match wait() {
             Ok(WaitStatus::Exited(pid, code)) if pid == main => return code as u8,
             Ok(WaitStatus::Signaled(pid, signal, _)) if pid == main => {
@@ -167,8 +194,14 @@ fn settle_in() -> io::Result<()> {
     let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
     mount(None::<&str>, "/", None::<&str>, private, None::<&str>)?;
     let plain = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    if let Err(error) = name_hosts(plain) {
+        eprintln!(
+            "warning: the names near and far are unknown to the program ({error}); use \
+             {NEAR_ADDRESS} and {FAR_ADDRESS}"
+        );
+    }
     mount(Some("proc"), "/proc", Some("proc"), plain, None::<&str>)?;
-    name_hosts(plain)
+    Ok(())
 }
 
 /// Covers `/etc/hosts` with a copy that also names the two ends. The copy lives in memory and only

@@ -83,7 +83,20 @@ impl Target for EmulatedPath {
         let setting = self.complete(setting);
         let near = self.network.network().near();
         let observed = near.run(|| self.client.run(&setting, plan, watch));
-        Ok(observed.map_err(namespace_lost)??)
+        match observed.map_err(namespace_lost)? {
+            Err(_) if !self.network.network().is_carrying() => Err(path_down()),
+            other => Ok(other?),
+        }
+    }
+}
+
+fn path_down() -> TargetError {
+    TargetError {
+        fault: Fault::Run,
+        what: "the emulated path has stopped carrying packets: one of its devices failed"
+            .to_owned(),
+        hint: Some("try again; if it happens again, please report it".to_owned()),
+        source: None,
     }
 }
 

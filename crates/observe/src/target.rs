@@ -7,7 +7,7 @@ use units::{Bytes, Rate, Span, Time};
 
 use crate::{Observation, SamplePlan, Setting};
 
-/// Something that bulk data can be sent through and watched: simulated, emulated or live.
+/// Whatever can carry bulk data while somebody looks on: a live host, an emulated path.
 pub trait Target {
     /// What it is, as far as is known without sending anything.
     fn describe(&self) -> TargetInfo;

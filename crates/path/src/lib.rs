@@ -1,8 +1,8 @@
 //! The description of a path: TOML in, checked value out.
 //!
 //! A path is two one-way links, the hosts at their ends, and the traffic that shares them. The same
-//! value drives every way of running it. A file that is wrong is refused with the file, line,
-//! field, value, bound and a hint; nothing is guessed.
+//! value drives every way of running it. A wrong file is refused where it is wrong, with what was
+//! written, what would be accepted and what to do; no field is filled in without saying so.
 //!
 //! What a path cannot say, and so no run of it shows: more than one bottleneck, routes that change,
 //! rates that vary, links that reorder.

@@ -11,7 +11,7 @@
 //! which `make test` shows at the end. With `CI=true` a skip fails the test.
 
 use std::env;
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 
@@ -31,13 +31,19 @@ pub fn has_program(name: &str) -> bool {
 /// # Panics
 /// With `CI=true` when they cannot.
 pub fn can_emulate() -> bool {
-    let root = Path::new("/proc/1/environ").exists() && std::fs::read("/proc/1/environ").is_ok();
-    let tun = Path::new("/dev/net/tun").exists();
-    match (root, tun) {
+    match (is_administrator(), Path::new("/dev/net/tun").exists()) {
         (true, true) => true,
         (false, _) => skip("emulating a path from a test needs root"),
         (_, false) => skip("this kernel has no /dev/net/tun"),
     }
+}
+
+/// Whether this process has `CAP_SYS_ADMIN`, bit 21 of its effective capabilities: capabilities(7).
+fn is_administrator() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let bits = effective.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok());
+    bits.is_some_and(|bits| bits >> 21 & 1 == 1)
 }
 
 /// Notes the skip; always false.

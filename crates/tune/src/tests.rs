@@ -298,7 +298,7 @@ fn beyond_the_budget_streams_are_added_only_while_they_bring_much() {
                 assert!(*last > 1.25 * best, "seed {seed}\n{}", table(&tuning));
                 beyond += 1;
             }
-            elapsed = elapsed + sample.observation.elapsed;
+            elapsed += sample.observation.elapsed;
             rates.push(sample.rate().as_f64());
         }
     }

@@ -1,4 +1,4 @@
-//! `trunkline demo`: the whole story on an emulated WAN.
+//! `trunkline demo`: published settings beside the tuner's, on an emulated path.
 
 use std::process::ExitCode;
 
@@ -44,8 +44,8 @@ const ROWS: [Row; 2] = [
 pub(crate) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
     let seed = arguments.seed.seed;
     let name = TargetName::parse(PATH, net::PORT_DEFAULT)?;
-    let mut target = lab::open(&name, seed)?;
     let stop = Stop::listen()?;
+    let mut target = lab::open(&name, seed)?;
     if let TargetName::Emulated(path) = &name {
         eprintln!("emulating {}: {path}", path.name);
     }
@@ -63,7 +63,10 @@ pub(crate) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
         runs,
         tune: Tune::new(&info, &tuning, &advice),
     };
-    output::deliver(Document::new(output::origin(seed), body), &arguments.output)?;
+    output::deliver(
+        Document::new(output::origin(seed), body),
+        &arguments.output(),
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 

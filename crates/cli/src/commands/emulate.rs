@@ -18,6 +18,8 @@ use crate::stop::Stop;
 
 /// How often a running program is looked at.
 const LOOK: Duration = Duration::from_millis(20);
+/// How long a program that was interrupted may take to say its last words.
+const GRACE: Duration = Duration::from_secs(1);
 /// How long the far program may take before it listens. Servers need milliseconds; a program that
 /// never listens costs this once.
 const LISTEN_PATIENCE: Duration = Duration::from_secs(3);
@@ -27,7 +29,7 @@ pub(crate) fn run(arguments: &Emulate) -> Result<ExitCode, Failure> {
     let stop = Stop::listen()?;
     let emulated = EmulatedNetwork::up(&path, arguments.seed.seed)?;
     let network = emulated.network();
-    introduce(&path, network);
+    introduce(&path, network)?;
     let far = match &arguments.far {
         Some(command) => Some(start_far(network, arguments, command, &stop)?),
         None => None,
@@ -73,16 +75,17 @@ fn body(arguments: &Emulate, path: &PathSpec, network: &Network, exit_code: u8) 
     }
 }
 
-fn introduce(path: &PathSpec, network: &Network) {
+fn introduce(path: &PathSpec, network: &Network) -> Result<(), Failure> {
     eprintln!("path {}: {path}", path.name);
     eprintln!("hosts: near {NEAR_ADDRESS}, far {FAR_ADDRESS}");
-    if !network.congestion_is_default() {
-        let name = &path.hosts.congestion;
+    let name = &path.hosts.congestion;
+    if !network.make_default_congestion(name)? {
         eprintln!(
             "warning: only root can make `{name}` the default here; programs that do not choose \
              it themselves (iperf3: -C {name}) get this host's default"
         );
     }
+    Ok(())
 }
 
 /// Starts the far program and waits until it is ready for connections.
@@ -109,13 +112,24 @@ fn start_far(
     Ok(far)
 }
 
-/// Waits for the program, or ends it when the user asks for that.
+/// Waits for the program, or ends it when the user asks for that. Ctrl-C on a terminal reaches the
+/// program as well, so it first gets time to end by itself, then a request, and then no choice.
 fn wait(program: Program, stop: &Stop) -> Result<u8, Failure> {
-    while !program.is_finished() {
-        if stop.is_asked() {
-            program.kill();
-        }
+    while !program.is_finished() && !stop.is_asked() {
         thread::sleep(LOOK);
     }
+    finish_within(GRACE, &program);
+    if !program.is_finished() {
+        program.terminate();
+        finish_within(GRACE, &program);
+        program.kill();
+    }
     Ok(program.wait()?)
+}
+
+fn finish_within(patience: Duration, program: &Program) {
+    let deadline = Instant::now() + patience;
+    while !program.is_finished() && Instant::now() < deadline {
+        thread::sleep(LOOK);
+    }
 }

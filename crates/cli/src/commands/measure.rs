@@ -1,4 +1,4 @@
-//! `trunkline measure`: one setting, all the telemetry.
+//! `trunkline measure`: one setting in detail.
 
 use std::process::ExitCode;
 
@@ -16,8 +16,8 @@ use crate::stop::Stop;
 pub(crate) fn run(arguments: &Measure) -> Result<ExitCode, Failure> {
     let name = TargetName::parse(&arguments.target.name, arguments.target.port)?;
     let seed = arguments.target.seed.seed;
-    let mut target = lab::open(&name, seed)?;
     let stop = Stop::listen()?;
+    let mut target = lab::open(&name, seed)?;
     let mut progress = Progress::new(&stop);
     progress.label(&arguments.target.name);
     let observation = target.observe(&setting(arguments), &plan(arguments), &mut progress)?;

@@ -17,8 +17,8 @@ use crate::stop::Stop;
 pub(crate) fn run(arguments: &Tune) -> Result<ExitCode, Failure> {
     let name = TargetName::parse(&arguments.target.name, arguments.target.port)?;
     let seed = arguments.target.seed.seed;
-    let mut target = lab::open(&name, seed)?;
     let stop = Stop::listen()?;
+    let mut target = lab::open(&name, seed)?;
     let mut progress = Progress::new(&stop);
     progress.label(&arguments.target.name);
     let tuning = tune::tune(&mut *target, &plan(arguments), &mut progress)?;

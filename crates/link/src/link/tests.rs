@@ -128,11 +128,9 @@ proptest! {
     ) {
         let mut link = Link::new(&spec(QueueLimit::Packets(limit), Loss::Random { rate: loss }), seed);
         let mut now = Time::ZERO;
-        let mut number = 0;
         let mut out: Vec<(Time, Numbered)> = Vec::new();
-        for (step, size, polls) in steps {
+        for (number, (step, size, polls)) in (0..).zip(steps) {
             now += Span::from_nanos(step);
-            number += 1;
             let _ = link.offer(Numbered { number, size }, now);
             prop_assert!(link.counters().are_conserved());
             if polls > 0 {

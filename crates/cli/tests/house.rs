@@ -1,0 +1,122 @@
+//! The invariants of ARCHITECTURE.md that the compiler does not check.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Every crate may use those before it, never one after it.
+const ORDER: [&str; 15] = [
+    "units", "stats", "models", "path", "link", "observe", "emu", "wire", "net", "tune", "lab",
+    "record", "report", "cli", "testkit",
+];
+
+/// Crates without clock, socket, thread, environment or unseeded randomness.
+const PURE: [&str; 8] = [
+    "units", "stats", "models", "path", "link", "observe", "wire", "tune",
+];
+
+const IMPURE: [&str; 9] = [
+    "Instant::now",
+    "SystemTime",
+    "TcpStream",
+    "TcpListener",
+    "UdpSocket",
+    "thread::",
+    "env::",
+    "from_os_rng",
+    "jiff::",
+];
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The sources of a crate, without its tests.
+fn sources(name: &str) -> Vec<(PathBuf, String)> {
+    let mut folders = vec![crates().join(name).join("src")];
+    let mut sources = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let file = entry.unwrap().path();
+            if file.is_dir() {
+                folders.push(file);
+            } else if file.extension().is_some_and(|ending| ending == "rs") {
+                let text = fs::read_to_string(&file).unwrap();
+                sources.push((file, code_of(&text)));
+            }
+        }
+    }
+    assert!(!sources.is_empty(), "{name} has no sources");
+    let is_test = |file: &Path| file.components().any(|part| part.as_os_str() == "tests.rs");
+    sources.retain(|(file, _)| !is_test(file));
+    sources
+}
+
+/// What stands before the tests, without comments.
+fn code_of(text: &str) -> String {
+    let before_tests = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let lines = before_tests
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn pure_crates_touch_nothing_outside_themselves() {
+    for name in PURE {
+        for (file, code) in sources(name) {
+            for word in IMPURE {
+                assert!(!code.contains(word), "{}: `{word}`", file.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn arrows_point_up_the_list_only() {
+    let place = |name: &str| ORDER.iter().position(|known| *known == name);
+    for (index, name) in ORDER.iter().enumerate() {
+        let manifest = crates().join(name).join("Cargo.toml");
+        let text = fs::read_to_string(&manifest).unwrap();
+        let dependencies = text.split("[dependencies]").nth(1).unwrap_or_default();
+        let dependencies = dependencies.split("\n[").next().unwrap_or_default();
+        for line in dependencies.lines() {
+            let used = line.split('.').next().unwrap_or_default();
+            if let Some(other) = place(used) {
+                assert!(other < index, "{name} uses {used}, which stands below it");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_crate_has_a_place_in_the_list() {
+    for entry in fs::read_dir(crates()).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(ORDER.contains(&name.as_str()), "{name} is not in the list");
+    }
+}
+
+#[test]
+fn the_program_itself_calculates_nothing() {
+    for (file, code) in sources("cli") {
+        for line in code.lines() {
+            let outside_texts: String = line.split('"').step_by(2).collect();
+            for operator in [" * ", " / ", " % ", "as f64"] {
+                assert!(
+                    !outside_texts.contains(operator),
+                    "{}: {line}",
+                    file.display()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_stays_in_its_two_rooms() {
+    for name in ORDER.iter().filter(|name| !["emu", "net"].contains(name)) {
+        for (file, code) in sources(name) {
+            assert!(!code.contains("unsafe "), "{}", file.display());
+        }
+    }
+}
