@@ -13,7 +13,7 @@ build:
 
 test: peers
 	@mkdir -p target && rm -f $(SKIPS)
-	TRUNKLINE_SKIPS=$(SKIPS) $(CARGO) test --workspace --locked
+	TRUNKLINE_SKIPS=$(SKIPS) $(CARGO) test --workspace --locked --no-fail-fast
 	@if [ -s $(SKIPS) ]; then sort -u $(SKIPS); else echo "nothing was skipped"; fi
 
 # Formatting, lints and documentation, all as errors.

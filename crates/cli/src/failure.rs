@@ -17,9 +17,28 @@ use tune::TuneError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Exit {
     /// The thing measured or moved failed.
-    Failed = 1,
+    Failed,
+    /// The user ended it, which is no error but no success either.
+    Stopped,
     /// The request was wrong.
-    WrongRequest = 2,
+    WrongRequest,
+}
+
+impl Exit {
+    fn code(self) -> ExitCode {
+        match self {
+            Exit::Failed | Exit::Stopped => ExitCode::from(1),
+            Exit::WrongRequest => ExitCode::from(2),
+        }
+    }
+
+    /// What a message begins with.
+    fn label(self) -> &'static str {
+        match self {
+            Exit::Failed | Exit::WrongRequest => "error",
+            Exit::Stopped => "stopped",
+        }
+    }
 }
 
 /// A failure on its way to the user.
@@ -53,13 +72,16 @@ impl Failure {
     /// Writes it to standard error and gives the exit code.
     pub(crate) fn tell(&self) -> ExitCode {
         for (depth, cause) in self.causes.iter().enumerate() {
-            let label = if depth == 0 { "error" } else { "  caused by" };
+            let label = match depth {
+                0 => self.exit.label(),
+                _ => "  caused by",
+            };
             eprintln!("{label}: {cause}");
         }
         if let Some(hint) = &self.hint {
             eprintln!("\nhint: {hint}");
         }
-        ExitCode::from(self.exit as u8)
+        self.exit.code()
     }
 }
 
@@ -67,7 +89,8 @@ impl From<&TargetError> for Failure {
     fn from(error: &TargetError) -> Self {
         let exit = match error.fault {
             Fault::Request => Exit::WrongRequest,
-            Fault::Run | Fault::Cancelled => Exit::Failed,
+            Fault::Run => Exit::Failed,
+            Fault::Cancelled => Exit::Stopped,
         };
         Failure::new(exit, error, error.hint.clone())
     }

@@ -23,18 +23,20 @@ where
     AnyDocument: From<Document<B>>,
 {
     let json = document.to_json();
+    let document = AnyDocument::from(document);
+    // Printed first: a file that cannot be written must not cost the result.
+    match output.json {
+        true => print(&json)?,
+        false => print(&report::text(&document, paint()))?,
+    }
     if let Some(file) = &output.save {
         record::save(file, &json)?;
         eprintln!("saved {}", file.display());
     }
-    let document = AnyDocument::from(document);
     if let Some(file) = &output.report {
         write_page(&document, file)?;
     }
-    match output.json {
-        true => print(&json),
-        false => print(&report::text(&document, paint())),
-    }
+    Ok(())
 }
 
 /// Writes the document as a page.

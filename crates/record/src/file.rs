@@ -13,7 +13,7 @@ use crate::{AnyDocument, Body, Document, SCHEMA_VERSION, Schema};
 
 /// Why a document could not be saved.
 #[derive(Debug, Error)]
-#[error("cannot write {}: {source}", path.display())]
+#[error("cannot write {}", path.display())]
 pub struct SaveError {
     /// Where to.
     pub path: PathBuf,
@@ -25,7 +25,7 @@ pub struct SaveError {
 #[derive(Debug, Error)]
 pub enum LoadError {
     /// The file cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {}", path.display())]
     Read {
         /// Which file.
         path: PathBuf,
@@ -41,7 +41,7 @@ pub enum LoadError {
         line: usize,
     },
     /// The text is not JSON.
-    #[error("{}: not JSON: {source}", path.display())]
+    #[error("{}: not JSON", path.display())]
     Syntax {
         /// Which file.
         path: PathBuf,
@@ -65,7 +65,7 @@ pub enum LoadError {
         found: u64,
     },
     /// A key is missing or holds something else.
-    #[error("{}: not a complete {} document: {source}", path.display(), schema.name())]
+    #[error("{}: not a complete {} document", path.display(), schema.name())]
     Shape {
         /// Which file.
         path: PathBuf,

@@ -85,7 +85,7 @@ fn a_document_cut_anywhere_is_said_to_break_off() {
 fn other_text_is_said_not_to_be_json() {
     let error = refused("Connecting to host example.org, port 5201");
     assert_eq!(
-        error.to_string(),
+        told(&error),
         "run.json: not JSON: expected value at line 1 column 1"
     );
 }
@@ -117,22 +117,26 @@ fn a_newer_version_is_named_with_ours() {
 fn a_missing_key_is_named() {
     let text = synthetic::tune(5).to_json();
     let without = text.replace("\"recommended\"", "\"recommends\"");
-    let error = refused(&without).to_string();
+    let error = told(&refused(&without));
     assert!(error.contains("missing field `recommended`"), "{error}");
 }
 
 #[test]
 fn deep_nesting_is_refused_without_a_fall() {
     let error = refused(&"[".repeat(100_000));
-    assert!(error.to_string().contains("recursion limit"), "{error}");
+    assert!(told(&error).contains("recursion limit"), "{error}");
 }
 
 #[test]
 fn a_missing_file_is_named() {
     let error = load(Path::new("/nowhere/run.json")).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .starts_with("cannot read /nowhere/run.json: ")
-    );
+    assert!(told(&error).starts_with("cannot read /nowhere/run.json: No such file"));
+}
+
+/// The message and what caused it, as a user reads them.
+fn told(error: &LoadError) -> String {
+    match std::error::Error::source(error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
 }
