@@ -196,7 +196,8 @@ fn settings(page: &mut Page, tune: &Tune) {
             words::plain(&line.key),
             words::plain(&line.value)
         );
-        page.command(&command, Some(&words::sysctl(line, tune.target.kind)));
+        page.sentence(&words::sentence(&words::sysctl(line, tune.target.kind)));
+        page.command(&command, None);
     }
 }
 
