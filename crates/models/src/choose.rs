@@ -13,7 +13,8 @@ use units::{Rate, Span};
 
 /// Share of the maximum at which the knee lies unless another is asked for.
 ///
-/// The expert's choice in evidence E3: about 90 % of what can be achieved, the rest left to others.
+/// What the operators chose on SLAC to TWAREN in 2006: about 90 % of what can be achieved, the rest
+/// left to others.
 pub const KNEE_FRACTION: f64 = 0.9;
 
 /// One measured setting.

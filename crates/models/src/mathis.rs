@@ -13,8 +13,8 @@ use crate::{Acks, Conditions, Response};
 ///
 /// `None` when segment, window or round trip are zero, or the loss is not within 0 to 1.
 ///
-/// Source: Mathis, Semke, Mahdavi and Ott (1997) extended by a level stretch; the receiver-window
-/// analysis of bulk TCP that evidence E4 comes from.
+/// Source: Mathis, Semke, Mahdavi and Ott (1997) extended by a level stretch where the receiver's
+/// window binds, as an analysis of TCP for bulk transfer did about 2002.
 /// ```
 /// use models::{Conditions, mathis_with_window};
 /// use units::{Bytes, Span};
@@ -52,7 +52,7 @@ fn boundary_loss(window_segments: f64) -> f64 {
 /// ```
 /// use models::{Acks, Conditions, loss_by_mathis};
 /// use units::{Bytes, Rate, Span};
-/// // Evidence E1: two streams of 256 kB share 9.45 Mbit/s at 167 ms, so p is about 3e-4.
+/// // SLAC to CERN, Cottrell et al. 2000-2001: two streams of 256 kB share 9.45 Mbit/s at 167 ms, so p is about 3e-4.
 /// let path = Conditions { segment: Bytes::new(1460), rtt: Span::from_millis(167), loss: 0.0 };
 /// let loss = loss_by_mathis(&path, Rate::from_bits_per_second(4_725_000), Acks::Every).unwrap();
 /// assert!((loss - 3.287e-4).abs() < 1e-7);

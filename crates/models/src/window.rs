@@ -11,7 +11,8 @@ use units::{Bytes, Rate, Span};
 /// ```
 /// use models::window_limited;
 /// use units::{Bytes, Rate, Span};
-/// // 64 KiB at 165 ms: 3.18 Mbit/s; eight of them 25.4, close to the 26.8 of evidence E1.
+/// // 64 KiB at 165 ms: 3.18 Mbit/s; eight of them 25.4. Cottrell et al. measured 26.8 from
+/// // SLAC to CERN in 2000-2001.
 /// let window = Bytes::from_kib(64);
 /// let one = window_limited(window, Span::from_millis(165)).unwrap();
 /// assert_eq!(one.human(), "3.18 Mbit/s");
@@ -28,7 +29,7 @@ pub fn window_limited(window: Bytes, rtt: Span) -> Option<Rate> {
 /// ```
 /// use models::bandwidth_delay_product;
 /// use units::{Rate, Span};
-/// // Evidence E3: 600 Mbit/s at 175 ms. (That document states about 20 MB.)
+/// // SLAC to TWAREN, 2006: 600 Mbit/s at 175 ms. (Its report states about 20 MB.)
 /// let product = bandwidth_delay_product("600Mbit/s".parse().unwrap(), Span::from_millis(175));
 /// assert_eq!(product.get(), 13_125_000);
 /// ```

@@ -62,7 +62,8 @@ pub struct TargetInfo {
     pub name: String,
     /// Which way it runs.
     pub kind: TargetKind,
-    /// The sending host's limits on buffers, where they can be read.
+    /// Limits on buffers, where they can be read: this host's of a live target, those of both hosts
+    /// of an emulated one.
     pub limits: Option<HostLimits>,
 }
 

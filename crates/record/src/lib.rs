@@ -45,4 +45,4 @@ pub use setting::{Direction, HostLimits, Kind, Setting, Target, Window};
 pub use stream::{
     Buffer, Buffers, Counted, Delivery, Progress, Stream, StreamDirection, TcpSample,
 };
-pub use tune::{Cost, Objective, Purpose, Recommended, Sample, Sysctl, ToolSetting, Tune};
+pub use tune::{Cost, End, Objective, Purpose, Recommended, Sample, Sysctl, ToolSetting, Tune};

@@ -40,7 +40,7 @@ pub struct Run {
     /// The window per stream that would lift a buffer's limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_needed_bytes: Option<u64>,
-    /// Segments retransmitted over the whole run; absent when no sender told.
+    /// Segments retransmitted over the whole run; absent when a direction's senders did not tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u64>,
     /// Bytes delivered over the whole run.
@@ -90,7 +90,7 @@ pub struct Steady {
     pub unsettled: Option<Unsettled>,
 }
 
-/// Why the figures of a run are over all of it.
+/// Why the figures of a run are not over a steady part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unsettled {
@@ -157,7 +157,7 @@ impl Run {
         }
     }
 
-    /// Share of the sent bytes that were retransmitted: the larger one of two directions.
+    /// Share of the sent bytes that were retransmitted: of two directions the larger one known.
     pub fn retransmitted_ratio(&self) -> Option<f64> {
         let ratios = self.directions.iter();
         ratios
@@ -202,9 +202,10 @@ fn steady(directions: &[DirectionFigures], duration_seconds: f64) -> Steady {
         .unwrap_or(whole)
 }
 
-/// The sum of what is known; absent when nothing is.
-fn sum(counts: impl Iterator<Item = Option<u64>>) -> Option<u64> {
-    counts.flatten().reduce(u64::saturating_add)
+/// The sum over all directions; absent when one of them is unknown, or there is none.
+fn sum(mut counts: impl Iterator<Item = Option<u64>>) -> Option<u64> {
+    let first = counts.next()??;
+    counts.try_fold(first, |total, count| Some(total.saturating_add(count?)))
 }
 
 fn streams(seen: &Observation, summary: &Summary) -> Vec<Stream> {
@@ -229,13 +230,10 @@ impl From<observe::RateInterval> for Interval {
         Interval {
             low_bits_per_second: interval.low.bits_per_second(),
             high_bits_per_second: interval.high.bits_per_second(),
-            confidence: CONFIDENCE,
+            confidence: stats::CONFIDENCE,
         }
     }
 }
-
-/// The confidence of every [`observe::RateInterval`].
-const CONFIDENCE: f64 = 0.95;
 
 impl From<observe::SteadyWindow> for Steady {
     fn from(window: observe::SteadyWindow) -> Self {
@@ -262,5 +260,18 @@ impl From<observe::Peer> for Peer {
             observe::Peer::Trunkline => Peer::Trunkline,
             observe::Peer::Iperf3 => Peer::Iperf3,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sum;
+
+    #[test]
+    fn a_total_with_an_unknown_part_is_unknown() {
+        assert_eq!(sum([Some(3), Some(4)].into_iter()), Some(7));
+        assert_eq!(sum([Some(3), None].into_iter()), None);
+        assert_eq!(sum([None, Some(4)].into_iter()), None);
+        assert_eq!(sum([].into_iter()), None);
     }
 }

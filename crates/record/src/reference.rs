@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::synthetic::{self, Case};
-use crate::{Document, Limit, Measure, Objective, Run, Tune, Unsettled};
+use crate::{
+    Count, Document, Emulation, Limit, LinkCounters, Measure, Objective, Run, Tune, Unsettled,
+};
 
 const PAGE: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -76,6 +78,42 @@ fn full_tune(objective: Objective) -> Document<Tune> {
     document
 }
 
+fn full_emulation() -> Document<Emulation> {
+    let count = Count {
+        packets: 1,
+        bytes: 1500,
+    };
+    let counters = LinkCounters {
+        offered: count,
+        delivered: count,
+        dropped_queue_full: count,
+        dropped_wire_loss: count,
+        in_flight: count,
+        queue_peak_bytes: 1500,
+    };
+    let body = Emulation {
+        path: "slac-cern".to_owned(),
+        path_description: "SLAC to CERN".to_owned(),
+        near_command: vec!["iperf3".to_owned()],
+        far_command: Some("iperf3 -s".to_owned()),
+        exit_code: 0,
+        forward: counters,
+        reverse: counters,
+    };
+    Document::new(synthetic::demo(1).origin, body)
+}
+
+/// The keys of several tables.
+fn all_of(sections: &[&str]) -> Keys {
+    sections
+        .iter()
+        .flat_map(|section| documented(section))
+        .collect()
+}
+
+/// Every measuring document has these beside its own.
+const COMMON: [&str; 2] = ["Every document", "The target"];
+
 fn without(keys: Keys, others: &[&Keys]) -> Keys {
     keys.into_iter()
         .filter(|key| !others.iter().any(|other| other.contains(key)))
@@ -92,10 +130,7 @@ fn below(keys: &Keys, prefix: &str) -> Keys {
 
 #[test]
 fn every_key_of_a_measure_is_documented_and_the_other_way_round() {
-    let expected: Keys = documented("Every document")
-        .union(&documented("A run"))
-        .cloned()
-        .collect();
+    let expected = all_of(&["Every document", "The target", "A run"]);
     assert_eq!(keys(&full_measure().to_json()), expected);
 }
 
@@ -114,7 +149,7 @@ fn every_key_of_a_tune_is_documented_and_the_other_way_round() {
         .into_iter()
         .filter(|key| !key.starts_with("samples[]."))
         .collect();
-    let mut own = without(own, &[&documented("Every document")]);
+    let mut own = without(own, &[&all_of(&COMMON)]);
     let extra = without(samples, &[&documented("A run")]);
     own.extend(extra.iter().map(|key| format!("samples[].{key}")));
     assert_eq!(own, documented("tune"));
@@ -127,10 +162,21 @@ fn every_key_of_a_demo_is_documented_and_the_other_way_round() {
     let rest = found
         .iter()
         .filter(|key| !key.starts_with("runs[].") && !key.starts_with("tune."));
-    let mut own = without(rest.cloned().collect(), &[&documented("Every document")]);
+    let mut own = without(rest.cloned().collect(), &[&all_of(&COMMON)]);
     own.extend(runs.iter().map(|key| format!("runs[].{key}")));
     own.insert("tune".to_owned());
     assert_eq!(own, documented("demo"));
+}
+
+#[test]
+fn every_key_of_an_emulation_is_documented_and_the_other_way_round() {
+    let found = keys(&full_emulation().to_json());
+    let (forward, reverse) = (below(&found, "forward."), below(&found, "reverse."));
+    assert_eq!(forward, reverse);
+    let mut own = without(found, &[&documented("Every document")]);
+    own.retain(|key| !key.starts_with("reverse."));
+    own.insert("reverse".to_owned());
+    assert_eq!(own, documented("emulate"));
 }
 
 fn at(document: &str, pointer: &str) -> Value {

@@ -11,7 +11,8 @@ pub struct Target {
     pub name: String,
     /// Which way it runs.
     pub kind: Kind,
-    /// The sending host's bounds on socket buffers, where they can be read.
+    /// Bounds on socket buffers, where they can be read: this host's of a live target, those of both
+    /// hosts of an emulated one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits: Option<HostLimits>,
 }

@@ -134,9 +134,10 @@ fn tuning(cases: Vec<Case>) -> Tuning {
         },
         samples,
         host_advice: vec![SysctlLine {
+            end: tune::End::Receiver,
             key: "net.core.rmem_max",
             value: "4194304".to_owned(),
-            now: Bytes::from_kib(208),
+            now: Some(Bytes::from_kib(208)),
             why: "a fixed window above 208 KiB is cut to it".to_owned(),
         }],
         ended: tune::Ended::Found,

@@ -3,7 +3,7 @@
 use observe::{TargetInfo, Verdict};
 use serde::{Deserialize, Serialize};
 use tune::{Advice, Ended, SysctlLine, Tuning};
-use units::Span;
+use units::{Bytes, Span};
 
 use crate::{Cause, Interval, Limit, Run, Target, Window};
 
@@ -35,7 +35,7 @@ pub struct Tune {
     pub cut_because: Option<String>,
     /// Ready-made commands.
     pub settings: Vec<ToolSetting>,
-    /// Kernel settings of this host that stand in the way, with values that would not.
+    /// Kernel settings that held the default stream back, with values that would not.
     pub sysctl: Vec<Sysctl>,
     /// Everything that was tried, in order.
     pub samples: Vec<Sample>,
@@ -111,14 +111,27 @@ pub struct ToolSetting {
 /// A kernel setting that stands in the way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sysctl {
+    /// The end that it is for.
+    pub host: End,
     /// Its key.
     pub key: String,
     /// The value to give it.
     pub value: String,
-    /// What it is now.
-    pub now_bytes: u64,
-    /// Why it stands in the way.
+    /// What it is now; absent of a host that does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub now_bytes: Option<u64>,
+    /// Why it stands in the way, and on which condition the value helps.
     pub why: String,
+}
+
+/// One end of the connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// The host that sends.
+    Sender,
+    /// The host that receives.
+    Receiver,
 }
 
 /// What a sample was taken for.
@@ -279,12 +292,22 @@ impl From<tune::Purpose> for Purpose {
     }
 }
 
+impl From<tune::End> for End {
+    fn from(end: tune::End) -> Self {
+        match end {
+            tune::End::Sender => End::Sender,
+            tune::End::Receiver => End::Receiver,
+        }
+    }
+}
+
 impl From<&SysctlLine> for Sysctl {
     fn from(line: &SysctlLine) -> Self {
         Sysctl {
+            host: line.end.into(),
             key: line.key.to_owned(),
             value: line.value.clone(),
-            now_bytes: line.now.get(),
+            now_bytes: line.now.map(Bytes::get),
             why: line.why.clone(),
         }
     }

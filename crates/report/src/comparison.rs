@@ -43,8 +43,8 @@ pub fn settings(demo: &Demo) -> Vec<Compared<'_>> {
         .collect()
 }
 
-/// The run that showed the recommendation, with the recommendation's goodput: that counts every
-/// time the setting was tried.
+/// The run that showed the recommendation, with the goodput that the recommendation states, so that
+/// the table and the sentence never differ. Of a setting that was tried twice it is the last run.
 pub fn tuned_run(tune: &Tune) -> Option<Run> {
     let mut run = tune.recommended_sample()?.run.clone();
     run.goodput_bits_per_second = tune.recommended.throughput_bits_per_second;

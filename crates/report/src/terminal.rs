@@ -196,8 +196,8 @@ fn settings(page: &mut Page, tune: &Tune) {
             words::plain(&line.key),
             words::plain(&line.value)
         );
-        let why = format!("now {}; {}", figure::size(line.now_bytes), line.why);
-        page.command(&command, Some(&why));
+        page.sentence(&words::sentence(&words::sysctl(line, tune.target.kind)));
+        page.command(&command, None);
     }
 }
 

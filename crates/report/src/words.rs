@@ -2,7 +2,9 @@
 
 mod clamp;
 
-use record::{Demo, Limit, Measure, Objective, Run, Setting, Tune, Unsettled, Window};
+use record::{
+    Demo, End, Kind, Limit, Measure, Objective, Run, Setting, Sysctl, Tune, Unsettled, Window,
+};
 
 use crate::comparison::{self, Role};
 use crate::figure;
@@ -122,6 +124,21 @@ fn unsettled(run: &Run) -> Option<String> {
                 .to_owned(),
         ),
     }
+}
+
+/// Which host a kernel setting is for, what it is there, and why it should be another.
+pub fn sysctl(line: &Sysctl, kind: Kind) -> String {
+    let end = match line.host {
+        End::Sender => "sending",
+        End::Receiver => "receiving",
+    };
+    let emulated = match kind {
+        Kind::Live => "",
+        Kind::Emulated => "emulated ",
+    };
+    let now = line.now_bytes.map(figure::size);
+    let now = now.map_or(String::new(), |size| format!("now {size}; "));
+    format!("on the {emulated}{end} host: {now}{}", line.why)
 }
 
 /// The recommendation of a search in one sentence.
@@ -252,6 +269,18 @@ mod tests {
     fn sentences_get_one_full_stop() {
         assert_eq!(sentence("it is so."), "It is so.");
         assert_eq!(sentence(" "), "");
+    }
+
+    #[test]
+    fn a_kernel_setting_names_its_host_and_only_what_is_known_of_it() {
+        let mut line = synthetic::tune(7).body.sysctl.remove(0);
+        line.why = "so".to_owned();
+        assert_eq!(
+            sysctl(&line, Kind::Emulated),
+            "on the emulated receiving host: now 213 kB; so"
+        );
+        line.now_bytes = None;
+        assert_eq!(sysctl(&line, Kind::Live), "on the receiving host: so");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Statistics that the measurements rest on, each with its source.
 //!
-//! Everything is a pure function of a slice. An answer that the data cannot carry is absent: `None`
+//! Everything is a pure function, mostly of a slice. An answer that the data cannot carry is absent: `None`
 //! for an empty slice, for too few values, and for a slice with a value that is not finite (a
 //! measurement that went wrong upstream should not turn into a plausible number here).
 //!
@@ -8,17 +8,20 @@
 //! The cost is that every interval here leans on means of many values being close to normal; a
 //! median is quoted with its interquartile range instead.
 //!
-//! Reading order: `summary.rs` for one number about a slice, `fairness.rs` and `regression.rs` for
-//! one formula each, `estimate.rs` for a mean with its interval, `steady.rs` for where warm-up ends.
+//! Reading order: `summary.rs` for one number about a slice, `fairness.rs`, `regression.rs` and
+//! `interpolate.rs` for one formula each, `estimate.rs` for a mean with its interval, `steady.rs`
+//! for where warm-up ends.
 
 mod estimate;
 mod fairness;
+mod interpolate;
 mod regression;
 mod steady;
 mod summary;
 
 pub use estimate::{CONFIDENCE, Estimate, Interval, mean_with_interval};
 pub use fairness::jain_index;
+pub use interpolate::between;
 pub use regression::{Line, fit_line};
 pub use steady::{SteadyState, steady_state};
 pub use summary::{

@@ -32,7 +32,8 @@ impl Line {
 ///
 /// Source: Draper and Smith, "Applied Regression Analysis", 3rd edition (1998), chapter 1.
 /// ```
-/// // Sender CPU in percent at four rates in Mbit/s, 0.15 % for each Mbit/s (evidence E1).
+/// // Sender CPU in percent at four rates in Mbit/s, 0.15 % for each Mbit/s: the slope that
+/// // Cottrell et al. saw from SLAC in 2000-2001.
 /// let line = stats::fit_line(&[(10.0, 1.5), (20.0, 3.0), (40.0, 6.0), (80.0, 12.0)]).unwrap();
 /// assert!((line.slope - 0.15).abs() < 1e-12);
 /// assert!((line.r_squared.unwrap() - 1.0).abs() < 1e-12);

@@ -64,16 +64,27 @@ pub struct Advice {
     pub note: Option<String>,
 }
 
+/// One end of the connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum End {
+    /// The host that sends.
+    Sender,
+    /// The host that receives.
+    Receiver,
+}
+
 /// One line for `/etc/sysctl.d` or `sysctl -w`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SysctlLine {
+    /// The host that it is for.
+    pub end: End,
     /// The key, such as `net.core.wmem_max`.
     pub key: &'static str,
     /// The value to give it: one number, or three for `tcp_rmem` and `tcp_wmem`.
     pub value: String,
-    /// What it is now; for `tcp_rmem` and `tcp_wmem` the last of the three.
-    pub now: Bytes,
-    /// Why it stands in the way.
+    /// What it is now, where that is known; for `tcp_rmem` and `tcp_wmem` the last of the three.
+    pub now: Option<Bytes>,
+    /// Why it stands in the way, and on which condition the line helps.
     pub why: String,
 }
 

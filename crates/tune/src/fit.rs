@@ -2,8 +2,8 @@
 //!
 //! Streams left to grow find the end of a queue only by overflowing it, and several do so together.
 //! Over a queue much shorter than the bandwidth-delay product they then spend their time
-//! recovering: in evidence E1, 8 windows of 64 kB carried 2.8 times as much as 2 of 256 kB. Windows
-//! that add up to the product never get there.
+//! recovering: from SLAC to CERN, 8 windows of 64 kB carried 2.8 times as much as 2 of 256 kB
+//! (Cottrell et al., 2000-2001). Windows that add up to the product never get there.
 
 use observe::{Limit, StreamCount, Window};
 use units::{Bytes, Rate};

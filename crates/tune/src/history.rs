@@ -151,8 +151,17 @@ impl History {
 
     /// Whether a sample of usual length still fits the time that the plan gives.
     pub fn has_time(&self) -> bool {
-        let next = self.plan.sample_time(self.rtt_for_sampling());
-        self.cost().elapsed + next <= self.plan.budget
+        self.would_end_by() <= self.plan.budget
+    }
+
+    /// Whether a sample of usual length still fits what no search exceeds, see
+    /// [`TunePlan::budget`].
+    pub fn has_time_at_all(&self) -> bool {
+        self.would_end_by() <= self.plan.budget.times(2)
+    }
+
+    fn would_end_by(&self) -> Span {
+        self.cost().elapsed + self.plan.sample_time(self.rtt_for_sampling())
     }
 
     /// What limits a sample, with all that the others tell about it.

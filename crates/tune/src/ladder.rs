@@ -9,8 +9,12 @@ use crate::plan::GAIN_MIN;
 use crate::strategy::Request;
 use crate::tuning::{Purpose, Sample};
 
-/// A gain that could be larger than this, as far as the intervals tell, is worth one more doubling.
-const GAIN_POSSIBLE: f64 = 0.25;
+/// A gain that is larger than this, or could be as far as the intervals tell, is worth one more
+/// doubling.
+const GAIN_CLEAR: f64 = 0.25;
+
+/// Rungs below which the budget does not end the ladder: with fewer, no trend shows.
+const RUNGS_MIN: usize = 3;
 
 /// A rung at this share of the best is on its level; below, the rate fell.
 const LEVEL: f64 = 0.9;
@@ -21,7 +25,7 @@ pub(crate) fn next_rung(history: &History) -> Option<Request> {
     let Some(last) = rungs.last() else {
         return Some(first(history));
     };
-    if has_ended(&rungs) {
+    if has_ended(&rungs) || is_out_of_time(history, &rungs) {
         return None;
     }
     let streams = last
@@ -33,6 +37,14 @@ pub(crate) fn next_rung(history: &History) -> Option<Request> {
         Some(gain) => format!("{} streams carried {}", last.streams(), change(gain)),
     };
     Some(request(history, streams, why))
+}
+
+/// The budget ends a ladder that has shown a trend and no longer gains clearly; twice the budget
+/// ends any.
+fn is_out_of_time(history: &History, rungs: &[&Sample]) -> bool {
+    let climbs = gain(rungs).is_some_and(|gain| gain > GAIN_CLEAR);
+    let over_budget = !history.has_time() && rungs.len() >= RUNGS_MIN && !climbs;
+    over_budget || !history.has_time_at_all()
 }
 
 /// What the path carries, as far as more streams did not raise it: the highest rate of the main
@@ -125,5 +137,5 @@ fn is_sure(rungs: &[&Sample]) -> bool {
     };
     let (before, last) = (best.goodput(), last.goodput());
     let known = before.interval.is_some() && last.interval.is_some();
-    known && last.high().as_f64() <= before.low().as_f64() * (1.0 + GAIN_POSSIBLE)
+    known && last.high().as_f64() <= before.low().as_f64() * (1.0 + GAIN_CLEAR)
 }

@@ -26,7 +26,7 @@ pub mod strategy;
 pub mod tuning;
 mod windows;
 
-pub use advice::{Advice, SysctlLine, Tool};
+pub use advice::{Advice, End, SysctlLine, Tool};
 pub use driver::{Onlooker, tune, tune_with};
 pub use history::History;
 pub use plan::{Objective, TunePlan};

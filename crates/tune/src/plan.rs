@@ -68,7 +68,11 @@ pub struct TunePlan {
     pub streams_max: StreamCount,
     /// The longest that one sample may run.
     pub sample_max: Span,
-    /// Time after which only samples that the recommendation cannot do without are taken.
+    /// Time within which samples are taken, with two exceptions: the first three stream counts, and
+    /// further ones as long as the last doubling brought more than a quarter.
+    ///
+    /// No sample at all is begun that could end after twice this time, except the first. What it
+    /// takes to connect, and idle probes, come on top of the last sample.
     pub budget: Span,
 }
 

@@ -9,12 +9,21 @@
 //! 4. **Confirm** (`doubts.rs`): once more, longer, when chance could turn the choice around.
 //! 5. **Explain** (`doubts.rs`): the default stream paced, when its losses could have two causes.
 //!
-//! Stages 2 to 5 are left out when the plan's time is used up. Each stage is a function of the
-//! history; the first that wants a sample gets it.
+//! Stages 2 to 5 are left out when the plan's time is used up. Stage 1 may go on beyond it while
+//! streams bring much, for a ladder cut there would recommend far too little: at 165 ms a rung
+//! takes up to 8 s with connecting, and the default 55 s hold seven. Twice the plan's time ends it
+//! too. Each stage is a function of the history; the first that wants a sample gets it.
 //!
 //! Source of stage 1: ExpSelection in Yildirim, Yin and Kosar, "Prediction of optimal parallelism
-//! level in wide area data transfers", IEEE TPDS 22 (2011). Left out: their models fitted to the
-//! samples, and stream counts between powers of two; a knee can be up to twice as many streams as
+//! level in wide area data transfers", IEEE TPDS 22 (2011).
+//!
+//! Left out: stream counts between powers of two, so a knee can be up to twice as many streams as
+//! needed; and their models fitted to the samples. The knee is a share of the highest goodput that
+//! was *seen*, not of what a fitted curve ([`models::StreamCurve`]) says that yet more streams would
+//! reach. That maximum was shown to be there, while a curve through three or four noisy rungs can
+//! lie far above all of them and would then ask for more streams than any sample speaks for. The cost:
+//! a ladder cut by time or by `streams_max` takes the best of its rungs for the maximum, and the
+//! highest of several noisy samples is high partly by luck, so it can ask for more streams than
 //! needed.
 
 use crate::choose::choose;

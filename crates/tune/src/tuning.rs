@@ -88,7 +88,7 @@ pub struct Tuning {
     pub samples: Vec<Sample>,
     /// What it took.
     pub cost: Cost,
-    /// Kernel settings that stand in the way, with values that would not.
+    /// Kernel settings that held the default stream back, with values that would not.
     pub host_advice: Vec<SysctlLine>,
     /// How the search ended.
     pub ended: Ended,

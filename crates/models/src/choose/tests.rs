@@ -33,7 +33,7 @@ fn loaded(streams: u32, rate: f64, rtt_ms: u64, loss: f64) -> Candidate {
     }
 }
 
-/// Evidence E1's CERN path in shape: slow growth, then a queue.
+/// The shape of SLAC to CERN in 2000-2001 (Cottrell et al.): slow growth, then a queue.
 fn filling() -> Vec<Candidate> {
     vec![
         loaded(1, 20.0, 165, 0.0),

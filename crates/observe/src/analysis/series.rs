@@ -93,12 +93,9 @@ pub(crate) fn bytes_at(progress: &[Progress], at: Time) -> f64 {
 fn between(before: Progress, after: Option<Progress>, at: Time) -> f64 {
     let low = before.bytes.as_f64();
     let Some(after) = after else { return low };
-    let span = after.at.since(before.at).as_secs_f64();
-    let passed = at.since(before.at).as_secs_f64();
-    if span <= 0.0 {
-        return low;
-    }
-    low + (after.bytes.as_f64() - low) * (passed / span).min(1.0)
+    let seconds = |to: Time| to.since(before.at).as_secs_f64();
+    let end = (seconds(after.at), after.bytes.as_f64());
+    stats::between((0.0, low), end, seconds(at))
 }
 
 #[cfg(test)]

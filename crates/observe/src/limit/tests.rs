@@ -255,8 +255,31 @@ fn a_rate_that_falls_with_more_streams_is_no_sign_of_a_full_link() {
     );
     assert_eq!(
         (verdict.limit, verdict.or),
+        (Limit::Loss, Some(Limit::ShallowQueue))
+    );
+}
+
+#[test]
+fn loss_is_named_first_where_the_scaling_tells_nothing() {
+    let lossy = summary([20.0, 1.0, 0.0, 0.0, 1.2, 22.0, 0.0, 0.0]);
+    let doubled = |best: f64, rate: f64| {
+        let context = Context {
+            best_seen: Some(Rate::from_f64(best * MBIT)),
+            doubled: Some(Rate::from_f64(rate * MBIT)),
+            ..Context::default()
+        };
+        let verdict = diagnose(&lossy, &context);
+        (verdict.limit, verdict.or)
+    };
+    let loss = (Limit::Loss, Some(Limit::ShallowQueue));
+    // 1.5 times as much leans to a queue, unless the path itself allowed no more: 30 of 31.
+    assert_eq!(
+        doubled(46.0, 30.0),
         (Limit::ShallowQueue, Some(Limit::Loss))
     );
+    assert_eq!(doubled(31.0, 30.0), loss);
+    // 1.15 times as much: the two runs differ by chance.
+    assert_eq!(doubled(46.0, 23.0), loss);
 }
 
 #[test]

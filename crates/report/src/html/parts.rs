@@ -159,8 +159,8 @@ pub fn settings(tune: &Tune) -> Markup {
                 @for line in &tune.sysctl {
                     dt { (line.key) }
                     dd {
+                        p.note { (words::sentence(&words::sysctl(line, tune.target.kind))) }
                         pre { "sysctl -w " (line.key) "=\"" (line.value) "\"" }
-                        p.note { "Now " (figure::size(line.now_bytes)) ". " (words::sentence(&line.why)) }
                     }
                 }
             }

@@ -82,17 +82,8 @@ fn bytes_at(progress: &[Progress], seconds: f64) -> f64 {
     let value = |index: usize| progress.get(index).map(|p| (p.at_seconds, p.bytes as f64));
     let before = after.checked_sub(1).and_then(value).unwrap_or((0.0, 0.0));
     match value(after) {
-        Some(next) => between(before, next, seconds),
+        Some(next) => stats::between(before, next, seconds),
         None => before.1,
-    }
-}
-
-fn between(before: (f64, f64), next: (f64, f64), at: f64) -> f64 {
-    let width = next.0 - before.0;
-    if width > 0.0 {
-        before.1 + (next.1 - before.1) * (at - before.0) / width
-    } else {
-        before.1
     }
 }
 
