@@ -1,7 +1,7 @@
 //! The vocabulary of a measurement: what a run is asked for, what it showed, and who runs it.
 //!
-//! A [`Target`] is anything that bulk data can be sent through and watched: a live host, an
-//! emulated path, later a simulated one. It is asked for a [`Setting`] under a [`SamplePlan`] and
+//! A [`Target`] carries bulk data while somebody looks on: a live host, an emulated path, later a
+//! simulated one. It is asked for a [`Setting`] under a [`SamplePlan`] and
 //! answers with an [`Observation`]. The tuner, the reports and the documents know only these types.
 //!
 //! What is left out: file transfer, and settings that change while data flows. What a target could

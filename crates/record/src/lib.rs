@@ -1,6 +1,6 @@
 //! Result documents: versioned JSON, saved and read again.
 //!
-//! The structs here *are* the JSON: one field, one key, in SI base units with the unit in the name.
+//! The structs here *are* the JSON: one field, one key, in base units of the SI; the unit ends the name.
 //! They are apart from the types that the algorithms work with, so that either can change alone;
 //! `From` and `new` lead from those to these. All raw readings are kept. What was not seen is
 //! absent, never zero or `null`. `docs/reference/json.md` lists every key, and a test holds it to
