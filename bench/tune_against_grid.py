@@ -4,11 +4,15 @@
 For each path: every cell of streams x windows once, in shuffled order; the tuner RUNS times; then
 the grid's best cell and each recommended setting side by side RUNS times more, because the best
 of 24 noisy cells is partly luck. Writes a table to bench/results/.
+
+Cells are kept in a file as they are measured; a cell that is there is not measured again, so a grid
+can be continued, and used again when only the tuner has changed.
 """
 
 import argparse
 import datetime
 import itertools
+import pathlib
 import random
 import statistics
 import sys
@@ -26,14 +30,29 @@ STREAMS = [1, 2, 4, 8, 16, 32]
 WINDOWS = ["auto", "64k", "256k", "1M"]
 
 
-def study(path, seconds, runs):
+class Cells:
+    """Measured cells, one line each: `path streams x window: Mbit/s`."""
+
+    def __init__(self, file):
+        self.file = file
+        lines = file.read_text().splitlines() if file.exists() else []
+        self.known = dict(line.rsplit(": ", 1) for line in lines)
+
+    def goodput(self, path, streams, window):
+        name = f"{path} {streams} x {window}"
+        if name not in self.known:
+            measured = goodput(measure(f"emu:{path}", streams, window, PATHS[path]))
+            self.known[name] = f"{measured:.1f}"
+            with self.file.open("a") as log:
+                log.write(f"{name}: {self.known[name]}\n")
+        return float(self.known[name])
+
+
+def study(path, seconds, runs, measured):
     target = f"emu:{path}"
     cells = list(itertools.product(STREAMS, WINDOWS))
     random.Random(1).shuffle(cells)
-    grid = {}
-    for streams, window in cells:
-        grid[streams, window] = goodput(measure(target, streams, window, seconds))
-        print(f"{path} {streams} x {window}: {grid[streams, window]:.1f}", file=sys.stderr)
+    grid = {(streams, window): measured.goodput(path, streams, window) for streams, window in cells}
     best = max(grid, key=grid.get)
     tunings = [trunkline("tune", target, "--seed", seed) for seed in range(1, runs + 1)]
     chosen = [(t["recommended"]["streams"], t["recommended"]["window"]) for t in tunings]
@@ -61,12 +80,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("paths", nargs="*", default=list(PATHS))
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--cells", type=pathlib.Path,
+                        default=ROOT / "bench" / "results" / f"cells-{datetime.date.today()}.txt")
     arguments = parser.parse_args()
+    arguments.cells.parent.mkdir(exist_ok=True)
+    measured = Cells(arguments.cells)
     summary = ["| path | best cell | again | tuned | again | tuned / best again | reported / best cell | seconds |",
                "|---" * 8 + "|"]
     details = []
     for path in arguments.paths:
-        grid, best, tunings, chosen, again = study(path, PATHS[path], arguments.runs)
+        grid, best, tunings, chosen, again = study(path, PATHS[path], arguments.runs, measured)
         ratio = statistics.median(again["tuned"]) / statistics.median(again["best"])
         reported = [t["recommended"]["throughput_bits_per_second"] / 1e6 / grid[best] for t in tunings]
         seconds = [t["cost"]["seconds"] for t in tunings]

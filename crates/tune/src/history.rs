@@ -114,6 +114,15 @@ impl History {
         self.samples.iter().filter_map(seen).min()
     }
 
+    /// Whether a queue stood on the path beside a sample: the sign of a full link.
+    pub fn queue_stands(&self, sample: &Sample) -> bool {
+        let way = main_direction(sample);
+        let share = way
+            .zip(self.rtt_min())
+            .and_then(|(way, empty)| way.tcp.standing_queue(empty));
+        share.is_some()
+    }
+
     /// Mean round-trip time of the idle path, as the first sample probed it.
     pub fn rtt_unloaded(&self) -> Option<Span> {
         self.samples

@@ -4,7 +4,7 @@ use observe::{StreamCount, Window};
 
 use units::Rate;
 
-use crate::history::History;
+use crate::history::{History, main_direction};
 use crate::plan::GAIN_MIN;
 use crate::strategy::Request;
 use crate::tuning::{Purpose, Sample};
@@ -12,6 +12,10 @@ use crate::tuning::{Purpose, Sample};
 /// A gain that is larger than this, or could be as far as the intervals tell, is worth one more
 /// doubling.
 const GAIN_CLEAR: f64 = 0.25;
+
+/// Round trips in which a window of a hundred segments falls and grows back four times (Reno adds one
+/// segment a round trip, and half of them are to be regained).
+const ROUND_TRIPS_LONG: u64 = 200;
 
 /// Rungs below which the budget does not end the ladder: with fewer, no trend shows.
 const RUNGS_MIN: usize = 3;
@@ -25,7 +29,7 @@ pub(crate) fn next_rung(history: &History) -> Option<Request> {
     let Some(last) = rungs.last() else {
         return Some(first(history));
     };
-    if has_ended(&rungs) || is_out_of_time(history, &rungs) {
+    if has_settled(history, &rungs) || is_out_of_time(history, &rungs) {
         return None;
     }
     let streams = last
@@ -37,6 +41,27 @@ pub(crate) fn next_rung(history: &History) -> Option<Request> {
         Some(gain) => format!("{} streams carried {}", last.streams(), change(gain)),
     };
     Some(request(history, streams, why))
+}
+
+/// Whether the ladder needs no further rung: it has ended, and that was no luck, or three rungs in a
+/// row brought nothing.
+///
+/// On a long path that loses packets, how a few streams fared in their slow start decides a whole
+/// sample, and the sample's own interval knows nothing of that. A queue that stands on the path shows
+/// that a level is the link's, and so does a sample of many round trips. Without either, eight times the
+/// streams do not all have the same luck.
+fn has_settled(history: &History, rungs: &[&Sample]) -> bool {
+    let no_luck = |last: &&Sample| history.queue_stands(last) || is_long(history, last);
+    brought_little(rungs) > 2 || (has_ended(rungs) && rungs.last().is_some_and(no_luck))
+}
+
+/// Whether a sample was long enough for windows to fall and grow back many times.
+fn is_long(history: &History, sample: &Sample) -> bool {
+    let steady = main_direction(sample).map(|way| way.steady.length());
+    let wanted = history.rtt_min().map(|rtt| rtt.times(ROUND_TRIPS_LONG));
+    steady
+        .zip(wanted)
+        .is_some_and(|(steady, wanted)| steady >= wanted)
 }
 
 /// The budget ends a ladder that has shown a trend and no longer gains clearly; twice the budget
@@ -110,17 +135,21 @@ fn best<'a>(rungs: &[&'a Sample]) -> Option<&'a Sample> {
 /// A fall alone proves little: a few streams that overflow a shallow queue while they start can
 /// need longer than a sample to recover, and more of them do it faster.
 pub(crate) fn has_ended(rungs: &[&Sample]) -> bool {
-    let small = |count: &usize| {
-        let rungs = &rungs[..rungs.len() - count];
-        gain(rungs).is_some_and(|gain| gain < GAIN_MIN)
-    };
-    let in_a_row = (0..rungs.len()).take_while(small).count();
-    match in_a_row {
+    match brought_little(rungs) {
         0 => false,
         1 => is_level(rungs) && is_sure(rungs),
         2 => is_level(rungs),
         _ => true,
     }
+}
+
+/// How many of the last rungs brought less than the least gain, in a row.
+fn brought_little(rungs: &[&Sample]) -> usize {
+    let small = |count: &usize| {
+        let rungs = &rungs[..rungs.len() - count];
+        gain(rungs).is_some_and(|gain| gain < GAIN_MIN)
+    };
+    (0..rungs.len()).take_while(small).count()
 }
 
 fn is_level(rungs: &[&Sample]) -> bool {

@@ -187,3 +187,26 @@ impl Summary {
         Some(self.rtt_loaded? - self.rtt_unloaded?)
     }
 }
+/// A standing queue: the round trip is longer than the empty path's by this share of it ...
+const QUEUE_SHARE: f64 = 0.25;
+/// ... and by more than hosts alone add.
+const QUEUE_MIN: Span = Span::from_micros(500);
+
+impl TcpSummary {
+    /// The time that packets waited in queues, as a share of the round trip `empty` of the idle path;
+    /// `None` when it is no more than noise, or unknown.
+    ///
+    /// ```
+    /// # use observe::TcpSummary;
+    /// # use units::Span;
+    /// let beside = |ms| TcpSummary { rtt: Some(Span::from_millis(ms)), ..TcpSummary::default() };
+    /// // 148 ms beside the streams on a path of 20 ms: packets waited 6.4 round trips.
+    /// assert_eq!(beside(148).standing_queue(Span::from_millis(20)), Some(6.4));
+    /// assert_eq!(beside(22).standing_queue(Span::from_millis(20)), None);
+    /// ```
+    pub fn standing_queue(&self, empty: Span) -> Option<f64> {
+        let queueing = self.rtt? - empty;
+        let share = queueing.as_secs_f64() / empty.as_secs_f64();
+        (queueing > QUEUE_MIN && share > QUEUE_SHARE).then_some(share)
+    }
+}

@@ -6,10 +6,6 @@ use units::{Rate, Span};
 use super::Context;
 use crate::{DirectionSummary, Summary, TcpSummary};
 
-/// A standing queue: the round trip is longer than the idle one by this share of it ...
-const QUEUE_SHARE: f64 = 0.25;
-/// ... and by more than hosts alone add.
-const QUEUE_MIN_SECONDS: f64 = 0.0005;
 /// At this share of the best seen, the path and not the streams bounds a run.
 const NEARLY_ALL: f64 = 0.9;
 
@@ -84,9 +80,7 @@ impl<'a> Evidence<'a> {
 
     /// Queueing as a share of the empty path's round-trip time, when it is more than noise.
     pub fn standing_queue(&self) -> Option<f64> {
-        let (queueing, empty) = (self.queueing()?.as_secs_f64(), self.rtt_min?.as_secs_f64());
-        let share = queueing / empty;
-        (queueing > QUEUE_MIN_SECONDS && share > QUEUE_SHARE).then_some(share)
+        self.tcp.standing_queue(self.rtt_min?)
     }
 
     /// Whether Mathis's formula gives no more than twice the rate of one stream for its losses.
