@@ -18,9 +18,7 @@ use crate::stop::Stop;
 /// The path that the story is told on.
 const PATH: &str = "emu:slac-cern";
 /// Long enough at 165 ms for a window to fall to what the losses allow, in the later half.
-const RUN: Span = Span::from_secs(12);
-/// The whole story is to be told in less than a minute and a half.
-const BUDGET: Span = Span::from_secs(40);
+const RUN: Span = Span::from_secs(10);
 const SOURCE: &str = "Cottrell, SLAC to CERN, 2000-2001";
 
 /// A setting that was published with what it carried then.
@@ -56,11 +54,7 @@ pub(crate) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
     for row in &ROWS {
         runs.push(published(&mut *target, row, &mut progress)?);
     }
-    let plan = TunePlan {
-        budget: BUDGET,
-        ..TunePlan::default()
-    };
-    let tuning = tune::tune(&mut *target, &plan, &mut progress)?;
+    let tuning = tune::tune(&mut *target, &TunePlan::default(), &mut progress)?;
     drop(progress);
     let info = target.describe();
     let advice = advice::for_setting(&tuning.recommended.setting);
