@@ -32,7 +32,7 @@ fn describe(event: &ServerEvent) -> String {
             session,
             peer,
             request,
-        } => format!("#{session} {peer}: {} streams", request.streams),
+        } => format!("#{session} {peer}: {}", count(request.streams)),
         ServerEvent::Ended {
             session,
             peer,
@@ -56,4 +56,11 @@ fn describe(event: &ServerEvent) -> String {
 /// What the host could not fulfil, behind the figures.
 fn notes(notes: &[String]) -> String {
     notes.iter().map(|note| format!("; {note}")).collect()
+}
+
+fn count(streams: u16) -> String {
+    match streams {
+        1 => "1 stream".to_owned(),
+        n => format!("{n} streams"),
+    }
 }
