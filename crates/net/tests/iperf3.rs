@@ -4,7 +4,7 @@ mod support;
 
 use net::Client;
 use observe::{Amount, Counted, Direction, Peer, SamplePlan, Setting, StreamCount, Window};
-use support::{Iperf3Server, Running, finished, has_iperf3, iperf3_client};
+use support::{Iperf3Server, Running, finished, iperf3_client};
 use units::{Bytes, Span};
 
 fn plan() -> SamplePlan {
@@ -15,7 +15,7 @@ fn plan() -> SamplePlan {
 }
 
 fn against_iperf3(direction: Direction, streams: u64, plan: &SamplePlan) {
-    if !has_iperf3() {
+    if !testkit::has_program("iperf3") {
         return;
     }
     let server = Iperf3Server::start();
@@ -65,7 +65,7 @@ fn our_client_counts_bytes_with_iperf3() {
 
 #[test]
 fn a_foreign_receiver_is_seen_through_its_acknowledgements() {
-    if !has_iperf3() {
+    if !testkit::has_program("iperf3") {
         return;
     }
     let server = Iperf3Server::start();
@@ -84,7 +84,7 @@ fn from_iperf3(options: &[&str]) -> (String, net::server::SessionSummary) {
 
 #[test]
 fn iperf3_clients_are_served_in_every_direction() {
-    if !has_iperf3() {
+    if !testkit::has_program("iperf3") {
         return;
     }
     let moved = |options: &[&str]| {
@@ -100,7 +100,7 @@ fn iperf3_clients_are_served_in_every_direction() {
 
 #[test]
 fn iperf3_options_are_accepted() {
-    if !has_iperf3() {
+    if !testkit::has_program("iperf3") {
         return;
     }
     for options in [
@@ -128,7 +128,7 @@ fn number(report: &serde_json::Value, pointer: &str) -> f64 {
 
 #[test]
 fn a_count_of_bytes_or_blocks_is_sent_exactly() {
-    if !has_iperf3() {
+    if !testkit::has_program("iperf3") {
         return;
     }
     let sent = |options: &[&str]| from_iperf3(options).1.sent;
@@ -138,7 +138,7 @@ fn a_count_of_bytes_or_blocks_is_sent_exactly() {
 
 #[test]
 fn the_wanted_congestion_control_is_used() {
-    if !has_iperf3() {
+    if !testkit::has_program("iperf3") {
         return;
     }
     let (report, _) = reported(&["-R", "-t", "1", "-C", "reno"]);
@@ -148,7 +148,7 @@ fn the_wanted_congestion_control_is_used() {
 
 #[test]
 fn a_wanted_rate_is_kept_to() {
-    if !has_iperf3() {
+    if !testkit::has_program("iperf3") {
         return;
     }
     for option in ["--fq-rate", "-b"] {
@@ -164,7 +164,7 @@ fn a_wanted_rate_is_kept_to() {
 
 #[test]
 fn an_omitted_beginning_does_not_count() {
-    if !has_iperf3() {
+    if !testkit::has_program("iperf3") {
         return;
     }
     for direction in [&[][..], &["-R"]] {
@@ -184,7 +184,7 @@ fn an_omitted_beginning_does_not_count() {
 
 #[test]
 fn bytes_are_counted_from_the_end_of_the_omitted_beginning() {
-    if !has_iperf3() {
+    if !testkit::has_program("iperf3") {
         return;
     }
     let (_, summary) = from_iperf3(&["-R", "-O", "1", "-n", "20M"]);
@@ -193,7 +193,7 @@ fn bytes_are_counted_from_the_end_of_the_omitted_beginning() {
 
 #[test]
 fn iperf3_gets_our_report_when_it_asks() {
-    if !has_iperf3() {
+    if !testkit::has_program("iperf3") {
         return;
     }
     let (text, _) = from_iperf3(&["-t", "1", "--get-server-output"]);
@@ -202,7 +202,7 @@ fn iperf3_gets_our_report_when_it_asks() {
 
 #[test]
 fn a_udp_test_is_refused_in_words() {
-    if !has_iperf3() {
+    if !testkit::has_program("iperf3") {
         return;
     }
     let server = Running::start();
@@ -215,7 +215,7 @@ fn a_udp_test_is_refused_in_words() {
 
 #[test]
 fn five_clients_at_once_and_one_killed_do_not_disturb_each_other() {
-    if !has_iperf3() {
+    if !testkit::has_program("iperf3") {
         return;
     }
     let server = Running::start();

@@ -309,6 +309,6 @@ fn icmp_takes_over_where_echoes_are_filtered() {
     assert_eq!(seen.peer, Peer::Trunkline);
     match seen.round_trips.unloaded {
         Some(series) => assert_eq!(series.method, ProbeMethod::IcmpEcho),
-        None => println!("skipped: ICMP is not permitted here"),
+        None => testkit::skip("ICMP is not permitted here"),
     }
 }

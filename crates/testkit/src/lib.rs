@@ -22,7 +22,10 @@ use std::path::Path;
 pub fn has_program(name: &str) -> bool {
     let folders = env::var_os("PATH").unwrap_or_default();
     let found = env::split_paths(&folders).any(|folder| folder.join(name).is_file());
-    found || skip(&format!("`{name}` is not installed"))
+    if !found {
+        skip(&format!("`{name}` is not installed"));
+    }
+    found
 }
 
 /// Whether paths can be emulated from a test, which needs root and TUN devices; says that the test
@@ -31,11 +34,13 @@ pub fn has_program(name: &str) -> bool {
 /// # Panics
 /// With `CI=true` when they cannot.
 pub fn can_emulate() -> bool {
-    match (is_administrator(), Path::new("/dev/net/tun").exists()) {
-        (true, true) => true,
-        (false, _) => skip("emulating a path from a test needs root"),
-        (_, false) => skip("this kernel has no /dev/net/tun"),
-    }
+    let missing = match (is_administrator(), Path::new("/dev/net/tun").exists()) {
+        (true, true) => return true,
+        (false, _) => "emulating a path from a test needs root",
+        (_, false) => "this kernel has no /dev/net/tun",
+    };
+    skip(missing);
+    false
 }
 
 /// Whether this process has `CAP_SYS_ADMIN`, bit 21 of its effective capabilities: capabilities(7).
@@ -46,8 +51,11 @@ fn is_administrator() -> bool {
     bits.is_some_and(|bits| bits >> 21 & 1 == 1)
 }
 
-/// Notes the skip; always false.
-fn skip(reason: &str) -> bool {
+/// Notes that the calling test, or the rest of it, is skipped.
+///
+/// # Panics
+/// With `CI=true`.
+pub fn skip(reason: &str) {
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
     let line = format!("skipped: {test}: {reason}");
     assert!(
@@ -61,5 +69,4 @@ fn skip(reason: &str) -> bool {
         let mut log = log.expect("TRUNKLINE_SKIPS names a file that can be written");
         writeln!(log, "{line}").expect("the skip log takes a line");
     }
-    false
 }

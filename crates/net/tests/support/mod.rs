@@ -74,20 +74,6 @@ impl Drop for Running {
     }
 }
 
-/// Whether iperf3 is there; says so when it is not, and fails where it has to be.
-pub fn has_iperf3() -> bool {
-    let found = Command::new("iperf3").arg("-v").output().is_ok();
-    if !found {
-        let required = std::env::var("CI").is_ok_and(|value| value == "true");
-        assert!(
-            !required,
-            "iperf3 is not installed, but CI=true asks for it"
-        );
-        println!("skipped: iperf3 not installed");
-    }
-    found
-}
-
 /// Starts an iperf3 client against `server`.
 pub fn iperf3_client(server: SocketAddr, options: &[&str]) -> Child {
     Command::new("iperf3")
