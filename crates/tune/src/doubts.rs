@@ -12,8 +12,9 @@ use crate::tuning::Purpose;
 /// The default stream is paced at this share of the highest goodput seen: below the link's rate, so
 /// that its bursts fit whatever queue there is, and above what it reaches unpaced.
 const PACED_SHARE: f64 = 0.9;
-/// Fewer retransmissions than this are too few to see them fall to a fifth.
-const RETRANSMITS_MIN: u64 = 20;
+/// Fewer retransmissions than this are too few to see them fall to a fifth: of ten that pacing does not
+/// cure, two or fewer would be left by chance in 0.3 % of all cases (Poisson).
+const RETRANSMITS_MIN: u64 = 10;
 
 /// One more look at a setting with fewer streams that chance may have kept from the knee.
 pub(crate) fn confirm(history: &History) -> Option<Request> {

@@ -123,6 +123,12 @@ impl History {
         share.is_some()
     }
 
+    /// Whether a sample was long enough for windows to fall and grow back many times.
+    pub fn is_long(&self, sample: &Sample) -> bool {
+        let way = main_direction(sample).zip(self.rtt_min());
+        way.is_some_and(|(way, rtt)| way.steady.is_long(rtt))
+    }
+
     /// Mean round-trip time of the idle path, as the first sample probed it.
     pub fn rtt_unloaded(&self) -> Option<Span> {
         self.samples

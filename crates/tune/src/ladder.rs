@@ -4,7 +4,7 @@ use observe::{StreamCount, Window};
 
 use units::Rate;
 
-use crate::history::{History, main_direction};
+use crate::history::History;
 use crate::plan::GAIN_MIN;
 use crate::strategy::Request;
 use crate::tuning::{Purpose, Sample};
@@ -12,10 +12,6 @@ use crate::tuning::{Purpose, Sample};
 /// A gain that is larger than this, or could be as far as the intervals tell, is worth one more
 /// doubling.
 const GAIN_CLEAR: f64 = 0.25;
-
-/// Round trips in which a window of a hundred segments falls and grows back four times (Reno adds one
-/// segment a round trip, and half of them are to be regained).
-const ROUND_TRIPS_LONG: u64 = 200;
 
 /// Rungs below which the budget does not end the ladder: with fewer, no trend shows.
 const RUNGS_MIN: usize = 3;
@@ -51,17 +47,8 @@ pub(crate) fn next_rung(history: &History) -> Option<Request> {
 /// that a level is the link's, and so does a sample of many round trips. Without either, eight times the
 /// streams do not all have the same luck.
 fn has_settled(history: &History, rungs: &[&Sample]) -> bool {
-    let no_luck = |last: &&Sample| history.queue_stands(last) || is_long(history, last);
+    let no_luck = |last: &&Sample| history.queue_stands(last) || history.is_long(last);
     brought_little(rungs) > 2 || (has_ended(rungs) && rungs.last().is_some_and(no_luck))
-}
-
-/// Whether a sample was long enough for windows to fall and grow back many times.
-fn is_long(history: &History, sample: &Sample) -> bool {
-    let steady = main_direction(sample).map(|way| way.steady.length());
-    let wanted = history.rtt_min().map(|rtt| rtt.times(ROUND_TRIPS_LONG));
-    steady
-        .zip(wanted)
-        .is_some_and(|(steady, wanted)| steady >= wanted)
 }
 
 /// The budget ends a ladder that has shown a trend and no longer gains clearly; twice the budget

@@ -32,6 +32,25 @@ impl SteadyWindow {
         self.to.since(self.from)
     }
 
+    /// Whether it spans so many round trips that windows fell and grew back many times, and no single
+    /// stroke of luck decided its figures.
+    ///
+    /// ```
+    /// # use observe::{Steadiness, SteadyWindow};
+    /// # use units::{Span, Time};
+    /// let window = SteadyWindow {
+    ///     from: Time::ZERO,
+    ///     to: Time::ZERO + Span::from_secs(5),
+    ///     steadiness: Steadiness::Settled,
+    /// };
+    /// // Five seconds are 250 round trips of 20 ms, but only 30 of 165 ms.
+    /// assert!(window.is_long(Span::from_millis(20)));
+    /// assert!(!window.is_long(Span::from_millis(165)));
+    /// ```
+    pub fn is_long(&self, rtt: Span) -> bool {
+        self.length() >= rtt.times(ROUND_TRIPS_LONG)
+    }
+
     /// Whether `at` lies in it, both ends included.
     pub fn contains(&self, at: Time) -> bool {
         (self.from..=self.to).contains(&at)
@@ -187,6 +206,10 @@ impl Summary {
         Some(self.rtt_loaded? - self.rtt_unloaded?)
     }
 }
+/// Round trips in which a window of a hundred segments falls and grows back four times (Reno adds one
+/// segment a round trip, and half of them are to be regained).
+const ROUND_TRIPS_LONG: u64 = 200;
+
 /// A standing queue: the round trip is longer than the empty path's by this share of it ...
 const QUEUE_SHARE: f64 = 0.25;
 /// ... and by more than hosts alone add.

@@ -67,6 +67,11 @@ impl<'a> Evidence<'a> {
         (self.goodput() > Rate::ZERO).then(|| doubled / self.goodput().as_f64())
     }
 
+    /// Whether the run was long enough for windows to fall and grow back many times.
+    pub fn is_long(&self) -> bool {
+        self.rtt_min.is_some_and(|rtt| self.way.steady.is_long(rtt))
+    }
+
     /// Whether twice the streams came so close to the best seen that the path bounded them.
     pub fn doubling_fills(&self) -> bool {
         let doubled = self.context.doubled.map_or(0.0, Rate::as_f64);

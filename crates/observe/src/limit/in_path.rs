@@ -150,9 +150,11 @@ fn told_by_pacing(share: f64, paced: f64, lost: &str) -> Verdict {
 }
 
 /// Without a paced run: how the streams scale leans one way, and the other is named too. Random loss
-/// is the likelier cause where the scaling tells nothing, as when twice the streams fill the path.
+/// is the likelier cause where the scaling tells nothing, as when twice the streams fill the path, or
+/// when the run was so short that the luck of its slow start decided it.
 fn undecided(evidence: &Evidence<'_>, lost: String) -> Verdict {
-    let gain = evidence.gain().filter(|_| !evidence.doubling_fills());
+    let tells = evidence.is_long() && !evidence.doubling_fills();
+    let gain = evidence.gain().filter(|_| tells);
     let scaling = gain.map(|gain| format!("; twice the streams carry {gain:.1} times as much"));
     let (limit, or) = match gain {
         Some(gain) if SHALLOW_GAIN.contains(&gain) => (Limit::ShallowQueue, Limit::Loss),
