@@ -11,7 +11,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use observe::{StreamCount, Window};
 use units::{Bytes, Rate, Span};
 
-/// Moves bulk data over long, fat networks as fast as the path allows.
+/// Finds how bulk data moves fastest over a long, fat network, and what limits it.
 ///
 /// A TARGET is a host that runs `trunkline serve` or `iperf3 -s`, as `HOST`, `HOST:PORT` or `[V6]:PORT`,
 /// or an emulated path on this host, as `emu:NAME` or `emu:FILE`.
