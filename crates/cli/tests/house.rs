@@ -4,14 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate may use those before it, never one after it.
-const ORDER: [&str; 15] = [
-    "units", "stats", "models", "path", "link", "observe", "emu", "wire", "net", "tune", "lab",
-    "record", "report", "cli", "testkit",
+const ORDER: [&str; 16] = [
+    "units", "stats", "models", "path", "link", "sim", "observe", "emu", "wire", "net", "tune",
+    "lab", "record", "report", "cli", "testkit",
 ];
 
 /// Crates without clock, socket, thread, environment or unseeded randomness.
-const PURE: [&str; 8] = [
-    "units", "stats", "models", "path", "link", "observe", "wire", "tune",
+const PURE: [&str; 9] = [
+    "units", "stats", "models", "path", "link", "sim", "observe", "wire", "tune",
 ];
 
 const IMPURE: [&str; 9] = [

@@ -1,0 +1,178 @@
+//! What a simulation is asked for.
+
+use path::PathSpec;
+use thiserror::Error;
+use units::{Bytes, Rate, Span};
+
+use crate::Variant;
+
+/// One run: a path, the streams on it, and the seed that decides everything left to chance.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// The path with its cross traffic.
+    pub path: PathSpec,
+    /// Parallel streams.
+    pub streams: u32,
+    /// The most that each stream keeps outstanding; `None` leaves it to the hosts' buffers.
+    pub window: Option<Bytes>,
+    /// How the streams find their rate.
+    pub variant: Variant,
+    /// What they carry.
+    pub work: Work,
+    /// When the run ends at the latest.
+    pub duration: Span,
+    /// What is not counted at the beginning.
+    pub warmup: Span,
+    /// Decides start times, losses and cross traffic.
+    pub seed: u64,
+    /// How the hosts' TCP is set up.
+    pub tcp: TcpSettings,
+    /// How often windows, queue and goodput are recorded; `None` records nothing over time.
+    pub series_interval: Option<Span>,
+    /// Whether every packet is recorded; see [`crate::Simulation::take_events`].
+    pub log: bool,
+}
+
+/// What the streams carry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// Data without end.
+    Endless,
+    /// This much on each stream.
+    PerStream(Bytes),
+    /// This much in all, in equal shares.
+    Striped(Bytes),
+}
+
+/// How the hosts' TCP is set up.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TcpSettings {
+    /// Segments sent before the first acknowledgement.
+    pub initial_window: u32,
+    /// IP and TCP headers with options, of data and of acknowledgements alike.
+    pub header: Bytes,
+    /// The least retransmission timeout.
+    pub timeout_min: Span,
+    /// How long an acknowledgement may wait for a second segment; `None` acknowledges each one.
+    pub delayed_ack: Option<Span>,
+    /// What makes the window grow.
+    pub growth: Growth,
+    /// Whether Explicit Congestion Notification is used (RFC 3168).
+    pub ecn: bool,
+    /// The upper bound of a random delay before sending; breaks the lockstep of a simulator.
+    pub send_jitter: Span,
+    /// Links between each group of hosts and the bottleneck; `None` joins them without one.
+    pub access: Option<Access>,
+    /// The streams start at random within this time.
+    pub start_within: Span,
+    /// Whose generator draws the start times.
+    pub starts: Starts,
+    /// Whether a timeout forgets what was selectively acknowledged (RFC 2018 section 8 allows both).
+    pub timeout_forgets: bool,
+}
+
+/// What makes a window grow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Growth {
+    /// Each acknowledgement, however much it covers (RFC 5681 as ns-2 does it).
+    PerAcknowledgement,
+    /// Each acknowledged byte (RFC 3465), as Linux does it.
+    PerByte,
+}
+
+/// How start times are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Starts {
+    /// From the run's generator.
+    Seeded,
+    /// By Park and Miller's generator from the run's seed, as the scripts for ns-2 do.
+    ParkMiller,
+}
+
+/// A link between a group of hosts and the bottleneck.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// How fast it is.
+    pub rate: Rate,
+    /// Its propagation delay.
+    pub delay: Span,
+}
+
+/// A scenario that cannot be run.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{problem}")]
+pub struct ScenarioError {
+    /// What is wrong, with the value and the bound.
+    pub problem: String,
+    /// The next step.
+    pub hint: String,
+}
+
+impl Scenario {
+    /// One stream without end for 30 s over `path`, of the kind and with the hosts that it describes.
+    ///
+    /// # Errors
+    /// When the path names a congestion control that nothing here simulates.
+    pub fn new(path: PathSpec) -> Result<Self, ScenarioError> {
+        let congestion = &path.hosts.congestion;
+        let variant = Variant::of_kernel(congestion).ok_or_else(|| ScenarioError {
+            problem: format!("the path asks for `{congestion}`, which is not simulated"),
+            hint: "choose a variant yourself, for example `--variant cubic`".to_owned(),
+        })?;
+        Ok(Scenario {
+            path,
+            streams: 1,
+            window: None,
+            variant,
+            work: Work::Endless,
+            duration: Span::from_secs(30),
+            warmup: Span::ZERO,
+            seed: 1,
+            tcp: TcpSettings::linux(),
+            series_interval: None,
+            log: false,
+        })
+    }
+}
+
+impl TcpSettings {
+    /// As Linux has it: initial window 10 (RFC 6928), timestamps, timeouts from 0.2 s,
+    /// acknowledgements delayed by 40 ms at the most.
+    pub fn linux() -> Self {
+        TcpSettings {
+            initial_window: 10,
+            header: Bytes::new(52),
+            timeout_min: Span::from_millis(200),
+            delayed_ack: Some(Span::from_millis(40)),
+            growth: Growth::PerByte,
+            ecn: false,
+            send_jitter: Span::ZERO,
+            access: None,
+            start_within: Span::from_millis(10),
+            starts: Starts::Seeded,
+            timeout_forgets: false,
+        }
+    }
+
+    /// As the comparisons with ns-2 have it: initial window 2, headers of 40 bytes, acknowledgements
+    /// delayed by 100 ms at the most, windows that grow with acknowledgements, a random delay of up
+    /// to 0.12 ms before sending, access links of ten times the rate of `path` and 1 ms each.
+    pub fn ns2(path: &PathSpec) -> Self {
+        TcpSettings {
+            initial_window: 2,
+            header: Bytes::new(40),
+            timeout_min: Span::from_millis(200),
+            delayed_ack: Some(Span::from_millis(100)),
+            growth: Growth::PerAcknowledgement,
+            ecn: false,
+            send_jitter: Span::from_micros(120),
+            access: Some(Access {
+                rate: Rate::from_bits_per_second(path.forward.rate.bits_per_second() * 10),
+                delay: Span::from_millis(1),
+            }),
+            start_within: Span::from_secs(1),
+            starts: Starts::ParkMiller,
+            timeout_forgets: true,
+        }
+    }
+}
