@@ -1,0 +1,212 @@
+//! From a scenario to flows, timers and links.
+
+use path::PathSpec;
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+use units::{Bytes, Span, Time};
+
+use crate::Variant;
+use crate::flow::{Card, Flows, STREAMS};
+use crate::network::{Joint, Network};
+use crate::packet::Flags;
+use crate::scenario::{Scenario, Starts, TcpSettings, Work};
+use crate::sender::{Rules, Sender};
+use crate::simulation::Terms;
+use crate::timers::{Alarm, Timers};
+
+impl Scenario {
+    /// The payload of a full segment.
+    pub(crate) fn segment(&self) -> Bytes {
+        Bytes::new(u64::from(self.path.hosts.mtu)) - self.tcp.header
+    }
+
+    /// How many segments a stream keeps outstanding at the most.
+    fn outstanding_max(&self) -> u32 {
+        let window = self.window.unwrap_or_else(|| auto_window(&self.path));
+        segments_in(window, self.segment())
+    }
+}
+
+/// What fits into the buffers that a path's hosts grow to by themselves: the smaller of the two.
+fn auto_window(path: &PathSpec) -> Bytes {
+    path.hosts
+        .send_buffer_max
+        .min(path.hosts.receive_buffer_max)
+}
+
+fn segments_in(window: Bytes, segment: Bytes) -> u32 {
+    u32::try_from(window.get() / segment.get())
+        .unwrap_or(u32::MAX)
+        .max(1)
+}
+
+pub(crate) fn terms(scenario: &Scenario) -> Terms {
+    let tcp = &scenario.tcp;
+    Terms {
+        full: u32::from(scenario.path.hosts.mtu),
+        header: tcp.header.get() as u32,
+        delayed_ack: tcp.delayed_ack,
+        jitter: tcp.send_jitter,
+        data_flags: Flags::default().with(Flags::ECN_CAPABLE, tcp.ecn),
+    }
+}
+
+pub(crate) fn network(scenario: &Scenario, terms: &Terms) -> Network {
+    let joint = |_| Joint {
+        extra_delay: Span::ZERO,
+    };
+    let joints: Vec<Joint> = (0..=scenario.path.cross.len()).map(joint).collect();
+    let sizes = [terms.full, terms.header].map(|size| Bytes::new(u64::from(size)));
+    Network::new(
+        &scenario.path,
+        scenario.tcp.access,
+        sizes,
+        &joints,
+        scenario.seed,
+    )
+}
+
+/// All flows that run from the beginning, and the timers that start them.
+pub(crate) fn flows(scenario: &Scenario, timers: &mut Timers) -> Flows {
+    let mut flows = Flows::default();
+    let mut starts = StartTimes::new(&scenario.tcp, scenario.seed);
+    let rules = rules(&scenario.tcp);
+    for stream in 0..scenario.streams {
+        let share = Share::of(scenario, stream);
+        let sender = Sender::new(
+            scenario.variant,
+            rules,
+            scenario.tcp.initial_window,
+            scenario.outstanding_max(),
+            share.segments,
+        );
+        let flow = flows.add(sender, share.card(scenario));
+        timers.set(starts.next(), Alarm::Start(flow));
+    }
+    for (index, cross) in scenario.path.cross.iter().enumerate() {
+        let window = segments_in(cross.window, scenario.segment());
+        for _ in 0..cross.streams {
+            let initial = scenario.tcp.initial_window;
+            let sender = Sender::new(Variant::Sack, rules, initial, window, u32::MAX);
+            let card = Card {
+                group: index as u16 + 1,
+                incarnation: 0,
+                last_size: 0,
+                last: u32::MAX,
+            };
+            let flow = flows.add(sender, card);
+            timers.set(starts.next(), Alarm::Start(flow));
+        }
+    }
+    flows
+}
+
+fn rules(tcp: &TcpSettings) -> Rules {
+    Rules {
+        growth: tcp.growth,
+        timestamps: tcp.timestamps,
+        timeout_floor: tcp.timeout_floor,
+        timeout_forgets: tcp.timeout_forgets,
+    }
+}
+
+/// What one stream carries.
+#[derive(Debug, Clone, Copy)]
+struct Share {
+    segments: u32,
+    /// Payload of the last segment.
+    last: Bytes,
+}
+
+impl Share {
+    fn of(scenario: &Scenario, stream: u32) -> Self {
+        let segment = scenario.segment();
+        let last = |bytes: Bytes| match bytes.get() % segment.get() {
+            0 => segment,
+            rest => Bytes::new(rest),
+        };
+        match scenario.work {
+            Work::Endless => Share {
+                segments: u32::MAX,
+                last: segment,
+            },
+            Work::PerStream(bytes) => Share {
+                segments: bytes.get().div_ceil(segment.get()) as u32,
+                last: last(bytes),
+            },
+            Work::Striped(bytes) => {
+                let segments = bytes.get().div_ceil(segment.get());
+                let streams = u64::from(scenario.streams);
+                let extra = u64::from(u64::from(stream) < segments % streams);
+                let is_last = stream + 1 == scenario.streams;
+                Share {
+                    segments: (segments / streams + extra) as u32,
+                    last: if is_last { last(bytes) } else { segment },
+                }
+            }
+        }
+    }
+
+    fn card(self, scenario: &Scenario) -> Card {
+        Card {
+            group: STREAMS,
+            incarnation: 0,
+            last_size: (self.last + scenario.tcp.header).get() as u32,
+            last: match self.segments {
+                u32::MAX => u32::MAX,
+                segments => segments - 1,
+            },
+        }
+    }
+}
+
+/// When the flows begin.
+struct StartTimes {
+    within: Span,
+    source: StartSource,
+}
+
+enum StartSource {
+    Seeded(Pcg64),
+    ParkMiller(u64),
+}
+
+/// Park and Miller 1988: x = 16807 x mod 2^31 - 1.
+const PARK_MILLER: u64 = 2_147_483_647;
+
+impl StartTimes {
+    fn new(tcp: &TcpSettings, seed: u64) -> Self {
+        let source = match tcp.starts {
+            Starts::Seeded => StartSource::Seeded(Pcg64::seed_from_u64(seed ^ 0x7374_6172_7473)),
+            Starts::ParkMiller => StartSource::ParkMiller((seed % PARK_MILLER).max(1)),
+        };
+        StartTimes {
+            within: tcp.start_within,
+            source,
+        }
+    }
+
+    fn next(&mut self) -> Time {
+        let share = match &mut self.source {
+            StartSource::Seeded(random) => (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64,
+            StartSource::ParkMiller(state) => {
+                *state = *state * 16_807 % PARK_MILLER;
+                *state as f64 / PARK_MILLER as f64
+            }
+        };
+        Time::ZERO + Span::from_secs_f64(self.within.as_secs_f64() * share)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn start_times_are_those_of_park_and_miller() {
+        let path = PathSpec::load("lan").unwrap();
+        let mut starts = StartTimes::new(&TcpSettings::ns2(&path), 1);
+        // 16807 / (2^31 - 1) s.
+        assert_eq!(starts.next(), Time::from_nanos(7_826));
+    }
+}
