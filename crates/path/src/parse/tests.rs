@@ -1,4 +1,5 @@
 use super::*;
+use crate::spec::{Cross, Loss};
 
 const GOOD: &str = r#"
 [forward]
