@@ -48,13 +48,13 @@ pub(crate) fn parse(name: &str, file: &str, text: &str) -> Result<PathSpec, Path
             ..forward.clone()
         },
     };
-    let cross = root.sections("cross")?;
+    let cross = cross::all(&root.sections("cross")?, forward.rate)?;
     Ok(PathSpec {
         name: name.to_owned(),
         forward,
         reverse,
         hosts,
-        cross: cross.iter().map(cross::cross).collect::<Result<_, _>>()?,
+        cross,
     })
 }
 

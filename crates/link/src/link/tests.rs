@@ -1,6 +1,6 @@
 use super::*;
 
-use path::{Loss, QueueLimit};
+use path::{Loss, QueueLimit, QueueSpec};
 use proptest::prelude::*;
 
 #[derive(Debug, PartialEq)]
