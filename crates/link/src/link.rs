@@ -130,6 +130,11 @@ impl<P: Packet> Element<P> for Link<P> {
         let admission = if self.sender_free <= now {
             // Idle: the packet goes straight to the sender.
             self.sender_free = now;
+            if self.queue.passes_by(packet.size()) {
+                self.books.admit(packet.size());
+                self.send(packet);
+                return Admission::Accepted;
+            }
             let admission = self.admit(packet, now);
             self.settle(now);
             admission

@@ -50,6 +50,15 @@ impl<P: Packet> Queue<P> {
         }
     }
 
+    /// Whether a packet that finds the link idle goes by without a trace.
+    #[inline]
+    pub(crate) fn passes_by(&self, size: Bytes) -> bool {
+        match self {
+            Queue::DropTail(queue) => queue.has_room_for(size),
+            _ => false,
+        }
+    }
+
     /// The packet that is sent next, at `now`.
     #[inline]
     pub(crate) fn poll(&mut self, now: Time, books: &mut Books<P>) -> Option<P> {
