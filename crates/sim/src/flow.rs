@@ -1,5 +1,7 @@
 //! Which flows there are, and what one is made of.
 
+use path::Class;
+
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 
@@ -10,6 +12,7 @@ pub(crate) const STREAMS: u16 = 0;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Card {
     pub group: u16,
+    pub class: Class,
     /// Which of the flows that used this place.
     pub incarnation: u8,
     /// Size on the wire of the last segment; all others are full.

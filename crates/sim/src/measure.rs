@@ -130,7 +130,7 @@ impl Measure {
                 .collect(),
             cross: self.cross(scenario, flows, &end, measured),
             drops: self.drops(&end),
-            marks: 0,
+            marks: forward.marked.packets - self.at_warm.links[0].marked.packets,
             queue: QueueUse {
                 mean_packets: 0.0,
                 peak_bytes: forward.queue_peak,
@@ -191,14 +191,15 @@ impl Measure {
         let mut drops = Drops::default();
         for (from, to) in self.at_warm.links.iter().zip(&end.links) {
             drops.queue_full += to.dropped_queue_full.packets - from.dropped_queue_full.packets;
+            drops.early += to.dropped_early.packets - from.dropped_early.packets;
+            drops.sojourn += to.dropped_sojourn.packets - from.dropped_sojourn.packets;
             drops.wire_loss += to.dropped_wire_loss.packets - from.dropped_wire_loss.packets;
         }
         drops
     }
 
     fn utilisation(&self, scenario: &Scenario, end: &Standing, measured: Span) -> f64 {
-        let sent = |link: &Counters| link.delivered.bytes + link.dropped_wire_loss.bytes;
-        let bytes = sent(&end.links[0]) - sent(&self.at_warm.links[0]);
+        let bytes = end.links[0].sent.bytes - self.at_warm.links[0].sent.bytes;
         Rate::of(bytes, measured).as_f64() / scenario.path.forward.rate.as_f64()
     }
 

@@ -57,37 +57,31 @@ pub(crate) struct Network {
     wake: Vec<Time>,
 }
 
-/// How a group of hosts is joined to the links.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Joint {
-    /// Delay on each way that only this group has.
-    pub extra_delay: Span,
-}
-
 const LINKS: usize = 2;
 
 impl Network {
     /// `sizes` are those of most packets on either way; they decide how long the access links at the
-    /// far ends take.
+    /// far ends take. `extra_delays` has one for each group of hosts, on each way.
     pub(crate) fn new(
         path: &PathSpec,
         access: Option<Access>,
         sizes: [Bytes; 2],
-        joints: &[Joint],
+        extra_delays: &[Span],
         seed: u64,
     ) -> Self {
         let link = |spec: &LinkSpec, size, seed| Link::new(&behind(spec, access, size), seed);
-        let entry = |joint: &Joint, way| Entry {
+        let entry = |extra: Span, way| Entry {
             way,
             rate: access.map(|access| access.rate),
-            delay: access.map_or(Span::ZERO, |access| access.delay) + joint.extra_delay,
+            delay: access.map_or(Span::ZERO, |access| access.delay) + extra,
             free: Time::ZERO,
             latest: (0, Span::ZERO),
             on_way: VecDeque::new(),
         };
-        let pairs = joints
+        let ways = [Way::Forward, Way::Backward];
+        let pairs = extra_delays
             .iter()
-            .map(|joint| [Way::Forward, Way::Backward].map(|way| entry(joint, way)));
+            .map(|extra| ways.map(|way| entry(*extra, way)));
         let entries: Vec<Entry> = pairs.flatten().collect();
         Network {
             links: [
@@ -163,8 +157,10 @@ impl Network {
     }
 
     /// Packets that wait in the forward queue.
-    pub(crate) fn queue_packets(&mut self, _now: Time) -> u64 {
-        0
+    pub(crate) fn queue_packets(&mut self, now: Time) -> u64 {
+        let link = &mut self.links[Way::Forward as usize];
+        link.settle(now);
+        link.queue_packets() as u64
     }
 
     /// The books of the link on one way.

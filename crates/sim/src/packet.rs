@@ -1,5 +1,6 @@
 //! What travels: data, acknowledgements, connection requests, datagrams.
 
+use path::Class;
 use units::{Bytes, Time};
 
 /// A run of segments, from `start` up to below `end`.
@@ -40,6 +41,7 @@ pub(crate) struct Packet {
     /// Which of the flows that used this place.
     pub incarnation: u8,
     pub flags: Flags,
+    pub class: Class,
     /// How many of `blocks` are used.
     pub block_count: u8,
     /// Size on the wire.
@@ -94,5 +96,19 @@ impl link::Packet for Packet {
     #[inline]
     fn size(&self) -> Bytes {
         Bytes::new(u64::from(self.size))
+    }
+
+    #[inline]
+    fn ecn_capable(&self) -> bool {
+        self.flags.has(Flags::ECN_CAPABLE)
+    }
+
+    fn mark_congestion(&mut self) {
+        self.flags = self.flags.with(Flags::CONGESTION, true);
+    }
+
+    #[inline]
+    fn class(&self) -> Class {
+        self.class
     }
 }

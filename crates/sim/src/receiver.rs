@@ -172,6 +172,7 @@ mod tests {
             kind: Kind::Data,
             incarnation: 0,
             flags: Flags::default(),
+            class: path::Class::BestEffort,
             block_count: 0,
             size: 1500,
             blocks: Default::default(),

@@ -1,6 +1,6 @@
 //! What a simulation is asked for.
 
-use path::PathSpec;
+use path::{Class, PathSpec};
 use thiserror::Error;
 use units::{Bytes, Rate, Span};
 
@@ -18,6 +18,8 @@ pub struct Scenario {
     pub window: Option<Bytes>,
     /// How the streams find their rate.
     pub variant: Variant,
+    /// The class of service that their packets ask for.
+    pub class: Class,
     /// What they carry.
     pub work: Work,
     /// When the run ends at the latest.
@@ -128,6 +130,7 @@ impl Scenario {
             streams: 1,
             window: None,
             variant,
+            class: Class::BestEffort,
             work: Work::Endless,
             duration: Span::from_secs(30),
             warmup: Span::ZERO,

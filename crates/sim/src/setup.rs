@@ -1,13 +1,13 @@
 //! From a scenario to flows, timers and links.
 
-use path::PathSpec;
+use path::{Class, Cross, CrossTraffic, PathSpec};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use units::{Bytes, Span, Time};
 
 use crate::Variant;
 use crate::flow::{Card, Flows, STREAMS};
-use crate::network::{Joint, Network};
+use crate::network::Network;
 use crate::packet::Flags;
 use crate::scenario::{Scenario, Starts, TcpSettings, Work};
 use crate::sender::{Rules, Sender};
@@ -52,10 +52,8 @@ pub(crate) fn terms(scenario: &Scenario) -> Terms {
 }
 
 pub(crate) fn network(scenario: &Scenario, terms: &Terms) -> Network {
-    let joint = |_| Joint {
-        extra_delay: Span::ZERO,
-    };
-    let joints: Vec<Joint> = (0..=scenario.path.cross.len()).map(joint).collect();
+    let extra = scenario.path.cross.iter().map(|cross| cross.extra_delay);
+    let joints: Vec<Span> = std::iter::once(Span::ZERO).chain(extra).collect();
     let sizes = [terms.full, terms.header].map(|size| Bytes::new(u64::from(size)));
     Network::new(
         &scenario.path,
@@ -84,21 +82,28 @@ pub(crate) fn flows(scenario: &Scenario, timers: &mut Timers) -> Flows {
         timers.set(starts.next(), Alarm::Start(flow));
     }
     for (index, cross) in scenario.path.cross.iter().enumerate() {
-        let window = segments_in(cross.window, scenario.segment());
-        for _ in 0..cross.streams {
-            let initial = scenario.tcp.initial_window;
-            let sender = Sender::new(Variant::Sack, rules, initial, window, u32::MAX);
-            let card = Card {
-                group: index as u16 + 1,
-                incarnation: 0,
-                last_size: 0,
-                last: u32::MAX,
-            };
-            let flow = flows.add(sender, card);
-            timers.set(starts.next(), Alarm::Start(flow));
+        let group = index as u16 + 1;
+        if let CrossTraffic::Streams { streams, window } = cross.traffic {
+            for _ in 0..streams {
+                let sender = cross_sender(scenario, cross, window, u32::MAX);
+                let flow = flows.add(sender, Card::endless(group, cross.class));
+                timers.set(starts.next(), Alarm::Start(flow));
+            }
         }
     }
     flows
+}
+
+/// The sending end of one flow of cross traffic.
+fn cross_sender(scenario: &Scenario, cross: &Cross, window: Bytes, segments: u32) -> Sender {
+    let kernel = cross.congestion.as_deref();
+    Sender::new(
+        kernel.and_then(Variant::of_kernel).unwrap_or(Variant::Sack),
+        rules(&scenario.tcp),
+        scenario.tcp.initial_window,
+        segments_in(window, scenario.segment()),
+        segments,
+    )
 }
 
 fn rules(tcp: &TcpSettings) -> Rules {
@@ -107,6 +112,19 @@ fn rules(tcp: &TcpSettings) -> Rules {
         timestamps: tcp.timestamps,
         timeout_floor: tcp.timeout_floor,
         timeout_forgets: tcp.timeout_forgets,
+    }
+}
+
+impl Card {
+    /// A flow of cross traffic that never ends.
+    fn endless(group: u16, class: Class) -> Self {
+        Card {
+            group,
+            class,
+            incarnation: 0,
+            last_size: 0,
+            last: u32::MAX,
+        }
     }
 }
 
@@ -150,6 +168,7 @@ impl Share {
     fn card(self, scenario: &Scenario) -> Card {
         Card {
             group: STREAMS,
+            class: scenario.class,
             incarnation: 0,
             last_size: (self.last + scenario.tcp.header).get() as u32,
             last: match self.segments {

@@ -361,13 +361,15 @@ impl Simulation {
     /// A packet with a header and nothing more.
     #[inline]
     fn packet(&self, kind: Kind, flow: u32) -> Packet {
+        let card = &self.flows.cards[flow as usize];
         Packet {
             sent: self.now,
             flow,
             number: 0,
             kind,
-            incarnation: self.flows.cards[flow as usize].incarnation,
+            incarnation: card.incarnation,
             flags: Flags::default(),
+            class: card.class,
             block_count: 0,
             size: self.terms.header,
             blocks: Default::default(),
