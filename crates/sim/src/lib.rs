@@ -3,6 +3,7 @@
 mod bits;
 mod check;
 mod control;
+mod events;
 mod flow;
 mod measure;
 mod network;
@@ -16,8 +17,10 @@ mod sender;
 mod setup;
 mod simulation;
 mod timers;
+mod traffic;
 mod variant;
 
+pub use events::{Event, Fate, PacketKind};
 pub use result::{
     CrossResult, Drops, QueueUse, RoundTrips, RunResult, Sample, StreamResult, WorkDone,
 };

@@ -29,7 +29,7 @@ pub(crate) enum Step {
     /// It reached the far host.
     Arrived(Packet),
     /// It stands in the queue of a link or is being sent.
-    Queued(Packet),
+    Queued,
     /// The link had no room for it.
     Dropped(Packet, DropCause),
 }
@@ -105,15 +105,15 @@ impl Network {
         (first.0, Place(first.1))
     }
 
-    /// A host of `group` sends.
+    /// A host sends.
     #[inline]
-    pub(crate) fn send(&mut self, packet: Packet, group: u16, now: Time) -> Option<Step> {
+    pub(crate) fn send(&mut self, packet: Packet, now: Time) -> Option<Step> {
         let way = if packet.is_forward() {
             Way::Forward
         } else {
             Way::Backward
         };
-        let index = usize::from(group) * 2 + way as usize;
+        let index = usize::from(packet.group) * 2 + way as usize;
         let entry = &mut self.entries[index];
         if entry.is_open() {
             return Some(self.offer(way, packet, now));
@@ -134,7 +134,7 @@ impl Network {
         let admission = link.offer(packet, now);
         self.wake[way as usize] = link.next_wakeup().unwrap_or(Time::MAX);
         match admission {
-            Admission::Accepted => Step::Queued(packet),
+            Admission::Accepted => Step::Queued,
             Admission::Dropped(cause) => Step::Dropped(packet, cause),
         }
     }
@@ -161,6 +161,23 @@ impl Network {
         let link = &mut self.links[Way::Forward as usize];
         link.settle(now);
         link.queue_packets() as u64
+    }
+
+    /// Packets that waited in the forward queue, summed over nanoseconds.
+    pub(crate) fn queue_packet_nanoseconds(&mut self, now: Time) -> u128 {
+        let link = &mut self.links[Way::Forward as usize];
+        link.settle(now);
+        link.queue_packet_nanoseconds(now)
+    }
+
+    /// From now on keeps what is lost inside the links.
+    pub(crate) fn report_losses(&mut self) {
+        self.links.iter_mut().for_each(Link::report_losses);
+    }
+
+    /// The next packet that was lost inside a link.
+    pub(crate) fn take_lost(&mut self) -> Option<(Packet, DropCause)> {
+        self.links.iter_mut().find_map(Link::take_lost)
     }
 
     /// The books of the link on one way.

@@ -160,22 +160,14 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Kind;
 
     const PATIENCE: Option<Span> = Some(Span::from_millis(100));
 
     fn segment(number: u32) -> Packet {
         Packet {
-            sent: Time::from_nanos(u64::from(number)),
-            flow: 0,
             number,
-            kind: Kind::Data,
-            incarnation: 0,
-            flags: Flags::default(),
-            class: path::Class::BestEffort,
-            block_count: 0,
             size: 1500,
-            blocks: Default::default(),
+            ..Packet::empty(Time::from_nanos(u64::from(number)))
         }
     }
 
