@@ -25,26 +25,47 @@ pub(crate) enum Alarm {
 }
 
 /// All timers, the earliest first.
+///
+/// Those after which a flow sends again come by the million and go off within a moment: they have a
+/// heap of their own, which stays small.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
-    heap: BinaryHeap<Reverse<(Time, Alarm)>>,
+    near: Heap,
+    far: Heap,
+}
+
+type Heap = BinaryHeap<Reverse<(Time, Alarm)>>;
+
+fn first(heap: &Heap) -> (Time, Option<Alarm>) {
+    match heap.peek() {
+        Some(Reverse((at, alarm))) => (*at, Some(*alarm)),
+        None => (Time::MAX, None),
+    }
 }
 
 impl Timers {
     #[inline]
     pub(crate) fn set(&mut self, at: Time, alarm: Alarm) {
-        self.heap.push(Reverse((at, alarm)));
+        let heap = match alarm {
+            Alarm::Send(_) => &mut self.near,
+            _ => &mut self.far,
+        };
+        heap.push(Reverse((at, alarm)));
     }
 
     /// When the next one goes off.
     #[inline]
     pub(crate) fn next(&self) -> Time {
-        self.heap.peek().map_or(Time::MAX, |Reverse((at, _))| *at)
+        first(&self.near).0.min(first(&self.far).0)
     }
 
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(Time, Alarm)> {
-        self.heap.pop().map(|Reverse(timer)| timer)
+        let heap = match first(&self.near) < first(&self.far) {
+            true => &mut self.near,
+            false => &mut self.far,
+        };
+        heap.pop().map(|Reverse(timer)| timer)
     }
 }
 
@@ -132,7 +153,7 @@ mod tests {
         for due in 100..200 {
             deadline.move_to(AT(due), &mut timers, alarm);
         }
-        assert_eq!(timers.heap.len(), 1);
+        assert_eq!(timers.far.len(), 1);
         let (at, _) = timers.pop().unwrap();
         assert!(!deadline.has_come(at, &mut timers, alarm));
         let (at, _) = timers.pop().unwrap();
