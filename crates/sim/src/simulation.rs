@@ -357,7 +357,8 @@ impl Simulation {
         }
         let sender = &mut self.flows.senders[flow as usize];
         if sender.may_transmit() && !sender.send.is_set() {
-            let random = u128::from(self.jitter.next_u64()) * u128::from(self.terms.jitter.as_nanos());
+            let random =
+                u128::from(self.jitter.next_u64()) * u128::from(self.terms.jitter.as_nanos());
             let due = self.now + Span::from_nanos((random >> 64) as u64);
             sender
                 .send
