@@ -20,6 +20,7 @@ mod carrier;
 mod clock;
 mod congestion;
 mod error;
+mod ip_packet;
 mod listening;
 mod namespace;
 mod netlink;
