@@ -246,3 +246,6 @@ fn bytes(section: &Section, mtu: u16) -> Result<Bytes, PathError> {
         "one bandwidth-delay product is a usual size",
     )
 }
+
+#[cfg(test)]
+mod tests;
