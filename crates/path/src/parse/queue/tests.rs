@@ -83,7 +83,7 @@ fn queues_that_make_no_sense_are_refused() {
         ),
         (
             red(r#"min = "50packets", max = "50packets""#),
-            "`max` of 50 packets is not above `min` of 50 packets\n  at test.toml:5, field `forward.queue.max`\nhint: three times `min` is usual: `150packets`",
+            "`max` of 50 packets is not above `min` of 50 packets\n  at test.toml:5, field `forward.queue.max`\nhint: three times `min` is usual",
         ),
         (
             red(r#"min = "50packets", max = "101packets""#),
