@@ -3,7 +3,8 @@
 //! `HOST[:PORT]` is a live host; `emu:PATH` an emulated path with our own server at its far end.
 //! Both come out as a [`Target`], and nobody who drives one has to know which it is.
 //!
-//! Left out: simulated paths, and other tools' servers.
+//! Left out: simulated paths, other tools' servers, and on emulated paths all cross traffic but
+//! best-effort streams, which is refused.
 //!
 //! Reading order: [`TargetName`] for what is accepted, [`EmulatedNetwork`] for a path with its
 //! cross traffic, `emulated.rs` and `live.rs` for the two kinds of target.
