@@ -14,8 +14,11 @@ LOSS = 'loss = {{ kind = "random", rate = {loss} }}\n'
 
 
 def path_file(folder, name, rate, rtt, queue_packets, loss=0, payload=1460, buffer="16MiB"):
-    """Writes a path file for a dumbbell as ns-2 is asked for it: bit/s, seconds, packets."""
-    forward = FORWARD.format(rate=rate, delay=rtt / 2 * 1e3, queue_packets=queue_packets)
+    """Writes a path file for a dumbbell as ns-2 is asked for it: bit/s, seconds, packets.
+
+    ns-2 counts the packet that is being sent as one of the queue; a path file does not.
+    """
+    forward = FORWARD.format(rate=rate, delay=rtt / 2 * 1e3, queue_packets=queue_packets - 1)
     forward += LOSS.format(loss=loss) if loss else ""
     file = pathlib.Path(folder) / f"{name}.toml"
     file.write_text(forward + "\n" + HOSTS.format(mtu=payload + 40, buffer=buffer))
