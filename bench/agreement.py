@@ -82,7 +82,7 @@ class Simulator:
     def striping(self, payload, queue_packets, loss, streams):
         name = f"striping-{payload}-{queue_packets}-{loss}"
         path = path_file(self.folder, name, STRIPING["rate"], STRIPING["rtt"], queue_packets, loss, payload, "256MiB")
-        return [path, streams, self.seeds, "-n", STRIPING["transfer"], "-t", f"{STRIPING['duration']}s"]
+        return [path, streams, self.seeds, "-n", f"{STRIPING['transfer'] // 10**6}MB"]
 
 
 def compared(row):

@@ -17,7 +17,7 @@ import tempfile
 from common import ROOT, heading, spread
 from ns2 import build_ns3, ns2_command, ns3_command
 from processes import timed
-from simulate import AS_NS2, command, data_packets, path_file
+from simulate import AS_NS2, command, data_packets, path_file, per_seed
 
 NS3_SECONDS = 6
 NS3 = f"ns-3, {NS3_SECONDS} s"
@@ -25,7 +25,7 @@ SET_UP = "ns-2, set-up alone"
 MANY_STREAMS = 1000  # from which on it matters
 RTT = 0.05
 BUFFER_PACKETS = 16 * 2**20 // 1460  # of the hosts' 16 MiB: no window is bounded by them but those of a few fast streams
-COLUMNS = ["scenario", "program", "data packets", "user CPU s", "ns per data packet", "peak MiB",
+COLUMNS = ["scenario", "program", "goodput Mbit/s", "data packets", "user CPU s", "ns per data packet", "peak MiB",
            "CPU, ns-2 / this", "per packet, ns-2 / this"]
 
 
@@ -59,7 +59,7 @@ def commands(scenario, folder, ns3):
     settings = {"streams": scenario.streams, "rate": scenario.rate, "rtt": RTT, "window_packets": BUFFER_PACKETS,
                 "queue_packets": scenario.queue_packets, "seed": 1}
     path = path_file(folder, "dumbbell", scenario.rate, RTT, scenario.queue_packets)
-    words = [path, scenario.streams, 1, "--duration", f"{scenario.seconds}s"]
+    words = [path, scenario.streams, 1, "--duration", f"{scenario.seconds}s", "--warmup", "0s"]
     programs = {
         "ns-2": ns2_command(settings | {"duration": scenario.seconds, "warmup": 0, "monitor": 0}),
         "trunkline, as ns-2": command(*words, *AS_NS2),
@@ -76,6 +76,11 @@ def packets_of(run):
     return int(run.document.get("data_packets_whole_run") or data_packets(run.document))
 
 
+def goodput_of(run):
+    figures = per_seed(run.document)[0] if "runs" in run.document else run.document
+    return figures["goodput_mbps"]
+
+
 def rows(scenario, runs):
     """One line of the table for each program."""
     cpu = {name: statistics.median(run.cpu_seconds for run in several) for name, several in runs.items()}
@@ -85,6 +90,7 @@ def rows(scenario, runs):
         sends, whole = name != SET_UP, name not in (SET_UP, NS3)
         yield [
             str(scenario), name,
+            f"{goodput_of(several[0]):.1f}" if sends else "",
             f"{packets[name]:,}" if sends else "",
             spread([run.cpu_seconds for run in several]),
             f"{each[name]:.0f}" if sends else "",
