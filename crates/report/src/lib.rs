@@ -6,11 +6,12 @@
 //!
 //! What is left out: plots in the terminal, and pages over many documents.
 //!
-//! Reading order: [`figure`] and [`words`] (numbers and sentences), [`comparison`],
-//! [`terminal`], [`plot`], [`html`].
+//! Reading order: [`figure`] and [`words`] (numbers and sentences), [`comparison`] and
+//! [`grid`], [`terminal`], [`plot`], [`html`].
 
 pub mod comparison;
 pub mod figure;
+pub mod grid;
 pub mod html;
 pub mod plot;
 pub mod terminal;
