@@ -22,6 +22,16 @@ pub enum LabError {
     /// Simulated paths do not exist yet.
     #[error("`{0}` is a simulated path, and this version cannot simulate")]
     Simulated(String),
+    /// A path file asks for cross traffic that only a simulation has.
+    #[error("path `{path}` cannot be emulated with a `{field}` of `{value}`")]
+    NotEmulated {
+        /// The path's name.
+        path: String,
+        /// The field.
+        field: &'static str,
+        /// What it says.
+        value: String,
+    },
     /// The far end of an emulated path could not be started.
     #[error("the server at the far end of the path could not be started")]
     Server(#[from] BindError),
@@ -47,6 +57,11 @@ impl LabError {
                 "emulate it: `{}`",
                 name.replacen("sim:", "emu:", 1)
             )),
+            LabError::NotEmulated { .. } => Some(
+                "emulated cross traffic is best-effort streams; a simulation runs the path as it \
+                 stands: `sim:PATH` in place of `emu:PATH`"
+                    .to_owned(),
+            ),
             LabError::Server(_) | LabError::Cross(_) | LabError::CrossListener(_) => None,
         }
     }
@@ -55,7 +70,10 @@ impl LabError {
     pub fn is_wrong_request(&self) -> bool {
         matches!(
             self,
-            LabError::Path(_) | LabError::Address(_) | LabError::Simulated(_)
+            LabError::Path(_)
+                | LabError::Address(_)
+                | LabError::Simulated(_)
+                | LabError::NotEmulated { .. }
         )
     }
 }

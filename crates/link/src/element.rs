@@ -1,11 +1,25 @@
 //! The one shape of everything that moves packets.
 
+use path::Class;
 use units::{Bytes, Time};
 
-/// Something with a size on the wire.
+/// What a link has to know of a packet. Only the size matters to every link.
 pub trait Packet {
     /// Size of the whole IP packet, headers included.
     fn size(&self) -> Bytes;
+
+    /// Whether the ends understand a mark in place of a drop (ECN, RFC 3168).
+    fn ecn_capable(&self) -> bool {
+        false
+    }
+
+    /// Marks that the packet met congestion; called only on what is [`ecn_capable`](Packet::ecn_capable).
+    fn mark_congestion(&mut self) {}
+
+    /// The class of service that it asks for.
+    fn class(&self) -> Class {
+        Class::BestEffort
+    }
 }
 
 /// What became of a packet that was offered.
@@ -23,6 +37,10 @@ pub enum Admission {
 pub enum DropCause {
     /// The queue had no room.
     QueueFull,
+    /// RED dropped it before the queue was full.
+    Early,
+    /// CoDel dropped it because it had waited too long.
+    Sojourn,
     /// It was lost on the wire.
     WireLoss,
 }

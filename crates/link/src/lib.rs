@@ -5,19 +5,26 @@
 //! with the monotonic one, a simulator with a virtual one. Everything that moves packets has one
 //! shape, [`Element`].
 //!
+//! The queue is drop-tail, RED, CoDel, or three classes, strict or with shares. Class and ECN come
+//! from the packet ([`Packet`]).
+//!
 //! What is left out: reordering and delay that varies by itself. A packet that is lost on the wire
 //! has still used its share of the rate, as on a real link; the packet being sent does not count
 //! against the queue's limit.
 //!
-//! Reading order: [`Element`], [`DropTail`], `wire_loss.rs`, [`Link`], [`Counters`].
+//! Reading order: [`Element`], `queue.rs` and the disciplines under it, `wire_loss.rs`, [`Link`],
+//! [`Counters`].
 
+mod books;
 mod counters;
 mod element;
 mod link;
+mod occupancy;
 mod queue;
+mod random;
+mod send_times;
 mod wire_loss;
 
 pub use counters::{Count, Counters};
 pub use element::{Admission, DropCause, Element, Packet};
 pub use link::Link;
-pub use queue::DropTail;

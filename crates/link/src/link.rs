@@ -2,11 +2,15 @@
 
 use std::collections::VecDeque;
 
-use path::{LinkSpec, QueueSpec};
-use units::{Bytes, Rate, Span, Time};
+use path::LinkSpec;
+use units::{Bytes, Span, Time};
 
+use crate::books::Books;
+use crate::occupancy::Occupancy;
+use crate::queue::Queue;
+use crate::send_times::SendTimes;
 use crate::wire_loss::WireLoss;
-use crate::{Admission, Counters, DropCause, DropTail, Element, Packet};
+use crate::{Admission, Counters, DropCause, Element, Packet};
 
 /// One direction of a path.
 ///
@@ -30,107 +34,153 @@ use crate::{Admission, Counters, DropCause, DropTail, Element, Packet};
 /// ```
 #[derive(Debug)]
 pub struct Link<P> {
-    rate: Rate,
+    send_times: SendTimes,
     delay: Span,
-    queue: DropTail<P>,
+    queue: Queue<P>,
     /// When the sender has finished the packet it took last.
     sender_free: Time,
     loss: WireLoss,
     /// Packets on the way and when they arrive; arrivals never overtake.
     wire: VecDeque<(Time, P)>,
-    counters: Counters,
+    occupancy: Occupancy,
+    books: Books<P>,
 }
 
 impl<P: Packet> Link<P> {
-    /// An idle link; `seed` decides which packets the wire loses.
+    /// An idle link; `seed` decides which packets the wire loses and RED drops, each by a sequence
+    /// of its own.
     pub fn new(spec: &LinkSpec, seed: u64) -> Self {
-        let QueueSpec::DropTail(limit) = spec.queue;
         Link {
-            rate: spec.rate,
+            send_times: SendTimes::new(spec.rate),
             delay: spec.delay,
-            queue: DropTail::new(limit),
+            queue: Queue::new(spec, seed),
             sender_free: Time::ZERO,
             loss: WireLoss::new(spec.loss, seed),
             wire: VecDeque::new(),
-            counters: Counters::default(),
+            occupancy: Occupancy::default(),
+            books: Books::new(),
         }
     }
 
     /// The books so far.
     pub fn counters(&self) -> &Counters {
-        &self.counters
+        &self.books.counters
     }
 
-    /// Sends what the sender could begin by `now`.
-    fn send_until(&mut self, now: Time) {
+    /// From now on keeps packets that are lost inside, on the wire or by CoDel, for
+    /// [`take_lost`](Link::take_lost). Who switches this on has to take them, or they pile up.
+    /// Packets refused on arrival are not among them: [`Admission`] has told of those.
+    pub fn report_losses(&mut self) {
+        self.books.keep_lost();
+    }
+
+    /// The next packet that was lost inside, in the order of loss; always `None` unless
+    /// [`report_losses`](Link::report_losses) was called.
+    pub fn take_lost(&mut self) -> Option<(P, DropCause)> {
+        self.books.take_lost()
+    }
+
+    /// How many packets wait, the one that is being sent not counted; true of `now` right after
+    /// [`settle`](Link::settle).
+    pub fn queue_packets(&self) -> usize {
+        self.queue.packets()
+    }
+
+    /// How many bytes wait; like [`queue_packets`](Link::queue_packets).
+    pub fn queue_bytes(&self) -> Bytes {
+        self.queue.bytes()
+    }
+
+    /// How many packets waited, summed over time: the mean over a span is the difference between its
+    /// ends, divided by its length. True of `now` right after [`settle`](Link::settle).
+    pub fn queue_packet_nanoseconds(&self, now: Time) -> u128 {
+        self.occupancy.until(now)
+    }
+
+    /// Does all sending that begins by `now`. [`offer`](Element::offer) and [`poll`](Element::poll) do
+    /// this by themselves; it is for who reads the queue or the counters in between.
+    #[inline]
+    pub fn settle(&mut self, now: Time) {
         while self.sender_free <= now {
-            let Some(packet) = self.queue.poll(self.sender_free) else {
+            let Some(packet) = self.queue.poll(self.sender_free, &mut self.books) else {
                 break;
             };
-            self.sender_free += self.rate.time_to_send(packet.size());
-            match self.loss.strikes() {
-                true => self.drop_inside(packet.size()),
-                false => self.wire.push_back((self.sender_free + self.delay, packet)),
-            }
+            let packets = self.queue.packets();
+            self.occupancy.change(packets, self.sender_free);
+            self.send(packet);
         }
     }
 
-    fn drop_inside(&mut self, size: Bytes) {
-        self.counters.in_flight.remove(size);
-        self.counters.dropped_wire_loss.add(size);
+    #[inline]
+    fn send(&mut self, packet: P) {
+        let size = packet.size();
+        self.sender_free += self.send_times.of(size);
+        self.books.counters.sent.add(size);
+        match self.loss.strikes() {
+            true => self.books.lose(packet, DropCause::WireLoss),
+            false => self.wire.push_back((self.sender_free + self.delay, packet)),
+        }
     }
 
+    #[inline]
     fn admit(&mut self, packet: P, now: Time) -> Admission {
         let size = packet.size();
-        let admission = self.queue.offer(packet, now);
+        let admission = self.queue.offer(packet, now, &mut self.books);
         match admission {
-            Admission::Accepted => self.counters.in_flight.add(size),
-            Admission::Dropped(DropCause::QueueFull) => {
-                self.counters.dropped_queue_full.add(size);
+            Admission::Accepted => {
+                self.occupancy.change(self.queue.packets(), now);
+                self.books.admit(size);
             }
-            Admission::Dropped(DropCause::WireLoss) => self.counters.dropped_wire_loss.add(size),
+            Admission::Dropped(cause) => self.books.refuse(size, cause),
         }
         admission
     }
 }
 
 impl<P: Packet> Element<P> for Link<P> {
+    #[inline]
     fn offer(&mut self, packet: P, now: Time) -> Admission {
-        self.counters.offered.add(packet.size());
-        self.send_until(now);
+        self.settle(now);
         let admission = if self.sender_free <= now {
             // Idle: the packet goes straight to the sender.
             self.sender_free = now;
+            if self.queue.passes_by(packet.size()) {
+                self.books.admit(packet.size());
+                self.send(packet);
+                return Admission::Accepted;
+            }
             let admission = self.admit(packet, now);
-            self.send_until(now);
+            self.settle(now);
             admission
         } else {
             let admission = self.admit(packet, now);
-            self.counters.queue_peak = self.counters.queue_peak.max(self.queue.bytes());
+            let peak = &mut self.books.counters.queue_peak;
+            *peak = self.queue.bytes().max(*peak);
             admission
         };
-        debug_assert!(self.counters.are_conserved(), "{:?}", self.counters);
+        debug_assert!(self.counters().are_conserved(), "{:?}", self.counters());
         admission
     }
 
+    #[inline]
     fn poll(&mut self, now: Time) -> Option<P> {
-        self.send_until(now);
+        self.settle(now);
         let (arrival, _) = self.wire.front()?;
         if *arrival > now {
             return None;
         }
         let (_, packet) = self.wire.pop_front()?;
-        self.counters.in_flight.remove(packet.size());
-        self.counters.delivered.add(packet.size());
-        debug_assert!(self.counters.are_conserved(), "{:?}", self.counters);
+        self.books.deliver(packet.size());
+        debug_assert!(self.counters().are_conserved(), "{:?}", self.counters());
         Some(packet)
     }
 
+    #[inline]
     fn next_wakeup(&self) -> Option<Time> {
         // What waits arrives after what is on the way, so it needs no waking of its own, unless
         // everything before it was lost.
         let arrival = self.wire.front().map(|(arrival, _)| *arrival);
-        arrival.or_else(|| self.queue.next_wakeup().map(|_| self.sender_free))
+        arrival.or_else(|| (self.queue.packets() > 0).then_some(self.sender_free))
     }
 }
 

@@ -1,123 +1,94 @@
-//! Queue disciplines.
+//! Queue disciplines: which packet waits, which leaves next, which is dropped.
 
-use std::collections::VecDeque;
+mod classes;
+mod codel;
+mod drop_tail;
+mod red;
 
-use path::QueueLimit;
+use path::{LinkSpec, QueueSpec};
 use units::{Bytes, Time};
 
-use crate::{Admission, DropCause, Element, Packet};
+use crate::books::Books;
+use crate::{Admission, Packet};
+use classes::Classes;
+use codel::CoDel;
+use drop_tail::DropTail;
+use red::Red;
 
-/// First in, first out; what does not fit is dropped on arrival.
+/// The queue of a link.
 #[derive(Debug)]
-pub struct DropTail<P> {
-    limit: QueueLimit,
-    waiting: VecDeque<P>,
-    bytes: Bytes,
-    /// When the last packet came in, so that a queue with something inside can be polled at once.
-    touched: Time,
+pub(crate) enum Queue<P> {
+    DropTail(DropTail<P>),
+    Red(Red<P>),
+    CoDel(CoDel<P>),
+    Classes(Classes<P>),
 }
 
-impl<P: Packet> DropTail<P> {
-    /// An empty queue that holds up to `limit`.
-    pub fn new(limit: QueueLimit) -> Self {
-        DropTail {
-            limit,
-            waiting: VecDeque::new(),
-            bytes: Bytes::ZERO,
-            touched: Time::ZERO,
+impl<P: Packet> Queue<P> {
+    pub(crate) fn new(spec: &LinkSpec, seed: u64) -> Self {
+        match spec.queue {
+            QueueSpec::DropTail(limit) => Queue::DropTail(DropTail::new(limit)),
+            QueueSpec::Red(red) => Queue::Red(Red::new(red, spec.rate, seed)),
+            QueueSpec::CoDel(codel) => Queue::CoDel(CoDel::new(codel)),
+            QueueSpec::Strict { limit } => Queue::Classes(Classes::strict(limit)),
+            QueueSpec::Weighted {
+                limit,
+                scavenger,
+                priority,
+            } => Queue::Classes(Classes::weighted(limit, scavenger, priority)),
+        }
+    }
+
+    /// A packet arrives at `now`.
+    #[inline]
+    pub(crate) fn offer(&mut self, packet: P, now: Time, books: &mut Books<P>) -> Admission {
+        match self {
+            Queue::DropTail(queue) => queue.offer(packet),
+            Queue::Red(queue) => queue.offer(packet, now, books),
+            Queue::CoDel(queue) => queue.offer(packet, now),
+            Queue::Classes(queue) => queue.offer(packet),
+        }
+    }
+
+    /// Whether a packet that finds the link idle goes by without a trace.
+    #[inline]
+    pub(crate) fn passes_by(&self, size: Bytes) -> bool {
+        match self {
+            Queue::DropTail(queue) => queue.has_room_for(size),
+            _ => false,
+        }
+    }
+
+    /// The packet that is sent next, at `now`.
+    #[inline]
+    pub(crate) fn poll(&mut self, now: Time, books: &mut Books<P>) -> Option<P> {
+        match self {
+            Queue::DropTail(queue) => queue.poll(),
+            Queue::Red(queue) => queue.poll(now),
+            Queue::CoDel(queue) => queue.poll(now, books),
+            Queue::Classes(queue) => queue.poll(),
+        }
+    }
+
+    /// How many packets wait.
+    #[inline]
+    pub(crate) fn packets(&self) -> usize {
+        match self {
+            Queue::DropTail(queue) => queue.packets(),
+            Queue::Red(queue) => queue.packets(),
+            Queue::CoDel(queue) => queue.packets(),
+            Queue::Classes(queue) => queue.packets(),
         }
     }
 
     /// How much waits.
-    pub fn bytes(&self) -> Bytes {
-        self.bytes
-    }
-
-    /// How many packets wait.
-    pub fn packets(&self) -> usize {
-        self.waiting.len()
-    }
-
-    fn has_room_for(&self, size: Bytes) -> bool {
-        match self.limit {
-            QueueLimit::Bytes(limit) => self.bytes + size <= limit,
-            QueueLimit::Packets(limit) => self.waiting.len() < limit as usize,
+    #[inline]
+    pub(crate) fn bytes(&self) -> Bytes {
+        match self {
+            Queue::DropTail(queue) => queue.bytes(),
+            Queue::Red(queue) => queue.bytes(),
+            Queue::CoDel(queue) => queue.bytes(),
+            Queue::Classes(queue) => queue.bytes(),
         }
-    }
-}
-
-impl<P: Packet> Element<P> for DropTail<P> {
-    fn offer(&mut self, packet: P, now: Time) -> Admission {
-        if !self.has_room_for(packet.size()) {
-            return Admission::Dropped(DropCause::QueueFull);
-        }
-        self.bytes += packet.size();
-        self.touched = now;
-        self.waiting.push_back(packet);
-        Admission::Accepted
-    }
-
-    fn poll(&mut self, _now: Time) -> Option<P> {
-        let packet = self.waiting.pop_front()?;
-        self.bytes = self.bytes - packet.size();
-        Some(packet)
-    }
-
-    fn next_wakeup(&self) -> Option<Time> {
-        (!self.waiting.is_empty()).then_some(self.touched)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct Sized(u64);
-
-    impl Packet for Sized {
-        fn size(&self) -> Bytes {
-            Bytes::new(self.0)
-        }
-    }
-
-    fn filled(limit: QueueLimit, sizes: &[u64]) -> (DropTail<Sized>, Vec<Admission>) {
-        let mut queue = DropTail::new(limit);
-        let offers = sizes
-            .iter()
-            .map(|size| queue.offer(Sized(*size), Time::ZERO));
-        let admissions = offers.collect();
-        (queue, admissions)
-    }
-
-    #[test]
-    fn a_byte_limit_is_filled_to_the_brim_and_not_beyond() {
-        let full = Admission::Dropped(DropCause::QueueFull);
-        let (queue, admissions) = filled(QueueLimit::Bytes(Bytes::new(3000)), &[1500, 1500, 40]);
-        assert_eq!(admissions, [Admission::Accepted, Admission::Accepted, full]);
-        assert_eq!(queue.bytes(), Bytes::new(3000));
-    }
-
-    #[test]
-    fn a_small_packet_passes_where_a_large_one_does_not() {
-        let full = Admission::Dropped(DropCause::QueueFull);
-        let (_, admissions) = filled(QueueLimit::Bytes(Bytes::new(1600)), &[1500, 1500, 40]);
-        assert_eq!(admissions, [Admission::Accepted, full, Admission::Accepted]);
-    }
-
-    #[test]
-    fn a_packet_limit_does_not_look_at_sizes() {
-        let full = Admission::Dropped(DropCause::QueueFull);
-        let (queue, admissions) = filled(QueueLimit::Packets(2), &[9000, 40, 40]);
-        assert_eq!(admissions, [Admission::Accepted, Admission::Accepted, full]);
-        assert_eq!(queue.packets(), 2);
-    }
-
-    #[test]
-    fn packets_leave_in_the_order_of_arrival() {
-        let (mut queue, _) = filled(QueueLimit::Packets(3), &[1, 2, 3]);
-        let sizes = std::iter::from_fn(|| queue.poll(Time::ZERO)).map(|packet| packet.0);
-        assert_eq!(sizes.collect::<Vec<_>>(), [1, 2, 3]);
-        assert_eq!(queue.bytes(), Bytes::ZERO);
-        assert_eq!(queue.next_wakeup(), None);
     }
 }

@@ -17,7 +17,10 @@ mod section;
 pub mod spec;
 
 pub use error::PathError;
-pub use spec::{Cross, Hosts, LinkSpec, Loss, PathSpec, QueueLimit, QueueSpec};
+pub use spec::{
+    Class, CoDelSpec, Cross, CrossTraffic, Hosts, LinkSpec, Loss, PathSpec, QueueLimit, QueueSpec,
+    RedSpec, UnknownClass,
+};
 
 use std::fs;
 

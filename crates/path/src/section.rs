@@ -149,26 +149,45 @@ impl<'a> Section<'a> {
 
     /// A whole number.
     pub(crate) fn integer(&self, key: &str) -> Result<Option<Field<'a, i64>>, PathError> {
-        self.read(key, "a whole number", |value| {
-            let integer = value.as_integer()?;
-            i64::from_str_radix(integer.as_str(), integer.radix()).ok()
+        self.read(key, "a whole number", whole)
+    }
+
+    /// A number, whole or not.
+    pub(crate) fn number(&self, key: &str) -> Result<Option<Field<'a, f64>>, PathError> {
+        self.read(key, "a number", |value| match value {
+            DeValue::Float(float) => float.as_str().parse().ok(),
+            DeValue::Integer(_) => Some(whole(value)? as f64),
+            _ => None,
         })
     }
 
     /// A probability between 0 and 1.
     pub(crate) fn probability(&self, key: &str) -> Result<Option<Field<'a, f64>>, PathError> {
-        let number = self.read(key, "a number", |value| match value {
-            DeValue::Float(float) => float.as_str().parse().ok(),
-            DeValue::Integer(integer) => integer.as_str().parse().ok(),
-            _ => None,
-        })?;
-        match number {
+        match self.number(key)? {
             Some(field) if !(0.0..=1.0).contains(&field.value) => Err(field.refuse(
                 format!("a probability of {} is not between 0 and 1", field.value),
                 "write 1 % as 0.01".to_owned(),
             )),
             number => Ok(number),
         }
+    }
+
+    /// Yes or no.
+    pub(crate) fn boolean(&self, key: &str) -> Result<Option<bool>, PathError> {
+        let field = self.read(key, "true or false", DeValue::as_bool)?;
+        Ok(field.map(|field| field.value))
+    }
+
+    /// Whether a field is written.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
+    /// Refuses a field, written or not, for what it means together with others.
+    pub(crate) fn refuse(&self, key: &str, problem: String, hint: &str) -> PathError {
+        let value = self.table.get(key);
+        let span = value.map_or_else(|| self.span.clone(), Spanned::span);
+        self.complain(key, &span, problem, hint.to_owned())
     }
 
     /// Complains that a field is not there.
@@ -236,6 +255,11 @@ impl<'a> Section<'a> {
             name => format!("{name}.{key}"),
         }
     }
+}
+
+fn whole(value: &DeValue<'_>) -> Option<i64> {
+    let integer = value.as_integer()?;
+    i64::from_str_radix(integer.as_str(), integer.radix()).ok()
 }
 
 fn with_article(kind: &str) -> String {

@@ -1,5 +1,15 @@
 //! A path as a checked value.
 
+mod class;
+mod cross;
+mod loss;
+mod queue;
+
+pub use class::{Class, UnknownClass};
+pub use cross::{Cross, CrossTraffic};
+pub use loss::Loss;
+pub use queue::{CoDelSpec, QueueLimit, QueueSpec, RedSpec};
+
 use std::fmt;
 
 use units::{Bytes, Rate, Span};
@@ -32,74 +42,6 @@ pub struct LinkSpec {
     pub loss: Loss,
 }
 
-/// A queue discipline and its settings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QueueSpec {
-    /// First in, first out; what does not fit is dropped on arrival.
-    DropTail(QueueLimit),
-}
-
-/// How much waits at the most, not counting the packet that is being sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QueueLimit {
-    /// This many bytes of whole packets.
-    Bytes(Bytes),
-    /// This many packets of any size.
-    Packets(u32),
-}
-
-/// Loss on the wire.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Loss {
-    /// None.
-    None,
-    /// Each packet alone, with this probability.
-    Random {
-        /// Probability that a packet is lost.
-        rate: f64,
-    },
-    /// Bursts: a good and a bad state, changed before each packet (Gilbert 1960, Elliott 1963).
-    ///
-    /// With `loss_bad` 1 and `loss_good` 0 the loss rate is `enter / (enter + leave)` and a burst
-    /// lasts `1 / leave` packets on average.
-    GilbertElliott {
-        /// Probability of going from good to bad.
-        enter: f64,
-        /// Probability of going from bad to good.
-        leave: f64,
-        /// Probability that a packet is lost in the bad state.
-        loss_bad: f64,
-        /// Probability that a packet is lost in the good state.
-        loss_good: f64,
-    },
-}
-
-impl Loss {
-    /// The long-run share of packets that are lost.
-    ///
-    /// ```
-    /// # use path::Loss;
-    /// let bursty = Loss::GilbertElliott { enter: 0.01, leave: 0.24, loss_bad: 1.0, loss_good: 0.0 };
-    /// // 0.01 / (0.01 + 0.24) = 4 % of the time in the bad state.
-    /// assert!((bursty.mean_rate() - 0.04).abs() < 1e-12);
-    /// ```
-    pub fn mean_rate(&self) -> f64 {
-        match *self {
-            Loss::None => 0.0,
-            Loss::Random { rate } => rate,
-            Loss::GilbertElliott {
-                enter,
-                leave,
-                loss_bad,
-                loss_good,
-            } => {
-                let bad = enter / (enter + leave);
-                bad * loss_bad + (1.0 - bad) * loss_good
-            }
-        }
-    }
-}
-
 /// The end hosts of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hosts {
@@ -125,15 +67,6 @@ impl Default for Hosts {
     }
 }
 
-/// Long-lived TCP streams of others over the same forward link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cross {
-    /// How many.
-    pub streams: u16,
-    /// Socket buffer of each.
-    pub window: Bytes,
-}
-
 impl PathSpec {
     /// Round-trip time of the idle path, without the time that packets take to send.
     pub fn base_rtt(&self) -> Span {
@@ -146,24 +79,15 @@ impl PathSpec {
     }
 }
 
-impl fmt::Display for QueueLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            QueueLimit::Bytes(bytes) => bytes.fmt(f),
-            QueueLimit::Packets(packets) => write!(f, "{packets} packets"),
-        }
-    }
-}
-
 impl fmt::Display for PathSpec {
     /// One line for people: `45Mbit/s, RTT 165ms, queue 128KiB, loss 0.002 %, cubic`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let QueueSpec::DropTail(limit) = self.forward.queue;
         write!(
             f,
-            "{}, RTT {}, queue {limit}",
+            "{}, RTT {}, queue {}",
             self.forward.rate,
-            self.base_rtt()
+            self.base_rtt(),
+            self.forward.queue
         )?;
         if self.forward.loss != Loss::None {
             let percent = self.forward.loss.mean_rate() * 100.0;

@@ -1,10 +1,11 @@
 //! What a simulation is asked for.
 
-use path::PathSpec;
+use path::{Class, PathSpec};
 use thiserror::Error;
 use units::{Bytes, Rate, Span};
 
 use crate::Variant;
+use crate::round_trip::TimeoutFloor;
 
 /// One run: a path, the streams on it, and the seed that decides everything left to chance.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +18,8 @@ pub struct Scenario {
     pub window: Option<Bytes>,
     /// How the streams find their rate.
     pub variant: Variant,
+    /// The class of service that their packets ask for.
+    pub class: Class,
     /// What they carry.
     pub work: Work,
     /// When the run ends at the latest.
@@ -51,8 +54,11 @@ pub struct TcpSettings {
     pub initial_window: u32,
     /// IP and TCP headers with options, of data and of acknowledgements alike.
     pub header: Bytes,
+    /// Whether every acknowledgement measures a round trip (RFC 7323); otherwise one segment at a time is
+    /// timed, and none that was sent twice (Karn's rule, RFC 6298 section 3).
+    pub timestamps: bool,
     /// The least retransmission timeout.
-    pub timeout_min: Span,
+    pub timeout_floor: TimeoutFloor,
     /// How long an acknowledgement may wait for a second segment; `None` acknowledges each one.
     pub delayed_ack: Option<Span>,
     /// What makes the window grow.
@@ -124,6 +130,7 @@ impl Scenario {
             streams: 1,
             window: None,
             variant,
+            class: Class::BestEffort,
             work: Work::Endless,
             duration: Span::from_secs(30),
             warmup: Span::ZERO,
@@ -142,7 +149,8 @@ impl TcpSettings {
         TcpSettings {
             initial_window: 10,
             header: Bytes::new(52),
-            timeout_min: Span::from_millis(200),
+            timestamps: true,
+            timeout_floor: TimeoutFloor::Margin(Span::from_millis(200)),
             delayed_ack: Some(Span::from_millis(40)),
             growth: Growth::PerByte,
             ecn: false,
@@ -161,7 +169,8 @@ impl TcpSettings {
         TcpSettings {
             initial_window: 2,
             header: Bytes::new(40),
-            timeout_min: Span::from_millis(200),
+            timestamps: false,
+            timeout_floor: TimeoutFloor::Whole(Span::from_millis(200)),
             delayed_ack: Some(Span::from_millis(100)),
             growth: Growth::PerAcknowledgement,
             ecn: false,

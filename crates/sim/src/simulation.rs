@@ -1,14 +1,51 @@
-//! A run, step by step.
+//! A run, event by event.
 
-use units::Time;
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+use units::{Bytes, Span, Time};
 
+use crate::check::check;
+use crate::events::{Event, Fate};
+use crate::flow::{Flows, STREAMS};
+use crate::measure::Measure;
+use crate::network::{Network, Step, Way};
+use crate::packet::{Flags, Kind, Packet};
+use crate::receiver::Reply;
+use crate::sender::Outgoing;
+use crate::setup;
+use crate::timers::{Alarm, Timers};
+use crate::traffic::{Deed, Source};
 use crate::{RunResult, Scenario, ScenarioError};
 
 /// A run that can be advanced little by little, for progress and for telemetry on the way.
 #[derive(Debug)]
 pub struct Simulation {
+    scenario: Scenario,
+    terms: Terms,
+    network: Network,
+    timers: Timers,
+    flows: Flows,
+    sources: Vec<Source>,
+    jitter: Pcg64,
+    events: Option<Vec<Event>>,
+    measure: Measure,
     now: Time,
     end: Time,
+    /// Streams that have something left to carry.
+    unfinished: u32,
+    handled: u64,
+}
+
+/// What all flows of a run have in common.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms {
+    /// Size of a full segment on the wire.
+    pub full: u32,
+    /// Size of an acknowledgement.
+    pub header: u32,
+    pub delayed_ack: Option<Span>,
+    pub jitter: Span,
+    pub data_flags: Flags,
 }
 
 /// Runs `scenario` from beginning to end.
@@ -27,8 +64,34 @@ impl Simulation {
     /// # Errors
     /// When the scenario cannot be run.
     pub fn new(scenario: &Scenario) -> Result<Self, ScenarioError> {
-        let _ = scenario;
-        todo!()
+        check(scenario)?;
+        let terms = setup::terms(scenario);
+        let mut timers = Timers::default();
+        let flows = setup::flows(scenario, &mut timers);
+        let sources = setup::sources(scenario, &mut timers);
+        timers.set(Time::ZERO + scenario.warmup, Alarm::WarmupOver);
+        if scenario.series_interval.is_some() {
+            timers.set(Time::ZERO, Alarm::Sample);
+        }
+        let mut network = setup::network(scenario, &terms);
+        if scenario.log {
+            network.report_losses();
+        }
+        Ok(Simulation {
+            terms,
+            network,
+            timers,
+            measure: Measure::new(scenario),
+            flows,
+            sources,
+            events: scenario.log.then(Vec::new),
+            jitter: Pcg64::seed_from_u64(scenario.seed ^ 0x6a69_7474_6572),
+            now: Time::ZERO,
+            end: Time::ZERO + scenario.duration,
+            unfinished: scenario.streams,
+            handled: 0,
+            scenario: scenario.clone(),
+        })
     }
 
     /// When it ends at the latest.
@@ -41,14 +104,350 @@ impl Simulation {
         self.now
     }
 
-    /// Goes on until `until`; true when everything is done (all data carried, or the end reached).
+    /// Goes on until `until`; true when everything is done: all data carried, or the end reached.
     pub fn advance(&mut self, until: Time) -> bool {
-        let _ = until;
-        todo!()
+        let until = until.min(self.end);
+        while self.unfinished > 0 {
+            let (at, place) = self.network.next();
+            let alarm = self.timers.next();
+            if at.min(alarm) > until {
+                self.now = until;
+                return until >= self.end;
+            }
+            self.handled += 1;
+            if at <= alarm {
+                self.now = at;
+                if let Some(step) = self.network.advance(place, at) {
+                    self.on_step(step);
+                }
+            } else if let Some((at, alarm)) = self.timers.pop() {
+                self.now = at;
+                self.on_alarm(alarm);
+            }
+            if self.events.is_some() {
+                self.log_losses();
+            }
+            debug_assert!(self.is_conserved(), "at {}", self.now.as_secs_f64());
+        }
+        true
+    }
+
+    /// What happened to packets since this was last asked; nothing unless the scenario wants a log.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        self.events.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    #[inline]
+    fn log(&mut self, packet: &Packet, fate: Fate) {
+        if let Some(events) = &mut self.events {
+            events.push(Event::of(packet, fate, self.now));
+        }
+    }
+
+    fn log_losses(&mut self) {
+        while let Some((packet, cause)) = self.network.take_lost() {
+            self.log(&packet, Fate::Dropped(cause));
+        }
     }
 
     /// What it showed.
-    pub fn finish(self) -> RunResult {
-        todo!()
+    ///
+    /// # Panics
+    /// When packets were lost without a trace: an error in the simulator, never in the scenario.
+    pub fn finish(mut self) -> RunResult {
+        assert!(self.is_conserved(), "packets were lost without a trace");
+        self.measure.finish(
+            &self.scenario,
+            &self.flows,
+            &mut self.network,
+            self.now,
+            self.handled,
+        )
+    }
+
+    /// Every packet that was sent was delivered, was dropped, or is on its way.
+    fn is_conserved(&self) -> bool {
+        let links = [Way::Forward, Way::Backward].map(|way| self.network.counters(way));
+        let offered: u64 = links.iter().map(|link| link.offered.packets).sum();
+        links.iter().all(|link| link.are_conserved())
+            && self.measure.sent == offered + self.network.entering()
+    }
+
+    #[inline]
+    fn on_step(&mut self, step: Step) {
+        match step {
+            Step::Arrived(packet) => self.on_arrival(packet),
+            Step::Dropped(packet, cause) => self.log(&packet, Fate::Dropped(cause)),
+            Step::Queued => {}
+        }
+    }
+
+    #[inline]
+    fn on_arrival(&mut self, packet: Packet) {
+        self.log(&packet, Fate::Received);
+        if packet.kind == Kind::Datagram {
+            return self.measure.on_cross_delivered(packet.group, packet.size);
+        }
+        if self.flows.cards[packet.flow as usize].incarnation != packet.incarnation {
+            return;
+        }
+        match packet.kind {
+            Kind::Data => self.on_data(packet),
+            Kind::Ack => self.on_ack(packet),
+            Kind::Syn => self.emit(Packet {
+                kind: Kind::SynAck,
+                ..packet
+            }),
+            Kind::SynAck => self.on_connected(packet),
+            Kind::Datagram => {}
+        }
+    }
+
+    #[inline]
+    fn on_data(&mut self, packet: Packet) {
+        let receiver = &mut self.flows.receivers[packet.flow as usize];
+        match receiver.on_data(&packet, self.terms.delayed_ack) {
+            Reply::Now => self.acknowledge(packet.flow),
+            Reply::Within(patience) => {
+                let alarm = Alarm::DelayedAck(packet.flow);
+                let due = self.now + patience;
+                receiver.delayed.move_to(due, &mut self.timers, alarm);
+            }
+        }
+    }
+
+    fn acknowledge(&mut self, flow: u32) {
+        let mut ack = self.packet(Kind::Ack, flow);
+        self.flows.receivers[flow as usize].acknowledge(&mut ack);
+        self.emit(ack);
+    }
+
+    fn on_connected(&mut self, packet: Packet) {
+        let sender = &mut self.flows.senders[packet.flow as usize];
+        if sender.is_connecting() {
+            sender.on_connected(self.now.since(packet.sent));
+            self.transmit(packet.flow);
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, packet: Packet) {
+        let flow = packet.flow;
+        let sender = &mut self.flows.senders[flow as usize];
+        let before = sender.acknowledged();
+        let restart = sender.on_ack(&packet, self.now);
+        if restart && sender.is_outstanding() {
+            let due = self.now + sender.patience();
+            let alarm = Alarm::Timeout(flow);
+            sender.timeout.move_to(due, &mut self.timers, alarm);
+        } else if restart {
+            sender.timeout.clear();
+        }
+        let advanced = sender.acknowledged() - before;
+        if advanced > 0 {
+            let done = sender.is_done();
+            self.on_progress(&packet, advanced, done);
+        }
+        self.transmit(flow);
+    }
+
+    #[inline]
+    fn on_progress(&mut self, ack: &Packet, advanced: u32, done: bool) {
+        if ack.group == STREAMS {
+            self.measure.on_round_trip(self.now.since(ack.sent));
+            if done {
+                self.measure.on_completed(ack.flow, self.now);
+                self.unfinished -= 1;
+            }
+        } else {
+            let payload = advanced * (self.terms.full - self.terms.header);
+            self.measure.on_cross_delivered(ack.group, payload);
+            if done {
+                self.measure.on_transfer(ack.group);
+                self.flows.retire(ack.flow);
+            }
+        }
+    }
+
+    fn on_alarm(&mut self, alarm: Alarm) {
+        match alarm {
+            Alarm::Sample => {
+                self.measure
+                    .sample(&self.flows, &mut self.network, self.now);
+                if let Some(interval) = self.scenario.series_interval {
+                    self.timers.set(self.now + interval, Alarm::Sample);
+                }
+            }
+            Alarm::WarmupOver => {
+                let (flows, network) = (&self.flows, &mut self.network);
+                self.measure.on_warm(flows, network, self.now);
+            }
+            Alarm::Start(flow) => self.connect(flow),
+            Alarm::DelayedAck(flow) => {
+                let receiver = &mut self.flows.receivers[flow as usize];
+                let due = receiver.delayed.has_come(self.now, &mut self.timers, alarm);
+                if due && receiver.owes() {
+                    self.acknowledge(flow);
+                }
+            }
+            Alarm::Send(flow) => {
+                let sender = &mut self.flows.senders[flow as usize];
+                if sender.send.has_come(self.now, &mut self.timers, alarm) {
+                    self.pump(flow);
+                }
+            }
+            Alarm::Timeout(flow) => {
+                let sender = &mut self.flows.senders[flow as usize];
+                let due = sender.timeout.has_come(self.now, &mut self.timers, alarm);
+                if due && sender.is_outstanding() {
+                    self.on_timeout(flow);
+                }
+            }
+            Alarm::Source(index) => self.on_source(index),
+        }
+    }
+
+    /// A source of cross traffic does what it does.
+    fn on_source(&mut self, index: u32) {
+        let source = &mut self.sources[index as usize];
+        let (deed, next) = source.act(self.now);
+        self.timers.set(next, Alarm::Source(index));
+        match deed {
+            Deed::Nothing => {}
+            Deed::Datagram => {
+                let packet = Packet {
+                    group: source.group,
+                    class: source.class,
+                    flow: index,
+                    kind: Kind::Datagram,
+                    size: self.terms.full,
+                    ..Packet::empty(self.now)
+                };
+                self.emit(packet);
+            }
+            Deed::Transfer(size) => {
+                let (sender, card) = setup::transfer(&self.scenario, source, size);
+                let flow = self.flows.add_transfer(sender, card);
+                self.connect(flow);
+            }
+        }
+    }
+
+    /// Asks for a connection; again when nobody answers in time.
+    fn connect(&mut self, flow: u32) {
+        let syn = self.packet(Kind::Syn, flow);
+        self.emit(syn);
+        self.wait_for_answer(flow);
+    }
+
+    fn on_timeout(&mut self, flow: u32) {
+        let sender = &mut self.flows.senders[flow as usize];
+        sender.on_timeout(self.now);
+        if sender.is_connecting() {
+            return self.connect(flow);
+        }
+        self.wait_for_answer(flow);
+        self.pump(flow);
+    }
+
+    fn wait_for_answer(&mut self, flow: u32) {
+        let sender = &mut self.flows.senders[flow as usize];
+        let due = self.now + sender.patience();
+        sender
+            .timeout
+            .move_to(due, &mut self.timers, Alarm::Timeout(flow));
+    }
+
+    /// Sends what may be sent, now or after a random delay.
+    #[inline]
+    fn transmit(&mut self, flow: u32) {
+        if self.terms.jitter == Span::ZERO {
+            return self.pump(flow);
+        }
+        let sender = &mut self.flows.senders[flow as usize];
+        if sender.may_transmit() && !sender.send.is_set() {
+            let random = self.jitter.next_u64() % self.terms.jitter.as_nanos();
+            let due = self.now + Span::from_nanos(random);
+            sender
+                .send
+                .move_to(due, &mut self.timers, Alarm::Send(flow));
+        }
+    }
+
+    /// Sends what window and pacing allow.
+    #[inline]
+    fn pump(&mut self, flow: u32) {
+        let mut sent = false;
+        loop {
+            let sender = &mut self.flows.senders[flow as usize];
+            let pacing = sender.pacing();
+            if pacing.is_some() && sender.paced_until > self.now {
+                let due = sender.paced_until;
+                if sender.may_transmit() {
+                    sender
+                        .send
+                        .move_to(due, &mut self.timers, Alarm::Send(flow));
+                }
+                break;
+            }
+            let Some(outgoing) = sender.poll_transmit() else {
+                break;
+            };
+            sender.on_sent(outgoing, self.now);
+            let packet = self.segment(flow, outgoing);
+            if let Some(rate) = pacing {
+                let spacing = rate.time_to_send(Bytes::new(u64::from(packet.size)));
+                self.flows.senders[flow as usize].paced_until = self.now + spacing;
+            }
+            self.emit(packet);
+            sent = true;
+        }
+        if sent && !self.flows.senders[flow as usize].timeout.is_set() {
+            self.wait_for_answer(flow);
+        }
+    }
+
+    #[inline]
+    fn segment(&mut self, flow: u32, outgoing: Outgoing) -> Packet {
+        let card = self.flows.cards[flow as usize];
+        let reduced = self.flows.senders[flow as usize].takes_reduction_notice();
+        let size = match outgoing.number == card.last {
+            true => card.last_size,
+            false => self.terms.full,
+        };
+        Packet {
+            number: outgoing.number,
+            size,
+            flags: self
+                .terms
+                .data_flags
+                .with(Flags::AGAIN, outgoing.again)
+                .with(Flags::REDUCED, reduced),
+            ..self.packet(Kind::Data, flow)
+        }
+    }
+
+    /// A packet of `flow` with a header and nothing more.
+    #[inline]
+    fn packet(&self, kind: Kind, flow: u32) -> Packet {
+        let card = &self.flows.cards[flow as usize];
+        Packet {
+            flow,
+            kind,
+            group: card.group,
+            class: card.class,
+            incarnation: card.incarnation,
+            size: self.terms.header,
+            ..Packet::empty(self.now)
+        }
+    }
+
+    #[inline]
+    fn emit(&mut self, packet: Packet) {
+        self.measure.sent += 1;
+        self.log(&packet, Fate::Sent);
+        if let Some(step) = self.network.send(packet, self.now) {
+            self.on_step(step);
+        }
     }
 }

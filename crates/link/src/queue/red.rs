@@ -1,0 +1,181 @@
+//! Random Early Detection (Floyd & Jacobson 1993), gentle (Floyd 2000).
+
+use path::RedSpec;
+use units::{Bytes, Rate, Time};
+
+use super::drop_tail::DropTail;
+use crate::books::Books;
+use crate::random::{Purpose, Random};
+use crate::{Admission, DropCause, Packet};
+
+/// First in, first out; drops or marks at random as the average queue grows.
+#[derive(Debug)]
+pub(crate) struct Red<P> {
+    spec: RedSpec,
+    waiting: DropTail<P>,
+    average: Average,
+    spread: Spread,
+    random: Random,
+}
+
+/// What RED decides for one arrival.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Verdict {
+    Pass,
+    /// Tell the sender: by a mark where it understands one.
+    Notify,
+    /// Too much: by a drop.
+    Drop,
+}
+
+impl<P: Packet> Red<P> {
+    pub(crate) fn new(spec: RedSpec, rate: Rate, seed: u64) -> Self {
+        Red {
+            spec,
+            waiting: DropTail::new(spec.limit),
+            average: Average::new(spec.weight, rate),
+            spread: Spread::default(),
+            random: Random::new(seed, Purpose::EarlyDrop),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn packets(&self) -> usize {
+        self.waiting.packets()
+    }
+
+    #[inline]
+    pub(crate) fn bytes(&self) -> Bytes {
+        self.waiting.bytes()
+    }
+
+    pub(crate) fn offer(&mut self, mut packet: P, now: Time, books: &mut Books<P>) -> Admission {
+        let size = packet.size();
+        self.average.on_arrival(self.waiting.packets(), now);
+        if !self.waiting.has_room_for(size) {
+            return Admission::Dropped(DropCause::QueueFull);
+        }
+        match self.verdict() {
+            Verdict::Pass => {}
+            Verdict::Notify if self.spec.ecn && packet.ecn_capable() => {
+                packet.mark_congestion();
+                books.mark(size);
+            }
+            Verdict::Notify | Verdict::Drop => return Admission::Dropped(DropCause::Early),
+        }
+        self.waiting.offer(packet)
+    }
+
+    pub(crate) fn poll(&mut self, now: Time) -> Option<P> {
+        let packet = self.waiting.poll()?;
+        if self.waiting.packets() == 0 {
+            self.average.on_empty(packet.size(), now);
+        }
+        Some(packet)
+    }
+
+    fn verdict(&mut self) -> Verdict {
+        let average = self.average.packets;
+        let probability = self
+            .spread
+            .probability(base_probability(&self.spec, average));
+        // A draw only where chance decides, so that a queue which never fills draws nothing.
+        if probability == 0.0 || (probability < 1.0 && !self.random.chance(probability)) {
+            return Verdict::Pass;
+        }
+        self.spread.on_notified();
+        // RFC 3168, section 7: above the upper threshold drop, whatever the packet understands.
+        match average < f64::from(self.spec.max) {
+            true => Verdict::Notify,
+            false => Verdict::Drop,
+        }
+    }
+}
+
+/// The probability that grows with the average (1993, section 4), with the gentle slope above `max`
+/// in place of a step to 1.
+fn base_probability(spec: &RedSpec, average: f64) -> f64 {
+    let (min, max) = (f64::from(spec.min), f64::from(spec.max));
+    if average < min {
+        0.0
+    } else if average < max {
+        spec.probability * (average - min) / (max - min)
+    } else if average < 2.0 * max {
+        spec.probability + (1.0 - spec.probability) * (average - max) / max
+    } else {
+        1.0
+    }
+}
+
+/// Spreads drops evenly: with a constant probability `p` alone, drops would come in clusters.
+#[derive(Debug, Default)]
+struct Spread {
+    /// Arrivals that passed since the last drop, while the average was above `min`.
+    passed: Option<u32>,
+}
+
+impl Spread {
+    /// The probability for this arrival, `p / (1 - count * p)`; the paper's count runs from -1
+    /// below `min` and from 0 after a drop, and is raised before it is used.
+    fn probability(&mut self, base: f64) -> f64 {
+        if base == 0.0 {
+            self.passed = None;
+            return 0.0;
+        }
+        let count = self.passed.map_or(0, |count| count.saturating_add(1));
+        self.passed = Some(count);
+        let left = 1.0 - f64::from(count) * base;
+        if left <= base { 1.0 } else { base / left }
+    }
+
+    fn on_notified(&mut self) {
+        self.passed = Some(0);
+    }
+}
+
+/// The average queue in packets: each arrival counts with the weight, and while the queue is empty
+/// the average decays as if packets had arrived and found it so.
+#[derive(Debug)]
+struct Average {
+    packets: f64,
+    weight: f64,
+    rate: Rate,
+    empty: Option<Empty>,
+}
+
+/// The queue is empty.
+#[derive(Debug)]
+struct Empty {
+    since: Time,
+    /// The size of the packet that left last stands for those that could have been sent since.
+    last: Bytes,
+}
+
+impl Average {
+    fn new(weight: f64, rate: Rate) -> Self {
+        Average {
+            packets: 0.0,
+            weight,
+            rate,
+            empty: None,
+        }
+    }
+
+    fn on_arrival(&mut self, waiting: usize, now: Time) {
+        match self.empty.take() {
+            Some(Empty { since, last }) => {
+                let each = self.rate.time_to_send(last).as_secs_f64();
+                let missed = now.since(since).as_secs_f64() / each;
+                self.packets *= (1.0 - self.weight).powf(missed);
+            }
+            None => self.packets += self.weight * (waiting as f64 - self.packets),
+        }
+    }
+
+    fn on_empty(&mut self, last: Bytes, now: Time) {
+        self.empty = Some(Empty { since: now, last });
+    }
+}
+
+#[cfg(test)]
+mod tests;

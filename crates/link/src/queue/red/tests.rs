@@ -1,0 +1,220 @@
+use super::*;
+
+use path::QueueLimit;
+
+const SPEC: RedSpec = RedSpec {
+    limit: QueueLimit::Packets(1000),
+    min: 50,
+    max: 150,
+    probability: 0.1,
+    weight: 0.002,
+    ecn: false,
+};
+
+/// 12 Mbit/s: 1500 bytes take 1 ms.
+const RATE: Rate = Rate::from_bits_per_second(12_000_000);
+
+#[derive(Debug, Default)]
+struct Plain {
+    capable: bool,
+    marked: bool,
+}
+
+impl Packet for Plain {
+    fn size(&self) -> Bytes {
+        Bytes::new(1500)
+    }
+
+    fn ecn_capable(&self) -> bool {
+        self.capable
+    }
+
+    fn mark_congestion(&mut self) {
+        self.marked = true;
+    }
+}
+
+fn close(seen: f64, expected: f64) {
+    assert!((seen - expected).abs() < 1e-3, "{seen}, not {expected}");
+}
+
+mod the_average {
+    use super::*;
+    use units::Span;
+
+    fn after(arrivals: usize, waiting: usize) -> Average {
+        let mut average = Average::new(SPEC.weight, RATE);
+        for _ in 0..arrivals {
+            average.on_arrival(waiting, Time::ZERO);
+        }
+        average
+    }
+
+    #[test]
+    fn follows_the_queue_by_its_weight() {
+        close(after(1, 100).packets, 0.2);
+        // 100 * (1 - 0.998^2) = 0.3996
+        close(after(2, 100).packets, 0.3996);
+        // 100 * (1 - 0.998^500) = 63.249: 1 / weight arrivals cover 63 % of a step.
+        close(after(500, 100).packets, 63.249);
+    }
+
+    #[test]
+    fn decays_while_the_queue_is_empty_by_the_packets_that_could_have_passed() {
+        let mut average = after(10_000, 100);
+        let before = average.packets;
+        average.on_empty(Bytes::new(1500), Time::ZERO);
+        // 500 ms are 500 packets of 1 ms: 0.998^500 = 0.36751.
+        average.on_arrival(0, Time::ZERO + Span::from_millis(500));
+        close(average.packets, before * 0.36751);
+    }
+
+    #[test]
+    fn decays_once_only() {
+        let mut average = after(10_000, 100);
+        average.on_empty(Bytes::new(1500), Time::ZERO);
+        average.on_arrival(0, Time::ZERO + Span::from_millis(500));
+        let before = average.packets;
+        average.on_arrival(1, Time::ZERO + Span::from_millis(900));
+        close(average.packets, before + 0.002 * (1.0 - before));
+    }
+
+    #[test]
+    fn small_packets_would_have_passed_faster() {
+        let mut average = after(10_000, 100);
+        let before = average.packets;
+        average.on_empty(Bytes::new(150), Time::ZERO);
+        // 50 ms are 500 packets of 0.1 ms.
+        average.on_arrival(0, Time::ZERO + Span::from_millis(50));
+        close(average.packets, before * 0.36751);
+    }
+}
+
+mod the_probability {
+    use super::*;
+
+    #[test]
+    fn grows_in_a_line_to_max_and_gently_to_twice_max() {
+        for (average, expected) in [
+            (0.0, 0.0),
+            (49.9, 0.0),
+            (50.0, 0.0),
+            (75.0, 0.025),
+            (100.0, 0.05),
+            (150.0, 0.1),
+            // Half way from 150 to 300: 0.1 + 0.9 / 2.
+            (225.0, 0.55),
+            (299.999, 1.0),
+            (300.0, 1.0),
+            (900.0, 1.0),
+        ] {
+            let seen = base_probability(&SPEC, average);
+            assert!((seen - expected).abs() < 1e-4, "{average}: {seen}");
+        }
+    }
+
+    #[test]
+    fn is_spread_so_that_each_distance_to_the_next_drop_is_equally_likely() {
+        let mut spread = Spread::default();
+        // 1/10, 1/9, ... 1/1: uniform over the first ten arrivals.
+        for left in (1..=10).rev() {
+            close(spread.probability(0.1), 1.0 / f64::from(left));
+        }
+    }
+
+    #[test]
+    fn begins_anew_below_min() {
+        let mut spread = Spread::default();
+        for _ in 0..5 {
+            spread.probability(0.1);
+        }
+        assert_eq!(spread.probability(0.0), 0.0);
+        close(spread.probability(0.1), 0.1);
+    }
+
+    #[test]
+    fn never_exceeds_one() {
+        let mut spread = Spread::default();
+        for _ in 0..1000 {
+            let seen = spread.probability(0.3);
+            assert!(seen > 0.0 && seen <= 1.0, "{seen}");
+        }
+    }
+}
+
+mod the_queue {
+    use super::*;
+
+    /// A queue whose average is the queue itself, held at `waiting` packets while `arrivals` come.
+    /// Tells how many were dropped, and how many of those let in were marked.
+    fn held_at(waiting: usize, arrivals: usize, ecn: bool, seed: u64) -> (usize, u64) {
+        let spec = RedSpec {
+            weight: 1.0,
+            ecn,
+            ..SPEC
+        };
+        let mut red = Red::new(spec, RATE, seed);
+        let mut books = Books::new();
+        while red.packets() < waiting {
+            let _ = red.waiting.offer(Plain::default());
+        }
+        let mut dropped = 0;
+        for _ in 0..arrivals {
+            let packet = Plain {
+                capable: ecn,
+                marked: false,
+            };
+            match red.offer(packet, Time::ZERO, &mut books) {
+                Admission::Accepted => drop(red.poll(Time::ZERO)),
+                Admission::Dropped(cause) => {
+                    assert_eq!(cause, DropCause::Early);
+                    dropped += 1;
+                }
+            }
+        }
+        (dropped, books.counters.marked.packets)
+    }
+
+    #[test]
+    fn below_min_nothing_is_dropped() {
+        assert_eq!(held_at(49, 10_000, false, 1).0, 0);
+    }
+
+    #[test]
+    fn between_min_and_max_the_share_is_twice_the_probability() {
+        // At 100 packets the probability is 0.05. After a drop the distance to the next is uniform
+        // over 1 to 19, mean 10. Its deviation is 5.5, so 1000 drops stray by 2 %; four times that.
+        let (dropped, marked) = held_at(100, 10_000, false, 2);
+        assert!(dropped.abs_diff(1000) < 80, "{dropped}");
+        assert_eq!(marked, 0);
+    }
+
+    #[test]
+    fn what_understands_marks_is_marked_in_place_of_each_drop() {
+        let (dropped, _) = held_at(100, 10_000, false, 3);
+        assert_eq!(held_at(100, 10_000, true, 3), (0, dropped as u64));
+    }
+
+    #[test]
+    fn above_max_even_what_understands_marks_is_dropped() {
+        let (dropped, marked) = held_at(225, 10_000, true, 4);
+        assert!(dropped > 5500, "{dropped}");
+        assert_eq!(marked, 0);
+    }
+
+    #[test]
+    fn above_twice_max_everything_is_dropped() {
+        assert_eq!(held_at(300, 1000, false, 5), (1000, 0));
+    }
+
+    #[test]
+    fn a_full_queue_is_said_to_be_full() {
+        let limit = QueueLimit::Packets(160);
+        let mut red = Red::new(RedSpec { limit, ..SPEC }, RATE, 6);
+        let mut books = Books::new();
+        let offers = (0..200).map(|_| red.offer(Plain::default(), Time::ZERO, &mut books));
+        let full = Admission::Dropped(DropCause::QueueFull);
+        // The average of 200 arrivals is far below min, so all drops are for want of room.
+        assert_eq!(offers.filter(|offer| *offer == full).count(), 40);
+    }
+}

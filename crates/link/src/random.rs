@@ -1,0 +1,33 @@
+//! Seeded draws.
+
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+
+/// What a link draws for. Each purpose has a sequence of its own, so that a link which draws for
+/// one more thing draws the same for the others as before.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Purpose {
+    WireLoss,
+    EarlyDrop,
+}
+
+/// A seeded sequence.
+#[derive(Debug)]
+pub(crate) struct Random(Pcg64);
+
+impl Random {
+    pub(crate) fn new(seed: u64, purpose: Purpose) -> Self {
+        let apart = match purpose {
+            Purpose::WireLoss => 0,
+            // The golden ratio's fraction: differs from every seed that people choose nearby.
+            Purpose::EarlyDrop => 0x9E37_79B9_7F4A_7C15,
+        };
+        Random(Pcg64::seed_from_u64(seed ^ apart))
+    }
+
+    /// True with this probability: 53 random bits against it, so 0 and 1 are exact.
+    pub(crate) fn chance(&mut self, probability: f64) -> bool {
+        let uniform = (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        uniform < probability
+    }
+}

@@ -1,0 +1,137 @@
+//! Queue disciplines and their settings.
+
+use std::fmt;
+
+use units::{Bytes, Span};
+
+/// A queue discipline and its settings.
+///
+/// ```
+/// use path::{QueueLimit, QueueSpec};
+/// let strict = QueueSpec::Strict { limit: QueueLimit::Packets(100) };
+/// assert_eq!(strict.to_string(), "strict 100 packets");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum QueueSpec {
+    /// First in, first out; what does not fit is dropped on arrival.
+    DropTail(QueueLimit),
+    /// First in, first out; drops or marks at random as the average queue grows.
+    Red(RedSpec),
+    /// First in, first out; drops or marks what has waited too long for too long.
+    CoDel(CoDelSpec),
+    /// Three classes; a packet leaves only when no better class waits.
+    Strict {
+        /// The most that waits in each class.
+        limit: QueueLimit,
+    },
+    /// Three classes with shares of the rate; what one leaves unused, the others get.
+    Weighted {
+        /// The most that waits in each class.
+        limit: QueueLimit,
+        /// Share of the scavenger class.
+        scavenger: f64,
+        /// Share of the priority class; best effort has the rest.
+        priority: f64,
+    },
+}
+
+/// How much waits at the most, not counting the packet that is being sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// This many bytes of whole packets.
+    Bytes(Bytes),
+    /// This many packets of any size.
+    Packets(u32),
+}
+
+/// Random Early Detection, gentle (Floyd & Jacobson 1993, section 4; Floyd 2000; ns-2's `gentle_`).
+///
+/// The average queue decides: below `min` nothing happens; from `min` to `max` the probability grows
+/// to `probability`, from there to twice `max` it grows to 1, and beyond that everything is dropped.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RedSpec {
+    /// The most that waits.
+    pub limit: QueueLimit,
+    /// Average queue, in packets, at which dropping begins.
+    pub min: u32,
+    /// Average queue, in packets, at which `probability` is reached.
+    pub max: u32,
+    /// Drop probability at `max`.
+    pub probability: f64,
+    /// Weight of one arrival in the average.
+    pub weight: f64,
+    /// Whether packets that say they understand it are marked instead, up to `max`.
+    pub ecn: bool,
+}
+
+impl RedSpec {
+    /// What ns-2 calls `max_p` and takes for granted since 2001, 1 in 10.
+    pub const PROBABILITY: f64 = 0.1;
+    /// The weight that Floyd & Jacobson use: about 500 packets to follow a new level.
+    pub const WEIGHT: f64 = 0.002;
+}
+
+/// Controlled Delay (RFC 8289).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CoDelSpec {
+    /// The most that waits.
+    pub limit: QueueLimit,
+    /// The wait that is acceptable for ever.
+    pub target: Span,
+    /// How long the wait has to stay above `target` before the first drop.
+    pub interval: Span,
+    /// Whether packets that say they understand it are marked instead.
+    pub ecn: bool,
+}
+
+impl CoDelSpec {
+    /// RFC 8289, section 4.3: 5 % of the interval.
+    pub const TARGET: Span = Span::from_millis(5);
+    /// RFC 8289, section 4.3: a round trip of the open Internet.
+    pub const INTERVAL: Span = Span::from_millis(100);
+}
+
+impl QueueSpec {
+    /// The discipline's name in path files.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            QueueSpec::DropTail(_) => "drop-tail",
+            QueueSpec::Red(_) => "red",
+            QueueSpec::CoDel(_) => "codel",
+            QueueSpec::Strict { .. } => "strict",
+            QueueSpec::Weighted { .. } => "weighted",
+        }
+    }
+
+    /// The most that waits; of the disciplines with classes, in each class.
+    pub fn limit(&self) -> QueueLimit {
+        match *self {
+            QueueSpec::DropTail(limit)
+            | QueueSpec::Strict { limit }
+            | QueueSpec::Weighted { limit, .. } => limit,
+            QueueSpec::Red(RedSpec { limit, .. }) | QueueSpec::CoDel(CoDelSpec { limit, .. }) => {
+                limit
+            }
+        }
+    }
+}
+
+impl fmt::Display for QueueLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            QueueLimit::Bytes(bytes) => bytes.fmt(f),
+            QueueLimit::Packets(1) => write!(f, "1 packet"),
+            QueueLimit::Packets(packets) => write!(f, "{packets} packets"),
+        }
+    }
+}
+
+impl fmt::Display for QueueSpec {
+    /// The kind and its limit; drop-tail, the usual one, goes without saying.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            QueueSpec::DropTail(limit) => limit.fmt(f),
+            other => write!(f, "{} {}", other.kind(), other.limit()),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Which scenarios can be run.
+
+use path::CrossTraffic;
+use units::{Bytes, Span};
+
+use crate::scenario::{Scenario, ScenarioError, Work};
+
+/// The most streams of one run.
+const STREAMS_MAX: u32 = 100_000;
+/// The most segments that one run may send: more would take many minutes.
+const SEGMENTS_MAX: u64 = 4_000_000_000;
+/// The largest initial window: RFC 6928 has 10, content networks up to a few dozen.
+const INITIAL_WINDOW_MAX: u32 = 1_000;
+
+fn refuse<T>(problem: String, hint: &str) -> Result<T, ScenarioError> {
+    Err(ScenarioError {
+        problem,
+        hint: hint.to_owned(),
+    })
+}
+
+/// Refuses what makes no sense, with the value, the bound and the next step.
+pub(crate) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
+    streams(scenario)?;
+    times(scenario)?;
+    window(scenario)?;
+    work(scenario)?;
+    access(scenario)?;
+    cross(scenario)?;
+    size(scenario)
+}
+
+fn streams(scenario: &Scenario) -> Result<(), ScenarioError> {
+    let streams = scenario.streams;
+    if !(1..=STREAMS_MAX).contains(&streams) {
+        let problem = format!("{streams} streams are not between 1 and {STREAMS_MAX}");
+        return refuse(problem, "give a number in between");
+    }
+    let initial = scenario.tcp.initial_window;
+    if !(1..=INITIAL_WINDOW_MAX).contains(&initial) {
+        let problem = format!(
+            "an initial window of {initial} segments is not between 1 and {INITIAL_WINDOW_MAX}"
+        );
+        return refuse(problem, "RFC 6928 has 10, RFC 3390 has 2 to 4");
+    }
+    Ok(())
+}
+
+fn times(scenario: &Scenario) -> Result<(), ScenarioError> {
+    let (warmup, duration) = (scenario.warmup, scenario.duration);
+    if duration == Span::ZERO {
+        return refuse(
+            "a run of 0s shows nothing".to_owned(),
+            "30s is a usual duration",
+        );
+    }
+    if warmup >= duration {
+        let problem = format!("a warm-up of {warmup} leaves nothing of a run of {duration}");
+        return refuse(problem, "shorten the warm-up or lengthen the run");
+    }
+    Ok(())
+}
+
+fn window(scenario: &Scenario) -> Result<(), ScenarioError> {
+    let segment = scenario.segment();
+    match scenario.window {
+        Some(window) if window < segment => refuse(
+            format!("a window of {window} is smaller than one segment of {segment}"),
+            "64KiB is a usual size",
+        ),
+        _ => Ok(()),
+    }
+}
+
+fn work(scenario: &Scenario) -> Result<(), ScenarioError> {
+    let streams = u64::from(scenario.streams);
+    match scenario.work {
+        Work::Endless => Ok(()),
+        Work::PerStream(Bytes::ZERO) | Work::Striped(Bytes::ZERO) => {
+            refuse("there are 0 bytes to carry".to_owned(), "give at least one")
+        }
+        Work::PerStream(_) => Ok(()),
+        Work::Striped(bytes) => {
+            let segments = bytes.get().div_ceil(scenario.segment().get());
+            match segments < streams {
+                true => refuse(
+                    format!("{bytes} are {segments} segments, too few for {streams} streams"),
+                    "give more bytes or fewer streams",
+                ),
+                false => Ok(()),
+            }
+        }
+    }
+}
+
+fn access(scenario: &Scenario) -> Result<(), ScenarioError> {
+    let Some(access) = scenario.tcp.access else {
+        return Ok(());
+    };
+    let needed = access.delay.times(2);
+    let least = scenario.path.forward.delay.min(scenario.path.reverse.delay);
+    match least < needed {
+        true => refuse(
+            format!(
+                "a one-way delay of {least} leaves no room for two access links of {}",
+                access.delay
+            ),
+            "leave out the access links, or take a path with more delay",
+        ),
+        false => Ok(()),
+    }
+}
+
+/// Transfers that come faster than the link carries them would pile up without bound.
+fn cross(scenario: &Scenario) -> Result<(), ScenarioError> {
+    let rate = scenario.path.forward.rate;
+    for (index, cross) in scenario.path.cross.iter().enumerate() {
+        let CrossTraffic::Transfers { .. } = cross.traffic else {
+            continue;
+        };
+        match cross.traffic.mean_load() {
+            Some(load) if load >= rate => {
+                let number = index + 1;
+                return refuse(
+                    format!(
+                        "the transfers of cross traffic {number} ask for {load} of a link of {rate}"
+                    ),
+                    "let fewer of them come, or make them smaller",
+                );
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Segment numbers have 32 bits, and nobody waits for that many.
+fn size(scenario: &Scenario) -> Result<(), ScenarioError> {
+    let carried = scenario.path.forward.rate.bytes_in(scenario.duration);
+    let work = match scenario.work {
+        Work::Endless => carried,
+        Work::PerStream(bytes) => carried.min(bytes.times(u64::from(scenario.streams))),
+        Work::Striped(bytes) => carried.min(bytes),
+    };
+    let segments = work.get() / scenario.segment().get();
+    match segments > SEGMENTS_MAX {
+        true => refuse(
+            format!("the run would send {segments} segments, more than {SEGMENTS_MAX}"),
+            "shorten it, or take larger packets (`hosts.mtu`)",
+        ),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,66 @@
+//! Which flows there are, and what one is made of.
+
+use path::Class;
+
+use crate::receiver::Receiver;
+use crate::sender::Sender;
+
+/// Groups of flows share hosts: the streams that are looked at come first, then the cross traffic.
+pub(crate) const STREAMS: u16 = 0;
+
+/// What a flow is, apart from its ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Card {
+    pub group: u16,
+    pub class: Class,
+    /// Which of the flows that used this place.
+    pub incarnation: u8,
+    /// Size on the wire of the last segment; all others are full.
+    pub last_size: u32,
+    /// The last segment; `u32::MAX` when there is no end.
+    pub last: u32,
+}
+
+/// All flows of a run, by place.
+#[derive(Debug, Default)]
+pub(crate) struct Flows {
+    pub senders: Vec<Sender>,
+    pub receivers: Vec<Receiver>,
+    pub cards: Vec<Card>,
+    /// Places of transfers that are over.
+    free: Vec<u32>,
+}
+
+impl Flows {
+    pub(crate) fn add(&mut self, sender: Sender, card: Card) -> u32 {
+        self.senders.push(sender);
+        self.receivers.push(Receiver::new());
+        self.cards.push(card);
+        self.cards.len() as u32 - 1
+    }
+
+    /// Like [`add`](Flows::add), but takes the place of a flow that is over where there is one.
+    pub(crate) fn add_transfer(&mut self, sender: Sender, card: Card) -> u32 {
+        let Some(flow) = self.free.pop() else {
+            return self.add(sender, card);
+        };
+        let place = flow as usize;
+        let incarnation = self.cards[place].incarnation;
+        self.senders[place] = sender;
+        self.receivers[place] = Receiver::new();
+        self.cards[place] = Card {
+            incarnation,
+            ..card
+        };
+        flow
+    }
+
+    /// A flow is over: what is still on its way for it will find nobody.
+    pub(crate) fn retire(&mut self, flow: u32) {
+        let card = &mut self.cards[flow as usize];
+        card.incarnation = card.incarnation.wrapping_add(1);
+        self.senders[flow as usize].stop();
+        self.receivers[flow as usize].delayed.clear();
+        self.free.push(flow);
+    }
+}

@@ -1,0 +1,239 @@
+//! The receiving end of a flow: what has arrived, and when to say so.
+
+use units::{Span, Time};
+
+use crate::bits::BitRing;
+use crate::packet::{Block, Flags, Packet, SACK_BLOCKS};
+use crate::timers::Deadline;
+
+/// What to do about a segment that arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reply {
+    /// Acknowledge now.
+    Now,
+    /// Acknowledge with the next segment, or after this time.
+    Within(Span),
+}
+
+/// The receiving end of a flow.
+#[derive(Debug, Clone)]
+pub(crate) struct Receiver {
+    /// The segment that is expected next.
+    next: u32,
+    /// Segments that arrived in order and are not acknowledged yet.
+    unacknowledged: u32,
+    /// When the earliest of those was sent, or else the latest that was in order (RFC 7323).
+    echo: Time,
+    /// Whether congestion marks are echoed until the sender has reacted.
+    echoes_congestion: bool,
+    recent_count: u8,
+    pub(crate) delayed: Deadline,
+    /// Segments beyond `next` that have arrived.
+    held: BitRing,
+    /// One beyond the highest of them.
+    held_top: u32,
+    /// Runs among them, the latest first; the first three are told.
+    recent: [Block; SACK_BLOCKS + 1],
+}
+
+impl Receiver {
+    pub(crate) fn new() -> Self {
+        Receiver {
+            next: 0,
+            unacknowledged: 0,
+            echo: Time::ZERO,
+            echoes_congestion: false,
+            recent_count: 0,
+            delayed: Deadline::NONE,
+            held: BitRing::default(),
+            held_top: 0,
+            recent: Default::default(),
+        }
+    }
+
+    /// Segments that have arrived in order.
+    pub(crate) fn in_order(&self) -> u32 {
+        self.next
+    }
+
+    /// A segment arrives. RFC 5681 section 4.2: every second one is acknowledged, and each one that is
+    /// out of order or fills a hole.
+    pub(crate) fn on_data(&mut self, packet: &Packet, patience: Option<Span>) -> Reply {
+        self.note_congestion(packet.flags);
+        if packet.number != self.next {
+            self.hold(packet.number);
+            return Reply::Now;
+        }
+        if self.unacknowledged == 0 {
+            self.echo = packet.sent;
+        }
+        self.next += 1;
+        self.unacknowledged += 1;
+        if self.held_top > self.next {
+            self.release();
+            return Reply::Now;
+        }
+        match patience {
+            Some(patience) if self.unacknowledged < 2 => Reply::Within(patience),
+            _ => Reply::Now,
+        }
+    }
+
+    /// Whether something waits to be acknowledged.
+    pub(crate) fn owes(&self) -> bool {
+        self.unacknowledged > 0
+    }
+
+    /// Fills in an acknowledgement, which settles all that was owed.
+    pub(crate) fn acknowledge(&mut self, packet: &mut Packet) {
+        self.unacknowledged = 0;
+        self.delayed.clear();
+        packet.number = self.next;
+        packet.sent = self.echo;
+        packet.flags = Flags::default().with(Flags::ECHO, self.echoes_congestion);
+        let told = usize::from(self.recent_count).min(SACK_BLOCKS);
+        packet.blocks[..told].copy_from_slice(&self.recent[..told]);
+        packet.block_count = told as u8;
+    }
+
+    /// RFC 3168 section 6.1.3: marks are echoed until the sender says that it has reduced its window.
+    fn note_congestion(&mut self, flags: Flags) {
+        if flags.has(Flags::REDUCED) {
+            self.echoes_congestion = false;
+        }
+        if flags.has(Flags::CONGESTION) {
+            self.echoes_congestion = true;
+        }
+    }
+
+    fn hold(&mut self, number: u32) {
+        if number < self.next || self.held.contains(number) && number < self.held_top {
+            return;
+        }
+        self.held.reserve(self.next, number + 1);
+        self.held.insert(number);
+        self.held_top = self.held_top.max(number + 1);
+        self.remember(number);
+    }
+
+    /// Puts the run that `number` belongs to first (RFC 2018 section 4).
+    fn remember(&mut self, number: u32) {
+        let mut run = Block {
+            start: number,
+            end: number + 1,
+        };
+        let mut others = [Block::default(); SACK_BLOCKS + 1];
+        let mut count = 0;
+        for block in &self.recent[..usize::from(self.recent_count)] {
+            if block.end == run.start {
+                run.start = block.start;
+            } else if block.start == run.end {
+                run.end = block.end;
+            } else {
+                others[count] = *block;
+                count += 1;
+            }
+        }
+        let kept = count.min(SACK_BLOCKS);
+        self.recent[0] = run;
+        self.recent[1..=kept].copy_from_slice(&others[..kept]);
+        self.recent_count = kept as u8 + 1;
+    }
+
+    /// A hole was filled: what follows it is in order now.
+    fn release(&mut self) {
+        let missing = self.held.first_missing(self.next, self.held_top);
+        let next = missing.unwrap_or(self.held_top);
+        self.held.remove_range(self.next, next);
+        self.next = next;
+        let mut kept = 0;
+        for index in 0..usize::from(self.recent_count) {
+            if self.recent[index].end > next {
+                self.recent[kept] = self.recent[index];
+                kept += 1;
+            }
+        }
+        self.recent_count = kept as u8;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATIENCE: Option<Span> = Some(Span::from_millis(100));
+
+    fn segment(number: u32) -> Packet {
+        Packet {
+            number,
+            size: 1500,
+            ..Packet::empty(Time::from_nanos(u64::from(number)))
+        }
+    }
+
+    fn after(numbers: &[u32]) -> (Receiver, Vec<Reply>) {
+        let mut receiver = Receiver::new();
+        let replies = numbers
+            .iter()
+            .map(|number| receiver.on_data(&segment(*number), PATIENCE));
+        let replies = replies.collect();
+        (receiver, replies)
+    }
+
+    fn answer(receiver: &mut Receiver) -> Packet {
+        let mut packet = segment(0);
+        receiver.acknowledge(&mut packet);
+        packet
+    }
+
+    #[test]
+    fn every_second_segment_is_acknowledged() {
+        let (mut receiver, replies) = after(&[0, 1]);
+        assert_eq!(replies, [Reply::Within(Span::from_millis(100)), Reply::Now]);
+        let ack = answer(&mut receiver);
+        // The echo is that of the first of the two.
+        assert_eq!((ack.number, ack.sent), (2, Time::ZERO));
+        assert!(!receiver.owes());
+    }
+
+    #[test]
+    fn runs_are_told_the_latest_first_and_grow_together() {
+        let (mut receiver, replies) = after(&[0, 2, 4, 6, 8, 3]);
+        assert_eq!(replies[1..], [Reply::Now; 5]);
+        let told = answer(&mut receiver);
+        let runs: Vec<_> = told.sacked().iter().map(|b| (b.start, b.end)).collect();
+        assert_eq!(told.number, 1);
+        assert_eq!(runs, [(2, 5), (8, 9), (6, 7)]);
+    }
+
+    #[test]
+    fn a_filled_hole_releases_what_follows() {
+        let (mut receiver, replies) = after(&[0, 2, 3, 5, 1]);
+        assert_eq!(replies[4], Reply::Now);
+        let told = answer(&mut receiver);
+        assert_eq!(told.number, 4);
+        assert_eq!(told.sacked(), [Block { start: 5, end: 6 }]);
+    }
+
+    #[test]
+    fn what_came_before_is_acknowledged_again_and_changes_nothing() {
+        let (mut receiver, replies) = after(&[0, 1, 0]);
+        assert_eq!(replies[2], Reply::Now);
+        assert_eq!(answer(&mut receiver).number, 2);
+    }
+
+    #[test]
+    fn marks_are_echoed_until_the_window_was_reduced() {
+        let mut receiver = Receiver::new();
+        let flagged = |number, flag| Packet {
+            flags: Flags::default().with(flag, true),
+            ..segment(number)
+        };
+        receiver.on_data(&flagged(0, Flags::CONGESTION), PATIENCE);
+        assert!(answer(&mut receiver).flags.has(Flags::ECHO));
+        receiver.on_data(&segment(1), PATIENCE);
+        assert!(answer(&mut receiver).flags.has(Flags::ECHO));
+        receiver.on_data(&flagged(2, Flags::REDUCED), PATIENCE);
+        assert!(!answer(&mut receiver).flags.has(Flags::ECHO));
+    }
+}

@@ -1,0 +1,512 @@
+//! The sending end of a flow: what to send when, and what to make of acknowledgements.
+
+use units::{Span, Time};
+
+use crate::Variant;
+use crate::control::{Acked, Control, Window};
+use crate::packet::{Flags, Packet};
+use crate::round_trip::{RoundTrip, TimeoutFloor};
+use crate::scenario::Growth;
+use crate::scoreboard::{DUPLICATES, LossRule, Scoreboard};
+use crate::timers::Deadline;
+
+/// What all senders of a run have in common.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rules {
+    pub growth: Growth,
+    /// Every acknowledgement of new data measures a round trip.
+    pub timestamps: bool,
+    pub timeout_floor: TimeoutFloor,
+    /// A timeout forgets what was selectively acknowledged.
+    pub timeout_forgets: bool,
+}
+
+/// How losses are found and repaired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Repair {
+    /// Back to slow start.
+    Tahoe,
+    /// Fast recovery until something new is acknowledged.
+    Reno,
+    /// Fast recovery until all is repaired.
+    NewReno,
+    /// With selective acknowledgements.
+    Selective(LossRule),
+}
+
+impl Repair {
+    fn of(variant: Variant) -> Self {
+        match variant {
+            Variant::Tahoe => Repair::Tahoe,
+            Variant::Reno => Repair::Reno,
+            Variant::NewReno | Variant::Vegas => Repair::NewReno,
+            Variant::Fack => Repair::Selective(LossRule::Forward),
+            _ => Repair::Selective(LossRule::ThirdAbove),
+        }
+    }
+}
+
+/// Where a sender stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// It waits for its connection.
+    Connecting,
+    /// Nothing is known to be lost.
+    Open,
+    /// Fast recovery.
+    Recovery,
+    /// After a timeout, until all that was outstanding then is acknowledged.
+    Loss,
+}
+
+/// A segment to be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Outgoing {
+    pub number: u32,
+    /// It was sent before.
+    pub again: bool,
+}
+
+/// What a flow has done since it began.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Tally {
+    pub retransmitted: u64,
+    pub timeouts: u32,
+}
+
+/// The sending end of a flow.
+#[derive(Debug, Clone)]
+pub(crate) struct Sender {
+    /// The first segment that is not acknowledged.
+    una: u32,
+    /// The one to be sent next when nothing is to be repaired.
+    next: u32,
+    /// One beyond the highest that was ever sent.
+    highest: u32,
+    /// One beyond the last there is to send.
+    limit: u32,
+    /// The most segments outstanding: the receiver's window, or the send buffer.
+    outstanding_max: u32,
+    phase: Phase,
+    repair: Repair,
+    /// The scoreboard holds something.
+    tainted: bool,
+    /// The next repair is sent whatever the window says.
+    must_repair: bool,
+    /// The next segment tells that the window was reduced.
+    tells_reduction: bool,
+    duplicates: u32,
+    /// Segments that have left the path during fast recovery without being acknowledged.
+    inflation: u32,
+    /// Recovery ends here, and no new one begins below.
+    recover: u32,
+    /// Marks below this belong to a reduction that was made already.
+    marked_until: u32,
+    window: Window,
+    rules: Rules,
+    pub(crate) round_trip: RoundTrip,
+    /// Without timestamps: the segment that is timed, and when it was sent.
+    timed: Option<(u32, Time)>,
+    pub(crate) timeout: Deadline,
+    pub(crate) send: Deadline,
+    /// No segment may leave before this.
+    pub(crate) paced_until: Time,
+    control: Control,
+    board: Box<Scoreboard>,
+    pub(crate) tally: Tally,
+}
+
+impl Sender {
+    pub(crate) fn new(
+        variant: Variant,
+        rules: Rules,
+        initial_window: u32,
+        outstanding_max: u32,
+        limit: u32,
+    ) -> Self {
+        Sender {
+            una: 0,
+            next: 0,
+            highest: 0,
+            limit,
+            outstanding_max,
+            phase: Phase::Connecting,
+            repair: Repair::of(variant),
+            tainted: false,
+            must_repair: false,
+            tells_reduction: false,
+            duplicates: 0,
+            inflation: 0,
+            recover: 0,
+            marked_until: 0,
+            window: Window::new(initial_window.min(outstanding_max)),
+            rules,
+            round_trip: RoundTrip::new(),
+            timed: None,
+            timeout: Deadline::NONE,
+            send: Deadline::NONE,
+            paced_until: Time::ZERO,
+            control: Control::new(variant),
+            board: Box::default(),
+            tally: Tally::default(),
+        }
+    }
+
+    /// Segments that are acknowledged in order.
+    #[inline]
+    pub(crate) fn acknowledged(&self) -> u32 {
+        self.una
+    }
+
+    /// Whether all there was to send is acknowledged.
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        self.una >= self.limit
+    }
+
+    /// Nothing is sent or waited for any more.
+    pub(crate) fn stop(&mut self) {
+        self.next = self.una;
+        self.limit = self.una;
+        self.timeout.clear();
+        self.send.clear();
+    }
+
+    /// The congestion window, in segments.
+    pub(crate) fn window(&self) -> Window {
+        self.window
+    }
+
+    /// How fast segments may leave.
+    #[inline]
+    pub(crate) fn pacing(&self) -> Option<units::Rate> {
+        self.control.pacing()
+    }
+
+    /// How long to wait for an acknowledgement from now on.
+    #[inline]
+    pub(crate) fn patience(&self) -> Span {
+        self.round_trip.timeout(self.rules.timeout_floor)
+    }
+
+    /// Whether something waits for an acknowledgement.
+    #[inline]
+    pub(crate) fn is_outstanding(&self) -> bool {
+        self.next > self.una || self.phase == Phase::Connecting
+    }
+
+    /// Whether it waits for its connection.
+    #[inline]
+    pub(crate) fn is_connecting(&self) -> bool {
+        self.phase == Phase::Connecting
+    }
+
+    /// The connection stands.
+    pub(crate) fn on_connected(&mut self, round_trip: Span) {
+        self.phase = Phase::Open;
+        self.round_trip.on_sample(round_trip);
+        self.round_trip.recovered();
+        self.timeout.clear();
+    }
+
+    /// An acknowledgement arrives; tells whether the retransmission timer starts anew: new data was
+    /// acknowledged in order, or a repair begins.
+    pub(crate) fn on_ack(&mut self, ack: &Packet, now: Time) -> bool {
+        let (before, phase) = (self.una, self.phase);
+        debug_assert!(
+            ack.number <= self.highest,
+            "acknowledged what was never sent"
+        );
+        let advanced = ack.number.saturating_sub(before);
+        let mut round_trip = None;
+        if advanced > 0 {
+            self.una += advanced;
+            self.next = self.next.max(self.una);
+            round_trip = self.measure(ack, now);
+        }
+        if ack.flags.has(Flags::ECHO) {
+            self.on_mark(now);
+        }
+        let delivered = match self.repair {
+            Repair::Selective(rule) => self.read_selective(ack, before, advanced, rule),
+            _ => advanced,
+        };
+        match self.repair {
+            Repair::Selective(_) => self.proceed_selective(now),
+            _ => self.proceed_by_duplicates(advanced, ack.number == before, now),
+        }
+        if delivered > 0 {
+            self.grow(delivered, advanced, round_trip, now);
+        }
+        advanced > 0 || self.phase == Phase::Recovery && phase != Phase::Recovery
+    }
+
+    /// New data was acknowledged: what that says about the round trip. A measurement ends the
+    /// doubling of timeouts (RFC 6298 section 5.7).
+    #[inline]
+    fn measure(&mut self, ack: &Packet, now: Time) -> Option<Span> {
+        let sent = match (self.rules.timestamps, self.timed) {
+            (true, _) => ack.sent,
+            (false, Some((number, sent))) if number < self.una => {
+                self.timed = None;
+                sent
+            }
+            (false, _) => return None,
+        };
+        let sample = now.since(sent);
+        self.round_trip.on_sample(sample);
+        self.round_trip.recovered();
+        Some(sample)
+    }
+
+    /// Without timestamps, times a new segment when none is being timed, and no longer one that is
+    /// sent again.
+    #[inline]
+    pub(crate) fn on_sent(&mut self, outgoing: Outgoing, now: Time) {
+        match self.timed {
+            _ if self.rules.timestamps => {}
+            None if !outgoing.again => self.timed = Some((outgoing.number, now)),
+            Some((number, _)) if number == outgoing.number => self.timed = None,
+            _ => {}
+        }
+    }
+
+    /// Keeps the scoreboard; tells how many segments were delivered.
+    #[inline]
+    fn read_selective(&mut self, ack: &Packet, before: u32, advanced: u32, rule: LossRule) -> u32 {
+        let mut delivered = advanced;
+        if self.tainted && advanced > 0 {
+            let sacked = self.board.acknowledge(before, self.una);
+            delivered -= sacked;
+            self.tainted = !self.board.is_clear(self.una);
+        }
+        let forgetful = self.phase == Phase::Loss && self.rules.timeout_forgets;
+        if ack.block_count > 0 && !forgetful {
+            let newly = self.board.sack(self.una, self.highest, ack.sacked());
+            if newly > 0 {
+                self.tainted = true;
+                self.board.judge(self.una, rule);
+            }
+            delivered += newly;
+        }
+        delivered
+    }
+
+    /// RFC 6675 section 5: into recovery and out of it.
+    #[inline]
+    fn proceed_selective(&mut self, now: Time) {
+        if self.phase != Phase::Open && self.una >= self.recover {
+            self.phase = Phase::Open;
+        }
+        if self.tainted && self.phase == Phase::Open && self.board.has_lost(self.una) {
+            self.enter_recovery(now);
+        }
+    }
+
+    /// Counts duplicates where nothing tells more (RFC 5681 section 3.2, RFC 6582).
+    fn proceed_by_duplicates(&mut self, advanced: u32, repeats: bool, now: Time) {
+        if advanced > 0 {
+            self.duplicates = 0;
+            self.on_progress(advanced);
+        } else if repeats && self.next > self.una {
+            self.duplicates += 1;
+            self.inflation += 1;
+            let fresh = self.phase == Phase::Open && self.una >= self.recover;
+            if self.duplicates == DUPLICATES && fresh {
+                self.enter_recovery(now);
+            }
+        }
+    }
+
+    fn on_progress(&mut self, advanced: u32) {
+        let repaired = self.una >= self.recover;
+        match (self.phase, self.repair) {
+            (Phase::Loss, _) if repaired => self.phase = Phase::Open,
+            (Phase::Recovery, Repair::NewReno) if !repaired => {
+                // RFC 6582 section 3.2 step 3: a partial acknowledgement.
+                self.must_repair = true;
+                self.inflation = self.inflation.saturating_sub(advanced) + 1;
+            }
+            (Phase::Recovery, _) => self.phase = Phase::Open,
+            _ => {}
+        }
+    }
+
+    fn enter_recovery(&mut self, now: Time) {
+        self.recover = self.highest;
+        self.must_repair = true;
+        self.control.on_congestion(&mut self.window, now);
+        self.tells_reduction = true;
+        self.marked_until = self.highest;
+        if self.repair == Repair::Tahoe {
+            self.window.size = 1.0;
+            self.next = self.una;
+            self.phase = Phase::Loss;
+            self.must_repair = false;
+        } else {
+            self.phase = Phase::Recovery;
+            self.inflation = DUPLICATES;
+        }
+    }
+
+    /// RFC 3168 section 6.1.2: a mark counts as a loss, once a round trip.
+    fn on_mark(&mut self, now: Time) {
+        if self.phase == Phase::Open && self.una >= self.marked_until {
+            self.marked_until = self.highest;
+            self.tells_reduction = true;
+            self.control.on_congestion(&mut self.window, now);
+        }
+    }
+
+    #[inline]
+    fn grow(&mut self, delivered: u32, advanced: u32, round_trip: Option<Span>, now: Time) {
+        let acked = Acked {
+            now,
+            delivered,
+            growth: self.rules.growth.of(advanced),
+            round_trip,
+            round_trip_smoothed: self.round_trip.smoothed().unwrap_or(Span::ZERO),
+            round_trip_min: self.round_trip.min,
+            pipe: self.pipe(),
+            una: self.una,
+            next: self.next,
+            in_recovery: self.phase == Phase::Recovery,
+        };
+        self.control.on_ack(&mut self.window, &acked);
+        // A window that is not used does not grow (RFC 9438 section 5.8, RFC 7661).
+        self.window.size = self.window.size.min(f64::from(self.outstanding_max));
+    }
+
+    /// Segments on the way, as far as the sender can tell.
+    #[inline]
+    pub(crate) fn pipe(&self) -> u32 {
+        match self.tainted {
+            true => self.board.pipe(self.una, self.next),
+            false => self.next - self.una,
+        }
+    }
+
+    /// The retransmission timer went off (RFC 6298 section 5, RFC 5681 section 3.1).
+    pub(crate) fn on_timeout(&mut self, now: Time) {
+        self.tally.timeouts += 1;
+        self.round_trip.back_off();
+        if self.phase == Phase::Connecting {
+            return;
+        }
+        match self.phase == Phase::Loss && self.una < self.recover {
+            // Held when the same data times out again.
+            true => self.window.size = 1.0,
+            false => self.control.on_timeout(&mut self.window, now),
+        }
+        self.phase = Phase::Loss;
+        self.timed = None;
+        self.recover = self.highest;
+        self.duplicates = 0;
+        if matches!(self.repair, Repair::Selective(_)) && !self.rules.timeout_forgets {
+            self.board.lose_all(self.una, self.next);
+            (self.tainted, self.must_repair) = (true, true);
+        } else {
+            self.board.clear(self.una, self.highest);
+            (self.tainted, self.must_repair) = (false, false);
+            self.next = self.una;
+        }
+    }
+
+    /// Whether a segment may leave now.
+    #[inline]
+    pub(crate) fn may_transmit(&self) -> bool {
+        let new = self.next
+            < self
+                .una
+                .saturating_add(self.outstanding_max)
+                .min(self.limit);
+        let open = match self.repair {
+            Repair::Selective(_) => f64::from(self.pipe()) + 1.0 <= self.window.size,
+            _ => f64::from(self.next - self.una) + 1.0 <= self.allowed(),
+        };
+        self.must_repair || open && (new || self.tainted && self.board.has_lost(self.una))
+    }
+
+    /// The next segment that may leave now.
+    #[inline]
+    pub(crate) fn poll_transmit(&mut self) -> Option<Outgoing> {
+        if self.phase == Phase::Connecting {
+            return None;
+        }
+        match self.repair {
+            Repair::Selective(_) => self.poll_selective(),
+            _ => self.poll_by_duplicates(),
+        }
+    }
+
+    #[inline]
+    fn poll_selective(&mut self) -> Option<Outgoing> {
+        let pipe = self.pipe();
+        let open = f64::from(pipe) + 1.0 <= self.window.size;
+        if !open && !self.must_repair {
+            return None;
+        }
+        if self.tainted && self.phase != Phase::Open {
+            if let Some(number) = self.board.next_lost(self.una) {
+                self.must_repair = false;
+                self.board.repeat(number);
+                self.tally.retransmitted += 1;
+                return Some(Outgoing {
+                    number,
+                    again: true,
+                });
+            }
+        }
+        self.must_repair = false;
+        if open { self.poll_new() } else { None }
+    }
+
+    fn poll_by_duplicates(&mut self) -> Option<Outgoing> {
+        if self.must_repair {
+            self.must_repair = false;
+            self.tally.retransmitted += 1;
+            return Some(Outgoing {
+                number: self.una,
+                again: true,
+            });
+        }
+        if f64::from(self.next - self.una) + 1.0 > self.allowed() {
+            return None;
+        }
+        self.poll_new()
+    }
+
+    /// The window, and what duplicates say has left the path (RFC 3042, RFC 5681 section 3.2 step 4).
+    fn allowed(&self) -> f64 {
+        let left = match self.phase {
+            Phase::Recovery => self.inflation,
+            Phase::Open => self.duplicates.min(DUPLICATES - 1),
+            Phase::Connecting | Phase::Loss => 0,
+        };
+        self.window.size + f64::from(left)
+    }
+
+    /// The next segment in order: new, or once more after a timeout that forgot.
+    #[inline]
+    fn poll_new(&mut self) -> Option<Outgoing> {
+        let number = self.next;
+        let end = self
+            .una
+            .saturating_add(self.outstanding_max)
+            .min(self.limit);
+        if number >= end {
+            return None;
+        }
+        self.next += 1;
+        let again = number < self.highest;
+        self.tally.retransmitted += u64::from(again);
+        self.highest = self.highest.max(self.next);
+        Some(Outgoing { number, again })
+    }
+
+    /// Whether the next segment has to tell that the window was reduced; asked once for each.
+    #[inline]
+    pub(crate) fn takes_reduction_notice(&mut self) -> bool {
+        std::mem::take(&mut self.tells_reduction)
+    }
+}

@@ -1,0 +1,264 @@
+//! From a scenario to flows, timers and links.
+
+use path::{Class, Cross, CrossTraffic, PathSpec};
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+use units::{Bytes, Span, Time};
+
+use crate::Variant;
+use crate::flow::{Card, Flows, STREAMS};
+use crate::network::Network;
+use crate::packet::Flags;
+use crate::scenario::{Scenario, Starts, TcpSettings, Work};
+use crate::sender::{Rules, Sender};
+use crate::simulation::Terms;
+use crate::timers::{Alarm, Timers};
+use crate::traffic::Source;
+
+impl Scenario {
+    /// The payload of a full segment.
+    pub(crate) fn segment(&self) -> Bytes {
+        Bytes::new(u64::from(self.path.hosts.mtu)) - self.tcp.header
+    }
+
+    /// How many segments a stream keeps outstanding at the most.
+    fn outstanding_max(&self) -> u32 {
+        let window = self.window.unwrap_or_else(|| auto_window(&self.path));
+        segments_in(window, self.segment())
+    }
+}
+
+/// What fits into the buffers that a path's hosts grow to by themselves: the smaller of the two.
+fn auto_window(path: &PathSpec) -> Bytes {
+    path.hosts
+        .send_buffer_max
+        .min(path.hosts.receive_buffer_max)
+}
+
+fn segments_in(window: Bytes, segment: Bytes) -> u32 {
+    u32::try_from(window.get() / segment.get())
+        .unwrap_or(u32::MAX)
+        .max(1)
+}
+
+pub(crate) fn terms(scenario: &Scenario) -> Terms {
+    let tcp = &scenario.tcp;
+    Terms {
+        full: u32::from(scenario.path.hosts.mtu),
+        header: tcp.header.get() as u32,
+        delayed_ack: tcp.delayed_ack,
+        jitter: tcp.send_jitter,
+        data_flags: Flags::default().with(Flags::ECN_CAPABLE, tcp.ecn),
+    }
+}
+
+pub(crate) fn network(scenario: &Scenario, terms: &Terms) -> Network {
+    let extra = scenario.path.cross.iter().map(|cross| cross.extra_delay);
+    let joints: Vec<Span> = std::iter::once(Span::ZERO).chain(extra).collect();
+    let sizes = [terms.full, terms.header].map(|size| Bytes::new(u64::from(size)));
+    Network::new(
+        &scenario.path,
+        scenario.tcp.access,
+        sizes,
+        &joints,
+        scenario.seed,
+    )
+}
+
+/// All flows that run from the beginning, and the timers that start them.
+pub(crate) fn flows(scenario: &Scenario, timers: &mut Timers) -> Flows {
+    let mut flows = Flows::default();
+    let mut starts = StartTimes::new(&scenario.tcp, scenario.seed);
+    let rules = rules(&scenario.tcp);
+    for stream in 0..scenario.streams {
+        let share = Share::of(scenario, stream);
+        let sender = Sender::new(
+            scenario.variant,
+            rules,
+            scenario.tcp.initial_window,
+            scenario.outstanding_max(),
+            share.segments,
+        );
+        let flow = flows.add(sender, share.card(scenario));
+        timers.set(starts.next(), Alarm::Start(flow));
+    }
+    for (index, cross) in scenario.path.cross.iter().enumerate() {
+        let group = index as u16 + 1;
+        if let CrossTraffic::Streams { streams, window } = cross.traffic {
+            for _ in 0..streams {
+                let sender = cross_sender(scenario, cross, window, u32::MAX);
+                let flow = flows.add(sender, Card::endless(group, cross.class));
+                timers.set(starts.next(), Alarm::Start(flow));
+            }
+        }
+    }
+    flows
+}
+
+/// The sending end of one flow of cross traffic.
+fn cross_sender(scenario: &Scenario, cross: &Cross, window: Bytes, segments: u32) -> Sender {
+    let kernel = cross.congestion.as_deref();
+    Sender::new(
+        kernel.and_then(Variant::of_kernel).unwrap_or(Variant::Sack),
+        rules(&scenario.tcp),
+        scenario.tcp.initial_window,
+        segments_in(window, scenario.segment()),
+        segments,
+    )
+}
+
+/// The sources of all cross traffic that comes and goes, and the timers that wake them.
+pub(crate) fn sources(scenario: &Scenario, timers: &mut Timers) -> Vec<Source> {
+    let datagram = Bytes::new(u64::from(scenario.path.hosts.mtu));
+    let cross = scenario.path.cross.iter().enumerate();
+    let own = cross.flat_map(|(index, cross)| Source::of(cross, index, datagram, scenario.seed));
+    let mut sources: Vec<Source> = own.collect();
+    for (index, source) in sources.iter_mut().enumerate() {
+        timers.set(source.begin(), Alarm::Source(index as u32));
+    }
+    sources
+}
+
+/// The two ends of a short transfer.
+pub(crate) fn transfer(scenario: &Scenario, source: &Source, size: Bytes) -> (Sender, Card) {
+    let segment = scenario.segment();
+    let segments = size
+        .get()
+        .div_ceil(segment.get())
+        .min(u64::from(u32::MAX - 1)) as u32;
+    let last = Bytes::new((size.get() - 1) % segment.get() + 1);
+    let cross = &scenario.path.cross[source.cross];
+    let card = Card {
+        group: source.group,
+        class: source.class,
+        incarnation: 0,
+        last_size: (last + scenario.tcp.header).get() as u32,
+        last: segments - 1,
+    };
+    let sender = cross_sender(scenario, cross, source.window, segments);
+    (sender, card)
+}
+
+fn rules(tcp: &TcpSettings) -> Rules {
+    Rules {
+        growth: tcp.growth,
+        timestamps: tcp.timestamps,
+        timeout_floor: tcp.timeout_floor,
+        timeout_forgets: tcp.timeout_forgets,
+    }
+}
+
+impl Card {
+    /// A flow of cross traffic that never ends.
+    fn endless(group: u16, class: Class) -> Self {
+        Card {
+            group,
+            class,
+            incarnation: 0,
+            last_size: 0,
+            last: u32::MAX,
+        }
+    }
+}
+
+/// What one stream carries.
+#[derive(Debug, Clone, Copy)]
+struct Share {
+    segments: u32,
+    /// Payload of the last segment.
+    last: Bytes,
+}
+
+impl Share {
+    fn of(scenario: &Scenario, stream: u32) -> Self {
+        let segment = scenario.segment();
+        let last = |bytes: Bytes| match bytes.get() % segment.get() {
+            0 => segment,
+            rest => Bytes::new(rest),
+        };
+        match scenario.work {
+            Work::Endless => Share {
+                segments: u32::MAX,
+                last: segment,
+            },
+            Work::PerStream(bytes) => Share {
+                segments: bytes.get().div_ceil(segment.get()) as u32,
+                last: last(bytes),
+            },
+            Work::Striped(bytes) => {
+                let segments = bytes.get().div_ceil(segment.get());
+                let streams = u64::from(scenario.streams);
+                let extra = u64::from(u64::from(stream) < segments % streams);
+                let is_last = stream + 1 == scenario.streams;
+                Share {
+                    segments: (segments / streams + extra) as u32,
+                    last: if is_last { last(bytes) } else { segment },
+                }
+            }
+        }
+    }
+
+    fn card(self, scenario: &Scenario) -> Card {
+        Card {
+            group: STREAMS,
+            class: scenario.class,
+            incarnation: 0,
+            last_size: (self.last + scenario.tcp.header).get() as u32,
+            last: match self.segments {
+                u32::MAX => u32::MAX,
+                segments => segments - 1,
+            },
+        }
+    }
+}
+
+/// When the flows begin.
+struct StartTimes {
+    within: Span,
+    source: StartSource,
+}
+
+enum StartSource {
+    Seeded(Pcg64),
+    ParkMiller(u64),
+}
+
+/// Park and Miller 1988: x = 16807 x mod 2^31 - 1.
+const PARK_MILLER: u64 = 2_147_483_647;
+
+impl StartTimes {
+    fn new(tcp: &TcpSettings, seed: u64) -> Self {
+        let source = match tcp.starts {
+            Starts::Seeded => StartSource::Seeded(Pcg64::seed_from_u64(seed ^ 0x7374_6172_7473)),
+            Starts::ParkMiller => StartSource::ParkMiller((seed % PARK_MILLER).max(1)),
+        };
+        StartTimes {
+            within: tcp.start_within,
+            source,
+        }
+    }
+
+    fn next(&mut self) -> Time {
+        let share = match &mut self.source {
+            StartSource::Seeded(random) => (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64,
+            StartSource::ParkMiller(state) => {
+                *state = *state * 16_807 % PARK_MILLER;
+                *state as f64 / PARK_MILLER as f64
+            }
+        };
+        Time::ZERO + Span::from_secs_f64(self.within.as_secs_f64() * share)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn start_times_are_those_of_park_and_miller() {
+        let path = PathSpec::load("lan").unwrap();
+        let mut starts = StartTimes::new(&TcpSettings::ns2(&path), 1);
+        // 16807 / (2^31 - 1) s.
+        assert_eq!(starts.next(), Time::from_nanos(7_826));
+    }
+}
