@@ -6,12 +6,13 @@
 //!
 //! Left out: several machines, and a bound on the folder's size; it can be deleted at any time.
 //!
-//! Reading order: [`Grid`] for which runs, [`run`] for running them, [`Cache`] for keeping them,
+//! Reading order: [`Grid`] and [`Plan`] for which runs, [`run`] for running them, [`Cache`] for keeping them,
 //! `entry.rs` for the text they are kept as.
 
 mod cache;
 mod entry;
 mod grid;
+mod plan;
 mod workers;
 
 use std::io;
@@ -23,6 +24,7 @@ use units::Span;
 
 pub use cache::{Cache, CacheError};
 pub use grid::{Grid, RUNS_MAX};
+pub use plan::{Plan, interval_to_draw, scenario};
 pub use workers::{check, run};
 
 /// A run that is done.
@@ -56,6 +58,13 @@ pub struct Progress {
     pub cached: usize,
     /// The share of the simulated time that lies behind, 0 to 1. Runs may end early.
     pub share: f64,
+}
+
+impl Progress {
+    /// The share that lies behind, of `whole` steps.
+    pub fn share_of(&self, whole: u64) -> u64 {
+        (self.share.clamp(0.0, 1.0) * whole as f64).round() as u64
+    }
 }
 
 /// Why a campaign has no result.

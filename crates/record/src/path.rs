@@ -44,6 +44,51 @@ pub enum Queue {
         #[serde(flatten)]
         limit: QueueLimit,
     },
+    /// Random early detection.
+    Red {
+        /// The most that waits.
+        #[serde(flatten)]
+        limit: QueueLimit,
+        /// Average queue at which dropping begins.
+        min_packets: u32,
+        /// Average queue at which `drop_ratio` is reached.
+        max_packets: u32,
+        /// Probability of a drop at `max_packets`.
+        drop_ratio: f64,
+        /// Weight of one arrival in the average.
+        weight_ratio: f64,
+        /// Whether packets that understand it are marked instead.
+        ecn: bool,
+    },
+    /// Controlled delay.
+    #[serde(rename = "codel")]
+    CoDel {
+        /// The most that waits.
+        #[serde(flatten)]
+        limit: QueueLimit,
+        /// The wait that is acceptable for ever.
+        target_seconds: f64,
+        /// How long the wait has to stay above it.
+        interval_seconds: f64,
+        /// Whether packets that understand it are marked instead.
+        ecn: bool,
+    },
+    /// Three classes, the better one always first.
+    Strict {
+        /// The most that waits in each class.
+        #[serde(flatten)]
+        limit: QueueLimit,
+    },
+    /// Three classes with shares of the rate.
+    Weighted {
+        /// The most that waits in each class.
+        #[serde(flatten)]
+        limit: QueueLimit,
+        /// Share of the scavenger class.
+        scavenger_ratio: f64,
+        /// Share of the priority class.
+        priority_ratio: f64,
+    },
 }
 
 /// The most that waits in a queue: one of the two is there.
@@ -98,6 +143,13 @@ pub struct Cross {
     /// What they send.
     #[serde(flatten)]
     pub traffic: CrossTraffic,
+    /// Congestion control of its TCP streams; absent for that of the hosts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<String>,
+    /// The class of service that its packets ask for.
+    pub class: String,
+    /// Added to the path's delay for this group, once in each direction.
+    pub extra_delay_seconds: f64,
 }
 
 /// What a group of others sends.
@@ -108,6 +160,28 @@ pub enum CrossTraffic {
     Streams {
         /// How many.
         streams: u16,
+        /// Socket buffer of each.
+        window_bytes: u64,
+    },
+    /// Datagrams at a constant rate while a source is on.
+    OnOff {
+        /// How many sources.
+        sources: u16,
+        /// Rate of each while it is on, of whole IP packets.
+        rate_bits_per_second: u64,
+        /// Mean length of the periods in which a source sends.
+        on_seconds: f64,
+        /// Mean length of the periods in which it is silent.
+        off_seconds: f64,
+    },
+    /// TCP transfers that begin at random, with sizes from a Pareto distribution.
+    Transfers {
+        /// How many begin in a second, on average.
+        transfers_per_second: f64,
+        /// Mean size.
+        mean_size_bytes: u64,
+        /// Shape of the distribution of sizes.
+        shape: f64,
         /// Socket buffer of each.
         window_bytes: u64,
     },
@@ -142,6 +216,32 @@ impl From<path::QueueSpec> for Queue {
         match queue {
             path::QueueSpec::DropTail(limit) => Queue::DropTail {
                 limit: limit.into(),
+            },
+            path::QueueSpec::Red(red) => Queue::Red {
+                limit: red.limit.into(),
+                min_packets: red.min,
+                max_packets: red.max,
+                drop_ratio: red.probability,
+                weight_ratio: red.weight,
+                ecn: red.ecn,
+            },
+            path::QueueSpec::CoDel(codel) => Queue::CoDel {
+                limit: codel.limit.into(),
+                target_seconds: codel.target.as_secs_f64(),
+                interval_seconds: codel.interval.as_secs_f64(),
+                ecn: codel.ecn,
+            },
+            path::QueueSpec::Strict { limit } => Queue::Strict {
+                limit: limit.into(),
+            },
+            path::QueueSpec::Weighted {
+                limit,
+                scavenger,
+                priority,
+            } => Queue::Weighted {
+                limit: limit.into(),
+                scavenger_ratio: scavenger,
+                priority_ratio: priority,
             },
         }
     }
@@ -192,9 +292,42 @@ impl From<&path::Hosts> for Hosts {
 impl From<&path::Cross> for Cross {
     fn from(cross: &path::Cross) -> Self {
         Cross {
-            traffic: CrossTraffic::Streams {
-                streams: cross.streams,
-                window_bytes: cross.window.get(),
+            traffic: cross.traffic.into(),
+            congestion: cross.congestion.clone(),
+            class: cross.class.to_string(),
+            extra_delay_seconds: cross.extra_delay.as_secs_f64(),
+        }
+    }
+}
+
+impl From<path::CrossTraffic> for CrossTraffic {
+    fn from(traffic: path::CrossTraffic) -> Self {
+        match traffic {
+            path::CrossTraffic::Streams { streams, window } => CrossTraffic::Streams {
+                streams,
+                window_bytes: window.get(),
+            },
+            path::CrossTraffic::OnOff {
+                sources,
+                rate,
+                on,
+                off,
+            } => CrossTraffic::OnOff {
+                sources,
+                rate_bits_per_second: rate.bits_per_second(),
+                on_seconds: on.as_secs_f64(),
+                off_seconds: off.as_secs_f64(),
+            },
+            path::CrossTraffic::Transfers {
+                per_second,
+                mean_size,
+                shape,
+                window,
+            } => CrossTraffic::Transfers {
+                transfers_per_second: per_second,
+                mean_size_bytes: mean_size.get(),
+                shape,
+                window_bytes: window.get(),
             },
         }
     }

@@ -195,19 +195,46 @@ fn full_simulate() -> Document<Simulate> {
 
 /// The keys of the path's description, with every kind of queue, loss and cross traffic.
 fn path_keys() -> Keys {
-    let texts = [
-        r#"{ kind = "drop-tail", limit = "100packets" }
-           loss = { kind = "random", rate = 0.01 }"#,
-        r#"{ kind = "drop-tail", limit = "128KiB" }
-           loss = { kind = "gilbert-elliott", enter = 0.01, leave = 0.2 }"#,
+    let kinds = [
+        (
+            r#"{ kind = "drop-tail", limit = "100packets" }"#,
+            r#"{ kind = "random", rate = 0.01 }"#,
+            r#"streams = 1
+               window = "64KiB"
+               congestion = "reno""#,
+        ),
+        (
+            r#"{ kind = "red", limit = "100packets", min = "10packets", max = "30packets" }"#,
+            r#"{ kind = "gilbert-elliott", enter = 0.01, leave = 0.2 }"#,
+            r#"kind = "on-off"
+               sources = 10
+               rate = "1Mbit/s"
+               on = "500ms"
+               off = "500ms""#,
+        ),
+        (
+            r#"{ kind = "codel", limit = "128KiB" }"#,
+            r#"{ kind = "random", rate = 0.01 }"#,
+            r#"kind = "transfers"
+               per_second = 10.0
+               mean_size = "30kB"
+               window = "64KiB""#,
+        ),
+        (
+            r#"{ kind = "weighted", limit = "128KiB" }"#,
+            r#"{ kind = "random", rate = 0.01 }"#,
+            r#"streams = 1
+               window = "64KiB""#,
+        ),
     ];
     let mut found = Keys::new();
-    for text in texts {
+    for (queue, loss, cross) in kinds {
         let text = format!(
-            "[forward]\nrate = \"1Mbit/s\"\ndelay = \"1ms\"\nqueue = {text}\n\
-             [[cross]]\nstreams = 1\nwindow = \"64KiB\"\n"
+            "[forward]\nrate = \"10Mbit/s\"\ndelay = \"1ms\"\nqueue = {queue}\nloss = {loss}\n\
+             [[cross]]\n{cross}\n"
         );
-        let spec = ::path::PathSpec::from_toml("full", &text).unwrap();
+        let spec = ::path::PathSpec::from_toml("full", &text);
+        let spec = spec.unwrap_or_else(|error| panic!("{error}: {}\n{text}", error.hint()));
         let json = serde_json::to_string(&crate::Path::from(&spec)).unwrap();
         found.extend(keys(&json).into_iter().map(|key| format!("path.{key}")));
     }

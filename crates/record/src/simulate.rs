@@ -17,7 +17,7 @@ pub use figures::{
     Aggregate, Causes, Completion, CrossFigures, CrossGroup, Figures, QueueFigures, RttFigures,
 };
 pub use run::{CauseCounts, SeriesSample, SimulatedCross, SimulatedRun, SimulatedStream};
-pub use terms::{AccessLink, Growth, SimulatedTcp, Starts, Terms};
+pub use terms::{AccessLink, Growth, SimulatedTcp, Starts, Terms, TimeoutPart};
 
 /// The body of a `trunkline/simulate` document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

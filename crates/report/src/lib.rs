@@ -18,5 +18,5 @@ pub mod terminal;
 pub mod words;
 
 pub use html::page;
-pub use plot::PlotError;
+pub use plot::{PlotError, simulated::all as plots};
 pub use terminal::{Paint, origin, text};

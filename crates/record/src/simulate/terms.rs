@@ -20,6 +20,8 @@ pub struct Terms {
     /// How often the state was recorded; absent when it was not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series_interval_seconds: Option<f64>,
+    /// The class of service that the streams' packets ask for.
+    pub class: String,
     /// How the hosts' TCP is set up.
     pub tcp: SimulatedTcp,
 }
@@ -31,8 +33,12 @@ pub struct SimulatedTcp {
     pub initial_window_segments: u32,
     /// IP and TCP headers with options.
     pub header_bytes: u64,
-    /// The least retransmission timeout.
+    /// Whether every acknowledgement measures a round trip.
+    pub timestamps: bool,
+    /// The least retransmission timeout, or the least that is added to the round trip.
     pub timeout_min_seconds: f64,
+    /// Which of the two.
+    pub timeout_min_of: TimeoutPart,
     /// How long an acknowledgement may wait; absent when none waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack_seconds: Option<f64>,
@@ -51,6 +57,16 @@ pub struct SimulatedTcp {
     pub starts: Starts,
     /// Whether a timeout forgets what was selectively acknowledged.
     pub timeout_forgets: bool,
+}
+
+/// What a least timeout bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimeoutPart {
+    /// The timeout as a whole.
+    Whole,
+    /// What is added to the smoothed round trip.
+    Margin,
 }
 
 /// What makes a window grow.
@@ -97,6 +113,7 @@ impl Terms {
             bytes,
             per_stream_bytes: per_stream,
             series_interval_seconds: scenario.series_interval.map(units::Span::as_secs_f64),
+            class: scenario.class.to_string(),
             tcp: (&scenario.tcp).into(),
         }
     }
@@ -110,10 +127,16 @@ impl Terms {
 
 impl From<&sim::TcpSettings> for SimulatedTcp {
     fn from(tcp: &sim::TcpSettings) -> Self {
+        let (part, least) = match tcp.timeout_floor {
+            sim::TimeoutFloor::Whole(least) => (TimeoutPart::Whole, least),
+            sim::TimeoutFloor::Margin(least) => (TimeoutPart::Margin, least),
+        };
         SimulatedTcp {
             initial_window_segments: tcp.initial_window,
             header_bytes: tcp.header.get(),
-            timeout_min_seconds: tcp.timeout_min.as_secs_f64(),
+            timestamps: tcp.timestamps,
+            timeout_min_seconds: least.as_secs_f64(),
+            timeout_min_of: part,
             delayed_ack_seconds: tcp.delayed_ack.map(units::Span::as_secs_f64),
             growth: tcp.growth.into(),
             ecn: tcp.ecn,

@@ -43,10 +43,7 @@ fn tiles(campaign: &Campaign) -> Vec<Tile> {
 
 fn section(campaign: &Campaign, grid: &Grid<'_>) -> Result<Markup, PlotError> {
     let measure = simulated::measure(&campaign.scenario);
-    let title = match campaign.scenario.data_bytes(1) {
-        None => "goodput",
-        Some(_) => "throughput",
-    };
+    let title = simulated::title(&campaign.scenario);
     let (curves, map) = (
         plot::against_streams(grid, title)?,
         plot::heatmap(grid, title)?,

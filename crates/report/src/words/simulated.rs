@@ -121,6 +121,14 @@ pub fn choice(campaign: &Campaign, choice: &Choice) -> Option<String> {
     ))
 }
 
+/// What the numbers of a campaign are, for an axis.
+pub fn title(scenario: &Terms) -> &'static str {
+    match scenario.data_bytes(1) {
+        None => "goodput",
+        Some(_) => "throughput",
+    }
+}
+
 /// What the numbers of a campaign are.
 pub fn measure(scenario: &Terms) -> &'static str {
     match scenario.data_bytes(1) {
