@@ -8,7 +8,7 @@ use crate::check::check;
 use crate::events::{Event, Fate};
 use crate::flow::{Flows, STREAMS};
 use crate::measure::Measure;
-use crate::network::{Network, Step, Way};
+use crate::network::{Network, Way};
 use crate::packet::{Flags, Kind, Packet};
 use crate::receiver::Reply;
 use crate::sender::Outgoing;
@@ -117,8 +117,8 @@ impl Simulation {
             self.handled += 1;
             if at <= alarm {
                 self.now = at;
-                if let Some(step) = self.network.advance(place, at) {
-                    self.on_step(step);
+                if let Some(packet) = self.network.advance(place, at) {
+                    self.on_arrival(packet);
                 }
             } else if let Some((at, alarm)) = self.timers.pop() {
                 self.now = at;
@@ -171,15 +171,6 @@ impl Simulation {
         let offered: u64 = links.iter().map(|link| link.offered.packets).sum();
         links.iter().all(|link| link.are_conserved())
             && self.measure.sent == offered + self.network.entering()
-    }
-
-    #[inline]
-    fn on_step(&mut self, step: Step) {
-        match step {
-            Step::Arrived(packet) => self.on_arrival(packet),
-            Step::Dropped(packet, cause) => self.log(&packet, Fate::Dropped(cause)),
-            Step::Queued => {}
-        }
     }
 
     #[inline]
@@ -366,8 +357,9 @@ impl Simulation {
         }
         let sender = &mut self.flows.senders[flow as usize];
         if sender.may_transmit() && !sender.send.is_set() {
-            let random = self.jitter.next_u64() % self.terms.jitter.as_nanos();
-            let due = self.now + Span::from_nanos(random);
+            let random =
+                u128::from(self.jitter.next_u64()) * u128::from(self.terms.jitter.as_nanos());
+            let due = self.now + Span::from_nanos((random >> 64) as u64);
             sender
                 .send
                 .move_to(due, &mut self.timers, Alarm::Send(flow));
@@ -446,8 +438,6 @@ impl Simulation {
     fn emit(&mut self, packet: Packet) {
         self.measure.sent += 1;
         self.log(&packet, Fate::Sent);
-        if let Some(step) = self.network.send(packet, self.now) {
-            self.on_step(step);
-        }
+        self.network.send(packet, self.now);
     }
 }
