@@ -1,14 +1,18 @@
-//! Turns the name of a target into something that runs.
+//! Turns the name of a target into something that runs, and runs many simulations at once.
 //!
 //! `HOST[:PORT]` is a live host; `emu:PATH` an emulated path with our own server at its far end.
 //! Both come out as a [`Target`], and nobody who drives one has to know which it is.
 //!
-//! Left out: simulated paths, other tools' servers, and on emulated paths all cross traffic but
-//! best-effort streams, which is refused.
+//! A simulation is no target yet: [`campaign`] runs scenarios by themselves.
+//!
+//! Left out: simulated paths as targets, other tools' servers, and on emulated paths all cross traffic
+//! but best-effort streams, which is refused.
 //!
 //! Reading order: [`TargetName`] for what is accepted, [`EmulatedNetwork`] for a path with its
-//! cross traffic, `emulated.rs` and `live.rs` for the two kinds of target.
+//! cross traffic, `emulated.rs` and `live.rs` for the two kinds of target, [`campaign`] for
+//! simulations.
 
+pub mod campaign;
 mod emulated;
 mod error;
 mod live;

@@ -209,7 +209,8 @@ fn cut(label: &str) -> String {
     }
 }
 
-fn empty(paint: Paint) -> Table {
+/// A table without rows that keeps to the page.
+pub(super) fn empty(paint: Paint) -> Table {
     let mut table = Table::new();
     table
         .load_style(NOTHING)
@@ -223,7 +224,7 @@ fn empty(paint: Paint) -> Table {
 }
 
 /// The columns in `numbers` to the right; two spaces between columns, one after the mark.
-fn align(table: &mut Table, numbers: Range<usize>) {
+pub(super) fn align(table: &mut Table, numbers: Range<usize>) {
     let last = table.column_count().saturating_sub(1);
     for (index, column) in table.column_iter_mut().enumerate() {
         let gap = match index {
