@@ -4,9 +4,11 @@ mod bits;
 mod check;
 mod control;
 mod flow;
+mod held_back;
 mod measure;
 mod network;
 mod packet;
+mod probe;
 mod receiver;
 mod result;
 mod round_trip;
@@ -15,13 +17,16 @@ mod scoreboard;
 mod sender;
 mod setup;
 mod simulation;
+mod state;
 mod timers;
 mod variant;
 
+pub use probe::Probe;
 pub use result::{
     CrossResult, Drops, QueueUse, RoundTrips, RunResult, Sample, StreamResult, WorkDone,
 };
 pub use round_trip::TimeoutFloor;
 pub use scenario::{Access, Growth, Scenario, ScenarioError, Starts, TcpSettings, Work};
 pub use simulation::{Simulation, run};
+pub use state::StreamState;
 pub use variant::{Variant, VariantError};

@@ -22,6 +22,8 @@ pub struct Scenario {
     pub class: Class,
     /// What they carry.
     pub work: Work,
+    /// How long the path is left to its cross traffic before the streams start.
+    pub idle: Span,
     /// When the run ends at the latest.
     pub duration: Span,
     /// What is not counted at the beginning.
@@ -132,6 +134,7 @@ impl Scenario {
             variant,
             class: Class::BestEffort,
             work: Work::Endless,
+            idle: Span::ZERO,
             duration: Span::from_secs(30),
             warmup: Span::ZERO,
             seed: 1,

@@ -4,6 +4,7 @@ use units::{Span, Time};
 
 use crate::Variant;
 use crate::control::{Acked, Control, Window};
+use crate::held_back::HeldBack;
 use crate::packet::{Flags, Packet};
 use crate::round_trip::{RoundTrip, TimeoutFloor};
 use crate::scenario::Growth;
@@ -114,6 +115,7 @@ pub(crate) struct Sender {
     control: Control,
     board: Box<Scoreboard>,
     pub(crate) tally: Tally,
+    pub(crate) held_back: HeldBack,
 }
 
 impl Sender {
@@ -149,6 +151,7 @@ impl Sender {
             control: Control::new(variant),
             board: Box::default(),
             tally: Tally::default(),
+            held_back: HeldBack::default(),
         }
     }
 
@@ -162,6 +165,17 @@ impl Sender {
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.una >= self.limit
+    }
+
+    /// One beyond the highest segment that was ever sent.
+    pub(crate) fn highest(&self) -> u32 {
+        self.highest
+    }
+
+    /// Segments that were sent and are not acknowledged in order.
+    #[inline]
+    pub(crate) fn outstanding(&self) -> u32 {
+        self.next - self.una
     }
 
     /// The congestion window, in segments.
@@ -494,6 +508,17 @@ impl Sender {
         self.tally.retransmitted += u64::from(again);
         self.highest = self.highest.max(self.next);
         Some(Outgoing { number, again })
+    }
+
+    /// All was sent that may be sent now: notes whether something is on the way, and whether the buffers
+    /// and not the congestion window keep it from being more.
+    #[inline]
+    pub(crate) fn note_limits(&mut self, now: Time) {
+        let outstanding = self.outstanding();
+        let by_buffer = outstanding >= self.outstanding_max
+            && self.next < self.limit
+            && f64::from((self.pipe() + 1).min(self.outstanding_max)) <= self.window.size;
+        self.held_back.note(outstanding > 0, by_buffer, now);
     }
 
     /// Whether the next segment has to tell that the window was reduced; asked once for each.

@@ -13,16 +13,17 @@ use crate::receiver::Reply;
 use crate::sender::Outgoing;
 use crate::setup;
 use crate::timers::{Alarm, Timers};
-use crate::{RunResult, Scenario, ScenarioError};
+use crate::{Probe, RunResult, Scenario, ScenarioError};
 
 /// A run that can be advanced little by little, for progress and for telemetry on the way.
 #[derive(Debug)]
 pub struct Simulation {
-    scenario: Scenario,
-    terms: Terms,
+    pub(crate) scenario: Scenario,
+    pub(crate) terms: Terms,
     network: Network,
     timers: Timers,
-    flows: Flows,
+    pub(crate) flows: Flows,
+    pub(crate) probes: Vec<Probe>,
     jitter: Pcg64,
     measure: Measure,
     now: Time,
@@ -74,6 +75,7 @@ impl Simulation {
             timers,
             measure: Measure::new(scenario, flows.cards.len()),
             flows,
+            probes: Vec::new(),
             jitter: Pcg64::seed_from_u64(scenario.seed ^ 0x6a69_7474_6572),
             now: Time::ZERO,
             end: Time::ZERO + scenario.duration,
@@ -164,6 +166,11 @@ impl Simulation {
             }),
             Kind::SynAck => self.on_connected(packet),
             Kind::Datagram => {}
+            Kind::Echo => self.emit(Packet {
+                kind: Kind::EchoReply,
+                ..packet
+            }),
+            Kind::EchoReply => self.on_echo_reply(&packet),
         }
     }
 
@@ -333,6 +340,7 @@ impl Simulation {
             self.emit(packet);
             sent = true;
         }
+        self.flows.senders[flow as usize].note_limits(self.now);
         if sent && !self.flows.senders[flow as usize].timeout.is_set() {
             self.wait_for_answer(flow);
         }
@@ -360,7 +368,7 @@ impl Simulation {
 
     /// A packet with a header and nothing more.
     #[inline]
-    fn packet(&self, kind: Kind, flow: u32) -> Packet {
+    pub(crate) fn packet(&self, kind: Kind, flow: u32) -> Packet {
         let card = &self.flows.cards[flow as usize];
         Packet {
             sent: self.now,
@@ -377,7 +385,7 @@ impl Simulation {
     }
 
     #[inline]
-    fn emit(&mut self, packet: Packet) {
+    pub(crate) fn emit(&mut self, packet: Packet) {
         let group = self.flows.cards[packet.flow as usize].group;
         self.measure.sent += 1;
         if let Some(step) = self.network.send(packet, group, self.now) {
