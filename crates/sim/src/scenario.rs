@@ -127,7 +127,12 @@ impl Scenario {
             problem: format!("the path asks for `{congestion}`, which is not simulated"),
             hint: "choose a variant yourself, for example `--variant cubic`".to_owned(),
         })?;
-        Ok(Scenario {
+        Ok(Scenario::of(path, variant))
+    }
+
+    /// The same with streams of one's own choice.
+    pub fn of(path: PathSpec, variant: Variant) -> Self {
+        Scenario {
             path,
             streams: 1,
             window: None,
@@ -141,7 +146,7 @@ impl Scenario {
             tcp: TcpSettings::linux(),
             series_interval: None,
             log: false,
-        })
+        }
     }
 }
 

@@ -172,6 +172,11 @@ impl Sender {
         self.highest
     }
 
+    /// How many segments there are to send; `None` without end.
+    pub(crate) fn limit(&self) -> Option<u32> {
+        (self.limit < u32::MAX).then_some(self.limit)
+    }
+
     /// Segments that were sent and are not acknowledged in order.
     #[inline]
     pub(crate) fn outstanding(&self) -> u32 {

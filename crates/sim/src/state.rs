@@ -14,6 +14,8 @@ pub struct StreamState {
     pub delivered: Bytes,
     /// Payload that was sent, repeats included.
     pub sent: Bytes,
+    /// Payload that was not sent yet; `None` when there is no end of it.
+    pub unsent: Option<Bytes>,
     /// Payload of a full segment.
     pub segment: Bytes,
     /// Congestion window, in segments.
@@ -70,6 +72,7 @@ impl Simulation {
             acknowledged: payload(sender.acknowledged()),
             delivered: payload(receiver.in_order()),
             sent: payload(sender.highest()) + segment.times(sender.tally.retransmitted),
+            unsent: sender.limit().map(|limit| payload(limit) - payload(sender.highest())),
             segment,
             window: window.size,
             threshold: window.threshold.is_finite().then_some(window.threshold),
@@ -118,6 +121,7 @@ mod tests {
             let stream = simulation.stream(index).unwrap();
             assert_eq!(stream.delivered, Bytes::new(10_001));
             assert_eq!(stream.acknowledged, Bytes::new(10_001));
+            assert_eq!(stream.unsent, Some(Bytes::ZERO));
             assert_eq!((stream.outstanding, stream.retransmitted), (0, 0));
             // The seventh segment has no eighth beside it: its acknowledgement waits 40 ms.
             assert!(stream.busy < Span::from_millis(45), "{:?}", stream.busy);
