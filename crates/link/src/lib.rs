@@ -19,6 +19,7 @@ mod books;
 mod counters;
 mod element;
 mod link;
+mod occupancy;
 mod queue;
 mod random;
 mod send_times;

@@ -6,6 +6,7 @@ use path::LinkSpec;
 use units::{Bytes, Span, Time};
 
 use crate::books::Books;
+use crate::occupancy::Occupancy;
 use crate::queue::Queue;
 use crate::send_times::SendTimes;
 use crate::wire_loss::WireLoss;
@@ -41,6 +42,7 @@ pub struct Link<P> {
     loss: WireLoss,
     /// Packets on the way and when they arrive; arrivals never overtake.
     wire: VecDeque<(Time, P)>,
+    occupancy: Occupancy,
     books: Books<P>,
 }
 
@@ -55,6 +57,7 @@ impl<P: Packet> Link<P> {
             sender_free: Time::ZERO,
             loss: WireLoss::new(spec.loss, seed),
             wire: VecDeque::new(),
+            occupancy: Occupancy::default(),
             books: Books::new(),
         }
     }
@@ -88,6 +91,12 @@ impl<P: Packet> Link<P> {
         self.queue.bytes()
     }
 
+    /// How many packets waited, summed over time: the mean over a span is the difference between its
+    /// ends, divided by its length. True of `now` right after [`settle`](Link::settle).
+    pub fn queue_packet_nanoseconds(&self, now: Time) -> u128 {
+        self.occupancy.until(now)
+    }
+
     /// Does all sending that begins by `now`. [`offer`](Element::offer) and [`poll`](Element::poll) do
     /// this by themselves; it is for who reads the queue or the counters in between.
     #[inline]
@@ -96,6 +105,8 @@ impl<P: Packet> Link<P> {
             let Some(packet) = self.queue.poll(self.sender_free, &mut self.books) else {
                 break;
             };
+            let packets = self.queue.packets();
+            self.occupancy.change(packets, self.sender_free);
             self.send(packet);
         }
     }
@@ -116,7 +127,10 @@ impl<P: Packet> Link<P> {
         let size = packet.size();
         let admission = self.queue.offer(packet, now, &mut self.books);
         match admission {
-            Admission::Accepted => self.books.admit(size),
+            Admission::Accepted => {
+                self.occupancy.change(self.queue.packets(), now);
+                self.books.admit(size);
+            }
             Admission::Dropped(cause) => self.books.refuse(size, cause),
         }
         admission

@@ -1,5 +1,6 @@
 //! Which scenarios can be run.
 
+use path::CrossTraffic;
 use units::{Bytes, Span};
 
 use crate::scenario::{Scenario, ScenarioError, Work};
@@ -25,6 +26,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     window(scenario)?;
     work(scenario)?;
     access(scenario)?;
+    cross(scenario)?;
     size(scenario)
 }
 
@@ -111,6 +113,29 @@ fn access(scenario: &Scenario) -> Result<(), ScenarioError> {
         ),
         false => Ok(()),
     }
+}
+
+/// Transfers that come faster than the link carries them would pile up without bound.
+fn cross(scenario: &Scenario) -> Result<(), ScenarioError> {
+    let rate = scenario.path.forward.rate;
+    for (index, cross) in scenario.path.cross.iter().enumerate() {
+        let CrossTraffic::Transfers { .. } = cross.traffic else {
+            continue;
+        };
+        match cross.traffic.mean_load() {
+            Some(load) if load >= rate => {
+                let number = index + 1;
+                return refuse(
+                    format!(
+                        "the transfers of cross traffic {number} ask for {load} of a link of {rate}"
+                    ),
+                    "let fewer of them come, or make them smaller",
+                );
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Segment numbers have 32 bits, and nobody waits for that many.

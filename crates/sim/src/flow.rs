@@ -27,6 +27,8 @@ pub(crate) struct Flows {
     pub senders: Vec<Sender>,
     pub receivers: Vec<Receiver>,
     pub cards: Vec<Card>,
+    /// Places of transfers that are over.
+    free: Vec<u32>,
 }
 
 impl Flows {
@@ -35,5 +37,30 @@ impl Flows {
         self.receivers.push(Receiver::new());
         self.cards.push(card);
         self.cards.len() as u32 - 1
+    }
+
+    /// Like [`add`](Flows::add), but takes the place of a flow that is over where there is one.
+    pub(crate) fn add_transfer(&mut self, sender: Sender, card: Card) -> u32 {
+        let Some(flow) = self.free.pop() else {
+            return self.add(sender, card);
+        };
+        let place = flow as usize;
+        let incarnation = self.cards[place].incarnation;
+        self.senders[place] = sender;
+        self.receivers[place] = Receiver::new();
+        self.cards[place] = Card {
+            incarnation,
+            ..card
+        };
+        flow
+    }
+
+    /// A flow is over: what is still on its way for it will find nobody.
+    pub(crate) fn retire(&mut self, flow: u32) {
+        let card = &mut self.cards[flow as usize];
+        card.incarnation = card.incarnation.wrapping_add(1);
+        self.senders[flow as usize].stop();
+        self.receivers[flow as usize].delayed.clear();
+        self.free.push(flow);
     }
 }

@@ -3,6 +3,7 @@
 mod bits;
 mod check;
 mod control;
+mod events;
 mod flow;
 mod held_back;
 mod measure;
@@ -19,8 +20,10 @@ mod setup;
 mod simulation;
 mod state;
 mod timers;
+mod traffic;
 mod variant;
 
+pub use events::{Event, Fate, PacketKind};
 pub use probe::Probe;
 pub use result::{
     CrossResult, Drops, QueueUse, RoundTrips, RunResult, Sample, StreamResult, WorkDone,

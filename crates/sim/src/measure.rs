@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use link::Counters;
 use units::{Bytes, Rate, Span, Time};
 
-use crate::flow::{Flows, STREAMS};
+use crate::flow::Flows;
 use crate::network::{Network, Way};
 use crate::result::{
     CrossResult, Drops, QueueUse, RoundTrips, RunResult, Sample, StreamResult, WorkDone,
@@ -26,6 +26,7 @@ pub(crate) struct Measure {
     completed: Vec<Option<Time>>,
     series: Vec<Sample>,
     payload: Bytes,
+    cross: Vec<CrossStanding>,
 }
 
 /// All counts at one moment.
@@ -33,7 +34,16 @@ pub(crate) struct Measure {
 struct Standing {
     at: Time,
     flows: Vec<FlowStanding>,
+    cross: Vec<CrossStanding>,
     links: [Counters; 2],
+    queue_packet_nanoseconds: u128,
+}
+
+/// What one group of cross traffic has delivered.
+#[derive(Debug, Clone, Copy, Default)]
+struct CrossStanding {
+    payload: u64,
+    transfers: u64,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -44,7 +54,7 @@ struct FlowStanding {
 }
 
 impl Standing {
-    fn of(flows: &Flows, network: &Network, at: Time) -> Self {
+    fn of(measure: &Measure, flows: &Flows, network: &mut Network, at: Time) -> Self {
         let flow = |sender: &crate::sender::Sender| FlowStanding {
             acknowledged: sender.acknowledged(),
             retransmitted: sender.tally.retransmitted,
@@ -52,20 +62,26 @@ impl Standing {
         };
         Standing {
             at,
-            flows: flows.senders.iter().map(flow).collect(),
+            flows: flows.senders[..measure.completed.len()]
+                .iter()
+                .map(flow)
+                .collect(),
+            cross: measure.cross.clone(),
+            queue_packet_nanoseconds: network.queue_packet_nanoseconds(at),
             links: [Way::Forward, Way::Backward].map(|way| *network.counters(way)),
         }
     }
 }
 
 impl Measure {
-    pub(crate) fn new(scenario: &Scenario, flows: usize) -> Self {
+    pub(crate) fn new(scenario: &Scenario) -> Self {
         let histogram = Histogram::new_with_bounds(1_000, ROUND_TRIP_MAX_NANOS, 3);
         Measure {
             sent: 0,
             warm: false,
             at_warm: Standing {
-                flows: vec![FlowStanding::default(); flows],
+                flows: vec![FlowStanding::default(); scenario.streams as usize],
+                cross: vec![CrossStanding::default(); scenario.path.cross.len()],
                 ..Standing::default()
             },
             round_trips: histogram.expect("the bounds are constants that the crate accepts"),
@@ -73,6 +89,7 @@ impl Measure {
             completed: vec![None; scenario.streams as usize],
             series: Vec::new(),
             payload: scenario.segment(),
+            cross: vec![CrossStanding::default(); scenario.path.cross.len()],
         }
     }
 
@@ -89,24 +106,36 @@ impl Measure {
         self.completed[flow as usize] = Some(now);
     }
 
+    /// Cross traffic of `group` delivered so many bytes.
+    #[inline]
+    pub(crate) fn on_cross_delivered(&mut self, group: u16, payload: u32) {
+        self.cross[usize::from(group) - 1].payload += u64::from(payload);
+    }
+
+    /// A short transfer of `group` is complete.
+    pub(crate) fn on_transfer(&mut self, group: u16) {
+        self.cross[usize::from(group) - 1].transfers += 1;
+    }
+
     pub(crate) fn on_warm(&mut self, flows: &Flows, network: &mut Network, now: Time) {
         self.warm = true;
-        self.at_warm = Standing::of(flows, network, now);
+        self.at_warm = Standing::of(self, flows, network, now);
     }
 
     pub(crate) fn sample(&mut self, flows: &Flows, network: &mut Network, now: Time) {
         let streams = self.completed.len();
         let windows = flows.senders[..streams].iter();
-        let acknowledged = |range: &[crate::sender::Sender]| {
-            let segments = range.iter().map(|sender| u64::from(sender.acknowledged()));
-            self.payload.times(segments.sum())
-        };
+        let segments = windows
+            .clone()
+            .map(|sender| u64::from(sender.acknowledged()));
+        let cross: u64 = self.cross.iter().map(|cross| cross.payload).sum();
+        let acknowledged = self.payload.times(segments.sum());
         self.series.push(Sample {
             at: now,
             queue_packets: network.queue_packets(now),
             windows: windows.map(|sender| sender.window().size).collect(),
-            acknowledged: acknowledged(&flows.senders[..streams]),
-            cross_delivered: acknowledged(&flows.senders[streams..]),
+            acknowledged,
+            cross_delivered: Bytes::new(cross),
         });
     }
 
@@ -118,7 +147,7 @@ impl Measure {
         now: Time,
         events: u64,
     ) -> RunResult {
-        let end = Standing::of(flows, network, now);
+        let end = Standing::of(&self, flows, network, now);
         let measured = now.since(self.at_warm.at);
         let [forward, _] = end.links;
         let streams = 0..scenario.streams as usize;
@@ -128,11 +157,11 @@ impl Measure {
             streams: streams
                 .map(|flow| self.stream(scenario, &end, flow, measured))
                 .collect(),
-            cross: self.cross(scenario, flows, &end, measured),
+            cross: self.cross(&end, measured),
             drops: self.drops(&end),
             marks: forward.marked.packets - self.at_warm.links[0].marked.packets,
             queue: QueueUse {
-                mean_packets: 0.0,
+                mean_packets: self.mean_queue(&end, measured),
                 peak_bytes: forward.queue_peak,
             },
             utilisation: self.utilisation(scenario, &end, measured),
@@ -165,25 +194,13 @@ impl Measure {
         }
     }
 
-    fn cross(
-        &self,
-        scenario: &Scenario,
-        flows: &Flows,
-        end: &Standing,
-        measured: Span,
-    ) -> Vec<CrossResult> {
-        let group = |index: usize| {
-            let own = flows.cards.iter().enumerate();
-            let own = own.filter(|(_, card)| card.group == STREAMS + 1 + index as u16);
-            let segments = own.map(|(flow, _)| {
-                u64::from(end.flows[flow].acknowledged - self.at_warm.flows[flow].acknowledged)
-            });
-            CrossResult {
-                goodput: Rate::of(scenario.segment().times(segments.sum()), measured),
-                transfers: 0,
-            }
+    fn cross(&self, end: &Standing, measured: Span) -> Vec<CrossResult> {
+        let groups = self.at_warm.cross.iter().zip(&end.cross);
+        let result = |(from, to): (&CrossStanding, &CrossStanding)| CrossResult {
+            goodput: Rate::of(Bytes::new(to.payload - from.payload), measured),
+            transfers: to.transfers - from.transfers,
         };
-        (0..scenario.path.cross.len()).map(group).collect()
+        groups.map(result).collect()
     }
 
     /// Of both links: a packet that is lost on its way back is lost as well.
@@ -196,6 +213,14 @@ impl Measure {
             drops.wire_loss += to.dropped_wire_loss.packets - from.dropped_wire_loss.packets;
         }
         drops
+    }
+
+    fn mean_queue(&self, end: &Standing, measured: Span) -> f64 {
+        let area = end.queue_packet_nanoseconds - self.at_warm.queue_packet_nanoseconds;
+        match measured.as_nanos() {
+            0 => 0.0,
+            nanos => area as f64 / nanos as f64,
+        }
     }
 
     fn utilisation(&self, scenario: &Scenario, end: &Standing, measured: Span) -> f64 {

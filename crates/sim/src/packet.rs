@@ -37,11 +37,13 @@ pub(crate) enum Kind {
 pub(crate) struct Packet {
     /// When it was sent; an acknowledgement echoes the segment's (RFC 7323).
     pub sent: Time,
-    /// The flow's place.
+    /// The flow's place; of a datagram, its source's.
     pub flow: u32,
     /// The segment, or the one that the receiver expects next.
     pub number: u32,
     pub kind: Kind,
+    /// The group of hosts that it belongs to.
+    pub group: u16,
     /// Which of the flows that used this place.
     pub incarnation: u8,
     pub flags: Flags,
@@ -85,6 +87,24 @@ impl Flags {
 }
 
 impl Packet {
+    /// Nothing yet, sent at `now`.
+    #[inline]
+    pub(crate) fn empty(now: Time) -> Self {
+        Packet {
+            sent: now,
+            flow: 0,
+            number: 0,
+            kind: Kind::Data,
+            group: 0,
+            incarnation: 0,
+            flags: Flags::default(),
+            class: Class::BestEffort,
+            block_count: 0,
+            size: 0,
+            blocks: Default::default(),
+        }
+    }
+
     /// The blocks that are used.
     pub(crate) fn sacked(&self) -> &[Block] {
         &self.blocks[..usize::from(self.block_count)]

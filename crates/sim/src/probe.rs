@@ -89,7 +89,10 @@ mod tests {
         // The queue of 1 MiB adds up to 84 ms to the 100 ms of the path.
         let idle = round_trips("capped-buffers", Span::from_secs(20));
         let least = Span::from_millis(100);
-        assert!(idle.iter().all(|trip| trip.unwrap() - least < Span::from_micros(10)));
+        assert!(
+            idle.iter()
+                .all(|trip| trip.unwrap() - least < Span::from_micros(10))
+        );
         let loaded = round_trips("oc3-80ms", Span::ZERO);
         let longest = loaded.iter().flatten().max().unwrap();
         assert!(*longest > Span::from_millis(85), "{longest}");

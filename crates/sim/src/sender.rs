@@ -183,6 +183,14 @@ impl Sender {
         self.next - self.una
     }
 
+    /// Nothing is sent or waited for any more.
+    pub(crate) fn stop(&mut self) {
+        self.next = self.una;
+        self.limit = self.una;
+        self.timeout.clear();
+        self.send.clear();
+    }
+
     /// The congestion window, in segments.
     pub(crate) fn window(&self) -> Window {
         self.window

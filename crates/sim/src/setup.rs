@@ -13,6 +13,7 @@ use crate::scenario::{Scenario, Starts, TcpSettings, Work};
 use crate::sender::{Rules, Sender};
 use crate::simulation::Terms;
 use crate::timers::{Alarm, Timers};
+use crate::traffic::Source;
 
 impl Scenario {
     /// The payload of a full segment.
@@ -104,6 +105,38 @@ fn cross_sender(scenario: &Scenario, cross: &Cross, window: Bytes, segments: u32
         segments_in(window, scenario.segment()),
         segments,
     )
+}
+
+/// The sources of all cross traffic that comes and goes, and the timers that wake them.
+pub(crate) fn sources(scenario: &Scenario, timers: &mut Timers) -> Vec<Source> {
+    let datagram = Bytes::new(u64::from(scenario.path.hosts.mtu));
+    let cross = scenario.path.cross.iter().enumerate();
+    let own = cross.flat_map(|(index, cross)| Source::of(cross, index, datagram, scenario.seed));
+    let mut sources: Vec<Source> = own.collect();
+    for (index, source) in sources.iter_mut().enumerate() {
+        timers.set(source.begin(), Alarm::Source(index as u32));
+    }
+    sources
+}
+
+/// The two ends of a short transfer.
+pub(crate) fn transfer(scenario: &Scenario, source: &Source, size: Bytes) -> (Sender, Card) {
+    let segment = scenario.segment();
+    let segments = size
+        .get()
+        .div_ceil(segment.get())
+        .min(u64::from(u32::MAX - 1)) as u32;
+    let last = Bytes::new((size.get() - 1) % segment.get() + 1);
+    let cross = &scenario.path.cross[source.cross];
+    let card = Card {
+        group: source.group,
+        class: source.class,
+        incarnation: 0,
+        last_size: (last + scenario.tcp.header).get() as u32,
+        last: segments - 1,
+    };
+    let sender = cross_sender(scenario, cross, source.window, segments);
+    (sender, card)
 }
 
 fn rules(tcp: &TcpSettings) -> Rules {

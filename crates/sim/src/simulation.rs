@@ -5,14 +5,16 @@ use rand_pcg::Pcg64;
 use units::{Bytes, Span, Time};
 
 use crate::check::check;
+use crate::events::{Event, Fate};
 use crate::flow::{Flows, STREAMS};
 use crate::measure::Measure;
-use crate::network::{Network, Step, Way};
+use crate::network::{Network, Way};
 use crate::packet::{Flags, Kind, Packet};
 use crate::receiver::Reply;
 use crate::sender::Outgoing;
 use crate::setup;
 use crate::timers::{Alarm, Timers};
+use crate::traffic::{Deed, Source};
 use crate::{Probe, RunResult, Scenario, ScenarioError};
 
 /// A run that can be advanced little by little, for progress and for telemetry on the way.
@@ -24,13 +26,15 @@ pub struct Simulation {
     timers: Timers,
     pub(crate) flows: Flows,
     pub(crate) probes: Vec<Probe>,
+    sources: Vec<Source>,
     jitter: Pcg64,
+    events: Option<Vec<Event>>,
     measure: Measure,
     now: Time,
     end: Time,
     /// Streams that have something left to carry.
     unfinished: u32,
-    events: u64,
+    handled: u64,
 }
 
 /// What all flows of a run have in common.
@@ -65,22 +69,29 @@ impl Simulation {
         let terms = setup::terms(scenario);
         let mut timers = Timers::default();
         let flows = setup::flows(scenario, &mut timers);
+        let sources = setup::sources(scenario, &mut timers);
         timers.set(Time::ZERO + scenario.warmup, Alarm::WarmupOver);
         if scenario.series_interval.is_some() {
             timers.set(Time::ZERO, Alarm::Sample);
         }
+        let mut network = setup::network(scenario, &terms);
+        if scenario.log {
+            network.report_losses();
+        }
         Ok(Simulation {
             terms,
-            network: setup::network(scenario, &terms),
+            network,
             timers,
-            measure: Measure::new(scenario, flows.cards.len()),
+            measure: Measure::new(scenario),
             flows,
             probes: Vec::new(),
+            sources,
+            events: scenario.log.then(Vec::new),
             jitter: Pcg64::seed_from_u64(scenario.seed ^ 0x6a69_7474_6572),
             now: Time::ZERO,
             end: Time::ZERO + scenario.duration,
             unfinished: scenario.streams,
-            events: 0,
+            handled: 0,
             scenario: scenario.clone(),
         })
     }
@@ -105,19 +116,40 @@ impl Simulation {
                 self.now = until;
                 return until >= self.end;
             }
-            self.events += 1;
+            self.handled += 1;
             if at <= alarm {
                 self.now = at;
-                if let Some(step) = self.network.advance(place, at) {
-                    self.on_step(step);
+                if let Some(packet) = self.network.advance(place, at) {
+                    self.on_arrival(packet);
                 }
             } else if let Some((at, alarm)) = self.timers.pop() {
                 self.now = at;
                 self.on_alarm(alarm);
             }
+            if self.events.is_some() {
+                self.log_losses();
+            }
             debug_assert!(self.is_conserved(), "at {}", self.now.as_secs_f64());
         }
         true
+    }
+
+    /// What happened to packets since this was last asked; nothing unless the scenario wants a log.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        self.events.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    #[inline]
+    fn log(&mut self, packet: &Packet, fate: Fate) {
+        if let Some(events) = &mut self.events {
+            events.push(Event::of(packet, fate, self.now));
+        }
+    }
+
+    fn log_losses(&mut self) {
+        while let Some((packet, cause)) = self.network.take_lost() {
+            self.log(&packet, Fate::Dropped(cause));
+        }
     }
 
     /// What it showed.
@@ -131,7 +163,7 @@ impl Simulation {
             &self.flows,
             &mut self.network,
             self.now,
-            self.events,
+            self.handled,
         )
     }
 
@@ -144,17 +176,12 @@ impl Simulation {
     }
 
     #[inline]
-    fn on_step(&mut self, step: Step) {
-        match step {
-            Step::Arrived(packet) => self.on_arrival(packet),
-            Step::Queued(_) | Step::Dropped(..) => {}
-        }
-    }
-
-    #[inline]
     fn on_arrival(&mut self, packet: Packet) {
-        let flow = packet.flow as usize;
-        if self.flows.cards[flow].incarnation != packet.incarnation {
+        self.log(&packet, Fate::Received);
+        if packet.kind == Kind::Datagram {
+            return self.measure.on_cross_delivered(packet.group, packet.size);
+        }
+        if self.flows.cards[packet.flow as usize].incarnation != packet.incarnation {
             return;
         }
         match packet.kind {
@@ -214,22 +241,29 @@ impl Simulation {
         } else if restart {
             sender.timeout.clear();
         }
-        if sender.acknowledged() > before {
+        let advanced = sender.acknowledged() - before;
+        if advanced > 0 {
             let done = sender.is_done();
-            self.on_progress(flow, packet.sent, done);
+            self.on_progress(&packet, advanced, done);
         }
         self.transmit(flow);
     }
 
     #[inline]
-    fn on_progress(&mut self, flow: u32, sent: Time, done: bool) {
-        if self.flows.cards[flow as usize].group != STREAMS {
-            return;
-        }
-        self.measure.on_round_trip(self.now.since(sent));
-        if done {
-            self.measure.on_completed(flow, self.now);
-            self.unfinished -= 1;
+    fn on_progress(&mut self, ack: &Packet, advanced: u32, done: bool) {
+        if ack.group == STREAMS {
+            self.measure.on_round_trip(self.now.since(ack.sent));
+            if done {
+                self.measure.on_completed(ack.flow, self.now);
+                self.unfinished -= 1;
+            }
+        } else {
+            let payload = advanced * (self.terms.full - self.terms.header);
+            self.measure.on_cross_delivered(ack.group, payload);
+            if done {
+                self.measure.on_transfer(ack.group);
+                self.flows.retire(ack.flow);
+            }
         }
     }
 
@@ -267,7 +301,33 @@ impl Simulation {
                     self.on_timeout(flow);
                 }
             }
-            Alarm::Source(_) => {}
+            Alarm::Source(index) => self.on_source(index),
+        }
+    }
+
+    /// A source of cross traffic does what it does.
+    fn on_source(&mut self, index: u32) {
+        let source = &mut self.sources[index as usize];
+        let (deed, next) = source.act(self.now);
+        self.timers.set(next, Alarm::Source(index));
+        match deed {
+            Deed::Nothing => {}
+            Deed::Datagram => {
+                let packet = Packet {
+                    group: source.group,
+                    class: source.class,
+                    flow: index,
+                    kind: Kind::Datagram,
+                    size: self.terms.full,
+                    ..Packet::empty(self.now)
+                };
+                self.emit(packet);
+            }
+            Deed::Transfer(size) => {
+                let (sender, card) = setup::transfer(&self.scenario, source, size);
+                let flow = self.flows.add_transfer(sender, card);
+                self.connect(flow);
+            }
         }
     }
 
@@ -304,8 +364,9 @@ impl Simulation {
         }
         let sender = &mut self.flows.senders[flow as usize];
         if sender.may_transmit() && !sender.send.is_set() {
-            let random = self.jitter.next_u64() % self.terms.jitter.as_nanos();
-            let due = self.now + Span::from_nanos(random);
+            let random =
+                u128::from(self.jitter.next_u64()) * u128::from(self.terms.jitter.as_nanos());
+            let due = self.now + Span::from_nanos((random >> 64) as u64);
             sender
                 .send
                 .move_to(due, &mut self.timers, Alarm::Send(flow));
@@ -366,30 +427,25 @@ impl Simulation {
         }
     }
 
-    /// A packet with a header and nothing more.
+    /// A packet of `flow` with a header and nothing more.
     #[inline]
     pub(crate) fn packet(&self, kind: Kind, flow: u32) -> Packet {
         let card = &self.flows.cards[flow as usize];
         Packet {
-            sent: self.now,
             flow,
-            number: 0,
             kind,
-            incarnation: card.incarnation,
-            flags: Flags::default(),
+            group: card.group,
             class: card.class,
-            block_count: 0,
+            incarnation: card.incarnation,
             size: self.terms.header,
-            blocks: Default::default(),
+            ..Packet::empty(self.now)
         }
     }
 
     #[inline]
     pub(crate) fn emit(&mut self, packet: Packet) {
-        let group = self.flows.cards[packet.flow as usize].group;
         self.measure.sent += 1;
-        if let Some(step) = self.network.send(packet, group, self.now) {
-            self.on_step(step);
-        }
+        self.log(&packet, Fate::Sent);
+        self.network.send(packet, self.now);
     }
 }

@@ -72,7 +72,9 @@ impl Simulation {
             acknowledged: payload(sender.acknowledged()),
             delivered: payload(receiver.in_order()),
             sent: payload(sender.highest()) + segment.times(sender.tally.retransmitted),
-            unsent: sender.limit().map(|limit| payload(limit) - payload(sender.highest())),
+            unsent: sender
+                .limit()
+                .map(|limit| payload(limit) - payload(sender.highest())),
             segment,
             window: window.size,
             threshold: window.threshold.is_finite().then_some(window.threshold),
