@@ -1,5 +1,7 @@
 //! What can be written after `trunkline`. Flags mean what iperf3's users expect.
 
+mod simulate;
+
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::net::IpAddr;
@@ -10,6 +12,8 @@ use std::str::FromStr;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use observe::{StreamCount, Window};
 use units::{Bytes, Rate, Span};
+
+pub(crate) use simulate::{Compat, DURATION_MAX, Simulate};
 
 /// Finds how bulk data moves fastest over a long, fat network, and what limits it.
 ///
@@ -30,6 +34,7 @@ pub(crate) enum Command {
     Tune(Tune),
     Measure(Measure),
     Emulate(Emulate),
+    Simulate(Box<Simulate>),
     Report(Report),
 }
 

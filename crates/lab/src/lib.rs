@@ -1,14 +1,19 @@
-//! Turns the name of a target into something that runs.
+//! Turns the name of a target into something that runs, and runs many simulations at once.
 //!
 //! `HOST[:PORT]` is a live host; `emu:PATH` an emulated path with our own server at its far end;
 //! `sim:PATH` a path in virtual time. All come out as a [`Target`], and nobody who drives one has to
 //! know which it is.
 //!
-//! Left out: other tools' servers.
+//! [`campaign`] runs scenarios by themselves, many at once.
+//!
+//! Left out: other tools' servers, and on emulated paths all cross traffic but best-effort streams,
+//! which is refused.
 //!
 //! Reading order: [`TargetName`] for what is accepted, [`EmulatedNetwork`] for a path with its
-//! cross traffic, `emulated.rs`, `simulated.rs` and `live.rs` for the kinds of target.
+//! cross traffic, `emulated.rs`, `simulated.rs` and `live.rs` for the kinds of target, [`campaign`]
+//! for simulations.
 
+pub mod campaign;
 mod emulated;
 mod error;
 mod live;
