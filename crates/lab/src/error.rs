@@ -47,7 +47,8 @@ impl LabError {
             LabError::Path(error) => Some(error.hint()),
             LabError::Emulation(error) => error.hint().map(str::to_owned),
             LabError::Address(_) => Some(
-                "give a host like `dtn.example.org:5201`, or a path like `emu:slac-cern` or `sim:slac-cern`"
+                "give a host like `dtn.example.org:5201`, or a path like `emu:slac-cern` or \
+                 `sim:slac-cern`"
                     .to_owned(),
             ),
             LabError::NotEmulated { .. } => Some(

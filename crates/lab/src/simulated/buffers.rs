@@ -2,7 +2,8 @@
 //!
 //! Calibrated on Linux 6.18 against the largest amount outstanding that `TCP_INFO` showed over emulated
 //! paths: 64 KiB, 256 KiB and 1 MiB asked for, and automatic buffers, with packets of 576 to 9000
-//! bytes. The rule below was within one segment in ten cases, and within 4 of 14483 in the eleventh.
+//! bytes. The rule below was within two segments in ten cases, and within 4 of 14483 in the eleventh;
+//! `TCP_INFO` counts segments that are not full as well.
 //!
 //! The kernel doubles what it is asked for. Of a receive buffer it offers the share that is payload
 //! where each packet sits in memory of its own (`tcp_win_from_space` with `scaling_ratio`): 160/256 for
@@ -135,7 +136,8 @@ mod tests {
         buffers.window().get() / segment.get()
     }
 
-    /// `tcpi_unacked` over emulated paths on Linux 6.18. It counts a last segment that is not full.
+    /// The largest `tcpi_unacked` over emulated paths on Linux 6.18. It counts segments that are not
+    /// full, one or two of them, and was read ten times a second.
     #[test]
     fn as_much_is_outstanding_as_the_kernel_showed() {
         let kib = Bytes::from_kib;
@@ -155,7 +157,7 @@ mod tests {
         ] {
             let here = outstanding(window, mtu, receive_max);
             assert!(
-                here.abs_diff(seen) <= 1 + here / 1_000,
+                here.abs_diff(seen) <= 2 + here / 1_000,
                 "{window} at {mtu}: {here}, the kernel {seen}"
             );
         }
