@@ -32,7 +32,15 @@ fn comparable(mut document: Value) -> Value {
 fn the_same_seed_gives_the_same_document() {
     let measured = |seed| {
         comparable(json(&[
-            "measure", "sim:slac-cern", "-P", "8", "-w", "64K", "--seed", seed, "--json",
+            "measure",
+            "sim:slac-cern",
+            "-P",
+            "8",
+            "-w",
+            "64K",
+            "--seed",
+            seed,
+            "--json",
         ]))
     };
     assert_eq!(measured("5"), measured("5"));
@@ -46,7 +54,16 @@ fn a_measurement_has_everything_that_an_emulated_one_has() {
     let saved = folder.path().join("measure.json");
     let files = (page.to_str().unwrap(), saved.to_str().unwrap());
     let document = json(&[
-        "measure", "sim:slac-cern", "-P", "8", "-w", "64K", "--json", "--report", files.0, "--save",
+        "measure",
+        "sim:slac-cern",
+        "-P",
+        "8",
+        "-w",
+        "64K",
+        "--json",
+        "--report",
+        files.0,
+        "--save",
         files.1,
     ]);
     assert_eq!(document["target"]["kind"], "simulated");

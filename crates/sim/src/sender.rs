@@ -161,15 +161,15 @@ impl Sender {
         self.una
     }
 
+    /// Segments that were sent at least once.
+    pub(crate) fn sent(&self) -> u32 {
+        self.highest
+    }
+
     /// Whether all there was to send is acknowledged.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.una >= self.limit
-    }
-
-    /// One beyond the highest segment that was ever sent.
-    pub(crate) fn highest(&self) -> u32 {
-        self.highest
     }
 
     /// How many segments there are to send; `None` without end.
@@ -540,3 +540,6 @@ impl Sender {
         std::mem::take(&mut self.tells_reduction)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,6 @@
 use units::{Bytes, Span};
 
 use crate::Simulation;
-use crate::flow::Card;
 
 /// One stream at one moment; counts run from the beginning of the run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,17 +63,17 @@ impl Simulation {
             return None;
         }
         let (sender, receiver) = (&self.flows.senders[flow], &self.flows.receivers[flow]);
-        let payload = |segments| self.payload(&self.flows.cards[flow], segments);
         let (busy, window_limited) = sender.held_back.until(self.now());
         let window = sender.window();
         let segment = self.scenario.segment();
+        let payload = |segments| self.flows.cards[flow].payload(segments, segment);
         Some(StreamState {
             acknowledged: payload(sender.acknowledged()),
             delivered: payload(receiver.in_order()),
-            sent: payload(sender.highest()) + segment.times(sender.tally.retransmitted),
+            sent: payload(sender.sent()) + segment.times(sender.tally.retransmitted),
             unsent: sender
                 .limit()
-                .map(|limit| payload(limit) - payload(sender.highest())),
+                .map(|limit| payload(limit) - payload(sender.sent())),
             segment,
             window: window.size,
             threshold: window.threshold.is_finite().then_some(window.threshold),
@@ -87,16 +86,6 @@ impl Simulation {
             busy,
             window_limited,
         })
-    }
-
-    /// What the first `segments` of a flow carry: all are full but its last.
-    fn payload(&self, card: &Card, segments: u32) -> Bytes {
-        let full = self.scenario.segment();
-        let all = full.times(u64::from(segments));
-        match segments > card.last {
-            true => all - full + Bytes::new(u64::from(card.last_size - self.terms.header)),
-            false => all,
-        }
     }
 }
 
