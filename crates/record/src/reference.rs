@@ -218,6 +218,7 @@ fn path_keys() -> Keys {
             r#"kind = "transfers"
                per_second = 10.0
                mean_size = "30kB"
+               shape = 1.2
                window = "64KiB""#,
         ),
         (

@@ -79,6 +79,11 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "TIME", value_parser = interval)]
     pub series: Option<Span>,
 
+    /// Write a line for every packet sent, dropped and received; for a single setting, of the first
+    /// seed
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+
     /// Where finished runs are kept [default: trunkline/simulate in $XDG_CACHE_HOME or ~/.cache]
     #[arg(long, value_name = "DIR")]
     pub cache: Option<PathBuf>,
