@@ -5,7 +5,8 @@
 //!
 //! A simulation is no target yet: [`campaign`] runs scenarios by themselves.
 //!
-//! Left out: simulated paths as targets, and other tools' servers.
+//! Left out: simulated paths as targets, other tools' servers, and on emulated paths all cross traffic
+//! but best-effort streams, which is refused.
 //!
 //! Reading order: [`TargetName`] for what is accepted, [`EmulatedNetwork`] for a path with its
 //! cross traffic, `emulated.rs` and `live.rs` for the two kinds of target, [`campaign`] for

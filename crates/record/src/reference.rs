@@ -89,8 +89,11 @@ fn full_emulation() -> Document<Emulation> {
         offered: count,
         delivered: count,
         dropped_queue_full: count,
+        dropped_early: count,
+        dropped_sojourn: count,
         dropped_wire_loss: count,
         in_flight: count,
+        marked: count,
         queue_peak_bytes: 1500,
     };
     let body = Emulation {

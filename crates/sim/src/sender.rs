@@ -158,6 +158,11 @@ impl Sender {
         self.una
     }
 
+    /// Segments that were sent at least once.
+    pub(crate) fn sent(&self) -> u32 {
+        self.highest
+    }
+
     /// Whether all there was to send is acknowledged.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
@@ -510,3 +515,6 @@ impl Sender {
         std::mem::take(&mut self.tells_reduction)
     }
 }
+
+#[cfg(test)]
+mod tests;

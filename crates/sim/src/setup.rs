@@ -132,7 +132,7 @@ pub(crate) fn transfer(scenario: &Scenario, source: &Source, size: Bytes) -> (Se
         group: source.group,
         class: source.class,
         incarnation: 0,
-        last_size: (last + scenario.tcp.header).get() as u32,
+        last_payload: last.get() as u32,
         last: segments - 1,
     };
     let sender = cross_sender(scenario, cross, source.window, segments);
@@ -155,7 +155,7 @@ impl Card {
             group,
             class,
             incarnation: 0,
-            last_size: 0,
+            last_payload: 0,
             last: u32::MAX,
         }
     }
@@ -203,7 +203,7 @@ impl Share {
             group: STREAMS,
             class: scenario.class,
             incarnation: 0,
-            last_size: (self.last + scenario.tcp.header).get() as u32,
+            last_payload: self.last.get() as u32,
             last: match self.segments {
                 u32::MAX => u32::MAX,
                 segments => segments - 1,

@@ -156,6 +156,10 @@ impl Simulation {
     /// When packets were lost without a trace: an error in the simulator, never in the scenario.
     pub fn finish(mut self) -> RunResult {
         assert!(self.is_conserved(), "packets were lost without a trace");
+        assert!(
+            self.flows.are_consistent(),
+            "something was acknowledged that had not arrived, or arrived unsent"
+        );
         self.measure.finish(
             &self.scenario,
             &self.flows,
@@ -404,7 +408,7 @@ impl Simulation {
         let card = self.flows.cards[flow as usize];
         let reduced = self.flows.senders[flow as usize].takes_reduction_notice();
         let size = match outgoing.number == card.last {
-            true => card.last_size,
+            true => card.last_payload + self.terms.header,
             false => self.terms.full,
         };
         Packet {
