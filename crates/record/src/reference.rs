@@ -225,7 +225,7 @@ fn path_keys() -> Keys {
                window = "64KiB""#,
         ),
         (
-            r#"{ kind = "weighted", limit = "128KiB" }"#,
+            r#"{ kind = "weighted", limit = "128KiB", scavenger = 0.01, priority = 0.3 }"#,
             r#"{ kind = "random", rate = 0.01 }"#,
             r#"streams = 1
                window = "64KiB""#,
