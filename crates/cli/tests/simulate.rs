@@ -71,7 +71,7 @@ fn help_names_every_option_with_its_default() {
         "--report",
         "1..40",
         "16k..512k",
-        "a sixth of the duration",
+        "a fifth of the duration",
     ] {
         assert!(text.contains(part), "{part} is missing in:\n{text}");
     }
@@ -166,7 +166,7 @@ fn one_setting_gives_the_keys_that_scripts_rely_on() {
     assert_eq!(seen["schema"], "trunkline/simulate");
     assert_eq!(seen["path"]["name"], "dadc-dumbbell-cross5");
     assert_eq!(seen["scenario"]["seeds"], serde_json::json!([1, 2, 3]));
-    assert_eq!(seen["scenario"]["warmup_seconds"], 1.0);
+    assert_eq!(seen["scenario"]["warmup_seconds"], 1.2);
     // The link carries 100 Mbit/s of whole packets; streams and cross traffic fill most of it.
     let rate = |pointer: &str| seen.pointer(pointer).unwrap().as_f64().unwrap();
     let both = rate("/aggregate/goodput_bits_per_second") + rate("/cross/goodput_bits_per_second");

@@ -42,7 +42,7 @@ pub(crate) struct Simulate {
     #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Span>,
 
-    /// What is not counted at the beginning [default: a sixth of the duration, with data nothing]
+    /// What is not counted at the beginning [default: a fifth of the duration, with data nothing]
     #[arg(long, value_name = "TIME", value_parser = warmup)]
     pub warmup: Option<Span>,
 
