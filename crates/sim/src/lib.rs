@@ -7,6 +7,7 @@ mod events;
 mod flow;
 mod measure;
 mod network;
+mod pacer;
 mod packet;
 mod receiver;
 mod result;
