@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
 
-.PHONY: demo build test check peers bench clean
+.PHONY: demo build test check peers bench bench-sim agreement clean
 
 demo: build
 	./target/release/trunkline demo
@@ -28,6 +28,13 @@ peers:
 
 bench:
 	@echo "one script per question: see bench/README.md"
+
+# trunkline simulate beside ns-2 and ns-3: what a packet costs, and whether the figures agree.
+bench-sim: build
+	python3 bench/simulator.py
+
+agreement: build
+	python3 bench/agreement.py
 
 clean:
 	$(CARGO) clean

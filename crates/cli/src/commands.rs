@@ -5,4 +5,5 @@ pub(crate) mod emulate;
 pub(crate) mod measure;
 pub(crate) mod report;
 pub(crate) mod serve;
+pub(crate) mod simulate;
 pub(crate) mod tune;

@@ -2,15 +2,18 @@
 
 use std::error::Error;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use emu::EmuError;
 use lab::LabError;
+use lab::campaign::{CacheError, CampaignError};
 use net::BindError;
 use observe::{Fault, TargetError};
 use path::PathError;
 use record::{LoadError, SaveError};
 use report::PlotError;
+use sim::ScenarioError;
 use tune::TuneError;
 
 /// How the program ends.
@@ -67,6 +70,27 @@ impl Failure {
             .causes
             .insert(0, "the search ended early".to_owned());
         failure
+    }
+
+    /// The request was wrong in a way that only the program itself knows.
+    pub(crate) fn wrong_request(problem: &str, hint: &str) -> Self {
+        Failure {
+            exit: Exit::WrongRequest,
+            causes: vec![problem.to_owned()],
+            hint: Some(hint.to_owned()),
+        }
+    }
+
+    /// A folder could not be made.
+    pub(crate) fn folder(folder: &Path, error: &io::Error) -> Self {
+        Failure {
+            exit: Exit::Failed,
+            causes: vec![
+                format!("cannot make the folder {}", folder.display()),
+                error.to_string(),
+            ],
+            hint: Some("name a folder that you may write to".to_owned()),
+        }
     }
 
     /// Writes it to standard error and gives the exit code.
@@ -136,6 +160,28 @@ impl From<EmuError> for Failure {
 impl From<BindError> for Failure {
     fn from(error: BindError) -> Self {
         Failure::new(Exit::Failed, &error, error.hint().map(str::to_owned))
+    }
+}
+
+impl From<ScenarioError> for Failure {
+    fn from(error: ScenarioError) -> Self {
+        Failure::new(Exit::WrongRequest, &error, Some(error.hint.clone()))
+    }
+}
+
+impl From<CampaignError> for Failure {
+    fn from(error: CampaignError) -> Self {
+        let exit = match error {
+            CampaignError::Scenario(_) | CampaignError::TooMany { .. } => Exit::WrongRequest,
+            CampaignError::Cancelled { .. } => Exit::Stopped,
+        };
+        Failure::new(exit, &error, Some(error.hint()))
+    }
+}
+
+impl From<CacheError> for Failure {
+    fn from(error: CacheError) -> Self {
+        Failure::new(Exit::Failed, &error, Some(error.hint().to_owned()))
     }
 }
 

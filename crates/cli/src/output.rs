@@ -22,19 +22,23 @@ where
     B: Body,
     AnyDocument: From<Document<B>>,
 {
+    deliver_any(&document.into(), output)
+}
+
+/// The same for a document of a kind that only the run has decided.
+pub(crate) fn deliver_any(document: &AnyDocument, output: &Output) -> Result<(), Failure> {
     let json = document.to_json();
-    let document = AnyDocument::from(document);
     // Printed first: a file that cannot be written must not cost the result.
     match output.json {
         true => print(&json)?,
-        false => print(&report::text(&document, paint()))?,
+        false => print(&report::text(document, paint()))?,
     }
     if let Some(file) = &output.save {
         record::save(file, &json)?;
         eprintln!("saved {}", file.display());
     }
     if let Some(file) = &output.report {
-        write_page(&document, file)?;
+        write_page(document, file)?;
     }
     Ok(())
 }
@@ -44,6 +48,17 @@ pub(crate) fn write_page(document: &AnyDocument, file: &Path) -> Result<(), Fail
     let page = report::page(document)?;
     record::save(file, &page)?;
     eprintln!("wrote {}", file.display());
+    Ok(())
+}
+
+/// Writes the plots of the document into `folder`, which is made if it does not exist.
+pub(crate) fn write_plots(document: &AnyDocument, folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| Failure::folder(folder, &error))?;
+    for (name, svg) in report::plots(document)? {
+        let file = folder.join(name);
+        record::save(&file, &svg)?;
+        eprintln!("wrote {}", file.display());
+    }
     Ok(())
 }
 

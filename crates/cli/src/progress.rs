@@ -1,6 +1,7 @@
 //! What is shown while a run goes on: one line on a terminal, nothing elsewhere.
 
 use indicatif::{ProgressBar, ProgressStyle};
+use lab::campaign;
 use observe::{Snapshot, Watch};
 use tune::{Onlooker, Request, Sample};
 
@@ -68,6 +69,41 @@ impl Onlooker for Progress {
         ));
     }
 }
+
+/// A bar on standard error that follows many simulations. Not drawn where that is no terminal.
+pub(crate) struct CampaignProgress {
+    bar: ProgressBar,
+}
+
+impl CampaignProgress {
+    pub(crate) fn new(runs: usize) -> Self {
+        let bar = ProgressBar::new(SHARES);
+        let style =
+            ProgressStyle::with_template("{bar:30} {percent:>3} % {msg}  {elapsed}, {eta} left");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_message(format!("0 of {runs} runs"));
+        CampaignProgress { bar }
+    }
+
+    pub(crate) fn show(&mut self, seen: &campaign::Progress) {
+        self.bar.set_position(seen.share_of(SHARES));
+        let kept = match seen.cached {
+            0 => String::new(),
+            cached => format!(", {cached} kept from before"),
+        };
+        self.bar
+            .set_message(format!("{} of {} runs{kept}", seen.done, seen.runs));
+    }
+}
+
+impl Drop for CampaignProgress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Steps of the bar, more than a terminal shows.
+const SHARES: u64 = 1_000;
 
 fn describe(snapshot: &Snapshot) -> String {
     let at = snapshot.at.as_secs_f64();

@@ -5,14 +5,15 @@ use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use link::{Counters, Element, Link, Packet};
+use link::{Counters, Element, Link};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::EventFd;
 use nix::sys::time::TimeSpec;
-use units::{Bytes, Span, Time};
+use units::{Span, Time};
 
 use crate::clock::Clock;
+use crate::ip_packet::IpPacket;
 use crate::tun::Tun;
 
 /// Packets read before the link is served again, so that a flood does not hold up delivery.
@@ -23,16 +24,6 @@ const READ_BATCH: usize = 64;
 const WATCHED: Span = Span::from_micros(60);
 /// ... but only where packets are far enough apart that the watching stays a fraction of the time.
 const WATCH_FROM: Span = Span::from_micros(240);
-
-/// A packet as the kernel wrote it.
-#[derive(Debug)]
-pub(crate) struct IpPacket(Vec<u8>);
-
-impl Packet for IpPacket {
-    fn size(&self) -> Bytes {
-        Bytes::new(self.0.len() as u64)
-    }
-}
 
 /// One direction at work.
 pub(crate) struct Carrier {

@@ -11,7 +11,7 @@
 //! What is left out: more than two hosts, IPv6, and segmentation offload, so one packet is one
 //! read and one write; that bounds the rate to a few Gbit/s at an MTU of 1500.
 //!
-//! Reading order: [`Network`], [`Namespace`], `carrier.rs` for the packets' way, `tun.rs` and
+//! Reading order: [`Network`], [`Namespace`], `carrier.rs` and `ip_packet.rs` for the packets' way, `tun.rs` and
 //! `sysctl.rs` for the kernel's side, [`Program`] for other people's programs.
 
 #![allow(unsafe_code)] // ioctls on TUN devices; each block has its reason
@@ -20,6 +20,7 @@ mod carrier;
 mod clock;
 mod congestion;
 mod error;
+mod ip_packet;
 mod listening;
 mod namespace;
 mod netlink;

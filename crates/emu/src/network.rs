@@ -51,6 +51,13 @@ impl Network {
         let near_end = Arc::new(host(&near, NEAR_ADDRESS, path)?);
         let far_end = Arc::new(host(&far, FAR_ADDRESS, path)?);
         congestion::check_known(&path.hosts.congestion)?;
+        for name in path
+            .cross
+            .iter()
+            .filter_map(|cross| cross.congestion.as_ref())
+        {
+            congestion::check_known(name)?;
+        }
         let mut network = Network {
             near,
             far,

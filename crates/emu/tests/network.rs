@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use emu::{FAR_ADDRESS, NEAR_ADDRESS, Network};
+use nix::sys::socket::{setsockopt, sockopt};
 use path::PathSpec;
 
 fn path(text: &str) -> PathSpec {
@@ -153,6 +154,73 @@ fn loss_has_the_rate_of_the_file() {
         "seed {seed}: {counters:?}"
     );
     assert!(counters.are_conserved(), "{counters:?}");
+}
+
+/// Marks what a socket sends: DSCP in the upper six bits, ECN in the lower two.
+fn set_tos(socket: &UdpSocket, tos: i32) {
+    setsockopt(socket, sockopt::Ipv4Tos, &tos).unwrap();
+}
+
+#[test]
+fn a_better_class_overtakes() {
+    if !testkit::can_emulate() {
+        return;
+    }
+    // 1,000 bytes take 80 ms, so all packets are there before the second is sent.
+    let strict = path(
+        r#"
+        [forward]
+        rate = "100kbit/s"
+        delay = "0ms"
+        queue = { kind = "strict", limit = "100packets" }
+        "#,
+    );
+    let network = Network::up(&strict, 1).unwrap();
+    let (near, far) = datagram_pair(&network);
+    for (dscp, count) in [(1, 5), (0, 5), (46, 5)] {
+        set_tos(&near, dscp << 2);
+        for _ in 0..count {
+            near.send(&[dscp as u8; 972]).unwrap();
+        }
+    }
+    far.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    let mut order = Vec::new();
+    for _ in 0..15 {
+        let mut packet = [0; 972];
+        far.recv(&mut packet).unwrap();
+        order.push(packet[0]);
+    }
+    // The first of all was being sent when the others came.
+    assert_eq!(order, [1, 46, 46, 46, 46, 46, 0, 0, 0, 0, 0, 1, 1, 1, 1]);
+}
+
+#[test]
+fn marked_packets_arrive_with_a_right_checksum() {
+    if !testkit::can_emulate() {
+        return;
+    }
+    let codel = path(
+        r#"
+        [forward]
+        rate = "1Mbit/s"
+        delay = "0ms"
+        queue = { kind = "codel", limit = "100packets", target = "1us", interval = "1ms", ecn = true }
+        "#,
+    );
+    let network = Network::up(&codel, 1).unwrap();
+    let (near, far) = datagram_pair(&network);
+    set_tos(&near, 0b10);
+    for _ in 0..20 {
+        near.send(&[0; 972]).unwrap();
+    }
+    far.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    // The kernel throws away what has a wrong checksum, so that all twenty would not come.
+    for _ in 0..20 {
+        far.recv(&mut [0; 972]).unwrap();
+    }
+    let counters = network.counters().forward;
+    assert!(counters.marked.packets > 10, "{counters:?}");
+    assert_eq!(counters.dropped_sojourn.packets, 0, "{counters:?}");
 }
 
 #[test]

@@ -11,6 +11,8 @@
 //! checks, [`presets`] for the named paths.
 
 mod error;
+#[cfg(test)]
+mod mutation;
 mod parse;
 pub mod presets;
 mod section;

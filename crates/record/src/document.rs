@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::{Demo, Emulation, Host, Measure, Tune, layout};
+use crate::{Campaign, Demo, Emulation, Host, Measure, Simulate, Tune, layout};
 
 /// The version of the shapes in this crate. It rises when a key changes its meaning or vanishes;
 /// new optional keys do not raise it.
@@ -24,11 +24,24 @@ pub enum Schema {
     /// Programs run across an emulated path.
     #[serde(rename = "trunkline/emulate")]
     Emulate,
+    /// One simulated setting with several seeds.
+    #[serde(rename = "trunkline/simulate")]
+    Simulate,
+    /// Many simulated settings.
+    #[serde(rename = "trunkline/campaign")]
+    Campaign,
 }
 
 impl Schema {
     /// Every schema that this version reads.
-    pub const ALL: [Schema; 4] = [Schema::Measure, Schema::Tune, Schema::Demo, Schema::Emulate];
+    pub const ALL: [Schema; 6] = [
+        Schema::Measure,
+        Schema::Tune,
+        Schema::Demo,
+        Schema::Emulate,
+        Schema::Simulate,
+        Schema::Campaign,
+    ];
 
     /// Its name in the document.
     pub const fn name(self) -> &'static str {
@@ -37,6 +50,8 @@ impl Schema {
             Schema::Tune => "trunkline/tune",
             Schema::Demo => "trunkline/demo",
             Schema::Emulate => "trunkline/emulate",
+            Schema::Simulate => "trunkline/simulate",
+            Schema::Campaign => "trunkline/campaign",
         }
     }
 }
@@ -61,6 +76,14 @@ impl Body for Demo {
 
 impl Body for Emulation {
     const SCHEMA: Schema = Schema::Emulate;
+}
+
+impl Body for Simulate {
+    const SCHEMA: Schema = Schema::Simulate;
+}
+
+impl Body for Campaign {
+    const SCHEMA: Schema = Schema::Campaign;
 }
 
 /// Where a document comes from: what the body alone would not tell.
@@ -144,6 +167,10 @@ pub enum AnyDocument {
     Demo(Box<Document<Demo>>),
     /// One run of programs across an emulated path.
     Emulate(Box<Document<Emulation>>),
+    /// One simulated setting.
+    Simulate(Box<Document<Simulate>>),
+    /// Many simulated settings.
+    Campaign(Box<Document<Campaign>>),
 }
 
 impl From<Document<Measure>> for AnyDocument {
@@ -170,6 +197,18 @@ impl From<Document<Emulation>> for AnyDocument {
     }
 }
 
+impl From<Document<Simulate>> for AnyDocument {
+    fn from(document: Document<Simulate>) -> Self {
+        AnyDocument::Simulate(Box::new(document))
+    }
+}
+
+impl From<Document<Campaign>> for AnyDocument {
+    fn from(document: Document<Campaign>) -> Self {
+        AnyDocument::Campaign(Box::new(document))
+    }
+}
+
 impl AnyDocument {
     /// The document as [`Document::to_json`] writes it.
     pub fn to_json(&self) -> String {
@@ -178,6 +217,8 @@ impl AnyDocument {
             AnyDocument::Tune(document) => document.to_json(),
             AnyDocument::Demo(document) => document.to_json(),
             AnyDocument::Emulate(document) => document.to_json(),
+            AnyDocument::Simulate(document) => document.to_json(),
+            AnyDocument::Campaign(document) => document.to_json(),
         }
     }
 
@@ -188,6 +229,8 @@ impl AnyDocument {
             AnyDocument::Tune(document) => &document.origin,
             AnyDocument::Demo(document) => &document.origin,
             AnyDocument::Emulate(document) => &document.origin,
+            AnyDocument::Simulate(document) => &document.origin,
+            AnyDocument::Campaign(document) => &document.origin,
         }
     }
 }

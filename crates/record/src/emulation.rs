@@ -31,10 +31,16 @@ pub struct LinkCounters {
     pub delivered: Count,
     /// Dropped because the queue was full.
     pub dropped_queue_full: Count,
+    /// Dropped by RED before the queue was full.
+    pub dropped_early: Count,
+    /// Dropped by CoDel because they had waited too long.
+    pub dropped_sojourn: Count,
     /// Lost on the wire.
     pub dropped_wire_loss: Count,
     /// Still inside when the counters were read.
     pub in_flight: Count,
+    /// Marked by the queue instead of dropped (ECN).
+    pub marked: Count,
     /// The most that ever waited in the queue.
     pub queue_peak_bytes: u64,
 }
@@ -54,8 +60,11 @@ impl From<&link::Counters> for LinkCounters {
             offered: counters.offered.into(),
             delivered: counters.delivered.into(),
             dropped_queue_full: counters.dropped_queue_full.into(),
+            dropped_early: counters.dropped_early.into(),
+            dropped_sojourn: counters.dropped_sojourn.into(),
             dropped_wire_loss: counters.dropped_wire_loss.into(),
             in_flight: counters.in_flight.into(),
+            marked: counters.marked.into(),
             queue_peak_bytes: counters.queue_peak.get(),
         }
     }

@@ -182,6 +182,8 @@ pub fn parse(path: &Path, text: &str) -> Result<AnyDocument, LoadError> {
         Schema::Tune => shape(path, value).map(AnyDocument::Tune),
         Schema::Demo => shape(path, value).map(AnyDocument::Demo),
         Schema::Emulate => shape(path, value).map(AnyDocument::Emulate),
+        Schema::Simulate => shape(path, value).map(AnyDocument::Simulate),
+        Schema::Campaign => shape(path, value).map(AnyDocument::Campaign),
     }
 }
 

@@ -10,7 +10,8 @@
 //! was judged then and is not judged anew; and an archive of many documents.
 //!
 //! Reading order: [`document`] (the envelope), [`measure`] with [`direction`], [`stream`],
-//! [`round_trip`] and [`cpu`], then [`tune`](mod@tune), [`demo`], and [`file`](mod@file) for the disk.
+//! [`round_trip`] and [`cpu`], then [`tune`](mod@tune), [`demo`], [`simulate`](mod@simulate) with [`path`](mod@path), and
+//! [`file`](mod@file) for the disk.
 
 pub mod cpu;
 pub mod demo;
@@ -22,10 +23,12 @@ pub mod host;
 mod layout;
 pub mod limit;
 pub mod measure;
+pub mod path;
 #[cfg(test)]
 mod reference;
 pub mod round_trip;
 pub mod setting;
+pub mod simulate;
 pub mod stream;
 #[cfg(any(test, feature = "synthetic"))]
 pub mod synthetic;
@@ -40,8 +43,10 @@ pub use file::{LoadError, SaveError, load, parse, save};
 pub use host::Host;
 pub use limit::{Cause, Limit};
 pub use measure::{Interval, Measure, Peer, Run, Steady, Unsettled};
+pub use path::Path;
 pub use round_trip::{Method, Probe, RoundTrips, Series};
 pub use setting::{Direction, HostLimits, Kind, Setting, Target, Window};
+pub use simulate::{Campaign, Simulate};
 pub use stream::{
     Buffer, Buffers, Counted, Delivery, Progress, Stream, StreamDirection, TcpSample,
 };

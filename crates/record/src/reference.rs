@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::simulate::AccessLink;
 use crate::synthetic::{self, Case};
 use crate::{
-    Count, Document, Emulation, Limit, LinkCounters, Measure, Objective, Run, Tune, Unsettled,
+    Count, Document, Emulation, Limit, LinkCounters, Measure, Objective, Run, Simulate, Tune,
+    Unsettled,
 };
 
 const PAGE: &str = include_str!(concat!(
@@ -87,8 +89,11 @@ fn full_emulation() -> Document<Emulation> {
         offered: count,
         delivered: count,
         dropped_queue_full: count,
+        dropped_early: count,
+        dropped_sojourn: count,
         dropped_wire_loss: count,
         in_flight: count,
+        marked: count,
         queue_peak_bytes: 1500,
     };
     let body = Emulation {
@@ -177,6 +182,131 @@ fn every_key_of_an_emulation_is_documented_and_the_other_way_round() {
     own.retain(|key| !key.starts_with("reverse."));
     own.insert("reverse".to_owned());
     assert_eq!(own, documented("emulate"));
+}
+
+/// A simulate document in which every optional key is there, whatever belongs to it.
+fn full_simulate() -> Document<Simulate> {
+    let mut document = synthetic::transfer(false);
+    let body = &mut document.body;
+    body.scenario.per_stream_bytes = Some(1);
+    body.scenario.tcp.access = Some(AccessLink {
+        rate_bits_per_second: 1,
+        delay_seconds: 0.001,
+    });
+    document
+}
+
+/// The keys of the path's description, with every kind of queue, loss and cross traffic.
+fn path_keys() -> Keys {
+    let kinds = [
+        (
+            r#"{ kind = "drop-tail", limit = "100packets" }"#,
+            r#"{ kind = "random", rate = 0.01 }"#,
+            r#"streams = 1
+               window = "64KiB"
+               congestion = "reno""#,
+        ),
+        (
+            r#"{ kind = "red", limit = "100packets", min = "10packets", max = "30packets" }"#,
+            r#"{ kind = "gilbert-elliott", enter = 0.01, leave = 0.2 }"#,
+            r#"kind = "on-off"
+               sources = 10
+               rate = "1Mbit/s"
+               on = "500ms"
+               off = "500ms""#,
+        ),
+        (
+            r#"{ kind = "codel", limit = "128KiB" }"#,
+            r#"{ kind = "random", rate = 0.01 }"#,
+            r#"kind = "transfers"
+               per_second = 10.0
+               mean_size = "30kB"
+               window = "64KiB""#,
+        ),
+        (
+            r#"{ kind = "weighted", limit = "128KiB" }"#,
+            r#"{ kind = "random", rate = 0.01 }"#,
+            r#"streams = 1
+               window = "64KiB""#,
+        ),
+    ];
+    let mut found = Keys::new();
+    for (queue, loss, cross) in kinds {
+        let text = format!(
+            "[forward]\nrate = \"10Mbit/s\"\ndelay = \"1ms\"\nqueue = {queue}\nloss = {loss}\n\
+             [[cross]]\n{cross}\n"
+        );
+        let spec = ::path::PathSpec::from_toml("full", &text);
+        let spec = spec.unwrap_or_else(|error| panic!("{error}: {}\n{text}", error.hint()));
+        let json = serde_json::to_string(&crate::Path::from(&spec)).unwrap();
+        found.extend(keys(&json).into_iter().map(|key| format!("path.{key}")));
+    }
+    found
+}
+
+/// The path's keys with the reverse link's folded into one, as the page has them.
+fn folded(keys: Keys) -> Keys {
+    let keep = |key: &String| !key.starts_with("path.reverse.");
+    let mut kept: Keys = keys.into_iter().filter(keep).collect();
+    kept.insert("path.reverse".to_owned());
+    kept
+}
+
+#[test]
+fn every_key_of_a_simulated_path_is_documented_and_the_other_way_round() {
+    assert_eq!(folded(path_keys()), documented("The simulated path"));
+}
+
+#[test]
+fn every_key_of_a_simulate_is_documented_and_the_other_way_round() {
+    let found = keys(&full_simulate().to_json());
+    let found = without(found, &[&documented("Every document")]);
+    let own = found.into_iter().filter(|key| !key.starts_with("path."));
+    let expected = all_of(&["A simulated setting", "simulate"]);
+    assert_eq!(own.collect::<Keys>(), expected);
+}
+
+#[test]
+fn every_key_of_a_campaign_is_documented_and_the_other_way_round() {
+    let found = keys(&synthetic::campaign().to_json());
+    let cells = below(&found, "cells[].");
+    let missing = without(cells, &[&documented("A simulated setting")]);
+    assert_eq!(missing, Keys::new());
+    let others = [&documented("Every document"), &documented("simulate")];
+    let own = found
+        .into_iter()
+        .filter(|key| !key.starts_with("path.") && !key.starts_with("cells[]."));
+    let mut own = without(own.collect(), &others);
+    own.insert("cells[]".to_owned());
+    assert_eq!(own, documented("campaign"));
+}
+
+#[test]
+fn what_scripts_rely_on_in_a_simulate_is_where_it_was_promised() {
+    let json = full_simulate().to_json();
+    assert_eq!(at(&json, "/schema"), "trunkline/simulate");
+    assert!(at(&json, "/aggregate/goodput_bits_per_second").is_u64());
+    assert!(at(&json, "/cross/goodput_bits_per_second").is_u64());
+    assert!(at(&json, "/drops").is_number());
+    assert!(at(&json, "/jain").is_f64());
+    assert!(at(&json, "/cost/cpu_seconds").is_f64());
+    assert!(at(&json, "/completion_seconds").is_f64());
+    assert_eq!(at(&json, "/unfinished_runs"), 0);
+    assert_eq!(at(&json, "/path/name"), "toy");
+    assert_eq!(at(&json, "/runs").as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn what_scripts_rely_on_in_a_campaign_is_where_it_was_promised() {
+    let json = synthetic::campaign().to_json();
+    assert_eq!(at(&json, "/schema"), "trunkline/campaign");
+    assert_eq!(at(&json, "/cells").as_array().unwrap().len(), 36);
+    assert!(at(&json, "/cells/0/aggregate/goodput_bits_per_second").is_u64());
+    assert!(at(&json, "/cells/0/cross/goodput_bits_per_second").is_u64());
+    assert!(at(&json, "/cells/0/drops").is_number());
+    assert!(at(&json, "/cells/0/jain").is_f64());
+    assert!(at(&json, "/cells/0/cost/cpu_seconds").is_f64());
+    assert_eq!(at(&json, "/cells/1/setting/window"), 65_536);
 }
 
 fn at(document: &str, pointer: &str) -> Value {

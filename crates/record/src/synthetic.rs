@@ -4,6 +4,7 @@
 //! about 5 Mbit/s. The documents come about through the same conversions as real ones.
 
 mod run;
+mod simulation;
 
 use observe::{Limit, StreamCount, TargetInfo, TargetKind, Verdict, Window};
 use tune::{Purpose, SysctlLine, Tuning};
@@ -12,6 +13,9 @@ use units::{Bytes, Rate, Span};
 use crate::{Demo, Document, Host, LabelledRun, Measure, Origin, Published, Run, Tune};
 pub use run::Case;
 use run::Made;
+#[cfg(test)]
+pub(crate) use simulation::results;
+pub use simulation::{campaign, scenario, simulate, transfer};
 
 fn target() -> TargetInfo {
     TargetInfo {

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use record::AnyDocument;
-use record::synthetic::{Case, demo, measure, tune};
+use record::synthetic::{Case, campaign, demo, measure, simulate, transfer, tune};
 use report::Paint;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -21,6 +21,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("all-streams", measured(128)),
         ("tune", AnyDocument::from(tune(7))),
         ("demo", AnyDocument::from(demo(7))),
+        ("simulate", AnyDocument::from(simulate(4))),
+        ("simulate-many", AnyDocument::from(simulate(100))),
+        ("transfer", AnyDocument::from(transfer(true))),
+        ("campaign", AnyDocument::from(campaign())),
     ];
     for (name, document) in documents {
         fs::write(

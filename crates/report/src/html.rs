@@ -3,11 +3,13 @@
 //! Styles and plots stand in the page itself; there are no scripts. Texts from the document are
 //! escaped by the template.
 
+mod campaign;
 mod demo;
 mod emulation;
 mod facts;
 mod measure;
 mod parts;
+mod simulate;
 mod tune;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -27,6 +29,8 @@ pub fn page(document: &AnyDocument) -> Result<String, PlotError> {
         AnyDocument::Tune(document) => ("tune", tune::body(&document.body)?),
         AnyDocument::Demo(document) => ("demo", demo::body(&document.body)?),
         AnyDocument::Emulate(document) => ("emulate", emulation::body(&document.body)),
+        AnyDocument::Simulate(document) => ("simulate", simulate::body(&document.body)?),
+        AnyDocument::Campaign(document) => ("campaign", campaign::body(&document.body)?),
     };
     let head = Head {
         kind,
@@ -43,6 +47,8 @@ fn target(document: &AnyDocument) -> &str {
         AnyDocument::Tune(document) => &document.body.target.name,
         AnyDocument::Demo(document) => &document.body.target.name,
         AnyDocument::Emulate(document) => &document.body.path,
+        AnyDocument::Simulate(document) => &document.body.path.name,
+        AnyDocument::Campaign(document) => &document.body.path.name,
     }
 }
 

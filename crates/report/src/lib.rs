@@ -6,16 +6,17 @@
 //!
 //! What is left out: plots in the terminal, and pages over many documents.
 //!
-//! Reading order: [`figure`] and [`words`] (numbers and sentences), [`comparison`],
-//! [`terminal`], [`plot`], [`html`].
+//! Reading order: [`figure`] and [`words`] (numbers and sentences), [`comparison`] and
+//! [`grid`], [`terminal`], [`plot`], [`html`].
 
 pub mod comparison;
 pub mod figure;
+pub mod grid;
 pub mod html;
 pub mod plot;
 pub mod terminal;
 pub mod words;
 
 pub use html::page;
-pub use plot::PlotError;
+pub use plot::{PlotError, simulated::all as plots};
 pub use terminal::{Paint, origin, text};

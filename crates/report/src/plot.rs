@@ -13,6 +13,7 @@ pub mod legend;
 pub mod palette;
 pub mod rates;
 pub mod round_trips;
+pub mod simulated;
 pub mod streams;
 pub mod throughput;
 

@@ -4,6 +4,7 @@
 //! backslash, so that they can be pasted as they stand.
 
 mod layout;
+mod simulated;
 mod table;
 
 use record::{AnyDocument, Demo, Emulation, Measure, Origin, Run, Sample, Tune};
@@ -35,6 +36,8 @@ pub fn text(document: &AnyDocument, paint: Paint) -> String {
         AnyDocument::Tune(document) => tune(&document.body, paint),
         AnyDocument::Demo(document) => demo(&document.body, paint),
         AnyDocument::Emulate(document) => emulation(&document.body, paint),
+        AnyDocument::Simulate(document) => simulated::simulate(&document.body, paint),
+        AnyDocument::Campaign(document) => simulated::campaign(&document.body, paint),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sentences about a document, the same in the terminal and on the page.
 
 mod clamp;
+pub mod simulated;
 
 use record::{
     Demo, End, Kind, Limit, Measure, Objective, Run, Setting, Sysctl, Tune, Unsettled, Window,
@@ -43,11 +44,11 @@ pub fn setting(setting: &Setting) -> String {
 ///
 /// ```
 /// use record::Window;
-/// assert_eq!(report::words::point(8, Window::Bytes(65_536)), "8 streams with windows of 64KiB");
-/// assert_eq!(report::words::point(1, Window::Auto), "1 stream with an automatic window");
+/// assert_eq!(report::words::point(8_u32, Window::Bytes(65_536)), "8 streams with windows of 64KiB");
+/// assert_eq!(report::words::point(1_u32, Window::Auto), "1 stream with an automatic window");
 /// ```
-pub fn point(streams: u16, window: Window) -> String {
-    match (streams, window) {
+pub fn point(streams: impl Into<u32>, window: Window) -> String {
+    match (streams.into(), window) {
         (1, Window::Auto) => "1 stream with an automatic window".to_owned(),
         (1, fixed) => format!("1 stream with a window of {}", figure::window(fixed)),
         (n, Window::Auto) => format!("{n} streams with automatic windows"),
@@ -132,13 +133,14 @@ pub fn sysctl(line: &Sysctl, kind: Kind) -> String {
         End::Sender => "sending",
         End::Receiver => "receiving",
     };
-    let emulated = match kind {
+    let made = match kind {
         Kind::Live => "",
         Kind::Emulated => "emulated ",
+        Kind::Simulated => "simulated ",
     };
     let now = line.now_bytes.map(figure::size);
     let now = now.map_or(String::new(), |size| format!("now {size}; "));
-    format!("on the {emulated}{end} host: {now}{}", line.why)
+    format!("on the {made}{end} host: {now}{}", line.why)
 }
 
 /// The recommendation of a search in one sentence.

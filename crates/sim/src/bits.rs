@@ -1,12 +1,18 @@
 //! A set of segment numbers within a moving range, as bits in a ring.
 
+use smallvec::{SmallVec, smallvec};
+
 /// Members lie within a range that moves upwards; the ring grows to the widest range asked for and
 /// then stays, so that a run in its steady state allocates nothing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BitRing {
     /// A power of two in number, or none.
-    words: Vec<u64>,
+    words: SmallVec<[u64; INLINE]>,
 }
+
+/// As many words as a vector's own fields take lie beside the flow: enough for windows of a hundred
+/// segments, which is what thousands of flows on one link have at the most.
+const INLINE: usize = 2;
 
 /// The part of a range that lies in one word: the word's number and the bits.
 fn parts(start: u32, end: u32) -> impl Iterator<Item = (u32, u64)> {
@@ -29,7 +35,7 @@ impl BitRing {
         if needed <= self.words.len() {
             return;
         }
-        let mut words = vec![0; (needed * 2).next_power_of_two()];
+        let mut words = smallvec![0; needed.max(INLINE).next_power_of_two()];
         for word in (low / 64..).take(self.words.len()) {
             let place = word as usize & (words.len() - 1);
             words[place] = self.words[self.place(word)];
@@ -141,7 +147,7 @@ mod tests {
             ring.insert_range(number, number + 50, |_, _| {});
             assert_eq!(ring.remove_range(number, number + 50), 50);
         }
-        assert!(ring.words.len() <= 8, "{}", ring.words.len());
+        assert!(ring.words.len() <= 4, "{}", ring.words.len());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Which flows there are, and what one is made of.
 
 use path::Class;
+use units::Bytes;
 
 use crate::control::Common;
 use crate::receiver::Receiver;
@@ -16,10 +17,21 @@ pub(crate) struct Card {
     pub class: Class,
     /// Which of the flows that used this place.
     pub incarnation: u8,
-    /// Size on the wire of the last segment; all others are full.
-    pub last_size: u32,
+    /// Payload of the last segment; all others are full.
+    pub last_payload: u32,
     /// The last segment; `u32::MAX` when there is no end.
     pub last: u32,
+}
+
+impl Card {
+    /// How many bytes the first `segments` carry, when full ones carry `full`.
+    pub(crate) fn payload(&self, segments: u32, full: Bytes) -> Bytes {
+        let all = full.times(u64::from(segments));
+        match segments > self.last {
+            true => all - full + Bytes::new(u64::from(self.last_payload)),
+            false => all,
+        }
+    }
 }
 
 /// All flows of a run, by place.
@@ -56,6 +68,15 @@ impl Flows {
             ..card
         };
         flow
+    }
+
+    /// Whether every acknowledged segment had arrived, and every one that arrived had been sent.
+    pub(crate) fn are_consistent(&self) -> bool {
+        let ends = self.senders.iter().zip(&self.receivers);
+        let in_order = |(sender, receiver): (&Sender, &Receiver)| {
+            sender.acknowledged() <= receiver.in_order() && receiver.in_order() <= sender.sent()
+        };
+        ends.into_iter().all(in_order)
     }
 
     /// A flow is over: what is still on its way for it will find nobody.

@@ -23,17 +23,6 @@ pub(crate) enum Way {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place(usize);
 
-/// What became of a packet that moved on.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Step {
-    /// It reached the far host.
-    Arrived(Packet),
-    /// It stands in the queue of a link or is being sent.
-    Queued,
-    /// The link had no room for it.
-    Dropped(Packet, DropCause),
-}
-
 /// What lies between a group of hosts and a link.
 #[derive(Debug)]
 struct Entry {
@@ -55,6 +44,8 @@ pub(crate) struct Network {
     entries: Vec<Entry>,
     /// When something happens at each place.
     wake: Vec<Time>,
+    /// Packets that a link refused, when somebody wants to know.
+    refused: Option<Vec<(Packet, DropCause)>>,
 }
 
 const LINKS: usize = 2;
@@ -90,6 +81,7 @@ impl Network {
             ],
             wake: vec![Time::MAX; LINKS + entries.len()],
             entries,
+            refused: None,
         }
     }
 
@@ -107,7 +99,7 @@ impl Network {
 
     /// A host sends.
     #[inline]
-    pub(crate) fn send(&mut self, packet: Packet, now: Time) -> Option<Step> {
+    pub(crate) fn send(&mut self, packet: Packet, now: Time) {
         let way = if packet.is_forward() {
             Way::Forward
         } else {
@@ -116,7 +108,7 @@ impl Network {
         let index = usize::from(packet.group) * 2 + way as usize;
         let entry = &mut self.entries[index];
         if entry.is_open() {
-            return Some(self.offer(way, packet, now));
+            return self.offer(way, packet, now);
         }
         let begin = entry.free.max(now);
         entry.free = begin + entry.time_to_send(packet.size);
@@ -125,35 +117,37 @@ impl Network {
             self.wake[LINKS + index] = arrival;
         }
         entry.on_way.push_back((arrival, packet));
-        None
     }
 
     #[inline]
-    fn offer(&mut self, way: Way, packet: Packet, now: Time) -> Step {
+    fn offer(&mut self, way: Way, packet: Packet, now: Time) {
         let link = &mut self.links[way as usize];
+        let kept = self.refused.is_some().then_some(packet);
         let admission = link.offer(packet, now);
         self.wake[way as usize] = link.next_wakeup().unwrap_or(Time::MAX);
-        match admission {
-            Admission::Accepted => Step::Queued,
-            Admission::Dropped(cause) => Step::Dropped(packet, cause),
+        if let (Admission::Dropped(cause), Some(packet), Some(refused)) =
+            (admission, kept, &mut self.refused)
+        {
+            refused.push((packet, cause));
         }
     }
 
-    /// Moves on the packet that is due at `place`; `None` when none was after all.
+    /// Moves on the packet that is due at `place`, into a link or out of it: then it reaches its host.
     #[inline]
-    pub(crate) fn advance(&mut self, place: Place, now: Time) -> Option<Step> {
+    pub(crate) fn advance(&mut self, place: Place, now: Time) -> Option<Packet> {
         let Place(index) = place;
         if index < LINKS {
             let link = &mut self.links[index];
             let packet = link.poll(now);
             self.wake[index] = link.next_wakeup().unwrap_or(Time::MAX);
-            return packet.map(Step::Arrived);
+            return packet;
         }
         let entry = &mut self.entries[index - LINKS];
+        let way = entry.way;
         let (_, packet) = entry.on_way.pop_front()?;
         self.wake[index] = entry.on_way.front().map_or(Time::MAX, |(at, _)| *at);
-        let way = entry.way;
-        Some(self.offer(way, packet, now))
+        self.offer(way, packet, now);
+        None
     }
 
     /// Packets that wait in the forward queue.
@@ -170,14 +164,16 @@ impl Network {
         link.queue_packet_nanoseconds(now)
     }
 
-    /// From now on keeps what is lost inside the links.
+    /// From now on keeps what the links refuse or lose.
     pub(crate) fn report_losses(&mut self) {
         self.links.iter_mut().for_each(Link::report_losses);
+        self.refused = Some(Vec::new());
     }
 
-    /// The next packet that was lost inside a link.
+    /// A packet that a link refused or lost since this was last asked.
     pub(crate) fn take_lost(&mut self) -> Option<(Packet, DropCause)> {
-        self.links.iter_mut().find_map(Link::take_lost)
+        let refused = self.refused.as_mut().and_then(Vec::pop);
+        refused.or_else(|| self.links.iter_mut().find_map(Link::take_lost))
     }
 
     /// The books of the link on one way.

@@ -15,8 +15,10 @@ pub(crate) enum Reply {
     Within(Span),
 }
 
-/// The receiving end of a flow.
+/// The receiving end of a flow. What every segment needs lies in one cache line; the rest, which only
+/// losses need, is elsewhere.
 #[derive(Debug, Clone)]
+#[repr(align(64))]
 pub(crate) struct Receiver {
     /// The segment that is expected next.
     next: u32,
@@ -26,14 +28,21 @@ pub(crate) struct Receiver {
     echo: Time,
     /// Whether congestion marks are echoed until the sender has reacted.
     echoes_congestion: bool,
-    recent_count: u8,
+    /// Whether anything beyond `next` has arrived.
+    has_gap: bool,
     pub(crate) delayed: Deadline,
-    /// Segments beyond `next` that have arrived.
+    beyond: Box<Beyond>,
+}
+
+/// Segments that arrived before one that is missing.
+#[derive(Debug, Clone, Default)]
+struct Beyond {
     held: BitRing,
     /// One beyond the highest of them.
-    held_top: u32,
+    top: u32,
     /// Runs among them, the latest first; the first three are told.
     recent: [Block; SACK_BLOCKS + 1],
+    recent_count: u8,
 }
 
 impl Receiver {
@@ -43,11 +52,9 @@ impl Receiver {
             unacknowledged: 0,
             echo: Time::ZERO,
             echoes_congestion: false,
-            recent_count: 0,
+            has_gap: false,
             delayed: Deadline::NONE,
-            held: BitRing::default(),
-            held_top: 0,
-            recent: Default::default(),
+            beyond: Box::default(),
         }
     }
 
@@ -61,7 +68,10 @@ impl Receiver {
     pub(crate) fn on_data(&mut self, packet: &Packet, patience: Option<Span>) -> Reply {
         self.note_congestion(packet.flags);
         if packet.number != self.next {
-            self.hold(packet.number);
+            if packet.number > self.next {
+                self.beyond.hold(packet.number, self.next);
+                self.has_gap = true;
+            }
             return Reply::Now;
         }
         if self.unacknowledged == 0 {
@@ -69,8 +79,9 @@ impl Receiver {
         }
         self.next += 1;
         self.unacknowledged += 1;
-        if self.held_top > self.next {
-            self.release();
+        if self.has_gap {
+            self.next = self.beyond.release(self.next);
+            self.has_gap = self.beyond.top > self.next;
             return Reply::Now;
         }
         match patience {
@@ -91,9 +102,9 @@ impl Receiver {
         packet.number = self.next;
         packet.sent = self.echo;
         packet.flags = Flags::default().with(Flags::ECHO, self.echoes_congestion);
-        let told = usize::from(self.recent_count).min(SACK_BLOCKS);
-        packet.blocks[..told].copy_from_slice(&self.recent[..told]);
-        packet.block_count = told as u8;
+        if self.has_gap {
+            self.beyond.tell(packet);
+        }
     }
 
     /// RFC 3168 section 6.1.3: marks are echoed until the sender says that it has reduced its window.
@@ -105,15 +116,24 @@ impl Receiver {
             self.echoes_congestion = true;
         }
     }
+}
 
-    fn hold(&mut self, number: u32) {
-        if number < self.next || self.held.contains(number) && number < self.held_top {
+impl Beyond {
+    /// A segment beyond `next` arrives.
+    fn hold(&mut self, number: u32, next: u32) {
+        if number < self.top && self.held.contains(number) {
             return;
         }
-        self.held.reserve(self.next, number + 1);
+        self.held.reserve(next, number + 1);
         self.held.insert(number);
-        self.held_top = self.held_top.max(number + 1);
+        self.top = self.top.max(number + 1);
         self.remember(number);
+    }
+
+    fn tell(&self, packet: &mut Packet) {
+        let told = usize::from(self.recent_count).min(SACK_BLOCKS);
+        packet.blocks[..told].copy_from_slice(&self.recent[..told]);
+        packet.block_count = told as u8;
     }
 
     /// Puts the run that `number` belongs to first (RFC 2018 section 4).
@@ -140,20 +160,20 @@ impl Receiver {
         self.recent_count = kept as u8 + 1;
     }
 
-    /// A hole was filled: what follows it is in order now.
-    fn release(&mut self) {
-        let missing = self.held.first_missing(self.next, self.held_top);
-        let next = missing.unwrap_or(self.held_top);
-        self.held.remove_range(self.next, next);
-        self.next = next;
+    /// The segment before `next` has arrived: what follows is in order now, up to what this returns.
+    fn release(&mut self, next: u32) -> u32 {
+        let missing = self.held.first_missing(next, self.top);
+        let end = missing.unwrap_or(self.top).max(next);
+        self.held.remove_range(next, end);
         let mut kept = 0;
         for index in 0..usize::from(self.recent_count) {
-            if self.recent[index].end > next {
+            if self.recent[index].end > end {
                 self.recent[kept] = self.recent[index];
                 kept += 1;
             }
         }
         self.recent_count = kept as u8;
+        end
     }
 }
 

@@ -87,7 +87,7 @@ pub(crate) fn flows(scenario: &Scenario, timers: &mut Timers) -> Flows {
             share.segments,
         );
         let flow = flows.add(sender, share.card(scenario));
-        timers.set(starts.next(), Alarm::Start(flow));
+        timers.set(starts.next() + scenario.idle, Alarm::Start(flow));
     }
     for (index, cross) in scenario.path.cross.iter().enumerate() {
         let group = index as u16 + 1;
@@ -145,7 +145,7 @@ pub(crate) fn transfer(scenario: &Scenario, source: &Source, size: Bytes) -> (Se
         group: source.group,
         class: source.class,
         incarnation: 0,
-        last_size: (last + scenario.tcp.header).get() as u32,
+        last_payload: last.get() as u32,
         last: segments - 1,
     };
     let sender = cross_sender(scenario, cross, source.window, segments, source.cross);
@@ -180,7 +180,7 @@ impl Card {
             group,
             class,
             incarnation: 0,
-            last_size: 0,
+            last_payload: 0,
             last: u32::MAX,
         }
     }
@@ -228,7 +228,7 @@ impl Share {
             group: STREAMS,
             class: scenario.class,
             incarnation: 0,
-            last_size: (self.last + scenario.tcp.header).get() as u32,
+            last_payload: self.last.get() as u32,
             last: match self.segments {
                 u32::MAX => u32::MAX,
                 segments => segments - 1,

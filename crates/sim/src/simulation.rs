@@ -8,23 +8,24 @@ use crate::check::check;
 use crate::events::{Event, Fate};
 use crate::flow::{Flows, STREAMS};
 use crate::measure::Measure;
-use crate::network::{Network, Step, Way};
+use crate::network::{Network, Way};
 use crate::packet::{Flags, Kind, Packet};
 use crate::receiver::Reply;
 use crate::sender::Outgoing;
 use crate::setup;
 use crate::timers::{Alarm, Timers};
 use crate::traffic::{Deed, Source};
-use crate::{RunResult, Scenario, ScenarioError};
+use crate::{Probe, RunResult, Scenario, ScenarioError};
 
 /// A run that can be advanced little by little, for progress and for telemetry on the way.
 #[derive(Debug)]
 pub struct Simulation {
-    scenario: Scenario,
-    terms: Terms,
+    pub(crate) scenario: Scenario,
+    pub(crate) terms: Terms,
     network: Network,
     timers: Timers,
-    flows: Flows,
+    pub(crate) flows: Flows,
+    pub(crate) probes: Vec<Probe>,
     sources: Vec<Source>,
     jitter: Pcg64,
     events: Option<Vec<Event>>,
@@ -83,6 +84,7 @@ impl Simulation {
             timers,
             measure: Measure::new(scenario),
             flows,
+            probes: Vec::new(),
             sources,
             events: scenario.log.then(Vec::new),
             jitter: Pcg64::seed_from_u64(scenario.seed ^ 0x6a69_7474_6572),
@@ -117,8 +119,8 @@ impl Simulation {
             self.handled += 1;
             if at <= alarm {
                 self.now = at;
-                if let Some(step) = self.network.advance(place, at) {
-                    self.on_step(step);
+                if let Some(packet) = self.network.advance(place, at) {
+                    self.on_arrival(packet);
                 }
             } else if let Some((at, alarm)) = self.timers.pop() {
                 self.now = at;
@@ -156,6 +158,10 @@ impl Simulation {
     /// When packets were lost without a trace: an error in the simulator, never in the scenario.
     pub fn finish(mut self) -> RunResult {
         assert!(self.is_conserved(), "packets were lost without a trace");
+        assert!(
+            self.flows.are_consistent(),
+            "something was acknowledged that had not arrived, or arrived unsent"
+        );
         self.measure.finish(
             &self.scenario,
             &self.flows,
@@ -171,15 +177,6 @@ impl Simulation {
         let offered: u64 = links.iter().map(|link| link.offered.packets).sum();
         links.iter().all(|link| link.are_conserved())
             && self.measure.sent == offered + self.network.entering()
-    }
-
-    #[inline]
-    fn on_step(&mut self, step: Step) {
-        match step {
-            Step::Arrived(packet) => self.on_arrival(packet),
-            Step::Dropped(packet, cause) => self.log(&packet, Fate::Dropped(cause)),
-            Step::Queued => {}
-        }
     }
 
     #[inline]
@@ -200,6 +197,11 @@ impl Simulation {
             }),
             Kind::SynAck => self.on_connected(packet),
             Kind::Datagram => {}
+            Kind::Echo => self.emit(Packet {
+                kind: Kind::EchoReply,
+                ..packet
+            }),
+            Kind::EchoReply => self.on_echo_reply(&packet),
         }
     }
 
@@ -374,8 +376,9 @@ impl Simulation {
         }
         let sender = &mut self.flows.senders[flow as usize];
         if sender.may_transmit() && !sender.send.is_set() {
-            let random = self.jitter.next_u64() % self.terms.jitter.as_nanos();
-            let due = self.now + Span::from_nanos(random);
+            let random =
+                u128::from(self.jitter.next_u64()) * u128::from(self.terms.jitter.as_nanos());
+            let due = self.now + Span::from_nanos((random >> 64) as u64);
             sender
                 .send
                 .move_to(due, &mut self.timers, Alarm::Send(flow));
@@ -406,6 +409,7 @@ impl Simulation {
             self.emit(packet);
             sent = true;
         }
+        self.flows.senders[flow as usize].note_limits(self.now);
         if sent && !self.flows.senders[flow as usize].timeout.is_set() {
             self.wait_for_answer(flow);
         }
@@ -416,7 +420,7 @@ impl Simulation {
         let card = self.flows.cards[flow as usize];
         let reduced = self.flows.senders[flow as usize].takes_reduction_notice();
         let size = match outgoing.number == card.last {
-            true => card.last_size,
+            true => card.last_payload + self.terms.header,
             false => self.terms.full,
         };
         Packet {
@@ -433,7 +437,7 @@ impl Simulation {
 
     /// A packet of `flow` with a header and nothing more.
     #[inline]
-    fn packet(&self, kind: Kind, flow: u32) -> Packet {
+    pub(crate) fn packet(&self, kind: Kind, flow: u32) -> Packet {
         let card = &self.flows.cards[flow as usize];
         Packet {
             flow,
@@ -447,11 +451,9 @@ impl Simulation {
     }
 
     #[inline]
-    fn emit(&mut self, packet: Packet) {
+    pub(crate) fn emit(&mut self, packet: Packet) {
         self.measure.sent += 1;
         self.log(&packet, Fate::Sent);
-        if let Some(step) = self.network.send(packet, self.now) {
-            self.on_step(step);
-        }
+        self.network.send(packet, self.now);
     }
 }

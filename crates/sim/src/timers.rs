@@ -25,26 +25,123 @@ pub(crate) enum Alarm {
 }
 
 /// All timers, the earliest first.
-#[derive(Debug, Default)]
+///
+/// Those of one slot, about a millisecond, are kept in order. Those of the second after it lie in
+/// the slots of a wheel without order, and later ones in a heap: with thousands of flows most timers
+/// are moved before they go off, and order is made for few of them.
+#[derive(Debug)]
 pub(crate) struct Timers {
-    heap: BinaryHeap<Reverse<(Time, Alarm)>>,
+    /// All that go off in the current slot or before its end; empty only when there are none at all.
+    near: Heap,
+    /// The number of the current slot.
+    current: u64,
+    wheel: Vec<Vec<(Time, Alarm)>>,
+    /// Which slots of the wheel hold something, a bit each.
+    filled: [u64; WORDS],
+    /// Beyond the wheel.
+    far: Heap,
+}
+
+type Heap = BinaryHeap<Reverse<(Time, Alarm)>>;
+
+/// A slot is this many doublings of a nanosecond long: 1.05 ms.
+const SLOT_BITS: u32 = 20;
+/// A turn of the wheel: 1.07 s.
+const SLOTS: u64 = 1024;
+const WORDS: usize = SLOTS as usize / 64;
+
+fn slot_of(at: Time) -> u64 {
+    at.as_nanos() >> SLOT_BITS
+}
+
+impl Default for Timers {
+    fn default() -> Self {
+        Timers {
+            near: Heap::new(),
+            current: 0,
+            wheel: vec![Vec::new(); SLOTS as usize],
+            filled: [0; WORDS],
+            far: Heap::new(),
+        }
+    }
 }
 
 impl Timers {
     #[inline]
     pub(crate) fn set(&mut self, at: Time, alarm: Alarm) {
-        self.heap.push(Reverse((at, alarm)));
+        let slot = slot_of(at);
+        if slot <= self.current {
+            self.near.push(Reverse((at, alarm)));
+        } else {
+            self.put_away(slot, at, alarm);
+        }
+    }
+
+    fn put_away(&mut self, slot: u64, at: Time, alarm: Alarm) {
+        if slot - self.current < SLOTS {
+            let place = (slot % SLOTS) as usize;
+            self.wheel[place].push((at, alarm));
+            self.filled[place / 64] |= 1 << (place % 64);
+        } else {
+            self.far.push(Reverse((at, alarm)));
+        }
+        if self.near.is_empty() {
+            self.turn();
+        }
     }
 
     /// When the next one goes off.
     #[inline]
     pub(crate) fn next(&self) -> Time {
-        self.heap.peek().map_or(Time::MAX, |Reverse((at, _))| *at)
+        self.near.peek().map_or(Time::MAX, |Reverse((at, _))| *at)
     }
 
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(Time, Alarm)> {
-        self.heap.pop().map(|Reverse(timer)| timer)
+        let Reverse(timer) = self.near.pop()?;
+        if self.near.is_empty() {
+            self.turn();
+        }
+        Some(timer)
+    }
+
+    /// Goes on to the next slot that holds something, and puts it in order.
+    fn turn(&mut self) {
+        let far = self.far.peek().map(|Reverse((at, _))| slot_of(*at));
+        let Some(slot) = self.next_filled().into_iter().chain(far).min() else {
+            return;
+        };
+        self.current = slot;
+        let place = (slot % SLOTS) as usize;
+        self.filled[place / 64] &= !(1 << (place % 64));
+        self.near.extend(self.wheel[place].drain(..).map(Reverse));
+        while let Some(Reverse((at, _))) = self.far.peek() {
+            if slot_of(*at) > slot {
+                break;
+            }
+            self.near.extend(self.far.pop());
+        }
+    }
+
+    /// The first slot after the current one that holds something.
+    fn next_filled(&self) -> Option<u64> {
+        let place = (self.current % SLOTS) as usize;
+        // The current place comes up twice: first what lies behind it in its word, at last what lies
+        // before. It is itself empty.
+        (0..=WORDS).find_map(|step| {
+            let word = (place / 64 + step) % WORDS;
+            let seen = match step {
+                0 => !0 << (place % 64),
+                WORDS => !(!0 << (place % 64)),
+                _ => !0,
+            };
+            let bits = self.filled[word] & seen;
+            (bits != 0).then(|| {
+                let found = word * 64 + bits.trailing_zeros() as usize;
+                let ahead = (found + SLOTS as usize - place) % SLOTS as usize;
+                self.current + ahead as u64
+            })
+        })
     }
 }
 
@@ -105,6 +202,7 @@ impl Deadline {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::Span;
 
     const AT: fn(u64) -> Time = Time::from_nanos;
 
@@ -126,13 +224,42 @@ mod tests {
     }
 
     #[test]
+    fn timers_come_in_order_from_near_and_far() {
+        // A fixed sequence of spans from nanoseconds to a minute, set while others go off.
+        let mut timers = Timers::default();
+        let mut state = 1u64;
+        let mut span = || {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (state >> 33) % 10u64.pow(1 + (state >> 60) as u32 % 10)
+        };
+        let mut set = Vec::new();
+        let mut gone = Vec::new();
+        let mut now = AT(0);
+        for index in 0..20_000 {
+            let at = now + Span::from_nanos(span());
+            timers.set(at, Alarm::Timeout(index));
+            set.push((at, Alarm::Timeout(index)));
+            if index % 3 == 2 {
+                let timer = timers.pop().unwrap();
+                now = timer.0;
+                gone.push(timer);
+            }
+        }
+        gone.extend(std::iter::from_fn(|| timers.pop()));
+        set.sort();
+        assert_eq!(gone, set);
+    }
+
+    #[test]
     fn a_deadline_that_moved_later_sets_one_timer_at_a_time() {
         let (mut timers, mut deadline) = (Timers::default(), Deadline::NONE);
         let alarm = Alarm::Timeout(0);
         for due in 100..200 {
             deadline.move_to(AT(due), &mut timers, alarm);
         }
-        assert_eq!(timers.heap.len(), 1);
+        assert_eq!(timers.near.len(), 1);
         let (at, _) = timers.pop().unwrap();
         assert!(!deadline.has_come(at, &mut timers, alarm));
         let (at, _) = timers.pop().unwrap();

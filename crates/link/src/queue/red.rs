@@ -1,4 +1,8 @@
 //! Random Early Detection (Floyd & Jacobson 1993), gentle (Floyd 2000).
+//!
+//! The queue counts in packets, and drops are spread as in the paper: uniformly over the next 1/p
+//! arrivals. ns-2 does so with `wait_ false`, `bytes_ false` and `queue_in_bytes_ false`; its defaults count bytes
+//! and drop a third as often at the same average.
 
 use path::RedSpec;
 use units::{Bytes, Rate, Time};
@@ -53,6 +57,7 @@ impl<P: Packet> Red<P> {
         let size = packet.size();
         self.average.on_arrival(self.waiting.packets(), now);
         if !self.waiting.has_room_for(size) {
+            self.spread.on_dropped();
             return Admission::Dropped(DropCause::QueueFull);
         }
         match self.verdict() {
@@ -76,14 +81,17 @@ impl<P: Packet> Red<P> {
 
     fn verdict(&mut self) -> Verdict {
         let average = self.average.packets;
-        let probability = self
-            .spread
-            .probability(base_probability(&self.spec, average));
+        // As in ns-2: while the link would run dry, nothing is dropped, however high the average.
+        let base = match self.waiting.packets() {
+            0 | 1 => 0.0,
+            _ => base_probability(&self.spec, average),
+        };
+        let probability = self.spread.probability(base);
         // A draw only where chance decides, so that a queue which never fills draws nothing.
         if probability == 0.0 || (probability < 1.0 && !self.random.chance(probability)) {
             return Verdict::Pass;
         }
-        self.spread.on_notified();
+        self.spread.on_dropped();
         // RFC 3168, section 7: above the upper threshold drop, whatever the packet understands.
         match average < f64::from(self.spec.max) {
             true => Verdict::Notify,
@@ -128,7 +136,7 @@ impl Spread {
         if left <= base { 1.0 } else { base / left }
     }
 
-    fn on_notified(&mut self) {
+    fn on_dropped(&mut self) {
         self.passed = Some(0);
     }
 }
@@ -143,9 +151,10 @@ struct Average {
     empty: Option<Empty>,
 }
 
-/// The queue is empty.
+/// The queue ran empty; what happened then matters again as soon as it is empty when a packet comes.
 #[derive(Debug)]
 struct Empty {
+    /// Since when, or since the last arrival that was counted.
     since: Time,
     /// The size of the packet that left last stands for those that could have been sent since.
     last: Bytes,
@@ -162,13 +171,14 @@ impl Average {
     }
 
     fn on_arrival(&mut self, waiting: usize, now: Time) {
-        match self.empty.take() {
-            Some(Empty { since, last }) => {
-                let each = self.rate.time_to_send(last).as_secs_f64();
-                let missed = now.since(since).as_secs_f64() / each;
+        match &mut self.empty {
+            Some(Empty { since, last }) if waiting == 0 => {
+                let each = self.rate.time_to_send(*last).as_secs_f64();
+                let missed = now.since(*since).as_secs_f64() / each;
                 self.packets *= (1.0 - self.weight).powf(missed);
+                *since = now;
             }
-            None => self.packets += self.weight * (waiting as f64 - self.packets),
+            _ => self.packets += self.weight * (waiting as f64 - self.packets),
         }
     }
 

@@ -200,3 +200,6 @@ fn number(
     let number = number.ok_or_else(|| section.missing(key, hint))?;
     within(number, bound, what, hint)
 }
+
+#[cfg(test)]
+mod tests;

@@ -55,7 +55,7 @@ fn red(section: &Section, mtu: u16) -> Result<QueueSpec, PathError> {
                 "`max` of {} packets is not above `min` of {} packets",
                 max.value, min.value
             ),
-            format!("three times `min` is usual: `{}packets`", 3 * min.value),
+            "three times `min` is usual".to_owned(),
         ));
     }
     check_below_limit(&max, limit, mtu)?;
@@ -246,3 +246,6 @@ fn bytes(section: &Section, mtu: u16) -> Result<Bytes, PathError> {
         "one bandwidth-delay product is a usual size",
     )
 }
+
+#[cfg(test)]
+mod tests;

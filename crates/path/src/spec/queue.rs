@@ -48,6 +48,7 @@ pub enum QueueLimit {
 ///
 /// The average queue decides: below `min` nothing happens; from `min` to `max` the probability grows
 /// to `probability`, from there to twice `max` it grows to 1, and beyond that everything is dropped.
+/// While at most one packet waits nothing is dropped, as in ns-2.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RedSpec {
     /// The most that waits.
@@ -65,7 +66,7 @@ pub struct RedSpec {
 }
 
 impl RedSpec {
-    /// What ns-2 calls `max_p` and takes for granted since 2001, 1 in 10.
+    /// ns-2's default, `linterm_` 10.
     pub const PROBABILITY: f64 = 0.1;
     /// The weight that Floyd & Jacobson use: about 500 packets to follow a new level.
     pub const WEIGHT: f64 = 0.002;
@@ -85,9 +86,9 @@ pub struct CoDelSpec {
 }
 
 impl CoDelSpec {
-    /// RFC 8289, section 4.3: 5 % of the interval.
+    /// RFC 8289, section 4: 5 % of the interval.
     pub const TARGET: Span = Span::from_millis(5);
-    /// RFC 8289, section 4.3: a round trip of the open Internet.
+    /// RFC 8289, section 4: a round trip of the open Internet.
     pub const INTERVAL: Span = Span::from_millis(100);
 }
 

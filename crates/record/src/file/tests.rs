@@ -22,6 +22,17 @@ fn a_tune_comes_back_as_it_was() {
 }
 
 #[test]
+fn simulations_come_back_as_they_were() {
+    for document in [synthetic::simulate(8), synthetic::transfer(true)] {
+        let back = parse(Path::new("x"), &document.to_json()).unwrap();
+        assert_eq!(back, AnyDocument::from(document));
+    }
+    let document = synthetic::campaign();
+    let back = parse(Path::new("x"), &document.to_json()).unwrap();
+    assert_eq!(back, AnyDocument::from(document));
+}
+
+#[test]
 fn a_demo_comes_back_from_the_disk_as_it_was() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("demo.json");
@@ -94,7 +105,8 @@ fn other_text_is_said_not_to_be_json() {
 fn another_schema_is_named_beside_the_known_ones() {
     assert_eq!(
         refused(r#"{"schema": "somebody/else"}"#).to_string(),
-        "run.json: the schema is `somebody/else`, not one of trunkline/measure, trunkline/tune, trunkline/demo, trunkline/emulate"
+        "run.json: the schema is `somebody/else`, not one of \
+         trunkline/measure, trunkline/tune, trunkline/demo, trunkline/emulate, trunkline/simulate, trunkline/campaign"
     );
     let iperf3 = refused(r#"{"start": {}, "end": {}}"#).to_string();
     assert!(iperf3.contains("there is no key `schema`"), "{iperf3}");

@@ -29,9 +29,13 @@ pub(super) struct Made {
 const IDLE: f64 = 0.165;
 
 /// Splitmix64: enough noise for a picture.
-struct Noise(u64);
+pub(super) struct Noise(u64);
 
 impl Noise {
+    pub(super) fn new(seed: u64) -> Self {
+        Noise(seed)
+    }
+
     /// Evenly between 0 and 1.
     fn unit(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -42,7 +46,7 @@ impl Noise {
     }
 
     /// Around 1, within `spread` either way.
-    fn factor(&mut self, spread: f64) -> f64 {
+    pub(super) fn factor(&mut self, spread: f64) -> f64 {
         1.0 + spread * (2.0 * self.unit() - 1.0)
     }
 }

@@ -13,6 +13,8 @@ fn a_page_asks_nothing_of_the_network_and_runs_nothing() {
         measured(synthetic::measure(&Case::streams(8, 1))),
         page(&AnyDocument::from(synthetic::tune(7))).unwrap(),
         page(&AnyDocument::from(synthetic::demo(7))).unwrap(),
+        page(&AnyDocument::from(synthetic::simulate(8))).unwrap(),
+        page(&AnyDocument::from(synthetic::campaign())).unwrap(),
     ];
     for page in pages {
         let outside = page.replace("http://www.w3.org/2000/svg", "");
@@ -107,4 +109,22 @@ fn a_run_that_never_settled_says_so() {
     let page = measured(document);
     assert!(page.contains("never settled") && page.contains(", never steady"));
     assert!(!page.contains("steady window"));
+}
+
+#[test]
+fn a_simulation_has_its_plots_and_a_campaign_has_two_for_each_variant() {
+    let one = page(&AnyDocument::from(synthetic::simulate(8))).unwrap();
+    assert_eq!(one.matches("<svg").count(), 2);
+    let many = page(&AnyDocument::from(synthetic::campaign())).unwrap();
+    assert_eq!(many.matches("<svg").count(), 4);
+}
+
+#[test]
+fn simulations_with_nothing_in_them_make_a_page() {
+    let mut one = synthetic::simulate(2);
+    one.body.runs.clear();
+    assert!(page(&AnyDocument::from(one)).is_ok());
+    let mut many = synthetic::campaign();
+    many.body.cells.clear();
+    assert!(page(&AnyDocument::from(many)).is_ok());
 }

@@ -158,24 +158,30 @@ pub fn links(emulation: &Emulation, paint: Paint) -> String {
 }
 
 /// The columns of a table of links.
-pub const LINK_COLUMNS: [&str; 7] = [
+pub const LINK_COLUMNS: [&str; 8] = [
     "packets",
     "offered",
     "delivered",
-    "queue full",
+    "dropped",
+    "marked",
     "wire loss",
     "in flight",
     "queue peak",
 ];
 
 /// One link's cells, in the order of [`LINK_COLUMNS`].
-pub fn link_cells(name: &str, counters: &LinkCounters) -> [String; 7] {
+pub fn link_cells(name: &str, counters: &LinkCounters) -> [String; 8] {
     let packets = |count: Count| count.packets.to_string();
+    // Whether full, early or late: which one follows from the kind of queue.
+    let dropped_by_queue = counters.dropped_queue_full.packets
+        + counters.dropped_early.packets
+        + counters.dropped_sojourn.packets;
     [
         name.to_owned(),
         packets(counters.offered),
         packets(counters.delivered),
-        packets(counters.dropped_queue_full),
+        dropped_by_queue.to_string(),
+        packets(counters.marked),
         packets(counters.dropped_wire_loss),
         packets(counters.in_flight),
         figure::size(counters.queue_peak_bytes),
@@ -203,7 +209,8 @@ fn cut(label: &str) -> String {
     }
 }
 
-fn empty(paint: Paint) -> Table {
+/// A table without rows that keeps to the page.
+pub(super) fn empty(paint: Paint) -> Table {
     let mut table = Table::new();
     table
         .load_style(NOTHING)
@@ -217,7 +224,7 @@ fn empty(paint: Paint) -> Table {
 }
 
 /// The columns in `numbers` to the right; two spaces between columns, one after the mark.
-fn align(table: &mut Table, numbers: Range<usize>) {
+pub(super) fn align(table: &mut Table, numbers: Range<usize>) {
     let last = table.column_count().saturating_sub(1);
     for (index, column) in table.column_iter_mut().enumerate() {
         let gap = match index {

@@ -10,6 +10,11 @@ fn documents() -> Vec<AnyDocument> {
         measured(128),
         AnyDocument::from(synthetic::tune(7)),
         AnyDocument::from(synthetic::demo(7)),
+        AnyDocument::from(synthetic::simulate(8)),
+        AnyDocument::from(synthetic::simulate(1000)),
+        AnyDocument::from(synthetic::transfer(false)),
+        AnyDocument::from(synthetic::transfer(true)),
+        AnyDocument::from(synthetic::campaign()),
     ]
 }
 
@@ -96,4 +101,40 @@ fn what_is_missing_shows_as_a_dash() {
         .find(|line| line.trim_start().starts_with('>'))
         .unwrap();
     assert!(row.matches(" - ").count() >= 3, "{row}");
+}
+
+#[test]
+fn many_windows_are_shown_in_several_tables() {
+    let mut document = synthetic::campaign();
+    let body = &mut document.body;
+    let one = body.cells[0].clone();
+    for kib in 1..=20 {
+        let mut cell = one.clone();
+        cell.setting.window = record::Window::Bytes(kib * 1_048_576);
+        cell.figures.aggregate.goodput_bits_per_second = 99_912_345_678;
+        body.cells.push(cell);
+    }
+    let text = simulated::campaign(body, Paint::Plain);
+    assert!(widest(&text) <= COLUMNS, "{}\n{text}", widest(&text));
+    assert!(text.contains("20MiB"), "{text}");
+}
+
+#[test]
+fn escapes_in_a_simulation_do_not_reach_the_terminal() {
+    let evil = "\u{1b}[2J\u{7}".to_owned();
+    let mut one = synthetic::simulate(2);
+    one.body.path.name.clone_from(&evil);
+    one.body.path.description.clone_from(&evil);
+    one.body.setting.variant.clone_from(&evil);
+    let mut many = synthetic::campaign();
+    many.body.path.description.clone_from(&evil);
+    many.body
+        .cells
+        .iter_mut()
+        .for_each(|cell| cell.setting.variant.clone_from(&evil));
+    many.body.choices[0].variant.clone_from(&evil);
+    many.body.choices[1].best_cell = 9_999;
+    for document in [AnyDocument::from(one), AnyDocument::from(many)] {
+        assert!(!text(&document, Paint::Plain).contains(['\u{1b}', '\u{7}']));
+    }
 }

@@ -208,6 +208,17 @@ mod the_queue {
     }
 
     #[test]
+    fn a_link_that_would_run_dry_gets_its_packets_however_high_the_average() {
+        let mut red = Red::new(SPEC, RATE, 7);
+        red.average.packets = 1000.0;
+        let mut books = Books::new();
+        let mut offer = || red.offer(Plain::default(), Time::ZERO, &mut books);
+        assert_eq!([offer(), offer()], [Admission::Accepted; 2]);
+        // Far above twice `max`, and two packets wait.
+        assert_eq!(offer(), Admission::Dropped(DropCause::Early));
+    }
+
+    #[test]
     fn a_full_queue_is_said_to_be_full() {
         let limit = QueueLimit::Packets(160);
         let mut red = Red::new(RedSpec { limit, ..SPEC }, RATE, 6);

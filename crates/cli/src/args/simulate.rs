@@ -1,0 +1,290 @@
+//! What can be written after `trunkline simulate`.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use observe::Window;
+use sim::Variant;
+use units::{Bytes, Span};
+
+use super::{Output, within};
+
+/// Ask "what if": TCP over a path, packet by packet, in virtual time
+///
+/// One setting gives a page of figures; several streams, windows or variants give a table. Runs
+/// spread over all processors, and each finished one is kept, so that the same command never
+/// computes it twice and an interrupted one goes on where it stopped.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    trunkline simulate slac-cern -P 8 -w 64k --seeds 5\n  \
+    trunkline simulate slac-cern -P 1..40 -w auto,64k,256k --report grid.html\n  \
+    trunkline simulate oc3-striping -P 1,10,100 --bytes 500MB --variant sack,cubic")]
+pub(crate) struct Simulate {
+    /// A named path or a path file
+    pub path: String,
+
+    /// Parallel streams: `8`, `1,2,4` or every count of a range, `1..40`; up to 100000
+    #[arg(short = 'P', long, value_name = "COUNTS", default_value = "1", value_parser = streams)]
+    pub streams: List<u32>,
+
+    /// The most that each stream keeps outstanding: `auto` leaves it to the hosts' buffers; `64k`,
+    /// `auto,64k`, or doubled over a range, `16k..512k`
+    #[arg(short, long, alias = "windows", value_name = "SIZES", default_value = "auto", value_parser = windows)]
+    pub window: List<Window>,
+
+    /// How the streams find their rate, one or several: `sack,cubic` [default: what the path's hosts
+    /// use; the kernel's `reno` is `sack`]
+    #[arg(long, value_name = "NAMES", value_parser = variants)]
+    pub variant: Option<List<Variant>>,
+
+    /// Simulated time; with data to carry, when to give up [default: 30s, with data a day]
+    #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Span>,
+
+    /// What is not counted at the beginning [default: a sixth of the duration, with data nothing]
+    #[arg(long, value_name = "TIME", value_parser = warmup)]
+    pub warmup: Option<Span>,
+
+    /// How many seeds to run each setting with
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub seeds: u64,
+
+    /// The first seed; the others count up from it
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+
+    /// How much to carry in all, in equal shares of the streams; a run ends when it is done
+    #[arg(short = 'n', long, value_name = "SIZE", value_parser = data, conflicts_with = "per_stream_bytes")]
+    pub bytes: Option<Bytes>,
+
+    /// How much each stream carries; a run ends when all are done
+    #[arg(long, value_name = "SIZE", value_parser = data)]
+    pub per_stream_bytes: Option<Bytes>,
+
+    /// Set the hosts' TCP up as the comparisons with another simulator have it
+    #[arg(long, value_enum, value_name = "SIMULATOR")]
+    pub compat: Option<Compat>,
+
+    /// Segments sent before the first acknowledgement [default: 10; with `--compat ns2` 2]
+    #[arg(long, value_name = "SEGMENTS")]
+    pub initial_window: Option<u32>,
+
+    /// Let queues that can mark packets instead of dropping them
+    #[arg(long)]
+    pub ecn: bool,
+
+    /// Record windows, queue and goodput this often; for a single setting. `--report` and `--plots`
+    /// do it by themselves
+    #[arg(long, value_name = "TIME", value_parser = interval)]
+    pub series: Option<Span>,
+
+    /// Where finished runs are kept [default: trunkline/simulate in $XDG_CACHE_HOME or ~/.cache]
+    #[arg(long, value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+
+    /// Neither keep finished runs nor use kept ones
+    #[arg(long, conflicts_with = "cache")]
+    pub no_cache: bool,
+
+    /// Write the plots as SVG files into this folder
+    #[arg(long, value_name = "DIR")]
+    pub plots: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// Whose set-up of TCP to take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Compat {
+    /// Initial window 2, no timestamps, acknowledgements delayed up to 100 ms, access links of 1 ms
+    Ns2,
+}
+
+/// Several values of one option, each once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct List<T>(pub Vec<T>);
+
+impl<T: PartialEq> List<T> {
+    /// Reads parts between commas, each of which may stand for several values.
+    fn read(text: &str, part: impl Fn(&str) -> Result<Vec<T>, String>) -> Result<Self, String> {
+        let mut values = Vec::new();
+        for words in text.split(',') {
+            for value in part(words.trim())? {
+                if !values.contains(&value) {
+                    values.push(value);
+                }
+            }
+        }
+        Ok(List(values))
+    }
+}
+
+/// As many as `sim` takes; with a bound here, a range cannot fill the memory.
+const STREAMS: RangeInclusive<u32> = 1..=100_000;
+
+fn streams(text: &str) -> Result<List<u32>, String> {
+    let mut counts = match text.split_once("..") {
+        // The usual case without the search for values given twice, which is slow for many.
+        Some((first, last)) if !text.contains(',') => List(counts(first, last)?),
+        _ => List::read(text, |part| match part.split_once("..") {
+            Some((first, last)) => counts(first, last),
+            None => Ok(vec![count(part)?]),
+        })?,
+    };
+    counts.0.sort_unstable();
+    Ok(counts)
+}
+
+fn counts(first: &str, last: &str) -> Result<Vec<u32>, String> {
+    let (first, last) = (count(first)?, count(last)?);
+    match first <= last {
+        true => Ok((first..=last).collect()),
+        false => Err(format!(
+            "the range {first}..{last} runs backwards; write {last}..{first}"
+        )),
+    }
+}
+
+fn count(text: &str) -> Result<u32, String> {
+    let text = text.trim();
+    let number: u64 = text
+        .parse()
+        .map_err(|_| format!("`{text}` is not a number of streams; write 8, 1,2,4 or 1..40"))?;
+    let within = u32::try_from(number)
+        .ok()
+        .filter(|count| STREAMS.contains(count));
+    within.ok_or_else(|| {
+        format!(
+            "{number} streams are not between {} and {}",
+            STREAMS.start(),
+            STREAMS.end()
+        )
+    })
+}
+
+fn windows(text: &str) -> Result<List<Window>, String> {
+    List::read(text, |part| match (part, part.split_once("..")) {
+        ("auto", _) => Ok(vec![Window::Auto]),
+        (_, Some((first, last))) => doubled(size(first)?, size(last)?),
+        (size_, None) => Ok(vec![Window::Fixed(size(size_)?)]),
+    })
+}
+
+/// The largest is what Linux's types can hold.
+fn size(text: &str) -> Result<Bytes, String> {
+    within(text.trim(), Bytes::new(1)..=Bytes::from_mib(2047))
+}
+
+fn doubled(first: Bytes, last: Bytes) -> Result<Vec<Window>, String> {
+    if first > last {
+        return Err(format!(
+            "the range {first}..{last} runs backwards; write {last}..{first}"
+        ));
+    }
+    let sizes = std::iter::successors(Some(first), |size| Some(size.times(2)));
+    Ok(sizes
+        .take_while(|size| *size <= last)
+        .map(Window::Fixed)
+        .collect())
+}
+
+fn variants(text: &str) -> Result<List<Variant>, String> {
+    List::read(text, |name| {
+        let variant: Variant = name
+            .parse()
+            .map_err(|error: sim::VariantError| error.to_string())?;
+        Ok(vec![variant])
+    })
+}
+
+/// The longest run, and how long data may take.
+pub(crate) const DURATION_MAX: Span = Span::from_secs(86_400);
+
+fn duration(text: &str) -> Result<Span, String> {
+    time(text, Span::from_millis(1)..=DURATION_MAX)
+}
+
+fn warmup(text: &str) -> Result<Span, String> {
+    time(text, Span::ZERO..=DURATION_MAX)
+}
+
+fn interval(text: &str) -> Result<Span, String> {
+    time(text, Span::from_micros(10)..=DURATION_MAX)
+}
+
+/// A time; a bare number means seconds.
+fn time(text: &str, bounds: RangeInclusive<Span>) -> Result<Span, String> {
+    let seconds = text.parse::<u32>().map(|seconds| format!("{seconds}s"));
+    within(seconds.as_deref().unwrap_or(text), bounds)
+}
+
+/// Something, and no more than takes days to simulate.
+fn data(text: &str) -> Result<Bytes, String> {
+    within(text, Bytes::new(1)..=Bytes::new(1_000_000_000_000_000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_are_counts_lists_and_ranges() {
+        assert_eq!(streams("8"), Ok(List(vec![8])));
+        assert_eq!(streams("4..8,1,2,4"), Ok(List(vec![1, 2, 4, 5, 6, 7, 8])));
+        assert_eq!(streams("1..100000").map(|list| list.0.len()), Ok(100_000));
+    }
+
+    #[test]
+    fn wrong_streams_are_told_with_the_bound_or_the_way_to_write_them() {
+        assert!(
+            streams("0")
+                .unwrap_err()
+                .contains("0 streams are not between 1 and 100000")
+        );
+        assert!(
+            streams("1..100001")
+                .unwrap_err()
+                .contains("100001 streams are not between")
+        );
+        assert!(
+            streams("40..1")
+                .unwrap_err()
+                .contains("backwards; write 1..40")
+        );
+        assert!(
+            streams("eight")
+                .unwrap_err()
+                .contains("write 8, 1,2,4 or 1..40")
+        );
+        assert!(streams("1,,2").is_err() && streams("").is_err() && streams("1..").is_err());
+        assert!(streams("99999999999999999999").is_err());
+    }
+
+    #[test]
+    fn a_range_of_windows_doubles() {
+        let kib = |kib| Window::Fixed(Bytes::from_kib(kib));
+        assert_eq!(
+            windows("16k..64k,auto"),
+            Ok(List(vec![kib(16), kib(32), kib(64), Window::Auto]))
+        );
+        assert_eq!(windows("128KiB"), Ok(List(vec![kib(128)])));
+        assert_eq!(windows("16k..63k"), Ok(List(vec![kib(16), kib(32)])));
+        assert!(windows("64k..16k").unwrap_err().contains("backwards"));
+        assert!(windows("0").unwrap_err().contains("is not between 1B and"));
+    }
+
+    #[test]
+    fn an_unknown_variant_is_told_with_the_known_ones() {
+        assert_eq!(
+            variants("sack,cubic,sack"),
+            Ok(List(vec![Variant::Sack, Variant::Cubic]))
+        );
+        assert!(
+            variants("sack,westwood")
+                .unwrap_err()
+                .contains("known: tahoe")
+        );
+    }
+}

@@ -1,0 +1,161 @@
+//! `trunkline simulate`: one setting or many, in virtual time.
+
+use std::process::ExitCode;
+
+use lab::campaign::{self, Cache, CacheError, Finished, Grid, Plan, Ran};
+use observe::Window;
+use path::PathSpec;
+use record::simulate::{Cell, Run};
+use record::{AnyDocument, Campaign, Document, Simulate as Body};
+use sim::{Scenario, TcpSettings, Work};
+
+use crate::args::{Compat, DURATION_MAX, Simulate};
+use crate::failure::Failure;
+use crate::output;
+use crate::progress::CampaignProgress;
+use crate::stop::Stop;
+
+pub(crate) fn run(arguments: &Simulate) -> Result<ExitCode, Failure> {
+    let grid = grid(arguments)?;
+    let (cells, runs) = (grid.cells(), grid.runs()?);
+    campaign::check(&cells)?;
+    if cells.len() > 1 && arguments.series.is_some() {
+        return Err(Failure::wrong_request(
+            &format!(
+                "`--series` is for one setting, and there are {}",
+                cells.len()
+            ),
+            "leave it out, or give one number of streams, one window and one variant",
+        ));
+    }
+    let cache = cache(arguments)?;
+    let stop = Stop::listen()?;
+    let mut progress = CampaignProgress::new(runs.len());
+    let finished = campaign::run(&runs, cache.as_ref(), stop.flag(), &mut |seen| {
+        progress.show(seen);
+    });
+    drop(progress);
+    let finished = finished?;
+    warn(&finished);
+    let document = document(arguments, &grid, &cells, &finished.runs);
+    if let Some(folder) = &arguments.plots {
+        output::write_plots(&document, folder)?;
+    }
+    output::deliver_any(&document, &arguments.output)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn grid(arguments: &Simulate) -> Result<Grid, Failure> {
+    let path = PathSpec::load(&arguments.path)?;
+    let first = arguments.variant.as_ref().and_then(|list| list.0.first());
+    let mut base = campaign::scenario(path, first.copied())?;
+    if arguments.compat == Some(Compat::Ns2) {
+        base.tcp = TcpSettings::ns2(&base.path);
+    }
+    base.tcp.ecn = arguments.ecn;
+    if let Some(segments) = arguments.initial_window {
+        base.tcp.initial_window = segments;
+    }
+    base.work = work(arguments);
+    let plan = Plan {
+        duration: arguments.duration,
+        warmup: arguments.warmup,
+        limit: DURATION_MAX,
+    };
+    plan.apply(&mut base);
+    let variants = arguments.variant.as_ref().map(|list| list.0.clone());
+    let mut grid = Grid {
+        variants: variants.unwrap_or_else(|| vec![base.variant]),
+        streams: arguments.streams.0.clone(),
+        windows: arguments
+            .window
+            .0
+            .iter()
+            .map(|window| fixed(*window))
+            .collect(),
+        seed: arguments.seed,
+        seeds: arguments.seeds,
+        base,
+    };
+    grid.base.series_interval = arguments.series.or_else(|| drawn(arguments, &grid));
+    Ok(grid)
+}
+
+/// What plots over time need, when they are asked for.
+fn drawn(arguments: &Simulate, grid: &Grid) -> Option<units::Span> {
+    let wanted = arguments.plots.is_some() || arguments.output.report.is_some();
+    let cells = grid.cells();
+    (wanted && cells.len() == 1).then(|| campaign::interval_to_draw(&cells[0]))
+}
+
+fn work(arguments: &Simulate) -> Work {
+    match (arguments.bytes, arguments.per_stream_bytes) {
+        (Some(bytes), _) => Work::Striped(bytes),
+        (_, Some(bytes)) => Work::PerStream(bytes),
+        _ => Work::Endless,
+    }
+}
+
+fn fixed(window: Window) -> Option<units::Bytes> {
+    match window {
+        Window::Auto => None,
+        Window::Fixed(bytes) => Some(bytes),
+    }
+}
+
+/// The folder of finished runs. One that was asked for has to work; the default one may be missing,
+/// which is said.
+fn cache(arguments: &Simulate) -> Result<Option<Cache>, CacheError> {
+    if arguments.no_cache {
+        return Ok(None);
+    }
+    if let Some(folder) = &arguments.cache {
+        return Cache::open(folder).map(Some);
+    }
+    Ok(Cache::open_default()
+        .inspect_err(|error| {
+            eprintln!(
+                "warning: {error}; nothing is kept\n\nhint: {}",
+                error.hint()
+            )
+        })
+        .ok())
+}
+
+fn warn(finished: &Finished) {
+    if let Some(error) = &finished.not_kept {
+        eprintln!("warning: not every finished run could be kept: {error}");
+    }
+    let cached = finished.runs.iter().filter(|ran| ran.cached).count();
+    if cached > 0 {
+        eprintln!(
+            "{cached} of {} runs were kept from before",
+            finished.runs.len()
+        );
+    }
+}
+
+fn document(arguments: &Simulate, grid: &Grid, cells: &[Scenario], runs: &[Ran]) -> AnyDocument {
+    let origin = output::origin(arguments.seed);
+    let shapes: Vec<Run<'_>> = runs.iter().map(shape).collect();
+    let cpu = campaign::process_cpu();
+    match cells {
+        [only] => Document::new(origin, Body::new(only, &shapes, cpu)).into(),
+        _ => {
+            let seeds = shapes.chunks(runs.len().div_ceil(cells.len()).max(1));
+            let cells = cells
+                .iter()
+                .zip(seeds)
+                .map(|(cell, runs)| Cell::new(cell, runs));
+            Document::new(origin, Campaign::new(&grid.base, cells.collect(), cpu)).into()
+        }
+    }
+}
+
+fn shape(ran: &Ran) -> Run<'_> {
+    Run {
+        result: &ran.result,
+        cpu: ran.cpu,
+        cached: ran.cached,
+    }
+}

@@ -1,0 +1,334 @@
+//! A path as its file describes it.
+
+use serde::{Deserialize, Serialize};
+
+/// A path between two hosts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Path {
+    /// The preset's name, or the file's without its ending.
+    pub name: String,
+    /// What it is, in one line.
+    pub description: String,
+    /// From sender to receiver.
+    pub forward: Link,
+    /// From receiver to sender.
+    pub reverse: Link,
+    /// The two end hosts.
+    pub hosts: Hosts,
+    /// The traffic that shares the forward link.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cross: Vec<Cross>,
+}
+
+/// One direction of a path.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// How fast bits leave, of whole IP packets.
+    pub rate_bits_per_second: u64,
+    /// Propagation delay, one way.
+    pub delay_seconds: f64,
+    /// Where packets wait.
+    pub queue: Queue,
+    /// Loss on the wire; absent when there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Loss>,
+}
+
+/// A queue discipline and its settings.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Queue {
+    /// First in, first out; what does not fit is dropped on arrival.
+    DropTail {
+        /// The most that waits.
+        #[serde(flatten)]
+        limit: QueueLimit,
+    },
+    /// Random early detection.
+    Red {
+        /// The most that waits.
+        #[serde(flatten)]
+        limit: QueueLimit,
+        /// Average queue at which dropping begins.
+        min_packets: u32,
+        /// Average queue at which `drop_ratio` is reached.
+        max_packets: u32,
+        /// Probability of a drop at `max_packets`.
+        drop_ratio: f64,
+        /// Weight of one arrival in the average.
+        weight_ratio: f64,
+        /// Whether packets that understand it are marked instead.
+        ecn: bool,
+    },
+    /// Controlled delay.
+    #[serde(rename = "codel")]
+    CoDel {
+        /// The most that waits.
+        #[serde(flatten)]
+        limit: QueueLimit,
+        /// The wait that is acceptable for ever.
+        target_seconds: f64,
+        /// How long the wait has to stay above it.
+        interval_seconds: f64,
+        /// Whether packets that understand it are marked instead.
+        ecn: bool,
+    },
+    /// Three classes, the better one always first.
+    Strict {
+        /// The most that waits in each class.
+        #[serde(flatten)]
+        limit: QueueLimit,
+    },
+    /// Three classes with shares of the rate.
+    Weighted {
+        /// The most that waits in each class.
+        #[serde(flatten)]
+        limit: QueueLimit,
+        /// Share of the scavenger class.
+        scavenger_ratio: f64,
+        /// Share of the priority class.
+        priority_ratio: f64,
+    },
+}
+
+/// The most that waits in a queue: one of the two is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueLimit {
+    /// In bytes of whole packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_bytes: Option<u64>,
+    /// In packets of any size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_packets: Option<u32>,
+}
+
+/// Loss on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Loss {
+    /// Each packet alone.
+    Random {
+        /// Probability that a packet is lost.
+        lost_ratio: f64,
+    },
+    /// Bursts: a good and a bad state.
+    GilbertElliott {
+        /// Probability of going from good to bad, per packet.
+        enter_ratio: f64,
+        /// Probability of going from bad to good, per packet.
+        leave_ratio: f64,
+        /// Probability that a packet is lost in the bad state.
+        lost_bad_ratio: f64,
+        /// Probability that a packet is lost in the good state.
+        lost_good_ratio: f64,
+    },
+}
+
+/// The end hosts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hosts {
+    /// Largest IP packet.
+    pub mtu_bytes: u64,
+    /// Congestion control by its kernel name.
+    pub congestion: String,
+    /// How far a send buffer grows.
+    pub send_buffer_max_bytes: u64,
+    /// How far a receive buffer grows.
+    pub receive_buffer_max_bytes: u64,
+}
+
+/// A group of others on the forward link.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cross {
+    /// What they send.
+    #[serde(flatten)]
+    pub traffic: CrossTraffic,
+    /// Congestion control of its TCP streams; absent for that of the hosts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<String>,
+    /// The class of service that its packets ask for.
+    pub class: String,
+    /// Added to the path's delay for this group, once in each direction.
+    pub extra_delay_seconds: f64,
+}
+
+/// What a group of others sends.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum CrossTraffic {
+    /// TCP streams that send for ever.
+    Streams {
+        /// How many.
+        streams: u16,
+        /// Socket buffer of each.
+        window_bytes: u64,
+    },
+    /// Datagrams at a constant rate while a source is on.
+    OnOff {
+        /// How many sources.
+        sources: u16,
+        /// Rate of each while it is on, of whole IP packets.
+        rate_bits_per_second: u64,
+        /// Mean length of the periods in which a source sends.
+        on_seconds: f64,
+        /// Mean length of the periods in which it is silent.
+        off_seconds: f64,
+    },
+    /// TCP transfers that begin at random, with sizes from a Pareto distribution.
+    Transfers {
+        /// How many begin in a second, on average.
+        transfers_per_second: f64,
+        /// Mean size.
+        mean_size_bytes: u64,
+        /// Shape of the distribution of sizes.
+        shape: f64,
+        /// Socket buffer of each.
+        window_bytes: u64,
+    },
+}
+
+impl From<&path::PathSpec> for Path {
+    fn from(path: &path::PathSpec) -> Self {
+        Path {
+            name: path.name.clone(),
+            description: path.to_string(),
+            forward: (&path.forward).into(),
+            reverse: (&path.reverse).into(),
+            hosts: (&path.hosts).into(),
+            cross: path.cross.iter().map(Cross::from).collect(),
+        }
+    }
+}
+
+impl From<&path::LinkSpec> for Link {
+    fn from(link: &path::LinkSpec) -> Self {
+        Link {
+            rate_bits_per_second: link.rate.bits_per_second(),
+            delay_seconds: link.delay.as_secs_f64(),
+            queue: link.queue.into(),
+            loss: loss(link.loss),
+        }
+    }
+}
+
+impl From<path::QueueSpec> for Queue {
+    fn from(queue: path::QueueSpec) -> Self {
+        match queue {
+            path::QueueSpec::DropTail(limit) => Queue::DropTail {
+                limit: limit.into(),
+            },
+            path::QueueSpec::Red(red) => Queue::Red {
+                limit: red.limit.into(),
+                min_packets: red.min,
+                max_packets: red.max,
+                drop_ratio: red.probability,
+                weight_ratio: red.weight,
+                ecn: red.ecn,
+            },
+            path::QueueSpec::CoDel(codel) => Queue::CoDel {
+                limit: codel.limit.into(),
+                target_seconds: codel.target.as_secs_f64(),
+                interval_seconds: codel.interval.as_secs_f64(),
+                ecn: codel.ecn,
+            },
+            path::QueueSpec::Strict { limit } => Queue::Strict {
+                limit: limit.into(),
+            },
+            path::QueueSpec::Weighted {
+                limit,
+                scavenger,
+                priority,
+            } => Queue::Weighted {
+                limit: limit.into(),
+                scavenger_ratio: scavenger,
+                priority_ratio: priority,
+            },
+        }
+    }
+}
+
+impl From<path::QueueLimit> for QueueLimit {
+    fn from(limit: path::QueueLimit) -> Self {
+        let (bytes, packets) = match limit {
+            path::QueueLimit::Bytes(bytes) => (Some(bytes.get()), None),
+            path::QueueLimit::Packets(packets) => (None, Some(packets)),
+        };
+        QueueLimit {
+            limit_bytes: bytes,
+            limit_packets: packets,
+        }
+    }
+}
+
+fn loss(loss: path::Loss) -> Option<Loss> {
+    match loss {
+        path::Loss::None => None,
+        path::Loss::Random { rate } => Some(Loss::Random { lost_ratio: rate }),
+        path::Loss::GilbertElliott {
+            enter,
+            leave,
+            loss_bad,
+            loss_good,
+        } => Some(Loss::GilbertElliott {
+            enter_ratio: enter,
+            leave_ratio: leave,
+            lost_bad_ratio: loss_bad,
+            lost_good_ratio: loss_good,
+        }),
+    }
+}
+
+impl From<&path::Hosts> for Hosts {
+    fn from(hosts: &path::Hosts) -> Self {
+        Hosts {
+            mtu_bytes: u64::from(hosts.mtu),
+            congestion: hosts.congestion.clone(),
+            send_buffer_max_bytes: hosts.send_buffer_max.get(),
+            receive_buffer_max_bytes: hosts.receive_buffer_max.get(),
+        }
+    }
+}
+
+impl From<&path::Cross> for Cross {
+    fn from(cross: &path::Cross) -> Self {
+        Cross {
+            traffic: cross.traffic.into(),
+            congestion: cross.congestion.clone(),
+            class: cross.class.to_string(),
+            extra_delay_seconds: cross.extra_delay.as_secs_f64(),
+        }
+    }
+}
+
+impl From<path::CrossTraffic> for CrossTraffic {
+    fn from(traffic: path::CrossTraffic) -> Self {
+        match traffic {
+            path::CrossTraffic::Streams { streams, window } => CrossTraffic::Streams {
+                streams,
+                window_bytes: window.get(),
+            },
+            path::CrossTraffic::OnOff {
+                sources,
+                rate,
+                on,
+                off,
+            } => CrossTraffic::OnOff {
+                sources,
+                rate_bits_per_second: rate.bits_per_second(),
+                on_seconds: on.as_secs_f64(),
+                off_seconds: off.as_secs_f64(),
+            },
+            path::CrossTraffic::Transfers {
+                per_second,
+                mean_size,
+                shape,
+                window,
+            } => CrossTraffic::Transfers {
+                transfers_per_second: per_second,
+                mean_size_bytes: mean_size.get(),
+                shape,
+                window_bytes: window.get(),
+            },
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The page of many simulated settings.
+
+use maud::{Markup, html};
+use record::simulate::Cell;
+use record::{Campaign, Window};
+
+use super::parts::{self, Tile};
+use crate::figure;
+use crate::grid::{Grid, grids};
+use crate::plot::{PlotError, simulated as plot};
+use crate::words::{self, simulated};
+
+pub fn body(campaign: &Campaign) -> Result<Markup, PlotError> {
+    let grids = grids(campaign);
+    let sections: Result<Vec<Markup>, PlotError> =
+        grids.iter().map(|grid| section(campaign, grid)).collect();
+    let choices = campaign.choices.iter();
+    let choices = choices.filter_map(|choice| simulated::choice(campaign, choice));
+    Ok(html! {
+        p.setting { (words::plain(&campaign.path.description)) "; " (simulated::terms(&campaign.scenario)) }
+        @for choice in choices { p.lead { (choice) } }
+        (parts::tiles(&tiles(campaign)))
+        @for section in sections? { (section) }
+        (table(campaign))
+    })
+}
+
+fn tiles(campaign: &Campaign) -> Vec<Tile> {
+    let runs: usize = campaign.cells.iter().map(|cell| cell.runs.len()).sum();
+    vec![
+        Tile {
+            name: "Settings",
+            value: campaign.cells.len().to_string(),
+            note: format!("{runs} runs"),
+        },
+        Tile {
+            name: "Processor time",
+            value: figure::time(campaign.cost.cpu_seconds),
+            note: format!("{} runs were kept from before", campaign.cost.cached_runs),
+        },
+    ]
+}
+
+fn section(campaign: &Campaign, grid: &Grid<'_>) -> Result<Markup, PlotError> {
+    let measure = simulated::measure(&campaign.scenario);
+    let title = simulated::title(&campaign.scenario);
+    let (curves, map) = (
+        plot::against_streams(grid, title)?,
+        plot::heatmap(grid, title)?,
+    );
+    Ok(html! {
+        h2 { (words::plain(grid.variant)) }
+        @if let Some(svg) = curves {
+            (parts::plot(&svg, &format!("{}: {measure} against the number of streams, mean over the seeds with its standard deviation.", words::plain(grid.variant))))
+        }
+        @if let Some(svg) = map {
+            (parts::plot(&svg, &format!("{}: {measure} of every setting; the deeper the colour, the more.", words::plain(grid.variant))))
+        }
+    })
+}
+
+fn table(campaign: &Campaign) -> Markup {
+    let has_end = campaign.scenario.data_bytes(1).is_some();
+    html! {
+        details open[campaign.cells.len() <= 60] {
+            summary { "Every setting (" (campaign.cells.len()) ")" }
+            div.table {
+                table {
+                    thead { tr {
+                        th { "variant" }
+                        th.number { "streams" }
+                        th.number { "window" }
+                        th.number { "goodput" }
+                        th.number { "cross traffic" }
+                        th.number { "dropped" }
+                        th.number { "Jain" }
+                        th.number { "mean RTT [ms]" }
+                        @if has_end { th.number { "done in" } }
+                        th { "" }
+                    } }
+                    tbody {
+                        @for (place, cell) in campaign.cells.iter().enumerate() { (row(campaign, place, cell, has_end)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn row(campaign: &Campaign, place: usize, cell: &Cell, has_end: bool) -> Markup {
+    let figures = &cell.figures;
+    let marks = marks(campaign, place);
+    let window: Window = cell.setting.window;
+    html! {
+        tr.chosen[!marks.is_empty()] {
+            td { (words::plain(&cell.setting.variant)) }
+            td.number { (cell.setting.streams) }
+            td.number { (figure::window(window)) }
+            td.number { (simulated::spread(figures.aggregate.goodput_bits_per_second, figures.aggregate.standard_deviation_bits_per_second)) }
+            td.number { (figure::rate(figures.cross.goodput_bits_per_second)) }
+            td.number { (format!("{:.0}", figures.drops)) }
+            td.number { (figure::or_absent(figures.jain, |jain| format!("{jain:.3}"))) }
+            td.number { (figure::or_absent(figures.rtt, |rtt| figure::milliseconds(rtt.mean_seconds))) }
+            @if has_end { td.number { (figure::or_absent(figures.completion.completion_seconds, figure::time)) } }
+            td { (marks) }
+        }
+    }
+}
+
+fn marks(campaign: &Campaign, place: usize) -> String {
+    let choices = || campaign.choices.iter();
+    let best = choices()
+        .any(|choice| choice.best_cell == place)
+        .then_some("best");
+    let knee = choices()
+        .any(|choice| choice.knee_cell == place)
+        .then_some("knee");
+    let marks: Vec<&str> = best.into_iter().chain(knee).collect();
+    marks.join(", ")
+}

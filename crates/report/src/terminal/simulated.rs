@@ -1,0 +1,282 @@
+//! Texts of simulations.
+
+use comfy_table::{Attribute, Cell, Color};
+use record::simulate::{Figures, SimulatedRun};
+use record::{Campaign, Simulate, Window};
+
+use super::Paint;
+use super::layout::Page;
+use super::table::{align, empty};
+use crate::figure::{self, RateUnit};
+use crate::grid::{Grid, grids};
+use crate::words::{self, simulated};
+
+/// More runs than this are left to the document.
+const RUNS_SHOWN: usize = 12;
+/// Windows side by side that fit the page.
+const WINDOWS_WIDE: usize = 7;
+const BEST: &str = "*";
+const KNEE: &str = "+";
+
+/// The text of one simulated setting.
+pub fn simulate(body: &Simulate, paint: Paint) -> String {
+    let mut page = Page::new(paint);
+    page.title(&format!(
+        "{}: {}",
+        words::plain(&body.path.name),
+        simulated::setting(&body.setting)
+    ));
+    page.sentence(&words::plain(&body.path.description));
+    page.sentence(&simulated::terms(&body.scenario));
+    page.gap();
+    page.facts(&facts(body));
+    if body.runs.len() > 1 {
+        page.gap();
+        page.block(&runs(body, paint));
+    }
+    page.finish()
+}
+
+fn facts(body: &Simulate) -> Vec<(&'static str, String)> {
+    let figures = &body.figures;
+    let facts = [
+        Some(("goodput", goodput(figures))),
+        simulated::completion(figures, body.runs.len()).map(|text| ("done in", text)),
+        cross(body).map(|text| ("cross", text)),
+        figures.jain.map(|jain| ("fairness", fairness(body, jain))),
+        Some(("dropped", dropped(figures))),
+        Some(("sent again", sent_again(figures))),
+        round_trip(figures).map(|text| ("round trip", text)),
+        Some(("queue", queue(figures))),
+        Some((
+            "link",
+            format!(
+                "sending {} of the time",
+                figure::percent(figures.utilisation_ratio)
+            ),
+        )),
+        Some((
+            "cost",
+            cost(
+                body.cost.cpu_seconds,
+                body.cost.cached_runs,
+                body.runs.len(),
+            ),
+        )),
+    ];
+    facts.into_iter().flatten().collect()
+}
+
+fn goodput(figures: &Figures) -> String {
+    let aggregate = &figures.aggregate;
+    simulated::spread(
+        aggregate.goodput_bits_per_second,
+        aggregate.standard_deviation_bits_per_second,
+    )
+}
+
+fn cross(body: &Simulate) -> Option<String> {
+    let cross = &body.figures.cross;
+    let goodput = simulated::spread(
+        cross.goodput_bits_per_second,
+        cross.standard_deviation_bits_per_second,
+    );
+    let share = figure::or_absent(cross.share_ratio, figure::percent);
+    (!cross.groups.is_empty()).then(|| format!("{goodput}, {share} of all that was delivered"))
+}
+
+fn fairness(body: &Simulate, jain: f64) -> String {
+    let streams = || body.runs.iter().flat_map(|run| &run.streams);
+    let goodputs = || streams().map(|stream| stream.goodput_bits_per_second);
+    let range = goodputs().min().zip(goodputs().max());
+    let range = range
+        .filter(|_| body.setting.streams > 1)
+        .map(|(low, high)| {
+            format!(
+                "; streams got {} to {}",
+                figure::rate(low),
+                figure::rate(high)
+            )
+        });
+    format!("{jain:.3} (Jain){}", range.unwrap_or_default())
+}
+
+fn dropped(figures: &Figures) -> String {
+    let causes = &figures.drops_by_cause;
+    let named = [
+        (causes.queue_full, "queue full"),
+        (causes.early, "early"),
+        (causes.sojourn, "waited too long"),
+        (causes.wire_loss, "lost on the wire"),
+        (figures.marks, "marked instead"),
+    ];
+    let known = named.into_iter().filter(|(count, _)| *count > 0.0);
+    let parts: Vec<String> = known
+        .map(|(count, name)| format!("{} {name}", counted(count)))
+        .collect();
+    match parts.is_empty() {
+        true => "no packet".to_owned(),
+        false => format!("{} packets: {}", counted(figures.drops), parts.join(", ")),
+    }
+}
+
+fn sent_again(figures: &Figures) -> String {
+    let timeouts = counted(figures.timeouts);
+    format!(
+        "{} segments; {timeouts} timeouts",
+        counted(figures.retransmitted)
+    )
+}
+
+/// A mean count: whole where it is, else with a decimal.
+fn counted(mean: f64) -> String {
+    match mean.fract() == 0.0 || mean >= 100.0 {
+        true => format!("{mean:.0}"),
+        false => format!("{mean:.1}"),
+    }
+}
+
+fn round_trip(figures: &Figures) -> Option<String> {
+    let rtt = figures.rtt?;
+    let ms = figure::milliseconds;
+    Some(format!(
+        "{} ms mean; half below {}, 95 % below {}, 99 % below {}; {} to {} ms",
+        ms(rtt.mean_seconds),
+        ms(rtt.median_seconds),
+        ms(rtt.p95_seconds),
+        ms(rtt.p99_seconds),
+        ms(rtt.min_seconds),
+        ms(rtt.max_seconds)
+    ))
+}
+
+fn queue(figures: &Figures) -> String {
+    let mean = figure::three_digits(figures.queue.mean_packets);
+    format!(
+        "{mean} packets on average, {} at the most",
+        figure::size(figures.queue.peak_bytes)
+    )
+}
+
+fn cost(cpu_seconds: f64, cached: u64, runs: usize) -> String {
+    let kept = match cached {
+        0 => String::new(),
+        _ => format!("; {cached} of {runs} runs were kept from before"),
+    };
+    format!("{} of processor time{kept}", figure::time(cpu_seconds))
+}
+
+/// A table of runs; of many, the first dozen.
+fn runs(body: &Simulate, paint: Paint) -> String {
+    let top = body
+        .runs
+        .iter()
+        .map(|run| run.goodput_bits_per_second)
+        .max();
+    let unit = RateUnit::fitting(top.unwrap_or(0) as f64);
+    let has_end = body.figures.completion.unfinished_runs.is_some();
+    let mut names = vec![
+        "seed", unit.name, "cross", "dropped", "resent", "timeouts", "Jain", "RTT ms",
+    ];
+    if has_end {
+        names.push("done s");
+    }
+    let mut table = empty(paint);
+    table.set_header(
+        names
+            .iter()
+            .map(|name| Cell::new(name).add_attribute(Attribute::Bold)),
+    );
+    let shown = body.runs.iter().take(RUNS_SHOWN);
+    for run in shown {
+        let mut cells = run_cells(run, unit);
+        if has_end {
+            cells.push(figure::or_absent(
+                run.completion_seconds,
+                figure::three_digits,
+            ));
+        }
+        table.add_row(cells);
+    }
+    align(&mut table, 0..names.len());
+    let more = match body.runs.len().checked_sub(RUNS_SHOWN) {
+        None | Some(0) => String::new(),
+        Some(more) => format!("\nand {more} more"),
+    };
+    format!("{}{more}", table.trim_fmt())
+}
+
+fn run_cells(run: &SimulatedRun, unit: RateUnit) -> Vec<String> {
+    vec![
+        run.seed.to_string(),
+        unit.number(run.goodput_bits_per_second as f64),
+        unit.number(run.cross_goodput_bits_per_second as f64),
+        run.drops.to_string(),
+        run.retransmitted.to_string(),
+        run.timeouts.to_string(),
+        figure::or_absent(run.jain, |jain| format!("{jain:.3}")),
+        figure::or_absent(run.rtt, |rtt| figure::milliseconds(rtt.mean_seconds)),
+    ]
+}
+
+/// The text of many simulated settings.
+pub fn campaign(body: &Campaign, paint: Paint) -> String {
+    let mut page = Page::new(paint);
+    page.title(&words::plain(&body.path.name));
+    page.sentence(&words::plain(&body.path.description));
+    page.sentence(&simulated::terms(&body.scenario));
+    for grid in grids(body) {
+        page.gap();
+        page.strong(&format!(
+            "{}: {} in {}; streams down, windows across",
+            words::plain(grid.variant),
+            simulated::measure(&body.scenario),
+            grid.unit.name
+        ));
+        for windows in grid.windows.chunks(WINDOWS_WIDE) {
+            page.block(&table(&grid, windows, paint));
+        }
+    }
+    page.gap();
+    page.sentence(&format!(
+        "{BEST} best, {KNEE} knee: the fewest streams that reach 90 % of it"
+    ));
+    for choice in &body.choices {
+        if let Some(text) = simulated::choice(body, choice) {
+            page.strong(&text);
+        }
+    }
+    let runs = body.cells.iter().map(|cell| cell.runs.len()).sum();
+    page.facts(&[(
+        "cost",
+        cost(body.cost.cpu_seconds, body.cost.cached_runs, runs),
+    )]);
+    page.finish()
+}
+
+fn table(grid: &Grid<'_>, windows: &[Window], paint: Paint) -> String {
+    let mut table = empty(paint);
+    let names = windows
+        .iter()
+        .map(|window| format!("{}  ", figure::window(*window)));
+    let names = std::iter::once("streams".to_owned()).chain(names);
+    table.set_header(names.map(|name| Cell::new(name).add_attribute(Attribute::Bold)));
+    for &streams in &grid.streams {
+        let cells = windows.iter().map(|window| marked(grid, streams, *window));
+        table.add_row(std::iter::once(Cell::new(streams)).chain(cells));
+    }
+    align(&mut table, 0..windows.len() + 1);
+    table.trim_fmt()
+}
+
+/// A number with room for both marks, so that columns stay straight.
+fn marked(grid: &Grid<'_>, streams: u32, window: Window) -> Cell {
+    let (best, knee) = (grid.is_best(streams, window), grid.is_knee(streams, window));
+    let mark = |is: bool, mark: &'static str| if is { mark } else { "" };
+    let marks = format!("{}{}", mark(best, BEST), mark(knee, KNEE));
+    let cell = Cell::new(format!("{}{marks:<2}", grid.number(streams, window)));
+    match best || knee {
+        true => cell.fg(Color::Green).add_attribute(Attribute::Bold),
+        false => cell,
+    }
+}
