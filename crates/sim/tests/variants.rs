@@ -40,10 +40,10 @@ fn expectation(variant: Variant) -> (f64, f64) {
     match variant {
         // Back to one segment at each loss.
         Variant::Tahoe => (0.88, 40.0),
+        // Several losses in one window cost it a timeout.
+        Variant::Reno => (0.90, 40.0),
         // A halved window still fills the pipe, and the queue swings between empty and full.
-        Variant::Reno | Variant::NewReno | Variant::Sack | Variant::Fack | Variant::Ensemble => {
-            (0.98, 45.0)
-        }
+        Variant::NewReno | Variant::Sack | Variant::Fack | Variant::Ensemble => (0.98, 45.0),
         // The window falls by less: the queue never empties.
         Variant::Cubic | Variant::HighSpeed => (0.98, 58.0),
         Variant::Scalable => (0.98, 65.0),
@@ -69,7 +69,8 @@ fn every_variant_fills_the_link_and_keeps_the_queue_that_it_should() {
         let (least, queue) = expectation(variant);
         let seen = (result.utilisation, result.queue.mean_packets);
         assert!(seen.0 >= least && seen.1 <= queue, "{variant}: {seen:?}");
-        assert_eq!(result.streams[0].timeouts, 0, "{variant}");
+        let timeouts = result.streams[0].timeouts;
+        assert!(timeouts == 0 || variant == Variant::Reno, "{variant}");
     }
 }
 
