@@ -210,6 +210,17 @@ fn bbr_keeps_its_rate_under_random_loss_where_sack_does_not() {
     assert!(bbr > 0.95 && sack < 0.25, "{bbr} and {sack}");
 }
 
+/// A measurement of the delay lasts 50 round trips of 4 ms here, and the rate counts for ten.
+#[test]
+fn bbr_does_not_forget_its_rate_on_a_short_path() {
+    let mut scenario = scenario(Variant::Bbr, QUEUE, "");
+    scenario.path.forward.delay = Span::from_millis(2);
+    scenario.path.reverse.delay = Span::from_millis(2);
+    let result = run(&scenario).unwrap();
+    assert!(result.utilisation > 0.95, "{}", result.utilisation);
+    assert_eq!(result.streams[0].retransmitted, 0);
+}
+
 #[test]
 fn two_bbr_streams_share_evenly_in_a_deep_queue_and_hold_one_more_pipe() {
     let mut scenario = scenario(Variant::Bbr, 1000, "");
