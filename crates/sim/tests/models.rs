@@ -105,7 +105,7 @@ fn expect(cases: &[Case], low: f64, high: f64) {
 
 /// Mathis holds from 1e-4 to 1e-2. Random losses instead of evenly spaced ones make the mean window
 /// 7 % larger (1.31 instead of 1.22 over the root of p); repairs, during which the window stands
-/// still, cost up to 4 % at 1e-2. 10 % leaves 3 % to chance.
+/// still, cost up to 6 % at 1e-2. 10 % leaves the rest to chance.
 #[test]
 fn sack_follows_mathis() {
     for acks in [Acks::Every, Acks::Delayed] {
