@@ -3,6 +3,7 @@
 use path::Class;
 use units::Bytes;
 
+use crate::control::Common;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 
@@ -41,6 +42,8 @@ pub(crate) struct Flows {
     pub cards: Vec<Card>,
     /// Places of transfers that are over.
     free: Vec<u32>,
+    /// What the streams of an ensemble have in common; `None` of any other variant.
+    pub common: Option<Common>,
 }
 
 impl Flows {
@@ -83,5 +86,28 @@ impl Flows {
         self.senders[flow as usize].stop();
         self.receivers[flow as usize].delayed.clear();
         self.free.push(flow);
+    }
+
+    /// Before an event of a stream: lends it what its transfer has in common.
+    #[inline]
+    pub(crate) fn lend(&mut self, flow: u32) {
+        if let Some(common) = &self.common {
+            self.senders[flow as usize].borrow(common, flow);
+        }
+    }
+
+    /// After the event: takes it back.
+    #[inline]
+    pub(crate) fn settle(&mut self, flow: u32) {
+        if let Some(common) = &mut self.common {
+            self.senders[flow as usize].give_back(common);
+        }
+    }
+
+    /// A stream is done and leaves its part to the others.
+    pub(crate) fn leave(&mut self) {
+        if let Some(common) = &mut self.common {
+            common.ensemble.leave();
+        }
     }
 }

@@ -8,6 +8,7 @@ mod flow;
 mod held_back;
 mod measure;
 mod network;
+mod pacer;
 mod packet;
 mod probe;
 mod receiver;

@@ -18,6 +18,9 @@ pub struct Scenario {
     pub window: Option<Bytes>,
     /// How the streams find their rate.
     pub variant: Variant,
+    /// The most that each stream may send at, headers included (`SO_MAX_PACING_RATE`); `None` sets no
+    /// bound.
+    pub pacing: Option<Rate>,
     /// The class of service that their packets ask for.
     pub class: Class,
     /// What they carry.
@@ -138,6 +141,7 @@ impl Scenario {
             streams: 1,
             window: None,
             variant,
+            pacing: None,
             class: Class::BestEffort,
             work: Work::Endless,
             idle: Span::ZERO,

@@ -225,9 +225,11 @@ impl Simulation {
     }
 
     fn on_connected(&mut self, packet: Packet) {
+        self.flows.lend(packet.flow);
         let sender = &mut self.flows.senders[packet.flow as usize];
         if sender.is_connecting() {
-            sender.on_connected(self.now.since(packet.sent));
+            sender.on_connected(self.now.since(packet.sent), self.now);
+            self.flows.settle(packet.flow);
             self.transmit(packet.flow);
         }
     }
@@ -235,6 +237,7 @@ impl Simulation {
     #[inline]
     fn on_ack(&mut self, packet: Packet) {
         let flow = packet.flow;
+        self.flows.lend(flow);
         let sender = &mut self.flows.senders[flow as usize];
         let before = sender.acknowledged();
         let restart = sender.on_ack(&packet, self.now);
@@ -246,8 +249,9 @@ impl Simulation {
             sender.timeout.clear();
         }
         let advanced = sender.acknowledged() - before;
+        let done = sender.is_done();
+        self.flows.settle(flow);
         if advanced > 0 {
-            let done = sender.is_done();
             self.on_progress(&packet, advanced, done);
         }
         self.transmit(flow);
@@ -259,6 +263,7 @@ impl Simulation {
             self.measure.on_round_trip(self.now.since(ack.sent));
             if done {
                 self.measure.on_completed(ack.flow, self.now);
+                self.flows.leave();
                 self.unfinished -= 1;
             }
         } else {
@@ -343,9 +348,12 @@ impl Simulation {
     }
 
     fn on_timeout(&mut self, flow: u32) {
+        self.flows.lend(flow);
         let sender = &mut self.flows.senders[flow as usize];
         sender.on_timeout(self.now);
-        if sender.is_connecting() {
+        let connecting = sender.is_connecting();
+        self.flows.settle(flow);
+        if connecting {
             return self.connect(flow);
         }
         self.wait_for_answer(flow);
@@ -381,11 +389,10 @@ impl Simulation {
     #[inline]
     fn pump(&mut self, flow: u32) {
         let mut sent = false;
+        self.flows.lend(flow);
         loop {
             let sender = &mut self.flows.senders[flow as usize];
-            let pacing = sender.pacing();
-            if pacing.is_some() && sender.paced_until > self.now {
-                let due = sender.paced_until;
+            if let Some(due) = sender.pacing_waits(self.now) {
                 if sender.may_transmit() {
                     sender
                         .send
@@ -396,12 +403,9 @@ impl Simulation {
             let Some(outgoing) = sender.poll_transmit() else {
                 break;
             };
-            sender.on_sent(outgoing, self.now);
             let packet = self.segment(flow, outgoing);
-            if let Some(rate) = pacing {
-                let spacing = rate.time_to_send(Bytes::new(u64::from(packet.size)));
-                self.flows.senders[flow as usize].paced_until = self.now + spacing;
-            }
+            let sender = &mut self.flows.senders[flow as usize];
+            sender.on_sent(outgoing, Bytes::new(u64::from(packet.size)), self.now);
             self.emit(packet);
             sent = true;
         }

@@ -252,6 +252,23 @@ fn segments_are_as_large_as_asked_and_the_readings_are_those_of_a_kernel() {
 }
 
 #[test]
+fn a_paced_stream_keeps_to_its_rate_and_no_buffer_is_blamed() {
+    let paced = Setting {
+        pacing: Some(Rate::from_bits_per_second(10_000_000)),
+        ..default_stream()
+    };
+    let observation = seen("lan", &paced, 5);
+    // Headers count: 1448 of 1500 bytes are payload.
+    assert!(
+        (9.4..9.7).contains(&mbit(&observation)),
+        "{}",
+        mbit(&observation)
+    );
+    let last = observation.streams[0].tcp.last().unwrap();
+    assert_eq!(last.receive_window_limited, Some(Span::ZERO));
+}
+
+#[test]
 fn somebody_looks_on_and_may_end_it() {
     struct Impatient(Vec<Snapshot>);
     impl Watch for Impatient {
