@@ -168,6 +168,19 @@ fn what_cannot_be_simulated_is_refused_with_the_way_out() {
 }
 
 #[test]
+fn the_simulators_own_names_of_congestion_controls_do_too() {
+    for name in ["reno", "cubic", "fack", "ledbat++"] {
+        let own = Setting {
+            congestion: Some(name.to_owned()),
+            ..default_stream()
+        };
+        let observation = seen("lan", &own, 1);
+        assert_eq!(observation.congestion_used.as_deref(), Some(name));
+        assert!(observation.bytes_delivered() > Bytes::ZERO, "{name}");
+    }
+}
+
+#[test]
 fn a_number_of_bytes_is_carried_to_the_last() {
     let wanted = Bytes::new(3_000_001);
     let plan = SamplePlan {
@@ -229,6 +242,8 @@ fn a_run_stops_when_its_goodput_is_known() {
         observation.duration
     );
     assert_eq!(observation.round_trips.unloaded, None);
+    let progress = &observation.streams[0].delivery.progress;
+    assert!(progress.windows(2).all(|two| two[0].at < two[1].at));
 }
 
 #[test]
