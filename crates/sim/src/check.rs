@@ -51,7 +51,7 @@ fn streams(scenario: &Scenario) -> Result<(), ScenarioError> {
 }
 
 fn times(scenario: &Scenario) -> Result<(), ScenarioError> {
-    let (warmup, duration) = (scenario.warmup, scenario.duration);
+    let (warmup, duration, idle) = (scenario.warmup, scenario.duration, scenario.idle);
     if duration == Span::ZERO {
         return refuse(
             "a run of 0s shows nothing".to_owned(),
@@ -61,6 +61,10 @@ fn times(scenario: &Scenario) -> Result<(), ScenarioError> {
     if warmup >= duration {
         let problem = format!("a warm-up of {warmup} leaves nothing of a run of {duration}");
         return refuse(problem, "shorten the warm-up or lengthen the run");
+    }
+    if idle >= duration {
+        let problem = format!("an idle path of {idle} leaves nothing of a run of {duration}");
+        return refuse(problem, "shorten the idle time or lengthen the run");
     }
     Ok(())
 }

@@ -156,7 +156,7 @@ impl Measure {
             seed: scenario.seed,
             measured,
             streams: streams
-                .map(|flow| self.stream(scenario, &end, flow, measured))
+                .map(|flow| self.stream(&end, flow, measured))
                 .collect(),
             cross: self.cross(&end, measured),
             drops: self.drops(&end),
@@ -176,13 +176,7 @@ impl Measure {
         }
     }
 
-    fn stream(
-        &self,
-        scenario: &Scenario,
-        end: &Standing,
-        flow: usize,
-        measured: Span,
-    ) -> StreamResult {
+    fn stream(&self, end: &Standing, flow: usize, measured: Span) -> StreamResult {
         let (from, to) = (self.at_warm.flows[flow], end.flows[flow]);
         let acknowledged = to.acknowledged - from.acknowledged;
         StreamResult {

@@ -25,6 +25,8 @@ pub struct Scenario {
     pub class: Class,
     /// What they carry.
     pub work: Work,
+    /// How long the path is left to its cross traffic before the streams start.
+    pub idle: Span,
     /// When the run ends at the latest.
     pub duration: Span,
     /// What is not counted at the beginning.
@@ -128,7 +130,12 @@ impl Scenario {
             problem: format!("the path asks for `{congestion}`, which is not simulated"),
             hint: "choose a variant yourself, for example `--variant cubic`".to_owned(),
         })?;
-        Ok(Scenario {
+        Ok(Scenario::of(path, variant))
+    }
+
+    /// The same with streams of one's own choice.
+    pub fn of(path: PathSpec, variant: Variant) -> Self {
+        Scenario {
             tcp: TcpSettings::linux(&path),
             path,
             streams: 1,
@@ -137,12 +144,13 @@ impl Scenario {
             pacing: None,
             class: Class::BestEffort,
             work: Work::Endless,
+            idle: Span::ZERO,
             duration: Span::from_secs(30),
             warmup: Span::ZERO,
             seed: 1,
             series_interval: None,
             log: false,
-        })
+        }
     }
 }
 

@@ -221,11 +221,6 @@ impl Scoreboard {
         self.repeated_count += 1;
         self.repair_from = number + 1;
     }
-
-    /// Sent again and not acknowledged yet.
-    pub(crate) fn repeated_count(&self) -> u32 {
-        self.repeated_count
-    }
 }
 
 #[cfg(test)]
@@ -305,7 +300,7 @@ mod tests {
         board.repeat(0);
         board.repeat(4);
         board.sack(0, 10, &[block(1, 7)], |_| {});
-        assert_eq!(board.repeated_count(), 1);
+        assert_eq!(board.repeated_count, 1);
         // 0 again, 7, 8, 9.
         assert_eq!(board.pipe(0, 10), 4);
     }

@@ -4,6 +4,7 @@ use units::{Bytes, Rate, Span, Time};
 
 use crate::Variant;
 use crate::control::{Acked, Common, Control, Facts, Window};
+use crate::held_back::HeldBack;
 use crate::pacer::Pacer;
 use crate::packet::{Flags, Packet};
 use crate::round_trip::{RoundTrip, TimeoutFloor};
@@ -126,6 +127,7 @@ pub(crate) struct Sender {
     control: Control,
     board: Box<Scoreboard>,
     pub(crate) tally: Tally,
+    pub(crate) held_back: HeldBack,
 }
 
 impl Sender {
@@ -162,6 +164,7 @@ impl Sender {
             control: Control::new(variant, facts),
             board: Box::default(),
             tally: Tally::default(),
+            held_back: HeldBack::default(),
         }
     }
 
@@ -180,6 +183,17 @@ impl Sender {
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.una >= self.limit
+    }
+
+    /// How many segments there are to send; `None` without end.
+    pub(crate) fn limit(&self) -> Option<u32> {
+        (self.limit < u32::MAX).then_some(self.limit)
+    }
+
+    /// Segments that were sent and are not acknowledged in order.
+    #[inline]
+    pub(crate) fn outstanding(&self) -> u32 {
+        self.next - self.una
     }
 
     /// Nothing is sent or waited for any more.
@@ -575,6 +589,17 @@ impl Sender {
         self.tally.retransmitted += u64::from(again);
         self.highest = self.highest.max(self.next);
         Some(Outgoing { number, again })
+    }
+
+    /// All was sent that may be sent now: notes whether something is on the way, and whether the buffers
+    /// and not the congestion window keep it from being more.
+    #[inline]
+    pub(crate) fn note_limits(&mut self, now: Time) {
+        let outstanding = self.outstanding();
+        let by_buffer = outstanding >= self.outstanding_max
+            && self.next < self.limit
+            && f64::from((self.pipe() + 1).min(self.outstanding_max)) <= self.window.size;
+        self.held_back.note(outstanding > 0, by_buffer, now);
     }
 
     /// Whether the next segment has to tell that the window was reduced; asked once for each.

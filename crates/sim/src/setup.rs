@@ -87,7 +87,7 @@ pub(crate) fn flows(scenario: &Scenario, timers: &mut Timers) -> Flows {
             share.segments,
         );
         let flow = flows.add(sender, share.card(scenario));
-        timers.set(starts.next(), Alarm::Start(flow));
+        timers.set(starts.next() + scenario.idle, Alarm::Start(flow));
     }
     for (index, cross) in scenario.path.cross.iter().enumerate() {
         let group = index as u16 + 1;

@@ -15,16 +15,17 @@ use crate::sender::Outgoing;
 use crate::setup;
 use crate::timers::{Alarm, Timers};
 use crate::traffic::{Deed, Source};
-use crate::{RunResult, Scenario, ScenarioError};
+use crate::{Probe, RunResult, Scenario, ScenarioError};
 
 /// A run that can be advanced little by little, for progress and for telemetry on the way.
 #[derive(Debug)]
 pub struct Simulation {
-    scenario: Scenario,
-    terms: Terms,
+    pub(crate) scenario: Scenario,
+    pub(crate) terms: Terms,
     network: Network,
     timers: Timers,
-    flows: Flows,
+    pub(crate) flows: Flows,
+    pub(crate) probes: Vec<Probe>,
     sources: Vec<Source>,
     jitter: Pcg64,
     events: Option<Vec<Event>>,
@@ -83,6 +84,7 @@ impl Simulation {
             timers,
             measure: Measure::new(scenario),
             flows,
+            probes: Vec::new(),
             sources,
             events: scenario.log.then(Vec::new),
             jitter: Pcg64::seed_from_u64(scenario.seed ^ 0x6a69_7474_6572),
@@ -195,6 +197,11 @@ impl Simulation {
             }),
             Kind::SynAck => self.on_connected(packet),
             Kind::Datagram => {}
+            Kind::Echo => self.emit(Packet {
+                kind: Kind::EchoReply,
+                ..packet
+            }),
+            Kind::EchoReply => self.on_echo_reply(&packet),
         }
     }
 
@@ -402,6 +409,7 @@ impl Simulation {
             self.emit(packet);
             sent = true;
         }
+        self.flows.senders[flow as usize].note_limits(self.now);
         if sent && !self.flows.senders[flow as usize].timeout.is_set() {
             self.wait_for_answer(flow);
         }
@@ -429,7 +437,7 @@ impl Simulation {
 
     /// A packet of `flow` with a header and nothing more.
     #[inline]
-    fn packet(&self, kind: Kind, flow: u32) -> Packet {
+    pub(crate) fn packet(&self, kind: Kind, flow: u32) -> Packet {
         let card = &self.flows.cards[flow as usize];
         Packet {
             flow,
@@ -443,7 +451,7 @@ impl Simulation {
     }
 
     #[inline]
-    fn emit(&mut self, packet: Packet) {
+    pub(crate) fn emit(&mut self, packet: Packet) {
         self.measure.sent += 1;
         self.log(&packet, Fate::Sent);
         self.network.send(packet, self.now);

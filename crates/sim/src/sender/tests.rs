@@ -12,10 +12,20 @@ const RULES: Rules = Rules {
 
 const AT: fn(u64) -> Time = |millis| Time::from_nanos(millis * 1_000_000);
 
+fn facts(initial_window: u32) -> Facts {
+    Facts {
+        segment: Bytes::new(1500),
+        initial_window,
+        share: Rate::from_bits_per_second(10_000_000),
+        pacing_max: None,
+        seed: 1,
+    }
+}
+
 /// A sender with a window of `window` segments that has sent all of them.
 fn sender(variant: Variant, window: u32) -> Sender {
-    let mut sender = Sender::new(variant, RULES, window, 1000, u32::MAX);
-    sender.on_connected(Span::from_millis(100));
+    let mut sender = Sender::new(variant, RULES, &facts(window), 1000, u32::MAX);
+    sender.on_connected(Span::from_millis(100), AT(0));
     assert_eq!(sent(&mut sender).len(), window as usize);
     sender
 }
@@ -68,8 +78,8 @@ fn slow_start_sends_two_for_each_acknowledgement() {
 
 #[test]
 fn the_receivers_window_bounds_what_is_outstanding() {
-    let mut sender = Sender::new(Variant::Sack, RULES, 10, 4, u32::MAX);
-    sender.on_connected(Span::from_millis(100));
+    let mut sender = Sender::new(Variant::Sack, RULES, &facts(10), 4, u32::MAX);
+    sender.on_connected(Span::from_millis(100), AT(0));
     assert_eq!(sent(&mut sender), new(0..4));
     sender.on_ack(&ack(1, &[]), AT(100));
     assert_eq!(sent(&mut sender), new(4..5));
@@ -78,8 +88,8 @@ fn the_receivers_window_bounds_what_is_outstanding() {
 
 #[test]
 fn nothing_is_sent_beyond_the_last_segment() {
-    let mut sender = Sender::new(Variant::Sack, RULES, 10, 1000, 3);
-    sender.on_connected(Span::from_millis(100));
+    let mut sender = Sender::new(Variant::Sack, RULES, &facts(10), 1000, 3);
+    sender.on_connected(Span::from_millis(100), AT(0));
     assert_eq!(sent(&mut sender), new(0..3));
     sender.on_ack(&ack(3, &[]), AT(100));
     assert!(sender.is_done() && !sender.is_outstanding());
@@ -232,15 +242,15 @@ fn without_timestamps_a_repeated_segment_measures_nothing() {
         timestamps: false,
         ..RULES
     };
-    let mut sender = Sender::new(Variant::Sack, rules, 2, 1000, u32::MAX);
-    sender.on_connected(Span::from_millis(100));
+    let mut sender = Sender::new(Variant::Sack, rules, &facts(2), 1000, u32::MAX);
+    sender.on_connected(Span::from_millis(100), AT(0));
     for outgoing in sent(&mut sender) {
-        sender.on_sent(outgoing, AT(0));
+        sender.on_sent(outgoing, Bytes::new(1500), AT(0));
     }
     sender.on_timeout(AT(1000));
     let patience = sender.patience();
     for outgoing in sent(&mut sender) {
-        sender.on_sent(outgoing, AT(1000));
+        sender.on_sent(outgoing, Bytes::new(1500), AT(1000));
     }
     sender.on_ack(&ack(1, &[]), AT(1100));
     assert_eq!(
