@@ -571,18 +571,17 @@ impl Sender {
         if !open && !self.must_repair {
             return None;
         }
-        if self.tainted && self.phase != Phase::Open {
-            if let Some(number) = self.rare.board.next_lost(self.una) {
-                self.must_repair = false;
-                self.rare.board.repeat(number);
-                self.rare.tally.retransmitted += 1;
-                return Some(Outgoing {
-                    number,
-                    again: true,
-                });
-            }
-        }
+        let repairs = self.tainted && self.phase != Phase::Open;
+        let lost = repairs.then(|| self.rare.board.next_lost(self.una));
         self.must_repair = false;
+        if let Some(number) = lost.flatten() {
+            self.rare.board.repeat(number);
+            self.rare.tally.retransmitted += 1;
+            return Some(Outgoing {
+                number,
+                again: true,
+            });
+        }
         if open { self.poll_new() } else { None }
     }
 
