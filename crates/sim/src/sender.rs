@@ -533,16 +533,17 @@ impl Sender {
         if !open && !self.must_repair {
             return None;
         }
-        if self.tainted && self.phase != Phase::Open {
-            if let Some(number) = self.board.next_lost(self.una) {
-                self.must_repair = false;
-                self.board.repeat(number);
-                self.tally.retransmitted += 1;
-                return Some(Outgoing {
-                    number,
-                    again: true,
-                });
-            }
+        if self.tainted
+            && self.phase != Phase::Open
+            && let Some(number) = self.board.next_lost(self.una)
+        {
+            self.must_repair = false;
+            self.board.repeat(number);
+            self.tally.retransmitted += 1;
+            return Some(Outgoing {
+                number,
+                again: true,
+            });
         }
         self.must_repair = false;
         if open { self.poll_new() } else { None }

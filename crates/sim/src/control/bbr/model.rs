@@ -101,10 +101,10 @@ impl Model {
     /// whatever it is.
     pub(super) fn note_round_trip(&mut self, acked: &Acked) -> bool {
         let expired = acked.now > self.round_trip_min_at + ROUND_TRIP_TIME;
-        if let Some(sample) = acked.round_trip {
-            if sample <= self.round_trip_min || expired {
-                self.on_connected(sample, acked.now);
-            }
+        if let Some(sample) = acked.round_trip
+            && (sample <= self.round_trip_min || expired)
+        {
+            self.on_connected(sample, acked.now);
         }
         expired
     }
