@@ -94,6 +94,18 @@ impl Variant {
         }
     }
 
+    /// What a path file means by a name: first what Linux means by it, then the simulator's own.
+    ///
+    /// ```
+    /// # use sim::Variant;
+    /// assert_eq!(Variant::of_path("reno"), Some(Variant::Sack));
+    /// assert_eq!(Variant::of_path("newreno"), Some(Variant::NewReno));
+    /// assert_eq!(Variant::of_path("westwood"), None);
+    /// ```
+    pub fn of_path(name: &str) -> Option<Self> {
+        Self::of_kernel(name).or_else(|| name.parse().ok())
+    }
+
     /// What simulates a congestion control of Linux; `None` for those that nothing here resembles.
     pub fn of_kernel(name: &str) -> Option<Self> {
         match name {
