@@ -28,7 +28,7 @@ pub enum Variant {
     Fack,
     /// Keeps between two and four segments in the queue (Brakmo, Peterson 1995).
     Vegas,
-    /// RFC 9438, with slow start that leaves early (HyStart++, RFC 9406).
+    /// RFC 9438, with slow start that leaves early (HyStart: Ha, Rhee 2011), as Linux has it.
     Cubic,
     /// RFC 3649.
     HighSpeed,
