@@ -3,7 +3,8 @@
 //! `HOST[:PORT]` is a live host; `emu:PATH` an emulated path with our own server at its far end.
 //! Both come out as a [`Target`], and nobody who drives one has to know which it is.
 //!
-//! A simulation is no target yet: [`campaign`] runs scenarios by themselves.
+//! A simulation is no target yet: [`campaign`] runs scenarios by themselves, [`study`] those of
+//! published studies.
 //!
 //! Left out: simulated paths as targets, other tools' servers, and on emulated paths all cross traffic
 //! but best-effort streams, which is refused.
@@ -18,6 +19,7 @@ mod error;
 mod live;
 mod name;
 mod network;
+pub mod study;
 
 pub use emulated::EmulatedPath;
 pub use error::LabError;

@@ -1,5 +1,6 @@
 //! `trunkline simulate`: one setting or many, in virtual time.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use lab::campaign::{self, Cache, CacheError, Finished, Grid, Plan, Ran};
@@ -28,7 +29,7 @@ pub(crate) fn run(arguments: &Simulate) -> Result<ExitCode, Failure> {
             "leave it out, or give one number of streams, one window and one variant",
         ));
     }
-    let cache = cache(arguments)?;
+    let cache = cache(arguments.cache.as_deref(), arguments.no_cache)?;
     let stop = Stop::listen()?;
     let mut progress = CampaignProgress::new(runs.len());
     let finished = campaign::run(&runs, cache.as_ref(), stop.flag(), &mut |seen| {
@@ -105,11 +106,11 @@ fn fixed(window: Window) -> Option<units::Bytes> {
 
 /// The folder of finished runs. One that was asked for has to work; the default one may be missing,
 /// which is said.
-fn cache(arguments: &Simulate) -> Result<Option<Cache>, CacheError> {
-    if arguments.no_cache {
+pub(super) fn cache(folder: Option<&Path>, keep_nothing: bool) -> Result<Option<Cache>, CacheError> {
+    if keep_nothing {
         return Ok(None);
     }
-    if let Some(folder) = &arguments.cache {
+    if let Some(folder) = folder {
         return Cache::open(folder).map(Some);
     }
     Ok(Cache::open_default()
@@ -122,7 +123,7 @@ fn cache(arguments: &Simulate) -> Result<Option<Cache>, CacheError> {
         .ok())
 }
 
-fn warn(finished: &Finished) {
+pub(super) fn warn(finished: &Finished) {
     if let Some(error) = &finished.not_kept {
         eprintln!("warning: not every finished run could be kept: {error}");
     }
