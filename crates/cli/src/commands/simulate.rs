@@ -106,7 +106,10 @@ fn fixed(window: Window) -> Option<units::Bytes> {
 
 /// The folder of finished runs. One that was asked for has to work; the default one may be missing,
 /// which is said.
-pub(super) fn cache(folder: Option<&Path>, keep_nothing: bool) -> Result<Option<Cache>, CacheError> {
+pub(super) fn cache(
+    folder: Option<&Path>,
+    keep_nothing: bool,
+) -> Result<Option<Cache>, CacheError> {
     if keep_nothing {
         return Ok(None);
     }

@@ -12,7 +12,12 @@ use super::measure::{cross_goodput, goodput};
 use super::sweep::{Curve, Seen, Sweep};
 use super::{Finding, Study, StudyError};
 
-const KIB: [u64; 6] = [16, 32, 64, 128, 256, 512];
+/// The last is larger than what the path and its queue hold, 633 KiB.
+const KIB: [u64; 7] = [16, 32, 64, 128, 256, 512, 1024];
+/// How many of them fit into the path and its queue.
+const FITTING: usize = 6;
+/// The round trip of the paths, in seconds.
+const RTT: f64 = 0.04;
 const STREAMS_MAX: u32 = 40;
 
 pub(super) fn study() -> Result<Study, StudyError> {
@@ -43,7 +48,7 @@ fn sweep(path: &str) -> Result<Sweep, StudyError> {
     base.duration = Span::from_secs(100);
     base.warmup = Span::from_secs(20);
     let curve = |kib: u64| Curve {
-        label: format!("{kib} KiB"),
+        label: format!("{kib} KiB buffer"),
         cells: (1..=STREAMS_MAX)
             .map(|streams| {
                 let cell = Scenario {

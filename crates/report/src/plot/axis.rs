@@ -26,6 +26,9 @@ enum Labels {
 /// Values beyond this are drawn at the edge: no real path comes near, and ticks stay computable.
 const ABSURD: f64 = 1e15;
 
+/// Room beside the first and the last power of ten for a dot, in powers of ten.
+const EDGE: f64 = 0.05;
+
 impl Axis {
     /// The smallest range of whole ticks, `about` of them, that holds `low` to `high`.
     ///
@@ -75,8 +78,8 @@ impl Axis {
         let (low, high) = ordered(exponent(low), exponent(high));
         let (low, high) = ((low + 1e-6).floor(), (high - 1e-6).ceil());
         Axis {
-            low,
-            high,
+            low: low - EDGE,
+            high: high + EDGE,
             ticks: multiples(low, high, 1.0),
             labels: Labels::PowersOfTen,
         }
@@ -226,8 +229,14 @@ mod tests {
             axis.ticks.iter().map(|tick| axis.label(*tick)).collect()
         };
         let losses = labels(Axis::powers_of_ten(1e-4, 1e-1));
-        assert_eq!(losses, ["10\u{207b}\u{2074}", "10\u{207b}\u{b3}", "0.01", "0.1"]);
-        assert_eq!(labels(Axis::powers_of_ten(13.0, 900.0)), ["10", "100", "1000"]);
+        assert_eq!(
+            losses,
+            ["10\u{207b}\u{2074}", "10\u{207b}\u{b3}", "0.01", "0.1"]
+        );
+        assert_eq!(
+            labels(Axis::powers_of_ten(13.0, 900.0)),
+            ["10", "100", "1000"]
+        );
         assert_eq!(labels(Axis::powers_of_ten(0.0, 1.0)).len(), 16);
     }
 

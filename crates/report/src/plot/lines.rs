@@ -32,7 +32,11 @@ pub fn lines(panel: &Panel) -> Result<String, PlotError> {
             y_title: panel.y.title,
         };
         let mut chart = frame(&below, &axes, |_| Ok(()))?;
-        let sheet = Sheet { panel, x: &x, y: &y };
+        let sheet = Sheet {
+            panel,
+            x: &x,
+            y: &y,
+        };
         (0..panel.lines.len()).try_for_each(|index| sheet.line(&mut chart, index))
     })
 }
@@ -46,7 +50,10 @@ fn reach(point: &Point) -> (f64, f64) {
 fn axis(scale: &Scale, panel: &Panel, ends: fn(&Point) -> (f64, f64), about: usize) -> Axis {
     let points = || panel.lines.iter().flat_map(|line| &line.points).map(ends);
     let low = points().map(|(low, _)| low).reduce(f64::min).unwrap_or(0.0);
-    let high = points().map(|(_, high)| high).reduce(f64::max).unwrap_or(1.0);
+    let high = points()
+        .map(|(_, high)| high)
+        .reduce(f64::max)
+        .unwrap_or(1.0);
     match scale.steps {
         Steps::Even => Axis::whole(0.0, high, about),
         Steps::Decades => Axis::powers_of_ten(low, high),
@@ -56,13 +63,21 @@ fn axis(scale: &Scale, panel: &Panel, ends: fn(&Point) -> (f64, f64), about: usi
 
 fn colour(panel: &Panel, index: usize) -> RGBColor {
     match panel.lines[index].origin {
-        Origin::Runs => palette::series(index),
-        Origin::FormulaOf(other) => palette::series(other),
+        Origin::Runs => of_runs(index),
+        Origin::FormulaOf(other) => of_runs(other),
         Origin::Formula => INK,
     }
 }
 
-/// A formula has the colour of its line: one entry tells what the dashes of all of them mean.
+/// The seventh colour, yellow, is too weak for a thin line.
+fn of_runs(index: usize) -> RGBColor {
+    match index {
+        6 => INK,
+        index => palette::series(index),
+    }
+}
+
+/// A formula has the colour of its line, dashed.
 fn entries(panel: &Panel) -> Vec<Entry> {
     let lines = panel.lines.iter().enumerate();
     let entry = |(index, line): (usize, &Line)| {

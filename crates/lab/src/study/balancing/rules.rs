@@ -1,5 +1,6 @@
 //! What has to be seen for the findings about buffers and streams to hold.
 
+use super::{FITTING, KIB, RTT, STREAMS_MAX};
 use crate::study::figure::Line;
 use crate::study::finding::{Check, Finding, digits, list};
 
@@ -8,46 +9,57 @@ const PEAK: f64 = 0.02;
 
 /// What five streams of 64 KiB at 40 ms leave of 100 Mbit/s: each asks for 13.1.
 const LEFT_MBIT: f64 = 100.0 - 5.0 * 13.1;
-/// The round trip of the paths, in seconds.
-const RTT: f64 = 0.04;
+/// Up to so many streams a single window is a large share of the link.
+const FEW: f64 = 8.0;
 
 /// Without cross traffic.
 pub(super) fn alone(lines: &[Line]) -> Vec<Finding> {
     vec![
         Finding {
             claim: "A larger buffer moves the peak to fewer streams.",
-            rule: "The fewest streams within 2 % of a curve's highest throughput never rise from one \
-                buffer to the next larger one, and are fewer for the largest than for the smallest.",
+            rule: "For buffers that fit into path and queue (up to 512 KiB), the fewest streams within 2 % \
+                of a curve's highest throughput never rise from one buffer to the next larger one, \
+                and are fewer for the largest than for the smallest.",
             checks: vec![Check::of(peaks_move(lines))],
         },
         Finding {
             claim: "Larger still, it lowers the peak.",
-            rule: "The highest throughput with the largest buffer is at least 1 % below the best of \
-                all buffers.",
-            checks: vec![Check::of(peak_falls(lines))],
+            rule: "The highest throughput with 1024 KiB, more than path and queue hold, is at least 1 % \
+                below the best of all buffers: up to 8 streams; up to 40.",
+            checks: vec![
+                Check::of(peak_falls(lines, FEW)),
+                Check::of(peak_falls(lines, f64::from(STREAMS_MAX))),
+            ],
         },
     ]
 }
 
 fn peaks_move(lines: &[Line]) -> Option<(bool, String)> {
-    let peaks: Option<Vec<f64>> = lines.iter().map(|line| line.peak(PEAK)).collect();
+    let fitting = lines.iter().take(FITTING);
+    let peaks: Option<Vec<f64>> = fitting.map(|line| line.peak(PEAK)).collect();
     let peaks = peaks?;
     let holds = peaks.is_sorted_by(|a, b| a >= b) && peaks.last()? < peaks.first()?;
-    let (first, last) = (&lines.first()?.label, &lines.last()?.label);
-    let places = list(peaks.iter().map(|peak| format!("{peak:.0}")));
-    let words = format!("with buffers from {first} to {last} the peak lies at {places} streams");
+    let words = format!(
+        "with buffers of {} KiB the peak lies at {} streams",
+        list(KIB[..FITTING].iter().map(u64::to_string)),
+        list(peaks.iter().map(|peak| format!("{peak:.0}")))
+    );
     Some((holds, words))
 }
 
-fn peak_falls(lines: &[Line]) -> Option<(bool, String)> {
-    let peaks: Option<Vec<f64>> = lines.iter().map(Line::highest).collect();
+fn peak_falls(lines: &[Line], most: f64) -> Option<(bool, String)> {
+    let highest = |line: &Line| {
+        let points = line.points.iter().filter(|point| point.x <= most);
+        points.map(|point| point.y).reduce(f64::max)
+    };
+    let peaks: Option<Vec<f64>> = lines.iter().map(highest).collect();
     let peaks = peaks?;
     let best = peaks.iter().copied().fold(0.0, f64::max);
     let last = *peaks.last()?;
     let words = format!(
-        "the peaks are {} Mbit/s: the largest buffer's is {} % below the best",
-        list(peaks.iter().map(|peak| digits(*peak))),
-        digits((1.0 - last / best) * 100.0)
+        "up to {most:.0} streams 1024 KiB reach {} Mbit/s and the best buffer {}",
+        digits(last),
+        digits(best)
     );
     Some((last <= best * 0.99, words))
 }
@@ -68,21 +80,19 @@ pub(super) fn room(alone: &[Line], lines: &[Line], cross: &[Line]) -> Vec<Findin
     }]
 }
 
-/// What `streams` windows of the line's size ask for, in Mbit/s.
-fn asked(line: &Line, streams: f64) -> Option<f64> {
-    let kib: f64 = line.label.split(' ').next()?.parse().ok()?;
-    Some(streams * kib * 1024.0 * 8.0 / RTT / 1e6)
+/// What `streams` windows of `kib` ask for, in Mbit/s.
+fn asked(kib: u64, streams: f64) -> f64 {
+    streams * kib as f64 * 1024.0 * 8.0 / RTT / 1e6
 }
 
 fn as_alone(alone: &[Line], lines: &[Line]) -> Option<(bool, String)> {
     let mut worst: f64 = 0.0;
     let mut points = 0;
-    for (free, line) in alone.iter().zip(lines) {
-        for point in &line.points {
-            if asked(line, point.x)? <= LEFT_MBIT {
-                worst = worst.max((point.y / free.at(point.x)? - 1.0).abs());
-                points += 1;
-            }
+    for ((kib, free), line) in KIB.into_iter().zip(alone).zip(lines) {
+        let fits = |x| asked(kib, x) <= LEFT_MBIT;
+        for point in line.points.iter().filter(|point| fits(point.x)) {
+            worst = worst.max((point.y / free.at(point.x)? - 1.0).abs());
+            points += 1;
         }
     }
     let words = format!(
@@ -94,14 +104,12 @@ fn as_alone(alone: &[Line], lines: &[Line]) -> Option<(bool, String)> {
 }
 
 fn more_win(lines: &[Line]) -> Option<(bool, String)> {
-    let gain = |line: &Line| {
-        let full = line
-            .points
-            .iter()
-            .find(|point| asked(line, point.x).is_some_and(|asked| asked > LEFT_MBIT))?;
+    let gain = |(kib, line): (u64, &Line)| {
+        let mut points = line.points.iter();
+        let full = points.find(|point| asked(kib, point.x) > LEFT_MBIT)?;
         Some(line.last()? / full.y)
     };
-    let gains: Option<Vec<f64>> = lines.iter().map(gain).collect();
+    let gains: Option<Vec<f64>> = KIB.into_iter().zip(lines).map(gain).collect();
     let gains = gains?;
     let words = format!(
         "40 streams carry {} times as much as the fewest that ask for more than is left",
@@ -124,14 +132,34 @@ fn others_lose(cross: &[Line], share: f64) -> Option<(bool, String)> {
 
 /// Beside cross traffic that fills the path.
 pub(super) fn full(lines: &[Line], cross: &[Line]) -> Vec<Finding> {
+    // The smallest buffer binds: its window is less than a stream's share of the path.
+    let binding = &lines[..lines.len().min(1)];
+    let free = lines.get(1..).unwrap_or_default();
     vec![
         Finding {
             claim: "The buffer has no effect.",
-            rule: "At each number of streams, throughput with buffers from 64 KiB on differs by at most \
-                20 % between the largest and the smallest value; the same with all buffers.",
+            rule: "At each number of streams the lowest throughput of all buffers is at most 20 % below \
+                the highest: from 8 streams on with buffers of 32 KiB or more; with fewer streams and the \
+                same buffers; from 8 streams on with 16 KiB against the highest.",
             checks: vec![
-                Check::of(buffers_differ(lines, 64.0)),
-                Check::of(buffers_differ(lines, 0.0)),
+                Check::of(buffers_differ(
+                    free,
+                    free,
+                    |streams| streams >= FEW,
+                    "from 8 streams on buffers from 32 KiB on",
+                )),
+                Check::of(buffers_differ(
+                    free,
+                    free,
+                    |streams| streams < FEW,
+                    "with fewer streams they",
+                )),
+                Check::of(buffers_differ(
+                    binding,
+                    free,
+                    |streams| streams >= FEW,
+                    "from 8 streams on 16 KiB and the others",
+                )),
             ],
         },
         Finding {
@@ -146,30 +174,27 @@ pub(super) fn full(lines: &[Line], cross: &[Line]) -> Vec<Finding> {
     ]
 }
 
-/// The largest difference between buffers of `least` KiB or more, over all numbers of streams.
-fn buffers_differ(lines: &[Line], least: f64) -> Option<(bool, String)> {
-    let kib = |line: &&Line| {
-        let size = line
-            .label
-            .split(' ')
-            .next()
-            .and_then(|kib| kib.parse().ok());
-        size.is_some_and(|kib: f64| kib >= least)
-    };
-    let lines: Vec<&Line> = lines.iter().filter(kib).collect();
-    let (mut worst, mut place): (f64, f64) = (0.0, 0.0);
-    for point in &lines.first()?.points {
-        let values: Option<Vec<f64>> = lines.iter().map(|line| line.at(point.x)).collect();
-        let values = values?;
-        let high = values.iter().copied().fold(0.0, f64::max);
-        let low = values.iter().copied().fold(high, f64::min);
-        if 1.0 - low / high > worst {
-            (worst, place) = (1.0 - low / high, point.x);
+/// How far the lowest of `lines` is below the highest of `others`, where it is furthest.
+fn buffers_differ(
+    lines: &[Line],
+    others: &[Line],
+    wanted: fn(f64) -> bool,
+    subject: &str,
+) -> Option<(bool, String)> {
+    let (mut worst, mut place) = (None, 0.0);
+    let points = lines.first()?.points.iter();
+    for x in points.map(|point| point.x).filter(|x| wanted(*x)) {
+        let at = |line: &Line| line.at(x);
+        let low = lines.iter().filter_map(at).reduce(f64::min)?;
+        let high = others.iter().filter_map(at).reduce(f64::max)?;
+        let below = 1.0 - low / high;
+        if worst.is_none_or(|worst| below > worst) {
+            (worst, place) = (Some(below), x);
         }
     }
+    let worst = worst?;
     let words = format!(
-        "from {} on, buffers differ by at most {} % (at {place:.0} streams)",
-        lines.first()?.label,
+        "{subject} differ by at most {} % (at {place:.0} streams)",
         digits(worst * 100.0)
     );
     Some((worst <= 0.2, words))
