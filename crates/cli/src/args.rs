@@ -20,7 +20,8 @@ pub(crate) use study::Study;
 /// Finds how bulk data moves fastest over a long, fat network, and what limits it.
 ///
 /// A TARGET is a host that runs `trunkline serve` or `iperf3 -s`, as `HOST`, `HOST:PORT` or `[V6]:PORT`,
-/// or an emulated path on this host, as `emu:NAME` or `emu:FILE`.
+/// an emulated path on this host, as `emu:NAME` or `emu:FILE`, or a simulated one, as `sim:NAME` or
+/// `sim:FILE`.
 #[derive(Debug, Parser)]
 #[command(version, arg_required_else_help = true, max_term_width = 100)]
 pub(crate) struct Arguments {
@@ -92,6 +93,7 @@ pub(crate) struct Serve {
 /// Find the streams and the window to use, and why those
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trunkline tune emu:slac-cern\n  \
+    trunkline tune sim:slac-cern\n  \
     trunkline tune dtn.example.org --report tune.html")]
 pub(crate) struct Tune {
     #[command(flatten)]
@@ -194,10 +196,10 @@ pub(crate) struct Report {
     pub html: Option<PathBuf>,
 }
 
-/// Where to send, and what an emulated path loses.
+/// Where to send, and what chance decides on the way.
 #[derive(Debug, Args)]
 pub(crate) struct Target {
-    /// `HOST[:PORT]`, or `emu:PATH` with a named path or a path file
+    /// `HOST[:PORT]`, or `emu:PATH` or `sim:PATH` with a named path or a path file
     #[arg(value_name = "TARGET")]
     pub name: String,
 
@@ -225,7 +227,8 @@ pub(crate) struct Way {
 /// What the kernel is asked to use.
 #[derive(Debug, Args)]
 pub(crate) struct Tcp {
-    /// Congestion control by its kernel name: `cubic`, `reno`, `bbr`
+    /// Congestion control by its kernel name: `cubic`, `reno`, `bbr`; on a simulated path also by the
+    /// simulator's
     #[arg(short = 'C', long, value_name = "NAME")]
     pub congestion: Option<String>,
 
@@ -252,7 +255,7 @@ pub(crate) struct Output {
 
 #[derive(Debug, Args)]
 pub(crate) struct Seed {
-    /// Decides which packets an emulated path loses
+    /// Decides which packets an emulated path loses, and everything that chance does on a simulated one
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }

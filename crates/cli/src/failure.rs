@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use emu::EmuError;
 use lab::LabError;
-use lab::campaign::{CacheError, CampaignError};
+use lab::campaign::{CacheError, CampaignError, LogError};
 use lab::study::StudyError;
 use net::BindError;
 use observe::{Fault, TargetError};
@@ -84,13 +84,20 @@ impl Failure {
 
     /// A folder could not be made.
     pub(crate) fn folder(folder: &Path, error: &io::Error) -> Self {
+        let problem = format!("cannot make the folder {}", folder.display());
+        Failure::unwritable(problem, error)
+    }
+
+    /// A file could not be written.
+    pub(crate) fn file(file: &Path, error: &io::Error) -> Self {
+        Failure::unwritable(format!("cannot write {}", file.display()), error)
+    }
+
+    fn unwritable(problem: String, error: &io::Error) -> Self {
         Failure {
             exit: Exit::Failed,
-            causes: vec![
-                format!("cannot make the folder {}", folder.display()),
-                error.to_string(),
-            ],
-            hint: Some("name a folder that you may write to".to_owned()),
+            causes: vec![problem, error.to_string()],
+            hint: Some("name a place that you may write to and that has room".to_owned()),
         }
     }
 
@@ -177,6 +184,16 @@ impl From<CampaignError> for Failure {
             CampaignError::Cancelled { .. } => Exit::Stopped,
         };
         Failure::new(exit, &error, Some(error.hint()))
+    }
+}
+
+impl From<LogError> for Failure {
+    fn from(error: LogError) -> Self {
+        match error {
+            LogError::Scenario(error) => Failure::from(error),
+            LogError::Write(_) => Failure::new(Exit::Failed, &error, None),
+            LogError::Cancelled { .. } => Failure::new(Exit::Stopped, &error, None),
+        }
     }
 }
 

@@ -30,7 +30,9 @@ fn assert_told(arguments: &[&str], code: i32, parts: &[&str]) {
 
 #[test]
 fn every_command_explains_itself() {
-    for command in ["demo", "serve", "tune", "measure", "emulate", "report"] {
+    for command in [
+        "demo", "serve", "tune", "measure", "emulate", "simulate", "report",
+    ] {
         let output = run(&[command, "--help"]);
         assert!(output.status.success(), "{command}");
         let text = String::from_utf8(output.stdout).unwrap();

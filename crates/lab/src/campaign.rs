@@ -7,11 +7,12 @@
 //! Left out: several machines, and a bound on the folder's size; it can be deleted at any time.
 //!
 //! Reading order: [`Grid`] and [`Plan`] for which runs, [`run`] for running them, [`Cache`] for keeping them,
-//! `entry.rs` for the text they are kept as.
+//! `entry.rs` for the text they are kept as, [`log`](fn@log) for the packets of a run.
 
 mod cache;
 mod entry;
 mod grid;
+mod log;
 mod plan;
 mod workers;
 
@@ -24,6 +25,7 @@ use units::Span;
 
 pub use cache::{Cache, CacheError};
 pub use grid::{Grid, RUNS_MAX};
+pub use log::{LogError, log};
 pub use plan::{Plan, interval_to_draw, scenario};
 pub use workers::{check, run};
 

@@ -12,13 +12,8 @@ use observe::{
     TargetKind, Watch,
 };
 use path::PathSpec;
-use units::Bytes;
 
-use crate::{EmulatedNetwork, LabError};
-
-/// The most that the kernel lets a socket buffer be when nothing else bounds it, before it doubles
-/// the size: half of what fits a C `int`.
-const BUFFER_MAX: Bytes = Bytes::new(1 << 30);
+use crate::{BUFFER_MAX, EmulatedNetwork, LabError};
 
 /// A target whose both ends are on this host, with an emulated path between them.
 #[derive(Debug)]

@@ -19,9 +19,6 @@ pub enum LabError {
     /// The name is not that of a host.
     #[error(transparent)]
     Address(#[from] AddressError),
-    /// Simulated paths do not exist yet.
-    #[error("`{0}` is a simulated path, and this version cannot simulate")]
-    Simulated(String),
     /// A path file asks for cross traffic that only a simulation has.
     #[error("path `{path}` cannot be emulated with a `{field}` of `{value}`")]
     NotEmulated {
@@ -50,13 +47,10 @@ impl LabError {
             LabError::Path(error) => Some(error.hint()),
             LabError::Emulation(error) => error.hint().map(str::to_owned),
             LabError::Address(_) => Some(
-                "give a host like `dtn.example.org:5201`, or a path like `emu:slac-cern`"
+                "give a host like `dtn.example.org:5201`, or a path like `emu:slac-cern` or \
+                 `sim:slac-cern`"
                     .to_owned(),
             ),
-            LabError::Simulated(name) => Some(format!(
-                "emulate it: `{}`",
-                name.replacen("sim:", "emu:", 1)
-            )),
             LabError::NotEmulated { .. } => Some(
                 "emulated cross traffic is best-effort streams; a simulation runs the path as it \
                  stands: `sim:PATH` in place of `emu:PATH`"
@@ -70,10 +64,7 @@ impl LabError {
     pub fn is_wrong_request(&self) -> bool {
         matches!(
             self,
-            LabError::Path(_)
-                | LabError::Address(_)
-                | LabError::Simulated(_)
-                | LabError::NotEmulated { .. }
+            LabError::Path(_) | LabError::Address(_) | LabError::NotEmulated { .. }
         )
     }
 }

@@ -1,17 +1,17 @@
 //! Turns the name of a target into something that runs, and runs many simulations at once.
 //!
-//! `HOST[:PORT]` is a live host; `emu:PATH` an emulated path with our own server at its far end.
-//! Both come out as a [`Target`], and nobody who drives one has to know which it is.
+//! `HOST[:PORT]` is a live host; `emu:PATH` an emulated path with our own server at its far end;
+//! `sim:PATH` a path in virtual time. All come out as a [`Target`], and nobody who drives one has to
+//! know which it is.
 //!
-//! A simulation is no target yet: [`campaign`] runs scenarios by themselves, [`study`] those of
-//! published studies.
+//! [`campaign`] runs scenarios by themselves, many at once; [`study`] those of published studies.
 //!
-//! Left out: simulated paths as targets, other tools' servers, and on emulated paths all cross traffic
-//! but best-effort streams, which is refused.
+//! Left out: other tools' servers, and on emulated paths all cross traffic but best-effort streams,
+//! which is refused.
 //!
 //! Reading order: [`TargetName`] for what is accepted, [`EmulatedNetwork`] for a path with its
-//! cross traffic, `emulated.rs` and `live.rs` for the two kinds of target, [`campaign`] for
-//! simulations.
+//! cross traffic, `emulated.rs`, `simulated.rs` and `live.rs` for the kinds of target, [`campaign`]
+//! for simulations.
 
 pub mod campaign;
 mod emulated;
@@ -19,6 +19,7 @@ mod error;
 mod live;
 mod name;
 mod network;
+mod simulated;
 pub mod study;
 
 pub use emulated::EmulatedPath;
@@ -26,10 +27,17 @@ pub use error::LabError;
 pub use live::LiveHost;
 pub use name::TargetName;
 pub use network::EmulatedNetwork;
+pub use simulated::SimulatedPath;
 
 use observe::Target;
+use units::Bytes;
 
-/// Opens a target. `seed` decides which packets an emulated path loses.
+/// The most that the kernel lets a socket buffer be when nothing else bounds it, before it doubles
+/// the size: half of what fits a C `int`.
+const BUFFER_MAX: Bytes = Bytes::new(1 << 30);
+
+/// Opens a target. `seed` decides which packets an emulated path loses, and everything on a simulated
+/// one.
 ///
 /// An emulated path needs rights, and users who are not root can only get them while the process
 /// has a single thread: open before starting any.
@@ -39,6 +47,7 @@ use observe::Target;
 pub fn open(name: &TargetName, seed: u64) -> Result<Box<dyn Target>, LabError> {
     match name {
         TargetName::Emulated(path) => Ok(Box::new(EmulatedPath::up(path, seed)?)),
+        TargetName::Simulated(path) => Ok(Box::new(SimulatedPath::new(path, seed))),
         TargetName::Live(address) => Ok(Box::new(LiveHost::new(address.clone()))),
     }
 }

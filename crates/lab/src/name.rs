@@ -12,6 +12,8 @@ pub enum TargetName {
     Live(Address),
     /// A path between two namespaces of this host.
     Emulated(Box<PathSpec>),
+    /// A path in virtual time.
+    Simulated(Box<PathSpec>),
 }
 
 impl TargetName {
@@ -22,6 +24,7 @@ impl TargetName {
     /// let live = TargetName::parse("dtn.example.org", 5301).unwrap();
     /// assert_eq!(live, TargetName::Live("dtn.example.org:5301".parse().unwrap()));
     /// assert!(matches!(TargetName::parse("emu:slac-cern", 5201), Ok(TargetName::Emulated(_))));
+    /// assert!(matches!(TargetName::parse("sim:slac-cern", 5201), Ok(TargetName::Simulated(_))));
     /// ```
     ///
     /// # Errors
@@ -30,8 +33,8 @@ impl TargetName {
         if let Some(path) = name.strip_prefix("emu:") {
             return Ok(TargetName::Emulated(Box::new(PathSpec::load(path)?)));
         }
-        if name.starts_with("sim:") {
-            return Err(LabError::Simulated(name.to_owned()));
+        if let Some(path) = name.strip_prefix("sim:") {
+            return Ok(TargetName::Simulated(Box::new(PathSpec::load(path)?)));
         }
         Ok(TargetName::Live(Address::parse_with(name, port)?))
     }
@@ -43,17 +46,13 @@ mod tests {
 
     #[test]
     fn a_wrong_path_is_told_as_the_path_tells_it() {
-        let error = TargetName::parse("emu:nowhere", 5201).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "`nowhere` is neither a named path nor a readable file"
-        );
-        assert!(error.is_wrong_request());
-    }
-
-    #[test]
-    fn what_is_not_built_yet_is_said() {
-        let error = TargetName::parse("sim:lan", 5201).unwrap_err();
-        assert_eq!(error.hint().unwrap(), "emulate it: `emu:lan`");
+        for name in ["emu:nowhere", "sim:nowhere"] {
+            let error = TargetName::parse(name, 5201).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "`nowhere` is neither a named path nor a readable file"
+            );
+            assert!(error.is_wrong_request());
+        }
     }
 }

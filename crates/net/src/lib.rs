@@ -14,7 +14,6 @@ mod client;
 mod clock;
 mod control;
 pub mod host;
-mod ladder;
 mod options;
 mod probe;
 mod processor;

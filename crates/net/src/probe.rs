@@ -2,8 +2,8 @@
 //!
 //! Against a trunkline server that answers them the probes are echo datagrams; otherwise ICMP, where
 //! this host permits it. Where neither works there is no series, and the streams' own smoothed round
-//! trip has to do. A probe counts as lost when it was waited for thrice as long as the slowest
-//! answer took; one that was still on its way at the end is left out.
+//! trip has to do. Probes still on their way at the end are left out
+//! ([`ProbeSeries::leave_out_unknown`]).
 //!
 //! Send and receive times are taken in the program: a busy host adds its scheduling delay.
 
@@ -26,10 +26,8 @@ use crate::clock::Clock;
 use crate::control::{readable, wait};
 use icmp::IcmpSocket;
 
-/// Distance of two probes: twenty 32-byte datagrams a second disturb nobody.
-const INTERVAL: Span = Span::from_millis(50);
-/// How long the last probes are waited for where no answer takes longer.
-const PATIENCE: Span = Span::from_secs(1);
+const INTERVAL: Span = ProbeSeries::INTERVAL;
+const PATIENCE: Span = ProbeSeries::PATIENCE;
 /// Probes that find out whether anybody answers: one or two may be lost.
 const TRIALS: usize = 3;
 /// Most probes of one series: an hour and a half of them.
@@ -142,11 +140,12 @@ pub(crate) fn series(socket: &ProbeSocket, is_over: impl Fn(Span) -> bool) -> Pr
         collect(socket, &mut probes, clock);
     }
     await_stragglers(socket, &mut probes, clock);
-    leave_out_unknown(&mut probes, clock.now());
-    ProbeSeries {
+    let mut series = ProbeSeries {
         method: socket.method(),
         probes,
-    }
+    };
+    series.leave_out_unknown(clock.now());
+    series
 }
 
 fn collect(socket: &ProbeSocket, probes: &mut [Probe], clock: Clock) {
@@ -172,12 +171,6 @@ fn await_stragglers(socket: &ProbeSocket, probes: &mut [Probe], clock: Clock) {
 
 fn longest(probes: &[Probe]) -> Option<Span> {
     probes.iter().filter_map(|probe| probe.rtt).max()
-}
-
-/// Probes that may still be on their way are neither answered nor lost.
-fn leave_out_unknown(probes: &mut Vec<Probe>, now: Time) {
-    let lost_after = longest(probes).map_or(PATIENCE, |rtt| rtt.times(3));
-    probes.retain(|probe| probe.rtt.is_some() || now.since(probe.sent) >= lost_after);
 }
 
 /// A series that runs beside the streams on a thread of its own.

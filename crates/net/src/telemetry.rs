@@ -1,10 +1,9 @@
 //! Readings of the running streams, and their form on the wire.
 
-use observe::{Progress, StreamDirection, TcpSample};
+use observe::{Ladder, Progress, StreamDirection, TcpSample};
 use units::{Bytes, Rate, Span, Time};
 use wire::{Role, StreamTelemetry, Telemetry, stream_id};
 
-use crate::ladder::Ladder;
 use crate::stream::StreamThread;
 use crate::tcp_info;
 

@@ -1,6 +1,6 @@
 //! The vocabulary of a measurement: what a run is asked for, what it showed, and who runs it.
 //!
-//! A [`Target`] carries bulk data while somebody looks on: a live host, an emulated path, later a
+//! A [`Target`] carries bulk data while somebody looks on: a live host, an emulated path, a
 //! simulated one. It is asked for a [`Setting`] under a [`SamplePlan`] and
 //! answers with an [`Observation`]. The tuner, the reports and the documents know only these types.
 //!
@@ -11,6 +11,7 @@
 //! derived from them: [`analysis`], [`limit`].
 
 pub mod analysis;
+pub mod ladder;
 pub mod limit;
 pub mod observation;
 pub mod round_trip;
@@ -22,6 +23,7 @@ pub use analysis::{
     DirectionSummary, Goodput, RateInterval, Steadiness, SteadyWindow, StreamGoodput, Summary,
     TcpSummary,
 };
+pub use ladder::Ladder;
 pub use limit::{Context, Limit, Verdict, diagnose};
 pub use observation::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Observation, Peer, Progress, Stream,

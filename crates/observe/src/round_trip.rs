@@ -41,6 +41,23 @@ pub struct RoundTrips {
 }
 
 impl ProbeSeries {
+    /// Distance of two probes: twenty small datagrams a second disturb nobody.
+    pub const INTERVAL: Span = Span::from_millis(50);
+
+    /// How long an answer is waited for where no answer takes longer.
+    pub const PATIENCE: Span = Span::from_secs(1);
+
+    /// Leaves out the probes without an answer that may still be on their way at `now`: a probe
+    /// counts as lost when it was waited for thrice as long as the slowest answer took.
+    ///
+    /// * `now`: from the start of the series.
+    pub fn leave_out_unknown(&mut self, now: Time) {
+        let longest = self.probes.iter().filter_map(|probe| probe.rtt).max();
+        let lost_after = longest.map_or(Self::PATIENCE, |rtt| rtt.times(3));
+        self.probes
+            .retain(|probe| probe.rtt.is_some() || now.since(probe.sent) >= lost_after);
+    }
+
     /// The answers' round-trip times in seconds, in sending order.
     pub fn rtt_seconds(&self) -> Vec<f64> {
         let answered = self.probes.iter().filter_map(|probe| probe.rtt);
@@ -115,6 +132,34 @@ mod tests {
         let series = series(&[Some(10), None, Some(30), None]);
         assert_eq!(series.mean(), Some(Span::from_millis(20)));
         assert_eq!(series.loss_ratio(), Some(0.5));
+    }
+
+    #[test]
+    fn probes_still_on_their_way_are_not_lost() {
+        let at = |millis| Time::ZERO + Span::from_millis(millis);
+        let all = |probes: &[(u64, Option<u64>)]| {
+            let probe = |(sent, rtt): &(u64, Option<u64>)| Probe {
+                sent: at(*sent),
+                rtt: rtt.map(Span::from_millis),
+            };
+            ProbeSeries {
+                method: ProbeMethod::UdpEcho,
+                probes: probes.iter().map(probe).collect(),
+            }
+        };
+        // Answers take up to 2 s: after 7 s the probe of 0.5 s is lost, that of 3 s is not yet.
+        let mut series = all(&[
+            (0, Some(2_000)),
+            (500, None),
+            (3_000, None),
+            (4_000, Some(1_900)),
+        ]);
+        series.leave_out_unknown(at(7_000));
+        let sent: Vec<Time> = series.probes.iter().map(|probe| probe.sent).collect();
+        assert_eq!(sent, [at(0), at(500), at(4_000)]);
+        let mut silent = all(&[(0, None), (6_500, None)]);
+        silent.leave_out_unknown(at(7_000));
+        assert_eq!(silent.probes.len(), 1);
     }
 
     #[test]

@@ -7,7 +7,8 @@ use units::{Bytes, Rate, Span, Time};
 
 use crate::{Observation, SamplePlan, Setting};
 
-/// Whatever can carry bulk data while somebody looks on: a live host, an emulated path.
+/// Whatever can carry bulk data while somebody looks on: a live host, an emulated path, a simulated
+/// one.
 pub trait Target {
     /// What it is, as far as is known without sending anything.
     fn describe(&self) -> TargetInfo;
@@ -63,7 +64,7 @@ pub struct TargetInfo {
     /// Which way it runs.
     pub kind: TargetKind,
     /// Limits on buffers, where they can be read: this host's of a live target, those of both hosts
-    /// of an emulated one.
+    /// of an emulated or simulated one.
     pub limits: Option<HostLimits>,
 }
 
@@ -74,6 +75,8 @@ pub enum TargetKind {
     Live,
     /// A path between two namespaces of this host.
     Emulated,
+    /// A path in virtual time.
+    Simulated,
 }
 
 /// The bounds that a Linux host sets on socket buffers.

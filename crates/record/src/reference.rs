@@ -221,10 +221,11 @@ fn path_keys() -> Keys {
             r#"kind = "transfers"
                per_second = 10.0
                mean_size = "30kB"
+               shape = 1.2
                window = "64KiB""#,
         ),
         (
-            r#"{ kind = "weighted", limit = "128KiB" }"#,
+            r#"{ kind = "weighted", limit = "128KiB", scavenger = 0.01, priority = 0.3 }"#,
             r#"{ kind = "random", rate = 0.01 }"#,
             r#"streams = 1
                window = "64KiB""#,

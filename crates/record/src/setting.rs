@@ -12,7 +12,7 @@ pub struct Target {
     /// Which way it runs.
     pub kind: Kind,
     /// Bounds on socket buffers, where they can be read: this host's of a live target, those of both
-    /// hosts of an emulated one.
+    /// hosts of an emulated or simulated one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits: Option<HostLimits>,
 }
@@ -25,6 +25,8 @@ pub enum Kind {
     Live,
     /// A path between two namespaces of one host.
     Emulated,
+    /// A path in virtual time.
+    Simulated,
 }
 
 /// The bounds that a Linux host sets on socket buffers.
@@ -127,6 +129,7 @@ impl From<TargetKind> for Kind {
         match kind {
             TargetKind::Live => Kind::Live,
             TargetKind::Emulated => Kind::Emulated,
+            TargetKind::Simulated => Kind::Simulated,
         }
     }
 }

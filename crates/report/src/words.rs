@@ -133,13 +133,14 @@ pub fn sysctl(line: &Sysctl, kind: Kind) -> String {
         End::Sender => "sending",
         End::Receiver => "receiving",
     };
-    let emulated = match kind {
+    let made = match kind {
         Kind::Live => "",
         Kind::Emulated => "emulated ",
+        Kind::Simulated => "simulated ",
     };
     let now = line.now_bytes.map(figure::size);
     let now = now.map_or(String::new(), |size| format!("now {size}; "));
-    format!("on the {emulated}{end} host: {now}{}", line.why)
+    format!("on the {made}{end} host: {now}{}", line.why)
 }
 
 /// The recommendation of a search in one sentence.

@@ -47,7 +47,7 @@ fn main() {
     s.tcp = if compat {
         TcpSettings::ns2(&path)
     } else {
-        TcpSettings::linux()
+        TcpSettings::linux(&path)
     };
     if o.contains_key("jitter") {
         s.tcp.send_jitter = units::Span::from_micros(g("jitter", 0.0) as u64);

@@ -1,7 +1,7 @@
 //! Which scenarios can be run.
 
 use path::CrossTraffic;
-use units::{Bytes, Span};
+use units::{Bytes, Rate, Span};
 
 use crate::scenario::{Scenario, ScenarioError, Work};
 
@@ -11,6 +11,9 @@ const STREAMS_MAX: u32 = 100_000;
 const SEGMENTS_MAX: u64 = 4_000_000_000;
 /// The largest initial window: RFC 6928 has 10, content networks up to a few dozen.
 const INITIAL_WINDOW_MAX: u32 = 1_000;
+
+/// Slower than this one segment takes longer than the longest timeout allows.
+const PACING_MIN: Rate = Rate::from_bits_per_second(1_000);
 
 fn refuse<T>(problem: String, hint: &str) -> Result<T, ScenarioError> {
     Err(ScenarioError {
@@ -24,6 +27,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     streams(scenario)?;
     times(scenario)?;
     window(scenario)?;
+    pacing(scenario)?;
     work(scenario)?;
     access(scenario)?;
     cross(scenario)?;
@@ -47,7 +51,7 @@ fn streams(scenario: &Scenario) -> Result<(), ScenarioError> {
 }
 
 fn times(scenario: &Scenario) -> Result<(), ScenarioError> {
-    let (warmup, duration) = (scenario.warmup, scenario.duration);
+    let (warmup, duration, idle) = (scenario.warmup, scenario.duration, scenario.idle);
     if duration == Span::ZERO {
         return refuse(
             "a run of 0s shows nothing".to_owned(),
@@ -58,6 +62,10 @@ fn times(scenario: &Scenario) -> Result<(), ScenarioError> {
         let problem = format!("a warm-up of {warmup} leaves nothing of a run of {duration}");
         return refuse(problem, "shorten the warm-up or lengthen the run");
     }
+    if idle >= duration {
+        let problem = format!("an idle path of {idle} leaves nothing of a run of {duration}");
+        return refuse(problem, "shorten the idle time or lengthen the run");
+    }
     Ok(())
 }
 
@@ -67,6 +75,16 @@ fn window(scenario: &Scenario) -> Result<(), ScenarioError> {
         Some(window) if window < segment => refuse(
             format!("a window of {window} is smaller than one segment of {segment}"),
             "64KiB is a usual size",
+        ),
+        _ => Ok(()),
+    }
+}
+
+fn pacing(scenario: &Scenario) -> Result<(), ScenarioError> {
+    match scenario.pacing {
+        Some(rate) if rate < PACING_MIN => refuse(
+            format!("a pacing rate of {rate} is below {PACING_MIN}"),
+            "leave it out to send as fast as congestion control allows",
         ),
         _ => Ok(()),
     }

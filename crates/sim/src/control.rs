@@ -1,16 +1,34 @@
 //! How a window grows and shrinks.
 
 mod aimd;
+mod bbr;
 mod cubic;
+mod ensemble;
+mod fast;
+mod highspeed;
 mod hystart;
+mod ledbat;
+mod netblt;
+mod round;
+mod scalable;
+mod vegas;
 
-use units::{Rate, Span, Time};
+use units::{Bytes, Rate, Span, Time};
 
 use crate::Variant;
 use crate::scenario::Growth;
 
-pub(crate) use aimd::Aimd;
-pub(crate) use cubic::Cubic;
+use aimd::Aimd;
+use bbr::Bbr;
+use cubic::Cubic;
+pub(crate) use ensemble::Common;
+use ensemble::Ensemble;
+use fast::Fast;
+use highspeed::HighSpeed;
+use ledbat::LedbatPlusPlus;
+use netblt::Netblt;
+use scalable::Scalable;
+use vegas::Vegas;
 
 /// No window is smaller after a loss (RFC 5681 section 3.1).
 pub(crate) const WINDOW_MIN: f64 = 2.0;
@@ -68,8 +86,27 @@ pub(crate) struct Acked {
     /// First segment not acknowledged, and the one to be sent next.
     pub una: u32,
     pub next: u32,
+    /// Segments that it shows to be lost.
+    pub lost: u32,
     /// Losses are being repaired: the window must not grow.
     pub in_recovery: bool,
+    /// What was outstanding at a timeout is not acknowledged yet.
+    pub after_timeout: bool,
+}
+
+/// What a sender knows before it begins.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Facts {
+    /// Size of a full segment on the wire.
+    pub segment: Bytes,
+    /// Segments sent before the first acknowledgement.
+    pub initial_window: u32,
+    /// The path's rate divided by the streams that share it.
+    pub share: Rate,
+    /// The most that it may send at.
+    pub pacing_max: Option<Rate>,
+    /// Decides what is left to chance.
+    pub seed: u64,
 }
 
 impl Growth {
@@ -88,13 +125,61 @@ impl Growth {
 pub(crate) enum Control {
     Aimd(Aimd),
     Cubic(Cubic),
+    HighSpeed(HighSpeed),
+    Scalable(Scalable),
+    Vegas(Vegas),
+    Fast(Fast),
+    LedbatPlusPlus(Box<LedbatPlusPlus>),
+    Bbr(Box<Bbr>),
+    Netblt(Netblt),
+    Ensemble(Ensemble),
 }
 
 impl Control {
-    pub(crate) fn new(variant: Variant) -> Self {
+    pub(crate) fn new(variant: Variant, facts: &Facts) -> Self {
         match variant {
+            Variant::Tahoe | Variant::Reno | Variant::NewReno | Variant::Sack | Variant::Fack => {
+                Control::Aimd(Aimd)
+            }
             Variant::Cubic => Control::Cubic(Cubic::new()),
-            _ => Control::Aimd(Aimd),
+            Variant::HighSpeed => Control::HighSpeed(HighSpeed),
+            Variant::Scalable => Control::Scalable(Scalable),
+            Variant::Vegas => Control::Vegas(Vegas::new()),
+            Variant::Fast => Control::Fast(Fast::new()),
+            Variant::LedbatPlusPlus => Control::LedbatPlusPlus(Box::new(LedbatPlusPlus::new())),
+            Variant::Bbr => Control::Bbr(Box::new(Bbr::new(facts))),
+            Variant::Netblt => Control::Netblt(Netblt::new(facts)),
+            Variant::Ensemble => Control::Ensemble(Common::new(facts.initial_window).ensemble),
+        }
+    }
+
+    /// The connection stands.
+    pub(crate) fn on_connected(&mut self, window: &mut Window, round_trip: Span, now: Time) {
+        match self {
+            Control::Bbr(bbr) => bbr.on_connected(window, round_trip, now),
+            Control::Netblt(_) => Netblt::open(window),
+            Control::Ensemble(ensemble) => {
+                ensemble.join();
+                *window = ensemble.share();
+            }
+            _ => {}
+        }
+    }
+
+    /// A segment leaves. `una` is the first that is not acknowledged; `first` tells that nothing else
+    /// is outstanding.
+    #[inline]
+    pub(crate) fn on_sent(&mut self, number: u32, una: u32, first: bool, now: Time) {
+        if let Control::Bbr(bbr) = self {
+            bbr.on_sent(number, una, first, now);
+        }
+    }
+
+    /// Segments are acknowledged, in order or not; some of them perhaps were before.
+    #[inline]
+    pub(crate) fn on_delivered(&mut self, numbers: impl Iterator<Item = u32>, now: Time) {
+        if let Control::Bbr(bbr) = self {
+            numbers.for_each(|number| bbr.on_delivered(number, now));
         }
     }
 
@@ -104,6 +189,14 @@ impl Control {
         match self {
             Control::Aimd(aimd) => aimd.on_ack(window, acked),
             Control::Cubic(cubic) => cubic.on_ack(window, acked),
+            Control::HighSpeed(highspeed) => highspeed.on_ack(window, acked),
+            Control::Scalable(scalable) => scalable.on_ack(window, acked),
+            Control::Vegas(vegas) => vegas.on_ack(window, acked),
+            Control::Fast(fast) => fast.on_ack(window, acked),
+            Control::LedbatPlusPlus(ledbat) => ledbat.on_ack(window, acked),
+            Control::Bbr(bbr) => bbr.on_ack(window, acked),
+            Control::Netblt(netblt) => netblt.on_ack(window, acked),
+            Control::Ensemble(ensemble) => ensemble.on_ack(window, acked),
         }
     }
 
@@ -112,18 +205,48 @@ impl Control {
         match self {
             Control::Aimd(aimd) => aimd.on_congestion(window),
             Control::Cubic(cubic) => cubic.on_congestion(window, now),
+            Control::HighSpeed(highspeed) => highspeed.on_congestion(window),
+            Control::Scalable(scalable) => scalable.on_congestion(window),
+            Control::Vegas(vegas) => vegas.on_congestion(window),
+            Control::Fast(fast) => fast.on_congestion(window),
+            Control::LedbatPlusPlus(ledbat) => ledbat.on_congestion(window),
+            Control::Bbr(bbr) => bbr.on_congestion(window),
+            Control::Netblt(_) => {}
+            Control::Ensemble(ensemble) => ensemble.on_congestion(window, now),
         }
     }
 
-    /// The retransmission timer went off; the window falls to one segment.
+    /// The retransmission timer went off; a window falls to one segment.
     pub(crate) fn on_timeout(&mut self, window: &mut Window, now: Time) {
-        self.on_congestion(window, now);
-        window.size = 1.0;
+        match self {
+            Control::Bbr(bbr) => bbr.on_timeout(window),
+            Control::Netblt(_) => {}
+            Control::Ensemble(ensemble) => ensemble.on_timeout(window, now),
+            _ => {
+                self.on_congestion(window, now);
+                window.size = 1.0;
+            }
+        }
     }
 
     /// How fast segments may leave; `None` as fast as the window opens.
     #[inline]
     pub(crate) fn pacing(&self) -> Option<Rate> {
-        None
+        match self {
+            Control::Bbr(bbr) => bbr.pacing(),
+            Control::Netblt(netblt) => Some(netblt.pacing()),
+            _ => None,
+        }
+    }
+
+    /// What the streams of an ensemble have in common; `None` of any other flow.
+    pub(crate) fn ensemble(&mut self) -> Option<&mut Ensemble> {
+        match self {
+            Control::Ensemble(ensemble) => Some(ensemble),
+            _ => None,
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;

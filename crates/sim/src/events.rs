@@ -56,6 +56,10 @@ pub enum PacketKind {
     Grant,
     /// Data that nobody acknowledges.
     Datagram,
+    /// Measures a round trip.
+    Probe,
+    /// Answers it.
+    ProbeAnswer,
 }
 
 impl Event {
@@ -76,6 +80,8 @@ impl Event {
                 Kind::Syn => PacketKind::Request,
                 Kind::SynAck => PacketKind::Grant,
                 Kind::Datagram => PacketKind::Datagram,
+                Kind::Echo => PacketKind::Probe,
+                Kind::EchoReply => PacketKind::ProbeAnswer,
             },
             size: Bytes::new(u64::from(packet.size)),
             number: packet.number,
@@ -135,6 +141,8 @@ impl fmt::Display for PacketKind {
             PacketKind::Request => "syn",
             PacketKind::Grant => "synack",
             PacketKind::Datagram => "datagram",
+            PacketKind::Probe => "probe",
+            PacketKind::ProbeAnswer => "answer",
         })
     }
 }

@@ -1,7 +1,9 @@
 //! Which flows there are, and what one is made of.
 
 use path::Class;
+use units::Bytes;
 
+use crate::control::Common;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 
@@ -15,10 +17,21 @@ pub(crate) struct Card {
     pub class: Class,
     /// Which of the flows that used this place.
     pub incarnation: u8,
-    /// Size on the wire of the last segment; all others are full.
-    pub last_size: u32,
+    /// Payload of the last segment; all others are full.
+    pub last_payload: u32,
     /// The last segment; `u32::MAX` when there is no end.
     pub last: u32,
+}
+
+impl Card {
+    /// How many bytes the first `segments` carry, when full ones carry `full`.
+    pub(crate) fn payload(&self, segments: u32, full: Bytes) -> Bytes {
+        let all = full.times(u64::from(segments));
+        match segments > self.last {
+            true => all - full + Bytes::new(u64::from(self.last_payload)),
+            false => all,
+        }
+    }
 }
 
 /// All flows of a run, by place.
@@ -29,6 +42,8 @@ pub(crate) struct Flows {
     pub cards: Vec<Card>,
     /// Places of transfers that are over.
     free: Vec<u32>,
+    /// What the streams of an ensemble have in common; `None` of any other variant.
+    pub common: Option<Common>,
 }
 
 impl Flows {
@@ -55,6 +70,15 @@ impl Flows {
         flow
     }
 
+    /// Whether every acknowledged segment had arrived, and every one that arrived had been sent.
+    pub(crate) fn are_consistent(&self) -> bool {
+        let ends = self.senders.iter().zip(&self.receivers);
+        let in_order = |(sender, receiver): (&Sender, &Receiver)| {
+            sender.acknowledged() <= receiver.in_order() && receiver.in_order() <= sender.sent()
+        };
+        ends.into_iter().all(in_order)
+    }
+
     /// A flow is over: what is still on its way for it will find nobody.
     pub(crate) fn retire(&mut self, flow: u32) {
         let card = &mut self.cards[flow as usize];
@@ -62,5 +86,28 @@ impl Flows {
         self.senders[flow as usize].stop();
         self.receivers[flow as usize].delayed.clear();
         self.free.push(flow);
+    }
+
+    /// Before an event of a stream: lends it what its transfer has in common.
+    #[inline]
+    pub(crate) fn lend(&mut self, flow: u32) {
+        if let Some(common) = &self.common {
+            self.senders[flow as usize].borrow(common, flow);
+        }
+    }
+
+    /// After the event: takes it back.
+    #[inline]
+    pub(crate) fn settle(&mut self, flow: u32) {
+        if let Some(common) = &mut self.common {
+            self.senders[flow as usize].give_back(common);
+        }
+    }
+
+    /// A stream is done and leaves its part to the others.
+    pub(crate) fn leave(&mut self) {
+        if let Some(common) = &mut self.common {
+            common.ensemble.leave();
+        }
     }
 }

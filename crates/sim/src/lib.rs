@@ -5,9 +5,12 @@ mod check;
 mod control;
 mod events;
 mod flow;
+mod held_back;
 mod measure;
 mod network;
+mod pacer;
 mod packet;
+mod probe;
 mod receiver;
 mod result;
 mod round_trip;
@@ -16,15 +19,18 @@ mod scoreboard;
 mod sender;
 mod setup;
 mod simulation;
+mod state;
 mod timers;
 mod traffic;
 mod variant;
 
 pub use events::{Event, Fate, PacketKind};
+pub use probe::Probe;
 pub use result::{
     CrossResult, Drops, QueueUse, RoundTrips, RunResult, Sample, StreamResult, WorkDone,
 };
 pub use round_trip::TimeoutFloor;
 pub use scenario::{Access, Growth, Scenario, ScenarioError, Starts, TcpSettings, Work};
 pub use simulation::{Simulation, run};
+pub use state::StreamState;
 pub use variant::{Variant, VariantError};

@@ -48,24 +48,25 @@ struct CrossStanding {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct FlowStanding {
-    acknowledged: u32,
+    acknowledged: Bytes,
     retransmitted: u64,
     timeouts: u32,
 }
 
 impl Standing {
     fn of(measure: &Measure, flows: &Flows, network: &mut Network, at: Time) -> Self {
-        let flow = |sender: &crate::sender::Sender| FlowStanding {
-            acknowledged: sender.acknowledged(),
-            retransmitted: sender.tally.retransmitted,
-            timeouts: sender.tally.timeouts,
+        let streams = 0..measure.completed.len();
+        let flow = |index: usize| {
+            let sender = &flows.senders[index];
+            FlowStanding {
+                acknowledged: flows.cards[index].payload(sender.acknowledged(), measure.payload),
+                retransmitted: sender.tally.retransmitted,
+                timeouts: sender.tally.timeouts,
+            }
         };
         Standing {
             at,
-            flows: flows.senders[..measure.completed.len()]
-                .iter()
-                .map(flow)
-                .collect(),
+            flows: streams.map(flow).collect(),
             cross: measure.cross.clone(),
             queue_packet_nanoseconds: network.queue_packet_nanoseconds(at),
             links: [Way::Forward, Way::Backward].map(|way| *network.counters(way)),
@@ -155,7 +156,7 @@ impl Measure {
             seed: scenario.seed,
             measured,
             streams: streams
-                .map(|flow| self.stream(scenario, &end, flow, measured))
+                .map(|flow| self.stream(&end, flow, measured))
                 .collect(),
             cross: self.cross(&end, measured),
             drops: self.drops(&end),
@@ -175,16 +176,9 @@ impl Measure {
         }
     }
 
-    fn stream(
-        &self,
-        scenario: &Scenario,
-        end: &Standing,
-        flow: usize,
-        measured: Span,
-    ) -> StreamResult {
+    fn stream(&self, end: &Standing, flow: usize, measured: Span) -> StreamResult {
         let (from, to) = (self.at_warm.flows[flow], end.flows[flow]);
-        let segments = u64::from(to.acknowledged - from.acknowledged);
-        let acknowledged = scenario.segment().times(segments);
+        let acknowledged = to.acknowledged - from.acknowledged;
         StreamResult {
             goodput: Rate::of(acknowledged, measured),
             acknowledged,

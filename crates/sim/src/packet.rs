@@ -26,6 +26,10 @@ pub(crate) enum Kind {
     SynAck,
     /// Data that nobody acknowledges.
     Datagram,
+    /// A probe.
+    Echo,
+    /// Its answer.
+    EchoReply,
 }
 
 /// A packet. Segments are counted, not bytes: all but a stream's last are of full size.
@@ -108,7 +112,10 @@ impl Packet {
 
     /// Whether it goes from sender to receiver.
     pub(crate) fn is_forward(&self) -> bool {
-        matches!(self.kind, Kind::Data | Kind::Syn | Kind::Datagram)
+        matches!(
+            self.kind,
+            Kind::Data | Kind::Syn | Kind::Datagram | Kind::Echo
+        )
     }
 }
 

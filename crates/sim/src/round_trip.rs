@@ -55,6 +55,16 @@ impl RoundTrip {
         (self.smoothed > 0).then(|| Span::from_nanos(self.smoothed))
     }
 
+    /// Its variation; `None` before the first measurement.
+    pub(crate) fn variation(&self) -> Option<Span> {
+        (self.smoothed > 0).then(|| Span::from_nanos(self.variation))
+    }
+
+    /// The smallest measurement; `None` before the first.
+    pub(crate) fn smallest(&self) -> Option<Span> {
+        (self.min < Span::MAX).then_some(self.min)
+    }
+
     /// How long to wait for an acknowledgement.
     #[inline]
     pub(crate) fn timeout(&self, floor: TimeoutFloor) -> Span {

@@ -18,10 +18,15 @@ pub struct Scenario {
     pub window: Option<Bytes>,
     /// How the streams find their rate.
     pub variant: Variant,
+    /// The most that each stream may send at, headers included (`SO_MAX_PACING_RATE`); `None` sets no
+    /// bound.
+    pub pacing: Option<Rate>,
     /// The class of service that their packets ask for.
     pub class: Class,
     /// What they carry.
     pub work: Work,
+    /// How long the path is left to its cross traffic before the streams start.
+    pub idle: Span,
     /// When the run ends at the latest.
     pub duration: Span,
     /// What is not counted at the beginning.
@@ -125,27 +130,45 @@ impl Scenario {
             problem: format!("the path asks for `{congestion}`, which is not simulated"),
             hint: "choose a variant yourself, for example `--variant cubic`".to_owned(),
         })?;
-        Ok(Scenario {
+        Ok(Scenario::of(path, variant))
+    }
+
+    /// The same with streams of one's own choice.
+    pub fn of(path: PathSpec, variant: Variant) -> Self {
+        Scenario {
+            tcp: TcpSettings::linux(&path),
             path,
             streams: 1,
             window: None,
             variant,
+            pacing: None,
             class: Class::BestEffort,
             work: Work::Endless,
+            idle: Span::ZERO,
             duration: Span::from_secs(30),
             warmup: Span::ZERO,
             seed: 1,
-            tcp: TcpSettings::linux(),
             series_interval: None,
             log: false,
-        })
+        }
     }
 }
+
+/// Hosts that take longer than this to send are not what a path describes.
+const JITTER_MAX: Span = Span::from_millis(1);
 
 impl TcpSettings {
     /// As Linux has it: initial window 10 (RFC 6928), timestamps, timeouts from 0.2 s,
     /// acknowledgements delayed by 40 ms at the most.
-    pub fn linux() -> Self {
+    ///
+    /// Hosts take a little while before they send, and never the same: up to what one packet takes
+    /// on `path`. Without that, a drop-tail queue may hit the same stream again and again (Floyd,
+    /// Jacobson 1992, "On traffic phase effects"), as it never does on a network.
+    pub fn linux(path: &PathSpec) -> Self {
+        let packet = path
+            .forward
+            .rate
+            .time_to_send(Bytes::new(u64::from(path.hosts.mtu)));
         TcpSettings {
             initial_window: 10,
             header: Bytes::new(52),
@@ -154,7 +177,7 @@ impl TcpSettings {
             delayed_ack: Some(Span::from_millis(40)),
             growth: Growth::PerByte,
             ecn: false,
-            send_jitter: Span::ZERO,
+            send_jitter: packet.min(JITTER_MAX),
             access: None,
             start_within: Span::from_millis(10),
             starts: Starts::Seeded,

@@ -1,5 +1,7 @@
 //! What a sender knows about the segments beyond the acknowledged ones (RFC 6675 sections 3 and 4).
 
+use std::ops::Range;
+
 use crate::bits::BitRing;
 use crate::packet::Block;
 
@@ -77,8 +79,15 @@ impl Scoreboard {
         self.repair_from = self.repair_from.max(una);
     }
 
-    /// Enters the blocks of an acknowledgement; tells how many segments they newly cover.
-    pub(crate) fn sack(&mut self, una: u32, next: u32, blocks: &[Block]) -> u32 {
+    /// Enters the blocks of an acknowledgement; tells how many segments they newly cover, and hands
+    /// the part of each block that was not told before to `on_part`.
+    pub(crate) fn sack(
+        &mut self,
+        una: u32,
+        next: u32,
+        blocks: &[Block],
+        mut on_part: impl FnMut(Range<u32>),
+    ) -> u32 {
         self.sacked.reserve(una, next);
         self.repeated.reserve(una, next);
         self.rise_to(una);
@@ -89,6 +98,7 @@ impl Scoreboard {
             let (start, end) = (known.max(una), block.end.min(next));
             if start < end {
                 self.enter(start, end);
+                on_part(start..end);
             }
         }
         self.seen[..blocks.len()].copy_from_slice(blocks);
@@ -124,8 +134,8 @@ impl Scoreboard {
         self.top = self.top.max(end);
     }
 
-    /// Moves the edge below which missing segments are lost.
-    pub(crate) fn judge(&mut self, una: u32, rule: LossRule) {
+    /// Moves the edge below which missing segments are lost; tells how many more are lost now.
+    pub(crate) fn judge(&mut self, una: u32, rule: LossRule) -> u32 {
         let edge = match rule {
             LossRule::ThirdAbove => self.third_from_top(una),
             LossRule::Forward => match self.top.saturating_sub(una) > DUPLICATES {
@@ -133,14 +143,18 @@ impl Scoreboard {
                 false => una,
             },
         };
-        self.move_edge(edge);
+        self.move_edge(edge)
     }
 
-    fn move_edge(&mut self, edge: u32) {
-        if edge > self.edge {
-            self.sacked_below_edge += self.sacked.count_range(self.edge, edge);
-            self.edge = edge;
+    fn move_edge(&mut self, edge: u32) -> u32 {
+        if edge <= self.edge {
+            return 0;
         }
+        let sacked = self.sacked.count_range(self.edge, edge);
+        let lost = edge - self.edge - sacked;
+        self.sacked_below_edge += sacked;
+        self.edge = edge;
+        lost
     }
 
     /// The third selectively acknowledged segment from above; `una` when there are fewer.
@@ -207,11 +221,6 @@ impl Scoreboard {
         self.repeated_count += 1;
         self.repair_from = number + 1;
     }
-
-    /// Sent again and not acknowledged yet.
-    pub(crate) fn repeated_count(&self) -> u32 {
-        self.repeated_count
-    }
 }
 
 #[cfg(test)]
@@ -225,8 +234,8 @@ mod tests {
     /// Segments 0 to 9 are sent, 0 and 4 are missing.
     fn two_holes() -> Scoreboard {
         let mut board = Scoreboard::default();
-        board.sack(0, 10, &[block(1, 4)]);
-        board.sack(0, 10, &[block(5, 7), block(1, 4)]);
+        board.sack(0, 10, &[block(1, 4)], |_| {});
+        board.sack(0, 10, &[block(5, 7), block(1, 4)], |_| {});
         board
     }
 
@@ -238,7 +247,7 @@ mod tests {
         assert_eq!(board.next_lost(0), Some(0));
         board.repeat(0);
         assert_eq!(board.next_lost(0), None);
-        board.sack(0, 10, &[block(5, 8), block(1, 4)]);
+        board.sack(0, 10, &[block(5, 8), block(1, 4)], |_| {});
         board.judge(0, LossRule::ThirdAbove);
         assert_eq!(board.next_lost(0), Some(4));
     }
@@ -290,8 +299,8 @@ mod tests {
         board.judge(0, LossRule::Forward);
         board.repeat(0);
         board.repeat(4);
-        board.sack(0, 10, &[block(1, 7)]);
-        assert_eq!(board.repeated_count(), 1);
+        board.sack(0, 10, &[block(1, 7)], |_| {});
+        assert_eq!(board.repeated_count, 1);
         // 0 again, 7, 8, 9.
         assert_eq!(board.pipe(0, 10), 4);
     }

@@ -1,9 +1,11 @@
 //! The sending end of a flow: what to send when, and what to make of acknowledgements.
 
-use units::{Span, Time};
+use units::{Bytes, Rate, Span, Time};
 
 use crate::Variant;
-use crate::control::{Acked, Control, Window};
+use crate::control::{Acked, Common, Control, Facts, Window};
+use crate::held_back::HeldBack;
+use crate::pacer::Pacer;
 use crate::packet::{Flags, Packet};
 use crate::round_trip::{RoundTrip, TimeoutFloor};
 use crate::scenario::Growth;
@@ -67,6 +69,17 @@ pub(crate) struct Outgoing {
     pub again: bool,
 }
 
+/// What an acknowledgement tells.
+#[derive(Debug, Clone, Copy)]
+struct News {
+    /// Segments newly acknowledged in order, and those newly acknowledged at all.
+    advanced: u32,
+    delivered: u32,
+    /// Segments newly known to be lost.
+    lost: u32,
+    round_trip: Option<Span>,
+}
+
 /// What a flow has done since it began.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Tally {
@@ -109,18 +122,19 @@ pub(crate) struct Sender {
     timed: Option<(u32, Time)>,
     pub(crate) timeout: Deadline,
     pub(crate) send: Deadline,
-    /// No segment may leave before this.
-    pub(crate) paced_until: Time,
+    pacing_max: Option<Rate>,
+    pacer: Pacer,
     control: Control,
     board: Box<Scoreboard>,
     pub(crate) tally: Tally,
+    pub(crate) held_back: HeldBack,
 }
 
 impl Sender {
     pub(crate) fn new(
         variant: Variant,
         rules: Rules,
-        initial_window: u32,
+        facts: &Facts,
         outstanding_max: u32,
         limit: u32,
     ) -> Self {
@@ -139,16 +153,18 @@ impl Sender {
             inflation: 0,
             recover: 0,
             marked_until: 0,
-            window: Window::new(initial_window.min(outstanding_max)),
+            window: Window::new(facts.initial_window.min(outstanding_max)),
             rules,
             round_trip: RoundTrip::new(),
             timed: None,
             timeout: Deadline::NONE,
             send: Deadline::NONE,
-            paced_until: Time::ZERO,
-            control: Control::new(variant),
+            pacing_max: facts.pacing_max,
+            pacer: Pacer::new(),
+            control: Control::new(variant, facts),
             board: Box::default(),
             tally: Tally::default(),
+            held_back: HeldBack::default(),
         }
     }
 
@@ -158,10 +174,26 @@ impl Sender {
         self.una
     }
 
+    /// Segments that were sent at least once.
+    pub(crate) fn sent(&self) -> u32 {
+        self.highest
+    }
+
     /// Whether all there was to send is acknowledged.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.una >= self.limit
+    }
+
+    /// How many segments there are to send; `None` without end.
+    pub(crate) fn limit(&self) -> Option<u32> {
+        (self.limit < u32::MAX).then_some(self.limit)
+    }
+
+    /// Segments that were sent and are not acknowledged in order.
+    #[inline]
+    pub(crate) fn outstanding(&self) -> u32 {
+        self.next - self.una
     }
 
     /// Nothing is sent or waited for any more.
@@ -177,10 +209,35 @@ impl Sender {
         self.window
     }
 
-    /// How fast segments may leave.
+    /// How fast segments may leave: what congestion control says, up to what the stream may.
     #[inline]
-    pub(crate) fn pacing(&self) -> Option<units::Rate> {
-        self.control.pacing()
+    fn pacing(&self) -> Option<Rate> {
+        match (self.control.pacing(), self.pacing_max) {
+            (Some(rate), Some(max)) => Some(rate.min(max)),
+            (rate, max) => rate.or(max),
+        }
+    }
+
+    /// Until when pacing lets nothing leave; `None` when something may leave `now`.
+    #[inline]
+    pub(crate) fn pacing_waits(&self, now: Time) -> Option<Time> {
+        self.pacing().and_then(|_| self.pacer.waits(now))
+    }
+
+    /// Takes over what the streams of its transfer have in common, as the one with number `place`.
+    pub(crate) fn borrow(&mut self, common: &Common, place: u32) {
+        if let Some(own) = self.control.ensemble() {
+            *own = common.ensemble.at(place);
+            self.window = own.share();
+            self.round_trip = common.round_trip;
+        }
+    }
+
+    /// Hands back what it borrowed.
+    pub(crate) fn give_back(&mut self, common: &mut Common) {
+        if let Some(own) = self.control.ensemble() {
+            (common.ensemble, common.round_trip) = (*own, self.round_trip);
+        }
     }
 
     /// How long to wait for an acknowledgement from now on.
@@ -202,11 +259,19 @@ impl Sender {
     }
 
     /// The connection stands.
-    pub(crate) fn on_connected(&mut self, round_trip: Span) {
+    pub(crate) fn on_connected(&mut self, round_trip: Span, now: Time) {
         self.phase = Phase::Open;
         self.round_trip.on_sample(round_trip);
         self.round_trip.recovered();
         self.timeout.clear();
+        self.control.on_connected(&mut self.window, round_trip, now);
+        self.bound_window();
+    }
+
+    /// A window that is not used does not grow (RFC 9438 section 5.8, RFC 7661).
+    #[inline]
+    fn bound_window(&mut self) {
+        self.window.size = self.window.size.min(f64::from(self.outstanding_max));
     }
 
     /// An acknowledgement arrives; tells whether the retransmission timer starts anew: new data was
@@ -227,16 +292,22 @@ impl Sender {
         if ack.flags.has(Flags::ECHO) {
             self.on_mark(now);
         }
-        let delivered = match self.repair {
-            Repair::Selective(rule) => self.read_selective(ack, before, advanced, rule),
-            _ => advanced,
+        let (delivered, lost) = match self.repair {
+            Repair::Selective(rule) => self.read_selective(ack, before, rule, now),
+            _ => (advanced, 0),
         };
         match self.repair {
             Repair::Selective(_) => self.proceed_selective(now),
             _ => self.proceed_by_duplicates(advanced, ack.number == before, now),
         }
         if delivered > 0 {
-            self.grow(delivered, advanced, round_trip, now);
+            let news = News {
+                advanced,
+                delivered,
+                lost,
+                round_trip,
+            };
+            self.grow(news, now);
         }
         advanced > 0 || self.phase == Phase::Recovery && phase != Phase::Recovery
     }
@@ -259,10 +330,15 @@ impl Sender {
         Some(sample)
     }
 
-    /// Without timestamps, times a new segment when none is being timed, and no longer one that is
-    /// sent again.
+    /// A segment of so many bytes leaves. Without timestamps, times a new segment when none is being
+    /// timed, and no longer one that is sent again.
     #[inline]
-    pub(crate) fn on_sent(&mut self, outgoing: Outgoing, now: Time) {
+    pub(crate) fn on_sent(&mut self, outgoing: Outgoing, size: Bytes, now: Time) {
+        if let Some(rate) = self.pacing() {
+            self.pacer.on_sent(size, rate, now);
+        }
+        let first = outgoing.number == self.una && self.next == self.una + 1;
+        self.control.on_sent(outgoing.number, self.una, first, now);
         match self.timed {
             _ if self.rules.timestamps => {}
             None if !outgoing.again => self.timed = Some((outgoing.number, now)),
@@ -271,25 +347,35 @@ impl Sender {
         }
     }
 
-    /// Keeps the scoreboard; tells how many segments were delivered.
+    /// Keeps the scoreboard; tells how many segments were delivered and how many more are lost.
     #[inline]
-    fn read_selective(&mut self, ack: &Packet, before: u32, advanced: u32, rule: LossRule) -> u32 {
-        let mut delivered = advanced;
-        if self.tainted && advanced > 0 {
-            let sacked = self.board.acknowledge(before, self.una);
-            delivered -= sacked;
+    fn read_selective(
+        &mut self,
+        ack: &Packet,
+        before: u32,
+        rule: LossRule,
+        now: Time,
+    ) -> (u32, u32) {
+        let (mut delivered, mut lost) = (self.una - before, 0);
+        self.control.on_delivered(before..self.una, now);
+        if self.tainted && delivered > 0 {
+            delivered -= self.board.acknowledge(before, self.una);
             self.tainted = !self.board.is_clear(self.una);
         }
         let forgetful = self.phase == Phase::Loss && self.rules.timeout_forgets;
         if ack.block_count > 0 && !forgetful {
-            let newly = self.board.sack(self.una, self.highest, ack.sacked());
+            let control = &mut self.control;
+            let blocks = ack.sacked();
+            let newly = self.board.sack(self.una, self.highest, blocks, |part| {
+                control.on_delivered(part, now)
+            });
             if newly > 0 {
                 self.tainted = true;
-                self.board.judge(self.una, rule);
+                lost = self.board.judge(self.una, rule);
             }
             delivered += newly;
         }
-        delivered
+        (delivered, lost)
     }
 
     /// RFC 6675 section 5: into recovery and out of it.
@@ -359,22 +445,23 @@ impl Sender {
     }
 
     #[inline]
-    fn grow(&mut self, delivered: u32, advanced: u32, round_trip: Option<Span>, now: Time) {
+    fn grow(&mut self, news: News, now: Time) {
         let acked = Acked {
             now,
-            delivered,
-            growth: self.rules.growth.of(advanced),
-            round_trip,
+            delivered: news.delivered,
+            lost: news.lost,
+            growth: self.rules.growth.of(news.advanced),
+            round_trip: news.round_trip,
             round_trip_smoothed: self.round_trip.smoothed().unwrap_or(Span::ZERO),
             round_trip_min: self.round_trip.min,
             pipe: self.pipe(),
             una: self.una,
             next: self.next,
             in_recovery: self.phase == Phase::Recovery,
+            after_timeout: self.phase == Phase::Loss,
         };
         self.control.on_ack(&mut self.window, &acked);
-        // A window that is not used does not grow (RFC 9438 section 5.8, RFC 7661).
-        self.window.size = self.window.size.min(f64::from(self.outstanding_max));
+        self.bound_window();
     }
 
     /// Segments on the way, as far as the sender can tell.
@@ -504,9 +591,23 @@ impl Sender {
         Some(Outgoing { number, again })
     }
 
+    /// All was sent that may be sent now: notes whether something is on the way, and whether the buffers
+    /// and not the congestion window keep it from being more.
+    #[inline]
+    pub(crate) fn note_limits(&mut self, now: Time) {
+        let outstanding = self.outstanding();
+        let by_buffer = outstanding >= self.outstanding_max
+            && self.next < self.limit
+            && f64::from((self.pipe() + 1).min(self.outstanding_max)) <= self.window.size;
+        self.held_back.note(outstanding > 0, by_buffer, now);
+    }
+
     /// Whether the next segment has to tell that the window was reduced; asked once for each.
     #[inline]
     pub(crate) fn takes_reduction_notice(&mut self) -> bool {
         std::mem::take(&mut self.tells_reduction)
     }
 }
+
+#[cfg(test)]
+mod tests;

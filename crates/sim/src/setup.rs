@@ -3,9 +3,10 @@
 use path::{Class, Cross, CrossTraffic, PathSpec};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
-use units::{Bytes, Span, Time};
+use units::{Bytes, Rate, Span, Time};
 
 use crate::Variant;
+use crate::control::{Common, Facts};
 use crate::flow::{Card, Flows, STREAMS};
 use crate::network::Network;
 use crate::packet::Flags;
@@ -68,6 +69,9 @@ pub(crate) fn network(scenario: &Scenario, terms: &Terms) -> Network {
 /// All flows that run from the beginning, and the timers that start them.
 pub(crate) fn flows(scenario: &Scenario, timers: &mut Timers) -> Flows {
     let mut flows = Flows::default();
+    if scenario.variant == Variant::Ensemble {
+        flows.common = Some(Common::new(scenario.tcp.initial_window));
+    }
     let mut starts = StartTimes::new(&scenario.tcp, scenario.seed);
     let rules = rules(&scenario.tcp);
     for stream in 0..scenario.streams {
@@ -75,18 +79,21 @@ pub(crate) fn flows(scenario: &Scenario, timers: &mut Timers) -> Flows {
         let sender = Sender::new(
             scenario.variant,
             rules,
-            scenario.tcp.initial_window,
+            &Facts {
+                pacing_max: scenario.pacing,
+                ..facts(scenario, scenario.streams, stream)
+            },
             scenario.outstanding_max(),
             share.segments,
         );
         let flow = flows.add(sender, share.card(scenario));
-        timers.set(starts.next(), Alarm::Start(flow));
+        timers.set(starts.next() + scenario.idle, Alarm::Start(flow));
     }
     for (index, cross) in scenario.path.cross.iter().enumerate() {
         let group = index as u16 + 1;
         if let CrossTraffic::Streams { streams, window } = cross.traffic {
             for _ in 0..streams {
-                let sender = cross_sender(scenario, cross, window, u32::MAX);
+                let sender = cross_sender(scenario, cross, window, u32::MAX, flows.cards.len());
                 let flow = flows.add(sender, Card::endless(group, cross.class));
                 timers.set(starts.next(), Alarm::Start(flow));
             }
@@ -96,12 +103,18 @@ pub(crate) fn flows(scenario: &Scenario, timers: &mut Timers) -> Flows {
 }
 
 /// The sending end of one flow of cross traffic.
-fn cross_sender(scenario: &Scenario, cross: &Cross, window: Bytes, segments: u32) -> Sender {
+fn cross_sender(
+    scenario: &Scenario,
+    cross: &Cross,
+    window: Bytes,
+    segments: u32,
+    place: usize,
+) -> Sender {
     let kernel = cross.congestion.as_deref();
     Sender::new(
         kernel.and_then(Variant::of_kernel).unwrap_or(Variant::Sack),
         rules(&scenario.tcp),
-        scenario.tcp.initial_window,
+        &facts(scenario, 1, place as u32),
         segments_in(window, scenario.segment()),
         segments,
     )
@@ -132,11 +145,23 @@ pub(crate) fn transfer(scenario: &Scenario, source: &Source, size: Bytes) -> (Se
         group: source.group,
         class: source.class,
         incarnation: 0,
-        last_size: (last + scenario.tcp.header).get() as u32,
+        last_payload: last.get() as u32,
         last: segments - 1,
     };
-    let sender = cross_sender(scenario, cross, source.window, segments);
+    let sender = cross_sender(scenario, cross, source.window, segments, source.cross);
     (sender, card)
+}
+
+/// What flow `place` of those that share the path knows before it begins.
+fn facts(scenario: &Scenario, streams: u32, place: u32) -> Facts {
+    let rate = scenario.path.forward.rate.bits_per_second();
+    Facts {
+        segment: Bytes::new(u64::from(scenario.path.hosts.mtu)),
+        initial_window: scenario.tcp.initial_window,
+        share: Rate::from_bits_per_second(rate / u64::from(streams)),
+        pacing_max: None,
+        seed: scenario.seed ^ u64::from(place).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+    }
 }
 
 fn rules(tcp: &TcpSettings) -> Rules {
@@ -155,7 +180,7 @@ impl Card {
             group,
             class,
             incarnation: 0,
-            last_size: 0,
+            last_payload: 0,
             last: u32::MAX,
         }
     }
@@ -203,7 +228,7 @@ impl Share {
             group: STREAMS,
             class: scenario.class,
             incarnation: 0,
-            last_size: (self.last + scenario.tcp.header).get() as u32,
+            last_payload: self.last.get() as u32,
             last: match self.segments {
                 u32::MAX => u32::MAX,
                 segments => segments - 1,

@@ -15,16 +15,17 @@ use crate::sender::Outgoing;
 use crate::setup;
 use crate::timers::{Alarm, Timers};
 use crate::traffic::{Deed, Source};
-use crate::{RunResult, Scenario, ScenarioError};
+use crate::{Probe, RunResult, Scenario, ScenarioError};
 
 /// A run that can be advanced little by little, for progress and for telemetry on the way.
 #[derive(Debug)]
 pub struct Simulation {
-    scenario: Scenario,
-    terms: Terms,
+    pub(crate) scenario: Scenario,
+    pub(crate) terms: Terms,
     network: Network,
     timers: Timers,
-    flows: Flows,
+    pub(crate) flows: Flows,
+    pub(crate) probes: Vec<Probe>,
     sources: Vec<Source>,
     jitter: Pcg64,
     events: Option<Vec<Event>>,
@@ -83,6 +84,7 @@ impl Simulation {
             timers,
             measure: Measure::new(scenario),
             flows,
+            probes: Vec::new(),
             sources,
             events: scenario.log.then(Vec::new),
             jitter: Pcg64::seed_from_u64(scenario.seed ^ 0x6a69_7474_6572),
@@ -156,6 +158,10 @@ impl Simulation {
     /// When packets were lost without a trace: an error in the simulator, never in the scenario.
     pub fn finish(mut self) -> RunResult {
         assert!(self.is_conserved(), "packets were lost without a trace");
+        assert!(
+            self.flows.are_consistent(),
+            "something was acknowledged that had not arrived, or arrived unsent"
+        );
         self.measure.finish(
             &self.scenario,
             &self.flows,
@@ -191,6 +197,11 @@ impl Simulation {
             }),
             Kind::SynAck => self.on_connected(packet),
             Kind::Datagram => {}
+            Kind::Echo => self.emit(Packet {
+                kind: Kind::EchoReply,
+                ..packet
+            }),
+            Kind::EchoReply => self.on_echo_reply(&packet),
         }
     }
 
@@ -214,9 +225,11 @@ impl Simulation {
     }
 
     fn on_connected(&mut self, packet: Packet) {
+        self.flows.lend(packet.flow);
         let sender = &mut self.flows.senders[packet.flow as usize];
         if sender.is_connecting() {
-            sender.on_connected(self.now.since(packet.sent));
+            sender.on_connected(self.now.since(packet.sent), self.now);
+            self.flows.settle(packet.flow);
             self.transmit(packet.flow);
         }
     }
@@ -224,6 +237,7 @@ impl Simulation {
     #[inline]
     fn on_ack(&mut self, packet: Packet) {
         let flow = packet.flow;
+        self.flows.lend(flow);
         let sender = &mut self.flows.senders[flow as usize];
         let before = sender.acknowledged();
         let restart = sender.on_ack(&packet, self.now);
@@ -235,8 +249,9 @@ impl Simulation {
             sender.timeout.clear();
         }
         let advanced = sender.acknowledged() - before;
+        let done = sender.is_done();
+        self.flows.settle(flow);
         if advanced > 0 {
-            let done = sender.is_done();
             self.on_progress(&packet, advanced, done);
         }
         self.transmit(flow);
@@ -248,6 +263,7 @@ impl Simulation {
             self.measure.on_round_trip(self.now.since(ack.sent));
             if done {
                 self.measure.on_completed(ack.flow, self.now);
+                self.flows.leave();
                 self.unfinished -= 1;
             }
         } else {
@@ -332,9 +348,12 @@ impl Simulation {
     }
 
     fn on_timeout(&mut self, flow: u32) {
+        self.flows.lend(flow);
         let sender = &mut self.flows.senders[flow as usize];
         sender.on_timeout(self.now);
-        if sender.is_connecting() {
+        let connecting = sender.is_connecting();
+        self.flows.settle(flow);
+        if connecting {
             return self.connect(flow);
         }
         self.wait_for_answer(flow);
@@ -370,11 +389,10 @@ impl Simulation {
     #[inline]
     fn pump(&mut self, flow: u32) {
         let mut sent = false;
+        self.flows.lend(flow);
         loop {
             let sender = &mut self.flows.senders[flow as usize];
-            let pacing = sender.pacing();
-            if pacing.is_some() && sender.paced_until > self.now {
-                let due = sender.paced_until;
+            if let Some(due) = sender.pacing_waits(self.now) {
                 if sender.may_transmit() {
                     sender
                         .send
@@ -385,15 +403,13 @@ impl Simulation {
             let Some(outgoing) = sender.poll_transmit() else {
                 break;
             };
-            sender.on_sent(outgoing, self.now);
             let packet = self.segment(flow, outgoing);
-            if let Some(rate) = pacing {
-                let spacing = rate.time_to_send(Bytes::new(u64::from(packet.size)));
-                self.flows.senders[flow as usize].paced_until = self.now + spacing;
-            }
+            let sender = &mut self.flows.senders[flow as usize];
+            sender.on_sent(outgoing, Bytes::new(u64::from(packet.size)), self.now);
             self.emit(packet);
             sent = true;
         }
+        self.flows.senders[flow as usize].note_limits(self.now);
         if sent && !self.flows.senders[flow as usize].timeout.is_set() {
             self.wait_for_answer(flow);
         }
@@ -404,7 +420,7 @@ impl Simulation {
         let card = self.flows.cards[flow as usize];
         let reduced = self.flows.senders[flow as usize].takes_reduction_notice();
         let size = match outgoing.number == card.last {
-            true => card.last_size,
+            true => card.last_payload + self.terms.header,
             false => self.terms.full,
         };
         Packet {
@@ -421,7 +437,7 @@ impl Simulation {
 
     /// A packet of `flow` with a header and nothing more.
     #[inline]
-    fn packet(&self, kind: Kind, flow: u32) -> Packet {
+    pub(crate) fn packet(&self, kind: Kind, flow: u32) -> Packet {
         let card = &self.flows.cards[flow as usize];
         Packet {
             flow,
@@ -435,7 +451,7 @@ impl Simulation {
     }
 
     #[inline]
-    fn emit(&mut self, packet: Packet) {
+    pub(crate) fn emit(&mut self, packet: Packet) {
         self.measure.sent += 1;
         self.log(&packet, Fate::Sent);
         self.network.send(packet, self.now);

@@ -2,8 +2,8 @@
 //!
 //! Only the buffer that held the default stream back is named, at the end of the connection that has
 //! it. A live target tells the limits of this host alone, so what the other has stays unknown and
-//! its lines hold "if it is lower there". Of an emulated target's hosts both are known, but from
-//! the path file: a real host is given the same line, under the same condition.
+//! its lines hold "if it is lower there". Of an emulated or simulated target's hosts both are
+//! known, but from the path file: a real host is given the same line, under the same condition.
 //!
 //! Left out: the lower two values that a host has in `tcp_rmem` and `tcp_wmem`; a line holds those
 //! that Linux ships and says so.
@@ -45,18 +45,19 @@ fn binding_end(limit: Limit) -> Option<End> {
     }
 }
 
-/// The host that has the buffer, with its limits where they are known.
+/// The host that has the buffer, with its limits where they are known: read here, or from the path
+/// file of an emulated or simulated target.
 #[derive(Debug, Clone, Copy)]
 enum Owner {
     Here(HostLimits),
-    Emulated(HostLimits),
+    FromFile(HostLimits),
     Unknown,
 }
 
 impl Owner {
     fn limits(&self) -> Option<&HostLimits> {
         match self {
-            Owner::Here(limits) | Owner::Emulated(limits) => Some(limits),
+            Owner::Here(limits) | Owner::FromFile(limits) => Some(limits),
             Owner::Unknown => None,
         }
     }
@@ -65,7 +66,7 @@ impl Owner {
     fn condition(&self, file_key: &str) -> String {
         match self {
             Owner::Here(_) => String::new(),
-            Owner::Emulated(_) => {
+            Owner::FromFile(_) => {
                 format!("raise {file_key} in the path file; on a real host, if it is lower there: ")
             }
             Owner::Unknown => "if it is lower there: ".to_owned(),
@@ -79,7 +80,7 @@ fn owner(end: End, kind: TargetKind, client: StreamDirection, limits: Option<Hos
         StreamDirection::Receiving => End::Receiver,
     };
     match (kind, limits) {
-        (TargetKind::Emulated, Some(limits)) => Owner::Emulated(limits),
+        (TargetKind::Emulated | TargetKind::Simulated, Some(limits)) => Owner::FromFile(limits),
         (TargetKind::Live, Some(limits)) if end == here => Owner::Here(limits),
         _ => Owner::Unknown,
     }
@@ -134,7 +135,7 @@ fn granted(end: End, owner: Owner, product: Bytes) -> (SysctlLine, Bytes) {
     };
     let condition = match owner {
         Owner::Here(_) => "",
-        Owner::Emulated(_) | Owner::Unknown => "if it is lower there: ",
+        Owner::FromFile(_) | Owner::Unknown => "if it is lower there: ",
     };
     let line = SysctlLine {
         end,
@@ -200,12 +201,12 @@ mod tests {
 
     #[test]
     fn an_unknown_or_emulated_host_gets_its_lines_under_a_condition() {
-        for owner in [Owner::Unknown, Owner::Emulated(LIMITS)] {
+        for owner in [Owner::Unknown, Owner::FromFile(LIMITS)] {
             for line in lines(End::Receiver, owner, PRODUCT) {
                 assert!(line.why.contains("if it is lower there"), "{line:?}");
             }
         }
-        let emulated = lines(End::Receiver, Owner::Emulated(LIMITS), PRODUCT);
+        let emulated = lines(End::Receiver, Owner::FromFile(LIMITS), PRODUCT);
         let why = &emulated[0].why;
         assert!(why.starts_with("raise receive_buffer_max in the path file"));
         assert_eq!(emulated[0].now, Some(Bytes::from_mib(1)));
@@ -220,5 +221,6 @@ mod tests {
         assert!(known(End::Receiver, TargetKind::Live, Receiving));
         assert!(!known(End::Sender, TargetKind::Live, Receiving));
         assert!(known(End::Receiver, TargetKind::Emulated, Sending));
+        assert!(known(End::Receiver, TargetKind::Simulated, Sending));
     }
 }

@@ -42,7 +42,7 @@ pub(crate) struct Simulate {
     #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Span>,
 
-    /// What is not counted at the beginning [default: a sixth of the duration, with data nothing]
+    /// What is not counted at the beginning [default: a fifth of the duration, with data nothing]
     #[arg(long, value_name = "TIME", value_parser = warmup)]
     pub warmup: Option<Span>,
 
@@ -78,6 +78,11 @@ pub(crate) struct Simulate {
     /// do it by themselves
     #[arg(long, value_name = "TIME", value_parser = interval)]
     pub series: Option<Span>,
+
+    /// Write a line for every packet sent, dropped and received; for a single setting, of the first
+    /// seed
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
 
     /// Where finished runs are kept [default: trunkline/simulate in $XDG_CACHE_HOME or ~/.cache]
     #[arg(long, value_name = "DIR")]

@@ -1,5 +1,7 @@
 //! `trunkline simulate`: one setting or many, in virtual time.
 
+use std::fs::File;
+use std::io::BufWriter;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -20,15 +22,7 @@ pub(crate) fn run(arguments: &Simulate) -> Result<ExitCode, Failure> {
     let grid = grid(arguments)?;
     let (cells, runs) = (grid.cells(), grid.runs()?);
     campaign::check(&cells)?;
-    if cells.len() > 1 && arguments.series.is_some() {
-        return Err(Failure::wrong_request(
-            &format!(
-                "`--series` is for one setting, and there are {}",
-                cells.len()
-            ),
-            "leave it out, or give one number of streams, one window and one variant",
-        ));
-    }
+    refuse_for_many(arguments, cells.len())?;
     let cache = cache(arguments.cache.as_deref(), arguments.no_cache)?;
     let stop = Stop::listen()?;
     let mut progress = CampaignProgress::new(runs.len());
@@ -39,11 +33,37 @@ pub(crate) fn run(arguments: &Simulate) -> Result<ExitCode, Failure> {
     let finished = finished?;
     warn(&finished);
     let document = document(arguments, &grid, &cells, &finished.runs);
+    if let Some(file) = &arguments.log {
+        write_log(&cells[0], file, &stop)?;
+    }
     if let Some(folder) = &arguments.plots {
         output::write_plots(&document, folder)?;
     }
     output::deliver_any(&document, &arguments.output)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What grows with every packet or moment is for one setting.
+fn refuse_for_many(arguments: &Simulate, cells: usize) -> Result<(), Failure> {
+    let asked = [
+        ("--series", arguments.series.is_some()),
+        ("--log", arguments.log.is_some()),
+    ];
+    match asked.into_iter().find(|(_, asked)| *asked && cells > 1) {
+        Some((option, _)) => Err(Failure::wrong_request(
+            &format!("`{option}` is for one setting, and there are {cells}"),
+            "leave it out, or give one number of streams, one window and one variant",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The run of the first seed once more, because what is kept of a run is not its packets.
+fn write_log(scenario: &Scenario, file: &Path, stop: &Stop) -> Result<(), Failure> {
+    let out = File::create(file).map_err(|error| Failure::file(file, &error))?;
+    campaign::log(scenario, stop.flag(), &mut BufWriter::new(out))?;
+    eprintln!("wrote {}", file.display());
+    Ok(())
 }
 
 fn grid(arguments: &Simulate) -> Result<Grid, Failure> {

@@ -6,8 +6,8 @@ use units::Span;
 
 /// Long enough for a few losses on most paths, short enough to wait for.
 const DURATION: Span = Span::from_secs(30);
-/// The part of a run that belongs to slow start, one in so many. Thirty round trips of 165 ms are 5 s of 30.
-const WARMUP_PART: u64 = 6;
+/// The part of a run that belongs to slow start, one in so many: of 30 s, 36 round trips of 165 ms.
+const WARMUP_PART: u64 = 5;
 /// Points over time that a plot is wide enough for.
 const POINTS: u64 = 300;
 
@@ -25,7 +25,7 @@ pub struct Plan {
 impl Plan {
     /// Sets the times of `scenario`, whose work is set already.
     ///
-    /// Data without end flows for 30 s, of which the first sixth does not count. Data with an end
+    /// Data without end flows for 30 s, of which the first fifth does not count. Data with an end
     /// counts from the first packet, because slow start is part of what it takes.
     pub fn apply(&self, scenario: &mut Scenario) {
         let endless = scenario.work == Work::Endless;
@@ -86,12 +86,12 @@ mod tests {
     };
 
     #[test]
-    fn endless_data_flows_for_half_a_minute_and_counts_after_a_sixth() {
+    fn endless_data_flows_for_half_a_minute_and_counts_after_a_fifth() {
         let mut endless = scenario();
         NOTHING_SAID.apply(&mut endless);
         assert_eq!(
             (endless.duration, endless.warmup),
-            (Span::from_secs(30), Span::from_secs(5))
+            (Span::from_secs(30), Span::from_secs(6))
         );
         assert_eq!(interval_to_draw(&endless), Span::from_millis(100));
     }

@@ -246,6 +246,22 @@ fn every_run_is_computed_once() {
 }
 
 #[test]
+fn looking_at_a_run_on_the_way_changes_nothing() {
+    let runs = Grid {
+        base: Scenario {
+            duration: Span::from_millis(4_321),
+            ..scenario()
+        },
+        ..grid(&[1, 3], 2)
+    };
+    let runs = runs.runs().unwrap();
+    let finished = run(&runs, None, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    for (scenario, ran) in runs.iter().zip(&finished.runs) {
+        assert_eq!(sim::run(scenario).unwrap(), ran.result);
+    }
+}
+
+#[test]
 fn processor_time_grows() {
     let before = process_cpu();
     let sum: f64 = (0..2_000_000).map(|n| f64::from(n).sqrt()).sum();

@@ -21,13 +21,13 @@ fn losses() -> impl Iterator<Item = f64> {
 
 /// TCP of those years: initial window 2, headers of 40 bytes, windows that grow with acknowledgements.
 /// A delayed acknowledgement waits for 200 ms at the most.
-fn tcp_of_2002(delayed_ack: bool) -> TcpSettings {
+fn tcp_of_2002(path: &PathSpec, delayed_ack: bool) -> TcpSettings {
     TcpSettings {
         initial_window: 2,
         header: Bytes::new(40),
         delayed_ack: delayed_ack.then_some(Span::from_millis(200)),
         growth: Growth::PerAcknowledgement,
-        ..TcpSettings::linux()
+        ..TcpSettings::linux(path)
     }
 }
 
@@ -41,6 +41,6 @@ fn base(path: &str) -> Result<Scenario, StudyError> {
     path.hosts.congestion = "reno".to_owned();
     let mut base = Scenario::new(path)?;
     base.variant = Variant::Sack;
-    base.tcp = tcp_of_2002(false);
+    base.tcp = tcp_of_2002(&base.path, false);
     Ok(base)
 }

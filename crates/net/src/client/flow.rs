@@ -3,13 +3,14 @@
 use std::io::ErrorKind;
 use std::net::TcpStream;
 
-use observe::{Amount, Buffers, CpuSample, SamplePlan, Snapshot, StreamDirection, TcpSample};
+use observe::{
+    Amount, Buffers, CpuSample, Ladder, SamplePlan, Snapshot, StreamDirection, TcpSample,
+};
 use units::{Bytes, Rate, Span, Time};
 use wire::{StreamPlan, TestRequest};
 
 use super::ClientError;
 use crate::clock::Clock;
-use crate::ladder::Ladder;
 use crate::options::{self, StreamOptions};
 use crate::processor;
 use crate::stream::{Job, StreamEnd, StreamThread, Work, close_all};

@@ -76,28 +76,6 @@ fn the_own_kernel_answers_icmp_where_it_is_permitted() {
 }
 
 #[test]
-fn probes_still_on_their_way_are_not_lost() {
-    let at = |millis| Time::ZERO + Span::from_millis(millis);
-    let probe = |sent, rtt: Option<u64>| Probe {
-        sent: at(sent),
-        rtt: rtt.map(Span::from_millis),
-    };
-    // Answers take up to 2 s: after 7 s the probe of 0.5 s is lost, that of 3 s is not yet.
-    let mut probes = vec![
-        probe(0, Some(2_000)),
-        probe(500, None),
-        probe(3_000, None),
-        probe(4_000, Some(1_900)),
-    ];
-    leave_out_unknown(&mut probes, at(7_000));
-    let sent: Vec<Time> = probes.iter().map(|probe| probe.sent).collect();
-    assert_eq!(sent, [at(0), at(500), at(4_000)]);
-    let mut silent = vec![probe(0, None), probe(6_500, None)];
-    leave_out_unknown(&mut silent, at(7_000));
-    assert_eq!(silent.len(), 1);
-}
-
-#[test]
 fn somebody_who_answers_is_told_from_nobody() {
     let (peer, socket) = silent_peer();
     assert!(!is_answered(&socket));

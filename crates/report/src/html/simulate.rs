@@ -89,7 +89,7 @@ fn plots(body: &Simulate) -> Result<Markup, PlotError> {
     let of = figure::or_absent(seed, |seed| format!("seed {seed}"));
     Ok(html! {
         @if let Some(svg) = goodput {
-            (parts::plot(&svg, &format!("What the streams and the cross traffic got over time ({of}); the line is the goodput over the time that counts.")))
+            (parts::plot(&svg, &format!("What the streams and the cross traffic got over time ({of}); the line is the goodput over the time that counts. A loss holds acknowledgements back until it is repaired; then they come at once, so that a step can lie above the link's rate.")))
         }
         @if let Some(svg) = windows {
             (parts::plot(&svg, &format!("Congestion window of each stream, and the packets that waited in the forward link's queue ({of}).")))

@@ -174,31 +174,21 @@ fn runs(body: &Simulate, paint: Paint) -> String {
         .map(|run| run.goodput_bits_per_second)
         .max();
     let unit = RateUnit::fitting(top.unwrap_or(0) as f64);
-    let has_end = body.figures.completion.unfinished_runs.is_some();
-    let mut names = vec![
-        "seed", unit.name, "cross", "dropped", "resent", "timeouts", "Jain", "RTT ms",
-    ];
-    if has_end {
-        names.push("done s");
-    }
+    let columns: Vec<Column> = columns()
+        .into_iter()
+        .filter(|column| (column.shown)(body))
+        .collect();
+    let name = |column: &Column| column.name.unwrap_or(unit.name);
     let mut table = empty(paint);
     table.set_header(
-        names
+        columns
             .iter()
-            .map(|name| Cell::new(name).add_attribute(Attribute::Bold)),
+            .map(|c| Cell::new(name(c)).add_attribute(Attribute::Bold)),
     );
-    let shown = body.runs.iter().take(RUNS_SHOWN);
-    for run in shown {
-        let mut cells = run_cells(run, unit);
-        if has_end {
-            cells.push(figure::or_absent(
-                run.completion_seconds,
-                figure::three_digits,
-            ));
-        }
-        table.add_row(cells);
+    for run in body.runs.iter().take(RUNS_SHOWN) {
+        table.add_row(columns.iter().map(|column| (column.text)(run, unit)));
     }
-    align(&mut table, 0..names.len());
+    align(&mut table, 0..columns.len());
     let more = match body.runs.len().checked_sub(RUNS_SHOWN) {
         None | Some(0) => String::new(),
         Some(more) => format!("\nand {more} more"),
@@ -206,16 +196,51 @@ fn runs(body: &Simulate, paint: Paint) -> String {
     format!("{}{more}", table.trim_fmt())
 }
 
-fn run_cells(run: &SimulatedRun, unit: RateUnit) -> Vec<String> {
-    vec![
-        run.seed.to_string(),
-        unit.number(run.goodput_bits_per_second as f64),
-        unit.number(run.cross_goodput_bits_per_second as f64),
-        run.drops.to_string(),
-        run.retransmitted.to_string(),
-        run.timeouts.to_string(),
-        figure::or_absent(run.jain, |jain| format!("{jain:.3}")),
-        figure::or_absent(run.rtt, |rtt| figure::milliseconds(rtt.mean_seconds)),
+/// One column of a table of runs.
+struct Column {
+    /// Its heading; `None` for the unit of the goodput.
+    name: Option<&'static str>,
+    shown: fn(&Simulate) -> bool,
+    text: fn(&SimulatedRun, RateUnit) -> String,
+}
+
+impl Column {
+    fn new(name: &'static str, text: fn(&SimulatedRun, RateUnit) -> String) -> Self {
+        Column {
+            name: Some(name),
+            shown: |_| true,
+            text,
+        }
+    }
+}
+
+fn columns() -> [Column; 9] {
+    [
+        Column::new("seed", |run, _| run.seed.to_string()),
+        Column {
+            name: None,
+            shown: |_| true,
+            text: |run, unit| unit.number(run.goodput_bits_per_second as f64),
+        },
+        Column {
+            name: Some("cross"),
+            shown: |body| !body.path.cross.is_empty(),
+            text: |run, unit| unit.number(run.cross_goodput_bits_per_second as f64),
+        },
+        Column::new("dropped", |run, _| run.drops.to_string()),
+        Column::new("resent", |run, _| run.retransmitted.to_string()),
+        Column::new("timeouts", |run, _| run.timeouts.to_string()),
+        Column::new("Jain", |run, _| {
+            figure::or_absent(run.jain, |jain| format!("{jain:.3}"))
+        }),
+        Column::new("RTT ms", |run, _| {
+            figure::or_absent(run.rtt, |rtt| figure::milliseconds(rtt.mean_seconds))
+        }),
+        Column {
+            name: Some("done s"),
+            shown: |body| body.figures.completion.unfinished_runs.is_some(),
+            text: |run, _| figure::or_absent(run.completion_seconds, figure::three_digits),
+        },
     ]
 }
 

@@ -5,7 +5,7 @@ use path::{Loss, QueueLimit, QueueSpec};
 use sim::Scenario;
 use units::{Bytes, Rate, Span};
 
-use super::{SOURCE, base, losses};
+use super::{SOURCE, base, losses, tcp_of_2002};
 use crate::study::figure::{Figure, Line, Origin, Panel, Scale};
 use crate::study::finding::{Check, Finding, digits, list};
 use crate::study::measure::percent_of_link;
@@ -58,6 +58,7 @@ fn cell(base: &Scenario, rate: u64, loss: f64) -> Scenario {
     let queue = QueueSpec::DropTail(QueueLimit::Bytes(rate.bytes_in(RTT)));
     cell.path.forward.queue = queue;
     cell.path.reverse.queue = queue;
+    cell.tcp = tcp_of_2002(&cell.path, false);
     cell
 }
 

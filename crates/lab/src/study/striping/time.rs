@@ -52,7 +52,7 @@ pub(in crate::study) fn study() -> Result<Study, StudyError> {
 /// Each keeps what those before it changed.
 fn steps() -> Result<[Scenario; 6], StudyError> {
     let mut first = base("oc12-100ms")?;
-    first.tcp = tcp_of_2002(true);
+    first.tcp = tcp_of_2002(&first.path, true);
     first.variant = Variant::NewReno;
     first.window = Some(Bytes::from_kib(64));
     let scaled = Scenario {
@@ -61,6 +61,7 @@ fn steps() -> Result<[Scenario; 6], StudyError> {
     };
     let mut jumbo = scaled.clone();
     jumbo.path.hosts.mtu = 9040;
+    jumbo.tcp = tcp_of_2002(&jumbo.path, true);
     let fack = Scenario {
         variant: Variant::Fack,
         ..jumbo.clone()

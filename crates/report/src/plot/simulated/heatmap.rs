@@ -163,11 +163,13 @@ impl Map {
     fn frames(&self, sheet: &Area<'_>, grid: &Grid<'_>) -> Result<(), PlotError> {
         for (row, streams) in (0..).zip(&grid.streams) {
             for (column, window) in (0..).zip(&grid.windows) {
-                if grid.is_knee(*streams, *window) {
+                let is_knee = grid.is_knee(*streams, *window);
+                if is_knee {
                     self.frame(sheet, (row, column), 3, KNEE)?;
                 }
                 if grid.is_best(*streams, *window) {
-                    self.frame(sheet, (row, column), 9, ACCENT)?;
+                    let inset = if is_knee { 9 } else { 3 };
+                    self.frame(sheet, (row, column), inset, ACCENT)?;
                 }
             }
         }

@@ -21,6 +21,8 @@ const LINES_MAX: usize = palette::SERIES.len();
 const RANGE: RGBColor = RGBColor(0xC9, 0xDD, 0xEC);
 /// More points than this do not show on the width of a plot.
 const POINTS_MAX: usize = 400;
+/// Finer steps of goodput would show mostly how acknowledgements bunch.
+const STEPS_MAX: usize = 100;
 
 type Line = Vec<(f64, f64)>;
 
@@ -32,7 +34,7 @@ pub fn windows_and_queue(body: &Simulate) -> Result<Option<String>, PlotError> {
     let Some(run) = recorded(body) else {
         return Ok(None);
     };
-    let samples = thinned(&run.series);
+    let samples = thinned(&run.series, POINTS_MAX);
     let x = time_axis(&samples);
     let windows = Windows::of(&samples);
     let mut entries = windows.entries();
@@ -56,7 +58,7 @@ pub fn goodput(body: &Simulate) -> Result<Option<String>, PlotError> {
     let Some(run) = recorded(body) else {
         return Ok(None);
     };
-    let samples = thinned(&run.series);
+    let samples = thinned(&run.series, STEPS_MAX);
     let rates = rates(&samples);
     let top = rates
         .iter()
@@ -72,7 +74,7 @@ pub fn goodput(body: &Simulate) -> Result<Option<String>, PlotError> {
             x: &x,
             x_title: Some("time [s]"),
             y: &y,
-            y_title: &format!("delivered [{}]", unit.name),
+            y_title: &format!("acknowledged [{}]", unit.name),
         };
         let shade = Rectangle::new([(measured.0, y.low), (measured.1, y.high)], SHADE.filled());
         let mut chart = frame(&below, &axes, |chart| {
@@ -122,8 +124,8 @@ fn recorded(body: &Simulate) -> Option<&SimulatedRun> {
 }
 
 /// Every so many samples, so that the drawing stays small.
-fn thinned(series: &[SeriesSample]) -> Vec<&SeriesSample> {
-    let every = series.len().div_ceil(POINTS_MAX).max(1);
+fn thinned(series: &[SeriesSample], most: usize) -> Vec<&SeriesSample> {
+    let every = series.len().div_ceil(most).max(1);
     series.iter().step_by(every).collect()
 }
 
@@ -311,7 +313,7 @@ mod tests {
     fn the_cross_traffic_lies_on_top_of_the_streams() {
         let svg = goodput(&synthetic::simulate(8).body).unwrap().unwrap();
         assert_eq!(svg.matches("<polygon").count(), 2);
-        assert!(svg.contains("cross traffic") && svg.contains("delivered [Mbit/s]"));
+        assert!(svg.contains("cross traffic") && svg.contains("acknowledged [Mbit/s]"));
     }
 
     #[test]

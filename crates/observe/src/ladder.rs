@@ -2,8 +2,15 @@
 
 /// Keeps readings at equal distances: all of them at first, and whenever the bound is reached every
 /// second one is forgotten and the distance doubles. A long test costs resolution, not memory.
+///
+/// ```
+/// let mut ladder = observe::Ladder::new(4);
+/// (0..7).for_each(|reading| ladder.offer(reading));
+/// ladder.close(7);
+/// assert_eq!(ladder.kept(), [0, 2, 4, 6, 7]);
+/// ```
 #[derive(Debug, Clone)]
-pub(crate) struct Ladder<T> {
+pub struct Ladder<T> {
     kept: Vec<T>,
     bound: usize,
     step: u64,
@@ -12,7 +19,7 @@ pub(crate) struct Ladder<T> {
 
 impl<T> Ladder<T> {
     /// Keeps at most `bound` readings, and at least two.
-    pub(crate) fn new(bound: usize) -> Self {
+    pub fn new(bound: usize) -> Self {
         Ladder {
             kept: Vec::new(),
             bound: bound.max(2),
@@ -22,7 +29,7 @@ impl<T> Ladder<T> {
     }
 
     /// Offers the next reading.
-    pub(crate) fn offer(&mut self, reading: T) {
+    pub fn offer(&mut self, reading: T) {
         let due = self.offered.is_multiple_of(self.step);
         self.offered += 1;
         if !due {
@@ -35,7 +42,7 @@ impl<T> Ladder<T> {
     }
 
     /// Adds the last reading, whether or not it is due.
-    pub(crate) fn close(&mut self, reading: T) {
+    pub fn close(&mut self, reading: T) {
         self.kept.push(reading);
     }
 
@@ -48,7 +55,8 @@ impl<T> Ladder<T> {
         self.step = self.step.saturating_mul(2);
     }
 
-    pub(crate) fn kept(&self) -> &[T] {
+    /// The readings that are left, in order.
+    pub fn kept(&self) -> &[T] {
         &self.kept
     }
 }

@@ -1,0 +1,402 @@
+//! `trunkline simulate` as a user runs it.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::{complaint, trunkline};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+/// Runs with an own folder for finished runs.
+fn simulate(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = trunkline(&[&["simulate"], arguments].concat());
+    command.env("XDG_CACHE_HOME", folder).output().unwrap()
+}
+
+/// The JSON document of a run that has to succeed.
+fn document(folder: &Path, arguments: &[&str]) -> Value {
+    let output = simulate(folder, &[arguments, &["--json"]].concat());
+    assert!(output.status.success(), "{}", complaint(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// What has to be the same each time: all but the date, the words of the command and the cost.
+fn lasting(mut document: Value) -> Value {
+    let cells = document["cells"].as_array_mut().into_iter().flatten();
+    for cell in cells {
+        cell.as_object_mut().unwrap().remove("cost");
+    }
+    for key in ["created", "command_line", "cost"] {
+        document.as_object_mut().unwrap().remove(key).unwrap();
+    }
+    document
+}
+
+fn kept(folder: &Path) -> usize {
+    let files = fs::read_dir(folder.join("trunkline/simulate"));
+    let whole = |file: &fs::DirEntry| file.path().extension().is_some_and(|end| end == "run");
+    files.map_or(0, |files| files.flatten().filter(whole).count())
+}
+
+#[test]
+fn help_names_every_option_with_its_default() {
+    let output = trunkline(&["simulate", "--help"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    for part in [
+        "-P, --streams",
+        "-w, --window",
+        "--variant",
+        "-t, --duration",
+        "--warmup",
+        "--seeds",
+        "--seed",
+        "--bytes",
+        "--per-stream-bytes",
+        "--compat",
+        "--initial-window",
+        "--ecn",
+        "--series",
+        "--log",
+        "--cache",
+        "--no-cache",
+        "--plots",
+        "--json",
+        "--save",
+        "--report",
+        "1..40",
+        "16k..512k",
+        "a fifth of the duration",
+    ] {
+        assert!(text.contains(part), "{part} is missing in:\n{text}");
+    }
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 100),
+        "{text}"
+    );
+}
+
+#[test]
+fn wrong_requests_are_refused_with_value_and_bound() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, part) in [
+        (&["-P", "0"][..], "0 streams are not between 1 and 100000"),
+        (
+            &["-P", "100001"],
+            "100001 streams are not between 1 and 100000",
+        ),
+        (&["-P", "40..1"], "runs backwards; write 1..40"),
+        (&["-P", "many"], "`many` is not a number of streams"),
+        (&["-w", "64k..16k"], "runs backwards; write 16KiB..64KiB"),
+        (
+            &["-w", "100"],
+            "a window of 100B is smaller than one segment",
+        ),
+        (&["-w", "wide"], "does not begin with a number"),
+        (
+            &["--variant", "westwood"],
+            "`westwood` is not a TCP variant; known: tahoe",
+        ),
+        (
+            &["-t", "5s", "--warmup", "5s"],
+            "a warm-up of 5s leaves nothing of a run of 5s",
+        ),
+        (&["-t", "0"], "0ns is not between 1ms and 86400s"),
+        (&["--seeds", "0"], "0 is not in 1..=10000"),
+        (&["--bytes", "0"], "is not between 1B and"),
+        (
+            &["--bytes", "1M", "--per-stream-bytes", "1M"],
+            "cannot be used with",
+        ),
+        (
+            &["--initial-window", "0"],
+            "an initial window of 0 segments is not between 1",
+        ),
+        (
+            &["-P", "1,2", "--series", "1s"],
+            "`--series` is for one setting, and there are 2",
+        ),
+        (
+            &["-P", "1,2", "--log", "x"],
+            "`--log` is for one setting, and there are 2",
+        ),
+        (
+            &["-P", "1..1000", "--seeds", "1000"],
+            "1000000 runs are more than 100000",
+        ),
+        (&["--no-cache", "--cache", "x"], "cannot be used with"),
+        (&["--compat", "ns3"], "invalid value 'ns3'"),
+    ] {
+        let output = simulate(folder.path(), &[&["slac-cern"], arguments].concat());
+        let text = complaint(&output);
+        assert!(
+            text.contains(part),
+            "{arguments:?}: `{part}` is missing in:\n{text}"
+        );
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+        assert!(output.stdout.is_empty(), "{arguments:?} printed a result");
+        assert!(!text.contains("panicked"), "{text}");
+    }
+    let output = simulate(folder.path(), &["slac-cren"]);
+    assert!(complaint(&output).contains("neither a named path nor"));
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(kept(folder.path()), 0, "nothing was run");
+}
+
+#[test]
+fn one_setting_gives_the_keys_that_scripts_rely_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let seen = document(
+        folder.path(),
+        &[
+            "dadc-dumbbell-cross5",
+            "-P",
+            "4",
+            "-t",
+            "6s",
+            "--seeds",
+            "3",
+        ],
+    );
+    assert_eq!(seen["schema"], "trunkline/simulate");
+    assert_eq!(seen["path"]["name"], "dadc-dumbbell-cross5");
+    assert_eq!(seen["scenario"]["seeds"], serde_json::json!([1, 2, 3]));
+    assert_eq!(seen["scenario"]["warmup_seconds"], 1.2);
+    // The link carries 100 Mbit/s of whole packets; streams and cross traffic fill most of it.
+    let rate = |pointer: &str| seen.pointer(pointer).unwrap().as_f64().unwrap();
+    let both = rate("/aggregate/goodput_bits_per_second") + rate("/cross/goodput_bits_per_second");
+    assert!((60e6..97.1e6).contains(&both), "{both}");
+    let runs = seen["runs"].as_array().unwrap();
+    let drops: f64 = runs.iter().map(|run| run["drops"].as_f64().unwrap()).sum();
+    assert!((rate("/drops") * 3.0 - drops).abs() < 1e-6);
+    assert!((0.25..=1.0).contains(&rate("/jain")));
+    assert!(rate("/cost/cpu_seconds") > 0.0);
+    assert_eq!(runs[0]["streams"].as_array().unwrap().len(), 4);
+    assert!(seen.get("completion_seconds").is_none());
+}
+
+#[test]
+fn data_with_an_end_says_when_it_was_done_or_how_often_it_was_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = ["oc3-striping", "-P", "10", "--bytes", "20MB"];
+    let done = document(folder.path(), &asked);
+    let seconds = done["completion_seconds"].as_f64().unwrap();
+    // 20 MB take 1.03 s at 155 Mbit/s, and no start is free.
+    assert!((1.1..20.0).contains(&seconds), "{seconds}");
+    assert_eq!(done["unfinished_runs"], 0);
+    assert_eq!(done["scenario"]["warmup_seconds"], 0.0);
+    let left = document(folder.path(), &[&asked[..], &["-t", "500ms"]].concat());
+    assert!(left.get("completion_seconds").is_none());
+    assert_eq!(left["unfinished_runs"], 1);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_document_and_another_seed_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = [
+        "slac-cern",
+        "-P",
+        "3",
+        "-t",
+        "10s",
+        "--no-cache",
+        "--series",
+        "1s",
+    ];
+    let once = document(folder.path(), &asked);
+    let again = document(folder.path(), &asked);
+    let text = |document: &Value| lasting(document.clone()).to_string();
+    assert_eq!(text(&once), text(&again));
+    // At the beginning and after each of ten seconds.
+    assert_eq!(once["runs"][0]["series"].as_array().unwrap().len(), 11);
+    let other = document(folder.path(), &[&asked[..], &["--seed", "2"]].concat());
+    assert_ne!(once["aggregate"], other["aggregate"]);
+    assert_eq!(kept(folder.path()), 0, "--no-cache keeps nothing");
+}
+
+#[test]
+fn what_was_kept_is_used_and_what_was_damaged_is_computed_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = ["slac-cern", "-P", "1,2", "-t", "5s", "--seeds", "2"];
+    let first = document(folder.path(), &asked);
+    assert_eq!(first["cost"]["cached_runs"], 0);
+    assert_eq!(kept(folder.path()), 4);
+    let runs = fs::read_dir(folder.path().join("trunkline/simulate")).unwrap();
+    let file = runs.flatten().next().unwrap().path();
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(
+        &file,
+        text.replacen("\n0 ", "\n9 ", 1).replacen('1', "2", 3),
+    )
+    .unwrap();
+    let second = document(folder.path(), &asked);
+    assert_eq!(second["cost"]["cached_runs"], 3);
+    assert_eq!(lasting(first), lasting(second));
+}
+
+#[test]
+fn a_campaign_that_was_interrupted_goes_on_where_it_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = ["dadc-dumbbell-cross5", "-P", "1..24", "-t", "60s", "--json"];
+    let mut command = trunkline(&[&["simulate"], &asked[..]].concat());
+    command.env("XDG_CACHE_HOME", folder.path());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let running = child.spawn().unwrap();
+    let patience = Instant::now() + Duration::from_secs(120);
+    while kept(folder.path()) < 3 {
+        assert!(Instant::now() < patience, "no run was finished");
+        thread::sleep(Duration::from_millis(5));
+    }
+    kill(Pid::from_raw(running.id() as i32), Signal::SIGINT).unwrap();
+    let stopped = running.wait_with_output().unwrap();
+    let text = complaint(&stopped);
+    assert_eq!(stopped.status.code(), Some(1), "{text}");
+    assert!(
+        text.contains("stopped: ") && text.contains(" of 24 runs are done"),
+        "{text}"
+    );
+    assert!(
+        text.contains("hint: they are kept; the same command goes on from here"),
+        "{text}"
+    );
+    assert!(stopped.stdout.is_empty());
+    let finished = kept(folder.path());
+    assert!((3..24).contains(&finished), "{finished}");
+    child = command.stdout(Stdio::piped());
+    let resumed = child.output().unwrap();
+    let text = complaint(&resumed);
+    assert!(
+        text.contains(&format!("{finished} of 24 runs were kept from before")),
+        "{text}"
+    );
+    let resumed: Value = serde_json::from_slice(&resumed.stdout).unwrap();
+    assert_eq!(resumed["cost"]["cached_runs"], finished);
+    let fresh = document(folder.path(), &[&asked[..5], &["--no-cache"]].concat());
+    assert_eq!(lasting(resumed), lasting(fresh));
+}
+
+#[test]
+fn a_campaign_is_a_table_a_document_and_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (save, page, plots) = (at("grid.json"), at("grid.html"), at("plots"));
+    let asked = [
+        "dadc-dumbbell",
+        "-P",
+        "1,2,4",
+        "-w",
+        "16k..64k",
+        "-t",
+        "6s",
+        "--variant",
+        "sack,cubic",
+    ];
+    let asked = [
+        &asked[..],
+        &["--save", &save, "--report", &page, "--plots", &plots],
+    ]
+    .concat();
+    let output = simulate(folder.path(), &asked);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}");
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+    for part in [
+        "sack: goodput in Mbit/s",
+        "16KiB",
+        "32KiB",
+        "64KiB",
+        "cubic: best with ",
+    ] {
+        assert!(text.contains(part), "{part}:\n{text}");
+    }
+    let saved: Value = serde_json::from_str(&fs::read_to_string(&save).unwrap()).unwrap();
+    assert_eq!(saved["schema"], "trunkline/campaign");
+    let settings: Vec<String> = saved["cells"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(setting)
+        .collect();
+    assert_eq!(settings.len(), 18);
+    assert_eq!(
+        settings[..4],
+        [
+            "sack 1 16384",
+            "sack 1 32768",
+            "sack 1 65536",
+            "sack 2 16384"
+        ]
+    );
+    assert!(fs::read_to_string(&page).unwrap().matches("<svg").count() == 4);
+    for name in [
+        "streams-sack.svg",
+        "heatmap-sack.svg",
+        "streams-cubic.svg",
+        "heatmap-cubic.svg",
+    ] {
+        assert!(
+            fs::read_to_string(Path::new(&plots).join(name))
+                .unwrap()
+                .starts_with("<svg")
+        );
+    }
+    let again = trunkline(&["report", &save]).output().unwrap();
+    let again = String::from_utf8(again.stdout).unwrap();
+    assert!(again.ends_with(&text), "{again}\n{text}");
+}
+
+fn setting(cell: &Value) -> String {
+    let setting = &cell["setting"];
+    format!(
+        "{} {} {}",
+        setting["variant"].as_str().unwrap(),
+        setting["streams"],
+        setting["window"]
+    )
+}
+
+#[test]
+fn a_log_has_a_line_for_every_packet() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("packets.txt");
+    let name = file.to_str().unwrap();
+    let output = simulate(folder.path(), &["slac-cern", "-t", "2s", "--log", name]);
+    assert!(output.status.success(), "{}", complaint(&output));
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(
+        text.lines().count() > 50 && text.contains(" sent "),
+        "{text:.200}"
+    );
+}
+
+#[test]
+fn a_folder_that_cannot_be_used_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = folder.path().join("taken");
+    fs::write(&taken, "").unwrap();
+    let asked = ["slac-cern", "-t", "1s", "--cache", taken.to_str().unwrap()];
+    let output = simulate(folder.path(), &asked);
+    assert_eq!(output.status.code(), Some(1));
+    let text = complaint(&output);
+    assert!(
+        text.contains("taken") && text.contains("hint: name another folder"),
+        "{text}"
+    );
+    // The default folder is a convenience: without it the answer comes all the same.
+    let mut homeless = trunkline(&["simulate", "slac-cern", "-t", "1s"]);
+    let output = homeless
+        .env_remove("XDG_CACHE_HOME")
+        .env_remove("HOME")
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    assert!(complaint(&output).contains("warning: there is no folder for finished runs"));
+}

@@ -1,0 +1,128 @@
+//! The program on simulated paths: no rights, no sockets, the same answer every time.
+
+mod common;
+
+use common::{complaint, run};
+use serde_json::Value;
+
+fn json(arguments: &[&str]) -> Value {
+    let output = run(arguments);
+    assert!(
+        output.status.success(),
+        "{arguments:?}: {}",
+        complaint(&output)
+    );
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn number(document: &Value, path: &str) -> f64 {
+    let value = document.pointer(path).and_then(Value::as_f64);
+    value.unwrap_or_else(|| panic!("{path} is missing"))
+}
+
+/// Without what tells one call from another.
+fn comparable(mut document: Value) -> Value {
+    let keys = document.as_object_mut().unwrap();
+    keys.remove("created");
+    keys.remove("command_line");
+    document
+}
+
+#[test]
+fn the_same_seed_gives_the_same_document() {
+    let measured = |seed| {
+        comparable(json(&[
+            "measure",
+            "sim:slac-cern",
+            "-P",
+            "8",
+            "-w",
+            "64K",
+            "--seed",
+            seed,
+            "--json",
+        ]))
+    };
+    assert_eq!(measured("5"), measured("5"));
+    assert_ne!(measured("5")["streams"], measured("6")["streams"]);
+}
+
+#[test]
+fn a_measurement_has_everything_that_an_emulated_one_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    let saved = folder.path().join("measure.json");
+    let files = (page.to_str().unwrap(), saved.to_str().unwrap());
+    let document = json(&[
+        "measure",
+        "sim:slac-cern",
+        "-P",
+        "8",
+        "-w",
+        "64K",
+        "--json",
+        "--report",
+        files.0,
+        "--save",
+        files.1,
+    ]);
+    assert_eq!(document["target"]["kind"], "simulated");
+    // Published: 26.8 Mbit/s; the emulated path carries 26.6.
+    let goodput = number(&document, "/goodput_bits_per_second");
+    assert!((23e6..30e6).contains(&goodput), "{goodput}");
+    assert_eq!(document["streams"].as_array().unwrap().len(), 8);
+    assert!(number(&document, "/rtt/unloaded/min_seconds") >= 0.165);
+    assert!(number(&document, "/rtt/loaded/mean_seconds") >= 0.165);
+    assert_eq!(document.get("cpu"), None);
+    let again = run(&["report", files.1]);
+    let again = String::from_utf8(again.stdout).unwrap();
+    assert!(again.contains("sim:slac-cern"), "{again}");
+    assert!(page.exists());
+}
+
+/// Truth that the path file states, and what the verdict makes of it.
+#[test]
+fn the_limit_is_the_one_that_was_put_there() {
+    for (target, arguments, limit) in [
+        ("sim:capped-buffers", &[][..], "receive-buffer"),
+        ("sim:oc12-100ms", &["-w", "64K"][..], "receive-buffer"),
+        ("sim:lan", &[][..], "link"),
+        ("sim:oc3-80ms", &["-P", "4"][..], "link"),
+        ("sim:slac-cern", &["-t", "20"][..], "loss"),
+        ("sim:slac-caltech", &[][..], "loss"),
+    ] {
+        let mut words = vec!["measure", target, "--json"];
+        words.extend(arguments);
+        let document = json(&words);
+        assert_eq!(document["limit"], limit, "{target}: {document}");
+    }
+}
+
+#[test]
+fn the_tuner_finds_on_the_simulated_path_what_it_finds_on_the_emulated_one() {
+    let document = json(&["tune", "sim:slac-cern", "--json"]);
+    // Emulated: 32 streams with automatic windows, 41.8 Mbit/s, limited by the link; a doubling more
+    // or less carries the same within the knee's tenth.
+    let streams = number(&document, "/recommended/streams");
+    assert!((16.0..=64.0).contains(&streams), "{streams}");
+    let throughput = number(&document, "/recommended/throughput_bits_per_second");
+    assert!((37e6..43.5e6).contains(&throughput), "{throughput}");
+    assert_eq!(document["samples"][0]["limit"], "loss");
+    assert_eq!(document["limit"], "loss");
+}
+
+#[test]
+fn what_a_simulation_cannot_do_is_refused_before_anything_runs() {
+    for (arguments, words) in [
+        (&["--bidir"][..], "one way at a time"),
+        (&["-C", "westwood"][..], "known: tahoe"),
+    ] {
+        let mut all = vec!["measure", "sim:lan"];
+        all.extend(arguments);
+        let output = run(&all);
+        assert_eq!(output.status.code(), Some(2));
+        let complaint = complaint(&output);
+        assert!(complaint.contains(words), "{complaint}");
+        assert!(complaint.contains("hint: "), "{complaint}");
+    }
+}

@@ -1,0 +1,163 @@
+//! A simulated path: packets in virtual time, reproducible to the last of them.
+
+mod buffers;
+mod readings;
+mod run;
+
+use observe::{
+    Direction, Fault, HostLimits, Observation, SamplePlan, Setting, Target, TargetError,
+    TargetInfo, TargetKind, Watch,
+};
+use path::PathSpec;
+use sim::{Scenario, Variant};
+use units::Bytes;
+
+use crate::BUFFER_MAX;
+use buffers::StreamBuffers;
+use run::Run;
+
+/// IP and TCP headers without options: what `TCP_MAXSEG` leaves of a packet.
+const HEADERS: u16 = 40;
+
+/// A target that is calculated. Each run has a seed of its own, which follows from the target's.
+#[derive(Debug)]
+pub struct SimulatedPath {
+    path: PathSpec,
+    seed: u64,
+    runs: u64,
+}
+
+impl SimulatedPath {
+    /// The path `path`; `seed` decides all that is left to chance.
+    pub fn new(path: &PathSpec, seed: u64) -> Self {
+        SimulatedPath {
+            path: path.clone(),
+            seed,
+            runs: 0,
+        }
+    }
+
+    /// The setting with what the path says where the setting leaves it open.
+    fn complete(&self, setting: &Setting) -> Setting {
+        let congestion = setting.congestion.clone();
+        Setting {
+            congestion: congestion.or_else(|| Some(self.path.hosts.congestion.clone())),
+            ..setting.clone()
+        }
+    }
+
+    /// The scenario of the next run.
+    fn scenario(&mut self, setting: &Setting) -> Result<Scenario, TargetError> {
+        let path = self.path_for(setting)?;
+        let mut scenario = Scenario::of(path, variant(setting)?);
+        scenario.streams = setting.streams.get().into();
+        scenario.seed = seed_of_run(self.seed, self.runs);
+        self.runs += 1;
+        Ok(scenario)
+    }
+
+    /// The path as the data of `setting` goes.
+    fn path_for(&self, setting: &Setting) -> Result<PathSpec, TargetError> {
+        let mut path = match setting.direction {
+            Direction::Forward => self.path.clone(),
+            Direction::Reverse => self.reversed()?,
+            Direction::Both => {
+                return Err(refusal(
+                    "a simulated path carries data one way at a time".to_owned(),
+                    self.emulate("carries both"),
+                ));
+            }
+        };
+        if let Some(size) = setting.mss {
+            path.hosts.mtu = path.hosts.mtu.min(size.saturating_add(HEADERS));
+        }
+        Ok(path)
+    }
+
+    /// The path with its links exchanged.
+    fn reversed(&self) -> Result<PathSpec, TargetError> {
+        match self.path.cross.is_empty() {
+            true => Ok(PathSpec {
+                forward: self.path.reverse.clone(),
+                reverse: self.path.forward.clone(),
+                ..self.path.clone()
+            }),
+            false => Err(refusal(
+                "the cross traffic of a simulated path goes the way of the data, and not against it"
+                    .to_owned(),
+                self.emulate("keeps it on the forward link"),
+            )),
+        }
+    }
+
+    fn emulate(&self, does: &str) -> String {
+        format!("`emu:{}` {does}", self.path.name)
+    }
+}
+
+impl Target for SimulatedPath {
+    fn describe(&self) -> TargetInfo {
+        let hosts = &self.path.hosts;
+        TargetInfo {
+            name: format!("sim:{}", self.path.name),
+            kind: TargetKind::Simulated,
+            limits: Some(HostLimits {
+                send_fixed_max: BUFFER_MAX,
+                receive_fixed_max: BUFFER_MAX,
+                send_auto_max: hosts.send_buffer_max,
+                receive_auto_max: hosts.receive_buffer_max,
+            }),
+        }
+    }
+
+    fn observe(
+        &mut self,
+        setting: &Setting,
+        plan: &SamplePlan,
+        watch: &mut dyn Watch,
+    ) -> Result<Observation, TargetError> {
+        let setting = self.complete(setting);
+        if setting.pacing.is_some() {
+            return Err(refusal(
+                "streams cannot be paced in a simulation yet".to_owned(),
+                self.emulate("paces them"),
+            ));
+        }
+        let scenario = self.scenario(&setting)?;
+        let segment = Bytes::new(scenario.path.hosts.mtu.into()) - scenario.tcp.header;
+        let buffers = StreamBuffers::of(&setting, &scenario.path.hosts, segment);
+        Run::new(scenario, buffers, &setting, plan, watch)?.observe()
+    }
+}
+
+/// By the kernel's name or the simulator's own.
+fn variant(setting: &Setting) -> Result<Variant, TargetError> {
+    let name = setting.congestion.as_deref().unwrap_or_default();
+    let found = Variant::of_kernel(name).map_or_else(|| name.parse(), Ok);
+    found.map_err(|error: sim::VariantError| {
+        refusal(
+            error.to_string(),
+            "an emulated path (`emu:PATH`) takes whatever this kernel has".to_owned(),
+        )
+    })
+}
+
+/// Vigna's SplitMix64: seeds that differ by one give generators that have nothing in common.
+fn seed_of_run(seed: u64, run: u64) -> u64 {
+    let mut mixed = seed.wrapping_add((run + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+fn refusal(what: String, hint: String) -> TargetError {
+    TargetError {
+        fault: Fault::Request,
+        what,
+        hint: Some(hint),
+        source: None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

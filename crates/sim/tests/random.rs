@@ -1,0 +1,137 @@
+//! Random scenarios: whatever is asked for, the books balance and the same seed shows the same.
+//!
+//! A test build checks after every event that no packet vanished, and that nothing was acknowledged
+//! that had not been sent; what is tested here is that such a run ends, twice the same way.
+
+use path::PathSpec;
+use proptest::prelude::*;
+use sim::{Scenario, Simulation, TcpSettings, Variant, Work};
+use units::{Bytes, Span};
+
+fn queue() -> impl Strategy<Value = String> {
+    let packets = 1..200u32;
+    prop_oneof![
+        packets
+            .clone()
+            .prop_map(|limit| format!("kind = \"drop-tail\", limit = \"{limit}packets\"")),
+        (5..40u32, any::<bool>()).prop_map(|(min, ecn)| format!(
+            "kind = \"red\", limit = \"200packets\", min = \"{min}packets\", max = \"{}packets\", ecn = {ecn}",
+            min * 3
+        )),
+        any::<bool>().prop_map(|ecn| format!(
+            "kind = \"codel\", limit = \"200packets\", ecn = {ecn}"
+        )),
+        packets.prop_map(|limit| format!("kind = \"strict\", limit = \"{limit}packets\"")),
+        Just(
+            "kind = \"weighted\", limit = \"100packets\", scavenger = 0.01, priority = 0.3"
+                .to_owned()
+        ),
+    ]
+}
+
+fn loss() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just(String::new()),
+        (0.0..0.3f64).prop_map(|rate| format!("loss = {{ kind = \"random\", rate = {rate} }}")),
+        Just("loss = { kind = \"gilbert-elliott\", enter = 0.01, leave = 0.3 }".to_owned()),
+    ]
+}
+
+fn cross() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just(String::new()),
+        (1..4u32).prop_map(|streams| format!(
+            "[[cross]]\nstreams = {streams}\nwindow = \"64KiB\"\nextra_delay = \"3ms\"\nclass = \"scavenger\""
+        )),
+        Just(
+            "[[cross]]\nkind = \"on-off\"\nsources = 3\nrate = \"100kbit/s\"\non = \"200ms\"\noff = \"300ms\""
+                .to_owned()
+        ),
+        Just(
+            "[[cross]]\nkind = \"transfers\"\nper_second = 2\nmean_size = \"20kB\"\nshape = 1.3\nwindow = \"64KiB\""
+                .to_owned()
+        ),
+    ]
+}
+
+fn path() -> impl Strategy<Value = PathSpec> {
+    let rates = 1_000u64..50_000;
+    (rates, 0u64..60_000, queue(), loss(), cross()).prop_map(|(kilobits, micros, queue, loss, cross)| {
+        let text = format!(
+            "[forward]\nrate = \"{kilobits}kbit/s\"\ndelay = \"{micros}us\"\nqueue = {{ {queue} }}\n{loss}\n{cross}\n"
+        );
+        PathSpec::from_toml("random", &text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    })
+}
+
+prop_compose! {
+    fn scenario()(
+        path in path(),
+        streams in 1..12u32,
+        window in prop_oneof![Just(None), (2_000u64..500_000).prop_map(|bytes| Some(Bytes::new(bytes)))],
+        variant in prop::sample::select(&Variant::ALL[..]),
+        work in prop_oneof![
+            Just(Work::Endless),
+            (50_000u64..500_000).prop_map(|bytes| Work::Striped(Bytes::new(bytes))),
+            (1u64..100_000).prop_map(|bytes| Work::PerStream(Bytes::new(bytes))),
+        ],
+        ns2 in any::<bool>(),
+        ecn in any::<bool>(),
+        seed in 1..1_000u64,
+    ) -> Scenario {
+        let mut scenario = Scenario::new(path).expect("the default congestion control is simulated");
+        let roomy = scenario.path.forward.delay >= Span::from_millis(2);
+        if ns2 && roomy {
+            scenario.tcp = TcpSettings::ns2(&scenario.path);
+        }
+        scenario.tcp.ecn = ecn;
+        scenario.duration = Span::from_millis(1_500);
+        scenario.warmup = Span::from_millis(300);
+        Scenario { streams, window, variant, work, seed, log: true, ..scenario }
+    }
+}
+
+/// Everything that a run shows, as text.
+fn everything(scenario: &Scenario) -> (String, Vec<sim::Event>) {
+    let mut simulation = Simulation::new(scenario).expect("the scenario is within its bounds");
+    let mut events = Vec::new();
+    let mut at = simulation.now();
+    while !simulation.advance(at) {
+        events.append(&mut simulation.take_events());
+        at += Span::from_millis(100);
+    }
+    events.append(&mut simulation.take_events());
+    (format!("{:?}", simulation.finish()), events)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_same_seed_shows_the_same_and_the_books_balance(scenario in scenario()) {
+        let (result, events) = everything(&scenario);
+        let (result_again, events_again) = everything(&scenario);
+        prop_assert_eq!(&result, &result_again);
+        prop_assert!(events == events_again);
+        let in_order = events.windows(2).all(|pair| pair[0].at <= pair[1].at);
+        prop_assert!(in_order, "time went back");
+    }
+
+    #[test]
+    fn no_path_carries_more_than_its_rate(scenario in scenario()) {
+        let result = sim::run(&scenario).unwrap();
+        let rate = scenario.path.forward.rate.as_f64();
+        let streams: f64 = result.streams.iter().map(|stream| stream.goodput.as_f64()).sum();
+        let cross: f64 = result.cross.iter().map(|group| group.goodput.as_f64()).sum();
+        // What stood in the queue or was held back behind a gap when the warm-up ended counts when it
+        // is acknowledged: at most a queue of 200 packets and a window of the streams.
+        let backlog = 8.0 * (200.0 + 12.0 * 4096.0) * 1500.0 / result.measured.as_secs_f64().max(1e-3);
+        prop_assert!(streams + cross <= rate + backlog, "{streams} + {cross} of {rate}");
+        prop_assert!(result.utilisation <= 1.01, "{}", result.utilisation);
+        if let (Work::Striped(bytes), Some(_)) = (scenario.work, result.completion) {
+            let acknowledged: Bytes = result.streams.iter().map(|stream| stream.acknowledged).sum();
+            let warm = result.measured < scenario.duration;
+            prop_assert!(acknowledged == bytes || warm && acknowledged < bytes, "{acknowledged} of {bytes}");
+        }
+    }
+}
