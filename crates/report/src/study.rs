@@ -51,7 +51,7 @@ fn cost(study: &Studied) -> String {
     )
 }
 
-/// How many findings have each verdict: `9 hold, 2 hold in part, 1 does not hold`.
+/// How many findings have each verdict.
 fn count(studies: &[Studied]) -> String {
     let findings: Vec<&Finding> = studies
         .iter()
@@ -65,7 +65,7 @@ fn count(studies: &[Studied]) -> String {
         same.count()
     };
     format!(
-        "Of {} findings {} hold, {} hold in part and {} do not.",
+        "Of {} findings, {} hold, {} hold in part and {} do not hold.",
         findings.len(),
         of(Verdict::Holds),
         of(Verdict::InPart),

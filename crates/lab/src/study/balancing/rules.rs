@@ -146,13 +146,13 @@ pub(super) fn full(lines: &[Line], cross: &[Line]) -> Vec<Finding> {
                     free,
                     free,
                     |streams| streams >= FEW,
-                    "from 8 streams on buffers from 32 KiB on",
+                    "from 8 streams on buffers of 32 KiB or more",
                 )),
                 Check::of(buffers_differ(
                     free,
                     free,
                     |streams| streams < FEW,
-                    "with fewer streams they",
+                    "with fewer streams those buffers",
                 )),
                 Check::of(buffers_differ(
                     binding,
@@ -209,4 +209,67 @@ fn streams_gain(lines: &[Line]) -> Option<(bool, String)> {
         list(gains.iter().map(|gain| digits(*gain)))
     );
     Some((gains.iter().all(|gain| *gain >= 3.0), words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::Verdict;
+    use crate::study::figure::Origin;
+
+    /// A curve for each buffer, with a point for each number of streams.
+    fn curves(value: impl Fn(f64, f64) -> f64) -> Vec<Line> {
+        let line = |kib: u64| {
+            let streams = (1..=STREAMS_MAX).map(f64::from);
+            let places = streams.map(|n| (n, value(kib as f64, n))).collect();
+            Line::formula(kib.to_string(), Origin::Formula, places)
+        };
+        KIB.into_iter().map(line).collect()
+    }
+
+    fn verdicts(findings: &[Finding]) -> Vec<Verdict> {
+        findings.iter().map(Finding::verdict).collect()
+    }
+
+    /// Windows that fill 97 Mbit/s, of which a buffer that overflows the queue loses some.
+    fn textbook(kib: f64, n: f64) -> f64 {
+        let lost = if kib > 633.0 { 3.0 } else { 0.0 };
+        asked(kib as u64, n).min(97.0 - lost)
+    }
+
+    #[test]
+    fn the_textbook_holds_without_cross_traffic() {
+        let seen = verdicts(&alone(&curves(textbook)));
+        assert_eq!(seen, [Verdict::Holds, Verdict::Holds]);
+    }
+
+    #[test]
+    fn a_peak_that_does_not_move_or_fall_does_not_hold() {
+        let seen = verdicts(&alone(&curves(|_, n| n.min(10.0))));
+        assert_eq!(seen, [Verdict::DoesNotHold, Verdict::DoesNotHold]);
+    }
+
+    #[test]
+    fn beside_others_each_part_counts() {
+        let free = curves(textbook);
+        let taking = curves(|kib, n| asked(kib as u64, n).min(30.0 + 1.4 * n));
+        let losing = curves(|_, n| 65.0 - n);
+        let keeping = curves(|_, _| 65.0);
+        let verdict = |lines: &[Line], cross: &[Line]| room(&free, lines, cross)[0].verdict();
+        assert_eq!(verdict(&taking, &losing), Verdict::Holds);
+        assert_eq!(verdict(&taking, &keeping), Verdict::InPart);
+        let slow = curves(|kib, n| asked(kib as u64, n).min(30.0) / 2.0);
+        assert_eq!(verdict(&slow, &keeping), Verdict::DoesNotHold);
+    }
+
+    #[test]
+    fn on_a_full_path_shares_go_by_streams() {
+        let shared = curves(|_, n| 100.0 * n / (n + 12.0));
+        let left = curves(|_, n| 1200.0 / (n + 12.0));
+        let seen = verdicts(&full(&shared, &left));
+        assert_eq!(seen, [Verdict::Holds, Verdict::Holds]);
+        let by_buffer = curves(|kib, _| kib);
+        let seen = verdicts(&full(&by_buffer, &by_buffer));
+        assert_eq!(seen, [Verdict::DoesNotHold, Verdict::DoesNotHold]);
+    }
 }
