@@ -8,7 +8,7 @@ use std::process::{Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{complaint, trunkline};
+use common::{complaint, run, trunkline};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -46,7 +46,7 @@ fn kept(folder: &Path) -> usize {
 
 #[test]
 fn help_names_every_option_with_its_default() {
-    let output = trunkline(&["simulate", "--help"]).output().unwrap();
+    let output = run(&["simulate", "--help"]);
     let text = String::from_utf8(output.stdout).unwrap();
     for part in [
         "-P, --streams",
@@ -348,7 +348,7 @@ fn a_campaign_is_a_table_a_document_and_a_page() {
                 .starts_with("<svg")
         );
     }
-    let again = trunkline(&["report", &save]).output().unwrap();
+    let again = run(&["report", &save]);
     let again = String::from_utf8(again.stdout).unwrap();
     assert!(again.ends_with(&text), "{again}\n{text}");
 }

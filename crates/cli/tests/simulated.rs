@@ -73,7 +73,8 @@ fn a_measurement_has_everything_that_an_emulated_one_has() {
     assert_eq!(document["streams"].as_array().unwrap().len(), 8);
     assert!(number(&document, "/rtt/unloaded/min_seconds") >= 0.165);
     assert!(number(&document, "/rtt/loaded/mean_seconds") >= 0.165);
-    assert_eq!(document.get("cpu"), None);
+    // Nothing ever waits for a processor.
+    assert_eq!(document["cpu"], serde_json::json!({}));
     let again = run(&["report", files.1]);
     let again = String::from_utf8(again.stdout).unwrap();
     assert!(again.contains("sim:slac-cern"), "{again}");
@@ -87,7 +88,8 @@ fn the_limit_is_the_one_that_was_put_there() {
         ("sim:capped-buffers", &[][..], "receive-buffer"),
         ("sim:oc12-100ms", &["-w", "64K"][..], "receive-buffer"),
         ("sim:lan", &[][..], "link"),
-        ("sim:oc3-80ms", &["-P", "4"][..], "link"),
+        ("sim:oc3-80ms", &["-P", "16"][..], "link"),
+        ("sim:slac-caltech", &["-P", "8"][..], "link"),
         ("sim:slac-cern", &["-t", "20"][..], "loss"),
         ("sim:slac-caltech", &[][..], "loss"),
     ] {
@@ -98,17 +100,22 @@ fn the_limit_is_the_one_that_was_put_there() {
     }
 }
 
+/// Emulated: 32 streams with automatic windows and 41.8 Mbit/s. Of 45 Mbit/s, 43.4 are payload; bytes that
+/// wait behind a hole count when it is filled, which may be in another interval.
 #[test]
 fn the_tuner_finds_on_the_simulated_path_what_it_finds_on_the_emulated_one() {
-    let document = json(&["tune", "sim:slac-cern", "--json"]);
-    // Emulated: 32 streams with automatic windows, 41.8 Mbit/s, limited by the link; a doubling more
-    // or less carries the same within the knee's tenth.
-    let streams = number(&document, "/recommended/streams");
-    assert!((16.0..=64.0).contains(&streams), "{streams}");
-    let throughput = number(&document, "/recommended/throughput_bits_per_second");
-    assert!((37e6..43.5e6).contains(&throughput), "{throughput}");
-    assert_eq!(document["samples"][0]["limit"], "loss");
-    assert_eq!(document["limit"], "loss");
+    let mut streams = Vec::new();
+    for seed in ["1", "2", "3", "4", "5", "6", "7", "8", "9"] {
+        let document = json(&["tune", "sim:slac-cern", "--seed", seed, "--json"]);
+        streams.push(number(&document, "/recommended/streams") as u64);
+        let throughput = number(&document, "/recommended/throughput_bits_per_second");
+        assert!((39e6..44.7e6).contains(&throughput), "{seed}: {throughput}");
+        assert_eq!(document["samples"][0]["limit"], "loss", "{seed}");
+        assert_eq!(document["limit"], "loss", "{seed}");
+    }
+    // Where a lucky slow start decides, twice or half as many come out: the one in the middle counts.
+    streams.sort_unstable();
+    assert_eq!(streams[4], 32, "{streams:?}");
 }
 
 #[test]

@@ -51,6 +51,7 @@ impl SimulatedPath {
         let path = self.path_for(setting)?;
         let mut scenario = Scenario::of(path, variant(setting)?);
         scenario.streams = setting.streams.get().into();
+        scenario.pacing = setting.pacing;
         scenario.seed = seed_of_run(self.seed, self.runs);
         self.runs += 1;
         Ok(scenario)
@@ -117,12 +118,6 @@ impl Target for SimulatedPath {
         watch: &mut dyn Watch,
     ) -> Result<Observation, TargetError> {
         let setting = self.complete(setting);
-        if setting.pacing.is_some() {
-            return Err(refusal(
-                "streams cannot be paced in a simulation yet".to_owned(),
-                self.emulate("paces them"),
-            ));
-        }
         let scenario = self.scenario(&setting)?;
         let segment = Bytes::new(scenario.path.hosts.mtu.into()) - scenario.tcp.header;
         let buffers = StreamBuffers::of(&setting, &scenario.path.hosts, segment);

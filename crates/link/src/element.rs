@@ -47,7 +47,8 @@ pub enum DropCause {
 
 /// Takes packets in, holds them, and gives them out again as time passes.
 ///
-/// `now` must never go back from one call to the next.
+/// `now` must never go back from one offer to the next, nor from one poll to the next. Offers may be
+/// ahead: an element may be told of packets that arrive later than what is polled for.
 pub trait Element<P> {
     /// Hands over a packet that arrives at `now`.
     fn offer(&mut self, packet: P, now: Time) -> Admission;

@@ -44,8 +44,12 @@ pub(crate) struct Network {
     entries: Vec<Entry>,
     /// When something happens at each place.
     wake: Vec<Time>,
+    /// Whether each link is fed through one entry. Then it takes packets as soon as they are sent, with
+    /// the time at which they will arrive: what happens in a link depends on the order and the times
+    /// of arrival alone, and half of a run's events are saved.
+    has_one_group: bool,
     /// Packets that a link refused, when somebody wants to know.
-    refused: Option<Vec<(Packet, DropCause)>>,
+    refused: Option<VecDeque<(Time, Packet, DropCause)>>,
 }
 
 const LINKS: usize = 2;
@@ -80,6 +84,7 @@ impl Network {
                 link(&path.reverse, sizes[1], seed.wrapping_add(1)),
             ],
             wake: vec![Time::MAX; LINKS + entries.len()],
+            has_one_group: extra_delays.len() == 1,
             entries,
             refused: None,
         }
@@ -113,6 +118,9 @@ impl Network {
         let begin = entry.free.max(now);
         entry.free = begin + entry.time_to_send(packet.size);
         let arrival = entry.free + entry.delay;
+        if self.has_one_group {
+            return self.offer(way, packet, arrival);
+        }
         if entry.on_way.is_empty() {
             self.wake[LINKS + index] = arrival;
         }
@@ -120,15 +128,15 @@ impl Network {
     }
 
     #[inline]
-    fn offer(&mut self, way: Way, packet: Packet, now: Time) {
+    fn offer(&mut self, way: Way, packet: Packet, arrival: Time) {
         let link = &mut self.links[way as usize];
         let kept = self.refused.is_some().then_some(packet);
-        let admission = link.offer(packet, now);
+        let admission = link.offer(packet, arrival);
         self.wake[way as usize] = link.next_wakeup().unwrap_or(Time::MAX);
         if let (Admission::Dropped(cause), Some(packet), Some(refused)) =
             (admission, kept, &mut self.refused)
         {
-            refused.push((packet, cause));
+            refused.push_back((arrival, packet, cause));
         }
     }
 
@@ -167,13 +175,20 @@ impl Network {
     /// From now on keeps what the links refuse or lose.
     pub(crate) fn report_losses(&mut self) {
         self.links.iter_mut().for_each(Link::report_losses);
-        self.refused = Some(Vec::new());
+        self.refused = Some(VecDeque::new());
     }
 
-    /// A packet that a link refused or lost since this was last asked.
-    pub(crate) fn take_lost(&mut self) -> Option<(Packet, DropCause)> {
-        let refused = self.refused.as_mut().and_then(Vec::pop);
-        refused.or_else(|| self.links.iter_mut().find_map(Link::take_lost))
+    /// A packet that a link had refused or lost by `now`, and when.
+    pub(crate) fn take_lost(&mut self, now: Time) -> Option<(Time, Packet, DropCause)> {
+        let lost = self.links.iter_mut().find_map(Link::take_lost);
+        if let Some((packet, cause)) = lost {
+            return Some((now, packet, cause));
+        }
+        let refused = self.refused.as_mut()?;
+        let times = refused.iter().map(|(at, ..)| *at).enumerate();
+        let due = times.filter(|(_, at)| *at <= now);
+        let (first, _) = due.min_by_key(|(_, at)| *at)?;
+        refused.remove(first)
     }
 
     /// The books of the link on one way.

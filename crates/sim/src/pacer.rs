@@ -53,7 +53,7 @@ impl Pacer {
         let gap = rate.time_to_send(size);
         if self.next > now {
             self.left = self.left - size;
-            self.next = self.next + gap;
+            self.next += gap;
         } else {
             let late = now.since(self.next).as_nanos();
             self.left = burst(rate, size) - size;

@@ -397,11 +397,16 @@ impl Sender {
         } else if repeats && self.next > self.una {
             self.duplicates += 1;
             self.inflation += 1;
-            let fresh = self.phase == Phase::Open && self.una >= self.recover;
-            if self.duplicates == DUPLICATES && fresh {
+            if self.duplicates == DUPLICATES && self.is_fresh() {
                 self.enter_recovery(now);
             }
         }
+    }
+
+    /// RFC 6582 section 3.2 step 2: duplicates tell of a new loss only once more is acknowledged than was
+    /// outstanding at the one before; until then they may come from what was repeated needlessly.
+    fn is_fresh(&self) -> bool {
+        self.phase == Phase::Open && (self.una > self.recover || self.recover == 0)
     }
 
     fn on_progress(&mut self, advanced: u32) {

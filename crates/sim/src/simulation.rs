@@ -117,13 +117,15 @@ impl Simulation {
                 return until >= self.end;
             }
             self.handled += 1;
+            self.now = at.min(alarm);
+            if self.events.is_some() {
+                self.log_losses();
+            }
             if at <= alarm {
-                self.now = at;
                 if let Some(packet) = self.network.advance(place, at) {
                     self.on_arrival(packet);
                 }
-            } else if let Some((at, alarm)) = self.timers.pop() {
-                self.now = at;
+            } else if let Some((_, alarm)) = self.timers.pop() {
                 self.on_alarm(alarm);
             }
             if self.events.is_some() {
@@ -147,8 +149,10 @@ impl Simulation {
     }
 
     fn log_losses(&mut self) {
-        while let Some((packet, cause)) = self.network.take_lost() {
-            self.log(&packet, Fate::Dropped(cause));
+        while let Some((at, packet, cause)) = self.network.take_lost(self.now) {
+            if let Some(events) = &mut self.events {
+                events.push(Event::of(&packet, Fate::Dropped(cause), at));
+            }
         }
     }
 

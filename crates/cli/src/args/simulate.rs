@@ -33,8 +33,9 @@ pub(crate) struct Simulate {
     #[arg(short, long, alias = "windows", value_name = "SIZES", default_value = "auto", value_parser = windows)]
     pub window: List<Window>,
 
-    /// How the streams find their rate, one or several: `sack,cubic` [default: what the path's hosts
-    /// use; the kernel's `reno` is `sack`]
+    /// How the streams find their rate, one or several: tahoe, reno, newreno, sack, fack, vegas, cubic,
+    /// highspeed, scalable, fast, ledbat++, bbr, netblt, ensemble [default: what the path's hosts use;
+    /// the kernel's `reno` is `sack`]
     #[arg(long, value_name = "NAMES", value_parser = variants)]
     pub variant: Option<List<Variant>>,
 
@@ -278,6 +279,17 @@ mod tests {
         assert_eq!(windows("16k..63k"), Ok(List(vec![kib(16), kib(32)])));
         assert!(windows("64k..16k").unwrap_err().contains("backwards"));
         assert!(windows("0").unwrap_err().contains("is not between 1B and"));
+    }
+
+    #[test]
+    fn the_help_names_every_variant() {
+        let help = Simulate::augment_args(clap::Command::new("simulate"));
+        let help = help
+            .get_arguments()
+            .find(|argument| argument.get_id() == "variant");
+        let help = help.and_then(clap::Arg::get_help).unwrap().to_string();
+        let named = |variant: &Variant| help.split([',', ' ']).any(|word| word == variant.name());
+        assert!(Variant::ALL.iter().all(named), "{help}");
     }
 
     #[test]

@@ -10,6 +10,10 @@ const DURATION: Span = Span::from_secs(30);
 const WARMUP_PART: u64 = 5;
 /// Points over time that a plot is wide enough for.
 const POINTS: u64 = 300;
+/// With thousands of streams, so few that a page stays below some megabytes.
+const POINTS_MIN: u64 = 30;
+/// Windows that a page may have: each point has one for each stream.
+const WINDOWS: u64 = 300_000;
 
 /// How long to run and from when to count, as far as the user said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,16 +65,17 @@ pub fn scenario(path: PathSpec, variant: Option<Variant>) -> Result<Scenario, Sc
 /// lower bound, so there may be more points than needed.
 pub fn interval_to_draw(scenario: &Scenario) -> Span {
     let data = match scenario.work {
-        Work::Endless => return part(scenario.duration),
+        Work::Endless => return part(scenario.duration, scenario.streams),
         Work::Striped(bytes) => bytes,
         Work::PerStream(bytes) => bytes.times(u64::from(scenario.streams)),
     };
     let least = scenario.path.forward.rate.time_to_send(data) + scenario.path.base_rtt();
-    part(least.min(scenario.duration))
+    part(least.min(scenario.duration), scenario.streams)
 }
 
-fn part(span: Span) -> Span {
-    Span::from_nanos((span.as_nanos() / POINTS).max(1_000))
+fn part(span: Span, streams: u32) -> Span {
+    let points = (WINDOWS / u64::from(streams.max(1))).clamp(POINTS_MIN, POINTS);
+    Span::from_nanos((span.as_nanos() / points).max(1_000))
 }
 
 #[cfg(test)]
@@ -94,6 +99,8 @@ mod tests {
             (Span::from_secs(30), Span::from_secs(6))
         );
         assert_eq!(interval_to_draw(&endless), Span::from_millis(100));
+        endless.streams = 100_000;
+        assert_eq!(interval_to_draw(&endless), Span::from_secs(1));
     }
 
     #[test]

@@ -85,7 +85,11 @@ type Outcome = Result<Option<RunResult>, ScenarioError>;
 
 /// Every other run takes longer, so that they finish out of order.
 fn uneven(scenario: &Scenario, look: &mut dyn FnMut(f64) -> ControlFlow<()>) -> Outcome {
-    let steps = if scenario.streams % 2 == 0 { 1 } else { 2_000 };
+    let steps = if scenario.streams.is_multiple_of(2) {
+        1
+    } else {
+        2_000
+    };
     for step in 0..steps {
         if look(f64::from(step) / f64::from(steps)).is_break() {
             return Ok(None);
@@ -155,13 +159,13 @@ fn what_was_cancelled_goes_on_where_it_stopped() {
     let runs = grid(&[1, 2, 3, 4, 5, 6, 7, 8], 1).runs().unwrap();
     let cancel = AtomicBool::new(false);
     let stuck = |scenario: &Scenario, look: &mut dyn FnMut(f64) -> ControlFlow<()>| {
-        while scenario.streams > 4 {
-            std::thread::sleep(std::time::Duration::from_millis(1));
-            if look(0.5).is_break() {
-                return Ok(None);
-            }
+        if scenario.streams <= 4 {
+            return uneven(scenario, look);
         }
-        uneven(scenario, look)
+        while look(0.5).is_continue() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        Ok(None)
     };
     let error = run_with(&stuck, &runs, Some(&cache), &cancel, &mut |progress| {
         cancel.store(progress.done == 4, Ordering::Relaxed);

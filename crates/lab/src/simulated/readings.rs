@@ -34,8 +34,11 @@ impl Readings {
         self.progress.offer(progress(at, state));
     }
 
-    /// The last one.
+    /// The last one, unless it was taken already.
     pub fn close(&mut self, at: Time, state: &StreamState, buffers: &StreamBuffers) {
+        if self.tcp.kept().last().is_some_and(|last| last.at == at) {
+            return;
+        }
         let sample = self.sample(at, state, buffers);
         self.tcp.close(sample);
         self.progress.close(progress(at, state));

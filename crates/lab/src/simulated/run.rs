@@ -69,6 +69,8 @@ pub(super) struct Run<'a> {
     /// What had arrived over all streams, reading by reading.
     arrived: Vec<Progress>,
     moved_at: Time,
+    /// The goodput is known as well as was asked for.
+    is_known: bool,
     unloaded_probes: usize,
 }
 
@@ -100,6 +102,7 @@ impl<'a> Run<'a> {
             readings: (0..streams).map(|_| Readings::new(bound)).collect(),
             arrived: Vec::new(),
             moved_at: Time::ZERO,
+            is_known: false,
             unloaded_probes: 0,
         })
     }
@@ -109,7 +112,7 @@ impl<'a> Run<'a> {
         self.simulation.advance(self.schedule.idle);
         self.probe_idle_path()?;
         self.simulation.advance(self.schedule.start);
-        while !self.goes_on()? {}
+        while !self.ends_within_interval()? {}
         let at = self.at();
         let states = self.states();
         let last = self.readings.iter_mut().zip(&states);
@@ -130,11 +133,11 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// One interval: a reading, two probes. True when the run is over.
-    fn goes_on(&mut self) -> Result<bool, TargetError> {
+    /// A reading, and one interval with two probes. True when the run is over.
+    fn ends_within_interval(&mut self) -> Result<bool, TargetError> {
         self.check_cancelled()?;
-        let known = self.read();
-        if known {
+        self.is_known = self.read();
+        if self.is_known {
             return Ok(true);
         }
         self.check_stalled()?;
@@ -216,8 +219,7 @@ impl<'a> Run<'a> {
             return Ok(());
         };
         let carried: Bytes = states.iter().map(|state| state.delivered).sum();
-        let known = self.plan.precision.is_some();
-        match carried < wanted && !known {
+        match carried < wanted && !self.is_known {
             true => Err(failure(
                 Fault::Run,
                 &format!("{carried} of {wanted} were carried in {BYTES_TIME_MAX}"),

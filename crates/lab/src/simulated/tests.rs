@@ -168,6 +168,19 @@ fn what_cannot_be_simulated_is_refused_with_the_way_out() {
 }
 
 #[test]
+fn the_simulators_own_names_of_congestion_controls_do_too() {
+    for name in ["reno", "cubic", "fack", "ledbat++"] {
+        let own = Setting {
+            congestion: Some(name.to_owned()),
+            ..default_stream()
+        };
+        let observation = seen("lan", &own, 1);
+        assert_eq!(observation.congestion_used.as_deref(), Some(name));
+        assert!(observation.bytes_delivered() > Bytes::ZERO, "{name}");
+    }
+}
+
+#[test]
 fn a_number_of_bytes_is_carried_to_the_last() {
     let wanted = Bytes::new(3_000_001);
     let plan = SamplePlan {
@@ -229,6 +242,8 @@ fn a_run_stops_when_its_goodput_is_known() {
         observation.duration
     );
     assert_eq!(observation.round_trips.unloaded, None);
+    let progress = &observation.streams[0].delivery.progress;
+    assert!(progress.windows(2).all(|two| two[0].at < two[1].at));
 }
 
 #[test]
@@ -249,6 +264,23 @@ fn segments_are_as_large_as_asked_and_the_readings_are_those_of_a_kernel() {
     assert!(last.bytes_sent.unwrap() >= stream.delivery.total());
     assert!(last.busy.unwrap() > Span::from_millis(1_900));
     assert!(last.delivery_rate.unwrap() > Rate::from_bits_per_second(800_000_000));
+}
+
+#[test]
+fn a_paced_stream_keeps_to_its_rate_and_no_buffer_is_blamed() {
+    let paced = Setting {
+        pacing: Some(Rate::from_bits_per_second(10_000_000)),
+        ..default_stream()
+    };
+    let observation = seen("lan", &paced, 5);
+    // Headers count: 1448 of 1500 bytes are payload.
+    assert!(
+        (9.4..9.7).contains(&mbit(&observation)),
+        "{}",
+        mbit(&observation)
+    );
+    let last = observation.streams[0].tcp.last().unwrap();
+    assert_eq!(last.receive_window_limited, Some(Span::ZERO));
 }
 
 #[test]

@@ -193,6 +193,7 @@ impl Bbr {
             }
             return;
         };
+        self.model.delivery.hold_back(acked.pipe);
         match until {
             None if f64::from(acked.pipe) <= WINDOW_MIN => {
                 let next = self.model.begin_round();

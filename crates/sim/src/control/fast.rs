@@ -35,9 +35,10 @@ impl Fast {
         let (size, base) = (window.size, acked.round_trip_min);
         if window.is_in_slow_start() {
             let full = round_trip.is_some_and(|now| queued(size, base, now) > ALPHA / 2.0);
-            match full {
-                true => window.threshold = size,
-                false => drop(window.slow_start(acked.growth)),
+            if full {
+                window.threshold = size;
+            } else {
+                window.slow_start(acked.growth);
             }
         } else if round_trip.is_some() {
             let waiting = queued(size, base, acked.round_trip_smoothed);

@@ -93,7 +93,7 @@ mod tests {
         let mut window = Window::new(10);
         let mut now = start;
         for _ in 0..BLOCK {
-            now = now + Span::from_micros(gap);
+            now += Span::from_micros(gap);
             let acked = Acked {
                 now,
                 ..Acked::of(1)

@@ -142,6 +142,29 @@ fn tahoe_goes_back_to_one_segment_and_sends_in_order_again() {
 }
 
 #[test]
+fn duplicates_of_what_was_repeated_needlessly_are_no_new_loss() {
+    let mut sender = sender(Variant::Tahoe, 10);
+    for _ in 0..3 {
+        sender.on_ack(&ack(0, &[]), AT(100));
+    }
+    assert_eq!(sent(&mut sender), [again(0)]);
+    // All else had arrived, so what is acknowledged is just what was outstanding.
+    sender.on_ack(&ack(10, &[]), AT(200));
+    assert_eq!(sent(&mut sender).len(), 2);
+    let window = sender.window().size;
+    for _ in 0..3 {
+        sender.on_ack(&ack(10, &[]), AT(210));
+    }
+    assert_eq!(sender.window().size, window);
+    // Beyond that they count again.
+    sender.on_ack(&ack(11, &[]), AT(300));
+    for _ in 0..3 {
+        sender.on_ack(&ack(11, &[]), AT(310));
+    }
+    assert_eq!(sender.window().size, 1.0);
+}
+
+#[test]
 fn a_partial_acknowledgement_ends_reno_and_keeps_newreno_repairing() {
     let recovering = |variant| {
         let mut sender = sender(variant, 10);

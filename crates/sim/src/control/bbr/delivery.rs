@@ -1,6 +1,8 @@
 //! Delivery rate (draft-cheng-iccrg-delivery-rate-estimation-00).
 //!
-//! All data is there from the beginning, so no sample is limited by the application (section 3.4).
+//! All data is there from the beginning, so no sample is limited by the application (section 3.4). Those
+//! taken while BBR itself keeps next to nothing on the way are marked in the same way, as its draft asks
+//! for (section 4.3.5): they say little about the path.
 
 use units::{Span, Time};
 
@@ -13,6 +15,8 @@ pub(crate) struct Delivery {
     delivered_at: Time,
     /// When the segment was sent that was delivered last, or the first of a new flight.
     first_sent: Time,
+    /// Samples are limited until this many segments are delivered.
+    limited_until: u64,
     ring: Vec<Sent>,
     /// The latest sent of the segments that the acknowledgement at hand delivered.
     latest: Option<Sent>,
@@ -25,6 +29,7 @@ struct Sent {
     delivered_at: Time,
     first_sent: Time,
     at: Time,
+    limited: bool,
     waits: bool,
 }
 
@@ -35,6 +40,8 @@ pub(crate) struct RateSample {
     pub prior_delivered: u64,
     /// Segments a second.
     pub rate: f64,
+    /// The sender held back, so the path may carry more.
+    pub limited: bool,
 }
 
 impl Delivery {
@@ -56,8 +63,15 @@ impl Delivery {
             delivered_at: self.delivered_at,
             first_sent: self.first_sent,
             at: now,
+            limited: self.delivered < self.limited_until,
             waits: true,
         };
+    }
+
+    /// The sender holds back, with `pipe` segments on the way: samples of what it sends until those are
+    /// delivered are limited.
+    pub(crate) fn hold_back(&mut self, pipe: u32) {
+        self.limited_until = (self.delivered + u64::from(pipe)).max(1);
     }
 
     fn place(&self, number: u32) -> usize {
@@ -109,6 +123,7 @@ impl Delivery {
         (interval >= round_trip_min && interval > Span::ZERO).then(|| RateSample {
             prior_delivered: sent.delivered,
             rate: (self.delivered - sent.delivered) as f64 / interval.as_secs_f64(),
+            limited: sent.limited,
         })
     }
 }
@@ -196,5 +211,19 @@ mod tests {
             delivery.on_sent(number, number - 500, false, at(200));
         }
         assert_eq!(delivery.ring.len(), held);
+    }
+
+    #[test]
+    fn what_is_sent_while_holding_back_is_marked() {
+        let mut delivery = first_flight();
+        delivery.hold_back(10);
+        delivery.on_delivered(0, at(100));
+        delivery.on_sent(10, 1, false, at(100));
+        assert!(!delivery.take_sample(RTT).unwrap().limited);
+        (1..11).for_each(|number| delivery.on_delivered(number, at(200)));
+        assert!(delivery.take_sample(RTT).unwrap().limited);
+        delivery.on_sent(11, 11, true, at(200));
+        delivery.on_delivered(11, at(300));
+        assert!(!delivery.take_sample(RTT).unwrap().limited);
     }
 }

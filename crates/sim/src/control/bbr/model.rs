@@ -47,7 +47,8 @@ impl Model {
         (self.round_trip_min, self.round_trip_min_at) = (round_trip, now);
     }
 
-    /// Sections 4.1.1 and 4.3.2.1.
+    /// Sections 4.1.1 and 4.3.2.1. A sample of a sender that held back counts only when it is larger than
+    /// what was known.
     pub(super) fn on_ack(&mut self, acked: &Acked) {
         let Some(sample) = self.delivery.take_sample(acked.round_trip_min) else {
             return;
@@ -57,8 +58,10 @@ impl Model {
             self.round_end = self.delivery.delivered();
             self.rounds += 1;
         }
-        self.bandwidth.note(self.rounds, sample.rate);
-        if starts {
+        if !sample.limited || sample.rate >= self.bandwidth() {
+            self.bandwidth.note(self.rounds, sample.rate);
+        }
+        if starts && !sample.limited {
             self.judge_fullness();
         }
     }
@@ -101,10 +104,10 @@ impl Model {
     /// whatever it is.
     pub(super) fn note_round_trip(&mut self, acked: &Acked) -> bool {
         let expired = acked.now > self.round_trip_min_at + ROUND_TRIP_TIME;
-        if let Some(sample) = acked.round_trip {
-            if sample <= self.round_trip_min || expired {
-                self.on_connected(sample, acked.now);
-            }
+        if let Some(sample) = acked.round_trip
+            && (sample <= self.round_trip_min || expired)
+        {
+            self.on_connected(sample, acked.now);
         }
         expired
     }

@@ -36,9 +36,9 @@ impl Bench {
                 .on_sent(number, self.una, number == self.una, self.now);
         }
         self.next += count;
-        self.now = self.now + Span::from_millis(99);
+        self.now += Span::from_millis(99);
         while self.una < self.next {
-            self.now = self.now + Span::from_millis(1);
+            self.now += Span::from_millis(1);
             self.ack(Some(RTT), 0, false);
         }
     }
@@ -113,7 +113,7 @@ fn the_window_is_twice_what_the_path_holds_and_three_bursts() {
 #[test]
 fn the_cycle_goes_on_after_a_round_trip_and_from_the_high_rate_only_when_it_filled_the_path() {
     let mut bench = steady(0);
-    bench.now = bench.now + Span::from_millis(101);
+    bench.now += Span::from_millis(101);
     let acked = |pipe, now| Acked {
         now,
         pipe,
@@ -147,7 +147,7 @@ fn ten_seconds_without_a_short_round_trip_shrink_the_window_to_four_for_200_ms()
             .on_sent(number, bench.una, number == bench.una, bench.now);
     }
     bench.next += 50;
-    bench.now = bench.now + Span::from_secs(11);
+    bench.now += Span::from_secs(11);
     bench.ack(Some(RTT + RTT), 0, false);
     assert_eq!(bench.bbr.stage, Stage::ProbeRoundTrip { until: None });
     assert_eq!(bench.window.size, 4.0);
@@ -180,7 +180,7 @@ fn the_first_round_of_a_repair_sends_as_much_as_arrives() {
             .on_sent(number, bench.una, number == bench.una, bench.now);
     }
     bench.next += count;
-    bench.now = bench.now + RTT;
+    bench.now += RTT;
     bench.bbr.on_congestion(&bench.window);
     bench.ack(None, 1, true);
     // 99 on the way and one arrived.
