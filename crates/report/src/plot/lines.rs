@@ -126,10 +126,12 @@ impl Sheet<'_> {
         (along(&self.panel.x, x), along(&self.panel.y, y))
     }
 
+    /// As long downwards as upwards on the sheet, so that on a logarithmic axis it never ends below zero.
     fn whisker(&self, point: &Point) -> Option<Vec<(f64, f64)>> {
         let spread = point.spread.filter(|spread| *spread > 0.0)?;
-        let low = self.place(point.x, point.y - spread);
-        Some(vec![low, self.place(point.x, point.y + spread)])
+        let (x, middle) = self.place(point.x, point.y);
+        let (_, top) = self.place(point.x, point.y + spread);
+        Some(vec![(x, middle - (top - middle)), (x, top)])
     }
 
     /// The line through `places` cut into dashes of equal length on the sheet.

@@ -30,7 +30,7 @@ fn section(study: &Studied) -> Result<Markup, PlotError> {
         h2 id=(study.name) { (study.title) }
         p.note { (study.source) "." }
         p { (study.setup) }
-        p.note { "Means over " (seeds(study)) "; whiskers: standard deviation. " (cost(study)) }
+        p.note { "Means over " (seeds(study)) "; whiskers: standard deviation, where points are few. " (cost(study)) }
         @for figure in figures? { (figure) }
     })
 }

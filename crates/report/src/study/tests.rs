@@ -88,7 +88,10 @@ fn every_text_has_the_verdict_with_its_figures() {
 #[test]
 fn the_count_has_every_verdict() {
     let count = count(&[study()]);
-    assert_eq!(count, "Of 1 findings, 0 hold, 1 hold in part and 0 do not hold.");
+    assert_eq!(
+        count,
+        "Of 1 findings, 0 hold, 1 hold in part and 0 do not hold."
+    );
 }
 
 #[test]

@@ -41,7 +41,12 @@ pub fn markdown(studies: &[Studied], origin: &Origin) -> String {
 fn section(text: &mut String, study: &Studied) {
     let _ = writeln!(text, "\n## {}\n\n*{}.*", study.title, study.source);
     let _ = writeln!(text, "\n{}", study.setup);
-    let _ = writeln!(text, "\nMeans over {}. {}", seeds(study), cost(study));
+    let _ = writeln!(
+        text,
+        "\nMeans over {}; whiskers: standard deviation, where points are few. {}",
+        seeds(study),
+        cost(study)
+    );
     study.figures.iter().for_each(|each| figure(text, each));
 }
 

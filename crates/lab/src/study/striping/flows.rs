@@ -112,9 +112,7 @@ fn level(label: &str, value: f64) -> Line {
 fn time(mut lines: Vec<Line>) -> Panel {
     lines.push(level("ideal", IDEAL_SECONDS));
     let caption = "Time until the last flow has ended; ideal: the data at the rate of the link.";
-    let mut panel = panel("striping-flows-time", caption, "transfer time [s]", lines);
-    panel.y = Scale::decades("transfer time [s]");
-    panel
+    panel("striping-flows-time", caption, "transfer time [s]", lines)
 }
 
 fn share(mut lines: Vec<Line>) -> Panel {
