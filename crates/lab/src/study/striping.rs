@@ -11,8 +11,7 @@ use units::{Bytes, Span};
 
 use super::StudyError;
 
-const SOURCE: &str =
-    "TCP for bulk data transfer over high-speed networks, an analysis of about 2002";
+const SOURCE: &str = "An analysis of TCP for bulk transfer, about 2002";
 
 /// Losses from 1e-8 to 1e-2, two in each power of ten.
 fn losses() -> impl Iterator<Item = f64> {
