@@ -97,6 +97,12 @@ impl<P: Packet> Link<P> {
         self.occupancy.until(now)
     }
 
+    /// The packet that comes out after `ahead` others, when it is on the wire already.
+    #[inline]
+    pub fn upcoming(&self, ahead: usize) -> Option<&P> {
+        self.wire.get(ahead).map(|(_, packet)| packet)
+    }
+
     /// Does all sending that begins by `now`. [`offer`](Element::offer) and [`poll`](Element::poll) do
     /// this by themselves; it is for who reads the queue or the counters in between.
     #[inline]

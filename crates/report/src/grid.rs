@@ -1,5 +1,7 @@
 //! The cells of a campaign as rows and columns, the same for tables, plots and pages.
 
+use std::collections::BTreeMap;
+
 use record::simulate::{Cell, Choice};
 use record::{Campaign, Window};
 
@@ -15,6 +17,8 @@ pub struct Grid<'a> {
     pub windows: Vec<Window>,
     /// What numbers are shown in, the same for all variants.
     pub unit: RateUnit,
+    /// Where each setting is among the cells.
+    places: BTreeMap<(u32, Window), usize>,
     body: &'a Campaign,
     choice: Option<&'a Choice>,
 }
@@ -35,16 +39,16 @@ pub fn grids(body: &Campaign) -> Vec<Grid<'_>> {
 
 impl<'a> Grid<'a> {
     fn new(body: &'a Campaign, variant: &'a str) -> Self {
-        let ours = || {
-            body.cells
-                .iter()
-                .filter(|cell| cell.setting.variant == variant)
-        };
-        let mut streams: Vec<u32> = ours().map(|cell| cell.setting.streams).collect();
+        let all = body.cells.iter().enumerate();
+        let ours = all.filter(|(_, cell)| cell.setting.variant == variant);
+        let ours: Vec<(usize, &Cell)> = ours.collect();
+        let mut streams: Vec<u32> = ours.iter().map(|(_, cell)| cell.setting.streams).collect();
         streams.sort_unstable();
         streams.dedup();
+        let place =
+            |(place, cell): &(usize, &Cell)| ((cell.setting.streams, cell.setting.window), *place);
         let mut windows: Vec<Window> = Vec::new();
-        for cell in ours() {
+        for (_, cell) in &ours {
             if !windows.contains(&cell.setting.window) {
                 windows.push(cell.setting.window);
             }
@@ -58,6 +62,7 @@ impl<'a> Grid<'a> {
             streams,
             windows,
             unit: RateUnit::fitting(top.fold(0.0, f64::max)),
+            places: ours.iter().map(place).collect(),
             body,
             choice: body.choice(variant),
         }
@@ -65,13 +70,8 @@ impl<'a> Grid<'a> {
 
     /// The cell of this setting with its place in the document.
     fn cell(&self, streams: u32, window: Window) -> Option<(usize, &'a Cell)> {
-        let mut cells = self.body.cells.iter().enumerate();
-        cells.find(|(_, cell)| {
-            let setting = &cell.setting;
-            setting.variant == self.variant
-                && setting.streams == streams
-                && setting.window == window
-        })
+        let place = *self.places.get(&(streams, window))?;
+        Some((place, self.body.cells.get(place)?))
     }
 
     /// What the cell of this setting is compared by; `None` when it is missing or left data.

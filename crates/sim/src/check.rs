@@ -3,6 +3,7 @@
 use path::CrossTraffic;
 use units::{Bytes, Rate, Span};
 
+use crate::Variant;
 use crate::scenario::{Scenario, ScenarioError, Work};
 
 /// The most streams of one run.
@@ -129,10 +130,21 @@ fn access(scenario: &Scenario) -> Result<(), ScenarioError> {
     }
 }
 
-/// Transfers that come faster than the link carries them would pile up without bound.
+/// Cross traffic of a kind that is not simulated, and transfers that come faster than the link carries
+/// them and would pile up without bound.
 fn cross(scenario: &Scenario) -> Result<(), ScenarioError> {
     let rate = scenario.path.forward.rate;
     for (index, cross) in scenario.path.cross.iter().enumerate() {
+        let congestion = cross.congestion.as_deref();
+        if let Some(name) = congestion.filter(|name| Variant::of_path(name).is_none()) {
+            return refuse(
+                format!(
+                    "cross traffic {} asks for `{name}`, which is not simulated",
+                    index + 1
+                ),
+                "take one that is: cubic, reno, bbr, vegas, highspeed, scalable, ...",
+            );
+        }
         let CrossTraffic::Transfers { .. } = cross.traffic else {
             continue;
         };

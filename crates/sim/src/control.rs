@@ -103,8 +103,6 @@ pub(crate) struct Facts {
     pub initial_window: u32,
     /// The path's rate divided by the streams that share it.
     pub share: Rate,
-    /// The most that it may send at.
-    pub pacing_max: Option<Rate>,
     /// Decides what is left to chance.
     pub seed: u64,
 }
@@ -120,19 +118,20 @@ impl Growth {
     }
 }
 
-/// Congestion control of one flow.
+/// Congestion control of one flow. What has a state keeps it elsewhere: the simplest kinds, of
+/// which there may be thousands, then need no memory but the sender's.
 #[derive(Debug, Clone)]
 pub(crate) enum Control {
     Aimd(Aimd),
-    Cubic(Cubic),
+    Cubic(Box<Cubic>),
     HighSpeed(HighSpeed),
     Scalable(Scalable),
-    Vegas(Vegas),
-    Fast(Fast),
+    Vegas(Box<Vegas>),
+    Fast(Box<Fast>),
     LedbatPlusPlus(Box<LedbatPlusPlus>),
     Bbr(Box<Bbr>),
-    Netblt(Netblt),
-    Ensemble(Ensemble),
+    Netblt(Box<Netblt>),
+    Ensemble(Box<Ensemble>),
 }
 
 impl Control {
@@ -141,15 +140,17 @@ impl Control {
             Variant::Tahoe | Variant::Reno | Variant::NewReno | Variant::Sack | Variant::Fack => {
                 Control::Aimd(Aimd)
             }
-            Variant::Cubic => Control::Cubic(Cubic::new()),
+            Variant::Cubic => Control::Cubic(Box::new(Cubic::new())),
             Variant::HighSpeed => Control::HighSpeed(HighSpeed),
             Variant::Scalable => Control::Scalable(Scalable),
-            Variant::Vegas => Control::Vegas(Vegas::new()),
-            Variant::Fast => Control::Fast(Fast::new()),
+            Variant::Vegas => Control::Vegas(Box::new(Vegas::new())),
+            Variant::Fast => Control::Fast(Box::new(Fast::new())),
             Variant::LedbatPlusPlus => Control::LedbatPlusPlus(Box::new(LedbatPlusPlus::new())),
             Variant::Bbr => Control::Bbr(Box::new(Bbr::new(facts))),
-            Variant::Netblt => Control::Netblt(Netblt::new(facts)),
-            Variant::Ensemble => Control::Ensemble(Common::new(facts.initial_window).ensemble),
+            Variant::Netblt => Control::Netblt(Box::new(Netblt::new(facts))),
+            Variant::Ensemble => {
+                Control::Ensemble(Box::new(Common::new(facts.initial_window).ensemble))
+            }
         }
     }
 

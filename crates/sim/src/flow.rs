@@ -1,6 +1,7 @@
 //! Which flows there are, and what one is made of.
 
 use path::Class;
+use prefetch_index::prefetch_index;
 use units::Bytes;
 
 use crate::control::Common;
@@ -52,6 +53,16 @@ impl Flows {
         self.receivers.push(Receiver::new());
         self.cards.push(card);
         self.cards.len() as u32 - 1
+    }
+
+    /// Fetches the state of one end of a flow into the cache.
+    #[inline]
+    pub(crate) fn fetch(&self, flow: u32, receiver: bool) {
+        let place = flow as usize;
+        match receiver {
+            true => prefetch_index(&self.receivers, place),
+            false => prefetch_index(&self.senders, place),
+        }
     }
 
     /// Like [`add`](Flows::add), but takes the place of a flow that is over where there is one.

@@ -60,8 +60,8 @@ impl Standing {
             let sender = &flows.senders[index];
             FlowStanding {
                 acknowledged: flows.cards[index].payload(sender.acknowledged(), measure.payload),
-                retransmitted: sender.tally.retransmitted,
-                timeouts: sender.tally.timeouts,
+                retransmitted: sender.tally().retransmitted,
+                timeouts: sender.tally().timeouts,
             }
         };
         Standing {

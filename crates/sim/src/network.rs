@@ -140,6 +140,12 @@ impl Network {
         }
     }
 
+    /// The packet that comes out of the link at `place` after `ahead` others.
+    #[inline]
+    pub(crate) fn upcoming(&self, place: Place, ahead: usize) -> Option<&Packet> {
+        self.links.get(place.0)?.upcoming(ahead)
+    }
+
     /// Moves on the packet that is due at `place`, into a link or out of it: then it reaches its host.
     #[inline]
     pub(crate) fn advance(&mut self, place: Place, now: Time) -> Option<Packet> {

@@ -25,7 +25,7 @@ pub(crate) fn burst(rate: Rate, segment: Bytes) -> Bytes {
 ///
 /// A sender that comes late may make up for it, but for no more than half of the next gap, as Linux
 /// does (`tcp_update_skb_after_send`).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Pacer {
     /// No new burst begins before this.
     next: Time,
@@ -34,13 +34,6 @@ pub(crate) struct Pacer {
 }
 
 impl Pacer {
-    pub(crate) const fn new() -> Self {
-        Pacer {
-            next: Time::ZERO,
-            left: Bytes::ZERO,
-        }
-    }
-
     /// Until when nothing may leave; `None` when something may leave `now`.
     #[inline]
     pub(crate) fn waits(&self, now: Time) -> Option<Time> {
@@ -86,7 +79,8 @@ mod tests {
     #[test]
     fn pairs_leave_at_twice_the_gap() {
         // 12 Mbit/s: a segment takes 1 ms.
-        let (mut pacer, mut now, mut sent) = (Pacer::new(), Time::from_nanos(10_000_000), vec![]);
+        let (mut pacer, mut now, mut sent) =
+            (Pacer::default(), Time::from_nanos(10_000_000), vec![]);
         while sent.len() < 6 {
             match pacer.waits(now) {
                 Some(until) => now = until,
@@ -102,7 +96,7 @@ mod tests {
 
     #[test]
     fn what_was_missed_is_not_made_up_for_at_once() {
-        let mut pacer = Pacer::new();
+        let mut pacer = Pacer::default();
         pacer.on_sent(SEGMENT, mbit(1), Time::from_nanos(1));
         let late = Time::ZERO + Span::from_secs(10);
         pacer.on_sent(SEGMENT, mbit(1), late);

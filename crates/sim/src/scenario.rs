@@ -126,7 +126,7 @@ impl Scenario {
     /// When the path names a congestion control that nothing here simulates.
     pub fn new(path: PathSpec) -> Result<Self, ScenarioError> {
         let congestion = &path.hosts.congestion;
-        let variant = Variant::of_kernel(congestion).ok_or_else(|| ScenarioError {
+        let variant = Variant::of_path(congestion).ok_or_else(|| ScenarioError {
             problem: format!("the path asks for `{congestion}`, which is not simulated"),
             hint: "choose a variant yourself, for example `--variant cubic`".to_owned(),
         })?;

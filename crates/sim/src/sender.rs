@@ -1,5 +1,8 @@
 //! The sending end of a flow: what to send when, and what to make of acknowledgements.
 
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
 use units::{Bytes, Rate, Span, Time};
 
 use crate::Variant;
@@ -12,7 +15,7 @@ use crate::scenario::Growth;
 use crate::scoreboard::{DUPLICATES, LossRule, Scoreboard};
 use crate::timers::Deadline;
 
-/// What all senders of a run have in common.
+/// What all senders of a group have in common.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rules {
     pub growth: Growth,
@@ -21,6 +24,8 @@ pub(crate) struct Rules {
     pub timeout_floor: TimeoutFloor,
     /// A timeout forgets what was selectively acknowledged.
     pub timeout_forgets: bool,
+    /// The most that each may send at.
+    pub pacing_max: Option<Rate>,
 }
 
 /// How losses are found and repaired.
@@ -87,8 +92,10 @@ pub(crate) struct Tally {
     pub timeouts: u32,
 }
 
-/// The sending end of a flow.
+/// The sending end of a flow: three cache lines, and what segments need rarely elsewhere. With thousands
+/// of flows it is memory that takes time.
 #[derive(Debug, Clone)]
+#[repr(align(64))]
 pub(crate) struct Sender {
     /// The first segment that is not acknowledged.
     una: u32,
@@ -116,24 +123,32 @@ pub(crate) struct Sender {
     /// Marks below this belong to a reduction that was made already.
     marked_until: u32,
     window: Window,
-    rules: Rules,
     pub(crate) round_trip: RoundTrip,
-    /// Without timestamps: the segment that is timed, and when it was sent.
-    timed: Option<(u32, Time)>,
     pub(crate) timeout: Deadline,
     pub(crate) send: Deadline,
-    pacing_max: Option<Rate>,
-    pacer: Pacer,
+    /// Without timestamps: one beyond the segment that is timed, and when it was sent.
+    timed_end: Option<NonZeroU32>,
+    timed_at: Time,
     control: Control,
-    board: Box<Scoreboard>,
-    pub(crate) tally: Tally,
-    pub(crate) held_back: HeldBack,
+    /// Whether data was on the way, and whether the buffers held it back, when last looked at.
+    noted: (bool, bool),
+    rules: Arc<Rules>,
+    rare: Box<Rare>,
+}
+
+/// What a sender needs at losses, with pacing, or when it changes how it stands.
+#[derive(Debug, Clone, Default)]
+struct Rare {
+    board: Scoreboard,
+    pacer: Pacer,
+    tally: Tally,
+    held_back: HeldBack,
 }
 
 impl Sender {
     pub(crate) fn new(
         variant: Variant,
-        rules: Rules,
+        rules: Arc<Rules>,
         facts: &Facts,
         outstanding_max: u32,
         limit: u32,
@@ -156,15 +171,13 @@ impl Sender {
             window: Window::new(facts.initial_window.min(outstanding_max)),
             rules,
             round_trip: RoundTrip::new(),
-            timed: None,
+            timed_end: None,
+            timed_at: Time::ZERO,
             timeout: Deadline::NONE,
             send: Deadline::NONE,
-            pacing_max: facts.pacing_max,
-            pacer: Pacer::new(),
             control: Control::new(variant, facts),
-            board: Box::default(),
-            tally: Tally::default(),
-            held_back: HeldBack::default(),
+            noted: (false, false),
+            rare: Box::default(),
         }
     }
 
@@ -212,7 +225,7 @@ impl Sender {
     /// How fast segments may leave: what congestion control says, up to what the stream may.
     #[inline]
     fn pacing(&self) -> Option<Rate> {
-        match (self.control.pacing(), self.pacing_max) {
+        match (self.control.pacing(), self.rules.pacing_max) {
             (Some(rate), Some(max)) => Some(rate.min(max)),
             (rate, max) => rate.or(max),
         }
@@ -221,7 +234,7 @@ impl Sender {
     /// Until when pacing lets nothing leave; `None` when something may leave `now`.
     #[inline]
     pub(crate) fn pacing_waits(&self, now: Time) -> Option<Time> {
-        self.pacing().and_then(|_| self.pacer.waits(now))
+        self.pacing().and_then(|_| self.rare.pacer.waits(now))
     }
 
     /// Takes over what the streams of its transfer have in common, as the one with number `place`.
@@ -244,6 +257,16 @@ impl Sender {
     #[inline]
     pub(crate) fn patience(&self) -> Span {
         self.round_trip.timeout(self.rules.timeout_floor)
+    }
+
+    /// What it has done since it began.
+    pub(crate) fn tally(&self) -> Tally {
+        self.rare.tally
+    }
+
+    /// Time with data on the way, and the part of it that the buffers held it back.
+    pub(crate) fn held_back(&self, now: Time) -> (Span, Span) {
+        self.rare.held_back.until(now)
     }
 
     /// Whether something waits for an acknowledgement.
@@ -316,11 +339,11 @@ impl Sender {
     /// doubling of timeouts (RFC 6298 section 5.7).
     #[inline]
     fn measure(&mut self, ack: &Packet, now: Time) -> Option<Span> {
-        let sent = match (self.rules.timestamps, self.timed) {
+        let sent = match (self.rules.timestamps, self.timed_end) {
             (true, _) => ack.sent,
-            (false, Some((number, sent))) if number < self.una => {
-                self.timed = None;
-                sent
+            (false, Some(end)) if end.get() <= self.una => {
+                self.timed_end = None;
+                self.timed_at
             }
             (false, _) => return None,
         };
@@ -335,14 +358,21 @@ impl Sender {
     #[inline]
     pub(crate) fn on_sent(&mut self, outgoing: Outgoing, size: Bytes, now: Time) {
         if let Some(rate) = self.pacing() {
-            self.pacer.on_sent(size, rate, now);
+            self.rare.pacer.on_sent(size, rate, now);
         }
         let first = outgoing.number == self.una && self.next == self.una + 1;
         self.control.on_sent(outgoing.number, self.una, first, now);
-        match self.timed {
-            _ if self.rules.timestamps => {}
-            None if !outgoing.again => self.timed = Some((outgoing.number, now)),
-            Some((number, _)) if number == outgoing.number => self.timed = None,
+        if !self.rules.timestamps {
+            self.time(outgoing, now);
+        }
+    }
+
+    #[inline]
+    fn time(&mut self, outgoing: Outgoing, now: Time) {
+        let end = NonZeroU32::new(outgoing.number + 1);
+        match self.timed_end {
+            None if !outgoing.again => (self.timed_end, self.timed_at) = (end, now),
+            timed if timed == end => self.timed_end = None,
             _ => {}
         }
     }
@@ -359,19 +389,22 @@ impl Sender {
         let (mut delivered, mut lost) = (self.una - before, 0);
         self.control.on_delivered(before..self.una, now);
         if self.tainted && delivered > 0 {
-            delivered -= self.board.acknowledge(before, self.una);
-            self.tainted = !self.board.is_clear(self.una);
+            delivered -= self.rare.board.acknowledge(before, self.una);
+            self.tainted = !self.rare.board.is_clear(self.una);
         }
         let forgetful = self.phase == Phase::Loss && self.rules.timeout_forgets;
         if ack.block_count > 0 && !forgetful {
             let control = &mut self.control;
             let blocks = ack.sacked();
-            let newly = self.board.sack(self.una, self.highest, blocks, |part| {
-                control.on_delivered(part, now)
-            });
+            let newly = self
+                .rare
+                .board
+                .sack(self.una, self.highest, blocks, |part| {
+                    control.on_delivered(part, now)
+                });
             if newly > 0 {
                 self.tainted = true;
-                lost = self.board.judge(self.una, rule);
+                lost = self.rare.board.judge(self.una, rule);
             }
             delivered += newly;
         }
@@ -384,7 +417,7 @@ impl Sender {
         if self.phase != Phase::Open && self.una >= self.recover {
             self.phase = Phase::Open;
         }
-        if self.tainted && self.phase == Phase::Open && self.board.has_lost(self.una) {
+        if self.tainted && self.phase == Phase::Open && self.rare.board.has_lost(self.una) {
             self.enter_recovery(now);
         }
     }
@@ -473,14 +506,14 @@ impl Sender {
     #[inline]
     pub(crate) fn pipe(&self) -> u32 {
         match self.tainted {
-            true => self.board.pipe(self.una, self.next),
+            true => self.rare.board.pipe(self.una, self.next),
             false => self.next - self.una,
         }
     }
 
     /// The retransmission timer went off (RFC 6298 section 5, RFC 5681 section 3.1).
     pub(crate) fn on_timeout(&mut self, now: Time) {
-        self.tally.timeouts += 1;
+        self.rare.tally.timeouts += 1;
         self.round_trip.back_off();
         if self.phase == Phase::Connecting {
             return;
@@ -491,14 +524,14 @@ impl Sender {
             false => self.control.on_timeout(&mut self.window, now),
         }
         self.phase = Phase::Loss;
-        self.timed = None;
+        self.timed_end = None;
         self.recover = self.highest;
         self.duplicates = 0;
         if matches!(self.repair, Repair::Selective(_)) && !self.rules.timeout_forgets {
-            self.board.lose_all(self.una, self.next);
+            self.rare.board.lose_all(self.una, self.next);
             (self.tainted, self.must_repair) = (true, true);
         } else {
-            self.board.clear(self.una, self.highest);
+            self.rare.board.clear(self.una, self.highest);
             (self.tainted, self.must_repair) = (false, false);
             self.next = self.una;
         }
@@ -516,7 +549,7 @@ impl Sender {
             Repair::Selective(_) => f64::from(self.pipe()) + 1.0 <= self.window.size,
             _ => f64::from(self.next - self.una) + 1.0 <= self.allowed(),
         };
-        self.must_repair || open && (new || self.tainted && self.board.has_lost(self.una))
+        self.must_repair || open && (new || self.tainted && self.rare.board.has_lost(self.una))
     }
 
     /// The next segment that may leave now.
@@ -538,25 +571,24 @@ impl Sender {
         if !open && !self.must_repair {
             return None;
         }
-        if self.tainted && self.phase != Phase::Open {
-            if let Some(number) = self.board.next_lost(self.una) {
-                self.must_repair = false;
-                self.board.repeat(number);
-                self.tally.retransmitted += 1;
-                return Some(Outgoing {
-                    number,
-                    again: true,
-                });
-            }
-        }
+        let repairs = self.tainted && self.phase != Phase::Open;
+        let lost = repairs.then(|| self.rare.board.next_lost(self.una));
         self.must_repair = false;
+        if let Some(number) = lost.flatten() {
+            self.rare.board.repeat(number);
+            self.rare.tally.retransmitted += 1;
+            return Some(Outgoing {
+                number,
+                again: true,
+            });
+        }
         if open { self.poll_new() } else { None }
     }
 
     fn poll_by_duplicates(&mut self) -> Option<Outgoing> {
         if self.must_repair {
             self.must_repair = false;
-            self.tally.retransmitted += 1;
+            self.rare.tally.retransmitted += 1;
             return Some(Outgoing {
                 number: self.una,
                 again: true,
@@ -591,7 +623,9 @@ impl Sender {
         }
         self.next += 1;
         let again = number < self.highest;
-        self.tally.retransmitted += u64::from(again);
+        if again {
+            self.rare.tally.retransmitted += 1;
+        }
         self.highest = self.highest.max(self.next);
         Some(Outgoing { number, again })
     }
@@ -604,7 +638,11 @@ impl Sender {
         let by_buffer = outstanding >= self.outstanding_max
             && self.next < self.limit
             && f64::from((self.pipe() + 1).min(self.outstanding_max)) <= self.window.size;
-        self.held_back.note(outstanding > 0, by_buffer, now);
+        let stands = (outstanding > 0, by_buffer);
+        if self.noted != stands {
+            self.noted = stands;
+            self.rare.held_back.note(stands.0, stands.1, now);
+        }
     }
 
     /// Whether the next segment has to tell that the window was reduced; asked once for each.

@@ -1,5 +1,7 @@
 //! From a scenario to flows, timers and links.
 
+use std::sync::Arc;
+
 use path::{Class, Cross, CrossTraffic, PathSpec};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -73,16 +75,13 @@ pub(crate) fn flows(scenario: &Scenario, timers: &mut Timers) -> Flows {
         flows.common = Some(Common::new(scenario.tcp.initial_window));
     }
     let mut starts = StartTimes::new(&scenario.tcp, scenario.seed);
-    let rules = rules(&scenario.tcp);
+    let rules = Arc::new(rules(&scenario.tcp, scenario.pacing));
     for stream in 0..scenario.streams {
         let share = Share::of(scenario, stream);
         let sender = Sender::new(
             scenario.variant,
-            rules,
-            &Facts {
-                pacing_max: scenario.pacing,
-                ..facts(scenario, scenario.streams, stream)
-            },
+            Arc::clone(&rules),
+            &facts(scenario, scenario.streams, stream),
             scenario.outstanding_max(),
             share.segments,
         );
@@ -112,8 +111,8 @@ fn cross_sender(
 ) -> Sender {
     let kernel = cross.congestion.as_deref();
     Sender::new(
-        kernel.and_then(Variant::of_kernel).unwrap_or(Variant::Sack),
-        rules(&scenario.tcp),
+        kernel.and_then(Variant::of_path).unwrap_or(Variant::Sack),
+        Arc::new(rules(&scenario.tcp, None)),
         &facts(scenario, 1, place as u32),
         segments_in(window, scenario.segment()),
         segments,
@@ -159,17 +158,17 @@ fn facts(scenario: &Scenario, streams: u32, place: u32) -> Facts {
         segment: Bytes::new(u64::from(scenario.path.hosts.mtu)),
         initial_window: scenario.tcp.initial_window,
         share: Rate::from_bits_per_second(rate / u64::from(streams)),
-        pacing_max: None,
         seed: scenario.seed ^ u64::from(place).wrapping_mul(0x9e37_79b9_7f4a_7c15),
     }
 }
 
-fn rules(tcp: &TcpSettings) -> Rules {
+fn rules(tcp: &TcpSettings, pacing_max: Option<Rate>) -> Rules {
     Rules {
         growth: tcp.growth,
         timestamps: tcp.timestamps,
         timeout_floor: tcp.timeout_floor,
         timeout_forgets: tcp.timeout_forgets,
+        pacing_max,
     }
 }
 

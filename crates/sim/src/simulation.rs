@@ -8,7 +8,7 @@ use crate::check::check;
 use crate::events::{Event, Fate};
 use crate::flow::{Flows, STREAMS};
 use crate::measure::Measure;
-use crate::network::{Network, Way};
+use crate::network::{Network, Place, Way};
 use crate::packet::{Flags, Kind, Packet};
 use crate::receiver::Reply;
 use crate::sender::Outgoing;
@@ -36,6 +36,10 @@ pub struct Simulation {
     unfinished: u32,
     handled: u64,
 }
+
+/// How many packets before its turn a flow's state is fetched: long enough for memory to answer, and short
+/// enough for it to stay in the cache.
+const LOOK_AHEAD: usize = 4;
 
 /// What all flows of a run have in common.
 #[derive(Debug, Clone, Copy)]
@@ -122,6 +126,7 @@ impl Simulation {
                 self.log_losses();
             }
             if at <= alarm {
+                self.look_ahead(place);
                 if let Some(packet) = self.network.advance(place, at) {
                     self.on_arrival(packet);
                 }
@@ -134,6 +139,14 @@ impl Simulation {
             debug_assert!(self.is_conserved(), "at {}", self.now.as_secs_f64());
         }
         true
+    }
+
+    /// Fetches into the cache what a packet will need that arrives soon.
+    #[inline]
+    fn look_ahead(&self, place: Place) {
+        if let Some(packet) = self.network.upcoming(place, LOOK_AHEAD) {
+            self.flows.fetch(packet.flow, packet.is_forward());
+        }
     }
 
     /// What happened to packets since this was last asked; nothing unless the scenario wants a log.

@@ -63,14 +63,14 @@ impl Simulation {
             return None;
         }
         let (sender, receiver) = (&self.flows.senders[flow], &self.flows.receivers[flow]);
-        let (busy, window_limited) = sender.held_back.until(self.now());
+        let (busy, window_limited) = sender.held_back(self.now());
         let window = sender.window();
         let segment = self.scenario.segment();
         let payload = |segments| self.flows.cards[flow].payload(segments, segment);
         Some(StreamState {
             acknowledged: payload(sender.acknowledged()),
             delivered: payload(receiver.in_order()),
-            sent: payload(sender.sent()) + segment.times(sender.tally.retransmitted),
+            sent: payload(sender.sent()) + segment.times(sender.tally().retransmitted),
             unsent: sender
                 .limit()
                 .map(|limit| payload(limit) - payload(sender.sent())),
@@ -81,8 +81,8 @@ impl Simulation {
             round_trip_variation: sender.round_trip.variation(),
             round_trip_min: sender.round_trip.smallest(),
             outstanding: sender.outstanding(),
-            retransmitted: sender.tally.retransmitted,
-            timeouts: sender.tally.timeouts,
+            retransmitted: sender.tally().retransmitted,
+            timeouts: sender.tally().timeouts,
             busy,
             window_limited,
         })

@@ -28,7 +28,7 @@ pub enum Variant {
     Fack,
     /// Keeps between two and four segments in the queue (Brakmo, Peterson 1995).
     Vegas,
-    /// RFC 9438, with slow start that leaves early (HyStart++, RFC 9406).
+    /// RFC 9438, with slow start that leaves early (HyStart: Ha, Rhee 2011), as Linux has it.
     Cubic,
     /// RFC 3649.
     HighSpeed,
@@ -92,6 +92,18 @@ impl Variant {
             Variant::Netblt => "netblt",
             Variant::Ensemble => "ensemble",
         }
+    }
+
+    /// What a path file means by a name: first what Linux means by it, then the simulator's own.
+    ///
+    /// ```
+    /// # use sim::Variant;
+    /// assert_eq!(Variant::of_path("reno"), Some(Variant::Sack));
+    /// assert_eq!(Variant::of_path("newreno"), Some(Variant::NewReno));
+    /// assert_eq!(Variant::of_path("westwood"), None);
+    /// ```
+    pub fn of_path(name: &str) -> Option<Self> {
+        Self::of_kernel(name).or_else(|| name.parse().ok())
     }
 
     /// What simulates a congestion control of Linux; `None` for those that nothing here resembles.

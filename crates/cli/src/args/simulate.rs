@@ -112,18 +112,23 @@ pub(crate) enum Compat {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct List<T>(pub Vec<T>);
 
+/// Reads parts between commas, each of which may stand for several values.
+fn parts<T>(text: &str, part: impl Fn(&str) -> Result<Vec<T>, String>) -> Result<Vec<T>, String> {
+    let lists: Result<Vec<Vec<T>>, String> =
+        text.split(',').map(|words| part(words.trim())).collect();
+    Ok(lists?.into_iter().flatten().collect())
+}
+
 impl<T: PartialEq> List<T> {
-    /// Reads parts between commas, each of which may stand for several values.
-    fn read(text: &str, part: impl Fn(&str) -> Result<Vec<T>, String>) -> Result<Self, String> {
-        let mut values = Vec::new();
-        for words in text.split(',') {
-            for value in part(words.trim())? {
-                if !values.contains(&value) {
-                    values.push(value);
-                }
+    /// The values in the order in which they first came.
+    fn of(values: Vec<T>) -> Self {
+        let mut list = Vec::new();
+        for value in values {
+            if !list.contains(&value) {
+                list.push(value);
             }
         }
-        Ok(List(values))
+        List(list)
     }
 }
 
@@ -131,16 +136,13 @@ impl<T: PartialEq> List<T> {
 const STREAMS: RangeInclusive<u32> = 1..=100_000;
 
 fn streams(text: &str) -> Result<List<u32>, String> {
-    let mut counts = match text.split_once("..") {
-        // The usual case without the search for values given twice, which is slow for many.
-        Some((first, last)) if !text.contains(',') => List(counts(first, last)?),
-        _ => List::read(text, |part| match part.split_once("..") {
-            Some((first, last)) => counts(first, last),
-            None => Ok(vec![count(part)?]),
-        })?,
-    };
-    counts.0.sort_unstable();
-    Ok(counts)
+    let mut counts = parts(text, |part| match part.split_once("..") {
+        Some((first, last)) => counts(first, last),
+        None => Ok(vec![count(part)?]),
+    })?;
+    counts.sort_unstable();
+    counts.dedup();
+    Ok(List(counts))
 }
 
 fn counts(first: &str, last: &str) -> Result<Vec<u32>, String> {
@@ -171,11 +173,12 @@ fn count(text: &str) -> Result<u32, String> {
 }
 
 fn windows(text: &str) -> Result<List<Window>, String> {
-    List::read(text, |part| match (part, part.split_once("..")) {
+    let windows = parts(text, |part| match (part, part.split_once("..")) {
         ("auto", _) => Ok(vec![Window::Auto]),
         (_, Some((first, last))) => doubled(size(first)?, size(last)?),
-        (size_, None) => Ok(vec![Window::Fixed(size(size_)?)]),
-    })
+        (_, None) => Ok(vec![Window::Fixed(size(part)?)]),
+    })?;
+    Ok(List::of(windows))
 }
 
 /// The largest is what Linux's types can hold.
@@ -197,12 +200,13 @@ fn doubled(first: Bytes, last: Bytes) -> Result<Vec<Window>, String> {
 }
 
 fn variants(text: &str) -> Result<List<Variant>, String> {
-    List::read(text, |name| {
-        let variant: Variant = name
-            .parse()
-            .map_err(|error: sim::VariantError| error.to_string())?;
-        Ok(vec![variant])
-    })
+    let variants = parts(text, |name| {
+        let variant: Result<Variant, sim::VariantError> = name.parse();
+        variant
+            .map(|variant| vec![variant])
+            .map_err(|error| error.to_string())
+    })?;
+    Ok(List::of(variants))
 }
 
 /// The longest run, and how long data may take.

@@ -29,7 +29,6 @@ impl Facts {
             segment: Bytes::new(1500),
             initial_window: 10,
             share,
-            pacing_max: None,
             seed: 1,
         }
     }

@@ -8,6 +8,7 @@ const RULES: Rules = Rules {
     timestamps: true,
     timeout_floor: TimeoutFloor::Whole(Span::from_millis(200)),
     timeout_forgets: false,
+    pacing_max: None,
 };
 
 const AT: fn(u64) -> Time = |millis| Time::from_nanos(millis * 1_000_000);
@@ -17,14 +18,13 @@ fn facts(initial_window: u32) -> Facts {
         segment: Bytes::new(1500),
         initial_window,
         share: Rate::from_bits_per_second(10_000_000),
-        pacing_max: None,
         seed: 1,
     }
 }
 
 /// A sender with a window of `window` segments that has sent all of them.
 fn sender(variant: Variant, window: u32) -> Sender {
-    let mut sender = Sender::new(variant, RULES, &facts(window), 1000, u32::MAX);
+    let mut sender = Sender::new(variant, Arc::new(RULES), &facts(window), 1000, u32::MAX);
     sender.on_connected(Span::from_millis(100), AT(0));
     assert_eq!(sent(&mut sender).len(), window as usize);
     sender
@@ -78,7 +78,7 @@ fn slow_start_sends_two_for_each_acknowledgement() {
 
 #[test]
 fn the_receivers_window_bounds_what_is_outstanding() {
-    let mut sender = Sender::new(Variant::Sack, RULES, &facts(10), 4, u32::MAX);
+    let mut sender = Sender::new(Variant::Sack, Arc::new(RULES), &facts(10), 4, u32::MAX);
     sender.on_connected(Span::from_millis(100), AT(0));
     assert_eq!(sent(&mut sender), new(0..4));
     sender.on_ack(&ack(1, &[]), AT(100));
@@ -88,7 +88,7 @@ fn the_receivers_window_bounds_what_is_outstanding() {
 
 #[test]
 fn nothing_is_sent_beyond_the_last_segment() {
-    let mut sender = Sender::new(Variant::Sack, RULES, &facts(10), 1000, 3);
+    let mut sender = Sender::new(Variant::Sack, Arc::new(RULES), &facts(10), 1000, 3);
     sender.on_connected(Span::from_millis(100), AT(0));
     assert_eq!(sent(&mut sender), new(0..3));
     sender.on_ack(&ack(3, &[]), AT(100));
@@ -265,7 +265,7 @@ fn without_timestamps_a_repeated_segment_measures_nothing() {
         timestamps: false,
         ..RULES
     };
-    let mut sender = Sender::new(Variant::Sack, rules, &facts(2), 1000, u32::MAX);
+    let mut sender = Sender::new(Variant::Sack, Arc::new(rules), &facts(2), 1000, u32::MAX);
     sender.on_connected(Span::from_millis(100), AT(0));
     for outgoing in sent(&mut sender) {
         sender.on_sent(outgoing, Bytes::new(1500), AT(0));

@@ -26,13 +26,16 @@ const BELOW: i32 = 20;
 const ROW_MAX: i32 = 58;
 const ROW_WITH_TEXT: i32 = 36;
 const HEIGHT_MAX: i32 = 1700;
+/// With more rows than this a row would not be seen.
+const ROWS_MAX: usize = 850;
 
 /// The settings of one variant as a map; best and knee framed.
 ///
 /// # Errors
-/// When the drawing library fails. `Ok(None)` for fewer than two windows or numbers of streams.
+/// When the drawing library fails. `Ok(None)` for fewer than two windows or numbers of streams, and for
+/// more rows than can be told apart.
 pub fn heatmap(grid: &Grid<'_>, title: &str) -> Result<Option<String>, PlotError> {
-    if grid.windows.len() < 2 || grid.streams.len() < 2 {
+    if grid.windows.len() < 2 || !(2..=ROWS_MAX).contains(&grid.streams.len()) {
         return Ok(None);
     }
     let map = Map::of(grid);
