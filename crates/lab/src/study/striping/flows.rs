@@ -232,3 +232,56 @@ fn striping_helps(times: &[Line]) -> Finding {
         checks: vec![Check::of(seen())],
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::Verdict;
+
+    fn curve(value: impl Fn(f64) -> f64) -> Line {
+        let places = FLOWS
+            .iter()
+            .map(|flows| (f64::from(*flows), value(f64::from(*flows))));
+        Line::formula("made up", Origin::Formula, places.collect())
+    }
+
+    #[test]
+    fn half_of_the_data_is_not_almost_all() {
+        let verdict = |share: f64| few_take_all(&[curve(|_| share), curve(|_| share)]).verdict();
+        assert_eq!(verdict(10.0), Verdict::DoesNotHold);
+        assert_eq!(verdict(55.0), Verdict::InPart);
+        assert_eq!(verdict(90.0), Verdict::Holds);
+    }
+
+    #[test]
+    fn drops_that_do_not_grow_hold_nothing() {
+        let verdict = |line: Line| many_drops(&[line]).verdict();
+        assert_eq!(verdict(curve(|flows| flows)), Verdict::Holds);
+        assert_eq!(verdict(curve(|_| 0.0)), Verdict::DoesNotHold);
+    }
+
+    #[test]
+    fn the_pipe_bounds_the_flows_only_where_more_are_no_faster() {
+        let more_drops = [curve(|flows| flows)];
+        let verdict = |times: Line, drops: &[Line]| fewer_than_the_pipe(&[times], drops).verdict();
+        assert_eq!(
+            verdict(curve(|flows| 26.0 + flows / 10.0), &more_drops),
+            Verdict::Holds
+        );
+        assert_eq!(
+            verdict(curve(|flows| 1000.0 / flows), &more_drops),
+            Verdict::InPart
+        );
+        assert_eq!(
+            verdict(curve(|flows| 1000.0 / flows), &[curve(|_| 1.0)]),
+            Verdict::DoesNotHold
+        );
+    }
+
+    #[test]
+    fn striping_helps_where_it_halves_the_time() {
+        let verdict = |line: Line| striping_helps(&[curve(|_| 26.0), line]).verdict();
+        assert_eq!(verdict(curve(|flows| 26.0 + 100.0 / flows)), Verdict::Holds);
+        assert_eq!(verdict(curve(|_| 26.0)), Verdict::DoesNotHold);
+    }
+}

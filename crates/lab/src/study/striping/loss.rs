@@ -183,3 +183,38 @@ fn halves(simulated: &[Line]) -> Option<(bool, String)> {
     let holds = halves.windows(2).all(|pair| pair[0] >= 4.0 * pair[1]);
     Some((holds, words))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::Verdict;
+
+    /// The formula's curves with all values and losses scaled.
+    fn lines(factor: f64, loss_factor: f64) -> Vec<Line> {
+        let line = |(label, rate): (&str, u64)| {
+            let value = |loss| Some((loss, formula(rate, loss * loss_factor)? * factor));
+            Line::formula(label, Origin::Formula, losses().filter_map(value).collect())
+        };
+        LINKS.into_iter().map(line).collect()
+    }
+
+    #[test]
+    fn the_formula_agrees_with_itself_and_not_with_half_of_it() {
+        let verdict = |factor| findings(&lines(factor, 1.0), &lines(1.0, 1.0))[0].verdict();
+        assert_eq!(verdict(1.2), Verdict::Holds);
+        assert_eq!(verdict(0.5), Verdict::DoesNotHold);
+    }
+
+    #[test]
+    fn half_the_link_is_where_mathis_puts_it() {
+        // (1460 x 8 / 0.08 / 311e6)^2 x 1.5 = 3.3e-7 on the OC-12, between points half a decade apart.
+        let (holds, words) = halves(&lines(1.0, 1.0)).unwrap();
+        assert!(holds && words.contains("e-7 on T3"), "{words}");
+    }
+
+    #[test]
+    fn links_that_all_bear_the_same_loss_are_seen() {
+        let same = vec![lines(1.0, 1.0)[0].clone(); 3];
+        assert!(!halves(&same).unwrap().0);
+    }
+}

@@ -193,3 +193,32 @@ fn striping_wins(lines: &[Line]) -> Option<(bool, String)> {
         words,
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::Verdict;
+
+    /// Curves with the time of each step at a loss.
+    fn curves(time: impl Fn(usize, f64) -> f64) -> Vec<Line> {
+        let line = |step: usize| {
+            let places = losses().map(|loss| (loss, time(step, loss))).collect();
+            Line::formula(LABELS[step], Origin::Formula, places)
+        };
+        (0..LABELS.len()).map(line).collect()
+    }
+
+    #[test]
+    fn each_range_of_losses_is_judged_by_itself() {
+        let tuned = curves(|step, _| if step < TUNED { 1000.0 } else { 20.0 });
+        assert_eq!(tuning(&tuned).verdict(), Verdict::Holds);
+        assert_eq!(striping(&tuned).verdict(), Verdict::DoesNotHold);
+        let lossy = curves(|step, loss| match step {
+            STRIPED => 20.0,
+            TUNED.. if loss < 2e-5 => 20.0,
+            _ => 1000.0,
+        });
+        assert_eq!(tuning(&lossy).verdict(), Verdict::InPart);
+        assert_eq!(striping(&lossy).verdict(), Verdict::Holds);
+    }
+}
