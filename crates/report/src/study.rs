@@ -33,15 +33,6 @@ pub fn tables(studies: &[Studied]) -> Vec<(String, String)> {
     studies.iter().map(table).collect()
 }
 
-/// What a verdict is called, for style sheets and counts.
-fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Holds => "holds",
-        Verdict::InPart => "in part",
-        Verdict::DoesNotHold => "does not hold",
-    }
-}
-
 /// What it took.
 fn cost(study: &Studied) -> String {
     format!(

@@ -1,5 +1,7 @@
 //! Whether what was found then is found again.
 
+use std::fmt;
+
 /// A statement of the document, the rule that decides about it, and what the rule saw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
@@ -29,6 +31,16 @@ pub enum Verdict {
     InPart,
     /// None does.
     DoesNotHold,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Verdict::Holds => "holds",
+            Verdict::InPart => "holds in part",
+            Verdict::DoesNotHold => "does not hold",
+        })
+    }
 }
 
 impl Check {
@@ -66,16 +78,12 @@ impl Finding {
         }
     }
 
-    /// The verdict with its figures: `holds in part: ...; but ...`.
-    pub fn sentence(&self) -> String {
+    /// What was seen: what holds before what does not.
+    pub fn seen(&self) -> String {
         match self.verdict() {
-            Verdict::Holds => format!("holds: {}", self.words(true)),
-            Verdict::InPart => format!(
-                "holds in part: {}; but {}",
-                self.words(true),
-                self.words(false)
-            ),
-            Verdict::DoesNotHold => format!("does not hold: {}", self.words(false)),
+            Verdict::Holds => self.words(true),
+            Verdict::InPart => format!("{}; but {}", self.words(true), self.words(false)),
+            Verdict::DoesNotHold => self.words(false),
         }
     }
 
@@ -110,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sentence_tells_what_holds_before_what_does_not() {
+    fn what_was_seen_tells_what_holds_before_what_does_not() {
         let checks = vec![
             Check::new(false, "the second moves to 9".to_owned()),
             Check::new(true, "the first lies at 8".to_owned()),
@@ -120,8 +128,9 @@ mod tests {
             rule: "",
             checks,
         };
-        let sentence = "holds in part: the first lies at 8; but the second moves to 9";
-        assert_eq!(finding.sentence(), sentence);
+        let seen = "the first lies at 8; but the second moves to 9";
+        assert_eq!(finding.seen(), seen);
+        assert_eq!(finding.verdict().to_string(), "holds in part");
     }
 
     #[test]

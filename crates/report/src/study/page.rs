@@ -4,7 +4,7 @@ use lab::study::{Figure, Finding, Studied};
 use maud::{Markup, html};
 use record::Origin;
 
-use super::{cost, count, seeds, word};
+use super::{cost, count, seeds};
 use crate::html::{around, facts, parts};
 use crate::plot::PlotError;
 use crate::plot::lines::lines;
@@ -47,8 +47,11 @@ fn figure(figure: &Figure) -> Result<Markup, PlotError> {
 
 fn finding(finding: &Finding) -> Markup {
     html! {
-        div.why data-verdict=(word(finding.verdict())) {
-            p { "\u{201c}" (finding.claim) "\u{201d} " strong { (finding.sentence()) "." } }
+        div.why {
+            p {
+                "\u{201c}" (finding.claim) "\u{201d} "
+                strong { (finding.verdict().to_string()) } ": " (finding.seen()) "."
+            }
             p.note { "Rule: " (finding.rule) }
         }
     }

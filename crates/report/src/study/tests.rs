@@ -68,21 +68,25 @@ fn a_table_has_a_line_for_each_point_and_quotes_what_has_commas() {
 
 #[test]
 fn every_text_has_the_verdict_with_its_figures() {
-    let sentence = "holds in part: it falls to 4; but not below 3";
+    let seen = "it falls to 4; but not below 3";
     let origin = record::Origin::here(Vec::new(), Some(1));
     let page = page(&[study()], &origin).unwrap();
-    assert!(page.contains(sentence) && page.contains("a &lt;b&gt;"));
+    assert!(
+        page.contains(seen)
+            && page.contains("<strong>holds in part</strong>")
+            && page.contains("a &lt;b&gt;")
+    );
     assert!(page.contains("<svg") && !page.contains("a <b>"));
     let text = markdown(&[study()], &origin);
     assert!(
-        text.contains(sentence) && text.contains("(made-up.svg)"),
+        text.contains(seen) && text.contains("**holds in part**") && text.contains("(made-up.svg)"),
         "{text}"
     );
     assert!(
         text.contains("6 simulations, 1.50 s of processor time"),
         "{text}"
     );
-    assert!(summary(&[study()]).contains("in part        It falls."));
+    assert!(summary(&[study()]).contains("holds in part  It falls."));
 }
 
 #[test]

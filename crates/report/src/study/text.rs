@@ -5,7 +5,7 @@ use std::fmt::Write;
 use lab::study::{Figure, Finding, Studied};
 use record::Origin;
 
-use super::{cost, count, seeds, word};
+use super::{cost, count, seeds};
 
 /// For the terminal: a line for each finding.
 pub fn summary(studies: &[Studied]) -> String {
@@ -14,7 +14,7 @@ pub fn summary(studies: &[Studied]) -> String {
         let _ = writeln!(text, "{}: {}", study.name, study.title);
         let findings = study.figures.iter().flat_map(|figure| &figure.findings);
         for finding in findings {
-            let verdict = word(finding.verdict());
+            let verdict = finding.verdict();
             let _ = writeln!(text, "  {verdict:<13}  {}", finding.claim);
         }
     }
@@ -65,9 +65,10 @@ fn figure(text: &mut String, figure: &Figure) {
 fn finding(text: &mut String, finding: &Finding) {
     let _ = writeln!(
         text,
-        "- \"{}\" **{}.**\n  Rule: {}",
+        "- \"{}\" **{}**: {}.\n  Rule: {}",
         finding.claim,
-        finding.sentence(),
+        finding.verdict(),
+        finding.seen(),
         finding.rule
     );
 }
