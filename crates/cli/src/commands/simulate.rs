@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &Simulate) -> Result<ExitCode, Failure> {
     let (cells, runs) = (grid.cells(), grid.runs()?);
     campaign::check(&cells)?;
     refuse_for_many(arguments, cells.len())?;
-    let cache = cache(arguments)?;
+    let cache = cache(arguments.cache.as_deref(), arguments.no_cache)?;
     let stop = Stop::listen()?;
     let mut progress = CampaignProgress::new(runs.len());
     let finished = campaign::run(&runs, cache.as_ref(), stop.flag(), &mut |seen| {
@@ -126,11 +126,14 @@ fn fixed(window: Window) -> Option<units::Bytes> {
 
 /// The folder of finished runs. One that was asked for has to work; the default one may be missing,
 /// which is said.
-fn cache(arguments: &Simulate) -> Result<Option<Cache>, CacheError> {
-    if arguments.no_cache {
+pub(super) fn cache(
+    folder: Option<&Path>,
+    keep_nothing: bool,
+) -> Result<Option<Cache>, CacheError> {
+    if keep_nothing {
         return Ok(None);
     }
-    if let Some(folder) = &arguments.cache {
+    if let Some(folder) = folder {
         return Cache::open(folder).map(Some);
     }
     Ok(Cache::open_default()
@@ -143,7 +146,7 @@ fn cache(arguments: &Simulate) -> Result<Option<Cache>, CacheError> {
         .ok())
 }
 
-fn warn(finished: &Finished) {
+pub(super) fn warn(finished: &Finished) {
     if let Some(error) = &finished.not_kept {
         eprintln!("warning: not every finished run could be kept: {error}");
     }
