@@ -239,9 +239,9 @@ impl Scoreboard {
         let overtaken = |repair: &Repair| {
             self.has_arrived(repair.number, una) || self.top >= repair.highest + DUPLICATES
         };
-        let early = self.repairs.iter().take(REPAIRS_AT_ONCE);
-        let settled = early.enumerate().filter(|(_, repair)| overtaken(repair));
-        let settled = settled.last().map_or(0, |(index, _)| index + 1);
+        let early = 0..self.repairs.len().min(REPAIRS_AT_ONCE);
+        let latest = early.rev().find(|index| overtaken(&self.repairs[*index]));
+        let settled = latest.map_or(0, |index| index + 1);
         let mut lost = 0;
         for _ in 0..settled {
             let Some(Repair { number, .. }) = self.repairs.pop_front() else {
