@@ -5,7 +5,7 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::process::ExitCode;
 
-use lab::campaign::{self, Cache, CacheError, Finished, Grid, Plan, Ran};
+use lab::campaign::{self, Cache, CacheError, Finished, Grid, LogForm, Plan, Ran};
 use observe::Window;
 use path::PathSpec;
 use record::simulate::{Cell, Run};
@@ -24,6 +24,7 @@ pub(crate) fn run(arguments: &Simulate) -> Result<ExitCode, Failure> {
     campaign::check(&cells)?;
     refuse_for_many(arguments, cells.len())?;
     let cache = cache(arguments)?;
+    let log = arguments.log.as_deref().map(Log::create).transpose()?;
     let stop = Stop::listen()?;
     let mut progress = CampaignProgress::new(runs.len());
     let finished = campaign::run(&runs, cache.as_ref(), stop.flag(), &mut |seen| {
@@ -33,8 +34,8 @@ pub(crate) fn run(arguments: &Simulate) -> Result<ExitCode, Failure> {
     let finished = finished?;
     warn(&finished);
     let document = document(arguments, &grid, &cells, &finished.runs);
-    if let Some(file) = &arguments.log {
-        write_log(&cells[0], file, &stop)?;
+    if let Some(log) = log {
+        log.write(&cells[0], &stop)?;
     }
     if let Some(folder) = &arguments.plots {
         output::write_plots(&document, folder)?;
@@ -58,12 +59,27 @@ fn refuse_for_many(arguments: &Simulate, cells: usize) -> Result<(), Failure> {
     }
 }
 
-/// The run of the first seed once more, because what is kept of a run is not its packets.
-fn write_log(scenario: &Scenario, file: &Path, stop: &Stop) -> Result<(), Failure> {
-    let out = File::create(file).map_err(|error| Failure::file(file, &error))?;
-    campaign::log(scenario, stop.flag(), &mut BufWriter::new(out))?;
-    eprintln!("wrote {}", file.display());
-    Ok(())
+/// The file of a log, which is opened before hours are spent on runs.
+struct Log<'a> {
+    file: &'a Path,
+    out: BufWriter<File>,
+}
+
+impl<'a> Log<'a> {
+    fn create(file: &'a Path) -> Result<Self, Failure> {
+        let out = File::create(file).map_err(|error| Failure::file(file, &error))?;
+        Ok(Log {
+            file,
+            out: BufWriter::new(out),
+        })
+    }
+
+    /// The run of the first seed once more, because what is kept of a run is not its packets.
+    fn write(mut self, scenario: &Scenario, stop: &Stop) -> Result<(), Failure> {
+        campaign::log(scenario, LogForm::of(self.file), stop.flag(), &mut self.out)?;
+        eprintln!("wrote {}", self.file.display());
+        Ok(())
+    }
 }
 
 fn grid(arguments: &Simulate) -> Result<Grid, Failure> {
@@ -77,6 +93,7 @@ fn grid(arguments: &Simulate) -> Result<Grid, Failure> {
     if let Some(segments) = arguments.initial_window {
         base.tcp.initial_window = segments;
     }
+    base.class = arguments.class;
     base.work = work(arguments);
     let plan = Plan {
         duration: arguments.duration,
