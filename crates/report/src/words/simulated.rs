@@ -8,6 +8,9 @@ use units::Span;
 use super::{plain, point};
 use crate::figure::{self, RateUnit};
 
+/// The class of service of who asks for none: not worth a word.
+const BEST_EFFORT: &str = "best-effort";
+
 /// A setting in a few words: `8 streams with automatic windows, sack`.
 pub fn setting(setting: &SimulatedSetting) -> String {
     let variant = plain(&setting.variant);
@@ -28,7 +31,11 @@ pub fn terms(scenario: &Terms) -> String {
         true => format!(", counted from {from}"),
         false => String::new(),
     };
-    format!("{until}{warmup}; {}", seeds(&scenario.seeds))
+    let class = match scenario.class.as_str() {
+        BEST_EFFORT => String::new(),
+        class => format!("; class {}", plain(class)),
+    };
+    format!("{until}{warmup}{class}; {}", seeds(&scenario.seeds))
 }
 
 fn seeds(seeds: &[u64]) -> String {
