@@ -20,7 +20,8 @@ use crate::stop::Stop;
 
 pub(crate) fn run(arguments: &Simulate) -> Result<ExitCode, Failure> {
     let grid = grid(arguments)?;
-    let (cells, runs) = (grid.cells(), grid.runs()?);
+    let (cells, mut runs) = (grid.cells(), grid.runs()?);
+    runs.extend(grid.alone());
     campaign::check(&cells)?;
     refuse_for_many(arguments, cells.len())?;
     let cache = cache(arguments)?;
@@ -173,21 +174,21 @@ fn warn(finished: &Finished) {
     }
 }
 
+/// The document of all `runs`: those of the cells, then the cross traffic alone.
 fn document(arguments: &Simulate, grid: &Grid, cells: &[Scenario], runs: &[Ran]) -> AnyDocument {
     let origin = output::origin(arguments.seed);
     let shapes: Vec<Run<'_>> = runs.iter().map(shape).collect();
+    let seeds = usize::try_from(grid.seeds).unwrap_or(usize::MAX);
+    let mut chunks = shapes.chunks(seeds);
+    let of_cells: Vec<&[Run<'_>]> = chunks.by_ref().take(cells.len()).collect();
+    let alone = chunks.next().unwrap_or_default();
     let cpu = campaign::process_cpu();
-    match cells {
-        [only] => Document::new(origin, Body::new(only, &shapes, cpu)).into(),
-        _ => {
-            let seeds = shapes.chunks(runs.len().div_ceil(cells.len()).max(1));
-            let cells = cells
-                .iter()
-                .zip(seeds)
-                .map(|(cell, runs)| Cell::new(cell, runs));
-            Document::new(origin, Campaign::new(&grid.base, cells.collect(), cpu)).into()
-        }
+    if let ([cell], [runs]) = (cells, &of_cells[..]) {
+        return Document::new(origin, Body::new(cell, runs, alone, cpu)).into();
     }
+    let cells = cells.iter().zip(of_cells);
+    let cells = cells.map(|(cell, runs)| Cell::new(cell, runs, alone));
+    Document::new(origin, Campaign::new(&grid.base, cells.collect(), cpu)).into()
 }
 
 fn shape(ran: &Ran) -> Run<'_> {
