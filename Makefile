@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
 
-.PHONY: demo build test check peers bench bench-sim agreement clean
+.PHONY: demo build test check peers bench bench-sim agreement studies clean
 
 demo: build
 	./target/release/trunkline demo
@@ -35,6 +35,10 @@ bench-sim: build
 
 agreement: build
 	python3 bench/agreement.py
+
+# The figures of published studies and whether their findings hold: about five minutes of one processor.
+studies: build
+	./target/release/trunkline study --out target/studies
 
 clean:
 	$(CARGO) clean

@@ -1,6 +1,7 @@
 //! What can be written after `trunkline`. Flags mean what iperf3's users expect.
 
 mod simulate;
+mod study;
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -14,6 +15,7 @@ use observe::{StreamCount, Window};
 use units::{Bytes, Rate, Span};
 
 pub(crate) use simulate::{Compat, DURATION_MAX, Simulate};
+pub(crate) use study::Study;
 
 /// Finds how bulk data moves fastest over a long, fat network, and what limits it.
 ///
@@ -35,6 +37,7 @@ pub(crate) enum Command {
     Measure(Measure),
     Emulate(Emulate),
     Simulate(Box<Simulate>),
+    Study(Study),
     Report(Report),
 }
 

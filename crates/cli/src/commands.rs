@@ -6,4 +6,5 @@ pub(crate) mod measure;
 pub(crate) mod report;
 pub(crate) mod serve;
 pub(crate) mod simulate;
+pub(crate) mod study;
 pub(crate) mod tune;

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use emu::EmuError;
 use lab::LabError;
 use lab::campaign::{CacheError, CampaignError, LogError};
+use lab::study::StudyError;
 use net::BindError;
 use observe::{Fault, TargetError};
 use path::PathError;
@@ -192,6 +193,19 @@ impl From<LogError> for Failure {
             LogError::Scenario(error) => Failure::from(error),
             LogError::Write(_) => Failure::new(Exit::Failed, &error, None),
             LogError::Cancelled { .. } => Failure::new(Exit::Stopped, &error, None),
+        }
+    }
+}
+
+impl From<StudyError> for Failure {
+    fn from(error: StudyError) -> Self {
+        match error {
+            StudyError::Path(error) => Failure::from(error),
+            StudyError::Scenario(error) => Failure::from(error),
+            error @ StudyError::Unknown(_) => {
+                let hint = "leave the names out to run all of them".to_owned();
+                Failure::new(Exit::WrongRequest, &error, Some(hint))
+            }
         }
     }
 }

@@ -4,7 +4,7 @@
 //! `sim:PATH` a path in virtual time. All come out as a [`Target`], and nobody who drives one has to
 //! know which it is.
 //!
-//! [`campaign`] runs scenarios by themselves, many at once.
+//! [`campaign`] runs scenarios by themselves, many at once; [`study`] those of published studies.
 //!
 //! Left out: other tools' servers, and on emulated paths all cross traffic but best-effort streams,
 //! which is refused.
@@ -20,6 +20,7 @@ mod live;
 mod name;
 mod network;
 mod simulated;
+pub mod study;
 
 pub use emulated::EmulatedPath;
 pub use error::LabError;

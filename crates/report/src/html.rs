@@ -6,9 +6,9 @@
 mod campaign;
 mod demo;
 mod emulation;
-mod facts;
+pub(crate) mod facts;
 mod measure;
-mod parts;
+pub(crate) mod parts;
 mod simulate;
 mod tune;
 
@@ -32,13 +32,8 @@ pub fn page(document: &AnyDocument) -> Result<String, PlotError> {
         AnyDocument::Simulate(document) => ("simulate", simulate::body(&document.body)?),
         AnyDocument::Campaign(document) => ("campaign", campaign::body(&document.body)?),
     };
-    let head = Head {
-        kind,
-        target: target(document),
-    };
-    Ok(head
-        .around(&html! { (body) (facts::section(document.origin())) })
-        .into_string())
+    let body = html! { (body) (facts::section(document.origin())) };
+    Ok(around(kind, target(document), &body).into_string())
 }
 
 fn target(document: &AnyDocument) -> &str {
@@ -52,30 +47,24 @@ fn target(document: &AnyDocument) -> &str {
     }
 }
 
-struct Head<'a> {
-    kind: &'a str,
-    target: &'a str,
-}
-
-impl Head<'_> {
-    fn around(&self, body: &Markup) -> Markup {
-        html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content="light dark";
-                    title { "trunkline " (self.kind) ": " (self.target) }
-                    style { (PreEscaped(STYLE)) }
+/// A whole page around `body`.
+pub(crate) fn around(kind: &str, title: &str, body: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "trunkline " (kind) ": " (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header {
+                    p.kind { "trunkline " (kind) }
+                    h1 { (title) }
                 }
-                body {
-                    header {
-                        p.kind { "trunkline " (self.kind) }
-                        h1 { (self.target) }
-                    }
-                    main { (body) }
-                }
+                main { (body) }
             }
         }
     }

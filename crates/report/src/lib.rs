@@ -7,13 +7,14 @@
 //! What is left out: plots in the terminal, and pages over many documents.
 //!
 //! Reading order: [`figure`] and [`words`] (numbers and sentences), [`comparison`] and
-//! [`grid`], [`terminal`], [`plot`], [`html`].
+//! [`grid`], [`terminal`], [`plot`], [`html`], [`study`].
 
 pub mod comparison;
 pub mod figure;
 pub mod grid;
 pub mod html;
 pub mod plot;
+pub mod study;
 pub mod terminal;
 pub mod words;
 

@@ -10,6 +10,7 @@ pub mod axis;
 pub mod canvas;
 pub mod compare;
 pub mod legend;
+pub mod lines;
 pub mod palette;
 pub mod rates;
 pub mod round_trips;

@@ -80,6 +80,9 @@ pub struct TcpSettings {
     pub starts: Starts,
     /// Whether a timeout forgets what was selectively acknowledged (RFC 2018 section 8 allows both).
     pub timeout_forgets: bool,
+    /// Whether what arrives later tells that a repeated segment was lost again (RFC 8985, RACK), or only
+    /// a timeout does (RFC 6675).
+    pub watches_repairs: bool,
 }
 
 /// What makes a window grow.
@@ -182,6 +185,7 @@ impl TcpSettings {
             start_within: Span::from_millis(10),
             starts: Starts::Seeded,
             timeout_forgets: false,
+            watches_repairs: true,
         }
     }
 
@@ -205,6 +209,7 @@ impl TcpSettings {
             start_within: Span::from_secs(1),
             starts: Starts::ParkMiller,
             timeout_forgets: true,
+            watches_repairs: false,
         }
     }
 }

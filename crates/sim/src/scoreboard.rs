@@ -1,5 +1,6 @@
 //! What a sender knows about the segments beyond the acknowledged ones (RFC 6675 sections 3 and 4).
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::bits::BitRing;
@@ -37,7 +38,20 @@ pub(crate) struct Scoreboard {
     repair_from: u32,
     /// The blocks of the latest acknowledgements: mostly they come again, a little longer.
     seen: [Block; 4],
+    /// Segments that were sent again and are not settled, in the order of sending.
+    repairs: VecDeque<Repair>,
 }
+
+/// A segment that was sent again.
+#[derive(Debug, Clone, Copy)]
+struct Repair {
+    number: u32,
+    /// One beyond the highest segment sent before.
+    highest: u32,
+}
+
+/// How many of the earliest repairs are looked at for each acknowledgement; the rest wait their turn.
+const REPAIRS_AT_ONCE: usize = 64;
 
 impl Scoreboard {
     /// Whether it holds nothing.
@@ -57,6 +71,7 @@ impl Scoreboard {
         ) = (0, 0, 0);
         (self.top, self.edge, self.repair_from) = (una, una, una);
         self.seen = Default::default();
+        self.repairs.clear();
     }
 
     /// All below `una` is acknowledged; it was `before` until now. Tells how much of it was
@@ -183,6 +198,7 @@ impl Scoreboard {
         self.repeated.reserve(una, next);
         self.repeated.remove_range(una, next);
         self.repeated_count = 0;
+        self.repairs.clear();
         self.rise_to(una);
         self.repair_from = una;
         self.move_edge(next);
@@ -213,6 +229,44 @@ impl Scoreboard {
         }
         self.repair_from = self.edge.max(una);
         None
+    }
+
+    /// Finds segments that were lost when they were sent again; tells how many.
+    ///
+    /// Source: the idea of RFC 8985 (RACK), without its clock. A path here keeps the order of packets, so
+    /// what was sent before something that has arrived has arrived as well, or is lost.
+    pub(crate) fn lose_repairs(&mut self, una: u32) -> u32 {
+        let overtaken = |repair: &Repair| {
+            self.has_arrived(repair.number, una) || self.top >= repair.highest + DUPLICATES
+        };
+        let early = 0..self.repairs.len().min(REPAIRS_AT_ONCE);
+        let latest = early.rev().find(|index| overtaken(&self.repairs[*index]));
+        let settled = latest.map_or(0, |index| index + 1);
+        let mut lost = 0;
+        for _ in 0..settled {
+            let Some(Repair { number, .. }) = self.repairs.pop_front() else {
+                break;
+            };
+            if !self.has_arrived(number, una) && self.repeated.contains(number) {
+                self.repeated.remove_range(number, number + 1);
+                self.repeated_count -= 1;
+                self.repair_from = self.repair_from.min(number);
+                lost += 1;
+            }
+        }
+        lost
+    }
+
+    fn has_arrived(&self, number: u32, una: u32) -> bool {
+        number < una || self.sacked.contains(number)
+    }
+
+    /// A segment was sent again, after all below `highest` were sent; [`lose_repairs`] will look after it.
+    ///
+    /// [`lose_repairs`]: Scoreboard::lose_repairs
+    pub(crate) fn repeat_watched(&mut self, number: u32, highest: u32) {
+        self.repairs.push_back(Repair { number, highest });
+        self.repeat(number);
     }
 
     /// A segment was sent again.
@@ -276,6 +330,33 @@ mod tests {
         board.acknowledge(4, 10);
         assert!(board.is_clear(10));
         assert_eq!(board.pipe(10, 10), 0);
+    }
+
+    #[test]
+    fn what_was_sent_before_something_that_arrived_is_lost_if_it_has_not() {
+        let mut board = two_holes();
+        board.judge(0, LossRule::Forward);
+        board.repeat_watched(0, 10);
+        board.repeat_watched(4, 10);
+        assert_eq!(board.lose_repairs(0), 0);
+        // The second repair arrives, the first has not.
+        board.sack(0, 10, &[block(1, 7)], |_| {});
+        assert_eq!(board.lose_repairs(0), 1);
+        assert_eq!(board.next_lost(0), Some(0));
+        // 7, 8, 9 are on the way; 0 will be once more.
+        assert_eq!(board.pipe(0, 10), 3);
+    }
+
+    #[test]
+    fn a_repair_is_lost_when_three_newer_segments_have_arrived() {
+        let mut board = two_holes();
+        board.judge(0, LossRule::ThirdAbove);
+        board.repeat_watched(0, 10);
+        board.sack(0, 13, &[block(5, 12), block(1, 4)], |_| {});
+        assert_eq!(board.lose_repairs(0), 0);
+        board.sack(0, 13, &[block(5, 13), block(1, 4)], |_| {});
+        assert_eq!(board.lose_repairs(0), 1);
+        assert_eq!(board.next_lost(0), Some(0));
     }
 
     #[test]

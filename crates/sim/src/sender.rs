@@ -24,6 +24,8 @@ pub(crate) struct Rules {
     pub timeout_floor: TimeoutFloor,
     /// A timeout forgets what was selectively acknowledged.
     pub timeout_forgets: bool,
+    /// What arrives later tells that a repeated segment was lost again (RFC 8985).
+    pub watches_repairs: bool,
     /// The most that each may send at.
     pub pacing_max: Option<Rate>,
 }
@@ -408,6 +410,9 @@ impl Sender {
             }
             delivered += newly;
         }
+        if self.tainted && self.rules.watches_repairs {
+            lost += self.rare.board.lose_repairs(self.una);
+        }
         (delivered, lost)
     }
 
@@ -575,7 +580,10 @@ impl Sender {
         let lost = repairs.then(|| self.rare.board.next_lost(self.una));
         self.must_repair = false;
         if let Some(number) = lost.flatten() {
-            self.rare.board.repeat(number);
+            match self.rules.watches_repairs {
+                true => self.rare.board.repeat_watched(number, self.highest),
+                false => self.rare.board.repeat(number),
+            }
             self.rare.tally.retransmitted += 1;
             return Some(Outgoing {
                 number,

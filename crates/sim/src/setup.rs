@@ -168,6 +168,7 @@ fn rules(tcp: &TcpSettings, pacing_max: Option<Rate>) -> Rules {
         timestamps: tcp.timestamps,
         timeout_floor: tcp.timeout_floor,
         timeout_forgets: tcp.timeout_forgets,
+        watches_repairs: tcp.watches_repairs,
         pacing_max,
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &Simulate) -> Result<ExitCode, Failure> {
     runs.extend(grid.alone());
     campaign::check(&cells)?;
     refuse_for_many(arguments, cells.len())?;
-    let cache = cache(arguments)?;
+    let cache = cache(arguments.cache.as_deref(), arguments.no_cache)?;
     let log = arguments.log.as_deref().map(Log::create).transpose()?;
     let stop = Stop::listen()?;
     let mut progress = CampaignProgress::new(runs.len());
@@ -144,11 +144,14 @@ fn fixed(window: Window) -> Option<units::Bytes> {
 
 /// The folder of finished runs. One that was asked for has to work; the default one may be missing,
 /// which is said.
-fn cache(arguments: &Simulate) -> Result<Option<Cache>, CacheError> {
-    if arguments.no_cache {
+pub(super) fn cache(
+    folder: Option<&Path>,
+    keep_nothing: bool,
+) -> Result<Option<Cache>, CacheError> {
+    if keep_nothing {
         return Ok(None);
     }
-    if let Some(folder) = &arguments.cache {
+    if let Some(folder) = folder {
         return Cache::open(folder).map(Some);
     }
     Ok(Cache::open_default()
@@ -161,7 +164,7 @@ fn cache(arguments: &Simulate) -> Result<Option<Cache>, CacheError> {
         .ok())
 }
 
-fn warn(finished: &Finished) {
+pub(super) fn warn(finished: &Finished) {
     if let Some(error) = &finished.not_kept {
         eprintln!("warning: not every finished run could be kept: {error}");
     }

@@ -57,6 +57,8 @@ pub struct SimulatedTcp {
     pub starts: Starts,
     /// Whether a timeout forgets what was selectively acknowledged.
     pub timeout_forgets: bool,
+    /// What arrives later tells that a repeated segment was lost again.
+    pub watches_repairs: bool,
 }
 
 /// What a least timeout bounds.
@@ -145,6 +147,7 @@ impl From<&sim::TcpSettings> for SimulatedTcp {
             start_within_seconds: tcp.start_within.as_secs_f64(),
             starts: tcp.starts.into(),
             timeout_forgets: tcp.timeout_forgets,
+            watches_repairs: tcp.watches_repairs,
         }
     }
 }

@@ -20,10 +20,14 @@ pub struct Axis {
 enum Labels {
     Decimals(usize),
     PowersOfTwo,
+    PowersOfTen,
 }
 
 /// Values beyond this are drawn at the edge: no real path comes near, and ticks stay computable.
 const ABSURD: f64 = 1e15;
+
+/// Room beside the first and the last power of ten for a dot, in powers of ten.
+const EDGE: f64 = 0.05;
 
 impl Axis {
     /// The smallest range of whole ticks, `about` of them, that holds `low` to `high`.
@@ -67,11 +71,26 @@ impl Axis {
         }
     }
 
+    /// Base-10 logarithms of `low` to `high`, a tick at every power of ten. What is not above zero has
+    /// no logarithm and is drawn at the lower end.
+    pub fn powers_of_ten(low: f64, high: f64) -> Self {
+        let exponent = |value: f64| value.clamp(1e-15, ABSURD).log10();
+        let (low, high) = ordered(exponent(low), exponent(high));
+        let (low, high) = ((low + 1e-6).floor(), (high - 1e-6).ceil());
+        Axis {
+            low: low - EDGE,
+            high: high + EDGE,
+            ticks: multiples(low, high, 1.0),
+            labels: Labels::PowersOfTen,
+        }
+    }
+
     /// The label of the tick at `value`.
     pub fn label(&self, value: f64) -> String {
         match self.labels {
             Labels::Decimals(decimals) => format!("{value:.decimals$}"),
             Labels::PowersOfTwo => format!("{:.0}", value.exp2()),
+            Labels::PowersOfTen => power_of_ten(value.round() as i32),
         }
     }
 
@@ -115,6 +134,26 @@ impl ValueFormatter<f64> for Axis {
     fn format_ext(&self, value: &f64) -> String {
         self.label(*value)
     }
+}
+
+/// In full where that is short, else with the exponent raised.
+fn power_of_ten(exponent: i32) -> String {
+    match exponent {
+        0..=4 => format!("{:.0}", 10_f64.powi(exponent)),
+        -2..0 => 10_f64.powi(exponent).to_string(),
+        _ => format!("10{}", raised(exponent)),
+    }
+}
+
+fn raised(number: i32) -> String {
+    let raise = |digit| match digit {
+        '-' => '\u{207b}',
+        '1' => '\u{b9}',
+        '2' => '\u{b2}',
+        '3' => '\u{b3}',
+        digit => char::from_u32(0x2070 + digit.to_digit(10).unwrap_or(0)).unwrap_or(digit),
+    };
+    number.to_string().chars().map(raise).collect()
 }
 
 /// Finite, in order and not the same.
@@ -182,6 +221,23 @@ mod tests {
         let axis = Axis::powers_of_two(20.0);
         let labels: Vec<String> = axis.ticks.iter().map(|t| axis.label(*t)).collect();
         assert_eq!(labels, ["1", "2", "4", "8", "16", "32"]);
+    }
+
+    #[test]
+    fn decades_have_a_tick_each() {
+        let labels = |axis: Axis| -> Vec<String> {
+            axis.ticks.iter().map(|tick| axis.label(*tick)).collect()
+        };
+        let losses = labels(Axis::powers_of_ten(1e-4, 1e-1));
+        assert_eq!(
+            losses,
+            ["10\u{207b}\u{2074}", "10\u{207b}\u{b3}", "0.01", "0.1"]
+        );
+        assert_eq!(
+            labels(Axis::powers_of_ten(13.0, 900.0)),
+            ["10", "100", "1000"]
+        );
+        assert_eq!(labels(Axis::powers_of_ten(0.0, 1.0)).len(), 16);
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub enum Mark {
     Area(RGBColor),
     /// A line.
     Line(RGBColor),
+    /// A dashed line.
+    Dashes(RGBColor),
     /// Dots.
     Dot(RGBColor),
     /// A ring around the chosen one.
@@ -84,6 +86,13 @@ fn draw(area: &Area<'_>, entry: &Entry, (x, y): (i32, i32)) -> Result<(), PlotEr
         Mark::Line(colour) => {
             let line = vec![(x, y), (x + 32, y)];
             area.draw(&PathElement::new(line, colour.stroke_width(5)))
+        }
+        Mark::Dashes(colour) => {
+            let dash = |from: i32| {
+                let line = vec![(x + from, y), (x + from + 8, y)];
+                area.draw(&PathElement::new(line, colour.stroke_width(4)))
+            };
+            [0, 12, 24].into_iter().try_for_each(dash)
         }
         Mark::Dot(colour) => area.draw(&Circle::new(middle, 9, colour.filled())),
         Mark::Ring(colour) => area.draw(&Circle::new(middle, 13, colour.stroke_width(5))),

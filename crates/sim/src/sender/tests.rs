@@ -8,6 +8,7 @@ const RULES: Rules = Rules {
     timestamps: true,
     timeout_floor: TimeoutFloor::Whole(Span::from_millis(200)),
     timeout_forgets: false,
+    watches_repairs: true,
     pacing_max: None,
 };
 

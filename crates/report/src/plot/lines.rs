@@ -1,0 +1,186 @@
+//! The curves of one panel of a study.
+
+use lab::study::figure::{Line, Origin, Panel, Point, Scale, Steps};
+use plotters::element::{Circle, PathElement};
+use plotters::style::{Color, RGBColor};
+
+use crate::plot::PlotError;
+use crate::plot::axis::Axis;
+use crate::plot::canvas::{Chart, Frame, draw, frame};
+use crate::plot::legend::{Entry, Mark, legend};
+use crate::plot::palette::{self, INK};
+
+const HEIGHT: u32 = 800;
+/// Above this many points on a line, dots would hide it and whiskers each other.
+const DOTS_MAX: usize = 16;
+/// Length of a dash and of the gap behind it, in shares of the axes.
+const DASH: f64 = 0.012;
+
+/// The panel as SVG: lines with the standard deviation over the seeds, formulas dashed.
+///
+/// # Errors
+/// When the drawing library fails.
+pub fn lines(panel: &Panel) -> Result<String, PlotError> {
+    let x = axis(&panel.x, panel, |point| (point.x, point.x), 8);
+    let y = axis(&panel.y, panel, reach, 5);
+    draw(HEIGHT, |sheet| {
+        let below = legend(sheet, &entries(panel))?;
+        let axes = Frame {
+            x: &x,
+            x_title: Some(panel.x.title),
+            y: &y,
+            y_title: panel.y.title,
+        };
+        let mut chart = frame(&below, &axes, |_| Ok(()))?;
+        let sheet = Sheet {
+            panel,
+            x: &x,
+            y: &y,
+        };
+        (0..panel.lines.len()).try_for_each(|index| sheet.line(&mut chart, index))
+    })
+}
+
+/// From the lower to the upper end of what is drawn of a point.
+fn reach(point: &Point) -> (f64, f64) {
+    let spread = point.spread.unwrap_or(0.0);
+    (point.y, point.y + spread)
+}
+
+fn axis(scale: &Scale, panel: &Panel, ends: fn(&Point) -> (f64, f64), about: usize) -> Axis {
+    let points = || panel.lines.iter().flat_map(|line| &line.points).map(ends);
+    let low = points().map(|(low, _)| low).reduce(f64::min).unwrap_or(0.0);
+    let high = points()
+        .map(|(_, high)| high)
+        .reduce(f64::max)
+        .unwrap_or(1.0);
+    match scale.steps {
+        Steps::Even => Axis::whole(0.0, high, about),
+        Steps::Decades => Axis::powers_of_ten(low, high),
+        Steps::Doublings => Axis::powers_of_two(high),
+    }
+}
+
+fn colour(panel: &Panel, index: usize) -> RGBColor {
+    match panel.lines[index].origin {
+        Origin::Runs => of_runs(index),
+        Origin::FormulaOf(other) => of_runs(other),
+        Origin::Formula => INK,
+    }
+}
+
+/// The seventh colour, yellow, is too weak for a thin line.
+fn of_runs(index: usize) -> RGBColor {
+    match index {
+        6 => INK,
+        index => palette::series(index),
+    }
+}
+
+/// A formula has the colour of its line, dashed.
+fn entries(panel: &Panel) -> Vec<Entry> {
+    let lines = panel.lines.iter().enumerate();
+    let entry = |(index, line): (usize, &Line)| {
+        let colour = colour(panel, index);
+        let mark = match line.origin {
+            Origin::Runs => Mark::Line(colour),
+            Origin::FormulaOf(_) | Origin::Formula => Mark::Dashes(colour),
+        };
+        Entry::new(mark, line.label.clone())
+    };
+    lines.map(entry).collect()
+}
+
+struct Sheet<'a> {
+    panel: &'a Panel,
+    x: &'a Axis,
+    y: &'a Axis,
+}
+
+impl Sheet<'_> {
+    fn line(&self, chart: &mut Chart<'_, '_>, index: usize) -> Result<(), PlotError> {
+        let line = &self.panel.lines[index];
+        let colour = colour(self.panel, index);
+        let places: Vec<(f64, f64)> = line
+            .points
+            .iter()
+            .map(|point| self.place(point.x, point.y))
+            .collect();
+        if line.origin != Origin::Runs {
+            return strokes(chart, self.dashes(&places), colour, 3);
+        }
+        let few = line.points.len() <= DOTS_MAX;
+        let whiskers = line.points.iter().filter(|_| few);
+        let whiskers = whiskers.filter_map(|point| self.whisker(point)).collect();
+        strokes(chart, whiskers, colour, 2)?;
+        strokes(chart, vec![places.clone()], colour, 4)?;
+        let dots = places.into_iter().filter(|_| few);
+        let dots = dots.map(|place| Circle::new(place, 7, colour.filled()));
+        chart
+            .draw_series(dots)
+            .map(drop)
+            .map_err(PlotError::from_drawing)
+    }
+
+    fn place(&self, x: f64, y: f64) -> (f64, f64) {
+        (along(&self.panel.x, x), along(&self.panel.y, y))
+    }
+
+    /// As long downwards as upwards on the sheet, so that on a logarithmic axis it never ends below zero.
+    fn whisker(&self, point: &Point) -> Option<Vec<(f64, f64)>> {
+        let spread = point.spread.filter(|spread| *spread > 0.0)?;
+        let (x, middle) = self.place(point.x, point.y);
+        let (_, top) = self.place(point.x, point.y + spread);
+        Some(vec![(x, middle - (top - middle)), (x, top)])
+    }
+
+    /// The line through `places` cut into dashes of equal length on the sheet.
+    fn dashes(&self, places: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
+        let (width, height) = (self.x.high - self.x.low, self.y.high - self.y.low);
+        let mut dashes = Vec::new();
+        let mut walked = 0.0;
+        for pair in places.windows(2) {
+            let (from, to) = (pair[0], pair[1]);
+            let run = (to.0 - from.0) / width;
+            // A plot is about half as high as it is wide.
+            let rise = (to.1 - from.1) / height * 0.5;
+            let steps = (run.hypot(rise) / DASH * 2.0).ceil().clamp(1.0, 1e4);
+            let at = |step: f64| {
+                let share = step / steps;
+                let blend = |from: f64, to: f64| from + (to - from) * share;
+                (blend(from.0, to.0), blend(from.1, to.1))
+            };
+            for step in 0..steps as usize {
+                if (walked as usize).is_multiple_of(2) {
+                    dashes.push(vec![at(step as f64), at(step as f64 + 1.0)]);
+                }
+                walked += 1.0;
+            }
+        }
+        dashes
+    }
+}
+
+/// Where a value lies on its axis.
+fn along(scale: &Scale, value: f64) -> f64 {
+    match scale.steps {
+        Steps::Even => value,
+        Steps::Decades => value.max(1e-15).log10(),
+        Steps::Doublings => value.max(1.0).log2(),
+    }
+}
+
+fn strokes(
+    chart: &mut Chart<'_, '_>,
+    lines: Vec<Vec<(f64, f64)>>,
+    colour: RGBColor,
+    width: u32,
+) -> Result<(), PlotError> {
+    let paths = lines
+        .into_iter()
+        .map(|line| PathElement::new(line, colour.stroke_width(width)));
+    chart
+        .draw_series(paths)
+        .map(drop)
+        .map_err(PlotError::from_drawing)
+}
