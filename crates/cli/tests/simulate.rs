@@ -63,6 +63,7 @@ fn help_names_every_option_with_its_default() {
         "--ecn",
         "--series",
         "--log",
+        "--class",
         "--cache",
         "--no-cache",
         "--plots",
@@ -131,6 +132,10 @@ fn wrong_requests_are_refused_with_value_and_bound() {
         ),
         (&["--no-cache", "--cache", "x"], "cannot be used with"),
         (&["--compat", "ns3"], "invalid value 'ns3'"),
+        (
+            &["--class", "gold"],
+            "`gold` is not a class of service; known: scavenger, best-effort, priority",
+        ),
     ] {
         let output = simulate(folder.path(), &[&["slac-cern"], arguments].concat());
         let text = complaint(&output);
@@ -171,6 +176,12 @@ fn one_setting_gives_the_keys_that_scripts_rely_on() {
     let rate = |pointer: &str| seen.pointer(pointer).unwrap().as_f64().unwrap();
     let both = rate("/aggregate/goodput_bits_per_second") + rate("/cross/goodput_bits_per_second");
     assert!((60e6..97.1e6).contains(&both), "{both}");
+    // Alone, five windows of 64 KiB each 40 ms and what the queue adds: at most 65.5 Mbit/s.
+    let alone = rate("/cross/alone_bits_per_second");
+    assert!((55e6..65.6e6).contains(&alone), "{alone}");
+    let taken = 1.0 - rate("/cross/goodput_bits_per_second") / alone;
+    assert!((rate("/cross/taken_ratio") - taken).abs() < 1e-6);
+    assert!(taken > 0.05, "{taken}");
     let runs = seen["runs"].as_array().unwrap();
     let drops: f64 = runs.iter().map(|run| run["drops"].as_f64().unwrap()).sum();
     assert!((rate("/drops") * 3.0 - drops).abs() < 1e-6);
@@ -242,6 +253,7 @@ fn what_was_kept_is_used_and_what_was_damaged_is_computed_again() {
 #[test]
 fn a_campaign_that_was_interrupted_goes_on_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
+    // One more run than settings: the cross traffic alone, which comes last.
     let asked = ["dadc-dumbbell-cross5", "-P", "1..24", "-t", "60s", "--json"];
     let mut command = trunkline(&[&["simulate"], &asked[..]].concat());
     command.env("XDG_CACHE_HOME", folder.path());
@@ -257,7 +269,7 @@ fn a_campaign_that_was_interrupted_goes_on_where_it_stopped() {
     let text = complaint(&stopped);
     assert_eq!(stopped.status.code(), Some(1), "{text}");
     assert!(
-        text.contains("stopped: ") && text.contains(" of 24 runs are done"),
+        text.contains("stopped: ") && text.contains(" of 25 runs are done"),
         "{text}"
     );
     assert!(
@@ -271,7 +283,7 @@ fn a_campaign_that_was_interrupted_goes_on_where_it_stopped() {
     let resumed = child.output().unwrap();
     let text = complaint(&resumed);
     assert!(
-        text.contains(&format!("{finished} of 24 runs were kept from before")),
+        text.contains(&format!("{finished} of 25 runs were kept from before")),
         "{text}"
     );
     let resumed: Value = serde_json::from_slice(&resumed.stdout).unwrap();
@@ -375,6 +387,53 @@ fn a_log_has_a_line_for_every_packet() {
         text.lines().count() > 50 && text.contains(" sent "),
         "{text:.200}"
     );
+}
+
+#[test]
+fn a_log_that_ends_in_pcapng_is_a_capture_and_the_same_each_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let capture = |name: &str| {
+        let file = folder.path().join(name);
+        let file_name = file.to_str().unwrap();
+        let output = simulate(
+            folder.path(),
+            &["slac-cern", "-t", "2s", "--log", file_name],
+        );
+        assert!(output.status.success(), "{}", complaint(&output));
+        fs::read(&file).unwrap()
+    };
+    let (first, second) = (capture("a.pcapng"), capture("b.pcapng"));
+    assert!(first.len() > 1_000 && first == second);
+    // The block type of a section header.
+    assert_eq!(first[..4], [0x0a, 0x0d, 0x0d, 0x0a]);
+}
+
+#[test]
+fn a_log_that_cannot_be_written_costs_no_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("missing/packets.txt");
+    let output = simulate(
+        folder.path(),
+        &["slac-cern", "-t", "2s", "--log", file.to_str().unwrap()],
+    );
+    let text = complaint(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(
+        text.contains("missing/packets.txt") && text.contains("hint: "),
+        "{text}"
+    );
+    assert_eq!(kept(folder.path()), 0);
+}
+
+#[test]
+fn a_class_of_service_is_in_the_text_and_the_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = ["classes-ds3", "-t", "2s", "--class", "scavenger"];
+    let seen = document(folder.path(), &asked);
+    assert_eq!(seen["scenario"]["class"], "scavenger");
+    let text = simulate(folder.path(), &asked).stdout;
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("; class scavenger; seed 1"), "{text}");
 }
 
 #[test]

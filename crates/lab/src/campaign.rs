@@ -25,7 +25,7 @@ use units::Span;
 
 pub use cache::{Cache, CacheError};
 pub use grid::{Grid, RUNS_MAX};
-pub use log::{LogError, log};
+pub use log::{LogError, LogForm, log};
 pub use plan::{Plan, interval_to_draw, scenario};
 pub use workers::{check, run};
 

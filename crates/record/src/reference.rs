@@ -187,6 +187,8 @@ fn every_key_of_an_emulation_is_documented_and_the_other_way_round() {
 /// A simulate document in which every optional key is there, whatever belongs to it.
 fn full_simulate() -> Document<Simulate> {
     let mut document = synthetic::transfer(false);
+    // Of data with an end these two are absent.
+    document.body.figures.cross = synthetic::simulate(8).body.figures.cross;
     let body = &mut document.body;
     body.scenario.per_stream_bytes = Some(1);
     body.scenario.tcp.access = Some(AccessLink {

@@ -72,14 +72,20 @@ impl Simulate {
     /// The shape of one setting, run with each of `runs`' seeds.
     ///
     /// * `scenario`: that of any of the runs.
+    /// * `alone`: the cross traffic without the streams, with the same seeds; empty where that was not run.
     /// * `cpu`: processor time of the whole command.
-    pub fn new(scenario: &sim::Scenario, runs: &[Run<'_>], cpu: units::Span) -> Self {
+    pub fn new(
+        scenario: &sim::Scenario,
+        runs: &[Run<'_>],
+        alone: &[Run<'_>],
+        cpu: units::Span,
+    ) -> Self {
         let shapes: Vec<SimulatedRun> = runs.iter().map(|run| run.result.into()).collect();
         Simulate {
             path: (&scenario.path).into(),
             scenario: Terms::new(scenario, seeds(runs)),
             setting: scenario.into(),
-            figures: Figures::new(&shapes, scenario.work),
+            figures: Figures::new(&shapes, scenario.work, alone),
             cost: SimulationCost {
                 cpu_seconds: cpu.as_secs_f64(),
                 cached_runs: cached(runs),

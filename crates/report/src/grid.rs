@@ -97,6 +97,12 @@ impl<'a> Grid<'a> {
         figure::or_absent(throughput, |value| self.unit.number(value))
     }
 
+    /// The share that this setting took of what the cross traffic gets alone.
+    pub fn taken(&self, streams: u32, window: Window) -> Option<f64> {
+        let (_, cell) = self.cell(streams, window)?;
+        cell.figures.cross.taken_ratio
+    }
+
     /// Whether this setting is the best one.
     pub fn is_best(&self, streams: u32, window: Window) -> bool {
         let place = self.cell(streams, window).map(|(place, _)| place);

@@ -37,9 +37,13 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
 
 fn streams(scenario: &Scenario) -> Result<(), ScenarioError> {
     let streams = scenario.streams;
-    if !(1..=STREAMS_MAX).contains(&streams) {
-        let problem = format!("{streams} streams are not between 1 and {STREAMS_MAX}");
-        return refuse(problem, "give a number in between");
+    if streams == 0 && scenario.path.cross.is_empty() {
+        let problem = "no streams on a path without cross traffic: nothing would happen".to_owned();
+        return refuse(problem, "give at least one stream");
+    }
+    if streams > STREAMS_MAX {
+        let problem = format!("{streams} streams are more than {STREAMS_MAX}");
+        return refuse(problem, "give fewer");
     }
     let initial = scenario.tcp.initial_window;
     if !(1..=INITIAL_WINDOW_MAX).contains(&initial) {
@@ -103,8 +107,11 @@ fn work(scenario: &Scenario) -> Result<(), ScenarioError> {
             let segments = bytes.get().div_ceil(scenario.segment().get());
             match segments < streams {
                 true => refuse(
-                    format!("{bytes} are {segments} segments, too few for {streams} streams"),
-                    "give more bytes or fewer streams",
+                    format!(
+                        "{bytes} are too few for {streams} streams: full segments carry {}",
+                        scenario.segment()
+                    ),
+                    "give each stream at least one segment",
                 ),
                 false => Ok(()),
             }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use link::DropCause;
+use path::Class;
 use units::{Bytes, Time};
 
 use crate::packet::{Block, Flags, Kind, Packet};
@@ -16,8 +17,12 @@ pub struct Event {
     pub fate: Fate,
     /// The group of hosts: 0 for the streams, then the cross traffic in the order of the path file.
     pub group: u16,
-    /// The flow within the run.
+    /// The flow's place within the run; short transfers that are over leave theirs to others.
     pub flow: u32,
+    /// Which of the flows that used this place, modulo 256.
+    pub incarnation: u8,
+    /// The class of service that it asks for.
+    pub class: Class,
     /// What kind of packet it is.
     pub kind: PacketKind,
     /// Size on the wire.
@@ -28,8 +33,14 @@ pub struct Event {
     pub sacked: [Option<(u32, u32)>; 3],
     /// Sent before.
     pub again: bool,
-    /// Marked by a queue.
+    /// Asks to be marked instead of dropped (ECT, RFC 3168).
+    pub ecn_capable: bool,
+    /// Marked by a queue (CE).
     pub marked: bool,
+    /// Tells the sender of a mark (ECE).
+    pub echoes_mark: bool,
+    /// Tells the receiver that the window was reduced (CWR).
+    pub reduced: bool,
 }
 
 /// What happened to a packet.
@@ -74,6 +85,8 @@ impl Event {
             fate,
             group: packet.group,
             flow: packet.flow,
+            incarnation: packet.incarnation,
+            class: packet.class,
             kind: match packet.kind {
                 Kind::Data => PacketKind::Data,
                 Kind::Ack => PacketKind::Acknowledgement,
@@ -87,7 +100,10 @@ impl Event {
             number: packet.number,
             sacked,
             again: packet.flags.has(Flags::AGAIN),
+            ecn_capable: packet.flags.has(Flags::ECN_CAPABLE),
             marked: packet.flags.has(Flags::CONGESTION),
+            echoes_mark: packet.flags.has(Flags::ECHO),
+            reduced: packet.flags.has(Flags::REDUCED),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::round_trip::TimeoutFloor;
 pub struct Scenario {
     /// The path with its cross traffic.
     pub path: PathSpec,
-    /// Parallel streams.
+    /// Parallel streams; 0 leaves the path to its cross traffic, if it has any, for the whole duration.
     pub streams: u32,
     /// The most that each stream keeps outstanding; `None` leaves it to the hosts' buffers.
     pub window: Option<Bytes>,

@@ -113,7 +113,7 @@ impl Simulation {
     /// Goes on until `until`; true when everything is done: all data carried, or the end reached.
     pub fn advance(&mut self, until: Time) -> bool {
         let until = until.min(self.end);
-        while self.unfinished > 0 {
+        while self.unfinished > 0 || self.scenario.streams == 0 {
             let (at, place) = self.network.next();
             let alarm = self.timers.next();
             if at.min(alarm) > until {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use observe::Window;
+use path::Class;
 use sim::Variant;
 use units::{Bytes, Span};
 
@@ -38,6 +39,11 @@ pub(crate) struct Simulate {
     /// the kernel's `reno` is `sack`]
     #[arg(long, value_name = "NAMES", value_parser = variants)]
     pub variant: Option<List<Variant>>,
+
+    /// The class of service that the streams ask for: scavenger, best-effort or priority. It matters
+    /// on a path whose queue tells classes apart, such as classes-ds3
+    #[arg(long, value_name = "CLASS", default_value_t, value_parser = class)]
+    pub class: Class,
 
     /// Simulated time; with data to carry, when to give up [default: 30s, with data a day]
     #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
@@ -80,8 +86,8 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "TIME", value_parser = interval)]
     pub series: Option<Span>,
 
-    /// Write a line for every packet sent, dropped and received; for a single setting, of the first
-    /// seed
+    /// Write a line for every packet sent, dropped and received, or, to a file that ends in
+    /// `.pcapng`, what the sending hosts saw, for Wireshark; for a single setting, of the first seed
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
 
@@ -207,6 +213,13 @@ fn variants(text: &str) -> Result<List<Variant>, String> {
             .map_err(|error| error.to_string())
     })?;
     Ok(List::of(variants))
+}
+
+fn class(text: &str) -> Result<Class, String> {
+    text.parse().map_err(|error: path::UnknownClass| {
+        let known = Class::ALL.map(Class::name).join(", ");
+        format!("{error}; known: {known}")
+    })
 }
 
 /// The longest run, and how long data may take.

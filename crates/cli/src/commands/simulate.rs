@@ -5,7 +5,7 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::process::ExitCode;
 
-use lab::campaign::{self, Cache, CacheError, Finished, Grid, Plan, Ran};
+use lab::campaign::{self, Cache, CacheError, Finished, Grid, LogForm, Plan, Ran};
 use observe::Window;
 use path::PathSpec;
 use record::simulate::{Cell, Run};
@@ -20,10 +20,12 @@ use crate::stop::Stop;
 
 pub(crate) fn run(arguments: &Simulate) -> Result<ExitCode, Failure> {
     let grid = grid(arguments)?;
-    let (cells, runs) = (grid.cells(), grid.runs()?);
+    let (cells, mut runs) = (grid.cells(), grid.runs()?);
+    runs.extend(grid.alone());
     campaign::check(&cells)?;
     refuse_for_many(arguments, cells.len())?;
     let cache = cache(arguments.cache.as_deref(), arguments.no_cache)?;
+    let log = arguments.log.as_deref().map(Log::create).transpose()?;
     let stop = Stop::listen()?;
     let mut progress = CampaignProgress::new(runs.len());
     let finished = campaign::run(&runs, cache.as_ref(), stop.flag(), &mut |seen| {
@@ -33,8 +35,8 @@ pub(crate) fn run(arguments: &Simulate) -> Result<ExitCode, Failure> {
     let finished = finished?;
     warn(&finished);
     let document = document(arguments, &grid, &cells, &finished.runs);
-    if let Some(file) = &arguments.log {
-        write_log(&cells[0], file, &stop)?;
+    if let Some(log) = log {
+        log.write(&cells[0], &stop)?;
     }
     if let Some(folder) = &arguments.plots {
         output::write_plots(&document, folder)?;
@@ -58,12 +60,27 @@ fn refuse_for_many(arguments: &Simulate, cells: usize) -> Result<(), Failure> {
     }
 }
 
-/// The run of the first seed once more, because what is kept of a run is not its packets.
-fn write_log(scenario: &Scenario, file: &Path, stop: &Stop) -> Result<(), Failure> {
-    let out = File::create(file).map_err(|error| Failure::file(file, &error))?;
-    campaign::log(scenario, stop.flag(), &mut BufWriter::new(out))?;
-    eprintln!("wrote {}", file.display());
-    Ok(())
+/// The file of a log, which is opened before hours are spent on runs.
+struct Log<'a> {
+    file: &'a Path,
+    out: BufWriter<File>,
+}
+
+impl<'a> Log<'a> {
+    fn create(file: &'a Path) -> Result<Self, Failure> {
+        let out = File::create(file).map_err(|error| Failure::file(file, &error))?;
+        Ok(Log {
+            file,
+            out: BufWriter::new(out),
+        })
+    }
+
+    /// The run of the first seed once more, because what is kept of a run is not its packets.
+    fn write(mut self, scenario: &Scenario, stop: &Stop) -> Result<(), Failure> {
+        campaign::log(scenario, LogForm::of(self.file), stop.flag(), &mut self.out)?;
+        eprintln!("wrote {}", self.file.display());
+        Ok(())
+    }
 }
 
 fn grid(arguments: &Simulate) -> Result<Grid, Failure> {
@@ -77,6 +94,7 @@ fn grid(arguments: &Simulate) -> Result<Grid, Failure> {
     if let Some(segments) = arguments.initial_window {
         base.tcp.initial_window = segments;
     }
+    base.class = arguments.class;
     base.work = work(arguments);
     let plan = Plan {
         duration: arguments.duration,
@@ -159,21 +177,21 @@ pub(super) fn warn(finished: &Finished) {
     }
 }
 
+/// The document of all `runs`: those of the cells, then the cross traffic alone.
 fn document(arguments: &Simulate, grid: &Grid, cells: &[Scenario], runs: &[Ran]) -> AnyDocument {
     let origin = output::origin(arguments.seed);
     let shapes: Vec<Run<'_>> = runs.iter().map(shape).collect();
+    let seeds = usize::try_from(grid.seeds).unwrap_or(usize::MAX);
+    let mut chunks = shapes.chunks(seeds);
+    let of_cells: Vec<&[Run<'_>]> = chunks.by_ref().take(cells.len()).collect();
+    let alone = chunks.next().unwrap_or_default();
     let cpu = campaign::process_cpu();
-    match cells {
-        [only] => Document::new(origin, Body::new(only, &shapes, cpu)).into(),
-        _ => {
-            let seeds = shapes.chunks(runs.len().div_ceil(cells.len()).max(1));
-            let cells = cells
-                .iter()
-                .zip(seeds)
-                .map(|(cell, runs)| Cell::new(cell, runs));
-            Document::new(origin, Campaign::new(&grid.base, cells.collect(), cpu)).into()
-        }
+    if let ([cell], [runs]) = (cells, &of_cells[..]) {
+        return Document::new(origin, Body::new(cell, runs, alone, cpu)).into();
     }
+    let cells = cells.iter().zip(of_cells);
+    let cells = cells.map(|(cell, runs)| Cell::new(cell, runs, alone));
+    Document::new(origin, Campaign::new(&grid.base, cells.collect(), cpu)).into()
 }
 
 fn shape(ran: &Ran) -> Run<'_> {

@@ -36,6 +36,14 @@ pub enum CacheError {
         /// What the system said.
         source: io::Error,
     },
+    /// Nothing can be written into it.
+    #[error("cannot write into the folder {} of finished runs", folder.display())]
+    Unwritable {
+        /// Which one.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// There is no place for it by default.
     #[error("there is no folder for finished runs: neither XDG_CACHE_HOME nor HOME is set")]
     Homeless,
@@ -52,9 +60,14 @@ impl Cache {
     /// The runs in `folder`, which is made if it does not exist.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be made or written into.
     pub fn open(folder: &Path) -> Result<Self, CacheError> {
         fs::create_dir_all(folder).map_err(|source| CacheError::Folder {
+            folder: folder.to_owned(),
+            source,
+        })?;
+        // Better known now than after the first run. The file goes away by itself.
+        NamedTempFile::new_in(folder).map_err(|source| CacheError::Unwritable {
             folder: folder.to_owned(),
             source,
         })?;
@@ -67,7 +80,7 @@ impl Cache {
     /// `~/.cache` (XDG Base Directory Specification, which has relative names ignored).
     ///
     /// # Errors
-    /// When it cannot be made, or the user has none.
+    /// When it cannot be made or written into, or the user has none.
     pub fn open_default() -> Result<Self, CacheError> {
         let absolute = |name| {
             env::var_os(name)

@@ -1,6 +1,7 @@
 //! Which runs a campaign has.
 
-use sim::{Scenario, Variant};
+use path::Class;
+use sim::{Scenario, Variant, Work};
 use units::Bytes;
 
 use super::CampaignError;
@@ -57,12 +58,36 @@ impl Grid {
         if runs > RUNS_MAX {
             return Err(CampaignError::TooMany { runs });
         }
-        let seeded = |cell: Scenario| {
-            (0..self.seeds).map(move |index| Scenario {
-                seed: cell.seed.wrapping_add(index),
-                ..cell.clone()
-            })
+        let seeded = self.cells();
+        Ok(seeded.iter().flat_map(|cell| self.seeded(cell)).collect())
+    }
+
+    /// The cross traffic alone, once for each seed: what it gets when nobody else is there.
+    ///
+    /// None on a path without cross traffic. None of data with an end either: each cell takes another
+    /// time for it, and over seconds cross traffic has no one rate to compare with.
+    pub fn alone(&self) -> Vec<Scenario> {
+        if self.base.path.cross.is_empty() || self.base.work != Work::Endless {
+            return Vec::new();
+        }
+        // What only concerns streams is set to one value, so that all commands share these runs.
+        let alone = Scenario {
+            streams: 0,
+            window: None,
+            variant: Variant::Sack,
+            class: Class::BestEffort,
+            series_interval: None,
+            seed: self.seed,
+            ..self.base.clone()
         };
-        Ok(self.cells().into_iter().flat_map(seeded).collect())
+        self.seeded(&alone).collect()
+    }
+
+    /// `scenario` with each seed.
+    fn seeded(&self, scenario: &Scenario) -> impl Iterator<Item = Scenario> {
+        (0..self.seeds).map(|index| Scenario {
+            seed: self.seed.wrapping_add(index),
+            ..scenario.clone()
+        })
     }
 }

@@ -1,11 +1,17 @@
-//! Every packet of one run, as lines of text.
+//! Every packet of one run, as lines of text or as a capture.
+
+mod capture;
+mod headers;
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sim::{Scenario, ScenarioError, Simulation};
+use sim::{Event, Scenario, ScenarioError, Simulation};
 use thiserror::Error;
 use units::{Span, Time};
+
+use capture::Capture;
 
 /// Simulated time between two writes; the packets of that time are held in memory.
 const STEP: Span = Span::from_millis(50);
@@ -27,12 +33,63 @@ pub enum LogError {
     },
 }
 
-/// Runs `scenario` and writes a line to `out` for everything that happened to a packet; the guide
-/// `docs/guide/simulating.md` says what is in a line.
+/// What a log looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogForm {
+    /// A line for everything that happened to a packet; the guide `docs/guide/simulating.md` says what
+    /// is in it.
+    Text,
+    /// What `tcpdump` would have seen on the sending hosts, for Wireshark (pcapng).
+    Capture,
+}
+
+impl LogForm {
+    /// The form that a file's name asks for.
+    ///
+    /// ```
+    /// use lab::campaign::LogForm;
+    /// use std::path::Path;
+    /// assert_eq!(LogForm::of(Path::new("run.pcapng")), LogForm::Capture);
+    /// assert_eq!(LogForm::of(Path::new("run.log")), LogForm::Text);
+    /// ```
+    pub fn of(file: &Path) -> LogForm {
+        let ending = file.extension();
+        match ending.is_some_and(|ending| ending.eq_ignore_ascii_case("pcapng")) {
+            true => LogForm::Capture,
+            false => LogForm::Text,
+        }
+    }
+}
+
+/// Runs `scenario` and writes to `out` what happened to its packets.
 ///
 /// # Errors
-/// When the scenario cannot be run, a line cannot be written, or `cancel` is set.
-pub fn log(scenario: &Scenario, cancel: &AtomicBool, out: &mut dyn Write) -> Result<(), LogError> {
+/// When the scenario cannot be run, `out` cannot be written to, or `cancel` is set.
+pub fn log(
+    scenario: &Scenario,
+    form: LogForm,
+    cancel: &AtomicBool,
+    out: &mut dyn Write,
+) -> Result<(), LogError> {
+    match form {
+        LogForm::Text => {
+            each_event(scenario, cancel, &mut |event| writeln!(out, "{event}"))?;
+            Ok(out.flush()?)
+        }
+        LogForm::Capture => {
+            let mut capture = Capture::new(scenario, out)?;
+            each_event(scenario, cancel, &mut |event| capture.add(event))?;
+            Ok(capture.finish()?)
+        }
+    }
+}
+
+/// Runs `scenario` and shows every event to `see` while it goes.
+fn each_event(
+    scenario: &Scenario,
+    cancel: &AtomicBool,
+    see: &mut dyn FnMut(&Event) -> io::Result<()>,
+) -> Result<(), LogError> {
     let mut simulation = Simulation::new(&Scenario {
         log: true,
         ..scenario.clone()
@@ -47,44 +104,10 @@ pub fn log(scenario: &Scenario, cancel: &AtomicBool, out: &mut dyn Write) -> Res
         }
         until = (until + STEP).min(end);
         done = simulation.advance(until) || until == end;
-        for event in simulation.take_events() {
-            writeln!(out, "{event}")?;
-        }
+        simulation.take_events().iter().try_for_each(&mut *see)?;
     }
-    Ok(out.flush()?)
+    Ok(())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::tests::scenario;
-    use super::*;
-
-    fn short() -> Scenario {
-        Scenario {
-            duration: Span::from_secs(2),
-            ..scenario()
-        }
-    }
-
-    #[test]
-    fn lines_are_in_order_of_time_and_say_what_was_sent_and_received() {
-        let mut text = Vec::new();
-        log(&short(), &AtomicBool::new(false), &mut text).unwrap();
-        let text = String::from_utf8(text).unwrap();
-        let times: Vec<f64> = text
-            .lines()
-            .map(|line| line.split(' ').next().unwrap().parse().unwrap())
-            .collect();
-        assert!(times.is_sorted() && times.len() > 100, "{}", times.len());
-        assert!(
-            text.contains(" sent ") && text.contains(" received "),
-            "{text:.300}"
-        );
-    }
-
-    #[test]
-    fn a_log_that_was_stopped_says_where() {
-        let error = log(&short(), &AtomicBool::new(true), &mut Vec::new()).unwrap_err();
-        assert!(matches!(error, LogError::Cancelled { at: Span::ZERO }));
-    }
-}
+mod tests;

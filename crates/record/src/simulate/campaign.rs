@@ -76,12 +76,14 @@ impl Campaign {
 
 impl Cell {
     /// The shape of one setting, run with each of `runs`' seeds.
-    pub fn new(scenario: &sim::Scenario, runs: &[Run<'_>]) -> Self {
+    ///
+    /// * `alone`: the cross traffic without the streams, with the same seeds; empty where that was not run.
+    pub fn new(scenario: &sim::Scenario, runs: &[Run<'_>], alone: &[Run<'_>]) -> Self {
         let shapes: Vec<SimulatedRun> = runs.iter().map(|run| run.result.into()).collect();
         let cpu = runs.iter().map(|run| run.cpu.as_secs_f64());
         Cell {
             setting: scenario.into(),
-            figures: Figures::new(&shapes, scenario.work),
+            figures: Figures::new(&shapes, scenario.work, alone),
             cost: SimulationCost {
                 cpu_seconds: cpu.sum(),
                 cached_runs: cached(runs),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{SimulatedCross, SimulatedRun};
+use super::{Run, SimulatedCross, SimulatedRun};
 
 /// Means over the seeds, counted from the end of the warm-up unless a field says otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,6 +60,13 @@ pub struct CrossFigures {
     /// Its share of all payload delivered; absent when nothing was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share_ratio: Option<f64>,
+    /// Delivered payload over the same time when the cross traffic has the path for itself; absent
+    /// without cross traffic, and of data with an end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alone_bits_per_second: Option<u64>,
+    /// The share of it that the streams took; below 0 when the cross traffic got more than alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_ratio: Option<f64>,
     /// Each group, in the order of the path file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<CrossGroup>,
@@ -133,7 +140,9 @@ pub struct Completion {
 
 impl Figures {
     /// The figures of `runs`; nothing but zeros without any.
-    pub(super) fn new(runs: &[SimulatedRun], work: sim::Work) -> Self {
+    ///
+    /// * `alone`: the cross traffic without the streams, with the same seeds.
+    pub(super) fn new(runs: &[SimulatedRun], work: sim::Work, alone: &[Run<'_>]) -> Self {
         let mean = |value: &dyn Fn(&SimulatedRun) -> f64| mean(runs.iter().map(value));
         let aggregate = spread(runs.iter().map(|run| run.goodput_bits_per_second));
         Figures {
@@ -141,7 +150,7 @@ impl Figures {
                 goodput_bits_per_second: aggregate.0,
                 standard_deviation_bits_per_second: aggregate.1,
             },
-            cross: cross(runs, aggregate.0),
+            cross: cross(runs, aggregate.0, alone),
             drops: mean(&|run| run.drops as f64),
             drops_standard_deviation: deviation(runs.iter().map(|run| run.drops as f64)),
             drops_by_cause: Causes {
@@ -189,7 +198,7 @@ fn spread(rates: impl Iterator<Item = u64> + Clone) -> (u64, Option<u64>) {
     (whole(mean(values.clone())), deviation(values).map(whole))
 }
 
-fn cross(runs: &[SimulatedRun], aggregate_bits_per_second: u64) -> CrossFigures {
+fn cross(runs: &[SimulatedRun], aggregate_bits_per_second: u64, alone: &[Run<'_>]) -> CrossFigures {
     let (goodput, deviation) = spread(runs.iter().map(|run| run.cross_goodput_bits_per_second));
     let groups = runs
         .iter()
@@ -197,12 +206,26 @@ fn cross(runs: &[SimulatedRun], aggregate_bits_per_second: u64) -> CrossFigures 
         .min()
         .unwrap_or(0);
     let all = goodput.saturating_add(aggregate_bits_per_second);
+    let alone = alone_bits_per_second(alone);
     CrossFigures {
         goodput_bits_per_second: goodput,
         standard_deviation_bits_per_second: deviation,
         share_ratio: (all > 0).then(|| goodput as f64 / all as f64),
+        alone_bits_per_second: alone,
+        taken_ratio: alone
+            .filter(|alone| *alone > 0)
+            .map(|alone| 1.0 - goodput as f64 / alone as f64),
         groups: (0..groups).map(|group| cross_group(runs, group)).collect(),
     }
+}
+
+/// The mean over the seeds; `None` without a run.
+fn alone_bits_per_second(alone: &[Run<'_>]) -> Option<u64> {
+    let rates = alone.iter().map(|run| {
+        let groups = run.result.cross.iter();
+        groups.map(|cross| cross.goodput.as_f64()).sum::<f64>()
+    });
+    stats::mean(&rates.collect::<Vec<f64>>()).map(|mean| mean.round() as u64)
 }
 
 fn cross_group(runs: &[SimulatedRun], group: usize) -> CrossGroup {

@@ -28,7 +28,7 @@ fn a_single_seed_has_no_spread() {
         cpu: units::Span::ZERO,
         cached: false,
     };
-    let body = Simulate::new(&synthetic::scenario(), &[run], units::Span::ZERO);
+    let body = Simulate::new(&synthetic::scenario(), &[run], &[], units::Span::ZERO);
     assert_eq!(body.figures.drops_standard_deviation, None);
     assert_eq!(
         body.figures.aggregate.standard_deviation_bits_per_second,
@@ -92,4 +92,20 @@ fn campaigns_leave_out_what_grows_with_streams_and_time() {
             .all(|run| run.streams.is_empty() && run.series.is_empty())
     );
     assert!(runs.clone().all(|run| run.cross_groups.len() == 1));
+}
+
+#[test]
+fn what_the_streams_took_is_the_share_that_is_missing() {
+    let cross = synthetic::simulate(8).body.figures.cross;
+    let (alone, taken) = (
+        cross.alone_bits_per_second.unwrap(),
+        cross.taken_ratio.unwrap(),
+    );
+    let got = cross.goodput_bits_per_second as f64;
+    assert!((got + taken * alone as f64 - alone as f64).abs() < 1.0);
+    // Of data with an end it is not known.
+    assert_eq!(
+        synthetic::transfer(false).body.figures.cross.taken_ratio,
+        None
+    );
 }

@@ -102,12 +102,28 @@ fn one(scenario: &Scenario, words: &str) -> Document<Simulate> {
 }
 
 fn document(scenario: &Scenario, results: &[RunResult], words: &str) -> Document<Simulate> {
-    let body = Simulate::new(scenario, &ran(results), Span::from_millis(480));
+    let alone = alone(scenario, results.len() as u64);
+    let cpu = Span::from_millis(480);
+    let body = Simulate::new(scenario, &ran(results), &ran(&alone), cpu);
     Document::new(origin(words, 1), body)
 }
 
 fn cell(scenario: &Scenario) -> Cell {
-    Cell::new(scenario, &ran(&results(scenario, 2)))
+    let alone = alone(scenario, 2);
+    Cell::new(scenario, &ran(&results(scenario, 2)), &ran(&alone))
+}
+
+/// The cross traffic without the streams; of data with an end nobody asks.
+fn alone(scenario: &Scenario, seeds: u64) -> Vec<RunResult> {
+    if scenario.work != Work::Endless {
+        return Vec::new();
+    }
+    let mut results = results(scenario, seeds);
+    for result in &mut results {
+        result.streams.clear();
+        result.cross[0].goodput = Rate::from_bits_per_second(15_300_000 + result.seed * 10_000);
+    }
+    results
 }
 
 fn ran(results: &[RunResult]) -> Vec<Run<'_>> {

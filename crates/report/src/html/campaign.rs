@@ -61,6 +61,7 @@ fn section(campaign: &Campaign, grid: &Grid<'_>) -> Result<Markup, PlotError> {
 
 fn table(campaign: &Campaign) -> Markup {
     let has_end = campaign.scenario.data_bytes(1).is_some();
+    let has_taken = has_taken(campaign);
     html! {
         details open[campaign.cells.len() <= 60] {
             summary { "Every setting (" (campaign.cells.len()) ")" }
@@ -72,6 +73,7 @@ fn table(campaign: &Campaign) -> Markup {
                         th.number { "window" }
                         th.number { "goodput" }
                         th.number { "cross traffic" }
+                        @if has_taken { th.number { "taken from it" } }
                         th.number { "dropped" }
                         th.number { "Jain" }
                         th.number { "mean RTT [ms]" }
@@ -87,6 +89,12 @@ fn table(campaign: &Campaign) -> Markup {
     }
 }
 
+/// Whether what the streams took from the cross traffic is known of any setting.
+fn has_taken(campaign: &Campaign) -> bool {
+    let mut cells = campaign.cells.iter();
+    cells.any(|cell| cell.figures.cross.taken_ratio.is_some())
+}
+
 fn row(campaign: &Campaign, place: usize, cell: &Cell, has_end: bool) -> Markup {
     let figures = &cell.figures;
     let marks = marks(campaign, place);
@@ -98,6 +106,7 @@ fn row(campaign: &Campaign, place: usize, cell: &Cell, has_end: bool) -> Markup 
             td.number { (figure::window(window)) }
             td.number { (simulated::spread(figures.aggregate.goodput_bits_per_second, figures.aggregate.standard_deviation_bits_per_second)) }
             td.number { (figure::rate(figures.cross.goodput_bits_per_second)) }
+            @if has_taken(campaign) { td.number { (figure::or_absent(figures.cross.taken_ratio, simulated::taken_share)) } }
             td.number { (format!("{:.0}", figures.drops)) }
             td.number { (figure::or_absent(figures.jain, |jain| format!("{jain:.3}"))) }
             td.number { (figure::or_absent(figures.rtt, |rtt| figure::milliseconds(rtt.mean_seconds))) }

@@ -37,6 +37,11 @@ fn tiles(body: &Simulate) -> Vec<Tile> {
             format!("{} of all that was delivered", figure::percent(share))
         }),
     });
+    let taken = simulated::taken(figures).map(|text| Tile {
+        name: "Taken from cross traffic",
+        value: figure::or_absent(figures.cross.taken_ratio, simulated::taken_share),
+        note: text,
+    });
     let goodput = Tile {
         name: "Goodput",
         value: figure::rate(figures.aggregate.goodput_bits_per_second),
@@ -46,6 +51,7 @@ fn tiles(body: &Simulate) -> Vec<Tile> {
         completed,
         Some(goodput),
         cross,
+        taken,
         Some(dropped(body)),
         Some(fairness(body)),
     ];

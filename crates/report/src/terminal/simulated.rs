@@ -43,6 +43,7 @@ fn facts(body: &Simulate) -> Vec<(&'static str, String)> {
         Some(("goodput", goodput(figures))),
         simulated::completion(figures, body.runs.len()).map(|text| ("done in", text)),
         cross(body).map(|text| ("cross", text)),
+        simulated::taken(figures).map(|text| ("taken", text)),
         figures.jain.map(|jain| ("fairness", fairness(body, jain))),
         Some(("dropped", dropped(figures))),
         Some(("sent again", sent_again(figures))),
@@ -280,18 +281,46 @@ pub fn campaign(body: &Campaign, paint: Paint) -> String {
 }
 
 fn table(grid: &Grid<'_>, windows: &[Window], paint: Paint) -> String {
+    let taken = only_window_taken_from(grid);
     let mut table = empty(paint);
-    let names = windows
-        .iter()
-        .map(|window| format!("{}  ", figure::window(*window)));
-    let names = std::iter::once("streams".to_owned()).chain(names);
-    table.set_header(names.map(|name| Cell::new(name).add_attribute(Attribute::Bold)));
+    let mut names = vec!["streams".to_owned()];
+    names.extend(
+        windows
+            .iter()
+            .map(|window| format!("{}  ", figure::window(*window))),
+    );
+    names.extend(taken.map(|_| "taken from cross".to_owned()));
+    let columns = names.len();
+    table.set_header(
+        names
+            .into_iter()
+            .map(|name| Cell::new(name).add_attribute(Attribute::Bold)),
+    );
     for &streams in &grid.streams {
-        let cells = windows.iter().map(|window| marked(grid, streams, *window));
-        table.add_row(std::iter::once(Cell::new(streams)).chain(cells));
+        let mut row = vec![Cell::new(streams)];
+        row.extend(windows.iter().map(|window| marked(grid, streams, *window)));
+        row.extend(taken.map(|window| {
+            Cell::new(figure::or_absent(
+                grid.taken(streams, window),
+                simulated::taken_share,
+            ))
+        }));
+        table.add_row(row);
     }
-    align(&mut table, 0..windows.len() + 1);
+    align(&mut table, 0..columns);
     table.trim_fmt()
+}
+
+/// The window of a grid that has only one, where it is known what was taken from the cross traffic:
+/// with more windows another column for each is wider than the page.
+fn only_window_taken_from(grid: &Grid<'_>) -> Option<Window> {
+    let [window] = grid.windows[..] else {
+        return None;
+    };
+    let mut streams = grid.streams.iter();
+    streams
+        .any(|streams| grid.taken(*streams, window).is_some())
+        .then_some(window)
 }
 
 /// A number with room for both marks, so that columns stay straight.

@@ -8,6 +8,9 @@ use units::Span;
 use super::{plain, point};
 use crate::figure::{self, RateUnit};
 
+/// The class of service of who asks for none: not worth a word.
+const BEST_EFFORT: &str = "best-effort";
+
 /// A setting in a few words: `8 streams with automatic windows, sack`.
 pub fn setting(setting: &SimulatedSetting) -> String {
     let variant = plain(&setting.variant);
@@ -28,7 +31,11 @@ pub fn terms(scenario: &Terms) -> String {
         true => format!(", counted from {from}"),
         false => String::new(),
     };
-    format!("{until}{warmup}; {}", seeds(&scenario.seeds))
+    let class = match scenario.class.as_str() {
+        BEST_EFFORT => String::new(),
+        class => format!("; class {}", plain(class)),
+    };
+    format!("{until}{warmup}{class}; {}", seeds(&scenario.seeds))
 }
 
 fn seeds(seeds: &[u64]) -> String {
@@ -50,6 +57,22 @@ pub fn spread(bits_per_second: u64, deviation: Option<u64>) -> String {
     let decimals = number.split_once('.').map_or(0, |(_, digits)| digits.len());
     let margin = deviation / unit.factor;
     format!("{number} \u{b1} {margin:.decimals$} {}", unit.name)
+}
+
+/// A share taken from the cross traffic, in tenths of a percent: a few bits more than alone are nothing.
+pub fn taken_share(share: f64) -> String {
+    figure::percent((share * 1e3).round() / 1e3)
+}
+
+/// What the streams took from the cross traffic: a sentence; `None` when that is not known.
+pub fn taken(figures: &Figures) -> Option<String> {
+    let cross = &figures.cross;
+    let (alone, share) = (cross.alone_bits_per_second?, cross.taken_ratio?);
+    Some(format!(
+        "{} of what the cross traffic gets alone, {}",
+        taken_share(share),
+        figure::rate(alone)
+    ))
 }
 
 /// When data was done: a sentence; `None` when the streams send for ever.
@@ -146,6 +169,21 @@ mod tests {
     fn a_spread_has_the_decimals_of_its_mean() {
         assert_eq!(spread(33_123_456, Some(412_000)), "33.1 \u{b1} 0.4 Mbit/s");
         assert_eq!(spread(33_123_456, None), "33.1 Mbit/s");
+    }
+
+    #[test]
+    fn what_the_streams_took_is_said_where_it_is_known() {
+        let figures = synthetic::simulate(8).body.figures;
+        let text = taken(&figures).unwrap();
+        assert!(
+            text.contains(" % of what the cross traffic gets alone, 15.3 Mbit/s"),
+            "{text}"
+        );
+        assert_eq!(taken(&synthetic::transfer(false).body.figures), None);
+        assert_eq!(
+            (taken_share(-0.00002), taken_share(0.424)),
+            ("0 %".into(), "42 %".into())
+        );
     }
 
     #[test]
