@@ -108,7 +108,13 @@ fn wrong_requests_are_refused_with_value_and_bound() {
             "a warm-up of 5s leaves nothing of a run of 5s",
         ),
         (&["-t", "0"], "0ns is not between 1ms and 86400s"),
-        (&["--seeds", "0"], "0 is not in 1..=10000"),
+        (&["--seeds", "0"], "0 seeds are not between 1 and 10000"),
+        (&["--seeds", "-1"], "`-1` is not a number of seeds"),
+        (&["-t", "-1"], "`-1` is not a time"),
+        (
+            &["-P", "8", "-n", "100"],
+            "hint: give at least 11.584kB, or fewer streams",
+        ),
         (&["--bytes", "0"], "is not between 1B and"),
         (
             &["--bytes", "1M", "--per-stream-bytes", "1M"],

@@ -108,10 +108,13 @@ fn work(scenario: &Scenario) -> Result<(), ScenarioError> {
             match segments < streams {
                 true => refuse(
                     format!(
-                        "{bytes} are too few for {streams} streams: full segments carry {}",
+                        "{bytes} are too few for {streams} streams: a full segment carries {}",
                         scenario.segment()
                     ),
-                    "give each stream at least one segment",
+                    &format!(
+                        "give at least {}, or fewer streams",
+                        scenario.segment().times(streams)
+                    ),
                 ),
                 false => Ok(()),
             }

@@ -26,12 +26,12 @@ pub(crate) struct Simulate {
     pub path: String,
 
     /// Parallel streams: `8`, `1,2,4` or every count of a range, `1..40`; up to 100000
-    #[arg(short = 'P', long, value_name = "COUNTS", default_value = "1", value_parser = streams)]
+    #[arg(short = 'P', long, allow_negative_numbers = true, value_name = "COUNTS", default_value = "1", value_parser = streams)]
     pub streams: List<u32>,
 
     /// The most that each stream keeps outstanding: `auto` leaves it to the hosts' buffers; `64k`,
     /// `auto,64k`, or doubled over a range, `16k..512k`
-    #[arg(short, long, alias = "windows", value_name = "SIZES", default_value = "auto", value_parser = windows)]
+    #[arg(short, long, alias = "windows", allow_negative_numbers = true, value_name = "SIZES", default_value = "auto", value_parser = windows)]
     pub window: List<Window>,
 
     /// How the streams find their rate, one or several: tahoe, reno, newreno, sack, fack, vegas, cubic,
@@ -46,15 +46,15 @@ pub(crate) struct Simulate {
     pub class: Class,
 
     /// Simulated time; with data to carry, when to give up [default: 30s, with data a day]
-    #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
+    #[arg(short = 't', long, allow_negative_numbers = true, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Span>,
 
     /// What is not counted at the beginning [default: a fifth of the duration, with data nothing]
-    #[arg(long, value_name = "TIME", value_parser = warmup)]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = warmup)]
     pub warmup: Option<Span>,
 
     /// How many seeds to run each setting with
-    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, allow_negative_numbers = true, value_name = "COUNT", default_value_t = 1, value_parser = seeds)]
     pub seeds: u64,
 
     /// The first seed; the others count up from it
@@ -62,11 +62,11 @@ pub(crate) struct Simulate {
     pub seed: u64,
 
     /// How much to carry in all, in equal shares of the streams; a run ends when it is done
-    #[arg(short = 'n', long, value_name = "SIZE", value_parser = data, conflicts_with = "per_stream_bytes")]
+    #[arg(short = 'n', long, value_name = "SIZE", allow_negative_numbers = true, value_parser = data, conflicts_with = "per_stream_bytes")]
     pub bytes: Option<Bytes>,
 
     /// How much each stream carries; a run ends when all are done
-    #[arg(long, value_name = "SIZE", value_parser = data)]
+    #[arg(long, allow_negative_numbers = true, value_name = "SIZE", value_parser = data)]
     pub per_stream_bytes: Option<Bytes>,
 
     /// Set the hosts' TCP up as the comparisons with another simulator have it
@@ -74,7 +74,7 @@ pub(crate) struct Simulate {
     pub compat: Option<Compat>,
 
     /// Segments sent before the first acknowledgement [default: 10; with `--compat ns2` 2]
-    #[arg(long, value_name = "SEGMENTS")]
+    #[arg(long, allow_negative_numbers = true, value_name = "SEGMENTS", value_parser = segments)]
     pub initial_window: Option<u32>,
 
     /// Let queues that can mark packets instead of dropping them
@@ -159,6 +159,29 @@ fn counts(first: &str, last: &str) -> Result<Vec<u32>, String> {
             "the range {first}..{last} runs backwards; write {last}..{first}"
         )),
     }
+}
+
+/// More is a slip: the spread of thousands of runs is known to a hundredth.
+const SEEDS: RangeInclusive<u64> = 1..=10_000;
+
+fn seeds(text: &str) -> Result<u64, String> {
+    let number: u64 = text
+        .parse()
+        .map_err(|_| format!("`{text}` is not a number of seeds; 5 show how far runs lie apart"))?;
+    match SEEDS.contains(&number) {
+        true => Ok(number),
+        false => Err(format!(
+            "{number} seeds are not between {} and {}",
+            SEEDS.start(),
+            SEEDS.end()
+        )),
+    }
+}
+
+/// What it may be is for `sim` to say.
+fn segments(text: &str) -> Result<u32, String> {
+    text.parse()
+        .map_err(|_| format!("`{text}` is not a number of segments; Linux has 10"))
 }
 
 fn count(text: &str) -> Result<u32, String> {
