@@ -180,8 +180,8 @@ impl From<ScenarioError> for Failure {
 impl From<CampaignError> for Failure {
     fn from(error: CampaignError) -> Self {
         let exit = match error {
-            CampaignError::Scenario(_) | CampaignError::TooMany { .. } => Exit::WrongRequest,
             CampaignError::Cancelled { .. } => Exit::Stopped,
+            _ => Exit::WrongRequest,
         };
         Failure::new(exit, &error, Some(error.hint()))
     }
