@@ -26,6 +26,7 @@ pub(crate) fn run(arguments: &Simulate) -> Result<ExitCode, Failure> {
     campaign::check(&cells)?;
     refuse_for_many(arguments, cells.len())?;
     let cache = cache(arguments.cache.as_deref(), arguments.no_cache)?;
+    output::check_places(&arguments.output, arguments.plots.as_deref())?;
     let log = arguments.log.as_deref().map(Log::create).transpose()?;
     let stop = Stop::listen()?;
     let mut finished = go(&runs, cache.as_ref(), &stop)?;
@@ -40,14 +41,17 @@ pub(crate) fn run(arguments: &Simulate) -> Result<ExitCode, Failure> {
     }
     warn(&finished);
     let document = document(arguments, &grid, &cells, &finished.runs);
-    if let Some(log) = log {
-        log.write(&cells[0], &stop)?;
-    }
+    output::deliver_any(&document, &arguments.output)?;
     if let Some(folder) = &arguments.plots {
         output::write_plots(&document, folder)?;
     }
-    output::deliver_any(&document, &arguments.output)?;
-    Ok(ExitCode::SUCCESS)
+    if let Some(log) = log {
+        log.write(&cells[0], &stop)?;
+    }
+    match campaign::unfinished(&grid.base, &finished.runs) {
+        0 => Ok(ExitCode::SUCCESS),
+        left => Err(Failure::unfinished(left, finished.runs.len())),
+    }
 }
 
 fn go(runs: &[Scenario], cache: Option<&Cache>, stop: &Stop) -> Result<Finished, CampaignError> {
