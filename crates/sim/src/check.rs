@@ -3,8 +3,8 @@
 use path::CrossTraffic;
 use units::{Bytes, Rate, Span};
 
-use crate::Variant;
 use crate::scenario::{Scenario, ScenarioError, Work};
+use crate::setup::{WINDOW_MAX, auto_window, cross_variant};
 
 /// The most streams of one run.
 const STREAMS_MAX: u32 = 100_000;
@@ -23,16 +23,21 @@ fn refuse<T>(problem: String, hint: &str) -> Result<T, ScenarioError> {
     })
 }
 
-/// Refuses what makes no sense, with the value, the bound and the next step.
-pub(crate) fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
-    streams(scenario)?;
-    times(scenario)?;
-    window(scenario)?;
-    pacing(scenario)?;
-    work(scenario)?;
-    access(scenario)?;
-    cross(scenario)?;
-    size(scenario)
+impl Scenario {
+    /// Whether it can be run; cheap, nothing is set up.
+    ///
+    /// # Errors
+    /// When it makes no sense, with the value, the bound and the next step.
+    pub fn check(&self) -> Result<(), ScenarioError> {
+        streams(self)?;
+        times(self)?;
+        window(self)?;
+        pacing(self)?;
+        work(self)?;
+        access(self)?;
+        cross(self)?;
+        size(self)
+    }
 }
 
 fn streams(scenario: &Scenario) -> Result<(), ScenarioError> {
@@ -75,13 +80,35 @@ fn times(scenario: &Scenario) -> Result<(), ScenarioError> {
 }
 
 fn window(scenario: &Scenario) -> Result<(), ScenarioError> {
+    let hosts = auto_window(&scenario.path);
+    let own = scenario.window.unwrap_or(hosts);
+    holds_a_segment(scenario, own, "a window")?;
+    if own > WINDOW_MAX {
+        let problem = format!("a window of {own} is more than TCP can tell, {WINDOW_MAX}");
+        return refuse(
+            problem,
+            "take more streams (RFC 7323 section 2.3 has the bound)",
+        );
+    }
+    for cross in &scenario.path.cross {
+        match cross.traffic {
+            CrossTraffic::Streams { window, .. } | CrossTraffic::Transfers { window, .. } => {
+                holds_a_segment(scenario, window, "a window of cross traffic")?;
+            }
+            CrossTraffic::OnOff { .. } => {}
+        }
+    }
+    Ok(())
+}
+
+fn holds_a_segment(scenario: &Scenario, window: Bytes, what: &str) -> Result<(), ScenarioError> {
     let segment = scenario.segment();
-    match scenario.window {
-        Some(window) if window < segment => refuse(
-            format!("a window of {window} is smaller than one segment of {segment}"),
-            "64KiB is a usual size",
+    match window < segment {
+        true => refuse(
+            format!("{what} of {window} is smaller than one segment of {segment}"),
+            "raise it (64KiB is a usual size), or lower `hosts.mtu`",
         ),
-        _ => Ok(()),
+        false => Ok(()),
     }
 }
 
@@ -145,8 +172,9 @@ fn access(scenario: &Scenario) -> Result<(), ScenarioError> {
 fn cross(scenario: &Scenario) -> Result<(), ScenarioError> {
     let rate = scenario.path.forward.rate;
     for (index, cross) in scenario.path.cross.iter().enumerate() {
-        let congestion = cross.congestion.as_deref();
-        if let Some(name) = congestion.filter(|name| Variant::of_path(name).is_none()) {
+        if cross_variant(&scenario.path, cross).is_none() {
+            let hosts = &scenario.path.hosts.congestion;
+            let name = cross.congestion.as_ref().unwrap_or(hosts);
             return refuse(
                 format!(
                     "cross traffic {} asks for `{name}`, which is not simulated",
@@ -155,20 +183,27 @@ fn cross(scenario: &Scenario) -> Result<(), ScenarioError> {
                 "take one that is: cubic, reno, bbr, vegas, highspeed, scalable, ...",
             );
         }
-        let CrossTraffic::Transfers { .. } = cross.traffic else {
+        let CrossTraffic::Transfers {
+            per_second,
+            mean_size,
+            ..
+        } = cross.traffic
+        else {
             continue;
         };
-        match cross.traffic.mean_load() {
-            Some(load) if load >= rate => {
-                let number = index + 1;
-                return refuse(
-                    format!(
-                        "the transfers of cross traffic {number} ask for {load} of a link of {rate}"
-                    ),
-                    "let fewer of them come, or make them smaller",
-                );
-            }
-            _ => {}
+        // A request and its answer's acknowledgement, and a header for each segment.
+        let packets = 2.0 + (mean_size.as_f64() / scenario.segment().as_f64()).max(1.0);
+        let bytes = mean_size.as_f64() + packets * scenario.tcp.header.as_f64();
+        let load = Rate::from_f64(per_second * bytes * 8.0);
+        if load >= rate {
+            let number = index + 1;
+            return refuse(
+                format!(
+                    "the transfers of cross traffic {number} ask for {} of a link of {rate}, headers included",
+                    load.human()
+                ),
+                "let fewer of them come, or make them smaller",
+            );
         }
     }
     Ok(())
@@ -176,17 +211,22 @@ fn cross(scenario: &Scenario) -> Result<(), ScenarioError> {
 
 /// Segment numbers have 32 bits, and nobody waits for that many.
 fn size(scenario: &Scenario) -> Result<(), ScenarioError> {
-    let carried = scenario.path.forward.rate.bytes_in(scenario.duration);
-    let work = match scenario.work {
-        Work::Endless => carried,
-        Work::PerStream(bytes) => carried.min(bytes.times(u64::from(scenario.streams))),
-        Work::Striped(bytes) => carried.min(bytes),
+    let segment = scenario.segment();
+    let segments = match scenario.work {
+        Work::Endless => {
+            let carried = scenario.path.forward.rate.bytes_in(scenario.duration);
+            carried.get() / segment.get()
+        }
+        Work::PerStream(bytes) => {
+            let each = bytes.get().div_ceil(segment.get());
+            each.saturating_mul(u64::from(scenario.streams))
+        }
+        Work::Striped(bytes) => bytes.get().div_ceil(segment.get()),
     };
-    let segments = work.get() / scenario.segment().get();
     match segments > SEGMENTS_MAX {
         true => refuse(
             format!("the run would send {segments} segments, more than {SEGMENTS_MAX}"),
-            "shorten it, or take larger packets (`hosts.mtu`)",
+            "shorten it, carry less, or take larger packets (`hosts.mtu`)",
         ),
         false => Ok(()),
     }

@@ -45,6 +45,7 @@ mod result;
 mod round_trip;
 mod scenario;
 mod scoreboard;
+mod seeds;
 mod sender;
 mod setup;
 mod simulation;

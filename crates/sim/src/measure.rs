@@ -44,6 +44,9 @@ struct Standing {
 struct CrossStanding {
     payload: u64,
     transfers: u64,
+    /// Transfers that have begun, and those that were not let in.
+    begun: u64,
+    turned_away: u64,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -118,6 +121,21 @@ impl Measure {
         self.cross[usize::from(group) - 1].transfers += 1;
     }
 
+    /// Short transfers of `group` that have begun and are not complete.
+    pub(crate) fn transfers_under_way(&self, group: u16) -> u64 {
+        let cross = &self.cross[usize::from(group) - 1];
+        cross.begun - cross.transfers
+    }
+
+    pub(crate) fn on_transfer_begun(&mut self, group: u16) {
+        self.cross[usize::from(group) - 1].begun += 1;
+    }
+
+    /// There are too many transfers of `group` for one more.
+    pub(crate) fn on_turned_away(&mut self, group: u16) {
+        self.cross[usize::from(group) - 1].turned_away += 1;
+    }
+
     pub(crate) fn on_warm(&mut self, flows: &Flows, network: &mut Network, now: Time) {
         self.warm = true;
         self.at_warm = Standing::of(self, flows, network, now);
@@ -126,11 +144,10 @@ impl Measure {
     pub(crate) fn sample(&mut self, flows: &Flows, network: &mut Network, now: Time) {
         let streams = self.completed.len();
         let windows = flows.senders[..streams].iter();
-        let segments = windows
-            .clone()
-            .map(|sender| u64::from(sender.acknowledged()));
+        let ends = windows.clone().zip(&flows.cards);
+        let payload = ends.map(|(sender, card)| card.payload(sender.acknowledged(), self.payload));
         let cross: u64 = self.cross.iter().map(|cross| cross.payload).sum();
-        let acknowledged = self.payload.times(segments.sum());
+        let acknowledged = payload.sum();
         self.series.push(Sample {
             at: now,
             queue_packets: network.queue_packets(now),
@@ -193,6 +210,7 @@ impl Measure {
         let result = |(from, to): (&CrossStanding, &CrossStanding)| CrossResult {
             goodput: Rate::of(Bytes::new(to.payload - from.payload), measured),
             transfers: to.transfers - from.transfers,
+            turned_away: to.turned_away - from.turned_away,
         };
         groups.map(result).collect()
     }

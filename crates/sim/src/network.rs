@@ -9,6 +9,7 @@ use units::{Bytes, Rate, Span, Time};
 
 use crate::packet::Packet;
 use crate::scenario::Access;
+use crate::seeds::{Purpose, derive};
 
 /// Which way a packet goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +47,8 @@ pub(crate) struct Network {
     wake: Vec<Time>,
     /// Whether each link is fed through one entry. Then it takes packets as soon as they are sent, with
     /// the time at which they will arrive: what happens in a link depends on the order and the times
-    /// of arrival alone, and half of a run's events are saved.
+    /// of arrival alone, and half of a run's events are saved. Whoever looks into the queue on the way
+    /// would see what has not arrived yet, so this is not done then.
     has_one_group: bool,
     /// Packets that a link refused, when somebody wants to know.
     refused: Option<VecDeque<(Time, Packet, DropCause)>>,
@@ -62,6 +64,7 @@ impl Network {
         access: Option<Access>,
         sizes: [Bytes; 2],
         extra_delays: &[Span],
+        is_watched: bool,
         seed: u64,
     ) -> Self {
         let link = |spec: &LinkSpec, size, seed| Link::new(&behind(spec, access, size), seed);
@@ -80,11 +83,11 @@ impl Network {
         let entries: Vec<Entry> = pairs.flatten().collect();
         Network {
             links: [
-                link(&path.forward, sizes[0], seed),
-                link(&path.reverse, sizes[1], seed.wrapping_add(1)),
+                link(&path.forward, sizes[0], derive(seed, Purpose::Forward, 0)),
+                link(&path.reverse, sizes[1], derive(seed, Purpose::Backward, 0)),
             ],
             wake: vec![Time::MAX; LINKS + entries.len()],
-            has_one_group: extra_delays.len() == 1,
+            has_one_group: extra_delays.len() == 1 && !is_watched,
             entries,
             refused: None,
         }

@@ -53,6 +53,8 @@ pub struct CrossResult {
     pub goodput: Rate,
     /// Short transfers that were completed.
     pub transfers: u64,
+    /// Short transfers that were not let in because too many were under way.
+    pub turned_away: u64,
 }
 
 /// Packets that were dropped, by cause.

@@ -493,7 +493,11 @@ impl Sender {
             now,
             delivered: news.delivered,
             lost: news.lost,
-            growth: self.rules.growth.of(news.advanced),
+            // What was selectively acknowledged before has been counted before.
+            growth: self.rules.growth.of(match news.advanced {
+                0 => 0,
+                _ => news.delivered,
+            }),
             round_trip: news.round_trip,
             round_trip_smoothed: self.round_trip.smoothed().unwrap_or(Span::ZERO),
             round_trip_min: self.round_trip.min,
@@ -521,8 +525,12 @@ impl Sender {
         self.rare.tally.timeouts += 1;
         self.round_trip.back_off();
         if self.phase == Phase::Connecting {
+            // RFC 5681 section 3.1: one segment when the request or its answer was lost.
+            self.window.size = 1.0;
             return;
         }
+        self.tells_reduction = true;
+        self.marked_until = self.highest;
         match self.phase == Phase::Loss && self.una < self.recover {
             // Held when the same data times out again.
             true => self.window.size = 1.0,

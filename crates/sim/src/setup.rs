@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use path::{Class, Cross, CrossTraffic, PathSpec};
-use rand_core::{Rng, SeedableRng};
+use rand_core::Rng;
 use rand_pcg::Pcg64;
 use units::{Bytes, Rate, Span, Time};
 
@@ -13,6 +13,7 @@ use crate::flow::{Card, Flows, STREAMS};
 use crate::network::Network;
 use crate::packet::Flags;
 use crate::scenario::{Scenario, Starts, TcpSettings, Work};
+use crate::seeds::{Purpose, derive, generator};
 use crate::sender::{Rules, Sender};
 use crate::simulation::Terms;
 use crate::timers::{Alarm, Timers};
@@ -31,11 +32,15 @@ impl Scenario {
     }
 }
 
+/// The largest window that TCP can tell: 65,535 doubled fourteen times (RFC 7323 section 2.3).
+pub(crate) const WINDOW_MAX: Bytes = Bytes::new(65_535 << 14);
+
 /// What fits into the buffers that a path's hosts grow to by themselves: the smaller of the two.
-fn auto_window(path: &PathSpec) -> Bytes {
+pub(crate) fn auto_window(path: &PathSpec) -> Bytes {
     path.hosts
         .send_buffer_max
         .min(path.hosts.receive_buffer_max)
+        .min(WINDOW_MAX)
 }
 
 fn segments_in(window: Bytes, segment: Bytes) -> u32 {
@@ -64,6 +69,7 @@ pub(crate) fn network(scenario: &Scenario, terms: &Terms) -> Network {
         scenario.tcp.access,
         sizes,
         &joints,
+        scenario.log || scenario.series_interval.is_some(),
         scenario.seed,
     )
 }
@@ -101,6 +107,19 @@ pub(crate) fn flows(scenario: &Scenario, timers: &mut Timers) -> Flows {
     flows
 }
 
+/// How a group of cross traffic finds its rate: as it says, or as the hosts do; `None` of what is not
+/// simulated. A transfer's streams with one window, and a rate that takes the whole path, are nothing
+/// that others' traffic does.
+pub(crate) fn cross_variant(path: &PathSpec, cross: &Cross) -> Option<Variant> {
+    let name = cross
+        .congestion
+        .as_deref()
+        .unwrap_or(&path.hosts.congestion);
+    let variant = Variant::of_path(name)?;
+    let alone = [Variant::Ensemble, Variant::Netblt].contains(&variant);
+    (!alone).then_some(variant)
+}
+
 /// The sending end of one flow of cross traffic.
 fn cross_sender(
     scenario: &Scenario,
@@ -109,9 +128,8 @@ fn cross_sender(
     segments: u32,
     place: usize,
 ) -> Sender {
-    let kernel = cross.congestion.as_deref();
     Sender::new(
-        kernel.and_then(Variant::of_path).unwrap_or(Variant::Sack),
+        cross_variant(&scenario.path, cross).expect("checked before the run"),
         Arc::new(rules(&scenario.tcp, None)),
         &facts(scenario, 1, place as u32),
         segments_in(window, scenario.segment()),
@@ -158,7 +176,7 @@ fn facts(scenario: &Scenario, streams: u32, place: u32) -> Facts {
         segment: Bytes::new(u64::from(scenario.path.hosts.mtu)),
         initial_window: scenario.tcp.initial_window,
         share: Rate::from_bits_per_second(rate / u64::from(streams)),
-        seed: scenario.seed ^ u64::from(place).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+        seed: derive(scenario.seed, Purpose::Control, u64::from(place)),
     }
 }
 
@@ -254,7 +272,7 @@ const PARK_MILLER: u64 = 2_147_483_647;
 impl StartTimes {
     fn new(tcp: &TcpSettings, seed: u64) -> Self {
         let source = match tcp.starts {
-            Starts::Seeded => StartSource::Seeded(Pcg64::seed_from_u64(seed ^ 0x7374_6172_7473)),
+            Starts::Seeded => StartSource::Seeded(generator(seed, Purpose::Starts, 0)),
             Starts::ParkMiller => StartSource::ParkMiller((seed % PARK_MILLER).max(1)),
         };
         StartTimes {

@@ -1,16 +1,16 @@
 //! A run, event by event.
 
-use rand_core::{Rng, SeedableRng};
+use rand_core::Rng;
 use rand_pcg::Pcg64;
 use units::{Bytes, Span, Time};
 
-use crate::check::check;
 use crate::events::{Event, Fate};
 use crate::flow::{Flows, STREAMS};
 use crate::measure::Measure;
 use crate::network::{Network, Place, Way};
 use crate::packet::{Flags, Kind, Packet};
 use crate::receiver::Reply;
+use crate::seeds::{Purpose, generator};
 use crate::sender::Outgoing;
 use crate::setup;
 use crate::timers::{Alarm, Timers};
@@ -41,6 +41,13 @@ pub struct Simulation {
 /// enough for it to stay in the cache.
 const LOOK_AHEAD: usize = 4;
 
+/// The most short transfers of one group at a time: a server has no room for more, and a run's memory has a
+/// bound. Those that come then are turned away, and counted.
+const TRANSFERS_MAX: u64 = 5_000;
+
+/// IPv4 and UDP headers.
+const DATAGRAM_HEADER: u32 = 28;
+
 /// What all flows of a run have in common.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terms {
@@ -69,7 +76,7 @@ impl Simulation {
     /// # Errors
     /// When the scenario cannot be run.
     pub fn new(scenario: &Scenario) -> Result<Self, ScenarioError> {
-        check(scenario)?;
+        scenario.check()?;
         let terms = setup::terms(scenario);
         let mut timers = Timers::default();
         let flows = setup::flows(scenario, &mut timers);
@@ -91,7 +98,7 @@ impl Simulation {
             probes: Vec::new(),
             sources,
             events: scenario.log.then(Vec::new),
-            jitter: Pcg64::seed_from_u64(scenario.seed ^ 0x6a69_7474_6572),
+            jitter: generator(scenario.seed, Purpose::Jitter, 0),
             now: Time::ZERO,
             end: Time::ZERO + scenario.duration,
             unfinished: scenario.streams,
@@ -200,7 +207,8 @@ impl Simulation {
     fn on_arrival(&mut self, packet: Packet) {
         self.log(&packet, Fate::Received);
         if packet.kind == Kind::Datagram {
-            return self.measure.on_cross_delivered(packet.group, packet.size);
+            let payload = packet.size.saturating_sub(DATAGRAM_HEADER);
+            return self.measure.on_cross_delivered(packet.group, payload);
         }
         if self.flows.cards[packet.flow as usize].incarnation != packet.incarnation {
             return;
@@ -284,7 +292,11 @@ impl Simulation {
                 self.unfinished -= 1;
             }
         } else {
-            let payload = advanced * (self.terms.full - self.terms.header);
+            let flow = ack.flow as usize;
+            let full = self.scenario.segment();
+            let sent = |segments| self.flows.cards[flow].payload(segments, full).get();
+            let after = self.flows.senders[flow].acknowledged();
+            let payload = (sent(after) - sent(after - advanced)) as u32;
             self.measure.on_cross_delivered(ack.group, payload);
             if done {
                 self.measure.on_transfer(ack.group);
@@ -350,6 +362,10 @@ impl Simulation {
                 self.emit(packet);
             }
             Deed::Transfer(size) => {
+                if self.measure.transfers_under_way(source.group) >= TRANSFERS_MAX {
+                    return self.measure.on_turned_away(source.group);
+                }
+                self.measure.on_transfer_begun(source.group);
                 let (sender, card) = setup::transfer(&self.scenario, source, size);
                 let flow = self.flows.add_transfer(sender, card);
                 self.connect(flow);
@@ -435,7 +451,13 @@ impl Simulation {
     #[inline]
     fn segment(&mut self, flow: u32, outgoing: Outgoing) -> Packet {
         let card = self.flows.cards[flow as usize];
-        let reduced = self.flows.senders[flow as usize].takes_reduction_notice();
+        // RFC 3168 sections 6.1.2 and 6.1.5: what is sent again is neither marked by the path nor tells
+        // of a reduction.
+        let reduced = !outgoing.again && self.flows.senders[flow as usize].takes_reduction_notice();
+        let marks = match outgoing.again {
+            true => Flags::default(),
+            false => self.terms.data_flags,
+        };
         let size = match outgoing.number == card.last {
             true => card.last_payload + self.terms.header,
             false => self.terms.full,
@@ -443,9 +465,7 @@ impl Simulation {
         Packet {
             number: outgoing.number,
             size,
-            flags: self
-                .terms
-                .data_flags
+            flags: marks
                 .with(Flags::AGAIN, outgoing.again)
                 .with(Flags::REDUCED, reduced),
             ..self.packet(Kind::Data, flow)

@@ -1,9 +1,11 @@
 //! Cross traffic that comes and goes: sources that are on and off, and short transfers.
 
 use path::{Class, CrossTraffic};
-use rand_core::{Rng, SeedableRng};
+use rand_core::Rng;
 use rand_pcg::Pcg64;
 use units::{Bytes, Span, Time};
+
+use crate::seeds::{Purpose, generator};
 
 /// What a source does when its time has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,9 +61,7 @@ impl Source {
             window,
             cross: index,
             habit,
-            random: Pcg64::seed_from_u64(
-                seed ^ 0x6372_6f73_7300 ^ ((index as u64 + 1) << 20) ^ number,
-            ),
+            random: generator(seed, Purpose::Source, ((index as u64) << 32) | number),
         };
         match cross.traffic {
             CrossTraffic::Streams { .. } => Vec::new(),

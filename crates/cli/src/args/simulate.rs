@@ -161,7 +161,7 @@ fn counts(first: &str, last: &str) -> Result<Vec<u32>, String> {
     }
 }
 
-/// More is a slip: the spread of thousands of runs is known to a hundredth.
+/// More is a slip: the spread of ten thousand runs is known to a hundredth.
 const SEEDS: RangeInclusive<u64> = 1..=10_000;
 
 fn seeds(text: &str) -> Result<u64, String> {

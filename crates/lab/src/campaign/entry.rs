@@ -38,8 +38,10 @@ pub(super) fn write(result: &RunResult, cpu: Span, name: &str) -> String {
     line(streams.len().to_string());
     streams.iter().for_each(|stream| line(stream_line(stream)));
     line(cross.len().to_string());
-    let cross_line =
-        |cross: &CrossResult| format!("{} {}", cross.goodput.bits_per_second(), cross.transfers);
+    let cross_line = |cross: &CrossResult| {
+        let goodput = cross.goodput.bits_per_second();
+        format!("{goodput} {} {}", cross.transfers, cross.turned_away)
+    };
     cross.iter().for_each(|cross| line(cross_line(cross)));
     line(drops_line(drops));
     line(format!(
@@ -221,6 +223,7 @@ fn cross(words: &mut Words<'_>) -> Option<CrossResult> {
     Some(CrossResult {
         goodput: Rate::from_bits_per_second(words.number()?),
         transfers: words.number()?,
+        turned_away: words.number()?,
     })
 }
 

@@ -33,6 +33,7 @@ pub(super) fn made_up(scenario: &Scenario) -> RunResult {
         cross: vec![CrossResult {
             goodput: Rate::from_bits_per_second(5_000_001),
             transfers: 17,
+            turned_away: 3,
         }],
         drops: Drops {
             queue_full: 1,

@@ -9,6 +9,8 @@ use crate::PathError;
 use crate::section::{Field, Section};
 use crate::spec::{Class, Cross, CrossTraffic};
 
+/// More kinds of others' traffic than anybody describes by hand.
+const GROUPS_MAX: usize = 64;
 /// As many as one measurement may have.
 const STREAMS: RangeInclusive<i64> = 1..=128;
 /// Enough for their sum to be smooth.
@@ -24,6 +26,16 @@ const SHAPE: RangeInclusive<f64> = 1.01..=10.0;
 
 /// All groups of a path whose forward link has this rate.
 pub(super) fn all(sections: &[Section], rate: Rate) -> Result<Vec<Cross>, PathError> {
+    if let Some(section) = sections.get(GROUPS_MAX) {
+        return Err(section.refuse(
+            "cross",
+            format!(
+                "{} groups of cross traffic are more than {GROUPS_MAX}",
+                sections.len()
+            ),
+            "put flows of one kind into one group",
+        ));
+    }
     let mut load = Rate::ZERO;
     let mut groups = Vec::new();
     for section in sections {

@@ -79,6 +79,8 @@ pub struct CrossGroup {
     pub goodput_bits_per_second: u64,
     /// Short transfers completed.
     pub transfers: f64,
+    /// Short transfers that were not let in because too many were under way.
+    pub turned_away: f64,
 }
 
 /// Packets dropped, by cause.
@@ -238,6 +240,7 @@ fn cross_group(runs: &[SimulatedRun], group: usize) -> CrossGroup {
     CrossGroup {
         goodput_bits_per_second: of(|cross| cross.goodput_bits_per_second).round() as u64,
         transfers: of(|cross| cross.transfers),
+        turned_away: of(|cross| cross.turned_away),
     }
 }
 

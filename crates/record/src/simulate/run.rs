@@ -89,6 +89,8 @@ pub struct SimulatedCross {
     pub goodput_bits_per_second: u64,
     /// Short transfers completed.
     pub transfers: u64,
+    /// Short transfers that were not let in because too many were under way.
+    pub turned_away: u64,
 }
 
 /// The state at one moment.
@@ -182,6 +184,7 @@ impl From<&sim::CrossResult> for SimulatedCross {
         SimulatedCross {
             goodput_bits_per_second: cross.goodput.bits_per_second(),
             transfers: cross.transfers,
+            turned_away: cross.turned_away,
         }
     }
 }

@@ -169,6 +169,7 @@ fn result(scenario: &Scenario) -> RunResult {
         cross: vec![CrossResult {
             goodput: Rate::from_f64(cross),
             transfers: 0,
+            turned_away: 0,
         }],
         drops: Drops {
             queue_full: (total / 1e5) as u64,

@@ -284,6 +284,24 @@ fn without_timestamps_a_repeated_segment_measures_nothing() {
     );
 }
 
+#[test]
+fn a_lost_request_leaves_a_window_of_one_segment() {
+    let mut sender = Sender::new(Variant::Sack, Arc::new(RULES), &facts(10), 1000, u32::MAX);
+    sender.on_timeout(AT(1000));
+    sender.on_connected(Span::from_millis(100), AT(1100));
+    assert_eq!(sent(&mut sender), new(0..1));
+}
+
+#[test]
+fn a_jump_over_what_had_arrived_does_not_count_it_again() {
+    let mut sender = sender(Variant::Sack, 20);
+    sender.on_ack(&ack(0, &[(1, 20)]), AT(100));
+    sender.on_timeout(AT(1000));
+    sent(&mut sender);
+    sender.on_ack(&ack(20, &[]), AT(1100));
+    assert!(sender.window().size <= 2.0, "{:?}", sender.window());
+}
+
 // Marks.
 
 #[test]
