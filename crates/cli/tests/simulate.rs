@@ -532,6 +532,45 @@ fn the_other_simulators_tcp_is_what_the_document_says() {
 }
 
 #[test]
+fn seeds_move_cross_traffic_that_comes_and_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bursts.toml");
+    let text = r#"
+[forward]
+rate  = "20Mbit/s"
+delay = "10ms"
+queue = { kind = "drop-tail", limit = "64KiB" }
+
+[hosts]
+mtu = 1500
+congestion = "reno"
+send_buffer_max    = "4MiB"
+receive_buffer_max = "4MiB"
+
+[[cross]]
+kind = "on-off"
+sources = 2
+rate = "5Mbit/s"
+on   = "500ms"
+off  = "500ms"
+"#;
+    fs::write(&path, text).unwrap();
+    let asked = [path.to_str().unwrap(), "-t", "10s", "--seeds", "3"];
+    let seen = document(folder.path(), &asked);
+    let of = |run: &Value| {
+        let cross = run["cross_goodput_bits_per_second"].as_u64();
+        (cross, run["goodput_bits_per_second"].as_u64())
+    };
+    let runs: Vec<_> = seen["runs"].as_array().unwrap().iter().map(of).collect();
+    for (place, run) in runs.iter().enumerate() {
+        assert!(run.0.is_some_and(|rate| rate > 0), "{runs:?}");
+        for other in &runs[..place] {
+            assert!(run.0 != other.0 && run.1 != other.1, "{runs:?}");
+        }
+    }
+}
+
+#[test]
 fn a_folder_that_cannot_be_used_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let taken = folder.path().join("taken");
