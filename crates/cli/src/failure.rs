@@ -73,6 +73,17 @@ impl Failure {
         failure
     }
 
+    /// Simulated transfers ran out of time; what they carried has been shown.
+    pub(crate) fn unfinished(left: usize, runs: usize) -> Self {
+        Failure {
+            exit: Exit::Failed,
+            causes: vec![format!(
+                "{left} of {runs} runs left data when their time was over"
+            )],
+            hint: Some("give them more time with `--duration`, or less to carry".to_owned()),
+        }
+    }
+
     /// The request was wrong in a way that only the program itself knows.
     pub(crate) fn wrong_request(problem: &str, hint: &str) -> Self {
         Failure {
@@ -180,8 +191,8 @@ impl From<ScenarioError> for Failure {
 impl From<CampaignError> for Failure {
     fn from(error: CampaignError) -> Self {
         let exit = match error {
-            CampaignError::Scenario(_) | CampaignError::TooMany { .. } => Exit::WrongRequest,
             CampaignError::Cancelled { .. } => Exit::Stopped,
+            _ => Exit::WrongRequest,
         };
         Failure::new(exit, &error, Some(error.hint()))
     }

@@ -43,6 +43,22 @@ pub(crate) fn deliver_any(document: &AnyDocument, output: &Output) -> Result<(),
     Ok(())
 }
 
+/// Refuses places that cannot be written to, before hours are spent on what is to be written.
+pub(crate) fn check_places(output: &Output, plots: Option<&Path>) -> Result<(), Failure> {
+    for file in [&output.save, &output.report].into_iter().flatten() {
+        record::check_target(file)?;
+    }
+    if let Some(folder) = plots {
+        make(folder)?;
+        record::check_target(&folder.join("plot.svg"))?;
+    }
+    Ok(())
+}
+
+fn make(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| Failure::folder(folder, &error))
+}
+
 /// Writes the document as a page.
 pub(crate) fn write_page(document: &AnyDocument, file: &Path) -> Result<(), Failure> {
     let page = report::page(document)?;
@@ -53,7 +69,7 @@ pub(crate) fn write_page(document: &AnyDocument, file: &Path) -> Result<(), Fail
 
 /// Writes the plots of the document into `folder`, which is made if it does not exist.
 pub(crate) fn write_plots(document: &AnyDocument, folder: &Path) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| Failure::folder(folder, &error))?;
+    make(folder)?;
     for (name, svg) in report::plots(document)? {
         let file = folder.join(name);
         record::save(&file, &svg)?;

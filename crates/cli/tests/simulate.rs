@@ -121,6 +121,18 @@ fn wrong_requests_are_refused_with_value_and_bound() {
             "cannot be used with",
         ),
         (
+            &["--bytes", "1MB", "--warmup", "20s", "-t", "60s"],
+            "a warm-up of 20s with data that has an end",
+        ),
+        (
+            &["-P", "1000", "--series", "10us", "-t", "30s"],
+            "3012001004 recorded numbers are more than 20000000",
+        ),
+        (
+            &["--seed", "18446744073709551615", "--seeds", "2"],
+            "2 seeds from 18446744073709551615 go beyond",
+        ),
+        (
             &["--initial-window", "0"],
             "an initial window of 0 segments is not between 1",
         ),
@@ -207,8 +219,19 @@ fn data_with_an_end_says_when_it_was_done_or_how_often_it_was_not() {
     assert!((1.1..20.0).contains(&seconds), "{seconds}");
     assert_eq!(done["unfinished_runs"], 0);
     assert_eq!(done["scenario"]["warmup_seconds"], 0.0);
-    let left = document(folder.path(), &[&asked[..], &["-t", "500ms"]].concat());
+    let short = [&asked[..], &["-t", "500ms"]].concat();
+    let output = simulate(folder.path(), &[&short[..], &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    let text = complaint(&output);
+    assert!(
+        text.contains("error: 1 of 1 runs left data when their time was over"),
+        "{text}"
+    );
+    let left: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(left.get("completion_seconds").is_none());
+    let output = simulate(folder.path(), &short);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("unfinished  1 of 1 runs left data"), "{text}");
     assert_eq!(left["unfinished_runs"], 1);
 }
 
@@ -440,6 +463,111 @@ fn a_class_of_service_is_in_the_text_and_the_document() {
     let text = simulate(folder.path(), &asked).stdout;
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains("; class scavenger; seed 1"), "{text}");
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_told_before_anything_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = folder.path().join("taken");
+    fs::write(&taken, "").unwrap();
+    let below = taken.join("x");
+    let below = below.to_str().unwrap();
+    for option in ["--save", "--report", "--plots", "--log"] {
+        let output = simulate(folder.path(), &["slac-cern", "-t", "1s", option, below]);
+        let text = complaint(&output);
+        assert_eq!(output.status.code(), Some(1), "{option}: {text}");
+        assert!(text.contains("taken/x"), "{option}: {text}");
+        assert!(output.stdout.is_empty(), "{option}");
+    }
+    assert_eq!(kept(folder.path()), 0, "nothing was run");
+}
+
+#[test]
+fn a_log_that_fails_does_not_cost_the_result() {
+    let folder = tempfile::tempdir().unwrap();
+    // Every write to this device fails for want of room.
+    let asked = ["slac-cern", "-t", "1s", "--log", "/dev/full"];
+    let output = simulate(folder.path(), &asked);
+    assert_eq!(output.status.code(), Some(1), "{}", complaint(&output));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("goodput"), "{text}");
+}
+
+#[test]
+fn plots_of_a_transfer_fit_the_time_that_it_took() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    let asked = ["oc3-striping", "-P", "4", "--bytes", "20MB", "--seeds", "2"];
+    let page = ["--report", page.to_str().unwrap()];
+    let drawn = document(folder.path(), &[&asked[..], &page].concat());
+    let samples = |run: &Value| run["series"].as_array().map_or(0, Vec::len);
+    let runs = drawn["runs"].as_array().unwrap();
+    // 300 parts of the time that the first seed took; the others are not drawn.
+    assert!(
+        (290..=302).contains(&samples(&runs[0])),
+        "{}",
+        samples(&runs[0])
+    );
+    assert_eq!(samples(&runs[1]), 0);
+    let plain = document(folder.path(), &asked);
+    assert_eq!(plain["aggregate"], drawn["aggregate"]);
+}
+
+#[test]
+fn the_other_simulators_tcp_is_what_the_document_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = ["dadc-dumbbell", "-t", "2s", "--compat", "ns2"];
+    let seen = document(folder.path(), &asked);
+    let tcp = &seen["scenario"]["tcp"];
+    for (key, value) in [
+        ("initial_window_segments", 2.0),
+        ("header_bytes", 40.0),
+        ("timeout_min_seconds", 0.2),
+        ("delayed_ack_seconds", 0.1),
+        ("send_jitter_seconds", 0.000_12),
+    ] {
+        assert_eq!(tcp[key].as_f64(), Some(value), "{key} in {tcp}");
+    }
+    assert_eq!(tcp["timestamps"], false);
+}
+
+#[test]
+fn seeds_move_cross_traffic_that_comes_and_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bursts.toml");
+    let text = r#"
+[forward]
+rate  = "20Mbit/s"
+delay = "10ms"
+queue = { kind = "drop-tail", limit = "64KiB" }
+
+[hosts]
+mtu = 1500
+congestion = "reno"
+send_buffer_max    = "4MiB"
+receive_buffer_max = "4MiB"
+
+[[cross]]
+kind = "on-off"
+sources = 2
+rate = "5Mbit/s"
+on   = "500ms"
+off  = "500ms"
+"#;
+    fs::write(&path, text).unwrap();
+    let asked = [path.to_str().unwrap(), "-t", "10s", "--seeds", "3"];
+    let seen = document(folder.path(), &asked);
+    let of = |run: &Value| {
+        let cross = run["cross_goodput_bits_per_second"].as_u64();
+        (cross, run["goodput_bits_per_second"].as_u64())
+    };
+    let runs: Vec<_> = seen["runs"].as_array().unwrap().iter().map(of).collect();
+    for (place, run) in runs.iter().enumerate() {
+        assert!(run.0.is_some_and(|rate| rate > 0), "{runs:?}");
+        for other in &runs[..place] {
+            assert!(run.0 != other.0 && run.1 != other.1, "{runs:?}");
+        }
+    }
 }
 
 #[test]

@@ -19,14 +19,14 @@ mod workers;
 use std::io;
 
 use nix::time::{ClockId, clock_gettime};
-use sim::{RunResult, ScenarioError};
+use sim::{RunResult, Scenario, ScenarioError, Work};
 use thiserror::Error;
 use units::Span;
 
 pub use cache::{Cache, CacheError};
-pub use grid::{Grid, RUNS_MAX};
+pub use grid::{Grid, RUNS_MAX, SERIES_VALUES_MAX};
 pub use log::{LogError, LogForm, log};
-pub use plan::{Plan, interval_to_draw, scenario};
+pub use plan::{Plan, scenario, to_draw};
 pub use workers::{check, run};
 
 /// A run that is done.
@@ -47,6 +47,16 @@ pub struct Finished {
     pub runs: Vec<Ran>,
     /// Why a run could not be kept, when one could not.
     pub not_kept: Option<io::Error>,
+}
+
+/// How many of `runs`, the runs of `scenario`, left data when their time was over.
+pub fn unfinished(scenario: &Scenario, runs: &[Ran]) -> usize {
+    if scenario.work == Work::Endless {
+        return 0;
+    }
+    runs.iter()
+        .filter(|ran| ran.result.completion.is_none())
+        .count()
 }
 
 /// How far a campaign has come.
@@ -81,6 +91,28 @@ pub enum CampaignError {
         /// How many were asked for.
         runs: usize,
     },
+    /// The seeds do not all exist.
+    #[error("{seeds} seeds from {seed} go beyond {}, the largest", u64::MAX)]
+    SeedsEnd {
+        /// The first.
+        seed: u64,
+        /// How many.
+        seeds: u64,
+    },
+    /// What would be recorded over time does not fit into memory.
+    #[error("{values} recorded numbers are more than {SERIES_VALUES_MAX}")]
+    LongSeries {
+        /// Numbers in the series of all runs, if each lasts its whole duration.
+        values: u64,
+    },
+    /// A warm-up was asked for together with data that has an end.
+    #[error(
+        "a warm-up of {warmup} with data that has an end: a transfer counts from its beginning"
+    )]
+    WarmTransfer {
+        /// What was asked for.
+        warmup: Span,
+    },
     /// It was cancelled.
     #[error("{done} of {runs} runs are done")]
     Cancelled {
@@ -100,6 +132,14 @@ impl CampaignError {
             CampaignError::Scenario(error) => error.hint.clone(),
             CampaignError::TooMany { .. } => {
                 "give fewer streams, windows, variants or seeds".to_owned()
+            }
+            CampaignError::SeedsEnd { .. } => "begin with a smaller seed".to_owned(),
+            CampaignError::LongSeries { .. } => {
+                "record less often, or for a shorter `--duration`; a sample has a number for each stream and four more"
+                    .to_owned()
+            }
+            CampaignError::WarmTransfer { .. } => {
+                "leave the warm-up out, or let the data have no end".to_owned()
             }
             CampaignError::Cancelled { kept: true, .. } => {
                 "they are kept; the same command goes on from here".to_owned()

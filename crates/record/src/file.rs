@@ -137,6 +137,27 @@ pub fn save(path: &Path, text: &str) -> Result<(), SaveError> {
     })
 }
 
+/// Whether [`save`] could write to `path`, to be known before hours are spent on what is to be saved. What is
+/// there stays as it is.
+///
+/// # Errors
+/// When the directory is missing or closed to us, or `path` is a directory itself.
+pub fn check_target(path: &Path) -> Result<(), SaveError> {
+    let end = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let writable = match fs::metadata(&end) {
+        Ok(there) if there.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(there) if !there.is_file() => Ok(()),
+        _ => {
+            let beside = name_beside(&end);
+            File::create(&beside).and_then(|_| fs::remove_file(&beside))
+        }
+    };
+    writable.map_err(|source| SaveError {
+        path: path.to_owned(),
+        source,
+    })
+}
+
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let beside = name_beside(path);
     let written = write_through(&beside, text).and_then(|()| fs::rename(&beside, path));

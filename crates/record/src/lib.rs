@@ -39,7 +39,7 @@ pub use demo::{Demo, LabelledRun, Published};
 pub use direction::{DirectionFigures, TcpFigures};
 pub use document::{AnyDocument, Body, Document, Origin, SCHEMA_VERSION, Schema};
 pub use emulation::{Count, Emulation, LinkCounters};
-pub use file::{LoadError, SaveError, load, parse, save};
+pub use file::{LoadError, SaveError, check_target, load, parse, save};
 pub use host::Host;
 pub use limit::{Cause, Limit};
 pub use measure::{Interval, Measure, Peer, Run, Steady, Unsettled};

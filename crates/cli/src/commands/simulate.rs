@@ -5,7 +5,7 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::process::ExitCode;
 
-use lab::campaign::{self, Cache, CacheError, Finished, Grid, LogForm, Plan, Ran};
+use lab::campaign::{self, Cache, CacheError, CampaignError, Finished, Grid, LogForm, Plan, Ran};
 use observe::Window;
 use path::PathSpec;
 use record::simulate::{Cell, Run};
@@ -20,29 +20,49 @@ use crate::stop::Stop;
 
 pub(crate) fn run(arguments: &Simulate) -> Result<ExitCode, Failure> {
     let grid = grid(arguments)?;
-    let (cells, mut runs) = (grid.cells(), grid.runs()?);
+    let mut runs = grid.runs()?;
+    let mut cells = grid.cells();
     runs.extend(grid.alone());
     campaign::check(&cells)?;
     refuse_for_many(arguments, cells.len())?;
     let cache = cache(arguments.cache.as_deref(), arguments.no_cache)?;
+    output::check_places(&arguments.output, arguments.plots.as_deref())?;
     let log = arguments.log.as_deref().map(Log::create).transpose()?;
     let stop = Stop::listen()?;
-    let mut progress = CampaignProgress::new(runs.len());
-    let finished = campaign::run(&runs, cache.as_ref(), stop.flag(), &mut |seen| {
-        progress.show(seen);
-    });
-    drop(progress);
-    let finished = finished?;
+    let mut finished = go(&runs, cache.as_ref(), &stop)?;
+    if let ([cell], true) = (&mut cells[..], is_drawn(arguments)) {
+        *cell = campaign::to_draw(cell, &finished.runs[0].result);
+        let drawn = go(std::slice::from_ref(cell), cache.as_ref(), &stop)?;
+        finished.runs[0].result.series = drawn
+            .runs
+            .into_iter()
+            .flat_map(|ran| ran.result.series)
+            .collect();
+    }
     warn(&finished);
     let document = document(arguments, &grid, &cells, &finished.runs);
-    if let Some(log) = log {
-        log.write(&cells[0], &stop)?;
-    }
+    output::deliver_any(&document, &arguments.output)?;
     if let Some(folder) = &arguments.plots {
         output::write_plots(&document, folder)?;
     }
-    output::deliver_any(&document, &arguments.output)?;
-    Ok(ExitCode::SUCCESS)
+    if let Some(log) = log {
+        log.write(&cells[0], &stop)?;
+    }
+    match campaign::unfinished(&grid.base, &finished.runs) {
+        0 => Ok(ExitCode::SUCCESS),
+        left => Err(Failure::unfinished(left, finished.runs.len())),
+    }
+}
+
+fn go(runs: &[Scenario], cache: Option<&Cache>, stop: &Stop) -> Result<Finished, CampaignError> {
+    let mut progress = CampaignProgress::new(runs.len());
+    campaign::run(runs, cache, stop.flag(), &mut |seen| progress.show(seen))
+}
+
+/// Whether the first seed runs once more for plots over time.
+fn is_drawn(arguments: &Simulate) -> bool {
+    let wanted = arguments.plots.is_some() || arguments.output.report.is_some();
+    wanted && arguments.series.is_none()
 }
 
 /// What grows with every packet or moment is for one setting.
@@ -101,9 +121,10 @@ fn grid(arguments: &Simulate) -> Result<Grid, Failure> {
         warmup: arguments.warmup,
         limit: DURATION_MAX,
     };
-    plan.apply(&mut base);
+    base.series_interval = arguments.series;
+    plan.apply(&mut base)?;
     let variants = arguments.variant.as_ref().map(|list| list.0.clone());
-    let mut grid = Grid {
+    Ok(Grid {
         variants: variants.unwrap_or_else(|| vec![base.variant]),
         streams: arguments.streams.0.clone(),
         windows: arguments
@@ -115,16 +136,7 @@ fn grid(arguments: &Simulate) -> Result<Grid, Failure> {
         seed: arguments.seed,
         seeds: arguments.seeds,
         base,
-    };
-    grid.base.series_interval = arguments.series.or_else(|| drawn(arguments, &grid));
-    Ok(grid)
-}
-
-/// What plots over time need, when they are asked for.
-fn drawn(arguments: &Simulate, grid: &Grid) -> Option<units::Span> {
-    let wanted = arguments.plots.is_some() || arguments.output.report.is_some();
-    let cells = grid.cells();
-    (wanted && cells.len() == 1).then(|| campaign::interval_to_draw(&cells[0]))
+    })
 }
 
 fn work(arguments: &Simulate) -> Work {

@@ -9,6 +9,12 @@ use super::CampaignError;
 /// More runs than this are a slip: at a second each they would take a day of one processor.
 pub const RUNS_MAX: usize = 100_000;
 
+/// Numbers that the series of all runs may hold together: some hundred megabytes, and a document of as many.
+pub const SERIES_VALUES_MAX: u64 = 20_000_000;
+/// What a sample holds beside a window for each stream: the time, the queue, the bytes of the streams
+/// and of the cross traffic.
+const SAMPLE_VALUES: u64 = 4;
+
 /// Every variant with every number of streams, every window and every seed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
@@ -49,7 +55,8 @@ impl Grid {
     /// Every run: the cells in their order, each with all its seeds.
     ///
     /// # Errors
-    /// When there are more than [`RUNS_MAX`].
+    /// When there are more than [`RUNS_MAX`], the seeds go beyond the largest one, or the series would hold
+    /// more than [`SERIES_VALUES_MAX`] numbers.
     pub fn runs(&self) -> Result<Vec<Scenario>, CampaignError> {
         let cells = [self.variants.len(), self.streams.len(), self.windows.len()];
         let cells = cells.into_iter().fold(1, usize::saturating_mul);
@@ -58,8 +65,36 @@ impl Grid {
         if runs > RUNS_MAX {
             return Err(CampaignError::TooMany { runs });
         }
+        self.check_seeds()?;
+        self.check_series()?;
         let seeded = self.cells();
         Ok(seeded.iter().flat_map(|cell| self.seeded(cell)).collect())
+    }
+
+    /// Seeds that began again at 0 would be others than those that were asked for.
+    fn check_seeds(&self) -> Result<(), CampaignError> {
+        let (seed, seeds) = (self.seed, self.seeds);
+        match seed.checked_add(seeds.saturating_sub(1)) {
+            None => Err(CampaignError::SeedsEnd { seed, seeds }),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Whether the series of all runs fit into memory, even where every run lasts its whole duration.
+    fn check_series(&self) -> Result<(), CampaignError> {
+        let Some(interval) = self.base.series_interval else {
+            return Ok(());
+        };
+        let samples = self.base.duration.as_nanos() / interval.as_nanos().max(1) + 1;
+        let in_samples = self.streams.iter().map(|s| u64::from(*s) + SAMPLE_VALUES);
+        let in_samples = in_samples.fold(0, u64::saturating_add);
+        let of_each = self.variants.len() as u64 * self.windows.len() as u64;
+        let factors = [in_samples, of_each, self.seeds];
+        let values = factors.into_iter().fold(samples, u64::saturating_mul);
+        match values > SERIES_VALUES_MAX {
+            true => Err(CampaignError::LongSeries { values }),
+            false => Ok(()),
+        }
     }
 
     /// The cross traffic alone, once for each seed: what it gets when nobody else is there.

@@ -1,8 +1,10 @@
 //! What a user who says little about time gets.
 
 use path::PathSpec;
-use sim::{Scenario, ScenarioError, Variant, Work};
+use sim::{RunResult, Scenario, ScenarioError, Variant, Work};
 use units::Span;
+
+use super::CampaignError;
 
 /// Long enough for a few losses on most paths, short enough to wait for.
 const DURATION: Span = Span::from_secs(30);
@@ -31,13 +33,23 @@ impl Plan {
     ///
     /// Data without end flows for 30 s, of which the first fifth does not count. Data with an end
     /// counts from the first packet, because slow start is part of what it takes.
-    pub fn apply(&self, scenario: &mut Scenario) {
+    ///
+    /// # Errors
+    /// When a warm-up is asked for with data that has an end.
+    pub fn apply(&self, scenario: &mut Scenario) -> Result<(), CampaignError> {
         let endless = scenario.work == Work::Endless;
         let duration = if endless { DURATION } else { self.limit };
         scenario.duration = self.duration.unwrap_or(duration);
         let part = Span::from_nanos(scenario.duration.as_nanos() / WARMUP_PART);
         let warmup = if endless { part } else { Span::ZERO };
         scenario.warmup = self.warmup.unwrap_or(warmup);
+        // It would hide a part of the transfer, or all of it without a word where it takes longer.
+        match !endless && scenario.warmup > Span::ZERO {
+            true => Err(CampaignError::WarmTransfer {
+                warmup: scenario.warmup,
+            }),
+            false => Ok(()),
+        }
     }
 }
 
@@ -59,18 +71,18 @@ pub fn scenario(path: PathSpec, variant: Option<Variant>) -> Result<Scenario, Sc
     })
 }
 
-/// How often to record the state so that plots over time have enough points.
+/// `scenario`, which came to `result`, with its state recorded often enough for plots over time.
 ///
-/// Of data with an end nobody knows how long it takes; the time at the full rate of the path is a
-/// lower bound, so there may be more points than needed.
-pub fn interval_to_draw(scenario: &Scenario) -> Span {
-    let data = match scenario.work {
-        Work::Endless => return part(scenario.duration, scenario.streams),
-        Work::Striped(bytes) => bytes,
-        Work::PerStream(bytes) => bytes.times(u64::from(scenario.streams)),
-    };
-    let least = scenario.path.forward.rate.time_to_send(data) + scenario.path.base_rtt();
-    part(least.min(scenario.duration), scenario.streams)
+/// Nobody knows how long data with an end takes before it has been carried: an interval that fits the
+/// time at full rate fills the memory of a run that takes a day, and one that fits a day is blind to
+/// seconds. A run that is known can be had again.
+pub fn to_draw(scenario: &Scenario, result: &RunResult) -> Scenario {
+    let length = result.completion.unwrap_or(scenario.duration);
+    Scenario {
+        series_interval: Some(part(length, scenario.streams)),
+        seed: result.seed,
+        ..scenario.clone()
+    }
 }
 
 fn part(span: Span, streams: u32) -> Span {
@@ -80,7 +92,7 @@ fn part(span: Span, streams: u32) -> Span {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::scenario;
+    use super::super::tests::{made_up, scenario};
     use super::*;
     use units::Bytes;
 
@@ -93,29 +105,71 @@ mod tests {
     #[test]
     fn endless_data_flows_for_half_a_minute_and_counts_after_a_fifth() {
         let mut endless = scenario();
-        NOTHING_SAID.apply(&mut endless);
+        NOTHING_SAID.apply(&mut endless).unwrap();
         assert_eq!(
             (endless.duration, endless.warmup),
             (Span::from_secs(30), Span::from_secs(6))
         );
-        assert_eq!(interval_to_draw(&endless), Span::from_millis(100));
-        endless.streams = 100_000;
-        assert_eq!(interval_to_draw(&endless), Span::from_secs(1));
     }
 
     #[test]
     fn data_with_an_end_counts_from_the_first_packet() {
         let mut transfer = scenario();
         transfer.work = Work::Striped(Bytes::new(45_000_000));
-        NOTHING_SAID.apply(&mut transfer);
+        NOTHING_SAID.apply(&mut transfer).unwrap();
         assert_eq!(
             (transfer.duration, transfer.warmup),
             (Span::from_secs(86_400), Span::ZERO)
         );
-        // 8 s at 45 Mbit/s and a round trip of 165 ms, in 300 parts.
+        let warm = Plan {
+            warmup: Some(Span::from_secs(20)),
+            ..NOTHING_SAID
+        };
+        let error = warm.apply(&mut transfer).unwrap_err();
+        assert!(error.to_string().starts_with("a warm-up of 20s"), "{error}");
+        let cold = Plan {
+            warmup: Some(Span::ZERO),
+            ..NOTHING_SAID
+        };
+        assert!(cold.apply(&mut transfer).is_ok());
+    }
+
+    #[test]
+    fn what_is_drawn_fits_the_time_that_the_run_took() {
+        let mut transfer = scenario();
+        transfer.work = Work::Striped(Bytes::new(45_000_000));
+        transfer.duration = Span::from_secs(86_400);
+        let interval = |scenario: &Scenario, completion| {
+            let result = RunResult {
+                completion,
+                ..made_up(scenario)
+            };
+            to_draw(scenario, &result).series_interval.unwrap()
+        };
+        // 300 points of what it took; of a run that never ended, 300 points of a day.
+        let took = Span::from_secs(30);
+        assert_eq!(interval(&transfer, Some(took)), Span::from_millis(100));
+        assert_eq!(interval(&transfer, None), Span::from_secs(288));
+        // 30 points of 100000 windows are 3 million.
+        transfer.streams = 100_000;
+        assert_eq!(interval(&transfer, Some(took)), Span::from_secs(1));
+    }
+
+    #[test]
+    fn drawing_a_run_does_not_change_it() {
+        let mut short = scenario();
+        short.streams = 3;
+        short.work = Work::Striped(Bytes::new(3_000_000));
+        let seen = sim::run(&short).unwrap();
+        let drawn = sim::run(&to_draw(&short, &seen)).unwrap();
+        assert!(
+            (290..=302).contains(&drawn.series.len()),
+            "{}",
+            drawn.series.len()
+        );
         assert_eq!(
-            interval_to_draw(&transfer),
-            Span::from_nanos(8_165_000_000 / 300)
+            (drawn.streams, drawn.completion),
+            (seen.streams, seen.completion)
         );
     }
 
@@ -136,7 +190,7 @@ mod tests {
             warmup: Some(Span::from_secs(20)),
             ..NOTHING_SAID
         };
-        plan.apply(&mut said);
+        plan.apply(&mut said).unwrap();
         assert_eq!(
             (said.duration, said.warmup),
             (Span::from_secs(100), Span::from_secs(20))

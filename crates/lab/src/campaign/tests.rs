@@ -130,6 +130,60 @@ fn a_slip_in_the_number_of_runs_is_refused_before_memory_is_spent() {
 }
 
 #[test]
+fn seeds_that_would_begin_again_at_zero_are_refused() {
+    let last = Grid {
+        seed: u64::MAX,
+        ..grid(&[1], 1)
+    };
+    assert_eq!(last.runs().unwrap()[0].seed, u64::MAX);
+    let beyond = Grid { seeds: 2, ..last };
+    let error = beyond.runs().unwrap_err();
+    assert!(
+        error.to_string().contains("go beyond 18446744073709551615"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_series_that_would_fill_the_memory_is_refused() {
+    let recorded = |streams: u32, seeds, interval| {
+        let mut grid = grid(&[streams], seeds);
+        grid.base.series_interval = Some(interval);
+        grid.runs().map(|runs| runs.len())
+    };
+    let second = Span::from_secs(1);
+    assert_eq!(recorded(1_000, 3, second).unwrap(), 3);
+    // 30 s in steps of 10 us and the beginning, with 1000 windows and four numbers more.
+    let error = recorded(1_000, 1, Span::from_micros(10)).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("3012001004 recorded numbers are more than 20000000"),
+        "{text}"
+    );
+    assert!(recorded(1_000, 10_000, second).is_err());
+    assert!(recorded(u32::MAX, u64::from(u32::MAX), Span::ZERO).is_err());
+}
+
+#[test]
+fn runs_that_left_data_are_counted_where_there_was_an_end() {
+    let ran = |completion| Ran {
+        result: RunResult {
+            completion,
+            ..made_up(&scenario())
+        },
+        cpu: Span::ZERO,
+        cached: false,
+    };
+    let runs = [ran(None), ran(Some(Span::from_secs(1)))];
+    let transfer = Scenario {
+        work: sim::Work::Striped(Bytes::from_mib(1)),
+        ..scenario()
+    };
+    assert_eq!(unfinished(&transfer, &runs), 1);
+    assert_eq!(unfinished(&scenario(), &runs), 0);
+}
+
+#[test]
 fn results_come_in_the_order_asked_for_and_progress_only_grows() {
     let runs = grid(&[1, 2, 3, 4, 5, 6], 3).runs().unwrap();
     let mut seen = Vec::new();

@@ -140,6 +140,21 @@ fn deep_nesting_is_refused_without_a_fall() {
 }
 
 #[test]
+fn a_target_is_checked_without_a_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.json");
+    check_target(&file).unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    fs::write(&file, "old").unwrap();
+    check_target(&file).unwrap();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "old");
+    check_target(Path::new("/dev/null")).unwrap();
+    assert!(check_target(folder.path()).is_err());
+    let error = check_target(&folder.path().join("none/run.json")).unwrap_err();
+    assert!(error.to_string().contains("none/run.json"), "{error}");
+}
+
+#[test]
 fn a_missing_file_is_named() {
     let error = load(Path::new("/nowhere/run.json")).unwrap_err();
     assert!(told(&error).starts_with("cannot read /nowhere/run.json: No such file"));

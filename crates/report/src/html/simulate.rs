@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use record::Simulate;
-use record::simulate::{SimulatedRun, SimulatedStream};
+use record::simulate::{RttFigures, SimulatedRun, SimulatedStream};
 
 use super::parts::{self, Tile};
 use crate::figure;
@@ -22,14 +22,22 @@ pub fn body(body: &Simulate) -> Result<Markup, PlotError> {
 
 fn tiles(body: &Simulate) -> Vec<Tile> {
     let figures = &body.figures;
-    let completed = figures.completion.unfinished_runs.map(|unfinished| Tile {
-        name: "Done in",
-        value: figure::or_absent(figures.completion.completion_seconds, figure::time),
-        note: match unfinished {
-            0 => "until the last stream had finished".to_owned(),
-            left => format!("{left} runs left data"),
-        },
-    });
+    let completion = &figures.completion;
+    let completed =
+        completion
+            .unfinished_runs
+            .map(|unfinished| match completion.completion_seconds {
+                Some(seconds) => Tile {
+                    name: "Done in",
+                    value: figure::time(seconds),
+                    note: "until the last stream had finished".to_owned(),
+                },
+                None => Tile {
+                    name: "Unfinished",
+                    value: format!("{unfinished} of {} runs", body.runs.len()),
+                    note: "left data when the time was over".to_owned(),
+                },
+            });
     let cross = (!figures.cross.groups.is_empty()).then(|| Tile {
         name: "Cross traffic",
         value: figure::rate(figures.cross.goodput_bits_per_second),
@@ -54,6 +62,7 @@ fn tiles(body: &Simulate) -> Vec<Tile> {
         taken,
         Some(dropped(body)),
         Some(fairness(body)),
+        figures.rtt.map(round_trip),
     ];
     tiles.into_iter().flatten().collect()
 }
@@ -73,6 +82,22 @@ fn dropped(body: &Simulate) -> Tile {
             "{:.0} by the queue, {:.0} on the wire",
             causes.queue_full + causes.early + causes.sojourn,
             causes.wire_loss
+        ),
+    }
+}
+
+fn round_trip(rtt: RttFigures) -> Tile {
+    let ms = figure::milliseconds;
+    Tile {
+        name: "Round trip, mean",
+        value: format!("{} ms", ms(rtt.mean_seconds)),
+        note: format!(
+            "half below {}, 95 % below {}, 99 % below {}; {} to {} ms",
+            ms(rtt.median_seconds),
+            ms(rtt.p95_seconds),
+            ms(rtt.p99_seconds),
+            ms(rtt.min_seconds),
+            ms(rtt.max_seconds)
         ),
     }
 }

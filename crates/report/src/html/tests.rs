@@ -128,3 +128,14 @@ fn simulations_with_nothing_in_them_make_a_page() {
     many.body.cells.clear();
     assert!(page(&AnyDocument::from(many)).is_ok());
 }
+
+#[test]
+fn a_simulation_shows_its_round_trips_and_what_it_left_unfinished() {
+    let seen = page(&AnyDocument::from(synthetic::simulate(8))).unwrap();
+    for part in ["Round trip, mean", " % below ", "99 % below "] {
+        assert!(seen.contains(part), "{part}");
+    }
+    let left = page(&AnyDocument::from(synthetic::transfer(true))).unwrap();
+    assert!(left.contains("Unfinished") && left.contains("1 of 3 runs"));
+    assert!(!left.contains("Done in"));
+}

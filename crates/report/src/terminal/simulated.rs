@@ -41,7 +41,8 @@ fn facts(body: &Simulate) -> Vec<(&'static str, String)> {
     let figures = &body.figures;
     let facts = [
         Some(("goodput", goodput(figures))),
-        simulated::completion(figures, body.runs.len()).map(|text| ("done in", text)),
+        simulated::completion(figures, body.runs.len())
+            .map(|text| (simulated::completion_name(figures), text)),
         cross(body).map(|text| ("cross", text)),
         simulated::taken(figures).map(|text| ("taken", text)),
         figures.jain.map(|jain| ("fairness", fairness(body, jain))),

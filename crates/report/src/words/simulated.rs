@@ -91,6 +91,14 @@ pub fn completion(figures: &Figures, runs: usize) -> Option<String> {
     )
 }
 
+/// What [`completion`] is about.
+pub fn completion_name(figures: &Figures) -> &'static str {
+    match figures.completion.completion_seconds {
+        Some(_) => "done in",
+        None => "unfinished",
+    }
+}
+
 /// What a simulation came to, in a sentence.
 pub fn simulate(body: &Simulate) -> String {
     let figures = &body.figures;
@@ -188,8 +196,10 @@ mod tests {
 
     #[test]
     fn unfinished_runs_are_said() {
-        let text = simulate(&synthetic::transfer(true).body);
+        let left = synthetic::transfer(true).body;
+        let text = simulate(&left);
         assert!(text.contains("1 of 3 runs left data"), "{text}");
+        assert_eq!(completion_name(&left.figures), "unfinished");
         let text = simulate(&synthetic::transfer(false).body);
         assert!(text.contains("done in"), "{text}");
     }
