@@ -286,8 +286,11 @@ impl Sender {
     /// The connection stands.
     pub(crate) fn on_connected(&mut self, round_trip: Span, now: Time) {
         self.phase = Phase::Open;
-        self.round_trip.on_sample(round_trip);
-        self.round_trip.recovered();
+        // Karn's rule: without timestamps nobody knows which of several requests was answered.
+        if self.rules.timestamps || self.rare.tally.timeouts == 0 {
+            self.round_trip.on_sample(round_trip);
+            self.round_trip.recovered();
+        }
         self.timeout.clear();
         self.control.on_connected(&mut self.window, round_trip, now);
         self.bound_window();

@@ -302,6 +302,18 @@ fn a_jump_over_what_had_arrived_does_not_count_it_again() {
     assert!(sender.window().size <= 2.0, "{:?}", sender.window());
 }
 
+#[test]
+fn without_timestamps_a_repeated_request_measures_nothing() {
+    let rules = Rules {
+        timestamps: false,
+        ..RULES
+    };
+    let mut sender = Sender::new(Variant::Sack, Arc::new(rules), &facts(2), 1000, u32::MAX);
+    sender.on_timeout(AT(1000));
+    sender.on_connected(Span::from_millis(100), AT(1100));
+    assert_eq!(sender.patience(), Span::from_secs(2), "1 s, doubled");
+}
+
 // Marks.
 
 #[test]
