@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use units::Bytes;
+use units::{Bytes, Time};
 
 use crate::{Counters, DropCause, Packet};
 
@@ -10,7 +10,7 @@ use crate::{Counters, DropCause, Packet};
 #[derive(Debug)]
 pub(crate) struct Books<P> {
     pub counters: Counters,
-    lost: Option<VecDeque<(P, DropCause)>>,
+    lost: Option<VecDeque<(Time, P, DropCause)>>,
 }
 
 impl<P: Packet> Books<P> {
@@ -25,7 +25,7 @@ impl<P: Packet> Books<P> {
         self.lost.get_or_insert_default();
     }
 
-    pub(crate) fn take_lost(&mut self) -> Option<(P, DropCause)> {
+    pub(crate) fn take_lost(&mut self) -> Option<(Time, P, DropCause)> {
         self.lost.as_mut()?.pop_front()
     }
 
@@ -52,13 +52,13 @@ impl<P: Packet> Books<P> {
         self.counters.delivered.add(size);
     }
 
-    /// A packet that had been admitted is gone.
-    pub(crate) fn lose(&mut self, packet: P, cause: DropCause) {
+    /// A packet that had been admitted is gone since `at`.
+    pub(crate) fn lose(&mut self, packet: P, at: Time, cause: DropCause) {
         let size = packet.size();
         self.counters.in_flight.remove(size);
         self.counters.dropped_mut(cause).add(size);
         if let Some(lost) = &mut self.lost {
-            lost.push_back((packet, cause));
+            lost.push_back((at, packet, cause));
         }
     }
 }

@@ -74,9 +74,11 @@ impl<P: Packet> Link<P> {
         self.books.keep_lost();
     }
 
-    /// The next packet that was lost inside, in the order of loss; always `None` unless
+    /// The next packet that was lost inside, in the order of loss, and when: CoDel drops a packet when
+    /// it would have been sent, the wire loses it when its last bit has left, which may be
+    /// after the time for which this link was [settled](Link::settle). Always `None` unless
     /// [`report_losses`](Link::report_losses) was called.
-    pub fn take_lost(&mut self) -> Option<(P, DropCause)> {
+    pub fn take_lost(&mut self) -> Option<(Time, P, DropCause)> {
         self.books.take_lost()
     }
 
@@ -123,7 +125,10 @@ impl<P: Packet> Link<P> {
         self.sender_free += self.send_times.of(size);
         self.books.counters.sent.add(size);
         match self.loss.strikes() {
-            true => self.books.lose(packet, DropCause::WireLoss),
+            true => {
+                let sent = self.sender_free;
+                self.books.lose(packet, sent, DropCause::WireLoss);
+            }
             false => self.wire.push_back((self.sender_free + self.delay, packet)),
         }
     }

@@ -50,11 +50,14 @@ pub(crate) struct Network {
     /// of arrival alone, and half of a run's events are saved. Whoever looks into the queue on the way
     /// would see what has not arrived yet, so this is not done then.
     has_one_group: bool,
-    /// Packets that a link refused, when somebody wants to know.
-    refused: Option<VecDeque<(Time, Packet, DropCause)>>,
+    /// Packets that the links refused or lost, in the order of time, when somebody wants to know.
+    lost: Option<VecDeque<Lost>>,
 }
 
 const LINKS: usize = 2;
+
+/// A packet that a link refused or lost, and when.
+type Lost = (Time, Packet, DropCause);
 
 impl Network {
     /// `sizes` are those of most packets on either way; they decide how long the access links at the
@@ -89,7 +92,7 @@ impl Network {
             wake: vec![Time::MAX; LINKS + entries.len()],
             has_one_group: extra_delays.len() == 1 && !is_watched,
             entries,
-            refused: None,
+            lost: None,
         }
     }
 
@@ -133,13 +136,13 @@ impl Network {
     #[inline]
     fn offer(&mut self, way: Way, packet: Packet, arrival: Time) {
         let link = &mut self.links[way as usize];
-        let kept = self.refused.is_some().then_some(packet);
+        let kept = self.lost.is_some().then_some(packet);
         let admission = link.offer(packet, arrival);
         self.wake[way as usize] = link.next_wakeup().unwrap_or(Time::MAX);
-        if let (Admission::Dropped(cause), Some(packet), Some(refused)) =
-            (admission, kept, &mut self.refused)
+        if let (Admission::Dropped(cause), Some(packet), Some(lost)) =
+            (admission, kept, &mut self.lost)
         {
-            refused.push_back((arrival, packet, cause));
+            insert(lost, (arrival, packet, cause));
         }
     }
 
@@ -184,20 +187,22 @@ impl Network {
     /// From now on keeps what the links refuse or lose.
     pub(crate) fn report_losses(&mut self) {
         self.links.iter_mut().for_each(Link::report_losses);
-        self.refused = Some(VecDeque::new());
+        self.lost = Some(VecDeque::new());
     }
 
-    /// A packet that a link had refused or lost by `now`, and when.
-    pub(crate) fn take_lost(&mut self, now: Time) -> Option<(Time, Packet, DropCause)> {
-        let lost = self.links.iter_mut().find_map(Link::take_lost);
-        if let Some((packet, cause)) = lost {
-            return Some((now, packet, cause));
+    /// The first of the packets that the links had refused or lost by `now`, and when.
+    pub(crate) fn take_lost(&mut self, now: Time) -> Option<Lost> {
+        let lost = self.lost.as_mut()?;
+        for link in &mut self.links {
+            link.settle(now);
+            while let Some(packet) = link.take_lost() {
+                insert(lost, packet);
+            }
         }
-        let refused = self.refused.as_mut()?;
-        let times = refused.iter().map(|(at, ..)| *at).enumerate();
-        let due = times.filter(|(_, at)| *at <= now);
-        let (first, _) = due.min_by_key(|(_, at)| *at)?;
-        refused.remove(first)
+        match lost.front()? {
+            (at, ..) if *at <= now => lost.pop_front(),
+            _ => None,
+        }
     }
 
     /// The books of the link on one way.
@@ -229,6 +234,12 @@ impl Entry {
     }
 }
 
+/// Puts a packet behind those that were lost before it or at the same time.
+fn insert(lost: &mut VecDeque<Lost>, packet: Lost) {
+    let place = lost.partition_point(|(at, ..)| *at <= packet.0);
+    lost.insert(place, packet);
+}
+
 /// The link as it looks when access links stand at both its ends: they take their share of the
 /// path's delay, and the one behind it, being faster, only delays.
 fn behind(spec: &LinkSpec, access: Option<Access>, size: Bytes) -> LinkSpec {
@@ -243,5 +254,82 @@ fn behind(spec: &LinkSpec, access: Option<Access>, size: Bytes) -> LinkSpec {
     LinkSpec {
         delay: own + access.delay + access.rate.time_to_send(size),
         ..spec.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Kind;
+
+    /// Links of 12 Mbit/s, 1 ms for 1500 B; the wires lose all but a few, and one packet may wait.
+    fn lossy(access: Option<Access>) -> Network {
+        let link = "rate = \"12Mbit/s\"\ndelay = \"10ms\"\n\
+                    queue = { kind = \"drop-tail\", limit = \"1packets\" }\n\
+                    loss = { kind = \"random\", rate = 0.999 }\n";
+        let text = format!("[forward]\n{link}[reverse]\n{link}");
+        let path = PathSpec::from_toml("lossy", &text).unwrap();
+        let sizes = [Bytes::new(1500), Bytes::new(1500)];
+        let mut network = Network::new(&path, access, sizes, &[Span::ZERO], 1);
+        network.report_losses();
+        network
+    }
+
+    fn packet(number: u32, kind: Kind) -> Packet {
+        Packet {
+            kind,
+            number,
+            size: 1500,
+            ..Packet::empty(Time::ZERO)
+        }
+    }
+
+    fn micros(micros: u64) -> Time {
+        Time::ZERO + Span::from_micros(micros)
+    }
+
+    /// What was lost by `now`: microseconds, number and cause.
+    fn lost(network: &mut Network, now: Time) -> Vec<(u64, u32, DropCause)> {
+        let lost = std::iter::from_fn(|| network.take_lost(now));
+        lost.map(|(at, packet, cause)| (at.as_nanos() / 1000, packet.number, cause))
+            .collect()
+    }
+
+    #[test]
+    fn losses_of_both_ways_come_in_the_order_of_time_when_they_are_due() {
+        use DropCause::{QueueFull, WireLoss};
+        let mut network = lossy(None);
+        for number in 0..3 {
+            network.send(packet(number, Kind::Data), Time::ZERO);
+        }
+        network.send(packet(3, Kind::Ack), micros(500));
+        // One is being sent, one waits, the third finds no room.
+        assert_eq!(lost(&mut network, micros(500)), [(0, 2, QueueFull)]);
+        assert_eq!(lost(&mut network, micros(999)), []);
+        assert_eq!(lost(&mut network, micros(1400)), [(1000, 0, WireLoss)]);
+        // Each when its last bit has left, though nobody looked in between.
+        let later = [(1500, 3, WireLoss), (2000, 1, WireLoss)];
+        assert_eq!(lost(&mut network, micros(9000)), later);
+    }
+
+    #[test]
+    fn what_a_link_was_told_ahead_of_time_is_lost_when_it_arrives() {
+        use DropCause::{QueueFull, WireLoss};
+        // 0.1 ms for a packet, 1 ms on the way.
+        let access = Access {
+            rate: "120Mbit/s".parse().unwrap(),
+            delay: Span::from_millis(1),
+        };
+        let mut network = lossy(Some(access));
+        for number in 0..3 {
+            network.send(packet(number, Kind::Data), Time::ZERO);
+        }
+        assert_eq!(lost(&mut network, micros(1299)), []);
+        let all = [
+            (1300, 2, QueueFull),
+            (2100, 0, WireLoss),
+            (3100, 1, WireLoss),
+        ];
+        assert_eq!(lost(&mut network, micros(9000)), all);
     }
 }

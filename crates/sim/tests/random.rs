@@ -115,6 +115,9 @@ proptest! {
         prop_assert!(events == events_again);
         let in_order = events.windows(2).all(|pair| pair[0].at <= pair[1].at);
         prop_assert!(in_order, "time went back");
+        let (unlogged, none) = everything(&Scenario { log: false, ..scenario });
+        prop_assert!(none.is_empty());
+        prop_assert_eq!(&result, &unlogged);
     }
 
     #[test]

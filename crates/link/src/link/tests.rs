@@ -1,6 +1,6 @@
 use super::*;
 
-use path::{Class, Loss, QueueLimit, QueueSpec, RedSpec};
+use path::{Class, CoDelSpec, Loss, QueueLimit, QueueSpec, RedSpec};
 
 mod random;
 
@@ -193,13 +193,44 @@ fn packets_lost_inside_are_handed_over_to_who_asked() {
     let arrived: Vec<_> = drain(&mut told).iter().map(|(_, number)| *number).collect();
     let lost: Vec<_> = std::iter::from_fn(|| told.take_lost()).collect();
     assert_eq!(arrived.len() + lost.len(), 50);
-    assert!(
-        lost.iter()
-            .all(|(packet, cause)| *cause == DropCause::WireLoss
-                && !arrived.contains(&packet.number))
-    );
+    for (at, packet, cause) in lost {
+        assert_eq!(cause, DropCause::WireLoss);
+        assert!(!arrived.contains(&packet.number));
+        // One behind the other, 1 ms each: the last bit has left then.
+        assert_eq!(at, millis(u64::from(packet.number) + 1));
+    }
     assert_eq!(drain(&mut silent).len(), arrived.len());
     assert_eq!(silent.take_lost(), None);
+}
+
+#[test]
+fn what_codel_drops_is_lost_when_it_would_have_been_sent() {
+    let codel = LinkSpec {
+        queue: QueueSpec::CoDel(CoDelSpec {
+            limit: QueueLimit::Packets(1000),
+            target: CoDelSpec::TARGET,
+            interval: CoDelSpec::INTERVAL,
+            ecn: false,
+        }),
+        ..spec(QueueLimit::Packets(1), Loss::None)
+    };
+    let mut link = Link::new(&codel, 1);
+    link.report_losses();
+    for number in 0..300 {
+        let _ = link.offer(packet(number), Time::ZERO);
+    }
+    // Nobody looks before the end of the first second.
+    link.settle(millis(1000));
+    let lost: Vec<_> = std::iter::from_fn(|| link.take_lost())
+        .map(|(at, packet, cause)| (at, packet.number, cause))
+        .collect();
+    // The wait reaches 5 ms at 5 ms and has been above for an interval at 105 ms; the next drops come
+    // 100 ms and 100/sqrt(2) ms later, and each is one packet less to be sent.
+    let dropped = |at, number| (millis(at), number, DropCause::Sojourn);
+    assert_eq!(
+        lost,
+        [dropped(105, 105), dropped(205, 206), dropped(276, 278)]
+    );
 }
 
 #[test]

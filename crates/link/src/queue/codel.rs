@@ -105,7 +105,7 @@ impl<P: Packet> CoDel<P> {
     fn go_on(&mut self, mut head: Head<P>, now: Time, books: &mut Books<P>) -> Option<P> {
         while now >= self.drop_next {
             self.count = self.count.saturating_add(1);
-            let marked = self.notify(head.packet, books);
+            let marked = self.notify(head.packet, now, books);
             if let Notified::Marked(packet) = marked {
                 self.drop_next = self.after_drop(self.drop_next);
                 return Some(packet);
@@ -128,7 +128,7 @@ impl<P: Packet> CoDel<P> {
 
     /// Enters the dropping state with a first drop.
     fn begin(&mut self, packet: P, now: Time, books: &mut Books<P>) -> Option<P> {
-        let next = match self.notify(packet, books) {
+        let next = match self.notify(packet, now, books) {
             Notified::Marked(packet) => Some(packet),
             Notified::Dropped => self.head(now).map(|head| head.packet),
         };
@@ -164,13 +164,13 @@ impl<P: Packet> CoDel<P> {
         })
     }
 
-    fn notify(&self, mut packet: P, books: &mut Books<P>) -> Notified<P> {
+    fn notify(&self, mut packet: P, now: Time, books: &mut Books<P>) -> Notified<P> {
         if self.spec.ecn && packet.ecn_capable() {
             packet.mark_congestion();
             books.mark(packet.size());
             return Notified::Marked(packet);
         }
-        books.lose(packet, DropCause::Sojourn);
+        books.lose(packet, now, DropCause::Sojourn);
         Notified::Dropped
     }
 

@@ -175,7 +175,8 @@ impl Average {
             Some(Empty { since, last }) if waiting == 0 => {
                 let each = self.rate.time_to_send(*last).as_secs_f64();
                 let missed = now.since(*since).as_secs_f64() / each;
-                self.packets *= (1.0 - self.weight).powf(missed);
+                // Not `f64::powf`: its last bits depend on the machine.
+                self.packets *= libm::pow(1.0 - self.weight, missed);
                 *since = now;
             }
             _ => self.packets += self.weight * (waiting as f64 - self.packets),

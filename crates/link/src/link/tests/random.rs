@@ -2,7 +2,6 @@
 
 use super::*;
 
-use path::CoDelSpec;
 use proptest::prelude::*;
 
 /// Every kind of queue with limits and thresholds that a few packets reach.
@@ -91,6 +90,7 @@ proptest! {
             out.extend(std::iter::from_fn(|| link.poll(now)));
         }
         lost.extend(std::iter::from_fn(|| link.take_lost()));
+        prop_assert!(lost.is_sorted_by_key(|(at, ..)| *at));
         let counters = *link.counters();
         prop_assert_eq!(counters.in_flight.packets, 0);
         prop_assert_eq!(counters.offered.bytes, bytes);
@@ -99,10 +99,10 @@ proptest! {
         prop_assert_eq!((link.queue_packets(), link.queue_bytes()), (0, Bytes::ZERO));
         for cause in [DropCause::QueueFull, DropCause::Early, DropCause::Sojourn, DropCause::WireLoss] {
             let seen = refused.iter().filter(|refused| **refused == cause).count()
-                + lost.iter().filter(|(_, lost)| *lost == cause).count();
+                + lost.iter().filter(|(.., lost)| *lost == cause).count();
             prop_assert_eq!(counters.dropped(cause).packets, seen as u64);
         }
-        let marked = out.iter().chain(lost.iter().map(|(packet, _)| packet)).filter(|packet| packet.marked);
+        let marked = out.iter().chain(lost.iter().map(|(_, packet, _)| packet)).filter(|packet| packet.marked);
         prop_assert_eq!(counters.marked.packets, marked.count() as u64);
         prop_assert!(out.iter().all(|packet| packet.capable || !packet.marked));
         for class in Class::ALL {

@@ -70,6 +70,25 @@ mod the_average {
     }
 
     #[test]
+    fn decays_to_the_same_bits_on_every_machine() {
+        let decayed = |millis| {
+            let mut average = after(0, 0);
+            average.packets = 1.0;
+            average.on_empty(Bytes::new(1500), Time::ZERO);
+            average.on_arrival(0, Time::ZERO + Span::from_millis(millis));
+            average.packets.to_bits()
+        };
+        // Powers of 0.998 at which the C library of one machine gave another last bit.
+        for (millis, bits) in [
+            (39, 0x3fed_98b7_7f4a_982a),
+            (88, 0x3fea_d4bf_764d_7be8),
+            (146, 0x3fe7_e3bd_49a0_5f80),
+        ] {
+            assert_eq!(decayed(millis), bits, "{millis} ms");
+        }
+    }
+
+    #[test]
     fn decays_once_only() {
         let mut average = after(10_000, 100);
         average.on_empty(Bytes::new(1500), Time::ZERO);
