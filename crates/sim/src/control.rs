@@ -222,6 +222,7 @@ impl Control {
         match self {
             Control::Bbr(bbr) => bbr.on_timeout(window),
             Control::Netblt(_) => {}
+            Control::Cubic(cubic) => cubic.on_timeout(window, now),
             Control::Ensemble(ensemble) => ensemble.on_timeout(window, now),
             _ => {
                 self.on_congestion(window, now);

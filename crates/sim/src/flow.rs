@@ -43,7 +43,8 @@ pub(crate) struct Flows {
     pub cards: Vec<Card>,
     /// Places of transfers that are over.
     free: Vec<u32>,
-    /// What the streams of an ensemble have in common; `None` of any other variant.
+    /// What the streams of an ensemble have in common; `None` of any other variant. Cross traffic
+    /// has no part in it.
     pub common: Option<Common>,
 }
 
@@ -99,19 +100,25 @@ impl Flows {
         self.free.push(flow);
     }
 
-    /// Before an event of a stream: lends it what its transfer has in common.
+    /// Before an event of a flow: lends it what its transfer has in common, if it is a stream.
     #[inline]
     pub(crate) fn lend(&mut self, flow: u32) {
-        if let Some(common) = &self.common {
-            self.senders[flow as usize].borrow(common, flow);
+        let place = flow as usize;
+        if let Some(common) = &self.common
+            && self.cards[place].group == STREAMS
+        {
+            self.senders[place].borrow(common, flow);
         }
     }
 
     /// After the event: takes it back.
     #[inline]
     pub(crate) fn settle(&mut self, flow: u32) {
-        if let Some(common) = &mut self.common {
-            self.senders[flow as usize].give_back(common);
+        let place = flow as usize;
+        if let Some(common) = &mut self.common
+            && self.cards[place].group == STREAMS
+        {
+            self.senders[place].give_back(common);
         }
     }
 
@@ -120,5 +127,36 @@ impl Flows {
         if let Some(common) = &mut self.common {
             common.ensemble.leave();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use path::PathSpec;
+    use units::{Span, Time};
+
+    use super::*;
+    use crate::timers::Timers;
+    use crate::{Scenario, Variant, setup};
+
+    #[test]
+    fn cross_traffic_neither_borrows_from_an_ensemble_nor_gives_back() {
+        let mut scenario = Scenario::new(PathSpec::load("lan").unwrap()).unwrap();
+        scenario.streams = 2;
+        scenario.variant = Variant::Ensemble;
+        let mut flows = setup::flows(&scenario, &mut Timers::default());
+        // As if the second belonged to cross traffic that is an ensemble as well.
+        flows.cards[1].group = STREAMS + 1;
+        flows.lend(0);
+        flows.senders[0].on_connected(Span::from_millis(500), Time::ZERO);
+        flows.settle(0);
+        let before = format!("{:?}", flows.common);
+        let patience = flows.senders[1].patience();
+        assert_ne!(patience, flows.senders[0].patience());
+        flows.lend(1);
+        assert_eq!(flows.senders[1].patience(), patience);
+        flows.senders[1].on_connected(Span::from_millis(1), Time::ZERO);
+        flows.settle(1);
+        assert_eq!(format!("{:?}", flows.common), before);
     }
 }

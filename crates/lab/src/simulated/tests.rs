@@ -88,8 +88,14 @@ fn a_small_send_buffer_limits_under_its_own_name() {
 
 #[test]
 fn loss_limits_a_lossy_path_and_the_link_a_clean_one() {
-    let lossy = seen("slac-cern", &default_stream(), 20);
-    assert_eq!(limit(&lossy), Limit::Loss);
+    // Losses every few hundred packets: the window goes up and down ten times in the run.
+    let mut target = made(
+        "[forward]\nrate = \"100Mbit/s\"\ndelay = \"20ms\"\n\
+         queue = { kind = \"drop-tail\", limit = \"1MiB\" }\n\
+         loss = { kind = \"random\", rate = 0.003 }",
+    );
+    let lossy = target.observe(&default_stream(), &lasting(20), &mut ());
+    assert_eq!(limit(&lossy.unwrap()), Limit::Loss);
     let clean = seen("lan", &default_stream(), 5);
     assert_eq!(limit(&clean), Limit::Link);
     // 1448 of 1500 bytes, and a little less where CUBIC drops a packet.

@@ -95,6 +95,15 @@ impl Cubic {
         self.epoch = None;
         window.cut_to((size * KEPT).max(WINDOW_MIN));
     }
+
+    /// RFC 9438 section 4.8: slow start up to the usual cut; the cubic then begins where it is flat,
+    /// at the window of that time (`K = 0`). HyStart measures anew: what it knew is of before.
+    pub(crate) fn on_timeout(&mut self, window: &mut Window, now: Time) {
+        self.on_congestion(window, now);
+        window.size = 1.0;
+        self.max = 0.0;
+        self.hystart = HyStart::new();
+    }
 }
 
 impl Epoch {
@@ -119,6 +128,7 @@ impl Epoch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::Span;
 
     #[test]
     fn the_climb_back_takes_the_cube_root_of_what_was_lost() {
@@ -137,5 +147,39 @@ mod tests {
         assert_eq!((window.size, cubic.max), (70.0, 100.0));
         cubic.on_congestion(&mut window, Time::ZERO);
         assert!((cubic.max - 59.5).abs() < 1e-9, "{}", cubic.max);
+    }
+
+    #[test]
+    fn after_a_timeout_the_cubic_is_flat_where_slow_start_ends() {
+        let mut cubic = Cubic::new();
+        let mut window = Window::new(100);
+        cubic.on_timeout(&mut window, Time::ZERO);
+        assert_eq!((window.size, window.threshold), (1.0, 70.0));
+        cubic.on_ack(&mut window, &Acked::of(69));
+        assert!(cubic.epoch.is_none(), "{cubic:?}");
+        cubic.on_ack(&mut window, &Acked::of(1));
+        let epoch = cubic.epoch.expect("congestion avoidance has begun");
+        assert_eq!((epoch.origin, epoch.climb), (70.0, 0.0));
+        // RFC 9438 section 4.3: Reno's window grows by less until it is where it was.
+        assert!((epoch.reno - (70.0 + RENO_GROWTH / 70.0)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_timeout_forgets_the_round_trips_before() {
+        let mut cubic = Cubic::new();
+        let mut window = Window::new(20);
+        let acked = |una, next, millis| Acked {
+            una,
+            next,
+            round_trip: Some(Span::from_millis(millis)),
+            round_trip_min: Span::from_millis(40),
+            ..Acked::of(1)
+        };
+        // The round that ends at segment 500 has shown nine long round trips.
+        for una in 1..10 {
+            cubic.hystart.says_leave(10.0, &acked(una, 500, 90));
+        }
+        cubic.on_timeout(&mut window, Time::ZERO);
+        assert!(!cubic.hystart.says_leave(20.0, &acked(20, 40, 90)));
     }
 }

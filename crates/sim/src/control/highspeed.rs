@@ -35,11 +35,10 @@ impl HighSpeed {
     }
 }
 
-/// RFC 3649 section 5: the share that a loss takes, `b(w)`.
+/// RFC 3649 section 5: the share that a loss takes, `b(w)`. Beyond the largest window that the RFC
+/// looks at it stays what it is there; the formula would go on down, below nothing.
 fn decrease(window: f64) -> f64 {
-    if window <= LOW_WINDOW {
-        return 0.5;
-    }
+    let window = window.clamp(LOW_WINDOW, HIGH_WINDOW);
     let way = libm::log(window / LOW_WINDOW) / libm::log(HIGH_WINDOW / LOW_WINDOW);
     (HIGH_DECREASE - 0.5) * way + 0.5
 }
@@ -70,6 +69,19 @@ mod tests {
             assert!((increase(window) / grows - 1.0).abs() < 0.05, "{window}");
             assert!((decrease(window) - cuts).abs() < 0.006, "{window}");
         }
+    }
+
+    #[test]
+    fn beyond_the_largest_window_a_loss_takes_a_tenth() {
+        // The formula would give 0.081, -0.03 and -0.27.
+        for window in [120_000.0, 1e6, 1e8] {
+            assert!((decrease(window) - 0.1).abs() < 1e-12, "{window}");
+        }
+        // a(w) = 0.078 w^0.8 2 b / (2 - b): 0.078 * 63,096 * 0.2 / 1.9 = 518.05.
+        assert!((increase(1e6) - 518.05).abs() < 0.1, "{}", increase(1e6));
+        let mut window = Window::new(1_000_000);
+        HighSpeed.on_congestion(&mut window);
+        assert!((window.size - 900_000.0).abs() < 1e-6, "{}", window.size);
     }
 
     #[test]

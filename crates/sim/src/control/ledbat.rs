@@ -37,7 +37,7 @@ pub(crate) struct LedbatPlusPlus {
 enum Stage {
     /// The first slow start.
     Start,
-    /// Congestion avoidance until the next slowdown.
+    /// Congestion avoidance until the next slowdown; slow start after a timeout.
     Cruise { until: Time },
     /// Two segments on the way, so that the queue empties.
     Slowdown { since: Time, until: Time },
@@ -66,6 +66,10 @@ impl LedbatPlusPlus {
                     window.threshold = window.size;
                 }
                 self.slow_start(window, acked, now + pause);
+            }
+            // After a timeout; a slowdown that is due waits for its end.
+            Stage::Cruise { until } if window.is_in_slow_start() => {
+                self.slow_start(window, acked, until);
             }
             Stage::Cruise { until } if now >= until => {
                 window.threshold = window.size;
@@ -273,6 +277,23 @@ mod tests {
         };
         ledbat.on_congestion(&mut window);
         assert_eq!((window.size, window.threshold), (2.0, 25.0));
+    }
+
+    #[test]
+    fn after_a_timeout_the_window_grows_fast_to_half_of_what_it_was() {
+        let (mut ledbat, mut window) = (LedbatPlusPlus::new(), Window::new(2));
+        ledbat.delays = with_base(120);
+        let until = Time::ZERO + Span::from_millis(10);
+        ledbat.stage = Stage::Cruise { until };
+        // As a timeout at 20 segments leaves it. The gain is 1: a segment for each.
+        (window.size, window.threshold) = (1.0, 10.0);
+        for at in 1..=9 {
+            assert_eq!(ack(&mut ledbat, &mut window, 2 * at, 120), 1.0 + at as f64);
+        }
+        assert_eq!(window.threshold, 10.0);
+        // The slowdown was due in between.
+        assert_eq!(ack(&mut ledbat, &mut window, 20, 120), 2.0);
+        assert_eq!(window.threshold, 10.0);
     }
 
     #[test]
