@@ -9,7 +9,8 @@ use super::CampaignError;
 /// More runs than this are a slip: at a second each they would take a day of one processor.
 pub const RUNS_MAX: usize = 100_000;
 
-/// Numbers that the series of all runs may hold together: some hundred megabytes, and a document of as many.
+/// Numbers that the series of all runs may hold together. With the document made of them they take half a
+/// gigabyte where a sample has hundreds of windows, and two where it has one.
 pub const SERIES_VALUES_MAX: u64 = 20_000_000;
 /// What a sample holds beside a window for each stream: the time, the queue, the bytes of the streams
 /// and of the cross traffic.
