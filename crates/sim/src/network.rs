@@ -270,7 +270,7 @@ mod tests {
         let text = format!("[forward]\n{link}[reverse]\n{link}");
         let path = PathSpec::from_toml("lossy", &text).unwrap();
         let sizes = [Bytes::new(1500), Bytes::new(1500)];
-        let mut network = Network::new(&path, access, sizes, &[Span::ZERO], 1);
+        let mut network = Network::new(&path, access, sizes, &[Span::ZERO], false, 1);
         network.report_losses();
         network
     }

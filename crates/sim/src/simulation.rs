@@ -125,6 +125,9 @@ impl Simulation {
             let alarm = self.timers.next();
             if at.min(alarm) > until {
                 self.now = until;
+                if self.events.is_some() {
+                    self.log_losses();
+                }
                 return until >= self.end;
             }
             self.handled += 1;

@@ -98,6 +98,7 @@ fn everything(scenario: &Scenario) -> (String, Vec<sim::Event>) {
     let mut at = simulation.now();
     while !simulation.advance(at) {
         events.append(&mut simulation.take_events());
+        simulation.probe();
         at += Span::from_millis(100);
     }
     events.append(&mut simulation.take_events());
