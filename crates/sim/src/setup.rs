@@ -69,7 +69,7 @@ pub(crate) fn network(scenario: &Scenario, terms: &Terms) -> Network {
         scenario.tcp.access,
         sizes,
         &joints,
-        scenario.log || scenario.series_interval.is_some(),
+        scenario.series_interval.is_some(),
         scenario.seed,
     )
 }
