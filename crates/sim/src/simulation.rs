@@ -40,6 +40,8 @@ pub struct Simulation {
 /// How many packets before its turn a flow's state is fetched: long enough for memory to answer, and short
 /// enough for it to stay in the cache.
 const LOOK_AHEAD: usize = 4;
+/// So many flows stay in the cache by themselves.
+const CROWD: usize = 300;
 
 /// The most short transfers of one group at a time: a server has no room for more, and a run's memory has a
 /// bound. Those that come then are turned away, and counted.
@@ -136,7 +138,9 @@ impl Simulation {
                 self.log_losses();
             }
             if at <= alarm {
-                self.look_ahead(place);
+                if self.flows.cards.len() > CROWD {
+                    self.look_ahead(place);
+                }
                 if let Some(packet) = self.network.advance(place, at) {
                     self.on_arrival(packet);
                 }
