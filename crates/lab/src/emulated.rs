@@ -66,6 +66,7 @@ impl Target for EmulatedPath {
                 send_auto_max: hosts.send_buffer_max,
                 receive_auto_max: hosts.receive_buffer_max,
             }),
+            congestion: vec![hosts.congestion.clone()],
         }
     }
 

@@ -108,6 +108,7 @@ impl Target for SimulatedPath {
                 send_auto_max: hosts.send_buffer_max,
                 receive_auto_max: hosts.receive_buffer_max,
             }),
+            congestion: vec![hosts.congestion.clone()],
         }
     }
 

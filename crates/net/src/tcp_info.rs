@@ -67,6 +67,7 @@ fn parse(info: &[u8], at: Time) -> TcpSample {
         unacked_segments: word(24),
         peer_window: word(228).map(|window| Bytes::new(window.into())),
         bytes_acked: long(120).map(Bytes::new),
+        bytes_arrived: arrived(word(192), word(16)),
         bytes_received: long(128).map(Bytes::new),
         bytes_sent: long(200).map(Bytes::new),
         bytes_retransmitted: long(208).map(Bytes::new),
@@ -79,6 +80,11 @@ fn parse(info: &[u8], at: Time) -> TcpSample {
         reorderings: word(220),
         duplicates_reported: word(216),
     }
+}
+
+/// Segments times their payload; segments cut short by a pause of the program make it a little too much.
+fn arrived(segments: Option<u32>, mss: Option<u32>) -> Option<Bytes> {
+    Some(Bytes::new(u64::from(segments?) * u64::from(mss?)))
 }
 
 fn word(info: &[u8], offset: usize) -> Option<u32> {

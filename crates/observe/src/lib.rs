@@ -30,6 +30,6 @@ pub use observation::{
     StreamDirection, TerminalCpu,
 };
 pub use round_trip::{Probe, ProbeMethod, ProbeSeries, RoundTrips};
-pub use setting::{Amount, Direction, Precision, SamplePlan, Setting, StreamCount, Window};
+pub use setting::{Amount, Direction, Precision, SamplePlan, Setting, StreamCount, Then, Window};
 pub use target::{Fault, HostLimits, Snapshot, Target, TargetError, TargetInfo, TargetKind, Watch};
 pub use tcp::TcpSample;

@@ -166,6 +166,20 @@ pub struct SamplePlan {
     pub precision: Option<Precision>,
     /// How long the idle path is probed before the streams start; zero leaves that out.
     pub unloaded: Span,
+    /// What becomes of the streams afterwards.
+    pub then: Then,
+}
+
+/// What becomes of the streams when a run has shown what it was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Then {
+    /// They end.
+    #[default]
+    Stop,
+    /// They go on sending, where the target can do that. If the next run asks for the same setting with
+    /// more streams, those join the ones that run, and nobody pays slow start twice; any other run, and
+    /// [`crate::Target::stop`], ends them.
+    KeepRunning,
 }
 
 impl SamplePlan {
@@ -178,6 +192,7 @@ impl SamplePlan {
             amount: Amount::Time(duration),
             precision: None,
             unloaded: Span::from_secs(1),
+            then: Then::Stop,
         }
     }
 }

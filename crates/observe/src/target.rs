@@ -23,6 +23,9 @@ pub trait Target {
         plan: &SamplePlan,
         watch: &mut dyn Watch,
     ) -> Result<Observation, TargetError>;
+
+    /// Ends streams that a run left sending, see [`crate::Then::KeepRunning`].
+    fn stop(&mut self) {}
 }
 
 /// Somebody who looks on while a run goes, and may end it.
@@ -35,6 +38,18 @@ pub trait Watch: Send {
     /// Whether the user has had enough; asked at least every interval.
     fn is_cancelled(&self) -> bool {
         false
+    }
+
+    /// Whether what was seen so far is enough: the run then ends at once, and what it showed counts.
+    /// Asked after each [`Watch::on_progress`].
+    fn has_enough(&self) -> bool {
+        false
+    }
+
+    /// The target makes the run wait: `why` as a sentence for people without a full stop, such as "the
+    /// server is busy with another test".
+    fn on_wait(&mut self, why: &str, wait: Span) {
+        let _ = (why, wait);
     }
 }
 
@@ -54,6 +69,10 @@ pub struct Snapshot {
     pub rate: Rate,
     /// The latest smoothed round-trip time, averaged over the streams.
     pub rtt: Option<Span>,
+    /// The latest answered probe beside the streams.
+    pub probe_rtt: Option<Span>,
+    /// Bytes sent again over the last interval, as a share of those sent.
+    pub retransmitted_share: Option<f64>,
 }
 
 /// What a target is.
@@ -66,6 +85,9 @@ pub struct TargetInfo {
     /// Limits on buffers, where they can be read: this host's of a live target, those of both hosts
     /// of an emulated or simulated one.
     pub limits: Option<HostLimits>,
+    /// Congestion controls that a run may ask for by this name, the default first; empty where nobody
+    /// can tell.
+    pub congestion: Vec<String>,
 }
 
 /// Which way a target runs.

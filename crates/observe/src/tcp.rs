@@ -26,6 +26,9 @@ pub struct TcpSample {
     pub peer_window: Option<Bytes>,
     /// Bytes the peer acknowledged (`tcpi_bytes_acked`).
     pub bytes_acked: Option<Bytes>,
+    /// Bytes that reached the peer, in order or not, each counted once (`tcpi_delivered`, whole
+    /// segments).
+    pub bytes_arrived: Option<Bytes>,
     /// Bytes received in order (`tcpi_bytes_received`).
     pub bytes_received: Option<Bytes>,
     /// Bytes sent, retransmissions included (`tcpi_bytes_sent`).

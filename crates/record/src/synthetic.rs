@@ -27,6 +27,7 @@ fn target() -> TargetInfo {
             send_auto_max: Bytes::from_mib(4),
             receive_auto_max: Bytes::from_mib(6),
         }),
+        congestion: vec!["cubic".to_owned()],
     }
 }
 

@@ -166,13 +166,17 @@ impl History {
 
     /// Whether a sample of usual length still fits the time that the plan gives.
     pub fn has_time(&self) -> bool {
-        self.would_end_by() <= self.plan.budget
+        self.would_end_by() <= self.time()
     }
 
     /// Whether a sample of usual length still fits what no search exceeds, see
     /// [`TunePlan::budget`].
     pub fn has_time_at_all(&self) -> bool {
-        self.would_end_by() <= self.plan.budget.times(2)
+        self.would_end_by() <= self.time().times(2)
+    }
+
+    fn time(&self) -> Span {
+        self.plan.budget.time(self.rtt_min())
     }
 
     fn would_end_by(&self) -> Span {

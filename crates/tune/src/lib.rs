@@ -29,7 +29,7 @@ mod windows;
 pub use advice::{Advice, End, SysctlLine, Tool};
 pub use driver::{Onlooker, tune, tune_with};
 pub use history::History;
-pub use plan::{Objective, TunePlan};
+pub use plan::{Axis, Budget, Objective, Remembered, TunePlan};
 pub use staged::Staged;
 pub use strategy::{Choice, Request, Strategy};
 pub use tuning::{Cost, Ended, Purpose, Recommended, Sample, TuneError, Tuning};

@@ -1,7 +1,7 @@
 //! What the tuner is asked for, and its defaults with their reasons.
 
 use observe::{Amount, Precision, SamplePlan, Setting, StreamCount, Window};
-use units::Span;
+use units::{Bytes, Rate, Span};
 
 /// What makes one operating point better than another.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,27 +66,112 @@ pub struct TunePlan {
     pub base: Setting,
     /// The most streams to try.
     pub streams_max: StreamCount,
+    /// What may vary from sample to sample; the rest stays as [`TunePlan::base`] has it.
+    pub axes: Vec<Axis>,
     /// The longest that one sample may run.
     pub sample_max: Span,
-    /// Time within which samples are taken, with two exceptions: the first three stream counts, and
-    /// further ones as long as the last doubling brought more than a quarter.
+    /// What the search may spend.
+    pub budget: Budget,
+    /// What earlier searches on this target recommended, the latest first. Tried early and believed only
+    /// as far as a new sample bears it out.
+    pub remembered: Vec<Remembered>,
+}
+
+/// Something that the search may vary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Axis {
+    /// The number of streams.
+    Streams,
+    /// The socket buffers.
+    Window,
+    /// The congestion control, among those the target offers.
+    Congestion,
+    /// Each stream's sending rate.
+    Pacing,
+}
+
+impl Axis {
+    /// All of them, in the order of the command line.
+    pub const ALL: [Axis; 4] = [Axis::Streams, Axis::Window, Axis::Congestion, Axis::Pacing];
+
+    /// The word on the command line and in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Axis::Streams => "streams",
+            Axis::Window => "window",
+            Axis::Congestion => "congestion",
+            Axis::Pacing => "pacing",
+        }
+    }
+}
+
+/// What a search may spend. No sample is begun that would leave it, and one that goes on ends in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// Time of the target, with connecting and idle probes; `None` takes [`Budget::time`]'s default.
+    pub time: Option<Span>,
+    /// Bytes delivered over all samples; `None` sets no bound.
+    pub bytes: Option<Bytes>,
+    /// Samples.
+    pub samples: usize,
+}
+
+impl Budget {
+    /// The shortest time that is taken where none was asked for.
+    const TIME_MIN: Span = Span::from_secs(20);
+    /// ... and the time in round trips, where that is longer.
+    const ROUND_TRIPS: u64 = 200;
+
+    /// The time that the search may take on a path with this idle round-trip time.
     ///
-    /// No sample at all is begun that could end after twice this time, except the first. What it
-    /// takes to connect, and idle probes, come on top of the last sample.
-    pub budget: Span,
+    /// ```
+    /// # use tune::Budget;
+    /// # use units::Span;
+    /// // 200 round trips of 165 ms.
+    /// assert_eq!(Budget::default().time(Some(Span::from_millis(165))), Span::from_secs(33));
+    /// assert_eq!(Budget::default().time(Some(Span::from_millis(20))), Span::from_secs(20));
+    /// ```
+    pub fn time(&self, rtt: Option<Span>) -> Span {
+        let by_rtt = rtt.unwrap_or(Span::ZERO).times(Self::ROUND_TRIPS);
+        self.time.unwrap_or(by_rtt.max(Self::TIME_MIN))
+    }
+}
+
+impl Default for Budget {
+    /// Twelve samples: seven stream counts from 1 to 128, and five for whatever they show.
+    fn default() -> Self {
+        Budget {
+            time: None,
+            bytes: None,
+            samples: 12,
+        }
+    }
+}
+
+/// What an earlier search on the same target recommended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remembered {
+    /// The operating point.
+    pub setting: Setting,
+    /// The goodput it showed then.
+    pub goodput: Rate,
+    /// When that was, as people write it.
+    pub when: String,
 }
 
 impl Default for TunePlan {
     /// * 128 streams: the most that a run may have; the search stops long before on most paths.
     /// * 10 s a sample: 60 round trips at 165 ms, some teeth of a saw-tooth.
-    /// * 55 s for everything: a user waits a minute.
+    /// * Streams and windows: what every tool lets its user set.
     fn default() -> Self {
         TunePlan {
             objective: Objective::default(),
             base: Setting::new(StreamCount::ONE, Window::Auto),
             streams_max: StreamCount::MAX,
             sample_max: Span::from_secs(10),
-            budget: Span::from_secs(55),
+            axes: vec![Axis::Streams, Axis::Window],
+            budget: Budget::default(),
+            remembered: Vec::new(),
         }
     }
 }
@@ -138,6 +223,7 @@ impl TunePlan {
     pub fn sample_plan(&self, rtt: Option<Span>) -> SamplePlan {
         let steady_min = rtt.map(|rtt| rtt.times(STEADY_ROUND_TRIPS).clamp(STEADY_MIN, STEADY_MAX));
         SamplePlan {
+            then: observe::Then::Stop,
             amount: Amount::Time(self.sample_time(rtt)),
             precision: Some(Precision {
                 relative_half_width: HALF_WIDTH,

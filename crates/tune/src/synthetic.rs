@@ -75,6 +75,7 @@ impl Target for Synthetic {
             name: "formulas".to_owned(),
             kind: TargetKind::Emulated,
             limits: Some(self.path.limits),
+            congestion: Vec::new(),
         }
     }
 
@@ -102,6 +103,7 @@ impl Target for Synthetic {
             .map_or(Span::ZERO, |last| last.at.since(Time::ZERO));
         let one = |number| stream(&self.path, &flow, number, setting, &all);
         Ok(Observation {
+            grown_from: None,
             setting: setting.clone(),
             peer: Peer::Trunkline,
             duration,

@@ -263,7 +263,10 @@ fn any_path_is_tuned_to_within_a_tenth_of_the_best_cell() {
 fn hurried(seed: u64) -> (Path, Tuning) {
     let path = any_path(&mut Pcg32::seed_from_u64(seed));
     let plan = TunePlan {
-        budget: Span::from_secs(10),
+        budget: Budget {
+            time: Some(Span::from_secs(10)),
+            ..Budget::default()
+        },
         ..TunePlan::default()
     };
     let tuning = tune(&mut Synthetic::new(path, seed), &plan, &mut ()).unwrap();

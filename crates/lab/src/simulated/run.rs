@@ -180,6 +180,8 @@ impl<'a> Run<'a> {
             bytes,
             rate: self.arrived.last().map_or(Rate::ZERO, rate),
             rtt,
+            probe_rtt: None,
+            retransmitted_share: None,
         }
     }
 
@@ -241,6 +243,7 @@ impl<'a> Run<'a> {
             readings.stream(number, direction, state, &self.buffers)
         });
         Observation {
+            grown_from: None,
             setting: self.setting.clone(),
             peer: Peer::Trunkline,
             duration,

@@ -68,6 +68,7 @@ pub(super) fn observation(ended: Ended<'_>) -> Observation {
     let cpu = flow.map(|flow| flow.cpu.kept().to_vec());
     Observation {
         setting: ended.setting.clone(),
+        grown_from: None,
         peer: match ended.answer {
             Some(_) => Peer::Trunkline,
             None => Peer::Iperf3,

@@ -122,6 +122,8 @@ impl Flow {
             bytes,
             rate: Rate::of(bytes - self.last.bytes, now.since(self.last.at)),
             rtt: self.mean_rtt(),
+            probe_rtt: None,
+            retransmitted_share: None,
         };
         self.last
     }
@@ -282,5 +284,7 @@ fn start_of(amount: Amount) -> Snapshot {
         bytes: Bytes::ZERO,
         rate: Rate::ZERO,
         rtt: None,
+        probe_rtt: None,
+        retransmitted_share: None,
     }
 }

@@ -40,6 +40,7 @@ pub fn stream(number: u16, direction: StreamDirection, progress: Vec<Progress>) 
 pub fn observation(streams: Vec<Stream>) -> Observation {
     let n = StreamCount::new(streams.len() as u64).unwrap();
     Observation {
+        grown_from: None,
         setting: Setting::new(n, Window::Auto),
         peer: Peer::Trunkline,
         duration: Span::from_secs(5),

@@ -57,6 +57,7 @@ pub(super) fn make(case: &Case) -> Made {
         .map(|n| stream(case, n, &mut noise))
         .collect();
     let observation = Observation {
+        grown_from: None,
         setting: setting(case),
         peer: Peer::Trunkline,
         duration: Span::from_secs(case.seconds),
@@ -144,6 +145,7 @@ fn progress(case: &Case, share: f64, noise: &mut Noise) -> Vec<Progress> {
 fn tcp(case: &Case, progress: Progress, noise: &mut Noise) -> TcpSample {
     let rtt = IDLE + queueing(case) * noise.factor(0.6);
     TcpSample {
+        bytes_arrived: None,
         at: progress.at,
         rtt: Some(Span::from_secs_f64(rtt)),
         rtt_min: Some(Span::from_secs_f64(IDLE)),
