@@ -6,7 +6,7 @@ use observe::{Window, diagnose};
 use units::{Bytes, Rate, Span};
 
 use crate::climb;
-use crate::plan::TunePlan;
+use crate::plan::{Axis, TunePlan};
 use crate::tuning::{Cost, Purpose, Sample};
 use crate::windows;
 
@@ -81,9 +81,19 @@ impl History {
                 .any(|later| later.setting == sample.setting)
         };
         let all = self.samples.iter().enumerate();
-        let all = all.filter(|(_, sample)| sample.purpose != Purpose::Explain);
+        let all = all.filter(|(_, sample)| self.may_be_recommended(sample));
         all.filter(|(index, sample)| !repeated_later(*index, sample))
             .collect()
+    }
+
+    /// What only explains, or was told unasked, is no candidate.
+    fn may_be_recommended(&self, sample: &Sample) -> bool {
+        let asked = self.plan.searches(Axis::Congestion) || self.plan.searches(Axis::Pacing);
+        match sample.purpose {
+            Purpose::Explain => false,
+            Purpose::Alternative => asked,
+            _ => true,
+        }
     }
 
     /// The last sample with this setting.
@@ -104,7 +114,8 @@ impl History {
 
     /// The highest goodput seen in the main direction, by whichever sample.
     pub fn rate_best(&self) -> Option<Rate> {
-        self.samples.iter().map(Sample::rate).max()
+        let candidates = self.candidates().into_iter();
+        candidates.map(|(_, sample)| sample.rate()).max()
     }
 
     /// The shortest round-trip time that anything saw: that of the empty path.
