@@ -18,6 +18,7 @@ mod rows;
 mod runs;
 mod score;
 mod search;
+mod store;
 mod strategies;
 mod table;
 
@@ -35,6 +36,7 @@ use grid::{Grid, JUDGES};
 use runs::{Job, Runner};
 use score::{Label, Row};
 use search::{Found, Search, search_all};
+use store::Store;
 
 /// Searches do not share seeds with the long runs.
 const SEARCH_SEED: u64 = 1_000_000;
@@ -63,6 +65,9 @@ struct Args {
     /// Writes all rows as CSV.
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+    /// Believes long runs of earlier versions of the simulator: for the development half.
+    #[arg(long)]
+    any_simulator: bool,
     /// Only computes what is kept: the grids.
     #[arg(long)]
     grids: bool,
@@ -93,6 +98,9 @@ impl Args {
             Half::Table => paths::TABLE,
         };
         let asked = self.seeds.clone().unwrap_or(half.clone());
+        if self.any_simulator && matches!(self.half, Half::Table) {
+            return Err("the table is made with the present simulator alone".to_owned());
+        }
         match asked.start >= half.start && asked.end <= half.end {
             true => Ok(asked),
             false => Err(format!(
@@ -121,12 +129,13 @@ fn run(args: &Args) -> Result<(), String> {
     let paths: Result<Vec<PathSpec>, _> = seeds.clone().map(paths::path).collect();
     let paths = paths.map_err(|error| error.to_string())?;
     let cache = Cache::open(&args.cache).map_err(|error| error.to_string())?;
-    let runner = Runner { cache };
-    let grids = grid::explore(&paths, &runner)?;
+    let store = Store::open(&args.cache.join("outcomes"), args.any_simulator);
+    let mut runner = Runner { cache, store };
+    let grids = grid::explore(&paths, &mut runner)?;
     if args.grids {
         return Ok(());
     }
-    let rows = score_all(args, seeds.start, &grids, &runner)?;
+    let rows = score_all(args, seeds.start, &grids, &mut runner)?;
     print(args, &seeds, &rows, &grids);
     match &args.csv {
         Some(file) => fs::write(file, rows::csv(&rows, &grids, seeds.start))
@@ -136,7 +145,12 @@ fn run(args: &Args) -> Result<(), String> {
 }
 
 /// Searches with every strategy and objective on every path, and scores what they recommend.
-fn score_all(args: &Args, first: u64, grids: &[Grid], runner: &Runner) -> Result<Vec<Row>, String> {
+fn score_all(
+    args: &Args,
+    first: u64,
+    grids: &[Grid],
+    runner: &mut Runner,
+) -> Result<Vec<Row>, String> {
     let (mut labels, mut places) = (Vec::new(), Vec::new());
     let mut searches = Vec::new();
     let named: Result<Vec<_>, String> = args
@@ -179,7 +193,7 @@ fn judge(
     found: &[Result<Found, String>],
     places: &[usize],
     grids: &[Grid],
-    runner: &Runner,
+    runner: &mut Runner,
 ) -> Result<Vec<Option<runs::Outcome>>, String> {
     let mut jobs = Vec::new();
     for (found, place) in found.iter().zip(places) {
