@@ -11,6 +11,7 @@
 //! Left out: paths with the kernel's TCP, which `bench/tune_against_grid.py` has, and everything that a
 //! simulated host does not do, such as running out of processor.
 
+mod compare;
 mod grid;
 mod misses;
 mod paths;
@@ -30,16 +31,12 @@ use std::process::ExitCode;
 use clap::{Parser, ValueEnum};
 use lab::campaign::Cache;
 use path::PathSpec;
-use tune::Objective;
 
-use grid::{Grid, JUDGES};
-use runs::{Job, Runner};
-use score::{Label, Row};
-use search::{Found, Search, search_all};
+use compare::{Comparison, objectives};
+use grid::Grid;
+use runs::Runner;
+use score::Row;
 use store::Store;
-
-/// Searches do not share seeds with the long runs.
-const SEARCH_SEED: u64 = 1_000_000;
 
 /// Compares searches with the exhaustive best of random simulated paths.
 #[derive(Debug, Parser)]
@@ -56,6 +53,9 @@ struct Args {
     /// Which objectives: max, knee, gentle.
     #[arg(long = "objective", value_delimiter = ',', default_values = ["max", "knee", "gentle"])]
     objectives: Vec<String>,
+    /// What is left to chance in the searches.
+    #[arg(long, default_value_t = 1)]
+    search_seed: u64,
     /// Tell all about so many of the worst paths of each strategy.
     #[arg(long, value_name = "COUNT")]
     misses: Option<usize>,
@@ -135,92 +135,18 @@ fn run(args: &Args) -> Result<(), String> {
     if args.grids {
         return Ok(());
     }
-    let rows = score_all(args, seeds.start, &grids, &mut runner)?;
+    let what = Comparison {
+        strategies: strategies::all(&args.strategies)?,
+        objectives: objectives(&args.objectives)?,
+        first_seed: seeds.start,
+        search_seed: args.search_seed,
+    };
+    let rows = what.score(&grids, &mut runner)?;
     print(args, &seeds, &rows, &grids);
     match &args.csv {
-        Some(file) => fs::write(file, rows::csv(&rows, &grids, seeds.start))
+        Some(file) => fs::write(file, rows::csv(&rows, &grids))
             .map_err(|error| format!("cannot write {}: {error}", file.display())),
         None => Ok(()),
-    }
-}
-
-/// Searches with every strategy and objective on every path, and scores what they recommend.
-fn score_all(
-    args: &Args,
-    first: u64,
-    grids: &[Grid],
-    runner: &mut Runner,
-) -> Result<Vec<Row>, String> {
-    let (mut labels, mut places) = (Vec::new(), Vec::new());
-    let mut searches = Vec::new();
-    let named: Result<Vec<_>, String> = args
-        .strategies
-        .iter()
-        .map(|name| strategies::named(name).map(|strategy| (name, strategy)))
-        .collect();
-    let named = named?;
-    for objective in &args.objectives {
-        let objective = objective_of(objective)?;
-        for (name, strategy) in &named {
-            for (place, seed) in (0..grids.len()).zip(first..) {
-                labels.push(Label {
-                    seed,
-                    objective: objective.name(),
-                    strategy: (*name).clone(),
-                });
-                places.push(place);
-                let path = &grids[place].path;
-                searches.push(Search {
-                    path,
-                    strategy: strategy.as_ref(),
-                    objective,
-                    seed: SEARCH_SEED + seed,
-                });
-            }
-        }
-    }
-    eprintln!("{} searches", searches.len());
-    let found = search_all(&searches);
-    let given = judge(&found, &places, grids, runner)?;
-    let rows = labels.into_iter().zip(places).zip(found).zip(given);
-    Ok(rows
-        .map(|(((label, place), found), given)| Row::new(label, &grids[place], found, given))
-        .collect())
-}
-
-/// What each recommended setting gives in long runs.
-fn judge(
-    found: &[Result<Found, String>],
-    places: &[usize],
-    grids: &[Grid],
-    runner: &mut Runner,
-) -> Result<Vec<Option<runs::Outcome>>, String> {
-    let mut jobs = Vec::new();
-    for (found, place) in found.iter().zip(places) {
-        if let Ok(found) = found {
-            let path = &grids[*place].path;
-            jobs.extend(JUDGES.map(|seed| Job {
-                path,
-                setting: Some(&found.setting),
-                seed,
-            }));
-        }
-    }
-    let outcomes = runner.run("recommendations", &jobs)?;
-    let mut outcomes = outcomes.chunks(JUDGES.len()).map(runs::mean);
-    Ok(found
-        .iter()
-        .map(|found| found.as_ref().ok().and_then(|_| outcomes.next()))
-        .collect())
-}
-
-fn objective_of(name: &str) -> Result<Objective, String> {
-    match name {
-        "max" => Ok(Objective::Max),
-        "knee" => Ok(Objective::KNEE),
-        "gentle" => Ok(Objective::GENTLE),
-        "power" => Ok(Objective::Power),
-        _ => Err(format!("`{name}` is not one of max, knee, power, gentle")),
     }
 }
 
@@ -238,9 +164,10 @@ fn print(args: &Args, seeds: &Range<u64>, rows: &[Row], grids: &[Grid]) {
     };
     for objective in &args.objectives {
         for strategy in &args.strategies {
-            let of = |row: &&Row| row.objective == objective && row.strategy == *strategy;
+            let of =
+                |row: &&Row| row.label.objective == objective && row.label.strategy == *strategy;
             let rows: Vec<&Row> = rows.iter().filter(of).collect();
-            println!("{}", misses::misses(&rows, grids, seeds.start, count));
+            println!("{}", misses::misses(&rows, grids, count));
         }
     }
 }

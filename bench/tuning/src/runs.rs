@@ -113,7 +113,7 @@ impl Shown<'_> {
 }
 
 /// Between two lines of progress.
-const PERCENTS: u64 = 5;
+const PERCENTS: u64 = 20;
 
 fn scenario(job: &Job) -> Result<Scenario, TargetError> {
     let mut scenario = match job.setting {
