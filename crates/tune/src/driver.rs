@@ -2,6 +2,7 @@
 
 use observe::{Fault, SamplePlan, Target, TargetError, Then, Verdict, Watch};
 
+use crate::drift::drift;
 use crate::guard::Guard;
 use crate::history::History;
 use crate::host::host_advice;
@@ -129,6 +130,7 @@ fn conclude(strategy: &dyn Strategy, history: History, ended: Ended) -> Result<T
         limit_default: limit_default(&history, chosen),
         limit_recommended: history.verdict(chosen),
         host_advice: host_advice(&history),
+        drift: drift(&history),
         recommended: recommended(&history, chosen, choice),
         cost,
         samples: history.samples,

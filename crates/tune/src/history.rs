@@ -1,12 +1,12 @@
 //! What has been found so far, and the questions that strategies ask of it.
 
 use observe::{Amount, Context, DirectionSummary, HostLimits, SamplePlan, Setting, StreamCount};
-use observe::{TargetInfo, Verdict};
+use observe::{TargetInfo, TcpSummary, Verdict};
 use observe::{Window, diagnose};
 use units::{Bytes, Rate, Span};
 
 use crate::climb;
-use crate::plan::TunePlan;
+use crate::plan::{Axis, TunePlan};
 use crate::tuning::{Cost, Purpose, Sample};
 use crate::windows;
 
@@ -81,9 +81,19 @@ impl History {
                 .any(|later| later.setting == sample.setting)
         };
         let all = self.samples.iter().enumerate();
-        let all = all.filter(|(_, sample)| sample.purpose != Purpose::Explain);
+        let all = all.filter(|(_, sample)| self.may_be_recommended(sample));
         all.filter(|(index, sample)| !repeated_later(*index, sample))
             .collect()
+    }
+
+    /// What only explains, or was told unasked, is no candidate.
+    fn may_be_recommended(&self, sample: &Sample) -> bool {
+        let asked = self.plan.searches(Axis::Congestion) || self.plan.searches(Axis::Pacing);
+        match sample.purpose {
+            Purpose::Explain => false,
+            Purpose::Alternative => asked,
+            _ => true,
+        }
     }
 
     /// The last sample with this setting.
@@ -104,7 +114,8 @@ impl History {
 
     /// The highest goodput seen in the main direction, by whichever sample.
     pub fn rate_best(&self) -> Option<Rate> {
-        self.samples.iter().map(Sample::rate).max()
+        let candidates = self.candidates().into_iter();
+        candidates.map(|(_, sample)| sample.rate()).max()
     }
 
     /// The shortest round-trip time that anything saw: that of the empty path.
@@ -126,6 +137,22 @@ impl History {
             .zip(self.rtt_min())
             .and_then(|(way, empty)| way.tcp.standing_queue(empty));
         share.is_some()
+    }
+
+    /// Whether a sample alone filled the path: a queue stood beside it, and none did on the idle path, so
+    /// nobody else's traffic made it.
+    pub fn is_full(&self, sample: &Sample) -> bool {
+        self.queue_stands(sample) && !self.others_queue()
+    }
+
+    /// Whether a queue stands on the path before anything is sent: others fill it.
+    pub fn others_queue(&self) -> bool {
+        let idle = TcpSummary {
+            rtt: self.rtt_unloaded(),
+            ..TcpSummary::default()
+        };
+        self.rtt_min()
+            .is_some_and(|empty| idle.standing_queue(empty).is_some())
     }
 
     /// Whether a sample was long enough for windows to fall and grow back many times.

@@ -13,10 +13,12 @@
 //! `driver.rs`; [`advice`] stands by itself.
 
 pub mod advice;
+mod alternatives;
 mod choose;
 mod climb;
 mod confirm;
 mod doubts;
+mod drift;
 mod driver;
 mod fit;
 mod guard;
