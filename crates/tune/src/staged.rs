@@ -19,7 +19,7 @@
 //!
 //! Left out: stream counts between powers of two, so a knee can be up to twice as many streams as
 //! needed; and their models fitted to the samples. The knee is a share of the highest goodput that
-//! was *seen*, not of what a fitted curve ([`models::StreamCurve`]) says that yet more streams would
+//! was *seen*, not of what a fitted curve ([`models::Curve`]) says that yet more streams would
 //! reach. That maximum was shown to be there, while a curve through three or four noisy rungs can
 //! lie far above all of them and would then ask for more streams than any sample speaks for. The cost:
 //! a ladder cut by time or by `streams_max` takes the best of its rungs for the maximum, and the
