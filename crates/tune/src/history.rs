@@ -1,7 +1,7 @@
 //! What has been found so far, and the questions that strategies ask of it.
 
 use observe::{Amount, Context, DirectionSummary, HostLimits, SamplePlan, Setting, StreamCount};
-use observe::{TargetInfo, Verdict};
+use observe::{TargetInfo, TcpSummary, Verdict};
 use observe::{Window, diagnose};
 use units::{Bytes, Rate, Span};
 
@@ -137,6 +137,22 @@ impl History {
             .zip(self.rtt_min())
             .and_then(|(way, empty)| way.tcp.standing_queue(empty));
         share.is_some()
+    }
+
+    /// Whether a sample alone filled the path: a queue stood beside it, and none did on the idle path, so
+    /// nobody else's traffic made it.
+    pub fn is_full(&self, sample: &Sample) -> bool {
+        self.queue_stands(sample) && !self.others_queue()
+    }
+
+    /// Whether a queue stands on the path before anything is sent: others fill it.
+    pub fn others_queue(&self) -> bool {
+        let idle = TcpSummary {
+            rtt: self.rtt_unloaded(),
+            ..TcpSummary::default()
+        };
+        self.rtt_min()
+            .is_some_and(|empty| idle.standing_queue(empty).is_some())
     }
 
     /// Whether a sample was long enough for windows to fall and grow back many times.
