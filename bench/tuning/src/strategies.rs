@@ -6,11 +6,23 @@ use tune::{Choice, History, Purpose, Request, Staged, Strategy};
 /// Every search that is known here.
 pub const NAMES: [&str; 4] = ["ours", "default", "fixed-4", "fixed-16"];
 
+/// A search with its name.
+pub type Named = (String, Box<dyn Strategy + Sync>);
+
+/// The searches with these names.
+///
+/// # Errors
+/// When there is none with one of them.
+pub fn all(names: &[String]) -> Result<Vec<Named>, String> {
+    let named = |name: &String| Ok((name.clone(), named(name)?));
+    names.iter().map(named).collect()
+}
+
 /// The search with this name.
 ///
 /// # Errors
 /// When there is none, with those that there are.
-pub fn named(name: &str) -> Result<Box<dyn Strategy + Sync>, String> {
+fn named(name: &str) -> Result<Box<dyn Strategy + Sync>, String> {
     let fixed = |streams| StreamCount::new(streams).map(|streams| Fixed { streams });
     match name {
         "ours" => Ok(Box::new(Staged)),
