@@ -48,7 +48,7 @@ struct Args {
     #[arg(long, value_parser = range)]
     seeds: Option<Range<u64>>,
     /// Which strategies, separated by commas.
-    #[arg(long, value_delimiter = ',', default_values = strategies::NAMES)]
+    #[arg(long, value_delimiter = ',', default_values_t = strategies::names())]
     strategies: Vec<String>,
     /// Which objectives: max, knee, gentle.
     #[arg(long = "objective", value_delimiter = ',', default_values = ["max", "knee", "gentle"])]

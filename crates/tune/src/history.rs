@@ -10,6 +10,16 @@ use crate::plan::{Axis, TunePlan};
 use crate::tuning::{Cost, Purpose, Sample};
 use crate::windows;
 
+/// Retransmitted share from which on several streams are taken to overflow a queue together ...
+const OVERLOAD: f64 = 3e-3;
+/// ... where it is this many times what one stream loses.
+const OVERLOAD_FACTOR: f64 = 5.0;
+
+/// An idle round trip is longer than the shortest one by this share, and this time, where others keep a
+/// queue on the path.
+const OTHERS_SHARE: f64 = 0.05;
+const OTHERS_MIN: Span = Span::from_micros(500);
+
 /// A sample leaves time for so many of its length, itself included: a climb has four or five rungs.
 const SAMPLES_AHEAD: u64 = 4;
 
@@ -142,15 +152,34 @@ impl History {
         share.is_some()
     }
 
-    /// Whether a sample filled the path by itself: it added a standing queue to whatever others keep
-    /// there.
+    /// Whether a sample filled a path that others leave alone: it added a standing queue, or where the
+    /// queue is too short to stand, lost far more packets than one stream does.
     pub fn is_full(&self, sample: &Sample) -> bool {
+        !self.others_queue() && (self.adds_queue(sample) || self.overloads(sample))
+    }
+
+    fn adds_queue(&self, sample: &Sample) -> bool {
         let loaded = TcpSummary {
             rtt: sample.summary.rtt_loaded,
             ..TcpSummary::default()
         };
         let idle = self.rtt_unloaded();
         idle.is_some_and(|idle| loaded.standing_queue(idle).is_some())
+    }
+
+    fn overloads(&self, sample: &Sample) -> bool {
+        let alone = self.samples.first().and_then(Sample::retransmitted_share);
+        let lost = sample.retransmitted_share().unwrap_or(0.0);
+        lost > OVERLOAD && lost > OVERLOAD_FACTOR * alone.unwrap_or(0.0)
+    }
+
+    /// Whether the idle path has a queue already: others fill it.
+    fn others_queue(&self) -> bool {
+        let times = self.rtt_unloaded().zip(self.rtt_min());
+        times.is_some_and(|(idle, empty)| {
+            let queueing = idle - empty;
+            queueing > OTHERS_MIN && queueing.as_secs_f64() > OTHERS_SHARE * empty.as_secs_f64()
+        })
     }
 
     /// Whether a sample was long enough for windows to fall and grow back many times.

@@ -65,7 +65,8 @@ pub fn falcon_utility(throughput: Rate, streams: u16, loss: f64) -> f64 {
 ///   ends once four samples in a row, 12 s, have not raised the best utility, and recommends the best.
 ///   That may be one lucky sample, but is no worse than an oscillation.
 /// - Its streams live on from sample to sample, so it pays slow start once. Here each sample starts anew:
-///   on paths of 100 ms and more, 3 s can be too short for a few streams to get up to speed.
+///   on paths of 100 ms and more, 3 s can be too short for a few streams to get up to speed, and what all
+///   of them lose in slow start is charged where only that of the streams that join would be.
 /// - It takes the mean of the last two seconds of a sample for throughput and loss; here they are those over
 ///   the steady part of the sample, or its later half.
 /// - Rates are not rounded to Mbit/s. Where the utility before was zero, the relative gradient counts as 1,
