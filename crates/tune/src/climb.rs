@@ -87,7 +87,8 @@ fn further(history: &History, rungs: &[&Sample]) -> Option<StreamCount> {
     Some(StreamCount::new(wanted).map_or(top, |wanted| wanted.min(top)))
 }
 
-fn is_nearly_linear(rungs: &[&Sample]) -> bool {
+/// Whether the last of these rungs brought nearly as much as it brought streams.
+pub(crate) fn is_nearly_linear(rungs: &[&Sample]) -> bool {
     let [.., before, last] = rungs else {
         return false;
     };

@@ -24,7 +24,7 @@ const OTHERS_MIN: Span = Span::from_micros(500);
 const SAMPLES_AHEAD: u64 = 4;
 
 /// Round trips that a run needs before its streams send: the handshakes of control and data.
-const CONNECTING: u64 = 3;
+const CONNECTING: u64 = 5;
 
 /// Everything that is known at one point of a tuning.
 #[derive(Debug)]

@@ -32,6 +32,26 @@ pub(crate) fn between(history: &History) -> Option<Request> {
     })
 }
 
+/// A number of streams between the best rung and the next, where throughput still grew in proportion up to
+/// the best and the next one brought nothing: the most may lie between them.
+pub(crate) fn above(history: &History) -> Option<Request> {
+    let rungs = climb::rungs(history);
+    let best = (0..rungs.len()).max_by_key(|index| rungs.get(*index).map(|rung| rung.rate()))?;
+    let (upto, beyond) = rungs.split_at_checked(best + 1)?;
+    let (best, next) = (upto.last()?, beyond.first()?);
+    let middle = middle(best.streams(), next.streams())?;
+    climb::is_nearly_linear(upto).then_some(Request {
+        setting: history.setting(middle, history.climbing_window()),
+        plan: history.sample_plan()?,
+        purpose: Purpose::Knee,
+        why: format!(
+            "{} streams still gained and {} did not",
+            best.streams(),
+            next.streams()
+        ),
+    })
+}
+
 /// The rungs between which the knee lies.
 fn around(history: &History, share: f64) -> Option<(&Sample, &Sample)> {
     let rungs = climb::rungs(history);
