@@ -2,6 +2,7 @@
 
 use observe::StreamCount;
 
+use crate::choose::EQUAL;
 use crate::climb;
 use crate::history::History;
 use crate::lasting;
@@ -22,7 +23,7 @@ pub(crate) fn between(history: &History) -> Option<Request> {
     let middle = middle(below.streams(), reaches.streams())?;
     Some(Request {
         setting: history.setting(middle, history.climbing_window()),
-        plan: history.sample_plan()?,
+        plan: history.longer_plan()?,
         purpose: Purpose::Knee,
         why: format!(
             "{} streams reach the knee and {} do not",
@@ -42,7 +43,7 @@ pub(crate) fn above(history: &History) -> Option<Request> {
     let middle = middle(best.streams(), next.streams())?;
     climb::is_nearly_linear(upto).then_some(Request {
         setting: history.setting(middle, history.climbing_window()),
-        plan: history.sample_plan()?,
+        plan: history.longer_plan()?,
         purpose: Purpose::Knee,
         why: format!(
             "{} streams still gained and {} did not",
@@ -59,7 +60,7 @@ fn around(history: &History, share: f64) -> Option<(&Sample, &Sample)> {
     let best = rungs.iter().map(|sample| rate(sample)).fold(0.0, f64::max);
     let first = rungs
         .iter()
-        .position(|sample| rate(sample) >= share * best)?;
+        .position(|sample| rate(sample) >= (1.0 - EQUAL) * share * best)?;
     Some((rungs.get(first.checked_sub(1)?)?, rungs.get(first)?))
 }
 
