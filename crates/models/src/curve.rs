@@ -13,6 +13,7 @@
 mod bounds;
 mod error;
 mod exact;
+mod least_squares;
 mod radicand;
 
 mod shape;
@@ -22,6 +23,8 @@ use std::fmt;
 use units::Rate;
 
 pub use error::CurveError;
+pub use least_squares::Fit;
+pub(crate) use least_squares::root_mean_square;
 
 use radicand::Radicand;
 
