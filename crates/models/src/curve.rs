@@ -71,6 +71,17 @@ impl Form {
         }
     }
 
+    /// Its formula for the throughput `T` of `n` streams.
+    pub const fn formula(self) -> &'static str {
+        match self {
+            Form::PartialSecondOrder => "n / sqrt(a n^2 + b)",
+            Form::Newton => "n / sqrt(a n^c + b)",
+            Form::FullSecondOrder => "n / sqrt(a n^2 + b n + c)",
+            Form::FullC => "n / sqrt(a n^c + d n + b)",
+            Form::Logarithmic => "a ln n + b",
+        }
+    }
+
     /// Its name in the literature.
     pub const fn name(self) -> &'static str {
         match self {

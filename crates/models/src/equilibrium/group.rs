@@ -2,6 +2,7 @@
 
 use units::{Bytes, Span};
 
+use super::capped;
 use super::{Bottleneck, Control, Flows};
 use crate::{Acks, Response};
 
@@ -50,7 +51,12 @@ impl Group {
 
     /// Segments a second of all its streams.
     pub fn demand(&self, under: &Pressure) -> f64 {
-        self.streams * self.window(under).min(self.cap) / (self.rtt + under.queued)
+        let rtt = self.rtt + under.queued;
+        let window = match self.control {
+            Control::Loss(response) => capped::window(response, rtt, under.loss, self.cap),
+            Control::Bandwidth => self.window(under).min(self.cap),
+        };
+        self.streams * window / rtt
     }
 
     /// Whether the cap holds them back more than what they meet.
