@@ -1,12 +1,30 @@
 //! What has been found so far, and the questions that strategies ask of it.
 
-use observe::{Context, DirectionSummary, HostLimits, Setting, StreamCount, TargetInfo, Verdict};
+use observe::{Amount, Context, DirectionSummary, HostLimits, SamplePlan, Setting, StreamCount};
+use observe::{TargetInfo, TcpSummary, Verdict};
 use observe::{Window, diagnose};
 use units::{Bytes, Rate, Span};
 
-use crate::ladder;
-use crate::plan::TunePlan;
+use crate::climb;
+use crate::plan::{Axis, TunePlan};
 use crate::tuning::{Cost, Purpose, Sample};
+use crate::windows;
+
+/// Retransmitted share from which on several streams are taken to overflow a queue together ...
+const OVERLOAD: f64 = 3e-3;
+/// ... where it is this many times what one stream loses.
+const OVERLOAD_FACTOR: f64 = 5.0;
+
+/// An idle round trip is longer than the shortest one by this share, and this time, where others keep a
+/// queue on the path.
+const OTHERS_SHARE: f64 = 0.05;
+const OTHERS_MIN: Span = Span::from_micros(500);
+
+/// A sample leaves time for so many of its length, itself included: a climb has four or five rungs.
+const SAMPLES_AHEAD: u64 = 4;
+
+/// Round trips that a run needs before its streams send: the handshakes of control and data.
+const CONNECTING: u64 = 3;
 
 /// Everything that is known at one point of a tuning.
 #[derive(Debug)]
@@ -76,9 +94,19 @@ impl History {
                 .any(|later| later.setting == sample.setting)
         };
         let all = self.samples.iter().enumerate();
-        let all = all.filter(|(_, sample)| sample.purpose != Purpose::Explain);
+        let all = all.filter(|(_, sample)| self.may_be_recommended(sample));
         all.filter(|(index, sample)| !repeated_later(*index, sample))
             .collect()
+    }
+
+    /// What only explains, or was told unasked, is no candidate.
+    fn may_be_recommended(&self, sample: &Sample) -> bool {
+        let asked = self.plan.searches(Axis::Congestion) || self.plan.searches(Axis::Pacing);
+        match sample.purpose {
+            Purpose::Explain => false,
+            Purpose::Alternative => asked,
+            _ => true,
+        }
     }
 
     /// The last sample with this setting.
@@ -99,7 +127,8 @@ impl History {
 
     /// The highest goodput seen in the main direction, by whichever sample.
     pub fn rate_best(&self) -> Option<Rate> {
-        self.samples.iter().map(Sample::rate).max()
+        let candidates = self.candidates().into_iter();
+        candidates.map(|(_, sample)| sample.rate()).max()
     }
 
     /// The shortest round-trip time that anything saw: that of the empty path.
@@ -121,6 +150,36 @@ impl History {
             .zip(self.rtt_min())
             .and_then(|(way, empty)| way.tcp.standing_queue(empty));
         share.is_some()
+    }
+
+    /// Whether a sample filled a path that others leave alone: it added a standing queue, or where the
+    /// queue is too short to stand, lost far more packets than one stream does.
+    pub fn is_full(&self, sample: &Sample) -> bool {
+        !self.others_queue() && (self.adds_queue(sample) || self.overloads(sample))
+    }
+
+    fn adds_queue(&self, sample: &Sample) -> bool {
+        let loaded = TcpSummary {
+            rtt: sample.summary.rtt_loaded,
+            ..TcpSummary::default()
+        };
+        let idle = self.rtt_unloaded();
+        idle.is_some_and(|idle| loaded.standing_queue(idle).is_some())
+    }
+
+    fn overloads(&self, sample: &Sample) -> bool {
+        let alone = self.samples.first().and_then(Sample::retransmitted_share);
+        let lost = sample.retransmitted_share().unwrap_or(0.0);
+        lost > OVERLOAD && lost > OVERLOAD_FACTOR * alone.unwrap_or(0.0)
+    }
+
+    /// Whether the idle path has a queue already: others fill it.
+    fn others_queue(&self) -> bool {
+        let times = self.rtt_unloaded().zip(self.rtt_min());
+        times.is_some_and(|(idle, empty)| {
+            let queueing = idle - empty;
+            queueing > OTHERS_MIN && queueing.as_secs_f64() > OTHERS_SHARE * empty.as_secs_f64()
+        })
     }
 
     /// Whether a sample was long enough for windows to fall and grow back many times.
@@ -164,23 +223,56 @@ impl History {
         }
     }
 
-    /// Whether a sample of usual length still fits the time that the plan gives.
-    pub fn has_time(&self) -> bool {
-        self.would_end_by() <= self.time()
+    /// How the next sample is taken: no longer than a share of what the budget leaves, so that others
+    /// can follow. `None` when too little is left to tell anything.
+    pub fn sample_plan(&self) -> Option<SamplePlan> {
+        if self.samples.is_empty() {
+            return Some(self.plan.sample_plan(None));
+        }
+        let rtt = self.rtt_for_sampling();
+        let share = Span::from_nanos(self.time_left().as_nanos() / SAMPLES_AHEAD);
+        let most = share.max(self.plan.sample_time_min(rtt));
+        let plan = self.plan.sample_plan(rtt);
+        self.within_budget(shortened(plan, most))
     }
 
-    /// Whether a sample of usual length still fits what no search exceeds, see
-    /// [`TunePlan::budget`].
-    pub fn has_time_at_all(&self) -> bool {
-        self.would_end_by() <= self.time().times(2)
+    /// The same for a long look: all of its time, without an early end.
+    pub fn long_plan(&self) -> Option<SamplePlan> {
+        self.within_budget(self.plan.long_plan(self.rtt_for_sampling()))
     }
 
-    fn time(&self) -> Span {
-        self.plan.budget.time(self.rtt_min())
+    fn within_budget(&self, plan: SamplePlan) -> Option<SamplePlan> {
+        let left = self.time_left();
+        let least = self.plan.sample_time_min(self.rtt_for_sampling());
+        let room = self.samples.len() < self.plan.budget.samples && left >= least;
+        room.then(|| shortened(plan, left))
     }
 
-    fn would_end_by(&self) -> Span {
-        self.cost().elapsed + self.plan.sample_time(self.rtt_for_sampling())
+    /// Sending time that the budget still allows, in seconds and in bytes at the highest rate seen.
+    fn time_left(&self) -> Span {
+        let spent = self.cost();
+        let connecting = self
+            .rtt_for_sampling()
+            .unwrap_or(Span::ZERO)
+            .times(CONNECTING);
+        let time = self.plan.budget.time(self.rtt_min());
+        let by_time = time - (spent.elapsed + connecting);
+        let bytes = self.bytes_left().map(|bytes| (bytes, self.rate_best()));
+        match bytes {
+            Some((bytes, Some(rate))) if rate > Rate::ZERO => by_time.min(rate.time_to_send(bytes)),
+            _ => by_time,
+        }
+    }
+
+    /// Bytes that the budget still allows; `None` without a bound.
+    pub fn bytes_left(&self) -> Option<Bytes> {
+        let bound = self.plan.budget.bytes?;
+        Some(bound - self.cost().bytes.min(bound))
+    }
+
+    /// The window on which the climb over streams goes on.
+    pub(crate) fn climbing_window(&self) -> Window {
+        windows::climbing(self)
     }
 
     /// What limits a sample, with all that the others tell about it.
@@ -194,7 +286,7 @@ impl History {
         });
         Context {
             best_seen: self.rate_best(),
-            plateau: ladder::plateau(self),
+            plateau: climb::plateau(self),
             doubled: self.doubled(sample).map(Sample::rate),
             paced_retransmitted_share: paced.and_then(Sample::retransmitted_share),
         }
@@ -207,6 +299,14 @@ impl History {
             ..sample.setting.clone()
         })
     }
+}
+
+fn shortened(plan: SamplePlan, most: Span) -> SamplePlan {
+    let amount = match plan.amount {
+        Amount::Time(wanted) => Amount::Time(wanted.min(most)),
+        other => other,
+    };
+    SamplePlan { amount, ..plan }
 }
 
 fn without_pacing(setting: &Setting) -> Setting {

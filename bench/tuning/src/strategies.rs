@@ -1,0 +1,53 @@
+//! The searches that are compared, by name.
+
+use tune::baselines::Baseline;
+use tune::{Staged, Strategy};
+
+/// A search with its name.
+pub type Named = (String, Box<dyn Strategy + Sync>);
+
+/// The name of the search that `trunkline tune` makes.
+const OURS: &str = "ours";
+
+/// Ours and all baselines.
+pub fn names() -> Vec<String> {
+    let baselines = Baseline::ALL.map(Baseline::name);
+    [OURS]
+        .into_iter()
+        .chain(baselines)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The searches with these names.
+///
+/// # Errors
+/// When there is none with one of them.
+pub fn all(names: &[String]) -> Result<Vec<Named>, String> {
+    let named = |name: &String| Ok((name.clone(), named(name)?));
+    names.iter().map(named).collect()
+}
+
+fn named(name: &str) -> Result<Box<dyn Strategy + Sync>, String> {
+    if name == OURS {
+        return Ok(Box::new(Staged));
+    }
+    let wrong = || format!("`{name}` is not one of {}", names().join(", "));
+    let baseline = Baseline::named(name).ok_or_else(wrong)?;
+    Ok(Box::new(baseline))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_one_of_a_search_and_others_are_refused() {
+        assert_eq!(all(&names()).unwrap().len(), names().len());
+        let error = all(&["best".to_owned()]).err().unwrap();
+        assert!(
+            error.starts_with("`best` is not one of ours, default"),
+            "{error}"
+        );
+    }
+}
