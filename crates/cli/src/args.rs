@@ -1,5 +1,6 @@
 //! What can be written after `trunkline`. Flags mean what iperf3's users expect.
 
+mod predict;
 mod simulate;
 mod study;
 
@@ -14,6 +15,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use observe::{StreamCount, Window};
 use units::{Bytes, Rate, Span};
 
+pub(crate) use predict::Predict;
 pub(crate) use simulate::{Compat, DURATION_MAX, Simulate};
 pub(crate) use study::Study;
 
@@ -37,6 +39,7 @@ pub(crate) enum Command {
     Measure(Measure),
     Emulate(Emulate),
     Simulate(Box<Simulate>),
+    Predict(Predict),
     Study(Study),
     Report(Report),
 }

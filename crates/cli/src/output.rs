@@ -12,8 +12,17 @@ use crate::failure::Failure;
 
 /// The origin of a document made by this command line.
 pub(crate) fn origin(seed: u64) -> Origin {
+    Origin::here(command_line(), Some(seed))
+}
+
+/// The same for a document without any chance in it.
+pub(crate) fn origin_without_seed() -> Origin {
+    Origin::here(command_line(), None)
+}
+
+fn command_line() -> Vec<String> {
     let words = env::args_os().map(|word| word.to_string_lossy().into_owned());
-    Origin::here(words.collect(), Some(seed))
+    words.collect()
 }
 
 /// Shows and saves one document as the user asked.

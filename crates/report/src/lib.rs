@@ -14,6 +14,7 @@ pub mod figure;
 pub mod grid;
 pub mod html;
 pub mod plot;
+pub mod predicted;
 pub mod study;
 pub mod terminal;
 pub mod words;
