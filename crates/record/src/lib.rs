@@ -11,7 +11,8 @@
 //!
 //! Reading order: [`document`] (the envelope), [`measure`] with [`direction`], [`stream`],
 //! [`round_trip`] and [`cpu`], then [`tune`](mod@tune), [`demo`], [`simulate`](mod@simulate) with [`path`](mod@path), and
-//! [`file`](mod@file) for the disk, [`archive`] for many of them.
+//! [`file`](mod@file) for the disk, [`archive`] for many of them,
+//! [`iperf3`] for what another program recorded.
 
 pub mod archive;
 pub mod cpu;
@@ -21,6 +22,7 @@ pub mod document;
 pub mod emulation;
 pub mod file;
 pub mod host;
+pub mod iperf3;
 mod layout;
 pub mod limit;
 pub mod measure;

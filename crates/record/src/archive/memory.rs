@@ -1,6 +1,7 @@
 //! What earlier searches on the same target recommended.
 
-use observe::StreamCount;
+use observe::{StreamCount, TargetInfo};
+use path::PathSpec;
 use rusqlite::params;
 use tune::Remembered;
 use units::{Bytes, Rate};
@@ -14,8 +15,11 @@ const SETTINGS_MAX: usize = 3;
 const SEARCHES_MAX: i64 = 32;
 
 impl Archive {
-    /// The settings that finished searches on this target found in this direction, the latest first, each
-    /// setting once.
+    /// The settings that finished searches on this target found, the latest first, each setting once.
+    ///
+    /// * `path`: what an emulated or simulated target runs; `None` of a live host.
+    /// * `base`: its direction has to be the same. Where it leaves the congestion control open, so does a
+    ///   remembered setting with the target's default one.
     ///
     /// A live host is known by its name. An emulated or a simulated path has to have the same name and
     /// the same description to the last number, see [`Target::on_path`]; what one kind of target found says
@@ -25,8 +29,9 @@ impl Archive {
     /// When the archive cannot be read.
     pub fn remembered(
         &self,
-        target: &Target,
-        direction: Direction,
+        info: &TargetInfo,
+        path: Option<&PathSpec>,
+        base: &observe::Setting,
     ) -> Result<Vec<Remembered>, ArchiveError> {
         let statement = format!(
             "SELECT {} FROM documents WHERE objective IS NOT NULL AND cut_because IS NULL \
@@ -34,8 +39,9 @@ impl Archive {
              AND direction = ?4 ORDER BY created DESC, id DESC LIMIT ?5",
             rows::entry_columns()
         );
+        let target = Target::from(info).on_path(path);
         let kind = rows::word(&target.kind);
-        let direction = rows::word(&direction);
+        let direction = rows::word(&Direction::from(base.direction));
         let searches: Vec<Entry> = self.ask(|connection| {
             let mut statement = connection.prepare(&statement)?;
             let asked = params![
@@ -47,7 +53,9 @@ impl Archive {
             ];
             statement.query_map(asked, rows::entry)?.collect()
         })?;
-        Ok(distinct(searches.iter().filter_map(remembered)))
+        let default = info.congestion.first();
+        let remembered = searches.iter().filter_map(remembered);
+        Ok(distinct(remembered.map(|one| as_asked(one, base, default))))
     }
 }
 
@@ -59,6 +67,15 @@ fn distinct(all: impl Iterator<Item = Remembered>) -> Vec<Remembered> {
         }
     }
     kept
+}
+
+/// A document names the congestion control that the target filled in; a plan may leave it open.
+fn as_asked(mut one: Remembered, base: &observe::Setting, default: Option<&String>) -> Remembered {
+    let used = |asked: &Option<String>| asked.clone().or_else(|| default.cloned());
+    if used(&one.setting.congestion) == used(&base.congestion) {
+        one.setting.congestion = base.congestion.clone();
+    }
+    one
 }
 
 /// `None` where the setting is one that no run could have.

@@ -1,13 +1,14 @@
 use std::fs;
 use std::thread;
 
-use observe::StreamCount;
+use observe::{Setting, StreamCount, TargetInfo, TargetKind};
+use path::PathSpec;
 use tempfile::TempDir;
 use units::Bytes;
 
 use super::*;
 use crate::synthetic::{self, Case};
-use crate::{Direction, Document, Kind, Simulate, Target, Tune, Window};
+use crate::{Document, Simulate, Target, Tune, Window};
 
 fn empty() -> (TempDir, Archive) {
     let folder = tempfile::tempdir().unwrap();
@@ -153,12 +154,12 @@ fn a_part_of_the_target_s_name_finds_it_and_nothing_is_a_pattern() {
     assert!(ids(&archive, &named("';--")).is_empty());
 }
 
-fn target(name: &str, kind: Kind, digest: Option<&str>) -> Target {
-    Target {
-        name: name.to_owned(),
-        kind,
+fn host() -> TargetInfo {
+    TargetInfo {
+        name: "dtn.example.org:5201".to_owned(),
+        kind: TargetKind::Live,
         limits: None,
-        path_digest: digest.map(str::to_owned),
+        congestion: vec!["cubic".to_owned(), "bbr".to_owned()],
     }
 }
 
@@ -168,69 +169,109 @@ fn found(day: u32, target: &Target, streams: u16) -> Document<Tune> {
     document.body.target = target.clone();
     let sample = document.body.recommended.sample;
     document.body.recommended.streams = streams;
-    document.body.samples[sample].run.setting.streams = streams;
+    let setting = &mut document.body.samples[sample].run.setting;
+    setting.streams = streams;
+    setting.congestion = None;
     document
 }
 
-fn streams(archive: &Archive, target: &Target) -> Vec<u16> {
-    let remembered = archive.remembered(target, Direction::Forward).unwrap();
-    remembered
-        .iter()
-        .map(|one| one.setting.streams.get())
-        .collect()
+fn forward() -> Setting {
+    Setting::new(StreamCount::ONE, observe::Window::Auto)
+}
+
+fn streams(archive: &Archive, info: &TargetInfo, path: Option<&PathSpec>) -> Vec<u16> {
+    let remembered = archive.remembered(info, path, &forward()).unwrap();
+    let streams = remembered.iter().map(|one| one.setting.streams.get());
+    streams.collect()
 }
 
 #[test]
 fn the_latest_settings_are_remembered_first_and_each_once() {
     let (_folder, mut archive) = empty();
-    let host = target("dtn.example.org:5201", Kind::Live, None);
+    let target = Target::from(&host());
     for (day, streams) in [(1, 4), (2, 8), (3, 8), (4, 16), (5, 8), (6, 32)] {
-        archive.keep(&found(day, &host, streams).into()).unwrap();
+        archive.keep(&found(day, &target, streams).into()).unwrap();
     }
-    assert_eq!(streams(&archive, &host), [32, 8, 16]);
-    let all = archive.remembered(&host, Direction::Forward).unwrap();
+    assert_eq!(streams(&archive, &host(), None), [32, 8, 16]);
+    let all = archive.remembered(&host(), None, &forward()).unwrap();
     assert_eq!(all[0].when, "2026-03-06 15:09 UTC");
-    assert_eq!(all[0].setting.streams, StreamCount::new(32).unwrap());
     assert!(all[0].goodput.bits_per_second() > 0);
-    let back = archive.remembered(&host, Direction::Reverse).unwrap();
+    let back = Setting {
+        direction: observe::Direction::Reverse,
+        ..forward()
+    };
+    let back = archive.remembered(&host(), None, &back).unwrap();
     assert!(back.is_empty(), "another direction is another path");
 }
 
 #[test]
 fn another_path_kind_or_description_remembers_nothing() {
     let (_folder, mut archive) = empty();
-    let here = target("emu:lan", Kind::Emulated, Some("aa"));
-    archive.keep(&found(1, &here, 4).into()).unwrap();
-    assert_eq!(streams(&archive, &here), [4]);
-    for other in [
-        target("emu:lan", Kind::Simulated, Some("aa")),
-        target("emu:lan", Kind::Emulated, Some("ab")),
-        target("emu:lan", Kind::Emulated, None),
-        target("emu:lan2", Kind::Emulated, Some("aa")),
+    let path = PathSpec::load("lan").unwrap();
+    let mut other = path.clone();
+    other.forward.delay += units::Span::from_nanos(1);
+    let info = |kind| TargetInfo {
+        name: "emu:lan".to_owned(),
+        kind,
+        ..host()
+    };
+    let here = info(TargetKind::Emulated);
+    let target = Target::from(&here).on_path(Some(&path));
+    archive.keep(&found(1, &target, 4).into()).unwrap();
+    assert_eq!(streams(&archive, &here, Some(&path)), [4]);
+    let simulated = info(TargetKind::Simulated);
+    for (info, path) in [
+        (&simulated, Some(&path)),
+        (&here, Some(&other)),
+        (&here, None),
     ] {
-        assert!(streams(&archive, &other).is_empty(), "{other:?}");
+        assert!(streams(&archive, info, path).is_empty(), "{info:?}");
     }
+}
+
+/// A target fills in what it uses where the user asked for nothing.
+#[test]
+fn the_default_congestion_control_is_left_open_where_it_was_left_open() {
+    let (_folder, mut archive) = empty();
+    for (day, name) in [(1, "cubic"), (2, "bbr")] {
+        let mut document = found(day, &Target::from(&host()), 4);
+        let sample = document.body.recommended.sample;
+        document.body.samples[sample].run.setting.congestion = Some(name.to_owned());
+        archive.keep(&document.into()).unwrap();
+    }
+    let congestion = |base: &Setting| {
+        let all = archive.remembered(&host(), None, base).unwrap();
+        let names = all.into_iter().map(|one| one.setting.congestion);
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(congestion(&forward()), [Some("bbr".to_owned()), None]);
+    let cubic = Setting {
+        congestion: Some("cubic".to_owned()),
+        ..forward()
+    };
+    let both = ["bbr", "cubic"].map(|name| Some(name.to_owned()));
+    assert_eq!(congestion(&cubic), both);
 }
 
 #[test]
 fn what_was_cut_short_or_only_measured_is_not_remembered() {
     let (_folder, mut archive) = empty();
-    let host = target("dtn.example.org:5201", Kind::Live, None);
-    let mut cut = found(1, &host, 4);
+    let target = Target::from(&host());
+    let mut cut = found(1, &target, 4);
     cut.body.cut_because = Some("the server went away".to_owned());
     archive.keep(&cut.into()).unwrap();
     let mut measured = synthetic::measure(&Case::streams(2, 1));
-    measured.body.target = host.clone();
+    measured.body.target = target;
     archive.keep(&measured.into()).unwrap();
-    assert!(streams(&archive, &host).is_empty());
+    assert!(streams(&archive, &host(), None).is_empty());
 }
 
 #[test]
 fn a_path_s_digest_covers_all_of_it() {
-    let path = path::PathSpec::load("slac-cern").unwrap();
-    let digest = |path: &path::PathSpec| {
-        let bare = target("sim:slac-cern", Kind::Simulated, None);
-        bare.on_path(Some(path)).path_digest.unwrap()
+    let path = PathSpec::load("slac-cern").unwrap();
+    let digest = |path: &PathSpec| {
+        let target = Target::from(&host()).on_path(Some(path));
+        target.path_digest.unwrap()
     };
     assert_eq!(digest(&path), digest(&path.clone()));
     assert_eq!(digest(&path).len(), 16);
@@ -241,8 +282,7 @@ fn a_path_s_digest_covers_all_of_it() {
     for other in &others {
         assert_ne!(digest(&path), digest(other));
     }
-    let host = target("dtn.example.org:5201", Kind::Live, None);
-    assert_eq!(host.on_path(None).path_digest, None);
+    assert_eq!(Target::from(&host()).on_path(None).path_digest, None);
 }
 
 #[test]
