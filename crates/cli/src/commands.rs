@@ -2,6 +2,7 @@
 
 pub(crate) mod demo;
 pub(crate) mod emulate;
+pub(crate) mod history;
 pub(crate) mod measure;
 pub(crate) mod report;
 pub(crate) mod serve;
