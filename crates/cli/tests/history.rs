@@ -75,7 +75,7 @@ fn what_was_measured_is_listed_and_shown_again_as_it_was() {
         list.lines().all(|line| line.chars().count() <= 80),
         "{list}"
     );
-    for part in ["sim:lan", "64KiB", "measure", "bit/s"] {
+    for part in ["sim:lan", "1 x 64KiB", "measure", "bit/s"] {
         assert!(list.contains(part), "{part} in\n{list}");
     }
     let csv = text(&["history", "--csv"]);

@@ -102,13 +102,13 @@ fn direction(direction: Direction) -> &'static str {
 }
 
 /// The columns of the list for people.
-pub const COLUMNS: [&str; 8] = [
-    "id", "date", "target", "for", "streams", "window", "goodput", "limit",
+pub const COLUMNS: [&str; 7] = [
+    "id", "date", "target", "for", "setting", "goodput", "limit",
 ];
 
 /// The cells of one entry, in the order of [`COLUMNS`]. Where nothing was sought, the kind of document stands
 /// in its place.
-pub fn row(entry: &Entry) -> [String; 8] {
+pub fn row(entry: &Entry) -> [String; 7] {
     let essence = &entry.essence;
     let outcome = &essence.outcome;
     let sought = essence.objective.as_deref().unwrap_or(kind(essence));
@@ -117,8 +117,7 @@ pub fn row(entry: &Entry) -> [String; 8] {
         date(&essence.created),
         words::plain(&essence.target.name),
         words::plain(sought),
-        outcome.setting.streams.to_string(),
-        figure::window(outcome.setting.window),
+        streams_and_window(&outcome.setting),
         figure::rate(outcome.goodput_bits_per_second),
         words::plain(outcome.limit.as_deref().unwrap_or(ABSENT)),
     ]
@@ -193,6 +192,11 @@ fn milliseconds(seconds: Option<f64>) -> String {
     figure::or_absent(seconds, |s| format!("{} ms", figure::milliseconds(s)))
 }
 
+/// `8 x 64KiB`.
+fn streams_and_window(point: &Point) -> String {
+    format!("{} x {}", point.streams, figure::window(point.window))
+}
+
 fn setting(point: &Point) -> String {
     let way = match point.direction {
         Direction::Forward => "",
@@ -204,9 +208,8 @@ fn setting(point: &Point) -> String {
     let pacing = point.pacing_bits_per_second;
     let pacing = pacing.map(|rate| format!(", paced at {}", figure::rate(rate)));
     format!(
-        "{} x {}{way}{}{}",
-        point.streams,
-        figure::window(point.window),
+        "{}{way}{}{}",
+        streams_and_window(point),
         congestion.unwrap_or_default(),
         pacing.unwrap_or_default()
     )

@@ -10,8 +10,8 @@ use crate::history::{self, COLUMNS, Compared};
 
 /// Where the target stands: the one column that may break.
 const TARGET: usize = 2;
-/// Streams, window and goodput.
-const NUMBERS: std::ops::Range<usize> = 4..7;
+/// The goodput.
+const NUMBERS: std::ops::Range<usize> = 5..6;
 
 /// The list of `entries`, in their order.
 pub fn history(entries: &[Entry], paint: Paint) -> String {
