@@ -386,6 +386,10 @@ fn the_history_is_documented() {
     let mut found = keys(&Listing::new(&entries).to_json());
     let [from, to] = entries;
     let compared = keys(&Comparison::new(from, to).to_json());
-    found.extend(compared.into_iter().filter(|key| key.starts_with("goodput.")));
+    found.extend(
+        compared
+            .into_iter()
+            .filter(|key| key.starts_with("goodput.")),
+    );
     assert_eq!(found, documented("history"));
 }

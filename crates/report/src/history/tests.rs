@@ -1,3 +1,5 @@
+use record::Window;
+
 use super::*;
 use crate::Paint;
 use crate::terminal;
