@@ -80,8 +80,11 @@ CREATE TABLE samples (
 /// When the file is not an archive, is damaged, or is newer than this program. It stays as it is then.
 pub(super) fn prepare(path: &Path, connection: &mut Connection) -> Result<(), ArchiveError> {
     let failed = |error| ArchiveError::of(path, error);
-    // Asked first: the next lines would write into somebody else's file.
-    check(path, connection)?;
+    // Asked first: the next lines would write into somebody else's file. In one transaction, because
+    // another process may be making the tables between two questions.
+    let snapshot = connection.transaction().map_err(failed)?;
+    check(path, &snapshot)?;
+    drop(snapshot);
     let log = "PRAGMA journal_mode = WAL";
     connection
         .query_row(log, [], |row| row.get::<_, String>(0))
