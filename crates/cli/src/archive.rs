@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use lab::TargetName;
 use observe::{Setting, TargetInfo};
+use record::archive::Essence;
 use record::{AnyDocument, Archive, ArchiveError};
 use tune::Remembered;
 
@@ -52,7 +53,7 @@ impl Keep {
 
 /// Keeps a document that has been shown.
 pub(crate) fn keep(document: &AnyDocument, keep: &Keep) {
-    if let AnyDocument::Campaign(_) | AnyDocument::Emulate(_) = document {
+    if Essence::of(document).is_none() {
         return;
     }
     let Some(place) = keep.place() else {

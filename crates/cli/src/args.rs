@@ -1,6 +1,7 @@
 //! What can be written after `trunkline`. Flags mean what iperf3's users expect.
 
 mod history;
+mod predict;
 mod simulate;
 mod study;
 mod tune;
@@ -17,6 +18,7 @@ use observe::{StreamCount, Window};
 use units::{Bytes, Rate, Span};
 
 pub(crate) use history::{History, Keep};
+pub(crate) use predict::Predict;
 pub(crate) use simulate::{Compat, DURATION_MAX, Simulate};
 pub(crate) use study::Study;
 pub(crate) use tune::{Axis, Objective, Tune};
@@ -41,6 +43,7 @@ pub(crate) enum Command {
     Measure(Measure),
     Emulate(Emulate),
     Simulate(Box<Simulate>),
+    Predict(Predict),
     Study(Study),
     Report(Report),
     History(History),

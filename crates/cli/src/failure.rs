@@ -8,12 +8,13 @@ use std::process::ExitCode;
 use emu::EmuError;
 use lab::LabError;
 use lab::campaign::{CacheError, CampaignError, LogError};
+use lab::predict::PredictError;
 use lab::study::StudyError;
 use net::BindError;
 use observe::{Fault, TargetError};
 use path::PathError;
 use record::iperf3::Iperf3Error;
-use record::{ArchiveError, LoadError, SaveError};
+use record::{ArchiveError, LoadError, PointsError, SaveError};
 use report::PlotError;
 use sim::ScenarioError;
 use tune::TuneError;
@@ -242,6 +243,18 @@ impl From<CacheError> for Failure {
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
         Failure::new(Exit::WrongRequest, &error, Some(error.hint().to_owned()))
+    }
+}
+
+impl From<PointsError> for Failure {
+    fn from(error: PointsError) -> Self {
+        Failure::new(Exit::WrongRequest, &error, Some(error.hint().to_owned()))
+    }
+}
+
+impl From<PredictError> for Failure {
+    fn from(error: PredictError) -> Self {
+        Failure::new(Exit::WrongRequest, &error, Some(error.hint()))
     }
 }
 

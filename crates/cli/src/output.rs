@@ -22,8 +22,17 @@ pub(crate) use tell;
 
 /// The origin of a document made by this command line.
 pub(crate) fn origin(seed: u64) -> Origin {
+    Origin::here(command_line(), Some(seed))
+}
+
+/// The same for a document without any chance in it.
+pub(crate) fn origin_without_seed() -> Origin {
+    Origin::here(command_line(), None)
+}
+
+fn command_line() -> Vec<String> {
     let words = env::args_os().map(|word| word.to_string_lossy().into_owned());
-    Origin::here(words.collect(), Some(seed))
+    words.collect()
 }
 
 /// Shows, keeps and saves one document as the user asked.

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::{Campaign, Demo, Emulation, Host, Measure, Simulate, Tune, layout};
+use crate::{Campaign, Demo, Emulation, Fit, Host, Measure, Predict, Simulate, Tune, layout};
 
 /// The version of the shapes in this crate. It rises when a key changes its meaning or vanishes;
 /// new optional keys do not raise it.
@@ -30,17 +30,25 @@ pub enum Schema {
     /// Many simulated settings.
     #[serde(rename = "trunkline/campaign")]
     Campaign,
+    /// What formulas say about a path.
+    #[serde(rename = "trunkline/predict")]
+    Predict,
+    /// Curves through measured points.
+    #[serde(rename = "trunkline/fit")]
+    Fit,
 }
 
 impl Schema {
     /// Every schema that this version reads.
-    pub const ALL: [Schema; 6] = [
+    pub const ALL: [Schema; 8] = [
         Schema::Measure,
         Schema::Tune,
         Schema::Demo,
         Schema::Emulate,
         Schema::Simulate,
         Schema::Campaign,
+        Schema::Predict,
+        Schema::Fit,
     ];
 
     /// Its name in the document.
@@ -52,6 +60,8 @@ impl Schema {
             Schema::Emulate => "trunkline/emulate",
             Schema::Simulate => "trunkline/simulate",
             Schema::Campaign => "trunkline/campaign",
+            Schema::Predict => "trunkline/predict",
+            Schema::Fit => "trunkline/fit",
         }
     }
 }
@@ -84,6 +94,14 @@ impl Body for Simulate {
 
 impl Body for Campaign {
     const SCHEMA: Schema = Schema::Campaign;
+}
+
+impl Body for Predict {
+    const SCHEMA: Schema = Schema::Predict;
+}
+
+impl Body for Fit {
+    const SCHEMA: Schema = Schema::Fit;
 }
 
 /// Where a document comes from: what the body alone would not tell.
@@ -168,6 +186,10 @@ pub enum AnyDocument {
     Simulate(Box<Document<Simulate>>),
     /// Many simulated settings.
     Campaign(Box<Document<Campaign>>),
+    /// What formulas say about a path.
+    Predict(Box<Document<Predict>>),
+    /// Curves through measured points.
+    Fit(Box<Document<Fit>>),
 }
 
 impl From<Document<Measure>> for AnyDocument {
@@ -206,6 +228,18 @@ impl From<Document<Campaign>> for AnyDocument {
     }
 }
 
+impl From<Document<Predict>> for AnyDocument {
+    fn from(document: Document<Predict>) -> Self {
+        AnyDocument::Predict(Box::new(document))
+    }
+}
+
+impl From<Document<Fit>> for AnyDocument {
+    fn from(document: Document<Fit>) -> Self {
+        AnyDocument::Fit(Box::new(document))
+    }
+}
+
 impl AnyDocument {
     /// The document as [`Document::to_json`] writes it.
     pub fn to_json(&self) -> String {
@@ -216,6 +250,8 @@ impl AnyDocument {
             AnyDocument::Emulate(document) => document.to_json(),
             AnyDocument::Simulate(document) => document.to_json(),
             AnyDocument::Campaign(document) => document.to_json(),
+            AnyDocument::Predict(document) => document.to_json(),
+            AnyDocument::Fit(document) => document.to_json(),
         }
     }
 
@@ -228,6 +264,8 @@ impl AnyDocument {
             AnyDocument::Emulate(_) => Schema::Emulate,
             AnyDocument::Simulate(_) => Schema::Simulate,
             AnyDocument::Campaign(_) => Schema::Campaign,
+            AnyDocument::Predict(_) => Schema::Predict,
+            AnyDocument::Fit(_) => Schema::Fit,
         }
     }
 
@@ -240,6 +278,8 @@ impl AnyDocument {
             AnyDocument::Emulate(document) => &document.origin,
             AnyDocument::Simulate(document) => &document.origin,
             AnyDocument::Campaign(document) => &document.origin,
+            AnyDocument::Predict(document) => &document.origin,
+            AnyDocument::Fit(document) => &document.origin,
         }
     }
 }

@@ -393,3 +393,35 @@ fn the_history_is_documented() {
     );
     assert_eq!(found, documented("history"));
 }
+
+#[test]
+fn every_key_of_a_predict_is_documented_and_the_other_way_round() {
+    let found = keys(&synthetic::predict().to_json());
+    let found = without(found, &[&documented("Every document")]);
+    let own: Keys = found
+        .into_iter()
+        .filter(|key| !key.starts_with("path."))
+        .collect();
+    assert_eq!(own, documented("predict"));
+}
+
+#[test]
+fn every_key_of_a_fit_is_documented_and_the_other_way_round() {
+    let mut document = synthetic::fit();
+    document.body.models[4].problem = Some("too few samples".to_owned());
+    let found = keys(&document.to_json());
+    let found = without(found, &[&documented("Every document")]);
+    assert_eq!(found, documented("fit"));
+}
+
+#[test]
+fn what_scripts_rely_on_in_a_prediction_is_where_it_was_promised() {
+    let json = synthetic::predict().to_json();
+    assert_eq!(at(&json, "/schema"), "trunkline/predict");
+    assert!(at(&json, "/knee/streams").is_u64());
+    assert!(at(&json, "/points/0/throughput_bits_per_second").is_u64());
+    let json = synthetic::fit().to_json();
+    assert_eq!(at(&json, "/schema"), "trunkline/fit");
+    assert_eq!(at(&json, "/recommended/rule"), "peak");
+    assert!(at(&json, "/recommended/streams").is_u64());
+}

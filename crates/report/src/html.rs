@@ -10,6 +10,7 @@ mod emulation;
 pub(crate) mod facts;
 mod measure;
 pub(crate) mod parts;
+mod predict;
 mod simulate;
 mod tune;
 
@@ -33,6 +34,8 @@ pub fn page(document: &AnyDocument) -> Result<String, PlotError> {
         AnyDocument::Emulate(document) => ("emulate", emulation::body(&document.body)),
         AnyDocument::Simulate(document) => ("simulate", simulate::body(&document.body)?),
         AnyDocument::Campaign(document) => ("campaign", campaign::body(&document.body)?),
+        AnyDocument::Predict(document) => ("predict", predict::predict(&document.body)?),
+        AnyDocument::Fit(document) => ("fit", predict::fit(&document.body)?),
     };
     let body = html! { (body) (facts::section(document.origin())) };
     Ok(around(kind, target(document), &body).into_string())
@@ -52,6 +55,8 @@ fn target(document: &AnyDocument) -> &str {
         AnyDocument::Emulate(document) => &document.body.path,
         AnyDocument::Simulate(document) => &document.body.path.name,
         AnyDocument::Campaign(document) => &document.body.path.name,
+        AnyDocument::Predict(document) => &document.body.path.name,
+        AnyDocument::Fit(document) => &document.body.file,
     }
 }
 

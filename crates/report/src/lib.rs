@@ -15,6 +15,7 @@ pub mod grid;
 pub mod history;
 pub mod html;
 pub mod plot;
+pub mod predicted;
 pub mod study;
 pub mod terminal;
 pub mod words;

@@ -5,6 +5,7 @@
 
 mod history;
 mod layout;
+mod predicted;
 mod simulated;
 mod table;
 
@@ -40,6 +41,8 @@ pub fn text(document: &AnyDocument, paint: Paint) -> String {
         AnyDocument::Emulate(document) => emulation(&document.body, paint),
         AnyDocument::Simulate(document) => simulated::simulate(&document.body, paint),
         AnyDocument::Campaign(document) => simulated::campaign(&document.body, paint),
+        AnyDocument::Predict(document) => predicted::predict(&document.body, paint),
+        AnyDocument::Fit(document) => predicted::fit(&document.body, paint),
     }
 }
 

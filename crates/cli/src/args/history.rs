@@ -72,6 +72,14 @@ pub(crate) struct Keep {
     pub history: Option<PathBuf>,
 }
 
+impl Keep {
+    /// For what was not measured: a prediction can be had again at any time.
+    pub(crate) const NOTHING: Keep = Keep {
+        no_history: true,
+        history: None,
+    };
+}
+
 fn since(text: &str) -> Result<String, String> {
     record::archive::since(text).map_err(|error| error.to_string())
 }
