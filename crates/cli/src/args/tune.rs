@@ -131,7 +131,7 @@ fn loss(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("`{text}` is not a share between 0 and 0.5, like `0.001` or `0.1%`"))
 }
 
-fn share(text: &str) -> Result<f64, String> {
+pub(super) fn share(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(share) if (0.1..=1.0).contains(&share) => Ok(share),
         _ => Err(format!("`{text}` is not a share between 0.1 and 1")),
