@@ -2,6 +2,7 @@
 
 pub(crate) mod demo;
 pub(crate) mod emulate;
+pub(crate) mod history;
 pub(crate) mod measure;
 pub(crate) mod predict;
 pub(crate) mod report;

@@ -138,9 +138,10 @@ fn per_second(bits: f64, span: Span) -> Rate {
 }
 
 fn counted(streams: &[&Stream]) -> Counted {
-    let by_receiver = |stream: &&Stream| stream.delivery.counted == Counted::ByReceiver;
-    match streams.iter().all(by_receiver) {
+    let by = |who| move |stream: &&Stream| stream.delivery.counted == who;
+    match streams.iter().all(by(Counted::ByReceiver)) {
         true => Counted::ByReceiver,
+        false if streams.iter().any(by(Counted::BySender)) => Counted::BySender,
         false => Counted::ByAcknowledgement,
     }
 }

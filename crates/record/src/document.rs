@@ -167,10 +167,7 @@ impl<B: Body> Document<B> {
 
     /// The document as text: indented where people look, with a line break at the end.
     pub fn to_json(&self) -> String {
-        let text = layout::to_string(self);
-        let mut text = text.expect("string keys and finite or null numbers always serialise");
-        text.push('\n');
-        text
+        layout::document(self)
     }
 }
 
@@ -255,6 +252,20 @@ impl AnyDocument {
             AnyDocument::Campaign(document) => document.to_json(),
             AnyDocument::Predict(document) => document.to_json(),
             AnyDocument::Fit(document) => document.to_json(),
+        }
+    }
+
+    /// What it holds.
+    pub fn schema(&self) -> Schema {
+        match self {
+            AnyDocument::Measure(_) => Schema::Measure,
+            AnyDocument::Tune(_) => Schema::Tune,
+            AnyDocument::Demo(_) => Schema::Demo,
+            AnyDocument::Emulate(_) => Schema::Emulate,
+            AnyDocument::Simulate(_) => Schema::Simulate,
+            AnyDocument::Campaign(_) => Schema::Campaign,
+            AnyDocument::Predict(_) => Schema::Predict,
+            AnyDocument::Fit(_) => Schema::Fit,
         }
     }
 

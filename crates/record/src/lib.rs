@@ -7,12 +7,14 @@
 //! these structs.
 //!
 //! What is left out: the way back from a document to an `Observation`, so an old run is shown as it
-//! was judged then and is not judged anew; and an archive of many documents.
+//! was judged then and is not judged anew.
 //!
 //! Reading order: [`document`] (the envelope), [`measure`] with [`direction`], [`stream`],
 //! [`round_trip`] and [`cpu`], then [`tune`](mod@tune), [`demo`], [`simulate`](mod@simulate) with [`path`](mod@path), and
-//! [`file`](mod@file) for the disk.
+//! [`file`](mod@file) for the disk, [`archive`] for many of them,
+//! [`iperf3`] for what another program recorded.
 
+pub mod archive;
 pub mod cpu;
 pub mod demo;
 pub mod direction;
@@ -21,6 +23,7 @@ pub mod emulation;
 pub mod file;
 pub mod fit;
 pub mod host;
+pub mod iperf3;
 mod layout;
 pub mod limit;
 pub mod measure;
@@ -37,6 +40,7 @@ pub mod stream;
 pub mod synthetic;
 pub mod tune;
 
+pub use archive::{Archive, ArchiveError};
 pub use cpu::{Cpu, CpuSample, Near, Shares};
 pub use demo::{Demo, LabelledRun, Published};
 pub use direction::{DirectionFigures, TcpFigures};

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::archive::{Comparison, Entry, Essence, Listing};
 use crate::simulate::AccessLink;
 use crate::synthetic::{self, Case};
 use crate::{
@@ -369,6 +370,28 @@ fn the_schema_stands_first() {
         "{}",
         &json[..80]
     );
+}
+
+/// The list and the comparison, which stand in one section.
+#[test]
+fn the_history_is_documented() {
+    let mut tune = full_tune(Objective::Max);
+    let sample = tune.body.recommended.sample;
+    fill(&mut tune.body.samples[sample].run);
+    let essence = Essence::of(&tune.into()).unwrap();
+    let entries = [1, 2].map(|id| Entry {
+        id,
+        essence: essence.clone(),
+    });
+    let mut found = keys(&Listing::new(&entries).to_json());
+    let [from, to] = entries;
+    let compared = keys(&Comparison::new(from, to).to_json());
+    found.extend(
+        compared
+            .into_iter()
+            .filter(|key| key.starts_with("goodput.")),
+    );
+    assert_eq!(found, documented("history"));
 }
 
 #[test]

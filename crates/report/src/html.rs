@@ -4,6 +4,7 @@
 //! escaped by the template.
 
 mod campaign;
+mod comparison;
 mod demo;
 mod emulation;
 pub(crate) mod facts;
@@ -15,6 +16,7 @@ mod tune;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::AnyDocument;
+use record::archive::Comparison;
 
 use crate::plot::PlotError;
 
@@ -37,6 +39,12 @@ pub fn page(document: &AnyDocument) -> Result<String, PlotError> {
     };
     let body = html! { (body) (facts::section(document.origin())) };
     Ok(around(kind, target(document), &body).into_string())
+}
+
+/// The page that sets two kept documents side by side.
+pub fn comparison(comparison: &Comparison) -> String {
+    let title = format!("run {} and run {}", comparison.from.id, comparison.to.id);
+    around("history", &title, &comparison::body(comparison)).into_string()
 }
 
 fn target(document: &AnyDocument) -> &str {

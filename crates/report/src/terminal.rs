@@ -3,6 +3,7 @@
 //! Every line fits except a word that is longer by itself. Commands are broken at spaces with a
 //! backslash, so that they can be pasted as they stand.
 
+mod history;
 mod layout;
 mod predicted;
 mod simulated;
@@ -16,6 +17,7 @@ use crate::words;
 use layout::Page;
 use table::{Name, RunRow, Standing, runs};
 
+pub use history::{comparison, history};
 pub use table::{LINK_COLUMNS, link_cells};
 
 /// Columns that every text keeps to.

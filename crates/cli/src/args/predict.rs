@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use observe::Window;
 
+use super::Output;
 use super::simulate::{List, streams, windows};
-use super::{Output, share};
+use super::tune::share;
 
 /// Ask formulas: throughput, loss and delay of a path for each number of streams, without sending
 ///

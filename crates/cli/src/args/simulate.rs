@@ -9,7 +9,7 @@ use path::Class;
 use sim::Variant;
 use units::{Bytes, Span};
 
-use super::{Output, within};
+use super::{Keep, Output, within};
 
 /// Ask "what if": TCP over a path, packet by packet, in virtual time
 ///
@@ -105,6 +105,8 @@ pub(crate) struct Simulate {
 
     #[command(flatten)]
     pub output: Output,
+    #[command(flatten)]
+    pub keep: Keep,
 }
 
 /// Whose set-up of TCP to take.

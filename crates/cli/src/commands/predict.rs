@@ -8,7 +8,7 @@ use observe::Window;
 use path::PathSpec;
 use record::{Document, Fit, Predict as Body};
 
-use crate::args::Predict;
+use crate::args::{Keep, Predict};
 use crate::failure::Failure;
 use crate::output;
 
@@ -34,12 +34,12 @@ fn predict(arguments: &Predict, path: &str) -> Result<(), Failure> {
         knee: arguments.knee,
     })?;
     let document = Document::new(output::origin_without_seed(), Body::from(&prediction));
-    output::deliver(document, &arguments.output)
+    output::deliver(document, &arguments.output, &Keep::NOTHING)
 }
 
 fn fit(arguments: &Predict, file: &Path) -> Result<(), Failure> {
     let fitting = predict::fit(record::load_points(file)?, arguments.knee);
     let name = file.display().to_string();
     let document = Document::new(output::origin_without_seed(), Fit::new(&name, &fitting));
-    output::deliver(document, &arguments.output)
+    output::deliver(document, &arguments.output, &Keep::NOTHING)
 }
