@@ -16,6 +16,7 @@ mod error;
 mod flow;
 mod precision;
 mod run;
+mod sent;
 
 use observe::{Observation, SamplePlan, Setting, Watch};
 

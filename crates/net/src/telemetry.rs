@@ -15,6 +15,8 @@ const CELLS_MAX: usize = 400_000;
 pub(crate) struct StreamSeries {
     pub progress: Ladder<Progress>,
     pub tcp: Ladder<TcpSample>,
+    /// The last reading, also where the ladder leaves it out.
+    pub latest: Option<TcpSample>,
 }
 
 impl StreamSeries {
@@ -23,6 +25,7 @@ impl StreamSeries {
         StreamSeries {
             progress: Ladder::new(bound),
             tcp: Ladder::new(bound),
+            latest: None,
         }
     }
 
@@ -31,6 +34,7 @@ impl StreamSeries {
         self.progress.offer(progress(stream, at));
         if let Ok(sample) = tcp_info::read(&stream.socket, at) {
             self.tcp.offer(sample);
+            self.latest = Some(sample);
         }
     }
 
@@ -39,6 +43,7 @@ impl StreamSeries {
         self.progress.close(progress(stream, at));
         if let Ok(sample) = tcp_info::read(&stream.socket, at) {
             self.tcp.close(sample);
+            self.latest = Some(sample);
         }
     }
 }

@@ -54,7 +54,7 @@ fn processor_percent(samples: &[CpuSample]) -> Option<(f64, f64)> {
 }
 
 fn own_retransmits(flow: &Flow, index: usize) -> Option<u64> {
-    let last = flow.series.get(index)?.tcp.kept().last()?;
+    let last = flow.series.get(index)?.latest?;
     let sends = flow.direction(index) == StreamDirection::Sending;
     last.retransmits.filter(|_| sends).map(u64::from)
 }

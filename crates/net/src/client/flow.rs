@@ -3,13 +3,12 @@
 use std::io::ErrorKind;
 use std::net::TcpStream;
 
-use observe::{
-    Amount, Buffers, CpuSample, Ladder, SamplePlan, Snapshot, StreamDirection, TcpSample,
-};
+use observe::{Amount, Buffers, CpuSample, Ladder, SamplePlan, Snapshot, StreamDirection};
 use units::{Bytes, Rate, Span, Time};
 use wire::{StreamPlan, TestRequest};
 
 use super::ClientError;
+use super::sent::Sent;
 use crate::clock::Clock;
 use crate::options::{self, StreamOptions};
 use crate::processor;
@@ -39,6 +38,7 @@ pub(super) struct Flow {
     amount: Amount,
     next_reading: Time,
     last: Snapshot,
+    sent: Option<Sent>,
     moved_at: Time,
     broken_at: Option<Time>,
 }
@@ -73,6 +73,7 @@ impl Flow {
             amount,
             next_reading: Time::ZERO,
             last: start_of(amount),
+            sent: None,
             moved_at: Time::ZERO,
             broken_at: None,
         })
@@ -96,8 +97,8 @@ impl Flow {
         self.next_reading.min(end).since(now)
     }
 
-    /// Reads all streams when it is time; what to show then.
-    pub(super) fn read_when_due(&mut self) -> Option<Snapshot> {
+    /// Reads all streams when it is time; what to show then beside the latest probe.
+    pub(super) fn read_when_due(&mut self, probe_rtt: Option<Span>) -> Option<Snapshot> {
         let now = self.clock.now();
         if now < self.next_reading {
             return None;
@@ -108,11 +109,13 @@ impl Flow {
             self.cpu.offer(sample);
         }
         self.next_reading = (self.next_reading + SamplePlan::INTERVAL).max(now);
-        Some(self.snapshot(now))
+        Some(self.snapshot(now, probe_rtt))
     }
 
-    fn snapshot(&mut self, now: Time) -> Snapshot {
+    fn snapshot(&mut self, now: Time, probe_rtt: Option<Span>) -> Snapshot {
         let bytes = self.delivered();
+        let sent = self.sent_so_far();
+        let before = std::mem::replace(&mut self.sent, sent);
         if bytes > self.last.bytes {
             self.moved_at = now;
         }
@@ -122,8 +125,8 @@ impl Flow {
             bytes,
             rate: Rate::of(bytes - self.last.bytes, now.since(self.last.at)),
             rtt: self.mean_rtt(),
-            probe_rtt: None,
-            retransmitted_share: None,
+            probe_rtt,
+            retransmitted_share: sent.and_then(|sent| sent.repeated_since(before?)),
         };
         self.last
     }
@@ -138,21 +141,25 @@ impl Flow {
         match self.direction(index) {
             StreamDirection::Receiving => Some(self.streams.get(index)?.moved()),
             StreamDirection::Sending => {
-                let samples = self.series.get(index)?.tcp.kept();
-                let acked = |sample: &TcpSample| sample.bytes_acked;
-                let first = samples.first().and_then(acked)?;
-                Some(samples.last().and_then(acked)? - first)
+                let series = self.series.get(index)?;
+                let first = series.tcp.kept().first()?.bytes_acked?;
+                Some(series.latest?.bytes_acked? - first)
             }
         }
     }
 
     fn mean_rtt(&self) -> Option<Span> {
-        let latest = self
-            .series
-            .iter()
-            .filter_map(|series| series.tcp.kept().last()?.rtt);
-        let rtts: Vec<f64> = latest.map(Span::as_secs_f64).collect();
+        let rtts = self.series.iter().filter_map(|series| series.latest?.rtt);
+        let rtts: Vec<f64> = rtts.map(Span::as_secs_f64).collect();
         stats::mean(&rtts).map(Span::from_secs_f64)
+    }
+
+    /// Over all streams on which this end sends; `None` where it sends on none or the kernel does
+    /// not count.
+    fn sent_so_far(&self) -> Option<Sent> {
+        let senders = self.series.iter().take(self.plan.send.into());
+        let each = senders.map(|series| Sent::of(&series.latest?));
+        each.reduce(|sum, one| Some(sum?.plus(one?)))?
     }
 
     /// Whether the amount that was asked for has passed.

@@ -19,7 +19,7 @@ use super::{Client, ClientError};
 use crate::clock::Clock;
 use crate::control::{ControlSocket, Heard, readable, wait};
 use crate::options::StreamOptions;
-use crate::probe::{LoadedProbes, ProbeSocket, is_answered, series};
+use crate::probe::{LatestTrip, LoadedProbes, ProbeSocket, is_answered, series};
 use crate::random;
 
 /// How soon a cancellation is noticed.
@@ -155,7 +155,10 @@ impl Run<'_> {
 
     fn idle_series(&self, probes: &ProbeSocket) -> ProbeSeries {
         let (watch, enough) = (&*self.watch, self.plan.unloaded);
-        series(probes, |elapsed| elapsed >= enough || watch.is_cancelled())
+        let nobody_looks = LatestTrip::default();
+        series(probes, &nobody_looks, |elapsed| {
+            elapsed >= enough || watch.is_cancelled()
+        })
     }
 
     /// The idle path is probed first, while the server waits for the streams.
@@ -236,25 +239,27 @@ impl Run<'_> {
     }
 
     fn look_at_streams(&mut self) -> Result<(), ClientError> {
+        let probe_rtt = self.loading.as_ref().and_then(LoadedProbes::latest);
         let Some(flow) = self.running() else {
             return Ok(());
         };
-        let snapshot = flow.read_when_due();
+        let snapshot = flow.read_when_due(probe_rtt);
         flow.check()?;
         let complete = flow.is_complete();
         if let Some(snapshot) = &snapshot {
             self.watch.on_progress(snapshot);
             self.arrived.add(snapshot);
         }
-        if complete || (snapshot.is_some() && self.is_precise()) {
+        if complete || (snapshot.is_some() && self.is_enough()) {
             self.end();
         }
         Ok(())
     }
 
-    fn is_precise(&self) -> bool {
+    /// The one who looks on may end a run, and so may its precision.
+    fn is_enough(&self) -> bool {
         let wanted = self.plan.precision.as_ref();
-        wanted.is_some_and(|wanted| self.arrived.suffices(wanted))
+        self.watch.has_enough() || wanted.is_some_and(|wanted| self.arrived.suffices(wanted))
     }
 
     fn end(&mut self) {

@@ -103,7 +103,7 @@ impl Flow {
     }
 
     fn retransmits_seen(&self, index: usize) -> Option<u32> {
-        self.series.get(index)?.tcp.kept().last()?.retransmits
+        self.series.get(index)?.latest?.retransmits
     }
 
     /// The baseline of a test that leaves its beginning out.
