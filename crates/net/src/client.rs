@@ -11,6 +11,7 @@
 //! Reading order: [`Client`], `error`, then `run` and `assemble`.
 
 mod assemble;
+mod busy;
 mod connect;
 mod error;
 mod flow;

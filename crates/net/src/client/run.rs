@@ -12,6 +12,7 @@ use wire::{
 };
 
 use super::assemble::{self, Ended};
+use super::busy::patiently;
 use super::connect::{self, Identity, Opening};
 use super::flow::Flow;
 use super::precision::Arrived;
@@ -29,7 +30,7 @@ const SEND_LIMIT: Duration = Duration::from_secs(30);
 /// Longest time to tell a server that we give up.
 const GOODBYE_LIMIT: Duration = Duration::from_secs(1);
 
-/// Runs one setting.
+/// Runs one setting, and asks a busy server again.
 pub(super) fn run(
     client: &Client,
     setting: &Setting,
@@ -37,6 +38,16 @@ pub(super) fn run(
     watch: &mut dyn Watch,
 ) -> Result<Observation, ClientError> {
     let clock = Clock::start();
+    patiently(watch, |watch| once(client, setting, plan, watch, clock))
+}
+
+fn once(
+    client: &Client,
+    setting: &Setting,
+    plan: &SamplePlan,
+    watch: &mut dyn Watch,
+    clock: Clock,
+) -> Result<Observation, ClientError> {
     let (control, peer) = connect::control(&client.address)?;
     let cookie = random::cookie()?;
     let request = request(setting, plan);

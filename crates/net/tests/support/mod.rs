@@ -105,12 +105,23 @@ pub struct Iperf3Server {
 }
 
 impl Iperf3Server {
+    /// It ends after its one test.
     pub fn start() -> Self {
+        Self::with(&["-1"])
+    }
+
+    /// It serves until it is dropped.
+    pub fn lasting() -> Self {
+        Self::with(&[])
+    }
+
+    fn with(options: &[&str]) -> Self {
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = free.local_addr().unwrap().port();
         drop(free);
         let child = Command::new("iperf3")
-            .args(["-s", "-1", "-p", &port.to_string()])
+            .args(["-s", "-p", &port.to_string()])
+            .args(options)
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
@@ -133,10 +144,17 @@ impl Iperf3Server {
     }
 }
 
-impl Drop for Iperf3Server {
-    fn drop(&mut self) {
-        // It has ended by itself after its test, unless the test failed.
+impl Iperf3Server {
+    /// Ends it at once, in the middle of whatever it does.
+    pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+impl Drop for Iperf3Server {
+    fn drop(&mut self) {
+        // It may have ended by itself after its test.
+        self.kill();
     }
 }
