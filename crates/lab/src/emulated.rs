@@ -44,6 +44,14 @@ impl EmulatedPath {
         })
     }
 
+    /// That of the path's hosts, then what this kernel has besides.
+    fn congestion(&self) -> Vec<String> {
+        let own = self.path.hosts.congestion.clone();
+        let mut others = net::host::congestion_controls();
+        others.retain(|name| *name != own);
+        std::iter::once(own).chain(others).collect()
+    }
+
     /// The setting with what the path says where the setting leaves it open.
     fn complete(&self, setting: &Setting) -> Setting {
         let congestion = setting.congestion.clone();
@@ -66,7 +74,7 @@ impl Target for EmulatedPath {
                 send_auto_max: hosts.send_buffer_max,
                 receive_auto_max: hosts.receive_buffer_max,
             }),
-            congestion: vec![hosts.congestion.clone()],
+            congestion: self.congestion(),
         }
     }
 

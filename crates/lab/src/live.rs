@@ -28,7 +28,7 @@ impl Target for LiveHost {
             name: self.address.to_string(),
             kind: TargetKind::Live,
             limits: net::host::limits(),
-            congestion: Vec::new(),
+            congestion: net::host::congestion_controls(),
         }
     }
 
