@@ -13,14 +13,22 @@
 //! `driver.rs`; [`advice`] stands by itself.
 
 pub mod advice;
+mod alternatives;
 mod choose;
+mod climb;
+mod confirm;
 mod doubts;
+mod drift;
 mod driver;
 mod fit;
+mod guard;
 mod history;
 mod host;
-mod ladder;
+mod knee;
+mod lasting;
+mod packets;
 pub mod plan;
+mod remembered;
 mod staged;
 pub mod strategy;
 pub mod tuning;
