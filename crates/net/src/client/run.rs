@@ -125,7 +125,9 @@ impl Run<'_> {
                 let outcome = self.machine.give_results(self.clock.now(), &results);
                 self.explain(outcome)
             }
-            ClientAction::Recognised(_) | ClientAction::Finished(_) => Ok(()),
+            ClientAction::Recognised(_) | ClientAction::Reported(_) | ClientAction::Finished(_) => {
+                Ok(())
+            }
         }
     }
 

@@ -138,6 +138,10 @@ impl<'a> Session<'a> {
                 self.flow.iter_mut().for_each(Flow::close);
                 Ok(())
             }
+            ServerAction::Report => {
+                let results = self.results();
+                Ok(self.machine.give_report(self.clock.now(), &results)?)
+            }
             ServerAction::GiveResults(_) => {
                 let results = self.results();
                 Ok(self.machine.give_results(self.clock.now(), &results)?)
@@ -166,9 +170,9 @@ impl<'a> Session<'a> {
     }
 
     fn answer(&mut self, request: &TestRequest) -> Result<Option<Answer>, SessionError> {
-        if request.offer.is_none() {
+        let Some(offer) = request.offer else {
             return Ok(None);
-        }
+        };
         let value = random::token()?;
         self.shared.tokens().insert(value.0);
         self.arrivals.numbered.store(true, Ordering::Release);
@@ -176,7 +180,7 @@ impl<'a> Session<'a> {
             shared: self.shared,
             value,
         });
-        Ok(Some(Answer::new(value, SamplePlan::INTERVAL)))
+        Ok(Some(Answer::new(offer, value, SamplePlan::INTERVAL)))
     }
 
     fn start(&mut self) -> Result<(), SessionError> {
