@@ -419,9 +419,7 @@ fn an_unknown_host_is_the_users_to_correct() {
 
 #[test]
 fn a_refused_port_names_what_to_start() {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = free.local_addr().unwrap().to_string();
-    drop(free);
+    let address = format!("127.0.0.1:{}", support::free_port());
     let error = error_of(&address);
     assert!(
         error.to_string().starts_with(&format!("{address} refused")),

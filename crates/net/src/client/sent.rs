@@ -18,7 +18,12 @@ impl Sent {
         })
     }
 
-    pub(super) fn plus(self, other: Sent) -> Self {
+    /// All of them; `None` where one is missing, or all.
+    pub(super) fn sum(each: impl Iterator<Item = Option<Sent>>) -> Option<Sent> {
+        each.reduce(|sum, one| Some(sum?.plus(one?)))?
+    }
+
+    fn plus(self, other: Sent) -> Self {
         Sent {
             all: self.all + other.all,
             again: self.again + other.again,

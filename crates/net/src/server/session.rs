@@ -138,10 +138,7 @@ impl<'a> Session<'a> {
                 self.flow.iter_mut().for_each(Flow::close);
                 Ok(())
             }
-            ServerAction::Report => {
-                let results = self.results();
-                Ok(self.machine.give_report(self.clock.now(), &results)?)
-            }
+            ServerAction::Report => self.report(),
             ServerAction::GiveResults(_) => {
                 let results = self.results();
                 Ok(self.machine.give_results(self.clock.now(), &results)?)
@@ -261,6 +258,13 @@ impl<'a> Session<'a> {
             return Err(SessionError::NoData(idle));
         }
         Ok(())
+    }
+
+    fn report(&mut self) -> Result<(), SessionError> {
+        self.flow.iter_mut().for_each(Flow::take_stock);
+        let results = self.results();
+        self.flow.iter_mut().for_each(Flow::count_anew);
+        Ok(self.machine.give_report(self.clock.now(), &results)?)
     }
 
     fn results(&self) -> Results {
