@@ -62,7 +62,7 @@ pub(crate) fn rungs(history: &History) -> Vec<&Sample> {
 
 /// Whether more streams need no further look.
 fn has_ended(history: &History, rungs: &[&Sample]) -> bool {
-    let full = rungs.last().is_some_and(|last| history.queue_stands(last));
+    let full = rungs.last().is_some_and(|last| history.is_full(last));
     match brought_little(rungs) {
         0 => false,
         count => full || count >= LEVEL_RUNGS,
@@ -80,7 +80,8 @@ fn further(history: &History, rungs: &[&Sample]) -> Option<StreamCount> {
     Some(StreamCount::new(wanted).map_or(top, |wanted| wanted.min(top)))
 }
 
-fn is_nearly_linear(rungs: &[&Sample]) -> bool {
+/// Whether the last of these rungs brought nearly as much as it brought streams.
+pub(crate) fn is_nearly_linear(rungs: &[&Sample]) -> bool {
     let [.., before, last] = rungs else {
         return false;
     };

@@ -1,7 +1,9 @@
 //! What has been found so far, and the questions that strategies ask of it.
 
-use observe::{Amount, Context, DirectionSummary, HostLimits, SamplePlan, Setting, StreamCount};
-use observe::{TargetInfo, Verdict};
+use observe::{
+    Amount, Context, DirectionSummary, HostLimits, SamplePlan, Setting, Steadiness, StreamCount,
+};
+use observe::{TargetInfo, TcpSummary, Verdict};
 use observe::{Window, diagnose};
 use units::{Bytes, Rate, Span};
 
@@ -10,8 +12,23 @@ use crate::plan::{Axis, TunePlan};
 use crate::tuning::{Cost, Purpose, Sample};
 use crate::windows;
 
+/// Retransmitted share from which on several streams are taken to overflow a queue together ...
+const OVERLOAD: f64 = 3e-3;
+/// ... where it is this many times what one stream loses.
+const OVERLOAD_FACTOR: f64 = 5.0;
+
+/// An idle round trip is longer than the shortest one by this share, and this time, where others keep a
+/// queue on the path.
+const OTHERS_SHARE: f64 = 0.05;
+const OTHERS_MIN: Span = Span::from_micros(500);
+
+/// A sample leaves time for so many of its length, itself included: a climb has four or five rungs.
+const SAMPLES_AHEAD: u64 = 4;
+/// ... and the search between two rungs has two or three.
+const SAMPLES_AHEAD_LATE: u64 = 2;
+
 /// Round trips that a run needs before its streams send: the handshakes of control and data.
-const CONNECTING: u64 = 3;
+const CONNECTING: u64 = 5;
 
 /// Everything that is known at one point of a tuning.
 #[derive(Debug)]
@@ -139,6 +156,38 @@ impl History {
         share.is_some()
     }
 
+    /// Whether a sample filled a path that others leave alone: it added a standing queue, or where the
+    /// queue is too short to stand, lost far more packets than one stream does.
+    pub fn is_full(&self, sample: &Sample) -> bool {
+        !self.others_queue() && (self.adds_queue(sample) || self.overloads(sample))
+    }
+
+    fn adds_queue(&self, sample: &Sample) -> bool {
+        let loaded = TcpSummary {
+            rtt: sample.summary.rtt_loaded,
+            ..TcpSummary::default()
+        };
+        let idle = self.rtt_unloaded();
+        idle.is_some_and(|idle| loaded.standing_queue(idle).is_some())
+    }
+
+    fn overloads(&self, sample: &Sample) -> bool {
+        let alone = self.samples.first().and_then(Sample::retransmitted_share);
+        let lost = sample.retransmitted_share().unwrap_or(0.0);
+        let settled =
+            main_direction(sample).is_some_and(|way| way.steady.steadiness == Steadiness::Settled);
+        settled && lost > OVERLOAD && lost > OVERLOAD_FACTOR * alone.unwrap_or(0.0)
+    }
+
+    /// Whether the idle path has a queue already: others fill it.
+    fn others_queue(&self) -> bool {
+        let times = self.rtt_unloaded().zip(self.rtt_min());
+        times.is_some_and(|(idle, empty)| {
+            let queueing = idle - empty;
+            queueing > OTHERS_MIN && queueing.as_secs_f64() > OTHERS_SHARE * empty.as_secs_f64()
+        })
+    }
+
     /// Whether a sample was long enough for windows to fall and grow back many times.
     pub fn is_long(&self, sample: &Sample) -> bool {
         let way = main_direction(sample).zip(self.rtt_min());
@@ -180,11 +229,26 @@ impl History {
         }
     }
 
-    /// How the next sample is taken, cut to what the budget leaves; `None` when that is too little to
-    /// tell anything.
+    /// How the next sample is taken: no longer than a share of what the budget leaves, so that others
+    /// can follow. `None` when too little is left to tell anything.
     pub fn sample_plan(&self) -> Option<SamplePlan> {
-        let rtt = self.rtt_for_sampling().filter(|_| !self.samples.is_empty());
-        self.within_budget(self.plan.sample_plan(rtt))
+        self.plan_with(SAMPLES_AHEAD)
+    }
+
+    /// The same for the last few samples, which can take more of what is left.
+    pub fn longer_plan(&self) -> Option<SamplePlan> {
+        self.plan_with(SAMPLES_AHEAD_LATE)
+    }
+
+    fn plan_with(&self, samples_ahead: u64) -> Option<SamplePlan> {
+        if self.samples.is_empty() {
+            return Some(self.plan.sample_plan(None));
+        }
+        let rtt = self.rtt_for_sampling();
+        let share = Span::from_nanos(self.time_left().as_nanos() / samples_ahead);
+        let most = share.max(self.plan.sample_time_min(rtt));
+        let plan = self.plan.sample_plan(rtt);
+        self.within_budget(shortened(plan, most))
     }
 
     /// The same for a long look: all of its time, without an early end.
@@ -193,19 +257,10 @@ impl History {
     }
 
     fn within_budget(&self, plan: SamplePlan) -> Option<SamplePlan> {
-        let Amount::Time(wanted) = plan.amount else {
-            return Some(plan);
-        };
-        if self.samples.is_empty() {
-            return Some(plan);
-        }
         let left = self.time_left();
         let least = self.plan.sample_time_min(self.rtt_for_sampling());
         let room = self.samples.len() < self.plan.budget.samples && left >= least;
-        room.then(|| SamplePlan {
-            amount: Amount::Time(wanted.min(left)),
-            ..plan
-        })
+        room.then(|| shortened(plan, left))
     }
 
     /// Sending time that the budget still allows, in seconds and in bytes at the highest rate seen.
@@ -259,6 +314,14 @@ impl History {
             ..sample.setting.clone()
         })
     }
+}
+
+fn shortened(plan: SamplePlan, most: Span) -> SamplePlan {
+    let amount = match plan.amount {
+        Amount::Time(wanted) => Amount::Time(wanted.min(most)),
+        other => other,
+    };
+    SamplePlan { amount, ..plan }
 }
 
 fn without_pacing(setting: &Setting) -> Setting {
