@@ -58,7 +58,7 @@ fn at_full_length(history: &History) -> SamplePlan {
 pub(crate) fn explain(history: &History) -> Option<Request> {
     let setting = history.setting(StreamCount::ONE, Window::Auto);
     let default = history.of(&setting)?;
-    let two_causes = history.verdict(default).or.is_some();
+    let two_causes = !history.verdict(default).or.is_empty();
     let enough = default.summary.main()?.tcp.retransmits? >= RETRANSMITS_MIN;
     let pace = Rate::from_f64(PACED_SHARE * history.rate_best()?.as_f64());
     let plan = history.plan.sample_plan(history.rtt_for_sampling());

@@ -1,7 +1,7 @@
 //! What has been found so far, and the questions that strategies ask of it.
 
-use observe::{Context, DirectionSummary, HostLimits, Setting, StreamCount, TargetInfo, Verdict};
-use observe::{Window, diagnose};
+use observe::{Context, DirectionSummary, HostLimits, Paced, Setting, StreamCount, TargetInfo};
+use observe::{Verdict, Window, diagnose};
 use units::{Bytes, Rate, Span};
 
 use crate::ladder;
@@ -195,18 +195,37 @@ impl History {
         Context {
             best_seen: self.rate_best(),
             plateau: ladder::plateau(self),
-            doubled: self.doubled(sample).map(Sample::rate),
-            paced_retransmitted_share: paced.and_then(Sample::retransmitted_share),
+            rtt_min: self.rtt_min(),
+            by_streams: self.by_streams(sample),
+            paced: paced.and_then(paced_run),
+            alternatives: Vec::new(),
         }
     }
 
-    fn doubled(&self, sample: &Sample) -> Option<&Sample> {
-        let streams = sample.setting.streams.doubled()?;
-        self.of(&Setting {
-            streams,
-            ..sample.setting.clone()
-        })
+    /// What other numbers of streams carried with everything else as in `sample`.
+    fn by_streams(&self, sample: &Sample) -> Vec<(StreamCount, Rate)> {
+        let like_it = |other: &&Sample| {
+            let same = Setting {
+                streams: sample.streams(),
+                ..other.setting.clone()
+            };
+            same == sample.setting && other.streams() != sample.streams()
+        };
+        let others = self.samples.iter().filter(like_it);
+        others
+            .map(|other| (other.streams(), other.rate()))
+            .collect()
     }
+}
+
+fn paced_run(sample: &Sample) -> Option<Paced> {
+    let tcp = &main_direction(sample)?.tcp;
+    Some(Paced {
+        pace: sample.setting.pacing?,
+        goodput: sample.rate(),
+        retransmitted_share: tcp.retransmitted_share,
+        retransmits: tcp.retransmits,
+    })
 }
 
 fn without_pacing(setting: &Setting) -> Setting {

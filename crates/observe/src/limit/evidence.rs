@@ -4,7 +4,7 @@ use models::{Acks, Conditions, Response};
 use units::{Rate, Span};
 
 use super::Context;
-use crate::{DirectionSummary, Summary, TcpSummary};
+use crate::{DirectionSummary, StreamCount, Summary, TcpSummary};
 
 /// At this share of the best seen, the path and not the streams bounds a run.
 const NEARLY_ALL: f64 = 0.9;
@@ -20,7 +20,7 @@ pub(super) struct Evidence<'a> {
 
 impl<'a> Evidence<'a> {
     pub fn new(summary: &Summary, way: &'a DirectionSummary, context: &'a Context) -> Self {
-        let seen = [way.tcp.rtt_min, summary.rtt_unloaded];
+        let seen = [way.tcp.rtt_min, summary.rtt_unloaded, context.rtt_min];
         Evidence {
             way,
             tcp: &way.tcp,
@@ -61,9 +61,16 @@ impl<'a> Evidence<'a> {
         Some(self.goodput().as_f64() / plateau.as_f64())
     }
 
+    /// Goodput with twice the streams.
+    fn doubled(&self) -> Option<Rate> {
+        let twice = |count: &StreamCount| usize::from(count.get()) == 2 * self.streams();
+        let mut others = self.context.by_streams.iter();
+        others.find_map(|(count, rate)| twice(count).then_some(*rate))
+    }
+
     /// How much twice the streams brought: 2 when goodput doubled.
     pub fn gain(&self) -> Option<f64> {
-        let doubled = self.context.doubled?.as_f64();
+        let doubled = self.doubled()?.as_f64();
         (self.goodput() > Rate::ZERO).then(|| doubled / self.goodput().as_f64())
     }
 
@@ -74,7 +81,7 @@ impl<'a> Evidence<'a> {
 
     /// Whether twice the streams came so close to the best seen that the path bounded them.
     pub fn doubling_fills(&self) -> bool {
-        let doubled = self.context.doubled.map_or(0.0, Rate::as_f64);
+        let doubled = self.doubled().map_or(0.0, Rate::as_f64);
         doubled >= NEARLY_ALL * self.best().as_f64()
     }
 

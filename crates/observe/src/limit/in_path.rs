@@ -100,10 +100,7 @@ pub(super) fn early_loss(evidence: &Evidence<'_>) -> Option<Verdict> {
              grown beyond {} since",
             window.human()
         );
-        Verdict {
-            or: Some(Limit::ShallowQueue),
-            ..Verdict::of(Limit::Loss, because)
-        }
+        Verdict::of(Limit::Loss, because).or(&[Limit::ShallowQueue])
     })
 }
 
@@ -117,12 +114,13 @@ fn reordering(evidence: &Evidence<'_>, lost: &str) -> Option<Verdict> {
         "{lost}, {} of them in vain: the path reorders packets and TCP takes it for loss",
         percent(in_vain)
     );
-    Some(Verdict::of(Limit::Loss, because))
+    Some(Verdict::of(Limit::Reordering, because))
 }
 
 fn drops(evidence: &Evidence<'_>, share: f64, lost: String) -> Verdict {
     let lost = format!("{lost} and no queue stands");
-    match evidence.context.paced_retransmitted_share {
+    let paced = evidence.context.paced;
+    match paced.and_then(|paced| paced.retransmitted_share) {
         Some(paced) => told_by_pacing(share, paced, &lost),
         None => undecided(evidence, lost),
     }
@@ -143,10 +141,7 @@ fn told_by_pacing(share: f64, paced: f64, lost: &str) -> Verdict {
     let because = format!(
         "{lost}; paced it is {paced_percent}, so bursts overflow a short queue, or chance helped"
     );
-    Verdict {
-        or: Some(Limit::Loss),
-        ..Verdict::of(Limit::ShallowQueue, because)
-    }
+    Verdict::of(Limit::ShallowQueue, because).or(&[Limit::Loss])
 }
 
 /// Without a paced run: how the streams scale leans one way, and the other is named too. Random loss
@@ -162,8 +157,5 @@ fn undecided(evidence: &Evidence<'_>, lost: String) -> Verdict {
     };
     let scaling = scaling.unwrap_or_default();
     let because = format!("{lost}{scaling}; only a paced run would tell loss from a shallow queue");
-    Verdict {
-        or: Some(or),
-        ..Verdict::of(limit, because)
-    }
+    Verdict::of(limit, because).or(&[or])
 }
