@@ -149,6 +149,12 @@ pub enum Purpose {
     Streams,
     /// To see what a larger window brings.
     Window,
+    /// To see whether what an earlier search found still holds.
+    Remembered,
+    /// To find the fewest streams that reach the knee.
+    Knee,
+    /// To see what another congestion control or a paced rate would give.
+    Alternative,
     /// To see whether a window that just fits the path keeps its queue from overflowing.
     Fit,
     /// To be surer of a setting that was tried before.
@@ -293,6 +299,9 @@ impl From<tune::Purpose> for Purpose {
         match purpose {
             tune::Purpose::Streams => Purpose::Streams,
             tune::Purpose::Window => Purpose::Window,
+            tune::Purpose::Remembered => Purpose::Remembered,
+            tune::Purpose::Knee => Purpose::Knee,
+            tune::Purpose::Alternative => Purpose::Alternative,
             tune::Purpose::Fit => Purpose::Fit,
             tune::Purpose::Confirm => Purpose::Confirm,
             tune::Purpose::Explain => Purpose::Explain,

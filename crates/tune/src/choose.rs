@@ -1,72 +1,40 @@
 //! Which sample to recommend under each objective.
 //!
-//! The rules themselves are [`models::choose`]; this page says what counts as a candidate, how sure
-//! a sample is of its goodput, and what to do where the rule finds nothing.
+//! Samples are compared by what a longer run of theirs is expected to have (`lasting.rs`). Runs of one
+//! setting differ from each other by more than the interval of either tells, so samples within
+//! [`EQUAL`] of each other count as equal and the smaller setting is preferred.
+//!
+//! The rules over plain measured points, with the sources, are [`models::choose`]; here they meet
+//! samples of which some say less than others.
 
-use models::ChoiceError;
-use observe::{StreamCount, Window};
-use stats::{Estimate, Interval};
-use units::Rate;
+use observe::{Goodput, StreamCount, Window};
 
 use crate::history::History;
+use crate::lasting;
 use crate::plan::{GAIN_MIN, Objective};
 use crate::strategy::Choice;
 use crate::tuning::Sample;
 
-/// Runs of one setting differ by this much, which no single run's interval can show.
-const RUN_TO_RUN: f64 = 0.04;
+/// Goodputs that differ by less than this share of the higher one count as equal.
+const EQUAL: f64 = 0.01;
 
 /// A sample that may be recommended.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Candidate<'a> {
     pub index: usize,
     pub sample: &'a Sample,
+    /// Bits per second that a long run of it is expected to have.
+    pub expected: f64,
 }
 
 impl Candidate<'_> {
-    pub fn mean(&self) -> f64 {
-        self.sample.goodput().mean.as_f64()
-    }
-
-    /// What it surely carries: the lower end of its interval, or less.
-    pub fn low(&self) -> f64 {
-        self.sample.goodput().low().as_f64().min(self.allowed())
-    }
-
-    /// What another run of the same setting may show even when this one's interval is narrow.
-    pub fn allowed(&self) -> f64 {
-        (1.0 - RUN_TO_RUN) * self.mean()
-    }
-
     /// Order of preference among equals: fewer streams, then automatic, then smaller windows.
     pub fn size(&self) -> (StreamCount, Window) {
         (self.sample.streams(), self.sample.setting.window)
     }
 
-    /// Its goodput with the interval widened to what another run may show.
-    fn throughput(&self) -> Estimate<Rate> {
-        let goodput = self.sample.goodput();
-        let above = Rate::from_f64((1.0 + RUN_TO_RUN) * self.mean());
-        Estimate {
-            value: goodput.mean,
-            interval: Some(Interval {
-                low: Rate::from_f64(self.low()),
-                high: goodput.high().max(above),
-                confidence: stats::CONFIDENCE,
-            }),
-        }
-    }
-
-    fn for_rules(&self, windows: &[Window]) -> models::Candidate {
-        let window = self.sample.setting.window;
-        let rank = windows.iter().filter(|other| **other < window).count();
-        models::Candidate {
-            streams: u32::from(self.sample.streams().get()),
-            window_rank: u32::try_from(rank).unwrap_or(u32::MAX),
-            throughput: self.throughput(),
-            rtt_loaded: self.sample.summary.rtt_loaded,
-            loss: self.sample.retransmitted_share(),
-        }
+    fn goodput(&self) -> Goodput {
+        self.sample.goodput()
     }
 }
 
@@ -74,146 +42,186 @@ impl Candidate<'_> {
 /// window must beat the automatic one, unless its shorter queue is what is sought.
 pub(crate) fn candidates(history: &History) -> Vec<Candidate<'_>> {
     let all = history.candidates().into_iter();
-    let all = all.map(|(index, sample)| Candidate { index, sample });
-    let all: Vec<Candidate<'_>> = all.filter(|candidate| candidate.mean() > 0.0).collect();
-    if matches!(
-        history.plan.objective,
-        Objective::Power | Objective::Gentle { .. }
-    ) {
+    let all = all.map(|(index, sample)| Candidate {
+        index,
+        sample,
+        expected: lasting::expected(history, sample),
+    });
+    let all: Vec<Candidate<'_>> = all.filter(|candidate| candidate.expected > 0.0).collect();
+    if minds_delay(history.plan.objective) {
         return all;
     }
-    let worth = |fixed: &Candidate<'_>| {
-        let auto = all
-            .iter()
-            .find(|auto| auto.size() == (fixed.sample.streams(), Window::Auto));
-        let fixed_is_auto = fixed.sample.setting.window == Window::Auto;
-        fixed_is_auto || auto.is_none_or(|auto| fixed.mean() > (1.0 + GAIN_MIN) * auto.mean())
-    };
-    all.iter().copied().filter(worth).collect()
+    all.iter()
+        .copied()
+        .filter(|one| is_worth_its_window(one, &all))
+        .collect()
 }
 
-/// The goodput that counts as the knee: a share of the highest mean.
-pub(crate) fn threshold(candidates: &[Candidate<'_>], share: f64) -> Option<f64> {
-    best(candidates).map(|best| share * best.mean())
+fn minds_delay(objective: Objective) -> bool {
+    matches!(objective, Objective::Power | Objective::Gentle { .. })
 }
 
-fn best<'a>(candidates: &'a [Candidate<'a>]) -> Option<&'a Candidate<'a>> {
-    candidates
-        .iter()
-        .max_by(|a, b| a.mean().total_cmp(&b.mean()))
+fn is_worth_its_window(one: &Candidate<'_>, all: &[Candidate<'_>]) -> bool {
+    let auto = (one.sample.streams(), Window::Auto);
+    let auto = all.iter().find(|other| other.size() == auto);
+    one.sample.setting.window == Window::Auto
+        || auto.is_none_or(|auto| one.expected > (1.0 + GAIN_MIN) * auto.expected)
 }
 
 /// The recommendation; `None` when nothing carried data.
 pub(crate) fn choose(history: &History) -> Option<Choice> {
     let candidates = candidates(history);
-    let by = |objective| pick(&candidates, objective);
     match history.plan.objective {
-        Objective::Knee { share } => {
-            let chosen = by(models::Objective::Knee(share)).ok()?;
-            Some(choice(
-                chosen,
-                because_knee(chosen, best(&candidates)?, share),
-            ))
-        }
-        Objective::Max => highest(&candidates, ""),
-        Objective::Power => match by(models::Objective::Power) {
-            Ok(chosen) => Some(choice(
-                chosen,
-                "the most goodput per loaded round-trip time".to_owned(),
-            )),
-            Err(_) => highest(&candidates, "no round-trip time is known under load; "),
-        },
-        Objective::Gentle { .. } => gentle(history, &candidates),
+        Objective::Max => max(&candidates),
+        Objective::Knee { share } => knee(&candidates, share),
+        Objective::Power => power(&candidates).or_else(|| {
+            let preface = "no round-trip time is known under load; ";
+            max(&candidates).map(|choice| prefaced(preface, choice))
+        }),
+        Objective::Gentle {
+            added_rtt_max,
+            loss_max,
+        } => gentle(
+            history,
+            &candidates,
+            &Budget {
+                added_rtt_max,
+                loss_max,
+            },
+        ),
     }
 }
 
-fn choice(chosen: &Candidate<'_>, because: String) -> Choice {
-    Choice {
+/// The highest expected goodput of any.
+pub(crate) fn highest<'a, 'b>(candidates: &'b [Candidate<'a>]) -> Option<&'b Candidate<'a>> {
+    candidates
+        .iter()
+        .max_by(|a, b| a.expected.total_cmp(&b.expected))
+}
+
+fn smallest_reaching<'a, 'b>(
+    candidates: &'b [Candidate<'a>],
+    rate: f64,
+) -> Option<&'b Candidate<'a>> {
+    let reaching = candidates.iter().filter(|one| one.expected >= rate);
+    reaching.min_by_key(|one| one.size())
+}
+
+fn choice(chosen: &Candidate<'_>, because: String) -> Option<Choice> {
+    Some(Choice {
         sample: chosen.index,
         because,
+    })
+}
+
+fn prefaced(preface: &str, choice: Choice) -> Choice {
+    Choice {
+        because: format!("{preface}{}", choice.because),
+        ..choice
     }
 }
 
-fn pick<'a>(
-    candidates: &'a [Candidate<'a>],
-    objective: models::Objective,
-) -> Result<&'a Candidate<'a>, ChoiceError> {
-    let mut windows: Vec<Window> = candidates
-        .iter()
-        .map(|one| one.sample.setting.window)
-        .collect();
-    windows.sort();
-    windows.dedup();
-    let plain: Vec<models::Candidate> = candidates
-        .iter()
-        .map(|one| one.for_rules(&windows))
-        .collect();
-    let index = models::choose(&plain, objective)?;
-    candidates.get(index).ok_or(ChoiceError::NoCandidates)
+fn max(candidates: &[Candidate<'_>]) -> Option<Choice> {
+    let best = highest(candidates)?;
+    let chosen = smallest_reaching(candidates, (1.0 - EQUAL) * best.expected)?;
+    let because = match chosen.index == best.index {
+        true => "the highest goodput seen".to_owned(),
+        false => format!(
+            "chance alone separates it from the highest, {} with {}",
+            best.goodput().mean.human(),
+            streams(best),
+        ),
+    };
+    choice(chosen, because)
 }
 
-fn because_knee(chosen: &Candidate<'_>, best: &Candidate<'_>, share: f64) -> String {
+fn knee(candidates: &[Candidate<'_>], share: f64) -> Option<Choice> {
+    let best = highest(candidates)?;
+    let chosen = smallest_reaching(candidates, share * best.expected)?;
     let percent = share * 100.0;
-    if chosen.index == best.index {
-        return format!(
-            "the highest goodput seen, and nothing smaller surely reaches {percent:.0} % of it"
-        );
+    let because = match chosen.index == best.index {
+        true => {
+            format!("the highest goodput seen, and nothing smaller reaches {percent:.0} % of it")
+        }
+        false => format!(
+            "the fewest streams that reach {percent:.0} % of the {} seen with {}",
+            best.goodput().mean.human(),
+            streams(best),
+        ),
+    };
+    choice(chosen, because)
+}
+
+fn streams(one: &Candidate<'_>) -> String {
+    match one.sample.streams() {
+        StreamCount::ONE => "one stream".to_owned(),
+        several => format!("{several} streams"),
     }
-    format!(
-        "the fewest streams that surely reach {percent:.0} % of the {} seen with {}",
-        best.sample.goodput().mean.human(),
-        best.sample.streams(),
+}
+
+fn power(candidates: &[Candidate<'_>]) -> Option<Choice> {
+    let power = |one: &Candidate<'_>| {
+        let rtt = one.sample.summary.rtt_loaded?.as_secs_f64();
+        (rtt > 0.0).then(|| one.expected / rtt)
+    };
+    let known: Vec<(f64, &Candidate<'_>)> = candidates
+        .iter()
+        .filter_map(|one| Some((power(one)?, one)))
+        .collect();
+    let best = known.iter().map(|(power, _)| *power).reduce(f64::max)?;
+    let equal = known
+        .iter()
+        .filter(|(power, _)| *power >= (1.0 - EQUAL) * best);
+    let (_, chosen) = equal.min_by_key(|(_, one)| one.size())?;
+    choice(
+        chosen,
+        "the most goodput per loaded round-trip time".to_owned(),
     )
 }
 
-fn highest(candidates: &[Candidate<'_>], preface: &str) -> Option<Choice> {
-    let best = best(candidates)?;
-    let chosen = pick(candidates, models::Objective::Max).ok()?;
-    let because = if chosen.index == best.index {
-        format!("{preface}the highest goodput seen")
-    } else {
-        format!(
-            "{preface}chance alone separates it from the highest, {} with {} streams",
-            best.sample.goodput().mean.human(),
-            best.sample.streams(),
-        )
-    };
-    Some(choice(chosen, because))
+/// What the objective gentle allows.
+struct Budget {
+    added_rtt_max: units::Span,
+    loss_max: f64,
 }
 
 /// Within the budget; else, of those whose delay is known, the one that adds least.
-fn gentle(history: &History, candidates: &[Candidate<'_>]) -> Option<Choice> {
-    let Objective::Gentle {
-        added_rtt_max,
-        loss_max,
-    } = history.plan.objective
-    else {
-        return None;
+fn gentle(history: &History, candidates: &[Candidate<'_>], budget: &Budget) -> Option<Choice> {
+    let Some(idle) = history.rtt_unloaded().or(history.rtt_min()) else {
+        return max(candidates).map(|choice| prefaced("no round-trip time is known; ", choice));
     };
-    let Some(rtt_unloaded) = history.rtt_unloaded().or(history.rtt_min()) else {
-        return highest(candidates, "no round-trip time is known; ");
-    };
-    let objective = models::Objective::Gentle {
-        rtt_unloaded,
-        rtt_added_max: added_rtt_max,
-        loss_max,
-    };
-    let budget = format!(
+    let known = candidates
+        .iter()
+        .filter(|one| one.sample.summary.rtt_loaded.is_some());
+    let known: Vec<Candidate<'_>> = known.copied().collect();
+    let words = format!(
         "{} of added delay and {} % of loss",
-        added_rtt_max.human(),
-        loss_max * 100.0
+        budget.added_rtt_max.human(),
+        budget.loss_max * 100.0
     );
-    if let Ok(chosen) = pick(candidates, objective) {
-        return Some(choice(
-            chosen,
-            format!("the highest goodput within {budget}"),
-        ));
+    let within: Vec<Candidate<'_>> = known
+        .iter()
+        .copied()
+        .filter(|one| keeps(one.sample, idle, budget))
+        .collect();
+    if let Some(chosen) = max(&within) {
+        let because = format!("the highest goodput within {words}");
+        return Some(Choice { because, ..chosen });
     }
-    let delay = |one: &&Candidate<'_>| one.sample.summary.rtt_loaded;
-    let known = candidates.iter().filter(|one| delay(one).is_some());
-    let Some(least) = known.min_by_key(|one| (delay(one), one.size())) else {
-        return highest(candidates, "no round-trip time is known under load; ");
+    let Some(least) = known
+        .iter()
+        .min_by_key(|one| (one.sample.summary.rtt_loaded, one.size()))
+    else {
+        let preface = "no round-trip time is known under load; ";
+        return max(candidates).map(|choice| prefaced(preface, choice));
     };
-    let because = format!("nothing is known to keep within {budget}; this adds the least delay");
-    Some(choice(least, because))
+    let because = format!("nothing is known to keep within {words}; this adds the least delay");
+    choice(least, because)
+}
+
+fn keeps(sample: &Sample, idle: units::Span, budget: &Budget) -> bool {
+    let loaded = sample.summary.rtt_loaded;
+    let delay = loaded.is_some_and(|loaded| loaded - idle <= budget.added_rtt_max);
+    let loss = sample.retransmitted_share();
+    delay && loss.is_some_and(|loss| loss <= budget.loss_max)
 }

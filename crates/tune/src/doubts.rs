@@ -1,11 +1,9 @@
-//! Samples that settle a doubt: about the choice, or about the cause of losses.
+//! A sample that settles a doubt about the cause of losses.
 
 use observe::{Precision, SamplePlan, Setting, StreamCount, Window};
 use units::Rate;
 
-use crate::choose::{Candidate, candidates, threshold};
 use crate::history::History;
-use crate::plan::Objective;
 use crate::strategy::Request;
 use crate::tuning::Purpose;
 
@@ -16,44 +14,6 @@ const PACED_SHARE: f64 = 0.9;
 /// cure, two or fewer would be left by chance in 0.3 % of all cases (Poisson).
 const RETRANSMITS_MIN: u64 = 10;
 
-/// One more look at a setting with fewer streams that chance may have kept from the knee.
-pub(crate) fn confirm(history: &History) -> Option<Request> {
-    let Objective::Knee { share } = history.plan.objective else {
-        return None;
-    };
-    if !history.taken_for(Purpose::Confirm).is_empty() {
-        return None;
-    }
-    let candidates = candidates(history);
-    let threshold = threshold(&candidates, share)?;
-    let in_doubt = |candidate: &&Candidate<'_>| {
-        candidate.low() < threshold && candidate.allowed() >= threshold
-    };
-    let doubtful = candidates
-        .iter()
-        .filter(in_doubt)
-        .min_by_key(|candidate| candidate.size())?;
-    let surely = candidates
-        .iter()
-        .filter(|candidate| candidate.low() >= threshold);
-    let fewest = surely.map(Candidate::size).min();
-    (fewest.is_none_or(|fewest| doubtful.size() < fewest)).then(|| Request {
-        setting: doubtful.sample.setting.clone(),
-        plan: at_full_length(history),
-        purpose: Purpose::Confirm,
-        why: "once more and longer: chance could have brought it to the knee".to_owned(),
-    })
-}
-
-/// As long as a sample may be, without an early stop.
-fn at_full_length(history: &History) -> SamplePlan {
-    let plan = history.plan.sample_plan(history.rtt_for_sampling());
-    SamplePlan {
-        precision: None,
-        ..plan
-    }
-}
-
 /// The default stream again, paced below the link's rate, when its losses could have two causes.
 pub(crate) fn explain(history: &History) -> Option<Request> {
     let setting = history.setting(StreamCount::ONE, Window::Auto);
@@ -61,7 +21,7 @@ pub(crate) fn explain(history: &History) -> Option<Request> {
     let two_causes = !history.verdict(default).or.is_empty();
     let enough = default.summary.main()?.tcp.retransmits? >= RETRANSMITS_MIN;
     let pace = Rate::from_f64(PACED_SHARE * history.rate_best()?.as_f64());
-    let plan = history.plan.sample_plan(history.rtt_for_sampling());
+    let plan = history.sample_plan()?;
     (two_causes && enough && history.taken_for(Purpose::Explain).is_empty()).then(|| Request {
         setting: Setting {
             pacing: Some(pace),

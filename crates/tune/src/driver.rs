@@ -1,7 +1,8 @@
 //! Takes the samples that a strategy asks for, and puts together what came of it.
 
-use observe::{Fault, Target, TargetError, Verdict, Watch};
+use observe::{Fault, SamplePlan, Target, TargetError, Then, Verdict, Watch};
 
+use crate::guard::Guard;
 use crate::history::History;
 use crate::host::host_advice;
 use crate::plan::TunePlan;
@@ -50,6 +51,7 @@ pub fn tune_with(
 ) -> Result<Tuning, TuneError> {
     let mut history = History::new(plan.clone(), target.describe());
     let ended = sample_until_known(strategy, target, &mut history, onlooker);
+    target.stop();
     if let Ended::Cut(error) = ended {
         if history.samples.is_empty() {
             return Err(TuneError::Target(error));
@@ -71,7 +73,12 @@ fn sample_until_known(
         }
         let number = history.samples.len() + 1;
         onlooker.on_sample_started(number, &request);
-        let observation = match target.observe(&request.setting, &request.plan, onlooker) {
+        let plan = SamplePlan {
+            then: after(strategy, &request),
+            ..request.plan
+        };
+        let mut guard = Guard::new(history, onlooker);
+        let observation = match target.observe(&request.setting, &plan, &mut guard) {
             Ok(observation) => observation,
             Err(error) => return Ended::Cut(error),
         };
@@ -86,6 +93,14 @@ fn sample_until_known(
         history.samples.push(sample);
     }
     Ended::Found
+}
+
+/// Only a strategy that compares stages of one run may have streams that go on.
+fn after(strategy: &dyn Strategy, request: &Request) -> Then {
+    match strategy.grows() {
+        true => request.plan.then,
+        false => Then::Stop,
+    }
 }
 
 fn cancelled() -> TargetError {

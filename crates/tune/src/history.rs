@@ -1,12 +1,16 @@
 //! What has been found so far, and the questions that strategies ask of it.
 
-use observe::{Context, DirectionSummary, HostLimits, Paced, Setting, StreamCount, TargetInfo};
-use observe::{Verdict, Window, diagnose};
+use observe::{Amount, Context, DirectionSummary, HostLimits, Paced, SamplePlan, Setting};
+use observe::{StreamCount, TargetInfo, Verdict, Window, diagnose};
 use units::{Bytes, Rate, Span};
 
-use crate::ladder;
+use crate::climb;
 use crate::plan::TunePlan;
 use crate::tuning::{Cost, Purpose, Sample};
+use crate::windows;
+
+/// Round trips that a run needs before its streams send: the handshakes of control and data.
+const CONNECTING: u64 = 3;
 
 /// Everything that is known at one point of a tuning.
 #[derive(Debug)]
@@ -164,23 +168,59 @@ impl History {
         }
     }
 
-    /// Whether a sample of usual length still fits the time that the plan gives.
-    pub fn has_time(&self) -> bool {
-        self.would_end_by() <= self.time()
+    /// How the next sample is taken, cut to what the budget leaves; `None` when that is too little to
+    /// tell anything.
+    pub fn sample_plan(&self) -> Option<SamplePlan> {
+        let rtt = self.rtt_for_sampling().filter(|_| !self.samples.is_empty());
+        self.within_budget(self.plan.sample_plan(rtt))
     }
 
-    /// Whether a sample of usual length still fits what no search exceeds, see
-    /// [`TunePlan::budget`].
-    pub fn has_time_at_all(&self) -> bool {
-        self.would_end_by() <= self.time().times(2)
+    /// The same for a long look: all of its time, without an early end.
+    pub fn long_plan(&self) -> Option<SamplePlan> {
+        self.within_budget(self.plan.long_plan(self.rtt_for_sampling()))
     }
 
-    fn time(&self) -> Span {
-        self.plan.budget.time(self.rtt_min())
+    fn within_budget(&self, plan: SamplePlan) -> Option<SamplePlan> {
+        let Amount::Time(wanted) = plan.amount else {
+            return Some(plan);
+        };
+        if self.samples.is_empty() {
+            return Some(plan);
+        }
+        let left = self.time_left();
+        let least = self.plan.sample_time_min(self.rtt_for_sampling());
+        let room = self.samples.len() < self.plan.budget.samples && left >= least;
+        room.then(|| SamplePlan {
+            amount: Amount::Time(wanted.min(left)),
+            ..plan
+        })
     }
 
-    fn would_end_by(&self) -> Span {
-        self.cost().elapsed + self.plan.sample_time(self.rtt_for_sampling())
+    /// Sending time that the budget still allows, in seconds and in bytes at the highest rate seen.
+    fn time_left(&self) -> Span {
+        let spent = self.cost();
+        let connecting = self
+            .rtt_for_sampling()
+            .unwrap_or(Span::ZERO)
+            .times(CONNECTING);
+        let time = self.plan.budget.time(self.rtt_min());
+        let by_time = time - (spent.elapsed + connecting);
+        let bytes = self.bytes_left().map(|bytes| (bytes, self.rate_best()));
+        match bytes {
+            Some((bytes, Some(rate))) if rate > Rate::ZERO => by_time.min(rate.time_to_send(bytes)),
+            _ => by_time,
+        }
+    }
+
+    /// Bytes that the budget still allows; `None` without a bound.
+    pub fn bytes_left(&self) -> Option<Bytes> {
+        let bound = self.plan.budget.bytes?;
+        Some(bound - self.cost().bytes.min(bound))
+    }
+
+    /// The window on which the climb over streams goes on.
+    pub(crate) fn climbing_window(&self) -> Window {
+        windows::climbing(self)
     }
 
     /// What limits a sample, with all that the others tell about it.
@@ -194,7 +234,7 @@ impl History {
         });
         Context {
             best_seen: self.rate_best(),
-            plateau: ladder::plateau(self),
+            plateau: climb::plateau(self),
             rtt_min: self.rtt_min(),
             by_streams: self.by_streams(sample),
             paced: paced.and_then(paced_run),

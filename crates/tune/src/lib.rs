@@ -14,13 +14,19 @@
 
 pub mod advice;
 mod choose;
+mod climb;
+mod confirm;
 mod doubts;
 mod driver;
 mod fit;
+mod guard;
 mod history;
 mod host;
-mod ladder;
+mod knee;
+mod lasting;
+mod packets;
 pub mod plan;
+mod remembered;
 mod staged;
 pub mod strategy;
 pub mod tuning;

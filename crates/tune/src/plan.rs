@@ -197,6 +197,16 @@ const SAMPLE_ROUND_TRIPS: u64 = 40;
 /// ... and at least this: an interval needs two seconds, and warm-up may take as long.
 const SAMPLE_MIN: Span = Span::from_secs(4);
 
+/// A long look in round trips: some falls and rises of a window of a hundred segments ...
+const LONG_ROUND_TRIPS: u64 = 100;
+/// ... and at most this.
+const LONG_MAX: Span = Span::from_secs(20);
+
+/// The least in round trips that shows more than slow start ...
+const LEAST_ROUND_TRIPS: u64 = 15;
+/// ... and in time: an interval of the goodput needs twenty readings.
+const LEAST: Span = Span::from_millis(2_100);
+
 /// The first sample meets an unknown round trip, so it looks for longer before it may stop.
 const FIRST_STEADY: Span = Span::from_secs(3);
 /// ... and may run as long as one at 175 ms would.
@@ -231,6 +241,27 @@ impl TunePlan {
             }),
             unloaded: if rtt.is_some() { Span::ZERO } else { UNLOADED },
         }
+    }
+
+    /// How a long look is taken: up to its full time, without an early end.
+    pub(crate) fn long_plan(&self, rtt: Option<Span>) -> SamplePlan {
+        let wanted = rtt.map_or(SAMPLE_MIN, |rtt| rtt.times(LONG_ROUND_TRIPS));
+        SamplePlan {
+            amount: Amount::Time(wanted.clamp(SAMPLE_MIN, LONG_MAX)),
+            precision: None,
+            ..self.sample_plan(rtt.or(Some(Span::ZERO)))
+        }
+    }
+
+    /// The shortest sample that tells anything at this round-trip time.
+    pub(crate) fn sample_time_min(&self, rtt: Option<Span>) -> Span {
+        let wanted = rtt.map_or(Span::ZERO, |rtt| rtt.times(LEAST_ROUND_TRIPS));
+        wanted.max(LEAST)
+    }
+
+    /// Whether the search may vary this.
+    pub fn searches(&self, axis: Axis) -> bool {
+        self.axes.contains(&axis)
     }
 
     /// The longest that one sample may run at this round-trip time.

@@ -1,35 +1,23 @@
-//! The first strategy: streams, then windows where a buffer limits, then what is still in doubt.
+//! Our strategy: a few stages, each a function of what was seen so far; the first that wants a sample
+//! gets it.
 //!
-//! 1. **Streams** (`ladder.rs`): 1, 2, 4, 8, ... on automatic windows until twice the streams
-//!    bring less than 5 %, as surely as the samples tell.
-//! 2. **Window** (`windows.rs`): only where the kernel says that a buffer held the default stream
-//!    back.
-//! 3. **Fit** (`fit.rs`): windows too small to overflow the path's queue, where the streams' own
-//!    growth does, or where its delay is what the objective minds.
-//! 4. **Confirm** (`doubts.rs`): once more, longer, when chance could turn the choice around.
-//! 5. **Explain** (`doubts.rs`): the default stream paced, when its losses could have two causes.
+//! 1. **Remembered** (`remembered.rs`): what an earlier search found on this path, right after the
+//!    default.
+//! 2. **Window** (`windows.rs`): a larger one, as soon as the kernel says that a buffer binds.
+//! 3. **Climb** (`climb.rs`): more streams, four times as many a rung, until they bring nothing.
+//! 4. **Knee** (`knee.rs`): between two rungs, where fewer streams are worth having.
+//! 5. **Fit** (`fit.rs`): windows that leave the path's queue alone.
+//! 6. **Confirm** (`confirm.rs`): a longer look at what is to be recommended.
+//! 7. **Explain** (`doubts.rs`): samples that tell causes apart.
 //!
-//! Stages 2 to 5 are left out when the plan's time is used up. Stage 1 may go on beyond it while
-//! streams bring much, for a ladder cut there would recommend far too little: at 165 ms a rung
-//! takes up to 8 s with connecting, and the default 55 s hold seven. Twice the plan's time ends it
-//! too. Each stage is a function of the history; the first that wants a sample gets it.
-//!
-//! Source of stage 1: ExpSelection in Yildirim, Yin and Kosar, "Prediction of optimal parallelism
-//! level in wide area data transfers", IEEE TPDS 22 (2011).
-//!
-//! Left out: stream counts between powers of two, so a knee can be up to twice as many streams as
-//! needed; and their models fitted to the samples. The knee is a share of the highest goodput that
-//! was *seen*, not of what a fitted curve ([`models::StreamCurve`]) says that yet more streams would
-//! reach. That maximum was shown to be there, while a curve through three or four noisy rungs can
-//! lie far above all of them and would then ask for more streams than any sample speaks for. The cost:
-//! a ladder cut by time or by `streams_max` takes the best of its rungs for the maximum, and the
-//! highest of several noisy samples is high partly by luck, so it can ask for more streams than
-//! needed.
+//! Every sample is cut to what the budget leaves ([`crate::Budget`]); where too little is left for one,
+//! the stage is over. What is recommended was always sampled: models say where to look, and what to
+//! distrust, but not what to use.
 
 use crate::choose::choose;
 use crate::history::History;
 use crate::strategy::{Choice, Request, Strategy};
-use crate::{doubts, fit, ladder, windows};
+use crate::{climb, confirm, doubts, fit, knee, remembered, windows};
 
 /// See the page of this module.
 #[derive(Debug, Clone, Copy, Default)]
@@ -37,16 +25,20 @@ pub struct Staged;
 
 impl Strategy for Staged {
     fn next(&self, history: &History) -> Option<Request> {
-        let optional = [
+        let stages = [
+            remembered::remembered,
             windows::larger,
+            climb::next_rung,
+            knee::between,
             fit::fitting,
-            doubts::confirm,
+            confirm::confirm,
             doubts::explain,
         ];
-        ladder::next_rung(history).or_else(|| {
-            let stages = optional.iter().filter(|_| history.has_time());
-            stages.into_iter().find_map(|stage| stage(history))
-        })
+        stages.into_iter().find_map(|stage| stage(history))
+    }
+
+    fn grows(&self) -> bool {
+        true
     }
 
     fn choose(&self, history: &History) -> Option<Choice> {

@@ -14,6 +14,12 @@ pub enum Purpose {
     Streams,
     /// To see what a larger window brings where a buffer limits.
     Window,
+    /// To see whether what an earlier search found still holds.
+    Remembered,
+    /// To find the fewest streams that reach the knee.
+    Knee,
+    /// To see what another congestion control or a paced rate would give.
+    Alternative,
     /// To see whether a window that just fits the path keeps its queue from overflowing.
     Fit,
     /// To be surer of a setting that was tried before.

@@ -1,131 +1,94 @@
-//! Larger windows, only where the kernel says that a buffer held the default stream back.
+//! Larger windows, only where the kernel says that a buffer holds the streams back.
 //!
 //! A fixed window switches the kernel's growth off, so it wins only where the kernel may grow less
-//! than a program may ask for.
+//! than a program may ask for. Where it does win, the climb goes on with it.
 
-use observe::{HostLimits, Limit, StreamCount, Window};
+use observe::{HostLimits, Window};
 use units::Bytes;
 
 use crate::history::{History, main_direction};
-use crate::plan::GAIN_MIN;
+use crate::plan::{Axis, GAIN_MIN};
 use crate::strategy::Request;
 use crate::tuning::{Purpose, Sample};
 
-/// Windows ask for this much of the bandwidth-delay product in hundredths: a buffer also holds what
-/// the kernel adds to the payload, and the highest goodput seen is not quite the capacity.
-const ROOM_PERCENT: u64 = 125;
-/// At most this many samples of larger windows: a first one, and two doublings of its streams.
-const LARGER_MAX: usize = 3;
-/// The smallest window worth asking for: a dozen packets.
-const WINDOW_MIN: Bytes = Bytes::from_kib(16);
-/// Streams at this share of the best need no larger window.
-const NEARLY_BEST: f64 = 0.95;
+/// A larger window is this many times what is in flight: two samples then go from 64 KiB to 16 MiB.
+const STEP: u64 = 16;
+/// What the host grants must be this much more than what is in flight, in hundredths.
+const WORTH_PERCENT: u64 = 150;
+/// Share of busy time in which a buffer holds the streams back, from which on it is what binds.
+const BINDS: f64 = 0.3;
+/// Share of readings at which the peer's window was full, for senders whose kernel tells no times.
+const FULL: f64 = 0.5;
+/// A queue of this share of the round trip behind full buffers: the link is full as well.
+const QUEUE_BEHIND: f64 = 0.5;
 
-/// A larger window where a buffer held the default stream back.
-pub(crate) fn larger(history: &History) -> Option<Request> {
-    let default = history.of(&history.setting(StreamCount::ONE, Window::Auto))?;
-    let verdict = history.verdict(default);
-    if !matches!(verdict.limit, Limit::ReceiveBuffer | Limit::SendBuffer) {
-        return None;
-    }
-    match history.taken_for(Purpose::Window).as_slice() {
-        [] => first_larger(history, default, verdict.limit),
-        taken => more_streams(history, taken),
-    }
-}
-
-/// As few streams as can hold the bandwidth-delay product in the windows that the host grants.
-fn first_larger(history: &History, default: &Sample, limit: Limit) -> Option<Request> {
-    let needed = percent_of(history.product()?, ROOM_PERCENT);
-    let streams = fewest_streams(needed, granted_max(history.limits()))?;
-    let window = window_for(needed, streams, granted_max(history.limits()));
-    let enough = fewest_auto_streams(history)?;
-    let larger = main_direction(default)?
-        .tcp
-        .flight
-        .is_none_or(|flight| window > flight);
-    if !larger || streams >= enough {
-        return None;
-    }
-    let why = format!(
-        "{limit} limits one stream; {streams} x {} hold the {} that fill the path",
-        window.human(),
-        needed.human(),
-    );
-    Some(request(history, streams, window, Purpose::Window, why))
-}
-
-/// The smallest ladder rung that came close to the best: fixed windows must do with fewer.
-fn fewest_auto_streams(history: &History) -> Option<StreamCount> {
-    let enough = NEARLY_BEST * history.rate_best()?.as_f64();
-    let rungs = history.taken_for(Purpose::Streams);
-    let reaching = rungs
+/// The window on which the climb goes on: the kernel's own, or the last larger one that gained.
+pub(crate) fn climbing(history: &History) -> Window {
+    let tried = history.taken_for(Purpose::Window);
+    let gained = tried
         .iter()
-        .filter(|sample| sample.rate().as_f64() >= enough);
-    reaching.map(|sample| sample.streams()).min()
+        .rev()
+        .find(|sample| has_gained(history, sample));
+    gained.map_or(Window::Auto, |sample| sample.setting.window)
 }
 
-/// The same window with twice the streams, while that pays.
-fn more_streams(history: &History, taken: &[&Sample]) -> Option<Request> {
-    let last = taken.last().filter(|_| taken.len() < LARGER_MAX)?;
-    let Window::Fixed(window) = last.setting.window else {
+/// Whether a larger window carried more than the same streams with any smaller one.
+fn has_gained(history: &History, sample: &Sample) -> bool {
+    let smaller = history.candidates().into_iter().map(|(_, other)| other);
+    let smaller = smaller.filter(|other| {
+        other.streams() == sample.streams() && other.setting.window < sample.setting.window
+    });
+    let before = smaller.map(|other| other.rate()).max();
+    before.is_none_or(|before| sample.rate().as_f64() > (1.0 + GAIN_MIN) * before.as_f64())
+}
+
+/// The same streams with a larger window, where a buffer binds and the host grants more.
+pub(crate) fn larger(history: &History) -> Option<Request> {
+    let last = history.samples.last()?;
+    let climbs = matches!(
+        last.purpose,
+        Purpose::Streams | Purpose::Window | Purpose::Remembered
+    );
+    if !climbs || !history.plan.searches(Axis::Window) || !buffer_binds(history, last) {
         return None;
-    };
-    let before = match taken {
-        [.., before, _] => before.rate(),
-        _ => history
-            .of(&history.setting(last.streams(), Window::Auto))?
-            .rate(),
-    };
-    let pays = last.rate().as_f64() > (1.0 + GAIN_MIN) * before.as_f64();
-    let best = last.rate() >= history.rate_best()?;
-    let streams = last
-        .streams()
-        .doubled()
-        .filter(|next| *next <= history.plan.streams_max)?;
-    let fewer = best || streams < fewest_auto_streams(history)?;
-    let verdict = history.verdict(last).limit;
-    (pays && fewer && verdict != Limit::Link).then(|| {
-        let why = format!("{} x {} still gained", last.streams(), window.human());
-        request(history, streams, window, Purpose::Window, why)
+    }
+    let flight = main_direction(last)?.tcp.flight?;
+    let window = larger_than(flight, granted_max(history.limits()))?;
+    let setting = history.setting(last.streams(), Window::Fixed(window));
+    let why = format!(
+        "a buffer holds the {} in flight; {} leaves room",
+        flight.human(),
+        window.human()
+    );
+    history.of(&setting).is_none().then_some(Request {
+        setting,
+        plan: history.sample_plan()?,
+        purpose: Purpose::Window,
+        why,
     })
+}
+
+/// Whether a buffer and not the path bounds a sample.
+pub(crate) fn buffer_binds(history: &History, sample: &Sample) -> bool {
+    let Some(way) = main_direction(sample) else {
+        return false;
+    };
+    let shares = [way.tcp.receive_window_share, way.tcp.send_buffer_share];
+    let held = shares.into_iter().flatten().any(|share| share > BINDS);
+    let full = way.tcp.window_full_share.is_some_and(|share| share > FULL);
+    let queue = history
+        .rtt_min()
+        .and_then(|rtt| way.tcp.standing_queue(rtt));
+    (held || full) && queue.is_none_or(|share| share < QUEUE_BEHIND)
+}
+
+fn larger_than(flight: Bytes, granted: Option<Bytes>) -> Option<Bytes> {
+    let wanted = Bytes::new(flight.times(STEP).get().checked_next_power_of_two()?);
+    let window = granted.map_or(wanted, |granted| wanted.min(granted));
+    (window.times(100) >= flight.times(WORTH_PERCENT)).then_some(window)
 }
 
 /// The largest window that both ends grant; the far end is taken to be like this one.
 pub(crate) fn granted_max(limits: Option<HostLimits>) -> Option<Bytes> {
     limits.map(|limits| limits.send_fixed_max.min(limits.receive_fixed_max))
-}
-
-fn fewest_streams(needed: Bytes, granted: Option<Bytes>) -> Option<StreamCount> {
-    let Some(granted) = granted.filter(|granted| *granted > Bytes::ZERO) else {
-        return Some(StreamCount::ONE);
-    };
-    let streams = needed.get().div_ceil(granted.get()).max(1);
-    StreamCount::new(streams.checked_next_power_of_two()?).ok()
-}
-
-/// One stream's share of `needed`, rounded up to a power of two, within what the host grants.
-pub(crate) fn window_for(needed: Bytes, streams: StreamCount, granted: Option<Bytes>) -> Bytes {
-    let share = needed.get().div_ceil(u64::from(streams.get()));
-    let window = Bytes::new(share.checked_next_power_of_two().unwrap_or(share)).max(WINDOW_MIN);
-    granted.map_or(window, |granted| window.min(granted))
-}
-
-fn percent_of(bytes: Bytes, percent: u64) -> Bytes {
-    Bytes::new(bytes.times(percent).get() / 100)
-}
-
-pub(crate) fn request(
-    history: &History,
-    streams: StreamCount,
-    window: Bytes,
-    purpose: Purpose,
-    why: String,
-) -> Request {
-    Request {
-        setting: history.setting(streams, Window::Fixed(window)),
-        plan: history.plan.sample_plan(history.rtt_for_sampling()),
-        purpose,
-        why,
-    }
 }

@@ -1,0 +1,143 @@
+//! More streams, a rung at a time, until they bring nothing.
+//!
+//! Rungs are four times as many streams as the one before, and eight times where throughput has
+//! grown nearly in proportion: doubling takes seven samples to 128 streams and this takes four. What
+//! lies between two rungs is looked at afterwards, and only where the objective minds (`knee.rs`).
+//!
+//! On a target that can, a rung is a stage of one run: the further streams join those that send
+//! already, so that only they pay for slow start.
+//!
+//! A rung that brings nothing ends the climb where a queue stands on the path, since then the link
+//! is what bounds it. Without a queue it may have been bad luck, and one rung more is looked at.
+
+use observe::{StreamCount, Then};
+use units::Rate;
+
+use crate::history::History;
+use crate::packets;
+use crate::plan::GAIN_MIN;
+use crate::strategy::Request;
+use crate::tuning::{Purpose, Sample};
+
+/// Streams from one rung to the next.
+const STEP: u64 = 4;
+/// ... and where the last step brought nearly as much as it brought streams.
+const STEP_LINEAR: u64 = 8;
+/// Share of the streams' growth that throughput must have kept up with for that.
+const NEARLY_LINEAR: f64 = 0.8;
+/// A rung at this share of the best is on its level; below, the rate fell.
+const LEVEL: f64 = 0.9;
+/// Rungs without a gain that end the climb where no queue speaks for a full link.
+const LEVEL_RUNGS: usize = 2;
+
+/// The next number of streams; `None` when the climb has ended.
+pub(crate) fn next_rung(history: &History) -> Option<Request> {
+    let rungs = rungs(history);
+    let Some(last) = rungs.last() else {
+        return first(history);
+    };
+    if has_ended(history, &rungs) {
+        return None;
+    }
+    let streams = further(history, &rungs).filter(|next| *next > last.streams())?;
+    let why = match gain(&rungs) {
+        None => "to see what more streams bring".to_owned(),
+        Some(gain) => format!("{} streams carried {}", last.streams(), change(gain)),
+    };
+    request(history, streams, why)
+}
+
+/// The rungs so far: all candidates on the window of the climb, by their number of streams.
+pub(crate) fn rungs(history: &History) -> Vec<&Sample> {
+    let window = history.climbing_window();
+    let on_it = |sample: &&Sample| {
+        let setting = history.setting(sample.streams(), window);
+        sample.setting == setting && sample.purpose != Purpose::Fit
+    };
+    let candidates = history.candidates().into_iter();
+    let mut rungs: Vec<&Sample> = candidates.map(|(_, sample)| sample).filter(on_it).collect();
+    rungs.sort_by_key(|sample| sample.streams());
+    rungs
+}
+
+/// Whether more streams need no further look.
+fn has_ended(history: &History, rungs: &[&Sample]) -> bool {
+    let full = rungs.last().is_some_and(|last| history.queue_stands(last));
+    match brought_little(rungs) {
+        0 => false,
+        count => full || count >= LEVEL_RUNGS,
+    }
+}
+
+fn further(history: &History, rungs: &[&Sample]) -> Option<StreamCount> {
+    let last = rungs.last()?;
+    let step = match is_nearly_linear(rungs) {
+        true => STEP_LINEAR,
+        false => STEP,
+    };
+    let wanted = u64::from(last.streams().get()) * step;
+    let top = packets::streams_max(history);
+    Some(StreamCount::new(wanted).map_or(top, |wanted| wanted.min(top)))
+}
+
+fn is_nearly_linear(rungs: &[&Sample]) -> bool {
+    let [.., before, last] = rungs else {
+        return false;
+    };
+    let streams = f64::from(last.streams().get()) / f64::from(before.streams().get());
+    let rate = last.rate().as_f64() / before.rate().as_f64();
+    rate >= NEARLY_LINEAR * streams
+}
+
+/// What the path carries, as far as more streams did not raise it: the highest rate of the main
+/// direction, once the climb has ended on a level close to it.
+///
+/// A climb whose rate collapsed at its end, as where streams overflow a shallow queue together, shows
+/// nothing.
+pub(crate) fn plateau(history: &History) -> Option<Rate> {
+    let rungs = rungs(history);
+    let best = history.rate_best()?;
+    let close = |last: &&Sample| last.rate().as_f64() >= LEVEL * best.as_f64();
+    let level = brought_little(&rungs) > 0 && rungs.last().is_some_and(close);
+    level.then_some(best)
+}
+
+fn first(history: &History) -> Option<Request> {
+    request(
+        history,
+        StreamCount::ONE,
+        "one stream with everything as the host has it".to_owned(),
+    )
+}
+
+fn request(history: &History, streams: StreamCount, why: String) -> Option<Request> {
+    let mut plan = history.sample_plan()?;
+    plan.then = Then::KeepRunning;
+    Some(Request {
+        setting: history.setting(streams, history.climbing_window()),
+        plan,
+        purpose: Purpose::Streams,
+        why,
+    })
+}
+
+/// A gain as people say it.
+pub(crate) fn change(gain: f64) -> String {
+    format!("{:+.0} % against the best with fewer", gain * 100.0)
+}
+
+/// What the last rung brought, as a share of the best before it.
+fn gain(rungs: &[&Sample]) -> Option<f64> {
+    let (last, before) = rungs.split_last()?;
+    let best = before.iter().map(|sample| sample.rate()).max()?.as_f64();
+    (best > 0.0).then(|| last.rate().as_f64() / best - 1.0)
+}
+
+/// How many of the last rungs brought less than the least gain, in a row.
+fn brought_little(rungs: &[&Sample]) -> usize {
+    let small = |count: &usize| {
+        let rungs = &rungs[..rungs.len() - count];
+        gain(rungs).is_some_and(|gain| gain < GAIN_MIN)
+    };
+    (0..rungs.len()).take_while(small).count()
+}

@@ -1,0 +1,70 @@
+//! Looks on beside the user, and ends a sample that costs more than was allowed.
+//!
+//! Two bounds are kept while data flows: the bytes of the budget, and under the objective gentle the
+//! delay that the path's others have to bear. A sample that is ended so still counts: it shows that
+//! its setting is too much.
+
+use observe::{Snapshot, Watch};
+use units::{Bytes, Span};
+
+use crate::history::History;
+use crate::plan::Objective;
+
+/// Readings in a row beyond the delay budget that end a sample: half a second.
+const READINGS: u32 = 5;
+
+/// A [`Watch`] that passes everything on to another and keeps the bounds.
+pub(crate) struct Guard<'a> {
+    onlooker: &'a mut dyn Watch,
+    bytes_left: Option<Bytes>,
+    /// The longest round trip that is allowed, where it is bounded and the idle path's is known.
+    rtt_max: Option<Span>,
+    too_long: u32,
+    has_enough: bool,
+}
+
+impl<'a> Guard<'a> {
+    pub fn new(history: &History, onlooker: &'a mut dyn Watch) -> Self {
+        Guard {
+            onlooker,
+            bytes_left: history.bytes_left(),
+            rtt_max: rtt_max(history),
+            too_long: 0,
+            has_enough: false,
+        }
+    }
+
+    fn count_delay(&mut self, snapshot: &Snapshot) {
+        let seen = snapshot.probe_rtt.or(snapshot.rtt);
+        let beyond = self.rtt_max.zip(seen).is_some_and(|(max, seen)| seen > max);
+        self.too_long = if beyond { self.too_long + 1 } else { 0 };
+    }
+}
+
+fn rtt_max(history: &History) -> Option<Span> {
+    let Objective::Gentle { added_rtt_max, .. } = history.plan.objective else {
+        return None;
+    };
+    Some(history.rtt_unloaded()? + added_rtt_max)
+}
+
+impl Watch for Guard<'_> {
+    fn on_progress(&mut self, snapshot: &Snapshot) {
+        self.onlooker.on_progress(snapshot);
+        self.count_delay(snapshot);
+        let spent = self.bytes_left.is_some_and(|left| snapshot.bytes >= left);
+        self.has_enough = spent || self.too_long >= READINGS;
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.onlooker.is_cancelled()
+    }
+
+    fn has_enough(&self) -> bool {
+        self.has_enough || self.onlooker.has_enough()
+    }
+
+    fn on_wait(&mut self, why: &str, wait: Span) {
+        self.onlooker.on_wait(why, wait);
+    }
+}

@@ -1,0 +1,70 @@
+//! Between two rungs of the climb: the fewest streams that reach the knee.
+
+use observe::StreamCount;
+
+use crate::climb;
+use crate::history::History;
+use crate::lasting;
+use crate::plan::{Axis, Objective};
+use crate::strategy::Request;
+use crate::tuning::{Purpose, Sample};
+
+/// A number of streams between the last rung that stays below the knee and the first that reaches
+/// it; `None` when no power of two is left between them.
+pub(crate) fn between(history: &History) -> Option<Request> {
+    let Objective::Knee { share } = history.plan.objective else {
+        return None;
+    };
+    if !history.plan.searches(Axis::Streams) {
+        return None;
+    }
+    let (below, reaches) = around(history, share)?;
+    let middle = middle(below.streams(), reaches.streams())?;
+    Some(Request {
+        setting: history.setting(middle, history.climbing_window()),
+        plan: history.sample_plan()?,
+        purpose: Purpose::Knee,
+        why: format!(
+            "{} streams reach the knee and {} do not",
+            reaches.streams(),
+            below.streams()
+        ),
+    })
+}
+
+/// The rungs between which the knee lies.
+fn around(history: &History, share: f64) -> Option<(&Sample, &Sample)> {
+    let rungs = climb::rungs(history);
+    let rate = |sample: &Sample| lasting::expected(history, sample);
+    let best = rungs.iter().map(|sample| rate(sample)).fold(0.0, f64::max);
+    let first = rungs
+        .iter()
+        .position(|sample| rate(sample) >= share * best)?;
+    Some((rungs.get(first.checked_sub(1)?)?, rungs.get(first)?))
+}
+
+/// The power of two in the middle of two numbers of streams, on a scale of doublings.
+fn middle(below: StreamCount, above: StreamCount) -> Option<StreamCount> {
+    let doublings = |count: StreamCount| count.get().ilog2();
+    let middle = (doublings(below) + doublings(above)) / 2;
+    let middle = StreamCount::new(1 << middle).ok()?;
+    (middle > below && middle < above).then_some(middle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_of_two_rungs_is_a_power_of_two_between_them() {
+        let middle = |below, above| {
+            let count = |n| StreamCount::new(n).unwrap();
+            middle(count(below), count(above)).map(StreamCount::get)
+        };
+        assert_eq!(middle(1, 4), Some(2));
+        assert_eq!(middle(4, 32), Some(8));
+        assert_eq!(middle(16, 128), Some(32));
+        assert_eq!(middle(4, 8), None);
+        assert_eq!(middle(1, 2), None);
+    }
+}
