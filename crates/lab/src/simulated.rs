@@ -46,14 +46,42 @@ impl SimulatedPath {
         }
     }
 
-    /// The scenario of the next run.
-    fn scenario(&mut self, setting: &Setting) -> Result<Scenario, TargetError> {
+    /// What a run of `setting` simulates, its times left at their defaults: for runs of other lengths, which
+    /// [`crate::campaign`] can keep.
+    ///
+    /// # Errors
+    /// When the setting asks for something that is not simulated.
+    ///
+    /// ```
+    /// use observe::{Setting, StreamCount, Window};
+    /// use units::Bytes;
+    /// let path = path::PathSpec::load("lan").unwrap();
+    /// let lan = lab::SimulatedPath::new(&path, 1);
+    /// let setting = Setting::new(StreamCount::ONE, Window::Fixed(Bytes::from_kib(64)));
+    /// // Of a buffer of 64 KiB, which the kernel doubles, 80 KiB are offered as window.
+    /// assert_eq!(lan.scenario(&setting, 7).unwrap().window, Some(Bytes::new(82_368)));
+    /// ```
+    pub fn scenario(&self, setting: &Setting, seed: u64) -> Result<Scenario, TargetError> {
+        let setting = self.complete(setting);
+        let mut scenario = self.unbounded(&setting)?;
+        scenario.seed = seed;
+        scenario.window = Some(buffers_of(&setting, &scenario).window());
+        Ok(scenario)
+    }
+
+    /// The scenario of the next run, without the bound that its buffers set.
+    fn next_scenario(&mut self, setting: &Setting) -> Result<Scenario, TargetError> {
+        let mut scenario = self.unbounded(setting)?;
+        scenario.seed = seed_of_run(self.seed, self.runs);
+        self.runs += 1;
+        Ok(scenario)
+    }
+
+    fn unbounded(&self, setting: &Setting) -> Result<Scenario, TargetError> {
         let path = self.path_for(setting)?;
         let mut scenario = Scenario::of(path, variant(setting)?);
         scenario.streams = setting.streams.get().into();
         scenario.pacing = setting.pacing;
-        scenario.seed = seed_of_run(self.seed, self.runs);
-        self.runs += 1;
         Ok(scenario)
     }
 
@@ -119,11 +147,15 @@ impl Target for SimulatedPath {
         watch: &mut dyn Watch,
     ) -> Result<Observation, TargetError> {
         let setting = self.complete(setting);
-        let scenario = self.scenario(&setting)?;
-        let segment = Bytes::new(scenario.path.hosts.mtu.into()) - scenario.tcp.header;
-        let buffers = StreamBuffers::of(&setting, &scenario.path.hosts, segment);
+        let scenario = self.next_scenario(&setting)?;
+        let buffers = buffers_of(&setting, &scenario);
         Run::new(scenario, buffers, &setting, plan, watch)?.observe()
     }
+}
+
+fn buffers_of(setting: &Setting, scenario: &Scenario) -> StreamBuffers {
+    let segment = Bytes::new(scenario.path.hosts.mtu.into()) - scenario.tcp.header;
+    StreamBuffers::of(setting, &scenario.path.hosts, segment)
 }
 
 /// By the kernel's name or the simulator's own.

@@ -14,9 +14,12 @@
 //! (a foreign sender) only a comparison of runs remains, and mostly the answer is
 //! [`Limit::Unknown`].
 
+mod buffers;
 mod diagnose;
+mod drops;
 mod evidence;
-mod in_path;
+mod full;
+mod quiet;
 mod words;
 
 pub use diagnose::diagnose;
@@ -158,12 +161,28 @@ pub struct Context {
     pub plateau: Option<Rate>,
     /// The shortest round trip that any run has shown: that of the empty path.
     pub rtt_min: Option<Span>,
-    /// Goodput with other numbers of streams and everything else the same.
-    pub by_streams: Vec<(StreamCount, Rate)>,
+    /// Mean round trip before any stream sent.
+    pub rtt_unloaded: Option<Span>,
+    /// The longest that packets waited on average beside any run: how deep the path's queue is, once
+    /// something filled it.
+    pub queue_most: Option<Span>,
+    /// Other numbers of streams with everything else the same.
+    pub by_streams: Vec<OtherCount>,
     /// The same setting with its sending rate paced.
     pub paced: Option<Paced>,
     /// The same setting with other congestion controls.
     pub alternatives: Vec<Alternative>,
+}
+
+/// What a run of the same setting showed but for its number of streams.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OtherCount {
+    /// How many.
+    pub streams: StreamCount,
+    /// What they carried together.
+    pub goodput: Rate,
+    /// Retransmitted bytes as a share of the bytes sent.
+    pub retransmitted_share: Option<f64>,
 }
 
 /// What a run of the same setting showed whose sending rate was bounded.
@@ -173,10 +192,14 @@ pub struct Paced {
     pub pace: Rate,
     /// What it carried.
     pub goodput: Rate,
+    /// Segments delivered over its steady window.
+    pub segments: Option<f64>,
     /// Retransmitted bytes as a share of the bytes sent.
     pub retransmitted_share: Option<f64>,
     /// Retransmitted segments.
     pub retransmits: Option<u64>,
+    /// The same over the whole run, warm-up included.
+    pub retransmits_total: Option<u64>,
 }
 
 /// What a run of the same setting showed under another congestion control.

@@ -85,6 +85,9 @@ fn full_tune(objective: Objective) -> Document<Tune> {
     tune.window_needed_bytes = Some(1);
     tune.limit_recommended.window_needed_bytes = Some(1);
     tune.cut_because = Some("no time".to_owned());
+    tune.drift = Some("another route".to_owned());
+    tune.recommended.congestion = Some("bbr".to_owned());
+    tune.recommended.pacing_bits_per_second = Some(1);
     document
 }
 

@@ -148,6 +148,7 @@ fn tuning(cases: Vec<Case>) -> Tuning {
             now: Some(Bytes::from_kib(208)),
             why: "a fixed window above 208 KiB is cut to it".to_owned(),
         }],
+        drift: None,
         ended: tune::Ended::Found,
     }
 }

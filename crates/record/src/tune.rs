@@ -3,7 +3,7 @@
 use observe::{TargetInfo, Verdict};
 use serde::{Deserialize, Serialize};
 use tune::{Advice, Ended, SysctlLine, Tuning};
-use units::{Bytes, Span};
+use units::{Bytes, Rate, Span};
 
 use crate::{Cause, Interval, Limit, Run, Target, Window};
 
@@ -40,6 +40,10 @@ pub struct Tune {
     /// Why it ended before it had what it needed; absent when it had.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut_because: Option<String>,
+    /// What changed on the path while it was measured: a sentence without a full stop; absent when
+    /// nothing seems to have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<String>,
     /// Ready-made commands.
     pub settings: Vec<ToolSetting>,
     /// Kernel settings that held the default stream back, with values that would not.
@@ -77,6 +81,12 @@ pub struct Recommended {
     pub streams: u16,
     /// Socket buffers of each stream: `"auto"` or bytes.
     pub window: Window,
+    /// Congestion control, where it is not the host's default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<String>,
+    /// Upper bound on each stream's rate, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pacing_bits_per_second: Option<u64>,
     /// The goodput that was seen there.
     pub throughput_bits_per_second: u64,
     /// Where the goodput of a longer run lies.
@@ -191,6 +201,7 @@ impl Tune {
             limit_recommended: (&tuning.limit_recommended).into(),
             cost: (&tuning.cost).into(),
             cut_because: cut_because(&tuning.ended),
+            drift: tuning.drift.clone(),
             settings: advice.iter().map(ToolSetting::from).collect(),
             sysctl: tuning.host_advice.iter().map(Sysctl::from).collect(),
             samples: samples(tuning),
@@ -265,6 +276,8 @@ impl From<&tune::Recommended> for Recommended {
         Recommended {
             streams: recommended.setting.streams.get(),
             window: recommended.setting.window.into(),
+            congestion: recommended.setting.congestion.clone(),
+            pacing_bits_per_second: recommended.setting.pacing.map(Rate::bits_per_second),
             throughput_bits_per_second: recommended.goodput.mean.bits_per_second(),
             interval: recommended.goodput.interval.map(Interval::from),
             rtt_loaded_seconds: recommended.rtt_loaded.map(Span::as_secs_f64),

@@ -4,7 +4,8 @@ mod clamp;
 pub mod simulated;
 
 use record::{
-    Demo, End, Kind, Limit, Measure, Objective, Run, Setting, Sysctl, Tune, Unsettled, Window,
+    Demo, End, Kind, Limit, Measure, Objective, Purpose, Run, Setting, Sysctl, Tune, Unsettled,
+    Window,
 };
 
 use crate::comparison::{self, Role};
@@ -196,8 +197,40 @@ pub fn tune(tune: &Tune) -> Vec<String> {
     sentences.extend(default_limit(tune));
     sentences.extend(cost_in_delay(tune));
     sentences.push(effort(tune));
+    sentences.extend(alternative(tune));
+    sentences.extend(tune.drift.as_deref().map(drifted));
     sentences.extend(tune.cut_because.as_deref().map(cut_short));
     sentences
+}
+
+/// What another congestion control would have given, where that was sampled without being asked for.
+fn alternative(tune: &Tune) -> Option<String> {
+    let is_alternative = |sample: &&record::Sample| sample.purpose == Purpose::Alternative;
+    let recommended = tune.recommended_sample()?;
+    let sample = tune.samples.iter().find(is_alternative)?;
+    let (run, chosen) = (&sample.run, &recommended.run);
+    let name = run.setting.congestion.as_deref()?;
+    (chosen.setting.congestion.as_deref() != Some(name)).then(|| {
+        format!(
+            "{name} with {}: {}.",
+            streams(run.setting.streams),
+            figure::rate(run.goodput_bits_per_second)
+        )
+    })
+}
+
+fn streams(count: u16) -> String {
+    match count {
+        1 => "1 stream".to_owned(),
+        several => format!("{several} streams"),
+    }
+}
+
+fn drifted(what: &str) -> String {
+    format!(
+        "The path seems to have changed while it was measured: {}",
+        sentence(what)
+    )
 }
 
 /// What limits one default stream, where that is not the recommendation itself.

@@ -15,7 +15,7 @@ use units::Rate;
 
 use crate::history::History;
 use crate::packets;
-use crate::plan::GAIN_MIN;
+use crate::plan::{GAIN_MIN, Objective};
 use crate::strategy::Request;
 use crate::tuning::{Purpose, Sample};
 
@@ -62,11 +62,18 @@ pub(crate) fn rungs(history: &History) -> Vec<&Sample> {
 
 /// Whether more streams need no further look.
 fn has_ended(history: &History, rungs: &[&Sample]) -> bool {
-    let full = rungs.last().is_some_and(|last| history.queue_stands(last));
+    let queue = rungs.last().is_some_and(|last| history.queue_stands(last));
     match brought_little(rungs) {
-        0 => false,
-        count => full || count >= LEVEL_RUNGS,
+        0 => is_enough(history, rungs),
+        count => queue || count >= LEVEL_RUNGS,
     }
+}
+
+/// Whether the last rung already shows all that the objective asks about: for a share of the highest
+/// goodput it is enough to have filled the path.
+fn is_enough(history: &History, rungs: &[&Sample]) -> bool {
+    let share = matches!(history.plan.objective, Objective::Knee { .. });
+    share && rungs.last().is_some_and(|last| history.is_full(last))
 }
 
 fn further(history: &History, rungs: &[&Sample]) -> Option<StreamCount> {

@@ -1,11 +1,11 @@
 //! What has been found so far, and the questions that strategies ask of it.
 
-use observe::{Amount, Context, DirectionSummary, HostLimits, Paced, SamplePlan, Setting};
-use observe::{StreamCount, TargetInfo, Verdict, Window, diagnose};
+use observe::{Amount, DirectionSummary, HostLimits, SamplePlan, Setting, StreamCount};
+use observe::{TargetInfo, TcpSummary, Verdict, Window, diagnose};
 use units::{Bytes, Rate, Span};
 
-use crate::climb;
-use crate::plan::TunePlan;
+use crate::explain;
+use crate::plan::{Axis, TunePlan};
 use crate::tuning::{Cost, Purpose, Sample};
 use crate::windows;
 
@@ -80,9 +80,19 @@ impl History {
                 .any(|later| later.setting == sample.setting)
         };
         let all = self.samples.iter().enumerate();
-        let all = all.filter(|(_, sample)| sample.purpose != Purpose::Explain);
+        let all = all.filter(|(_, sample)| self.may_be_recommended(sample));
         all.filter(|(index, sample)| !repeated_later(*index, sample))
             .collect()
+    }
+
+    /// What only explains, or was told unasked, is no candidate.
+    fn may_be_recommended(&self, sample: &Sample) -> bool {
+        let asked = self.plan.searches(Axis::Congestion) || self.plan.searches(Axis::Pacing);
+        match sample.purpose {
+            Purpose::Explain => false,
+            Purpose::Alternative => asked,
+            _ => true,
+        }
     }
 
     /// The last sample with this setting.
@@ -103,7 +113,8 @@ impl History {
 
     /// The highest goodput seen in the main direction, by whichever sample.
     pub fn rate_best(&self) -> Option<Rate> {
-        self.samples.iter().map(Sample::rate).max()
+        let candidates = self.candidates().into_iter();
+        candidates.map(|(_, sample)| sample.rate()).max()
     }
 
     /// The shortest round-trip time that anything saw: that of the empty path.
@@ -125,6 +136,22 @@ impl History {
             .zip(self.rtt_min())
             .and_then(|(way, empty)| way.tcp.standing_queue(empty));
         share.is_some()
+    }
+
+    /// Whether a sample alone filled the path: a queue stood beside it, and none did on the idle path, so
+    /// nobody else's traffic made it.
+    pub fn is_full(&self, sample: &Sample) -> bool {
+        self.queue_stands(sample) && !self.others_queue()
+    }
+
+    /// Whether a queue stands on the path before anything is sent: others fill it.
+    pub fn others_queue(&self) -> bool {
+        let idle = TcpSummary {
+            rtt: self.rtt_unloaded(),
+            ..TcpSummary::default()
+        };
+        self.rtt_min()
+            .is_some_and(|empty| idle.standing_queue(empty).is_some())
     }
 
     /// Whether a sample was long enough for windows to fall and grow back many times.
@@ -225,53 +252,7 @@ impl History {
 
     /// What limits a sample, with all that the others tell about it.
     pub fn verdict(&self, sample: &Sample) -> Verdict {
-        diagnose(&sample.summary, &self.context(sample))
-    }
-
-    fn context(&self, sample: &Sample) -> Context {
-        let paced = self.samples.iter().find(|other| {
-            other.setting.pacing.is_some() && without_pacing(&other.setting) == sample.setting
-        });
-        Context {
-            best_seen: self.rate_best(),
-            plateau: climb::plateau(self),
-            rtt_min: self.rtt_min(),
-            by_streams: self.by_streams(sample),
-            paced: paced.and_then(paced_run),
-            alternatives: Vec::new(),
-        }
-    }
-
-    /// What other numbers of streams carried with everything else as in `sample`.
-    fn by_streams(&self, sample: &Sample) -> Vec<(StreamCount, Rate)> {
-        let like_it = |other: &&Sample| {
-            let same = Setting {
-                streams: sample.streams(),
-                ..other.setting.clone()
-            };
-            same == sample.setting && other.streams() != sample.streams()
-        };
-        let others = self.samples.iter().filter(like_it);
-        others
-            .map(|other| (other.streams(), other.rate()))
-            .collect()
-    }
-}
-
-fn paced_run(sample: &Sample) -> Option<Paced> {
-    let tcp = &main_direction(sample)?.tcp;
-    Some(Paced {
-        pace: sample.setting.pacing?,
-        goodput: sample.rate(),
-        retransmitted_share: tcp.retransmitted_share,
-        retransmits: tcp.retransmits,
-    })
-}
-
-fn without_pacing(setting: &Setting) -> Setting {
-    Setting {
-        pacing: None,
-        ..setting.clone()
+        diagnose(&sample.summary, &explain::context(self, sample))
     }
 }
 

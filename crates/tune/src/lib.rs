@@ -13,11 +13,13 @@
 //! `driver.rs`; [`advice`] stands by itself.
 
 pub mod advice;
+mod alternatives;
 mod choose;
 mod climb;
 mod confirm;
-mod doubts;
+mod drift;
 mod driver;
+mod explain;
 mod fit;
 mod guard;
 mod history;

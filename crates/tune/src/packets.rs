@@ -13,15 +13,26 @@ use crate::tuning::Sample;
 /// Payload of a segment where nobody told: that of Ethernet.
 const SEGMENT: Bytes = Bytes::new(1448);
 
-/// The most streams to try: those that the user allows, and fewer than the path has been seen to hold
-/// packets, rounded down to a power of two.
+/// Where the samples have not filled the path, it may hold this many times the packets that they had
+/// between their ends.
+const ROOM: u64 = 4;
+
+/// The most streams to try: those that the user allows, and fewer than the path may hold packets,
+/// rounded down to a power of two.
 pub(crate) fn streams_max(history: &History) -> StreamCount {
     let allowed = history.plan.streams_max;
-    let Some(packets) = on_the_way(history).filter(|packets| *packets > 1) else {
+    let Some(packets) = room(history).filter(|packets| *packets > 1) else {
         return allowed;
     };
     let power = 1_u64 << (packets - 1).ilog2();
     StreamCount::new(power).map_or(allowed, |power| power.min(allowed))
+}
+
+/// The packets that the path may hold, as far as the samples tell.
+fn room(history: &History) -> Option<u64> {
+    let seen = on_the_way(history)?;
+    let full = history.samples.iter().any(|sample| history.is_full(sample));
+    Some(if full { seen } else { seen * ROOM })
 }
 
 /// The most packets that any sample had between its ends: its rate times its loaded round trip.

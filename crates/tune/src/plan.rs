@@ -194,8 +194,8 @@ const STEADY_MAX: Span = Span::from_secs(4);
 
 /// The longest sample in round trips: ten of slow start, and then thirty.
 const SAMPLE_ROUND_TRIPS: u64 = 40;
-/// ... and at least this: an interval needs two seconds, and warm-up may take as long.
-const SAMPLE_MIN: Span = Span::from_secs(4);
+/// ... and at least this: an interval needs two seconds, and warm-up may take half as long.
+const SAMPLE_MIN: Span = Span::from_secs(3);
 
 /// A long look in round trips: some falls and rises of a window of a hundred segments ...
 const LONG_ROUND_TRIPS: u64 = 100;
@@ -208,9 +208,9 @@ const LEAST_ROUND_TRIPS: u64 = 15;
 const LEAST: Span = Span::from_millis(2_100);
 
 /// The first sample meets an unknown round trip, so it looks for longer before it may stop.
-const FIRST_STEADY: Span = Span::from_secs(3);
-/// ... and may run as long as one at 175 ms would.
-const FIRST_MAX: Span = Span::from_secs(7);
+const FIRST_STEADY: Span = Span::from_secs(2);
+/// ... and may run as long as one at 100 ms would.
+const FIRST_MAX: Span = Span::from_secs(4);
 /// ... and probes the idle path, once for the whole tuning.
 const UNLOADED: Span = Span::from_secs(1);
 

@@ -96,6 +96,8 @@ pub struct Tuning {
     pub cost: Cost,
     /// Kernel settings that held the default stream back, with values that would not.
     pub host_advice: Vec<SysctlLine>,
+    /// What changed on the path while it was measured, as a sentence for people without a full stop.
+    pub drift: Option<String>,
     /// How the search ended.
     pub ended: Ended,
 }

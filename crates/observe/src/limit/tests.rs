@@ -25,8 +25,12 @@ fn row(name: &'static str, figures: [f64; 8], limit: Limit, or: &[Limit]) -> Row
 }
 
 /// What a second stream brought.
-fn two(rate: Rate) -> Vec<(StreamCount, Rate)> {
-    vec![(StreamCount::new(2).unwrap(), rate)]
+fn two(rate: Rate) -> Vec<OtherCount> {
+    vec![OtherCount {
+        streams: StreamCount::new(2).unwrap(),
+        goodput: rate,
+        retransmitted_share: None,
+    }]
 }
 
 fn summary(figures: [f64; 8]) -> Summary {

@@ -1,0 +1,161 @@
+//! Long runs of single settings: what a setting gives when it has had time to settle.
+//!
+//! They go through [`lab::campaign`]: on all processors, each kept on disk as it ends under a name that follows
+//! from the path, the setting, the seed and the simulator's sources.
+
+use std::io::IsTerminal;
+use std::sync::atomic::AtomicBool;
+
+use lab::SimulatedPath;
+use lab::campaign::{self, Cache, Progress};
+use observe::{Setting, TargetError};
+use path::PathSpec;
+use sim::{RunResult, Scenario, Variant};
+use units::{Bytes, Rate, Span};
+
+/// Cross traffic has the path for itself first, as long as in a sample of the tuner.
+const LEAD: Span = Span::from_secs(5);
+/// What slow start and the first climb after it take at the most on nearly all paths.
+const WARMUP: (Span, u64) = (Span::from_secs(10), 60);
+/// What is counted: seconds, or round trips where they are longer.
+const MEASURED: (Span, u64) = (Span::from_secs(50), 240);
+/// ... and no more packets than this: 43 s of packets of 9000 bytes at 10 Gbit/s.
+const PACKETS_MAX: f64 = 6e6;
+
+/// A long run to make.
+#[derive(Debug, Clone)]
+pub struct Job<'a> {
+    pub path: &'a PathSpec,
+    /// `None` leaves the path to its cross traffic.
+    pub setting: Option<&'a Setting>,
+    pub seed: u64,
+}
+
+/// What a long run showed.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Outcome {
+    /// Payload of all streams, bits per second.
+    pub goodput: f64,
+    /// Payload of the cross traffic, bits per second.
+    pub cross: f64,
+    /// Mean wait in the queue, seconds.
+    pub wait: f64,
+    /// Segments sent again, as a share of all that were sent.
+    pub resent: f64,
+}
+
+/// Makes long runs.
+#[derive(Debug)]
+pub struct Runner {
+    pub cache: Cache,
+}
+
+impl Runner {
+    /// The outcome of each job, in their order.
+    ///
+    /// # Errors
+    /// When one cannot be simulated.
+    pub fn run(&self, what: &str, jobs: &[Job]) -> Result<Vec<Outcome>, String> {
+        let scenarios: Result<Vec<Scenario>, TargetError> = jobs.iter().map(scenario).collect();
+        let scenarios = scenarios.map_err(|error| error.to_string())?;
+        let mut shown = Shown { what, percent: 101 };
+        let mut watch = |progress: &Progress| shown.show(progress);
+        let never = AtomicBool::new(false);
+        let finished = campaign::run(&scenarios, Some(&self.cache), &never, &mut watch);
+        let finished = finished.map_err(|error| error.to_string())?;
+        if let Some(error) = finished.not_kept {
+            eprintln!("some runs could not be kept: {error}");
+        }
+        let results = finished.runs.iter().zip(jobs);
+        Ok(results
+            .map(|(ran, job)| outcome(&ran.result, job.path))
+            .collect())
+    }
+}
+
+/// Whole percents on standard error; on a terminal in one line.
+struct Shown<'a> {
+    what: &'a str,
+    percent: u64,
+}
+
+impl Shown<'_> {
+    fn show(&mut self, progress: &Progress) {
+        let percent = progress.share_of(100);
+        let step = if std::io::stderr().is_terminal() {
+            1
+        } else {
+            10
+        };
+        if percent / step == self.percent / step && progress.done < progress.runs {
+            return;
+        }
+        self.percent = percent;
+        eprintln!(
+            "{}: {percent} % of {} runs, {} were kept",
+            self.what, progress.runs, progress.cached
+        );
+    }
+}
+
+fn scenario(job: &Job) -> Result<Scenario, TargetError> {
+    let mut scenario = match job.setting {
+        Some(setting) => SimulatedPath::new(job.path, 0).scenario(setting, job.seed)?,
+        None => Scenario {
+            streams: 0,
+            seed: job.seed,
+            ..Scenario::of(job.path.clone(), Variant::Sack)
+        },
+    };
+    if !job.path.cross.is_empty() {
+        scenario.idle = LEAD;
+    }
+    scenario.warmup = scenario.idle + longer(job.path, WARMUP);
+    scenario.duration = scenario.warmup + measured(job.path);
+    Ok(scenario)
+}
+
+fn longer(path: &PathSpec, (least, round_trips): (Span, u64)) -> Span {
+    path.base_rtt().times(round_trips).max(least)
+}
+
+fn measured(path: &PathSpec) -> Span {
+    let packet = Bytes::new(path.hosts.mtu.into());
+    let bound = path.forward.rate.time_to_send(packet).as_secs_f64() * PACKETS_MAX;
+    longer(path, MEASURED).min(Span::from_secs_f64(bound))
+}
+
+fn outcome(result: &RunResult, path: &PathSpec) -> Outcome {
+    let total = |rates: &mut dyn Iterator<Item = Rate>| rates.map(Rate::as_f64).sum();
+    let packet = Bytes::new(path.hosts.mtu.into());
+    let resent: u64 = result.streams.iter().map(|one| one.retransmitted).sum();
+    let arrived: u64 = result
+        .streams
+        .iter()
+        .map(|one| one.acknowledged.get())
+        .sum();
+    let segments = arrived as f64 / (packet.as_f64() - HEADER);
+    Outcome {
+        goodput: total(&mut result.streams.iter().map(|one| one.goodput)),
+        cross: total(&mut result.cross.iter().map(|one| one.goodput)),
+        wait: result.queue.mean_packets * path.forward.rate.time_to_send(packet).as_secs_f64(),
+        resent: resent as f64 / (segments + resent as f64).max(1.0),
+    }
+}
+
+/// IP and TCP headers with timestamps.
+const HEADER: f64 = 52.0;
+
+/// The mean of outcomes of one setting with several seeds.
+pub fn mean(outcomes: &[Outcome]) -> Outcome {
+    let of = |what: fn(&Outcome) -> f64| {
+        let values: Vec<f64> = outcomes.iter().map(what).collect();
+        stats::mean(&values).unwrap_or(0.0)
+    };
+    Outcome {
+        goodput: of(|one| one.goodput),
+        cross: of(|one| one.cross),
+        wait: of(|one| one.wait),
+        resent: of(|one| one.resent),
+    }
+}
