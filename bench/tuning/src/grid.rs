@@ -18,11 +18,11 @@ use crate::runs::{Job, Outcome, Runner, mean};
 const SEED: u64 = 1;
 /// Seeds that decide what a setting gives.
 pub const JUDGES: [u64; 2] = [101, 102];
-const CONTENDERS: usize = 4;
+const CONTENDERS: usize = 3;
 const STREAMS: [u64; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 const WINDOW_MIN: Bytes = Bytes::from_kib(64);
 /// Low enough for the best within the gentle budget, which keeps less in flight than the best of all.
-const BOUND: f64 = 0.45;
+const BOUND: f64 = 0.5;
 /// Added round-trip time that the gentle objective allows, seconds.
 pub const GENTLE: f64 = 0.030;
 
@@ -89,7 +89,7 @@ fn in_flight(path: &PathSpec) -> Bytes {
 ///
 /// # Errors
 /// When a cell cannot be simulated.
-pub fn explore(paths: &[PathSpec], runner: &Runner) -> Result<Vec<Grid>, String> {
+pub fn explore(paths: &[PathSpec], runner: &mut Runner) -> Result<Vec<Grid>, String> {
     let first = paths.iter().map(unbounded).collect();
     let first = run_cells("unbounded windows", paths, first, runner)?;
     let rest = paths.iter().zip(&first);
@@ -109,7 +109,7 @@ fn run_cells(
     what: &str,
     paths: &[PathSpec],
     settings: Vec<Vec<Setting>>,
-    runner: &Runner,
+    runner: &mut Runner,
 ) -> Result<Vec<Vec<Cell>>, String> {
     let all: Vec<Job> = (paths.iter().zip(&settings))
         .flat_map(|(path, settings)| jobs(path, settings, &[SEED]))
@@ -138,7 +138,7 @@ fn jobs<'a>(path: &'a PathSpec, settings: &'a [Setting], seeds: &[u64]) -> Vec<J
     settings.iter().flat_map(of).collect()
 }
 
-fn alone(paths: &[PathSpec], runner: &Runner) -> Result<Vec<Outcome>, String> {
+fn alone(paths: &[PathSpec], runner: &mut Runner) -> Result<Vec<Outcome>, String> {
     let busy = paths.iter().filter(|path| !path.cross.is_empty());
     let job = |path| {
         JUDGES.map(|seed| Job {
@@ -211,7 +211,7 @@ fn others(path: &PathSpec, known: &[Cell]) -> Vec<Setting> {
         let mut window = WINDOW_MIN;
         while window < widest {
             let together = flight(path, Window::Fixed(window)).times(streams.get().into());
-            let binds = together < in_flight(path).times(4);
+            let binds = together < in_flight(path).times(2);
             if binds && together.as_f64() * 8.0 / rtt >= BOUND * best {
                 settings.push(Setting::new(streams, Window::Fixed(window)));
             }
@@ -226,7 +226,7 @@ fn judge(
     paths: &[PathSpec],
     cells: Vec<Vec<Cell>>,
     alone: Vec<Outcome>,
-    runner: &Runner,
+    runner: &mut Runner,
 ) -> Result<Vec<Grid>, String> {
     let contenders: Vec<Vec<Setting>> = cells
         .iter()

@@ -11,6 +11,7 @@
 //! Left out: paths with the kernel's TCP, which `bench/tune_against_grid.py` has, and everything that a
 //! simulated host does not do, such as running out of processor.
 
+mod compare;
 mod grid;
 mod misses;
 mod paths;
@@ -18,6 +19,7 @@ mod rows;
 mod runs;
 mod score;
 mod search;
+mod store;
 mod strategies;
 mod table;
 
@@ -29,15 +31,12 @@ use std::process::ExitCode;
 use clap::{Parser, ValueEnum};
 use lab::campaign::Cache;
 use path::PathSpec;
-use tune::Objective;
 
-use grid::{Grid, JUDGES};
-use runs::{Job, Runner};
-use score::{Label, Row};
-use search::{Found, Search, search_all};
-
-/// Searches do not share seeds with the long runs.
-const SEARCH_SEED: u64 = 1_000_000;
+use compare::{Comparison, objectives};
+use grid::Grid;
+use runs::Runner;
+use score::Row;
+use store::Store;
 
 /// Compares searches with the exhaustive best of random simulated paths.
 #[derive(Debug, Parser)]
@@ -49,11 +48,14 @@ struct Args {
     #[arg(long, value_parser = range)]
     seeds: Option<Range<u64>>,
     /// Which strategies, separated by commas.
-    #[arg(long, value_delimiter = ',', default_values = strategies::NAMES)]
+    #[arg(long, value_delimiter = ',', default_values_t = strategies::names())]
     strategies: Vec<String>,
     /// Which objectives: max, knee, gentle.
     #[arg(long = "objective", value_delimiter = ',', default_values = ["max", "knee", "gentle"])]
     objectives: Vec<String>,
+    /// What is left to chance in the searches.
+    #[arg(long, default_value_t = 1)]
+    search_seed: u64,
     /// Tell all about so many of the worst paths of each strategy.
     #[arg(long, value_name = "COUNT")]
     misses: Option<usize>,
@@ -63,6 +65,9 @@ struct Args {
     /// Writes all rows as CSV.
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+    /// Believes long runs of earlier versions of the simulator: for the development half.
+    #[arg(long)]
+    any_simulator: bool,
     /// Only computes what is kept: the grids.
     #[arg(long)]
     grids: bool,
@@ -93,6 +98,9 @@ impl Args {
             Half::Table => paths::TABLE,
         };
         let asked = self.seeds.clone().unwrap_or(half.clone());
+        if self.any_simulator && matches!(self.half, Half::Table) {
+            return Err("the table is made with the present simulator alone".to_owned());
+        }
         match asked.start >= half.start && asked.end <= half.end {
             true => Ok(asked),
             false => Err(format!(
@@ -121,92 +129,24 @@ fn run(args: &Args) -> Result<(), String> {
     let paths: Result<Vec<PathSpec>, _> = seeds.clone().map(paths::path).collect();
     let paths = paths.map_err(|error| error.to_string())?;
     let cache = Cache::open(&args.cache).map_err(|error| error.to_string())?;
-    let runner = Runner { cache };
-    let grids = grid::explore(&paths, &runner)?;
+    let store = Store::open(&args.cache.join("outcomes"), args.any_simulator);
+    let mut runner = Runner { cache, store };
+    let grids = grid::explore(&paths, &mut runner)?;
     if args.grids {
         return Ok(());
     }
-    let rows = score_all(args, seeds.start, &grids, &runner)?;
+    let what = Comparison {
+        strategies: strategies::all(&args.strategies)?,
+        objectives: objectives(&args.objectives)?,
+        first_seed: seeds.start,
+        search_seed: args.search_seed,
+    };
+    let rows = what.score(&grids, &mut runner)?;
     print(args, &seeds, &rows, &grids);
     match &args.csv {
-        Some(file) => fs::write(file, rows::csv(&rows, &grids, seeds.start))
+        Some(file) => fs::write(file, rows::csv(&rows, &grids))
             .map_err(|error| format!("cannot write {}: {error}", file.display())),
         None => Ok(()),
-    }
-}
-
-/// Searches with every strategy and objective on every path, and scores what they recommend.
-fn score_all(args: &Args, first: u64, grids: &[Grid], runner: &Runner) -> Result<Vec<Row>, String> {
-    let (mut labels, mut places) = (Vec::new(), Vec::new());
-    let mut searches = Vec::new();
-    let named: Result<Vec<_>, String> = args
-        .strategies
-        .iter()
-        .map(|name| strategies::named(name).map(|strategy| (name, strategy)))
-        .collect();
-    let named = named?;
-    for objective in &args.objectives {
-        let objective = objective_of(objective)?;
-        for (name, strategy) in &named {
-            for (place, seed) in (0..grids.len()).zip(first..) {
-                labels.push(Label {
-                    seed,
-                    objective: objective.name(),
-                    strategy: (*name).clone(),
-                });
-                places.push(place);
-                let path = &grids[place].path;
-                searches.push(Search {
-                    path,
-                    strategy: strategy.as_ref(),
-                    objective,
-                    seed: SEARCH_SEED + seed,
-                });
-            }
-        }
-    }
-    eprintln!("{} searches", searches.len());
-    let found = search_all(&searches);
-    let given = judge(&found, &places, grids, runner)?;
-    let rows = labels.into_iter().zip(places).zip(found).zip(given);
-    Ok(rows
-        .map(|(((label, place), found), given)| Row::new(label, &grids[place], found, given))
-        .collect())
-}
-
-/// What each recommended setting gives in long runs.
-fn judge(
-    found: &[Result<Found, String>],
-    places: &[usize],
-    grids: &[Grid],
-    runner: &Runner,
-) -> Result<Vec<Option<runs::Outcome>>, String> {
-    let mut jobs = Vec::new();
-    for (found, place) in found.iter().zip(places) {
-        if let Ok(found) = found {
-            let path = &grids[*place].path;
-            jobs.extend(JUDGES.map(|seed| Job {
-                path,
-                setting: Some(&found.setting),
-                seed,
-            }));
-        }
-    }
-    let outcomes = runner.run("recommendations", &jobs)?;
-    let mut outcomes = outcomes.chunks(JUDGES.len()).map(runs::mean);
-    Ok(found
-        .iter()
-        .map(|found| found.as_ref().ok().and_then(|_| outcomes.next()))
-        .collect())
-}
-
-fn objective_of(name: &str) -> Result<Objective, String> {
-    match name {
-        "max" => Ok(Objective::Max),
-        "knee" => Ok(Objective::KNEE),
-        "gentle" => Ok(Objective::GENTLE),
-        "power" => Ok(Objective::Power),
-        _ => Err(format!("`{name}` is not one of max, knee, power, gentle")),
     }
 }
 
@@ -224,9 +164,10 @@ fn print(args: &Args, seeds: &Range<u64>, rows: &[Row], grids: &[Grid]) {
     };
     for objective in &args.objectives {
         for strategy in &args.strategies {
-            let of = |row: &&Row| row.objective == objective && row.strategy == *strategy;
+            let of =
+                |row: &&Row| row.label.objective == objective && row.label.strategy == *strategy;
             let rows: Vec<&Row> = rows.iter().filter(of).collect();
-            println!("{}", misses::misses(&rows, grids, seeds.start, count));
+            println!("{}", misses::misses(&rows, grids, count));
         }
     }
 }

@@ -7,19 +7,17 @@ use crate::score::Row;
 use crate::search::Tried;
 
 /// The `count` rows with the highest regret, each with its path, its grid and its samples.
-pub fn misses(rows: &[&Row], grids: &[Grid], first_seed: u64, count: usize) -> String {
-    let mut worst: Vec<&&Row> = rows.iter().collect();
+pub fn misses(rows: &[&Row], grids: &[Grid], count: usize) -> String {
+    let mut worst: Vec<&Row> = rows.to_vec();
     worst.sort_by(|a, b| badness(b).total_cmp(&badness(a)));
-    let told = worst.into_iter().take(count).filter_map(|row| {
-        let grid = grids.get(usize::try_from(row.seed.checked_sub(first_seed)?).ok()?)?;
-        Some(miss(row, grid))
-    });
+    let told = worst.into_iter().take(count);
+    let told = told.filter_map(|row| Some(miss(row, grids.get(row.label.place)?)));
     told.collect::<Vec<_>>().join("\n")
 }
 
 /// What the objective minds most.
 fn badness(row: &Row) -> f64 {
-    match row.objective {
+    match row.label.objective {
         "knee" => (row.regret - 0.12).max(0.0) * 100.0 + (row.streams_over[1] - 2.0).max(0.0),
         "gentle" => {
             (row.added - crate::grid::GENTLE).max(0.0) * 100.0 + row.regret_gentle.unwrap_or(0.0)
@@ -31,9 +29,9 @@ fn badness(row: &Row) -> f64 {
 fn miss(row: &Row, grid: &Grid) -> String {
     let mut text = format!(
         "{} {} seed {}: regret {:.1} %, best {} = {:.2} Mbit/s, added {:.1} ms\n  {}{}\n",
-        row.strategy,
-        row.objective,
-        row.seed,
+        row.label.strategy,
+        row.label.objective,
+        row.label.seed,
         row.regret * 100.0,
         name(&grid.best.setting),
         grid.best.outcome.goodput / 1e6,

@@ -9,10 +9,10 @@ regret,regret_gentle,streams_over_95,streams_over_90,streams_over_88,samples,sec
 added_seconds,resent,taken,limit,error";
 
 /// A line for each row under a line of headings.
-pub fn csv(rows: &[Row], grids: &[Grid], first_seed: u64) -> String {
+pub fn csv(rows: &[Row], grids: &[Grid]) -> String {
     let mut text = format!("{HEADINGS}\n");
     for row in rows {
-        if let Some(grid) = grids.get((row.seed - first_seed) as usize) {
+        if let Some(grid) = grids.get(row.label.place) {
             text += &(fields(row, grid).join(",") + "\n");
         }
     }
@@ -23,9 +23,9 @@ fn fields(row: &Row, grid: &Grid) -> Vec<String> {
     let optional = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:.5}"));
     let found = row.found.as_ref();
     let mut fields = vec![
-        row.seed.to_string(),
-        row.objective.to_owned(),
-        row.strategy.clone(),
+        row.label.seed.to_string(),
+        row.label.objective.to_owned(),
+        row.label.strategy.clone(),
     ];
     fields.push(found.map_or(String::new(), |found| name(&found.setting)));
     fields.push(format!("{:.0}", row.given.goodput));

@@ -1,6 +1,6 @@
 //! What a search is worth: its recommendation against the grid's best, and what it took.
 
-use crate::grid::{GENTLE, Grid};
+use crate::grid::{GENTLE, Grid, streams_max};
 use crate::runs::Outcome;
 use crate::search::Found;
 
@@ -12,9 +12,7 @@ const NOTHING: f64 = 1.0;
 /// One search on one path, scored.
 #[derive(Debug, Clone)]
 pub struct Row {
-    pub seed: u64,
-    pub objective: &'static str,
-    pub strategy: String,
+    pub label: Label,
     pub found: Result<Found, String>,
     /// What the recommended setting gives in long runs; all zero where nothing was recommended.
     pub given: Outcome,
@@ -24,6 +22,8 @@ pub struct Row {
     pub regret_gentle: Option<f64>,
     /// Recommended streams over the fewest that reach 95, 90 and 88 % of the best.
     pub streams_over: [f64; 3],
+    /// Whether more streams are recommended than path and queue hold packets.
+    pub crowded: bool,
     /// Time of the search over what it may take.
     pub time_share: f64,
     /// Delay that the recommended setting adds, seconds.
@@ -46,6 +46,9 @@ pub fn regret(given: f64, best: f64) -> f64 {
 /// Which search is scored.
 #[derive(Debug, Clone)]
 pub struct Label {
+    /// Its path's place among the grids.
+    pub place: usize,
+    /// Its path's seed.
     pub seed: u64,
     pub objective: &'static str,
     pub strategy: String,
@@ -59,11 +62,6 @@ impl Row {
         found: Result<Found, String>,
         given: Option<Outcome>,
     ) -> Self {
-        let Label {
-            seed,
-            objective,
-            strategy,
-        } = label;
         let (lost, given) = (given.is_none(), given.unwrap_or_default());
         let against = |best: f64| {
             if lost {
@@ -78,15 +76,14 @@ impl Row {
         let over = |share| f64::from(streams) / f64::from(grid.fewest(share));
         let allowed = (TIME.1 * grid.path.base_rtt().as_secs_f64()).max(TIME.0);
         Row {
-            seed,
-            objective,
-            strategy,
+            label,
             regret: against(grid.best.outcome.goodput),
             regret_gentle: grid
                 .gentle
                 .as_ref()
                 .map(|cell| against(cell.outcome.goodput)),
             streams_over: SHARES.map(over),
+            crowded: u64::from(streams) > streams_max(&grid.path),
             time_share: found.as_ref().map_or(0.0, |found| found.seconds) / allowed,
             added: grid.added(&given),
             taken: (grid.alone.cross > 0.0).then(|| regret(given.cross, grid.alone.cross)),
@@ -172,6 +169,7 @@ mod tests {
 
     fn label() -> Label {
         Label {
+            place: 0,
             seed: 1,
             objective: "max",
             strategy: "ours".to_owned(),

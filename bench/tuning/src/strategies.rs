@@ -1,49 +1,53 @@
 //! The searches that are compared, by name.
 
-use observe::{StreamCount, Window};
-use tune::{Choice, History, Purpose, Request, Staged, Strategy};
+use tune::baselines::Baseline;
+use tune::{Staged, Strategy};
 
-/// Every search that is known here.
-pub const NAMES: [&str; 4] = ["ours", "default", "fixed-4", "fixed-16"];
+/// A search with its name.
+pub type Named = (String, Box<dyn Strategy + Sync>);
 
-/// The search with this name.
+/// The name of the search that `trunkline tune` makes.
+const OURS: &str = "ours";
+
+/// Ours and all baselines.
+pub fn names() -> Vec<String> {
+    let baselines = Baseline::ALL.map(Baseline::name);
+    [OURS]
+        .into_iter()
+        .chain(baselines)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The searches with these names.
 ///
 /// # Errors
-/// When there is none, with those that there are.
-pub fn named(name: &str) -> Result<Box<dyn Strategy + Sync>, String> {
-    let fixed = |streams| StreamCount::new(streams).map(|streams| Fixed { streams });
-    match name {
-        "ours" => Ok(Box::new(Staged)),
-        "default" => Ok(Box::new(Fixed {
-            streams: StreamCount::ONE,
-        })),
-        _ => {
-            let streams = name.strip_prefix("fixed-").and_then(|n| n.parse().ok());
-            let found = streams.and_then(|streams| fixed(streams).ok());
-            let found =
-                found.ok_or_else(|| format!("`{name}` is not one of {}", NAMES.join(", ")))?;
-            Ok(Box::new(found))
-        }
-    }
+/// When there is none with one of them.
+pub fn all(names: &[String]) -> Result<Vec<Named>, String> {
+    let named = |name: &String| Ok((name.clone(), named(name)?));
+    names.iter().map(named).collect()
 }
 
-/// One sample of a fixed setting, recommended whatever it shows.
-struct Fixed {
-    streams: StreamCount,
+fn named(name: &str) -> Result<Box<dyn Strategy + Sync>, String> {
+    if name == OURS {
+        return Ok(Box::new(Staged));
+    }
+    let wrong = || format!("`{name}` is not one of {}", names().join(", "));
+    let baseline = Baseline::named(name).ok_or_else(wrong)?;
+    Ok(Box::new(baseline))
 }
 
-impl Strategy for Fixed {
-    fn next(&self, history: &History) -> Option<Request> {
-        history.samples.is_empty().then(|| Request {
-            setting: history.setting(self.streams, Window::Auto),
-            plan: history.plan.sample_plan(None),
-            purpose: Purpose::Streams,
-            why: "the setting is fixed".to_owned(),
-        })
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    fn choose(&self, history: &History) -> Option<Choice> {
-        let because = "the setting is fixed".to_owned();
-        (!history.samples.is_empty()).then_some(Choice { sample: 0, because })
+    #[test]
+    fn every_name_is_one_of_a_search_and_others_are_refused() {
+        assert_eq!(all(&names()).unwrap().len(), names().len());
+        let error = all(&["best".to_owned()]).err().unwrap();
+        assert!(
+            error.starts_with("`best` is not one of ours, default"),
+            "{error}"
+        );
     }
 }

@@ -75,7 +75,10 @@ const GENTLE: [Column; 4] = [
     }),
 ];
 
-const HARM: [Column; 3] = [
+const HARM: [Column; 4] = [
+    ("more streams than packets", |rows| {
+        share(rows, |row| row.crowded)
+    }),
     ("added ms", |rows| {
         middle_and_p95(rows, |row| row.added * 1e3)
     }),
@@ -113,7 +116,8 @@ pub fn table(objective: &str, strategies: &[String], rows: &[Row]) -> String {
         "---|".repeat(columns.len() + 1)
     );
     for strategy in strategies {
-        let is_ours = |row: &&Row| row.objective == objective && row.strategy == *strategy;
+        let is_ours =
+            |row: &&Row| row.label.objective == objective && row.label.strategy == *strategy;
         let rows: Vec<&Row> = rows.iter().filter(is_ours).collect();
         let cells: Vec<String> = columns.iter().map(|(_, cell)| cell(&rows)).collect();
         text += &format!("| {strategy} | {} |\n", cells.join(" | "));

@@ -23,7 +23,7 @@ use sim::{RunResult, Scenario, ScenarioError, Work};
 use thiserror::Error;
 use units::Span;
 
-pub use cache::{Cache, CacheError};
+pub use cache::{Cache, CacheError, ENGINE};
 pub use grid::{Grid, RUNS_MAX, SERIES_VALUES_MAX};
 pub use log::{LogError, LogForm, log};
 pub use plan::{Plan, scenario, to_draw};

@@ -1,12 +1,16 @@
 //! A simulated path: packets in virtual time, reproducible to the last of them.
+//!
+//! A run that is to keep running stands still between two observations: virtual time passes only while
+//! somebody looks on.
 
 mod buffers;
 mod readings;
 mod run;
+mod stage;
 
 use observe::{
     Direction, Fault, HostLimits, Observation, SamplePlan, Setting, Target, TargetError,
-    TargetInfo, TargetKind, Watch,
+    TargetInfo, TargetKind, Then, Watch,
 };
 use path::PathSpec;
 use sim::{Scenario, Variant};
@@ -15,6 +19,7 @@ use units::Bytes;
 use crate::BUFFER_MAX;
 use buffers::StreamBuffers;
 use run::Run;
+use stage::Stage;
 
 /// IP and TCP headers without options: what `TCP_MAXSEG` leaves of a packet.
 const HEADERS: u16 = 40;
@@ -25,6 +30,8 @@ pub struct SimulatedPath {
     path: PathSpec,
     seed: u64,
     runs: u64,
+    /// The run whose streams were left sending.
+    kept: Option<Run>,
 }
 
 impl SimulatedPath {
@@ -34,6 +41,7 @@ impl SimulatedPath {
             path: path.clone(),
             seed,
             runs: 0,
+            kept: None,
         }
     }
 
@@ -75,6 +83,13 @@ impl SimulatedPath {
         scenario.seed = seed_of_run(self.seed, self.runs);
         self.runs += 1;
         Ok(scenario)
+    }
+
+    /// A run from its beginning.
+    fn begin(&mut self, setting: &Setting, plan: &SamplePlan) -> Result<Run, TargetError> {
+        let scenario = self.next_scenario(setting)?;
+        let buffers = buffers_of(setting, &scenario);
+        Run::new(scenario, buffers, setting, plan)
     }
 
     fn unbounded(&self, setting: &Setting) -> Result<Scenario, TargetError> {
@@ -136,7 +151,7 @@ impl Target for SimulatedPath {
                 send_auto_max: hosts.send_buffer_max,
                 receive_auto_max: hosts.receive_buffer_max,
             }),
-            congestion: vec![hosts.congestion.clone()],
+            congestion: congestion_controls(&hosts.congestion),
         }
     }
 
@@ -147,10 +162,29 @@ impl Target for SimulatedPath {
         watch: &mut dyn Watch,
     ) -> Result<Observation, TargetError> {
         let setting = self.complete(setting);
-        let scenario = self.next_scenario(&setting)?;
-        let buffers = buffers_of(&setting, &scenario);
-        Run::new(scenario, buffers, &setting, plan, watch)?.observe()
+        let kept = self.kept.take();
+        let mut run = match kept.and_then(|run| run.grown(&setting, plan)) {
+            Some(grown) => grown,
+            None => self.begin(&setting, plan)?,
+        };
+        let observation = Stage::of(&mut run, plan, watch).observe()?;
+        self.kept = (plan.then == Then::KeepRunning).then_some(run);
+        Ok(observation)
     }
+
+    fn stop(&mut self) {
+        self.kept = None;
+    }
+}
+
+/// The path's own first, then the others that a Linux host would have under these names.
+fn congestion_controls(own: &str) -> Vec<String> {
+    let others = Variant::KERNEL_NAMES.into_iter();
+    let others = others.filter(|name| *name != own);
+    std::iter::once(own)
+        .chain(others)
+        .map(str::to_owned)
+        .collect()
 }
 
 fn buffers_of(setting: &Setting, scenario: &Scenario) -> StreamBuffers {
@@ -179,10 +213,14 @@ fn seed_of_run(seed: u64, run: u64) -> u64 {
 }
 
 fn refusal(what: String, hint: String) -> TargetError {
+    failure(Fault::Request, what, Some(hint))
+}
+
+fn failure(fault: Fault, what: String, hint: Option<String>) -> TargetError {
     TargetError {
-        fault: Fault::Request,
+        fault,
         what,
-        hint: Some(hint),
+        hint,
         source: None,
     }
 }

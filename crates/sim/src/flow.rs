@@ -43,6 +43,10 @@ pub(crate) struct Flows {
     pub cards: Vec<Card>,
     /// Places of transfers that are over.
     free: Vec<u32>,
+    /// Streams that ran from the beginning: their places are their numbers.
+    pub begun: usize,
+    /// Places of the streams that joined later.
+    pub joined: Vec<u32>,
     /// What the streams of an ensemble have in common; `None` of any other variant. Cross traffic
     /// has no part in it.
     pub common: Option<Common>,
@@ -54,6 +58,14 @@ impl Flows {
         self.receivers.push(Receiver::new());
         self.cards.push(card);
         self.cards.len() as u32 - 1
+    }
+
+    /// The place of a stream by its number.
+    pub(crate) fn place(&self, stream: usize) -> usize {
+        let joined = stream
+            .checked_sub(self.begun)
+            .and_then(|later| self.joined.get(later));
+        joined.map_or(stream, |place| *place as usize)
     }
 
     /// Fetches the state of one end of a flow into the cache.

@@ -27,7 +27,8 @@
 //!
 //! Reading order: [`Scenario`] and [`RunResult`]; `simulation.rs` for the loop of events; `network.rs` for what
 //! lies between hosts; `receiver.rs`, `sender.rs` and `scoreboard.rs` for TCP; `control.rs` and the folder
-//! beside it for congestion control; `traffic.rs` for others' traffic; `measure.rs` for what is counted.
+//! beside it for congestion control; `traffic.rs` for others' traffic; `measure.rs` for what is counted; `join.rs` for runs
+//! that grow.
 
 mod bits;
 mod check;
@@ -35,6 +36,7 @@ mod control;
 mod events;
 mod flow;
 mod held_back;
+mod join;
 mod measure;
 mod network;
 mod pacer;

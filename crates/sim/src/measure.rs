@@ -59,10 +59,11 @@ struct FlowStanding {
 impl Standing {
     fn of(measure: &Measure, flows: &Flows, network: &mut Network, at: Time) -> Self {
         let streams = 0..measure.completed.len();
-        let flow = |index: usize| {
-            let sender = &flows.senders[index];
+        let flow = |stream: usize| {
+            let place = flows.place(stream);
+            let sender = &flows.senders[place];
             FlowStanding {
-                acknowledged: flows.cards[index].payload(sender.acknowledged(), measure.payload),
+                acknowledged: flows.cards[place].payload(sender.acknowledged(), measure.payload),
                 retransmitted: sender.tally().retransmitted,
                 timeouts: sender.tally().timeouts,
             }
@@ -110,6 +111,13 @@ impl Measure {
         self.completed[flow as usize] = Some(now);
     }
 
+    /// So many streams join.
+    pub(crate) fn on_joined(&mut self, count: u32) {
+        let streams = self.completed.len() + count as usize;
+        self.completed.resize(streams, None);
+        self.at_warm.flows.resize(streams, FlowStanding::default());
+    }
+
     /// Cross traffic of `group` delivered so many bytes.
     #[inline]
     pub(crate) fn on_cross_delivered(&mut self, group: u16, payload: u32) {
@@ -143,8 +151,9 @@ impl Measure {
 
     pub(crate) fn sample(&mut self, flows: &Flows, network: &mut Network, now: Time) {
         let streams = self.completed.len();
-        let windows = flows.senders[..streams].iter();
-        let ends = windows.clone().zip(&flows.cards);
+        let places = (0..streams).map(|stream| flows.place(stream));
+        let windows = places.clone().map(|place| &flows.senders[place]);
+        let ends = windows.clone().zip(places.map(|place| &flows.cards[place]));
         let payload = ends.map(|(sender, card)| card.payload(sender.acknowledged(), self.payload));
         let cross: u64 = self.cross.iter().map(|cross| cross.payload).sum();
         let acknowledged = payload.sum();

@@ -63,6 +63,16 @@ impl Receiver {
         self.next
     }
 
+    /// One beyond the highest segment that has arrived, and how many below it have not.
+    pub(crate) fn reached(&self) -> (u32, u32) {
+        if !self.has_gap {
+            return (self.next, 0);
+        }
+        let top = self.beyond.top;
+        let held = self.beyond.held.count_range(self.next, top);
+        (top, top - self.next - held)
+    }
+
     /// A segment arrives. RFC 5681 section 4.2: every second one is acknowledged, and each one that is
     /// out of order or fills a hole.
     pub(crate) fn on_data(&mut self, packet: &Packet, patience: Option<Span>) -> Reply {
@@ -233,6 +243,15 @@ mod tests {
         let told = answer(&mut receiver);
         assert_eq!(told.number, 4);
         assert_eq!(told.sacked(), [Block { start: 5, end: 6 }]);
+    }
+
+    #[test]
+    fn what_is_missing_is_told_with_how_far_it_has_come() {
+        assert_eq!(after(&[0, 1]).0.reached(), (2, 0));
+        // 1 and 4 are missing below 6.
+        assert_eq!(after(&[0, 2, 3, 5]).0.reached(), (6, 2));
+        assert_eq!(after(&[0, 2, 3, 5, 1]).0.reached(), (6, 1));
+        assert_eq!(after(&[0, 2, 1]).0.reached(), (3, 0));
     }
 
     #[test]

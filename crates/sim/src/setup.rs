@@ -94,6 +94,7 @@ pub(crate) fn flows(scenario: &Scenario, timers: &mut Timers) -> Flows {
         let flow = flows.add(sender, share.card(scenario));
         timers.set(starts.next() + scenario.idle, Alarm::Start(flow));
     }
+    flows.begun = flows.cards.len();
     for (index, cross) in scenario.path.cross.iter().enumerate() {
         let group = index as u16 + 1;
         if let CrossTraffic::Streams { streams, window } = cross.traffic {
@@ -105,6 +106,35 @@ pub(crate) fn flows(scenario: &Scenario, timers: &mut Timers) -> Flows {
         }
     }
     flows
+}
+
+/// The last `count` of the scenario's streams join those that run, from `now` on.
+pub(crate) fn join(
+    scenario: &Scenario,
+    count: u32,
+    now: Time,
+    flows: &mut Flows,
+    timers: &mut Timers,
+) {
+    let first = scenario.streams - count;
+    let mut starts = StartTimes::joining(scenario, first);
+    let rules = Arc::new(rules(&scenario.tcp, scenario.pacing));
+    for stream in first..scenario.streams {
+        let share = Share::of(scenario, stream);
+        // Cross traffic that is there from the beginning has a number among the flows too.
+        let number = flows.cards.len() as u32;
+        let sender = Sender::new(
+            scenario.variant,
+            Arc::clone(&rules),
+            &facts(scenario, scenario.streams, number),
+            scenario.outstanding_max(),
+            share.segments,
+        );
+        let flow = flows.add(sender, share.card(scenario));
+        flows.joined.push(flow);
+        let due = starts.next() + now.since(Time::ZERO);
+        timers.set(due, Alarm::Start(flow));
+    }
 }
 
 /// How a group of cross traffic finds its rate: as it says, or as the hosts do; `None` of what is not
@@ -278,6 +308,15 @@ impl StartTimes {
         StartTimes {
             within: tcp.start_within,
             source,
+        }
+    }
+
+    /// Of the streams that join, the first of them with number `first`.
+    fn joining(scenario: &Scenario, first: u32) -> Self {
+        let random = generator(scenario.seed, Purpose::Starts, first.into());
+        StartTimes {
+            within: scenario.tcp.start_within,
+            source: StartSource::Seeded(random),
         }
     }
 

@@ -23,17 +23,17 @@ pub struct Simulation {
     pub(crate) scenario: Scenario,
     pub(crate) terms: Terms,
     network: Network,
-    timers: Timers,
+    pub(crate) timers: Timers,
     pub(crate) flows: Flows,
     pub(crate) probes: Vec<Probe>,
     sources: Vec<Source>,
     jitter: Pcg64,
     events: Option<Vec<Event>>,
-    measure: Measure,
+    pub(crate) measure: Measure,
     now: Time,
-    end: Time,
+    pub(crate) end: Time,
     /// Streams that have something left to carry.
-    unfinished: u32,
+    pub(crate) unfinished: u32,
     handled: u64,
 }
 

@@ -11,6 +11,9 @@ pub struct StreamState {
     pub acknowledged: Bytes,
     /// Payload that had reached the receiver in order.
     pub delivered: Bytes,
+    /// Payload that had reached the receiver, in order or not, each byte once. A sender hears of it half a
+    /// round trip later, and only with selective acknowledgements.
+    pub arrived: Bytes,
     /// Payload that was sent, repeats included.
     pub sent: Bytes,
     /// Payload that was not sent yet; `None` when there is no end of it.
@@ -58,18 +61,21 @@ impl Simulation {
     /// assert!(stream.window_limited.as_secs_f64() > 9.0);
     /// ```
     pub fn stream(&self, index: u32) -> Option<StreamState> {
-        let flow = index as usize;
         if index >= self.scenario.streams {
             return None;
         }
+        let flow = self.flows.place(index as usize);
         let (sender, receiver) = (&self.flows.senders[flow], &self.flows.receivers[flow]);
         let (busy, window_limited) = sender.held_back(self.now());
+        let (top, missing) = receiver.reached();
         let window = sender.window();
         let segment = self.scenario.segment();
         let payload = |segments| self.flows.cards[flow].payload(segments, segment);
         Some(StreamState {
             acknowledged: payload(sender.acknowledged()),
             delivered: payload(receiver.in_order()),
+            // What is missing below another segment is full.
+            arrived: payload(top) - segment.times(missing.into()),
             sent: payload(sender.sent()) + segment.times(sender.tally().retransmitted),
             unsent: sender
                 .limit()
@@ -118,6 +124,30 @@ mod tests {
             assert!(stream.busy < Span::from_millis(45), "{:?}", stream.busy);
         }
         assert_eq!(simulation.stream(2), None);
+    }
+
+    #[test]
+    fn what_waits_behind_a_hole_has_arrived() {
+        let mut scenario = scenario("lossy-wifi");
+        scenario.work = Work::PerStream(Bytes::new(5_000_001));
+        let mut simulation = Simulation::new(&scenario).unwrap();
+        let (mut before, mut waited) = (Bytes::ZERO, 0);
+        while !simulation.advance(simulation.now() + Span::from_millis(5)) {
+            let state = simulation.stream(0).unwrap();
+            assert!(
+                before <= state.arrived && state.delivered <= state.arrived,
+                "{state:?}"
+            );
+            assert!(state.arrived <= state.sent && state.arrived <= Bytes::new(5_000_001));
+            before = state.arrived;
+            waited += u32::from(state.arrived > state.delivered);
+        }
+        assert!(waited > 10, "{waited}");
+        let state = simulation.stream(0).unwrap();
+        assert_eq!(
+            (state.arrived, state.delivered),
+            (Bytes::new(5_000_001), Bytes::new(5_000_001))
+        );
     }
 
     #[test]

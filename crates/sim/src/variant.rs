@@ -74,6 +74,16 @@ impl Variant {
         Variant::Ensemble,
     ];
 
+    /// The names of Linux's congestion controls that are simulated, see [`Variant::of_kernel`].
+    ///
+    /// ```
+    /// use sim::Variant;
+    /// assert!(Variant::KERNEL_NAMES.iter().all(|name| Variant::of_kernel(name).is_some()));
+    /// assert!(!Variant::KERNEL_NAMES.contains(&"newreno"));
+    /// ```
+    pub const KERNEL_NAMES: [&'static str; 6] =
+        ["cubic", "reno", "bbr", "vegas", "highspeed", "scalable"];
+
     /// The name under which users give it.
     pub const fn name(self) -> &'static str {
         match self {

@@ -62,10 +62,10 @@ pub(crate) fn rungs(history: &History) -> Vec<&Sample> {
 
 /// Whether more streams need no further look.
 fn has_ended(history: &History, rungs: &[&Sample]) -> bool {
-    let queue = rungs.last().is_some_and(|last| history.queue_stands(last));
+    let full = rungs.last().is_some_and(|last| history.is_full(last));
     match brought_little(rungs) {
         0 => is_enough(history, rungs),
-        count => queue || count >= LEVEL_RUNGS,
+        count => full || count >= LEVEL_RUNGS,
     }
 }
 

@@ -6,8 +6,8 @@
 //! a longer look. At most two such samples are taken, and only where the other samples leave
 //! the question open.
 //!
-//! Asked for once more streams than one were sampled: a pace just below the highest rate seen lies
-//! above what the default stream carries and below what the path does.
+//! Asked for once something else was sampled, mostly more streams: a pace just below the highest rate
+//! seen then lies above what the default stream carries and below what the path does.
 //!
 //! Left out: a second look at anything but the default stream.
 //!
@@ -33,8 +33,7 @@ const SAMPLES_MAX: usize = 2;
 /// The next sample that would tell causes of the default stream's limit apart.
 pub(crate) fn explain(history: &History) -> Option<Request> {
     let default = default(history)?;
-    let more_streams = |sample: &Sample| sample.streams() > StreamCount::ONE;
-    let known = history.samples.iter().any(more_streams);
+    let known = history.samples.len() > 1;
     let room = history.taken_for(Purpose::Explain).len() < SAMPLES_MAX;
     let verdict = (known && room).then(|| history.verdict(default))?;
     let names = |limit| verdict.limit == limit || verdict.or.contains(&limit);

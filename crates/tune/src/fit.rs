@@ -10,6 +10,7 @@ use observe::Window;
 use units::Bytes;
 
 use crate::choose::choose;
+use crate::climb;
 use crate::history::{History, main_direction};
 use crate::plan::{Axis, Objective};
 use crate::strategy::Request;
@@ -24,10 +25,10 @@ const WINDOW_MIN: Bytes = Bytes::from_kib(16);
 const ROOM_PERCENT: u64 = 105;
 /// The next window is this much smaller when a fitted one still fills the queue, in hundredths.
 const SHRINK_PERCENT: u64 = 70;
-/// Several streams that lose this much together, and this many times what one loses alone, overflow the
-/// queue themselves.
+/// Streams that lose this much, and carry less than this share of what fewer did, overflow the queue
+/// themselves: under random loss more streams carry more.
 const LOSS_NOTABLE: f64 = 1e-3;
-const SELF_INFLICTED: f64 = 2.0;
+const FALLEN: f64 = 0.9;
 
 /// Windows that add up to what the path holds, at the streams that would be recommended now.
 pub(crate) fn fitting(history: &History) -> Option<Request> {
@@ -54,7 +55,7 @@ fn first(history: &History) -> Option<Request> {
         true => history
             .queue_stands(chosen)
             .then(|| "a queue stands when windows grow freely".to_owned())?,
-        false => overflow(history, chosen)?,
+        false => overflow(history)?,
     };
     let streams = chosen.streams();
     let product = history.product()?.times(ROOM_PERCENT).get() / 100;
@@ -62,16 +63,16 @@ fn first(history: &History) -> Option<Request> {
     request(history, chosen, window, reason)
 }
 
-/// Why the streams' own growth is taken to lose their packets, where it is.
-fn overflow(history: &History, chosen: &Sample) -> Option<String> {
-    let alone = history
-        .samples
-        .first()?
+/// Why the streams' own growth is taken to lose their packets: more of them carried less.
+fn overflow(history: &History) -> Option<String> {
+    let rungs = climb::rungs(history);
+    let best = rungs.iter().map(|sample| sample.rate()).max()?.as_f64();
+    let last = rungs.last()?;
+    let lost = last
         .retransmitted_share()
-        .unwrap_or(0.0);
-    let lost = chosen.retransmitted_share()?;
-    let own = lost > LOSS_NOTABLE && lost > SELF_INFLICTED * alone;
-    own.then(|| format!("streams left to grow lose {:.1} % together", lost * 100.0))
+        .filter(|lost| *lost > LOSS_NOTABLE)?;
+    let fell = last.rate().as_f64() < FALLEN * best;
+    fell.then(|| format!("streams left to grow lose {:.1} % together", lost * 100.0))
 }
 
 /// A smaller window yet, where the objective minds the queue that still stands.

@@ -9,6 +9,19 @@ use crate::plan::{Axis, TunePlan};
 use crate::tuning::{Cost, Purpose, Sample};
 use crate::windows;
 
+/// Retransmitted share from which on several streams are taken to overflow a queue together ...
+const OVERLOAD: f64 = 3e-3;
+/// ... where it is this many times what one stream loses.
+const OVERLOAD_FACTOR: f64 = 5.0;
+
+/// An idle round trip is longer than the shortest one by this share, and this time, where others keep a
+/// queue on the path.
+const OTHERS_SHARE: f64 = 0.05;
+const OTHERS_MIN: Span = Span::from_micros(500);
+
+/// A sample leaves time for so many of its length, itself included: a climb has four or five rungs.
+const SAMPLES_AHEAD: u64 = 4;
+
 /// Round trips that a run needs before its streams send: the handshakes of control and data.
 const CONNECTING: u64 = 3;
 
@@ -138,20 +151,34 @@ impl History {
         share.is_some()
     }
 
-    /// Whether a sample alone filled the path: a queue stood beside it, and none did on the idle path, so
-    /// nobody else's traffic made it.
+    /// Whether a sample filled a path that others leave alone: it added a standing queue, or where the
+    /// queue is too short to stand, lost far more packets than one stream does.
     pub fn is_full(&self, sample: &Sample) -> bool {
-        self.queue_stands(sample) && !self.others_queue()
+        !self.others_queue() && (self.adds_queue(sample) || self.overloads(sample))
     }
 
-    /// Whether a queue stands on the path before anything is sent: others fill it.
-    pub fn others_queue(&self) -> bool {
-        let idle = TcpSummary {
-            rtt: self.rtt_unloaded(),
+    fn adds_queue(&self, sample: &Sample) -> bool {
+        let loaded = TcpSummary {
+            rtt: sample.summary.rtt_loaded,
             ..TcpSummary::default()
         };
-        self.rtt_min()
-            .is_some_and(|empty| idle.standing_queue(empty).is_some())
+        let idle = self.rtt_unloaded();
+        idle.is_some_and(|idle| loaded.standing_queue(idle).is_some())
+    }
+
+    fn overloads(&self, sample: &Sample) -> bool {
+        let alone = self.samples.first().and_then(Sample::retransmitted_share);
+        let lost = sample.retransmitted_share().unwrap_or(0.0);
+        lost > OVERLOAD && lost > OVERLOAD_FACTOR * alone.unwrap_or(0.0)
+    }
+
+    /// Whether the idle path has a queue already: others fill it.
+    fn others_queue(&self) -> bool {
+        let times = self.rtt_unloaded().zip(self.rtt_min());
+        times.is_some_and(|(idle, empty)| {
+            let queueing = idle - empty;
+            queueing > OTHERS_MIN && queueing.as_secs_f64() > OTHERS_SHARE * empty.as_secs_f64()
+        })
     }
 
     /// Whether a sample was long enough for windows to fall and grow back many times.
@@ -195,11 +222,17 @@ impl History {
         }
     }
 
-    /// How the next sample is taken, cut to what the budget leaves; `None` when that is too little to
-    /// tell anything.
+    /// How the next sample is taken: no longer than a share of what the budget leaves, so that others
+    /// can follow. `None` when too little is left to tell anything.
     pub fn sample_plan(&self) -> Option<SamplePlan> {
-        let rtt = self.rtt_for_sampling().filter(|_| !self.samples.is_empty());
-        self.within_budget(self.plan.sample_plan(rtt))
+        if self.samples.is_empty() {
+            return Some(self.plan.sample_plan(None));
+        }
+        let rtt = self.rtt_for_sampling();
+        let share = Span::from_nanos(self.time_left().as_nanos() / SAMPLES_AHEAD);
+        let most = share.max(self.plan.sample_time_min(rtt));
+        let plan = self.plan.sample_plan(rtt);
+        self.within_budget(shortened(plan, most))
     }
 
     /// The same for a long look: all of its time, without an early end.
@@ -208,19 +241,10 @@ impl History {
     }
 
     fn within_budget(&self, plan: SamplePlan) -> Option<SamplePlan> {
-        let Amount::Time(wanted) = plan.amount else {
-            return Some(plan);
-        };
-        if self.samples.is_empty() {
-            return Some(plan);
-        }
         let left = self.time_left();
         let least = self.plan.sample_time_min(self.rtt_for_sampling());
         let room = self.samples.len() < self.plan.budget.samples && left >= least;
-        room.then(|| SamplePlan {
-            amount: Amount::Time(wanted.min(left)),
-            ..plan
-        })
+        room.then(|| shortened(plan, left))
     }
 
     /// Sending time that the budget still allows, in seconds and in bytes at the highest rate seen.
@@ -254,6 +278,14 @@ impl History {
     pub fn verdict(&self, sample: &Sample) -> Verdict {
         diagnose(&sample.summary, &explain::context(self, sample))
     }
+}
+
+fn shortened(plan: SamplePlan, most: Span) -> SamplePlan {
+    let amount = match plan.amount {
+        Amount::Time(wanted) => Amount::Time(wanted.min(most)),
+        other => other,
+    };
+    SamplePlan { amount, ..plan }
 }
 
 /// The main direction's figures of a sample, where it has one.

@@ -14,6 +14,7 @@
 
 pub mod advice;
 mod alternatives;
+pub mod baselines;
 mod choose;
 mod climb;
 mod confirm;

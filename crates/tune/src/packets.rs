@@ -32,7 +32,7 @@ pub(crate) fn streams_max(history: &History) -> StreamCount {
 fn room(history: &History) -> Option<u64> {
     let seen = on_the_way(history)?;
     let full = history.samples.iter().any(|sample| history.is_full(sample));
-    Some(if full { seen } else { seen * ROOM })
+    Some(if full { seen } else { (seen + 1) * ROOM + 1 })
 }
 
 /// The most packets that any sample had between its ends: its rate times its loaded round trip.

@@ -12,7 +12,7 @@ use thiserror::Error;
 use super::{Ran, entry};
 
 /// Digest of the sources that decide what a simulation shows; see `build.rs`.
-const ENGINE: &str = env!("TRUNKLINE_ENGINE");
+pub const ENGINE: &str = env!("TRUNKLINE_ENGINE");
 
 /// A folder of finished runs.
 ///

@@ -12,18 +12,33 @@ pub(super) struct Readings {
     progress: Ladder<Progress>,
     tcp: Ladder<TcpSample>,
     latest: Progress,
+    /// How the stream stood when the readings began: what is counted is what came since.
+    begun: StreamState,
 }
 
 impl Readings {
-    /// Keeps at most `bound` readings of each kind.
-    pub fn new(bound: usize) -> Self {
+    /// Keeps at most `bound` readings of each kind, of a stream that stands as `begun` says.
+    pub fn new(bound: usize, begun: &StreamState) -> Self {
         Readings {
             progress: Ladder::new(bound),
             tcp: Ladder::new(bound),
             latest: Progress {
                 at: Time::ZERO,
-                bytes: Bytes::ZERO,
+                bytes: begun.acknowledged,
             },
+            begun: *begun,
+        }
+    }
+
+    /// Bytes delivered since the readings began.
+    pub fn delivered(&self, state: &StreamState) -> Bytes {
+        state.delivered - self.begun.delivered
+    }
+
+    fn progress(&self, at: Time, state: &StreamState) -> Progress {
+        Progress {
+            at,
+            bytes: self.delivered(state),
         }
     }
 
@@ -31,7 +46,7 @@ impl Readings {
     pub fn add(&mut self, at: Time, state: &StreamState, buffers: &StreamBuffers) {
         let sample = self.sample(at, state, buffers);
         self.tcp.offer(sample);
-        self.progress.offer(progress(at, state));
+        self.progress.offer(self.progress(at, state));
     }
 
     /// The last one, unless it was taken already.
@@ -41,7 +56,7 @@ impl Readings {
         }
         let sample = self.sample(at, state, buffers);
         self.tcp.close(sample);
-        self.progress.close(progress(at, state));
+        self.progress.close(self.progress(at, state));
     }
 
     fn sample(&mut self, at: Time, state: &StreamState, buffers: &StreamBuffers) -> TcpSample {
@@ -69,6 +84,7 @@ impl Readings {
         state: &StreamState,
         buffers: &StreamBuffers,
     ) -> Stream {
+        let total = self.delivered(state);
         Stream {
             number,
             direction,
@@ -77,19 +93,12 @@ impl Readings {
             delivery: Delivery {
                 counted: Counted::ByReceiver,
                 progress: self.progress.kept().to_vec(),
-                receiver_total: Some(state.delivered),
+                receiver_total: Some(total),
             },
             tcp: self.tcp.kept().to_vec(),
-            retransmits: Some(state.retransmitted),
+            retransmits: Some(state.retransmitted - self.begun.retransmitted),
             thread_cpu: None,
         }
-    }
-}
-
-fn progress(at: Time, state: &StreamState) -> Progress {
-    Progress {
-        at,
-        bytes: state.delivered,
     }
 }
 
@@ -108,6 +117,7 @@ fn tcp_sample(at: Time, state: &StreamState, buffers: &StreamBuffers) -> TcpSamp
         unacked_segments: Some(state.outstanding),
         peer_window: Some(buffers.receive_window),
         bytes_acked: Some(state.acknowledged),
+        bytes_arrived: Some(state.arrived),
         bytes_sent: Some(state.sent),
         bytes_retransmitted: Some(state.segment.times(state.retransmitted)),
         retransmits: u32::try_from(state.retransmitted).ok(),

@@ -325,3 +325,5 @@ fn cross_traffic_takes_its_share_from_the_beginning() {
     let idle = observation.round_trips.unloaded.unwrap().mean().unwrap();
     assert!(idle > Span::from_millis(15), "{idle}");
 }
+
+mod growth;

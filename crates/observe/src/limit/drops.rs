@@ -6,7 +6,7 @@
 
 use super::evidence::Evidence;
 use super::words::percent;
-use super::{Limit, Paced, Verdict};
+use super::{Limit, Verdict};
 
 /// Retransmissions above this share count as the cause without a look at Mathis's formula, and
 /// below it only when that formula gives a rate like the one seen.
@@ -17,9 +17,13 @@ const PACING_CURES: f64 = 5.0;
 const PACING_HELPS: f64 = 2.0;
 /// Pacing that carries this much more without any loss cured what it was used against.
 const PACING_GAINS: f64 = 1.2;
-/// Fewer losses than this say nothing if they are not seen again: by chance that happens in 5 % of all
-/// cases (Poisson, exp(-3)).
-const EXPECTED_MIN: f64 = 3.0;
+/// Fewer losses than this say nothing if a fifth of them is seen again: of five, that or less comes by
+/// chance in 4 % of all cases (Poisson).
+const EXPECTED_MIN: f64 = 5.0;
+/// Losses in excess of what the rate tells by this factor came together.
+const CLUSTER: f64 = 3.0;
+/// A paced stream that loses this many segments does not lose them by bursts.
+const LOST_PACED: u64 = 3;
 /// A stream alone with a short queue keeps this much of the path: Reno falls to half of the pipe and grows
 /// back, three quarters on average, and less where several losses come together. Random loss leaves any
 /// share.
@@ -40,7 +44,23 @@ pub(super) fn loss(evidence: &Evidence<'_>) -> Option<Verdict> {
     }
     let lost = format!("{} of the bytes were sent twice", percent(share));
     let found = reordering(evidence, &lost);
-    Some(found.unwrap_or_else(|| drops(evidence, share, &format!("{lost} and no queue stands"))))
+    Some(found.unwrap_or_else(|| {
+        let verdict = drops(evidence, share, &format!("{lost} and no queue stands"));
+        beside_others(evidence, verdict)
+    }))
+}
+
+/// Where others send, their full queue may drop what ours lose, and may never empty while we look.
+fn beside_others(evidence: &Evidence<'_>, mut verdict: Verdict) -> Verdict {
+    if let Some(waited) = evidence.waited_before() {
+        verdict.or.push(Limit::Link);
+        verdict.because = format!(
+            "{}; packets waited {} before a stream of ours was sent, so others may fill the link",
+            verdict.because,
+            waited.human()
+        );
+    }
+    verdict
 }
 
 fn reordering(evidence: &Evidence<'_>, lost: &str) -> Option<Verdict> {
@@ -57,13 +77,13 @@ fn reordering(evidence: &Evidence<'_>, lost: &str) -> Option<Verdict> {
 }
 
 fn drops(evidence: &Evidence<'_>, share: f64, lost: &str) -> Verdict {
-    let by_pacing = || told_by_pacing(share, &evidence.context.paced?, lost);
+    let by_pacing = || told_by_pacing(evidence, share, lost);
     deep_queue(evidence, lost)
         .or_else(by_pacing)
         .unwrap_or_else(|| undecided(evidence, lost))
 }
 
-/// A queue that has held half a round trip of packets is not too short for one stream's bursts.
+/// A queue that has held so much is not too short for one stream's bursts.
 fn deep_queue(evidence: &Evidence<'_>, lost: &str) -> Option<Verdict> {
     let queue = evidence
         .context
@@ -76,26 +96,31 @@ fn deep_queue(evidence: &Evidence<'_>, lost: &str) -> Option<Verdict> {
     Some(Verdict::of(Limit::Loss, because))
 }
 
-/// `None` where the paced run was too short to meet a loss.
-fn told_by_pacing(share: f64, paced: &Paced, lost: &str) -> Option<Verdict> {
+/// What a paced run says; `None` where it was too short to meet the losses of the other one.
+///
+/// A run's own losses may have come together, as those of an overflow in slow start do. What its rate tells
+/// of them bounds what the paced run is held against.
+fn told_by_pacing(evidence: &Evidence<'_>, share: f64, lost: &str) -> Option<Verdict> {
+    let paced = evidence.context.paced?;
     let left = paced.retransmitted_share?;
-    let expected = paced
-        .retransmits
-        .map(|seen| expected(seen, left, share, paced));
+    let usual = evidence
+        .loss_for_rate()
+        .map_or(share, |usual| share.min(CLUSTER * usual));
+    if paced
+        .segments
+        .is_some_and(|sent| sent * usual < EXPECTED_MIN)
+        && left < share
+    {
+        return None;
+    }
     let left_percent = percent(left);
-    if left * PACING_CURES < share {
-        if expected
-            .flatten()
-            .is_some_and(|expected| expected < EXPECTED_MIN)
-        {
-            return None;
-        }
+    if left * PACING_CURES < usual {
         let because = format!(
             "{lost}; paced it is {left_percent}: bursts overflow a queue too short for them"
         );
         return Some(Verdict::of(Limit::ShallowQueue, because));
     }
-    if left * PACING_HELPS >= share {
+    if left * PACING_HELPS >= usual {
         let because = format!("{lost}; pacing leaves {left_percent}: packets are lost at random");
         return Some(Verdict::of(Limit::Loss, because));
     }
@@ -103,16 +128,6 @@ fn told_by_pacing(share: f64, paced: &Paced, lost: &str) -> Option<Verdict> {
         "{lost}; paced it is {left_percent}, so bursts overflow a short queue, or chance helped"
     );
     Some(Verdict::of(Limit::ShallowQueue, because).or(&[Limit::Loss]))
-}
-
-/// Segments that the paced run would have sent again at the share of the other one; `None` where nobody
-/// knows how many it sent.
-fn expected(seen: u64, left: f64, share: f64, paced: &Paced) -> Option<f64> {
-    match (left > 0.0, paced.segments) {
-        (_, Some(segments)) => Some(segments * share),
-        (true, None) => Some(seen as f64 / left * share),
-        (false, None) => None,
-    }
 }
 
 /// Without a paced run that tells: the depth of the queue and how the streams scale lean one way, and the
@@ -163,23 +178,39 @@ pub(super) fn early_loss(evidence: &Evidence<'_>) -> Option<Verdict> {
 }
 
 /// Random loss would have struck again, if it is what holds the stream back and the run was long enough.
+/// A queue that is deep enough lets the window come back, and then the link is full.
 fn cut_early(evidence: &Evidence<'_>, because: String) -> Verdict {
-    let no_random_loss = evidence.excludes_random_loss();
-    let cured = evidence.context.paced.is_some_and(|paced| {
-        paced.retransmits_total == Some(0)
-            && paced.goodput.as_f64() >= PACING_GAINS * evidence.goodput().as_f64()
-    });
-    let deep = evidence.queue_is_deep();
-    match (deep, cured || no_random_loss || evidence.queue_is_short()) {
-        (true, _) if no_random_loss => Verdict::of(Limit::TooShort, because).or(&[Limit::Link]),
-        (true, _) => Verdict::of(Limit::TooShort, because).or(&[Limit::Loss, Limit::Link]),
-        (false, true) if no_random_loss && cured => Verdict::of(Limit::ShallowQueue, because),
-        (false, true) if no_random_loss => {
-            Verdict::of(Limit::ShallowQueue, because).or(&[Limit::TooShort])
-        }
-        (false, true) => {
-            Verdict::of(Limit::ShallowQueue, because).or(&[Limit::Loss, Limit::TooShort])
-        }
-        (false, false) => Verdict::of(Limit::Loss, because).or(&[Limit::ShallowQueue]),
+    if lost_paced(evidence) {
+        let because = format!("{because}; paced it loses packets all the same");
+        return Verdict::of(Limit::Loss, because).or(&[Limit::ShallowQueue]);
     }
+    let struck_no_more = evidence.excludes_random_loss();
+    let cured = cured_by_pacing(evidence);
+    if evidence.queue_is_deep() {
+        let or: &[Limit] = if struck_no_more {
+            &[Limit::Link]
+        } else {
+            &[Limit::Loss, Limit::Link]
+        };
+        return Verdict::of(Limit::TooShort, because).or(or);
+    }
+    if struck_no_more || cured {
+        return Verdict::of(Limit::ShallowQueue, because).or(&[Limit::Link]);
+    }
+    match evidence.queue_is_short() {
+        true => Verdict::of(Limit::ShallowQueue, because).or(&[Limit::Loss, Limit::Link]),
+        false => Verdict::of(Limit::Loss, because).or(&[Limit::ShallowQueue, Limit::Link]),
+    }
+}
+
+fn lost_paced(evidence: &Evidence<'_>) -> bool {
+    let lost = evidence.context.paced.and_then(|paced| paced.retransmits);
+    lost.is_some_and(|lost| lost >= LOST_PACED)
+}
+
+fn cured_by_pacing(evidence: &Evidence<'_>) -> bool {
+    evidence.context.paced.is_some_and(|paced| {
+        let gains = paced.goodput.as_f64() >= PACING_GAINS * evidence.goodput().as_f64();
+        paced.retransmits_total == Some(0) && gains
+    })
 }

@@ -9,15 +9,19 @@ use crate::{DirectionSummary, OtherCount, Summary, TcpSummary};
 
 /// At this share of the best seen, the path and not the streams bounds a run.
 const NEARLY_ALL: f64 = 0.9;
-/// A queue of half a bandwidth-delay product keeps CUBIC's window from emptying the pipe when it falls
-/// by 30 % (a Reno stream needs a whole one).
-const DEEP: f64 = 0.5;
-/// A queue below this share lets every fall of the window empty the pipe.
-const SHORT: f64 = 0.35;
+/// A queue that holds this share of the bandwidth-delay product on average holds more when it is full:
+/// CUBIC's window, which falls by 30 %, needs 0.43 to keep the pipe from emptying.
+const DEEP: f64 = 0.35;
+/// A queue below this share, even while many streams fill it, lets every fall of the window empty the pipe.
+const SHORT: f64 = 0.3;
 /// More streams that lose this much have overflowed the queue, ...
-const OVERFLOW_MIN: f64 = 0.01;
+const OVERFLOW_MIN: f64 = 0.003;
 /// ... when it is this many times what the fewer streams lost: random loss strikes all alike.
 const OVERFLOW_GROWTH: f64 = 3.0;
+/// Waiting beyond this before anybody of ours sends is somebody else's traffic.
+const WAIT_MIN: Span = Span::from_micros(500);
+/// ... and as a share of the round trip.
+const WAIT_SHARE: f64 = 0.02;
 /// Payload of a segment where nobody told: that of Ethernet with time stamps.
 const SEGMENT: f64 = 1448.0;
 
@@ -143,6 +147,25 @@ impl<'a> Evidence<'a> {
         let most = more.fold(0.0, f64::max);
         let overflowed = most > OVERFLOW_MIN && most > OVERFLOW_GROWTH * own;
         overflowed && self.depth().is_some_and(|depth| depth < SHORT)
+    }
+
+    /// The time that packets waited on average before any stream of ours sent, beyond what hosts add.
+    pub fn waited_before(&self) -> Option<Span> {
+        let (idle, empty) = (self.context.rtt_unloaded?, self.rtt_min?);
+        let waited = idle - empty;
+        let share = waited.as_secs_f64() / empty.as_secs_f64();
+        (waited > WAIT_MIN && share > WAIT_SHARE).then_some(waited)
+    }
+
+    /// The loss that goes with the rate of one stream, by Mathis or by CUBIC's formula, whichever is more:
+    /// a window of W segments goes with 1.5 / W^2, and with T (1.0538 / W)^(4/3) (RFC 9438, 5.1).
+    pub fn loss_for_rate(&self) -> Option<f64> {
+        let rtt = self.rtt_min?.as_secs_f64();
+        let segment = self.tcp.mss.map_or(SEGMENT, Bytes::as_f64);
+        let each = self.goodput().as_f64() / 8.0 / self.streams() as f64 / segment;
+        let window = (each * rtt).max(1.0);
+        let cubic = rtt * (1.0538 / window).powf(4.0 / 3.0);
+        Some(cubic.max(1.5 / (window * window)).min(1.0))
     }
 
     /// Whether random loss that leaves a stream this rate would have struck in the steady window, and did

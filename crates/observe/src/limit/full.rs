@@ -13,6 +13,9 @@ const FULL: f64 = 0.9;
 /// A queue that stands although better was seen by more than this: losses empty the pipe in
 /// between, or others fill it.
 const NEARLY_FULL: f64 = 0.75;
+/// A stream that loses so much has a window of 30 segments (Mathis), less than what keeps a pipe full
+/// through each of its falls.
+const OVERFLOWS: f64 = 2e-3;
 /// A policer drops whatever exceeds its rate, and no queue tells the sender before.
 const POLICED_LOSS: f64 = 0.03;
 
@@ -49,18 +52,32 @@ fn flat(evidence: &Evidence<'_>) -> Option<String> {
 /// A full link, and whatever a run of this length cannot exclude: where no queue stands, a stream may
 /// have been lucky to meet no loss, or may have yet to overflow a short queue.
 fn full(evidence: &Evidence<'_>, because: String) -> Verdict {
-    let verdict = Verdict::of(Limit::Link, because);
-    if evidence.standing_queue().is_some() || evidence.is_long() {
-        return verdict;
+    if evidence.standing_queue().is_some() {
+        return Verdict::of(Limit::Link, because);
     }
     let mut or = Vec::new();
-    if !evidence.excludes_random_loss() && evidence.knows_tcp() {
+    if evidence.queue_is_short() {
+        or.push(Limit::ShallowQueue);
+    }
+    if !evidence.is_long() && !evidence.excludes_random_loss() && evidence.knows_tcp() {
         or.push(Limit::Loss);
     }
-    if evidence.queue_is_short() {
-        or.insert(0, Limit::ShallowQueue);
+    match overflows(evidence) {
+        true => short_of_full(because),
+        false => Verdict::of(Limit::Link, because).or(&or),
     }
-    verdict.or(&or)
+}
+
+/// Whether a short queue overflows again and again, with few streams as with many: then more streams
+/// carry no more either.
+fn overflows(evidence: &Evidence<'_>) -> bool {
+    let share = evidence.tcp.retransmitted_share.unwrap_or(0.0);
+    evidence.queue_is_short() && share > OVERFLOWS
+}
+
+fn short_of_full(because: String) -> Verdict {
+    let because = format!("{because}, but its queue is short and overflows all the time");
+    Verdict::of(Limit::ShallowQueue, because).or(&[Limit::Link])
 }
 
 fn policed(evidence: &Evidence<'_>) -> Option<Verdict> {
