@@ -1,3 +1,5 @@
+mod beside;
+
 use units::{Bytes, Rate, Span, Time};
 
 use super::*;
@@ -120,7 +122,7 @@ fn measured() -> Vec<Row> {
             "slow reader",
             [26.2, 1.0, 0.33, 0.0, 0.45, 40.0, 0.6, 0.0],
             ReceiveBuffer,
-            &[],
+            &[SlowReader],
         ),
         row(
             "send buffer",
@@ -361,7 +363,7 @@ fn a_window_that_still_grows_is_not_given_a_cause() {
     let mut summary = summary([12.0, 1.0, 0.0, 0.0, 0.0, 20.5, 0.0, 0.0]);
     summary.directions[0].tcp.congestion_window_growth = Some(0.6);
     let verdict = diagnose(&summary, &Context::default());
-    assert_eq!(verdict.limit, Limit::Unknown);
+    assert_eq!(verdict.limit, Limit::TooShort);
     assert!(verdict.because.contains("too short"), "{}", verdict.because);
 }
 
