@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
 
-.PHONY: demo build test check peers bench bench-sim bench-confusion agreement studies clean
+.PHONY: demo build test check peers bench bench-sim bench-tuning bench-confusion agreement studies clean
 
 demo: build
 	./target/release/trunkline demo
@@ -37,6 +37,10 @@ bench-sim: build
 bench-confusion:
 	$(CARGO) build --release --locked -p trunkline-bench-confusion
 	sh bench/confusion/page.sh > bench/results/confusion-$$(date -u +%F).md
+
+# Every search against the exhaustive best of 300 random paths. The first time takes about an hour of two processors.
+bench-tuning:
+	python3 bench/tuning.py
 
 agreement: build
 	python3 bench/agreement.py

@@ -16,7 +16,7 @@ use crate::strategy::Choice;
 use crate::tuning::Sample;
 
 /// Goodputs that differ by less than this share of the higher one count as equal.
-const EQUAL: f64 = 0.01;
+pub(crate) const EQUAL: f64 = 0.01;
 
 /// A sample that may be recommended.
 #[derive(Debug, Clone, Copy)]
@@ -137,7 +137,7 @@ fn max(candidates: &[Candidate<'_>]) -> Option<Choice> {
 
 fn knee(candidates: &[Candidate<'_>], share: f64) -> Option<Choice> {
     let best = highest(candidates)?;
-    let chosen = smallest_reaching(candidates, share * best.expected)?;
+    let chosen = smallest_reaching(candidates, (1.0 - EQUAL) * share * best.expected)?;
     let percent = share * 100.0;
     let because = match chosen.index == best.index {
         true => {

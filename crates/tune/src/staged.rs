@@ -34,6 +34,7 @@ impl Strategy for Staged {
             windows::larger,
             explain::explain,
             climb::next_rung,
+            knee::above,
             knee::between,
             fit::fitting,
             alternatives::asked,

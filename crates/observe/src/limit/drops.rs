@@ -50,14 +50,16 @@ pub(super) fn loss(evidence: &Evidence<'_>) -> Option<Verdict> {
     }))
 }
 
-/// Where others send, their full queue may drop what ours lose, and may never empty while we look.
+/// Where others send, their full queue drops what ours lose, and may never empty while we look. That is the
+/// likelier cause, and the losses' own stays named beside it.
 fn beside_others(evidence: &Evidence<'_>, mut verdict: Verdict) -> Verdict {
     if let Some(waited) = evidence.waited_before() {
-        verdict.or.push(Limit::Link);
+        verdict.or.insert(0, verdict.limit);
+        verdict.limit = Limit::Link;
         verdict.because = format!(
-            "{}; packets waited {} before a stream of ours was sent, so others may fill the link",
-            verdict.because,
-            waited.human()
+            "packets waited {} before a stream of ours was sent, so others fill the link; if they do not: {}",
+            waited.human(),
+            verdict.because
         );
     }
     verdict
@@ -137,6 +139,12 @@ fn undecided(evidence: &Evidence<'_>, lost: &str) -> Verdict {
     let note = scaling.map(|gain| format!("; twice the streams carry {gain:.1} times as much"));
     let note = note.unwrap_or_default();
     let by_queue = evidence.queue_is_short() && evidence.utilisation() >= KEPT_BY_SHORT_QUEUE;
+    if cured_by_pacing(evidence) {
+        let because = format!(
+            "{lost}; paced it loses none and carries more: bursts overflow a short queue, or chance helped"
+        );
+        return Verdict::of(Limit::ShallowQueue, because).or(&[Limit::Loss]);
+    }
     let by_scaling = scaling.is_some_and(|gain| SHALLOW_GAIN.contains(&gain));
     if by_queue {
         let because = format!(
@@ -194,10 +202,10 @@ fn cut_early(evidence: &Evidence<'_>, because: String) -> Verdict {
         };
         return Verdict::of(Limit::TooShort, because).or(or);
     }
-    if struck_no_more || cured {
+    if struck_no_more {
         return Verdict::of(Limit::ShallowQueue, because).or(&[Limit::Link]);
     }
-    match evidence.queue_is_short() {
+    match cured || evidence.queue_is_short() {
         true => Verdict::of(Limit::ShallowQueue, because).or(&[Limit::Loss, Limit::Link]),
         false => Verdict::of(Limit::Loss, because).or(&[Limit::ShallowQueue, Limit::Link]),
     }

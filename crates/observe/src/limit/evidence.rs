@@ -19,9 +19,9 @@ const OVERFLOW_MIN: f64 = 0.003;
 /// ... when it is this many times what the fewer streams lost: random loss strikes all alike.
 const OVERFLOW_GROWTH: f64 = 3.0;
 /// Waiting beyond this before anybody of ours sends is somebody else's traffic.
-const WAIT_MIN: Span = Span::from_micros(500);
+const WAIT_MIN: Span = Span::from_millis(1);
 /// ... and as a share of the round trip.
-const WAIT_SHARE: f64 = 0.02;
+const WAIT_SHARE: f64 = 0.04;
 /// Payload of a segment where nobody told: that of Ethernet with time stamps.
 const SEGMENT: f64 = 1448.0;
 

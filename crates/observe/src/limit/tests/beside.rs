@@ -177,7 +177,7 @@ fn a_queue_before_anybody_of_ours_sends_is_that_of_others() {
     let (limit, or) = named(&shared, &little);
     assert_eq!(
         (limit, or),
-        (Limit::Loss, vec![Limit::ShallowQueue, Limit::Link])
+        (Limit::Link, vec![Limit::Loss, Limit::ShallowQueue])
     );
 }
 
