@@ -1,15 +1,14 @@
-//! Samples that tell causes apart, and what all samples together say of one.
+//! A sample that tells causes apart, and what all samples together say of one.
 //!
 //! A default stream that loses packets may meet random loss or a queue too short for its bursts. The
 //! same stream paced below the link's rate no longer bursts: random loss stays, a short queue stops
-//! dropping. A window that a loss in slow start has cut, or one that still grows, needs nothing but time:
-//! a longer look. At most two such samples are taken, and only where the other samples leave
-//! the question open.
+//! dropping. It is taken once, and only where the other samples leave the question open.
 //!
 //! Asked for once something else was sampled, mostly more streams: a pace just below the highest rate
 //! seen then lies above what the default stream carries and below what the path does.
 //!
-//! Left out: a second look at anything but the default stream.
+//! Left out: paced looks at anything but the default stream, and a longer look where a window that a
+//! loss in slow start has cut needs nothing but time. There the verdict says so (`too-short`).
 //!
 //! Reading order: [`explain`], then `explain/context.rs`.
 
@@ -27,20 +26,14 @@ use crate::tuning::{Purpose, Sample};
 /// The default stream is paced at this share of the highest goodput seen: below the link's rate, so
 /// that its bursts fit whatever queue there is, and above what it reaches unpaced.
 const PACED_SHARE: f64 = 0.9;
-/// More samples than this are not spent on causes.
-const SAMPLES_MAX: usize = 2;
 
 /// The next sample that would tell causes of the default stream's limit apart.
 pub(crate) fn explain(history: &History) -> Option<Request> {
     let default = default(history)?;
-    let known = history.samples.len() > 1;
-    let room = history.taken_for(Purpose::Explain).len() < SAMPLES_MAX;
-    let verdict = (known && room).then(|| history.verdict(default))?;
+    let verdict = (history.samples.len() > 1).then(|| history.verdict(default))?;
     let names = |limit| verdict.limit == limit || verdict.or.contains(&limit);
-    if names(Limit::Loss) && names(Limit::ShallowQueue) {
-        return paced(history, default);
-    }
-    None
+    let is_open = names(Limit::Loss) && names(Limit::ShallowQueue);
+    is_open.then(|| paced(history, default))?
 }
 
 /// One stream with everything as the host has it: of several samples the one with the longest steady
