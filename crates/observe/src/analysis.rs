@@ -22,6 +22,7 @@ mod steady;
 mod summary;
 mod tcp_window;
 
+pub(crate) use summary::stands;
 pub use summary::{
     DirectionSummary, Goodput, RateInterval, Steadiness, SteadyWindow, StreamGoodput, Summary,
     TcpSummary,

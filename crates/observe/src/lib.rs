@@ -24,7 +24,7 @@ pub use analysis::{
     TcpSummary,
 };
 pub use ladder::Ladder;
-pub use limit::{Context, Limit, Verdict, diagnose};
+pub use limit::{Alternative, Context, Limit, OtherCount, Paced, Verdict, diagnose};
 pub use observation::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Observation, Peer, Progress, Stream,
     StreamDirection, TerminalCpu,

@@ -14,49 +14,91 @@
 //! (a foreign sender) only a comparison of runs remains, and mostly the answer is
 //! [`Limit::Unknown`].
 
+mod buffers;
 mod diagnose;
+mod drops;
 mod evidence;
-mod in_path;
+mod full;
+mod quiet;
 mod words;
 
 pub use diagnose::diagnose;
 
 use std::fmt;
 
-use units::{Bytes, Rate};
+use units::{Bytes, Rate, Span};
+
+use crate::StreamCount;
 
 /// The cause that bounds a run's goodput.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Limit {
     /// The path is full.
     Link,
-    /// Packets lost at random, or dropped by a policer.
+    /// Packets lost at random.
     Loss,
+    /// Packets dropped beyond an agreed rate, without a queue.
+    Policer,
     /// Packets dropped by a queue too short for the sender's bursts.
     ShallowQueue,
-    /// The receiver's buffer, or a receiver that reads too slowly.
+    /// Packets that overtake each other, which TCP takes for loss.
+    Reordering,
+    /// Packets so small that the same losses leave less of the rate.
+    PathMtu,
+    /// Something that holds each stream to one rate, so that streams add up: neither losses nor
+    /// buffers.
+    PerFlow,
+    /// The receiver's buffer.
     ReceiveBuffer,
+    /// A receiving program that reads more slowly than data arrive.
+    SlowReader,
     /// The sender's buffer.
     SendBuffer,
     /// The sending program had nothing to send.
     Application,
     /// A processor of one of the two hosts.
     Host,
+    /// The run ended before the rate had grown to whatever bounds it.
+    TooShort,
     /// The numbers do not tell.
     Unknown,
 }
 
 impl Limit {
+    /// All of them, from the path to the hosts to what nobody knows.
+    pub const ALL: [Limit; 14] = [
+        Limit::Link,
+        Limit::Loss,
+        Limit::Policer,
+        Limit::ShallowQueue,
+        Limit::Reordering,
+        Limit::PathMtu,
+        Limit::PerFlow,
+        Limit::ReceiveBuffer,
+        Limit::SlowReader,
+        Limit::SendBuffer,
+        Limit::Application,
+        Limit::Host,
+        Limit::TooShort,
+        Limit::Unknown,
+    ];
+
     /// The name in documents: `receive-buffer` for [`Limit::ReceiveBuffer`].
     pub fn name(self) -> &'static str {
         match self {
             Limit::Link => "link",
             Limit::Loss => "loss",
+            Limit::Policer => "policer",
             Limit::ShallowQueue => "shallow-queue",
+            Limit::Reordering => "reordering",
+            Limit::PathMtu => "path-mtu",
+            Limit::PerFlow => "per-flow",
             Limit::ReceiveBuffer => "receive-buffer",
+            Limit::SlowReader => "slow-reader",
             Limit::SendBuffer => "send-buffer",
             Limit::Application => "application",
             Limit::Host => "host",
+            Limit::TooShort => "too-short",
             Limit::Unknown => "unknown",
         }
     }
@@ -71,39 +113,102 @@ impl fmt::Display for Limit {
 /// What limits a run, and how that is known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
-    /// The cause.
+    /// The cause; of several that look the same, the likeliest.
     pub limit: Limit,
-    /// Another cause that would look the same in these numbers.
-    pub or: Option<Limit>,
+    /// The other causes that would look the same in these numbers, the likelier ones first.
+    pub or: Vec<Limit>,
     /// The numbers that say so, as a sentence for people without a full stop.
     pub because: String,
     /// The window per stream that would lift a buffer's limit, before the kernel's doubling.
     pub window_needed: Option<Bytes>,
+    /// Goodput to expect once this limit is gone and nothing else has changed: as far as other runs
+    /// have shown that the path carries it.
+    pub could_reach: Option<Rate>,
 }
 
 impl Verdict {
-    /// A cause without rivals that no window lifts.
+    /// A cause without rivals, of which nobody knows what removing it would bring.
     fn of(limit: Limit, because: String) -> Self {
         Verdict {
             limit,
-            or: None,
+            or: Vec::new(),
             because,
             window_needed: None,
+            could_reach: None,
         }
+    }
+
+    /// The same where other causes would look alike.
+    fn or(self, others: &[Limit]) -> Self {
+        Verdict {
+            or: others.to_vec(),
+            ..self
+        }
+    }
+
+    /// Whether the numbers point to a cause at all.
+    pub fn tells(&self) -> bool {
+        !matches!(self.limit, Limit::Unknown | Limit::TooShort)
     }
 }
 
 /// What is known beside the run itself. Every part may be missing.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Context {
     /// The highest goodput that any run has shown on this path in this direction.
     pub best_seen: Option<Rate>,
     /// The goodput that more streams did not raise any further: what the path carries.
     pub plateau: Option<Rate>,
-    /// Goodput with twice the streams and everything else the same.
-    pub doubled: Option<Rate>,
-    /// Retransmitted share of the same setting with its sending rate paced.
-    pub paced_retransmitted_share: Option<f64>,
+    /// The shortest round trip that any run has shown: that of the empty path.
+    pub rtt_min: Option<Span>,
+    /// Mean round trip before any stream sent.
+    pub rtt_unloaded: Option<Span>,
+    /// The longest that packets waited on average beside any run: how deep the path's queue is, once
+    /// something filled it.
+    pub queue_most: Option<Span>,
+    /// Other numbers of streams with everything else the same.
+    pub by_streams: Vec<OtherCount>,
+    /// The same setting with its sending rate paced.
+    pub paced: Option<Paced>,
+    /// The same setting with other congestion controls.
+    pub alternatives: Vec<Alternative>,
+}
+
+/// What a run of the same setting showed but for its number of streams.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OtherCount {
+    /// How many.
+    pub streams: StreamCount,
+    /// What they carried together.
+    pub goodput: Rate,
+    /// Retransmitted bytes as a share of the bytes sent.
+    pub retransmitted_share: Option<f64>,
+}
+
+/// What a run of the same setting showed whose sending rate was bounded.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Paced {
+    /// The bound of each stream.
+    pub pace: Rate,
+    /// What it carried.
+    pub goodput: Rate,
+    /// Segments delivered over its steady window.
+    pub segments: Option<f64>,
+    /// Retransmitted bytes as a share of the bytes sent.
+    pub retransmitted_share: Option<f64>,
+    /// Retransmitted segments.
+    pub retransmits: Option<u64>,
+    /// The same over the whole run, warm-up included.
+    pub retransmits_total: Option<u64>,
+}
+
+/// What a run of the same setting showed under another congestion control.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alternative {
+    /// Its kernel name.
+    pub congestion: String,
+    /// What it carried.
+    pub goodput: Rate,
 }
 
 #[cfg(test)]

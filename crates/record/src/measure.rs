@@ -31,15 +31,22 @@ pub struct Run {
     /// What kept it from being faster; absent when nobody asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
-    /// Another cause that would look the same.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limit_or: Option<Limit>,
+    /// Other causes that would look the same in these numbers; absent when there are none.
+    #[serde(
+        default,
+        deserialize_with = "crate::limit::one_or_more",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub limit_or: Vec<Limit>,
     /// How the limit is known: a sentence without a full stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_because: Option<String>,
     /// The window per stream that would lift a buffer's limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_needed_bytes: Option<u64>,
+    /// The goodput to expect once the limit is gone; absent where no run has shown it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub could_reach_bits_per_second: Option<u64>,
     /// Segments retransmitted over the whole run; absent when a direction's senders did not tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u64>,
@@ -141,8 +148,13 @@ impl Run {
             interval: goodput.interval.map(Interval::from),
             steady: steady(&directions, seen.duration.as_secs_f64()),
             limit: cause.as_ref().map(|cause| cause.limit),
-            limit_or: cause.as_ref().and_then(|cause| cause.limit_or),
+            limit_or: cause
+                .as_ref()
+                .map_or(Vec::new(), |cause| cause.limit_or.clone()),
             window_needed_bytes: cause.as_ref().and_then(|cause| cause.window_needed_bytes),
+            could_reach_bits_per_second: cause
+                .as_ref()
+                .and_then(|cause| cause.could_reach_bits_per_second),
             limit_because: cause.map(|cause| cause.limit_because),
             retransmits: sum(directions.iter().map(|direction| direction.retransmits)),
             delivered_bytes: seen.bytes_delivered().get(),

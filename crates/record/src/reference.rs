@@ -54,7 +54,8 @@ fn fill(run: &mut Run) {
     run.setting.congestion = Some("cubic".to_owned());
     run.setting.pacing_bits_per_second = Some(1);
     run.setting.mss_bytes = Some(1448);
-    run.limit_or = Some(Limit::Loss);
+    run.limit_or = vec![Limit::Loss];
+    run.could_reach_bits_per_second = Some(1);
     run.window_needed_bytes = Some(1);
     run.steady.unsettled = Some(Unsettled::TotalsOnly);
     run.directions[0].steady.unsettled = Some(Unsettled::NeverSettled);
@@ -73,8 +74,15 @@ fn full_tune(objective: Objective) -> Document<Tune> {
     let mut document = synthetic::tune(1);
     let tune = &mut document.body;
     tune.objective = objective;
-    tune.limit_or = Some(Limit::Host);
-    tune.limit_recommended.limit_or = Some(Limit::Host);
+    for (or, reach) in [
+        (&mut tune.limit_or, &mut tune.could_reach_bits_per_second),
+        (
+            &mut tune.limit_recommended.limit_or,
+            &mut tune.limit_recommended.could_reach_bits_per_second,
+        ),
+    ] {
+        (*or, *reach) = (vec![Limit::Host], Some(1));
+    }
     tune.window_needed_bytes = Some(1);
     tune.limit_recommended.window_needed_bytes = Some(1);
     tune.cut_because = Some("no time".to_owned());
@@ -327,7 +335,7 @@ fn what_scripts_rely_on_in_a_tune_is_where_it_was_promised() {
     let document = synthetic::tune(1);
     let json = document.to_json();
     assert_eq!(at(&json, "/schema"), "trunkline/tune");
-    assert_eq!(at(&json, "/schema_version"), 1);
+    assert_eq!(at(&json, "/schema_version"), 2);
     assert_eq!(at(&json, "/recommended/streams"), 8);
     assert_eq!(at(&json, "/recommended/window"), "auto");
     assert!(at(&json, "/recommended/throughput_bits_per_second").is_u64());

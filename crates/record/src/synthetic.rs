@@ -59,29 +59,32 @@ fn origin(words: &str, seed: u64) -> Origin {
 fn loss() -> Verdict {
     Verdict {
         limit: Limit::Loss,
-        or: Some(Limit::ShallowQueue),
+        or: vec![Limit::ShallowQueue],
         because: "0.03 % of the bytes were sent again while the round trip stayed within 2 ms of \
                   the idle path, so packets are lost without a full queue"
             .to_owned(),
         window_needed: None,
+        could_reach: None,
     }
 }
 
 fn full() -> Verdict {
     Verdict {
         limit: Limit::Link,
-        or: None,
+        or: Vec::new(),
         because: "doubling the streams gained 2 %, and the round trip rose by 19 ms".to_owned(),
         window_needed: None,
+        could_reach: None,
     }
 }
 
 fn small_window() -> Verdict {
     Verdict {
         limit: Limit::ReceiveBuffer,
-        or: None,
+        or: Vec::new(),
         because: "the peer's window was full in 97 % of the readings".to_owned(),
         window_needed: Some(Bytes::from_kib(900)),
+        could_reach: None,
     }
 }
 

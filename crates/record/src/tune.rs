@@ -18,14 +18,21 @@ pub struct Tune {
     pub recommended: Recommended,
     /// What limits one stream with everything as the host has it: what there is to overcome.
     pub limit: Limit,
-    /// Another cause that would look the same.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limit_or: Option<Limit>,
+    /// Other causes that would look the same in these numbers; absent when there are none.
+    #[serde(
+        default,
+        deserialize_with = "crate::limit::one_or_more",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub limit_or: Vec<Limit>,
     /// How the limit is known: a sentence without a full stop.
     pub limit_because: String,
     /// The window per stream that would lift a buffer's limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_needed_bytes: Option<u64>,
+    /// The goodput to expect once the limit is gone; absent where no run has shown it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub could_reach_bits_per_second: Option<u64>,
     /// What limits the recommended setting.
     pub limit_recommended: Cause,
     /// What the search took.
@@ -202,6 +209,7 @@ impl Tune {
             limit_or: cause.limit_or,
             limit_because: cause.limit_because,
             window_needed_bytes: cause.window_needed_bytes,
+            could_reach_bits_per_second: cause.could_reach_bits_per_second,
             limit_recommended: (&tuning.limit_recommended).into(),
             cost: (&tuning.cost).into(),
             cut_because: cut_because(&tuning.ended),

@@ -71,11 +71,17 @@ pub fn limit(limit: Limit) -> &'static str {
     match limit {
         Limit::Link => "the link, which is full",
         Limit::Loss => "packet loss",
+        Limit::Policer => "a policer, which drops what exceeds a rate",
         Limit::ShallowQueue => "a queue too short for bursts",
+        Limit::Reordering => "packets that arrive out of order",
+        Limit::PathMtu => "small packets",
+        Limit::PerFlow => "something that holds each stream to one rate",
         Limit::ReceiveBuffer => "the receiver's buffer",
+        Limit::SlowReader => "the receiving program, which reads slowly",
         Limit::SendBuffer => "the sender's buffer",
         Limit::Application => "the sending program",
         Limit::Host => "a processor",
+        Limit::TooShort => "the length of the run",
         Limit::Unknown => "something that the numbers do not show",
     }
 }
@@ -105,15 +111,20 @@ pub fn objective(objective: &Objective) -> String {
 /// Why a run was not faster; `None` when nobody asked.
 pub fn why(run: &Run) -> Option<String> {
     let because = run.limit_because.as_deref().unwrap_or_default();
-    Some(cause("It was", run.limit?, run.limit_or, because))
+    let reach = run.could_reach_bits_per_second;
+    Some(cause("It was", run.limit?, &run.limit_or, because, reach))
 }
 
-fn cause(subject: &str, found: Limit, or: Option<Limit>, because: &str) -> String {
-    let or = or
-        .map(|or| format!(" (or by {})", limit(or)))
-        .unwrap_or_default();
+fn cause(subject: &str, found: Limit, or: &[Limit], because: &str, reach: Option<u64>) -> String {
+    let others: Vec<String> = or.iter().map(|or| format!("by {}", limit(*or))).collect();
+    let or = match others.is_empty() {
+        true => String::new(),
+        false => format!(" (or {})", others.join(" or ")),
+    };
     let head = format!("{subject} limited by {}{or}", limit(found));
-    let sentences = [sentence(&head), sentence(because)];
+    let mut sentences = vec![sentence(&head), sentence(because)];
+    sentences
+        .extend(reach.map(|bits| format!("Without that it could reach {}.", figure::rate(bits))));
     sentences.join(" ").trim_end().to_owned()
 }
 
@@ -188,8 +199,9 @@ pub fn tune(tune: &Tune) -> Vec<String> {
     sentences.push(cause(
         "It is",
         tune.limit_recommended.limit,
-        tune.limit_recommended.limit_or,
+        &tune.limit_recommended.limit_or,
         &tune.limit_recommended.limit_because,
+        tune.limit_recommended.could_reach_bits_per_second,
     ));
     sentences.extend(default_limit(tune));
     sentences.extend(cost_in_delay(tune));
@@ -233,8 +245,9 @@ fn drifted(what: &str) -> String {
 /// What limits one default stream, where that is not the recommendation itself.
 fn default_limit(tune: &Tune) -> Option<String> {
     let subject = "One stream with the host's defaults was";
+    let (because, reach) = (&tune.limit_because, tune.could_reach_bits_per_second);
     (tune.recommended.sample != 0)
-        .then(|| cause(subject, tune.limit, tune.limit_or, &tune.limit_because))
+        .then(|| cause(subject, tune.limit, &tune.limit_or, because, reach))
 }
 
 fn cost_in_delay(tune: &Tune) -> Option<String> {

@@ -3,6 +3,7 @@
 use observe::{Fault, SamplePlan, Target, TargetError, Then, Verdict, Watch};
 
 use crate::drift::drift;
+use crate::explain;
 use crate::guard::Guard;
 use crate::history::History;
 use crate::host::host_advice;
@@ -138,9 +139,9 @@ fn conclude(strategy: &dyn Strategy, history: History, ended: Ended) -> Result<T
     })
 }
 
-/// The first sample is the default: one stream, everything as the host has it.
+/// One stream with everything as the host has it: of several looks at it the longest.
 fn limit_default(history: &History, chosen: &Sample) -> Verdict {
-    history.verdict(history.samples.first().unwrap_or(chosen))
+    history.verdict(explain::default(history).unwrap_or(chosen))
 }
 
 fn recommended(history: &History, chosen: &Sample, choice: Choice) -> Recommended {

@@ -1,13 +1,10 @@
 //! What has been found so far, and the questions that strategies ask of it.
 
-use observe::{
-    Amount, Context, DirectionSummary, HostLimits, SamplePlan, Setting, Steadiness, StreamCount,
-};
-use observe::{TargetInfo, TcpSummary, Verdict};
-use observe::{Window, diagnose};
+use observe::{Amount, DirectionSummary, HostLimits, SamplePlan, Setting, Steadiness, StreamCount};
+use observe::{TargetInfo, TcpSummary, Verdict, Window, diagnose};
 use units::{Bytes, Rate, Span};
 
-use crate::climb;
+use crate::explain;
 use crate::plan::{Axis, TunePlan};
 use crate::tuning::{Cost, Purpose, Sample};
 use crate::windows;
@@ -304,27 +301,7 @@ impl History {
 
     /// What limits a sample, with all that the others tell about it.
     pub fn verdict(&self, sample: &Sample) -> Verdict {
-        diagnose(&sample.summary, &self.context(sample))
-    }
-
-    fn context(&self, sample: &Sample) -> Context {
-        let paced = self.samples.iter().find(|other| {
-            other.setting.pacing.is_some() && without_pacing(&other.setting) == sample.setting
-        });
-        Context {
-            best_seen: self.rate_best(),
-            plateau: climb::plateau(self),
-            doubled: self.doubled(sample).map(Sample::rate),
-            paced_retransmitted_share: paced.and_then(Sample::retransmitted_share),
-        }
-    }
-
-    fn doubled(&self, sample: &Sample) -> Option<&Sample> {
-        let streams = sample.setting.streams.doubled()?;
-        self.of(&Setting {
-            streams,
-            ..sample.setting.clone()
-        })
+        diagnose(&sample.summary, &explain::context(self, sample))
     }
 }
 
@@ -334,13 +311,6 @@ fn shortened(plan: SamplePlan, most: Span) -> SamplePlan {
         other => other,
     };
     SamplePlan { amount, ..plan }
-}
-
-fn without_pacing(setting: &Setting) -> Setting {
-    Setting {
-        pacing: None,
-        ..setting.clone()
-    }
 }
 
 /// The main direction's figures of a sample, where it has one.

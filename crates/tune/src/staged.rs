@@ -9,8 +9,10 @@
 //! 5. **Fit** (`fit.rs`): windows that leave the path's queue alone.
 //! 6. **Alternatives** (`alternatives.rs`): other congestion controls and pacing, where asked for.
 //! 7. **Confirm** (`confirm.rs`): a longer look at what is to be recommended.
-//! 8. **Explain** (`doubts.rs`): samples that tell causes apart; and with what is left, what another
-//!    congestion control would have given.
+//! 8. **Unasked** (`alternatives.rs`): with what is left, what another congestion control would have
+//!    given.
+//!
+//! Between two rungs **Explain** (`explain.rs`) may take a sample that tells causes apart.
 //!
 //! Every sample is cut to what the budget leaves ([`crate::Budget`]); where too little is left for one,
 //! the stage is over. What is recommended was always sampled: models say where to look, and what to
@@ -19,7 +21,7 @@
 use crate::choose::choose;
 use crate::history::History;
 use crate::strategy::{Choice, Request, Strategy};
-use crate::{alternatives, climb, confirm, doubts, fit, knee, remembered, windows};
+use crate::{alternatives, climb, confirm, explain, fit, knee, remembered, windows};
 
 /// See the page of this module.
 #[derive(Debug, Clone, Copy, Default)]
@@ -30,13 +32,13 @@ impl Strategy for Staged {
         let stages = [
             remembered::remembered,
             windows::larger,
+            explain::explain,
             climb::next_rung,
             knee::above,
             knee::between,
             fit::fitting,
             alternatives::asked,
             confirm::confirm,
-            doubts::explain,
             alternatives::unasked,
         ];
         stages.into_iter().find_map(|stage| stage(history))

@@ -103,6 +103,9 @@ pub struct TcpSummary {
     pub window_full_share: Option<f64>,
     /// Mean window that the peer offered to one stream.
     pub peer_window: Option<Bytes>,
+    /// The largest fall of the peer's window from its highest reading before, as a share of that: a
+    /// receiver that keeps up offers a window that grows or stays.
+    pub peer_window_fall: Option<f64>,
     /// Mean bytes in flight of one stream.
     pub flight: Option<Bytes>,
     /// Mean congestion window of one stream.
@@ -200,6 +203,26 @@ impl Summary {
         }
     }
 
+    /// Time that packets waited in queues, on average, when the empty path's round trip is `empty`.
+    ///
+    /// The shorter of what probes and the senders' kernels saw: a kernel with a window of a few segments counts
+    /// the receiver's delayed acknowledgements, up to 40 ms.
+    ///
+    /// ```
+    /// # use observe::Summary;
+    /// # use units::Span;
+    /// let summary = Summary {
+    ///     directions: vec![], cpu_near: None, cpu_far: None,
+    ///     rtt_unloaded: None, rtt_loaded: Some(Span::from_millis(31)),
+    /// };
+    /// assert_eq!(summary.queueing(Span::from_millis(20)), Some(Span::from_millis(11)));
+    /// ```
+    pub fn queueing(&self, empty: Span) -> Option<Span> {
+        let by_kernel = self.main().and_then(|way| way.tcp.rtt);
+        let seen = [by_kernel, self.rtt_loaded].into_iter().flatten().min();
+        Some(seen? - empty)
+    }
+
     /// Round-trip time that the run added to the idle path's; `None` when one of the two is
     /// unknown.
     pub fn rtt_added(&self) -> Option<Span> {
@@ -228,8 +251,12 @@ impl TcpSummary {
     /// assert_eq!(beside(22).standing_queue(Span::from_millis(20)), None);
     /// ```
     pub fn standing_queue(&self, empty: Span) -> Option<f64> {
-        let queueing = self.rtt? - empty;
-        let share = queueing.as_secs_f64() / empty.as_secs_f64();
-        (queueing > QUEUE_MIN && share > QUEUE_SHARE).then_some(share)
+        stands(self.rtt? - empty, empty)
     }
+}
+
+/// `queueing` as a share of the empty path's round trip, when it is more than noise.
+pub(crate) fn stands(queueing: Span, empty: Span) -> Option<f64> {
+    let share = queueing.as_secs_f64() / empty.as_secs_f64();
+    (queueing > QUEUE_MIN && share > QUEUE_SHARE).then_some(share)
 }

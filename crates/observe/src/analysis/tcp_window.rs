@@ -33,6 +33,7 @@ pub(super) fn tcp_summary(streams: &[&Stream], window: &SteadyWindow) -> TcpSumm
         peer_window: slices
             .mean(|sample| sample.peer_window.map(Bytes::as_f64))
             .map(bytes),
+        peer_window_fall: slices.largest_fall(|sample| sample.peer_window.map(Bytes::as_f64)),
         flight: slices.mean(flight).map(bytes),
         congestion_window: slices.mean(congestion_window).map(bytes),
         congestion_window_growth: slices.growth(congestion_window),
@@ -100,6 +101,19 @@ impl Slices<'_> {
             .filter_map(figure)
             .collect();
         stats::mean(&figures)
+    }
+
+    /// The largest fall of a figure below its highest reading before, as a share of that.
+    fn largest_fall(&self, figure: impl Fn(&TcpSample) -> Option<f64> + Copy) -> Option<f64> {
+        let of_one = |slice: &&[TcpSample]| {
+            let mut most = 0.0_f64;
+            let falls = slice.iter().filter_map(figure).map(|now| {
+                most = most.max(now);
+                if most > 0.0 { 1.0 - now / most } else { 0.0 }
+            });
+            falls.reduce(f64::max)
+        };
+        self.0.iter().filter_map(of_one).reduce(f64::max)
     }
 
     /// Share of samples for which `holds`, among those that tell.

@@ -1,10 +1,13 @@
-//! The decision procedure, and its steps at the two ends of the connection.
+//! The decision procedure: steps from the hosts outwards, the first that finds something decides.
 
-use units::{Bytes, Rate};
+use units::Rate;
 
+use super::buffers::buffer;
+use super::drops::{early_loss, loss};
 use super::evidence::Evidence;
-use super::in_path::{early_loss, full_path, loss, standing_queue};
-use super::words::{percent, streams};
+use super::full::{full_path, others_fill_it, standing_queue};
+use super::quiet::quiet;
+use super::words::percent;
 use super::{Context, Limit, Verdict};
 use crate::Summary;
 
@@ -12,16 +15,16 @@ use crate::Summary;
 const BUSY_MIN: f64 = 0.9;
 /// A larger share of busy time than this held back by one buffer: that buffer limits.
 const BUFFER_SHARE: f64 = 0.1;
-/// A buffer that binds nearly always, over a queue that stands: the link is full, and the buffer
-/// only bounds the queue.
-const BUFFER_ALWAYS: f64 = 0.8;
-const QUEUE_BEHIND_FULL_BUFFERS: f64 = 0.5;
 /// More than half of the readings.
 const MOSTLY: f64 = 0.5;
-/// A thread that uses this much of a processor has none left.
-const CPU_FULL: f64 = 0.95;
-/// A window that still grows by this much over the run had not arrived.
-const STILL_GROWING: f64 = 0.1;
+/// A sending thread that uses this much of a processor has next to none left: the rest goes to waking up.
+const CPU_FULL: f64 = 0.9;
+/// Where more than this is lost, timeouts leave a connection idle without any help from the program.
+const LOSS_HEAVY: f64 = 0.05;
+/// What other runs must have carried beyond this one to speak of a gain.
+const GAIN_MIN: f64 = 1.05;
+/// Packets with less payload than the smallest that IPv6 demands (1280 bytes less 72 of headers).
+const SEGMENT_SMALL: u64 = 1208;
 
 /// What limits a run, from the figures of its main direction and what else is known.
 ///
@@ -45,12 +48,20 @@ pub fn diagnose(summary: &Summary, context: &Context) -> Verdict {
         application,
         full_path,
         buffer,
+        others_fill_it,
         standing_queue,
         loss,
         early_loss,
     ];
     let found = steps.into_iter().find_map(|step| step(&evidence));
-    found.unwrap_or_else(|| unknown(&evidence))
+    let verdict = found.unwrap_or_else(|| quiet(&evidence));
+    small_packets(
+        &evidence,
+        Verdict {
+            could_reach: could_reach(&evidence, verdict.limit),
+            ..verdict
+        },
+    )
 }
 
 fn nothing_arrived(evidence: &Evidence<'_>) -> Option<Verdict> {
@@ -70,6 +81,12 @@ fn host(evidence: &Evidence<'_>) -> Option<Verdict> {
 
 fn application(evidence: &Evidence<'_>) -> Option<Verdict> {
     let tcp = evidence.tcp;
+    if tcp
+        .retransmitted_share
+        .is_some_and(|share| share > LOSS_HEAVY)
+    {
+        return None;
+    }
     if let Some(busy) = tcp.busy_share.filter(|busy| *busy < BUSY_MIN) {
         let because = format!(
             "data was outstanding only {} of the time: the sending program left the connections \
@@ -93,99 +110,28 @@ fn application(evidence: &Evidence<'_>) -> Option<Verdict> {
     (!held_back).then(|| Verdict::of(Limit::Application, because()))
 }
 
-fn buffer(evidence: &Evidence<'_>) -> Option<Verdict> {
-    let tcp = evidence.tcp;
-    let receive = tcp.receive_window_share.unwrap_or(0.0);
-    let send = tcp.send_buffer_share.unwrap_or(0.0);
-    let full = tcp.window_full_share.unwrap_or(0.0);
-    if receive.max(send) > BUFFER_ALWAYS && queue_behind_buffers(evidence) {
-        return None;
-    }
-    if send > BUFFER_SHARE && send >= receive {
-        return Some(send_buffer(evidence, send));
-    }
-    if receive > BUFFER_SHARE || full > MOSTLY {
-        return Some(receive_buffer(evidence, receive, full));
-    }
-    None
+/// With the limit gone the path carries what any run has shown it to carry. Nobody has shown what a
+/// faster link would.
+fn could_reach(evidence: &Evidence<'_>, limit: Limit) -> Option<Rate> {
+    let best = evidence.best();
+    let gains = best.as_f64() > GAIN_MIN * evidence.goodput().as_f64();
+    let can_go = !matches!(limit, Limit::Link | Limit::Unknown);
+    (gains && can_go).then_some(best)
 }
 
-fn queue_behind_buffers(evidence: &Evidence<'_>) -> bool {
-    evidence
-        .standing_queue()
-        .is_some_and(|share| share > QUEUE_BEHIND_FULL_BUFFERS)
-}
-
-fn send_buffer(evidence: &Evidence<'_>, share: f64) -> Verdict {
-    let because = format!(
-        "{} of the busy time the send buffer held the {} back{}",
-        percent(share),
-        streams(evidence),
-        need(evidence),
-    );
-    Verdict {
-        window_needed: window_needed(evidence),
-        ..Verdict::of(Limit::SendBuffer, because)
-    }
-}
-
-fn receive_buffer(evidence: &Evidence<'_>, share: f64, full: f64) -> Verdict {
-    let window = evidence
+/// Small packets make every loss cost more: named beside a limit that losses set.
+fn small_packets(evidence: &Evidence<'_>, mut verdict: Verdict) -> Verdict {
+    let segment = evidence
         .tcp
-        .peer_window
-        .map(|window| format!(" ({})", window.human()));
-    let window = window.unwrap_or_default();
-    let how_much = if share > BUFFER_SHARE {
-        format!("{} of the busy time", percent(share))
-    } else {
-        format!("in {} of the readings", percent(full))
-    };
-    let because = format!(
-        "{how_much} the receiver's window{window} held the {} back{}",
-        streams(evidence),
-        need(evidence),
-    );
-    Verdict {
-        window_needed: window_needed(evidence),
-        ..Verdict::of(Limit::ReceiveBuffer, because)
+        .mss
+        .map(|mss| mss.get())
+        .filter(|mss| *mss < SEGMENT_SMALL);
+    if let (Some(segment), Limit::Loss | Limit::ShallowQueue) = (segment, verdict.limit) {
+        verdict.or.push(Limit::PathMtu);
+        verdict.because = format!(
+            "{}; packets carry {segment} bytes only, and larger ones would carry more at the same losses",
+            verdict.because
+        );
     }
-}
-
-/// The bandwidth-delay product of the best rate seen, per stream; `None` while nothing better is
-/// known.
-fn window_needed(evidence: &Evidence<'_>) -> Option<Bytes> {
-    let product = evidence.best().bytes_in(evidence.rtt_min?);
-    let each = Bytes::new(product.get().div_ceil(evidence.streams() as u64));
-    (evidence.best() > evidence.goodput()).then_some(each)
-}
-
-fn need(evidence: &Evidence<'_>) -> String {
-    let (Some(window), Some(rtt)) = (window_needed(evidence), evidence.rtt_min) else {
-        return String::new();
-    };
-    let each = if evidence.streams() == 1 {
-        ""
-    } else {
-        " in each stream"
-    };
-    format!(
-        "; filling {} at {} needs {}{each}",
-        evidence.best().human(),
-        rtt.human(),
-        window.human()
-    )
-}
-
-fn unknown(evidence: &Evidence<'_>) -> Verdict {
-    let because = match evidence.tcp.congestion_window_growth {
-        None if evidence.tcp.rtt.is_none() => {
-            "the sender's kernel cannot be asked, and no other run tells".to_owned()
-        }
-        Some(growth) if growth > STILL_GROWING => format!(
-            "the congestion window still grew by {}: the run was too short to tell",
-            percent(growth)
-        ),
-        _ => "neither buffers nor losses nor a queue explain the rate".to_owned(),
-    };
-    Verdict::of(Limit::Unknown, because)
+    verdict
 }

@@ -1,3 +1,5 @@
+mod beside;
+
 use units::{Bytes, Rate, Span, Time};
 
 use super::*;
@@ -13,15 +15,24 @@ const MBIT: f64 = 1e6;
 struct Row {
     name: &'static str,
     figures: [f64; 8],
-    expected: (Limit, Option<Limit>),
+    expected: (Limit, Vec<Limit>),
 }
 
-fn row(name: &'static str, figures: [f64; 8], limit: Limit, or: Option<Limit>) -> Row {
+fn row(name: &'static str, figures: [f64; 8], limit: Limit, or: &[Limit]) -> Row {
     Row {
         name,
         figures,
-        expected: (limit, or),
+        expected: (limit, or.to_vec()),
     }
+}
+
+/// What a second stream brought.
+fn two(rate: Rate) -> Vec<OtherCount> {
+    vec![OtherCount {
+        streams: StreamCount::new(2).unwrap(),
+        goodput: rate,
+        retransmitted_share: None,
+    }]
 }
 
 fn summary(figures: [f64; 8]) -> Summary {
@@ -75,61 +86,61 @@ fn measured() -> Vec<Row> {
             "queue of one product, cubic",
             [42.2, 1.0, 0.0, 0.0, 1.16, 31.0, 0.0, 0.0],
             Link,
-            None,
+            &[],
         ),
         row(
             "queue of eight, cubic",
             [47.6, 1.0, 0.0, 0.0, 0.18, 148.0, 0.0, 0.0],
             Link,
-            None,
+            &[],
         ),
         row(
             "queue of eight, bbr",
             [47.5, 1.0, 0.0, 0.0, 0.0, 49.0, 0.0, 0.0],
             Link,
-            None,
+            &[],
         ),
         row(
             "loss 1 %, cubic",
             [5.2, 1.0, 0.0, 0.0, 1.21, 22.0, 0.0, 0.0],
             Loss,
-            Some(ShallowQueue),
+            &[ShallowQueue],
         ),
         row(
             "loss 1 %, bbr, link nearly full",
             [45.0, 1.0, 0.0, 0.0, 1.3, 27.0, 0.0, 0.0],
             Link,
-            None,
+            &[],
         ),
         row(
             "receive buffer",
             [14.4, 1.0, 0.99, 0.0, 0.0, 21.6, 1.0, 0.0],
             ReceiveBuffer,
-            None,
+            &[],
         ),
         row(
             "slow reader",
             [26.2, 1.0, 0.33, 0.0, 0.45, 40.0, 0.6, 0.0],
             ReceiveBuffer,
-            None,
+            &[SlowReader],
         ),
         row(
             "send buffer",
             [20.0, 0.99, 0.0, 0.75, 0.0, 26.0, 0.0, 1.0],
             SendBuffer,
-            None,
+            &[],
         ),
         row(
             "application",
             [10.4, 0.64, 0.0, 0.0, 0.0, 29.0, 0.0, 1.0],
             Application,
-            None,
+            &[],
         ),
         row(
             "queue of 0.1",
             [12.0, 1.0, 0.0, 0.0, 1.1, 21.0, 0.0, 0.0],
             Loss,
-            Some(ShallowQueue),
+            &[ShallowQueue],
         ),
     ]
 }
@@ -152,11 +163,14 @@ fn the_measured_scenarios_are_told_apart() {
 fn pacing_tells_a_shallow_queue_from_loss() {
     let lossy = summary([12.0, 1.0, 0.0, 0.0, 0.77, 21.0, 0.0, 0.0]);
     let paced = |percent: f64| Context {
-        paced_retransmitted_share: Some(percent / 100.0),
+        paced: Some(Paced {
+            retransmitted_share: Some(percent / 100.0),
+            ..Paced::default()
+        }),
         ..Context::default()
     };
     let cured = diagnose(&lossy, &paced(0.007));
-    assert_eq!((cured.limit, cured.or), (Limit::ShallowQueue, None));
+    assert_eq!((cured.limit, cured.or), (Limit::ShallowQueue, vec![]));
     assert_eq!(
         cured.because,
         "0.77 % of the bytes were sent twice and no queue stands; paced it is 0.0070 %: bursts \
@@ -166,10 +180,10 @@ fn pacing_tells_a_shallow_queue_from_loss() {
     let helped = diagnose(&lossy, &paced(0.2));
     assert_eq!(
         (helped.limit, helped.or),
-        (Limit::ShallowQueue, Some(Limit::Loss))
+        (Limit::ShallowQueue, vec![Limit::Loss])
     );
     let uncured = diagnose(&lossy, &paced(0.8));
-    assert_eq!((uncured.limit, uncured.or), (Limit::Loss, None));
+    assert_eq!((uncured.limit, uncured.or), (Limit::Loss, vec![]));
 }
 
 #[test]
@@ -177,7 +191,7 @@ fn scaling_with_streams_leans_but_does_not_decide() {
     // Measured: 5, 10 Mbit/s with 1, 2 streams under loss; 15, 36 with 1, 4 over a shallow queue.
     let doubled = |rate: f64| Context {
         best_seen: Some(Rate::from_f64(46.0 * MBIT)),
-        doubled: Some(Rate::from_f64(rate * MBIT)),
+        by_streams: two(Rate::from_f64(rate * MBIT)),
         ..Context::default()
     };
     let loss = diagnose(
@@ -186,7 +200,7 @@ fn scaling_with_streams_leans_but_does_not_decide() {
     );
     assert_eq!(
         (loss.limit, loss.or),
-        (Limit::Loss, Some(Limit::ShallowQueue))
+        (Limit::Loss, vec![Limit::ShallowQueue])
     );
     let queue = diagnose(
         &summary([15.0, 1.0, 0.0, 0.0, 1.1, 21.0, 0.0, 0.0]),
@@ -194,7 +208,7 @@ fn scaling_with_streams_leans_but_does_not_decide() {
     );
     assert_eq!(
         (queue.limit, queue.or),
-        (Limit::ShallowQueue, Some(Limit::Loss))
+        (Limit::ShallowQueue, vec![Limit::Loss])
     );
 }
 
@@ -231,7 +245,7 @@ fn full_windows_over_a_standing_queue_mean_a_full_link() {
 fn at_the_best_seen_with_nothing_to_gain_the_link_is_full_whatever_the_buffers_say() {
     let context = Context {
         best_seen: Some(Rate::from_f64(941.0 * MBIT)),
-        doubled: Some(Rate::from_f64(938.0 * MBIT)),
+        by_streams: two(Rate::from_f64(938.0 * MBIT)),
         ..Context::default()
     };
     let verdict = diagnose(
@@ -246,7 +260,7 @@ fn a_rate_that_falls_with_more_streams_is_no_sign_of_a_full_link() {
     // As on the emulated slac-cern: 17.3 and 14.5 Mbit/s of 45 with 1 and 2 streams.
     let context = Context {
         best_seen: Some(Rate::from_f64(17.3 * MBIT)),
-        doubled: Some(Rate::from_f64(14.5 * MBIT)),
+        by_streams: two(Rate::from_f64(14.5 * MBIT)),
         ..Context::default()
     };
     let verdict = diagnose(
@@ -255,7 +269,7 @@ fn a_rate_that_falls_with_more_streams_is_no_sign_of_a_full_link() {
     );
     assert_eq!(
         (verdict.limit, verdict.or),
-        (Limit::Loss, Some(Limit::ShallowQueue))
+        (Limit::Loss, vec![Limit::ShallowQueue])
     );
 }
 
@@ -265,17 +279,17 @@ fn loss_is_named_first_where_the_scaling_tells_nothing() {
     let doubled = |best: f64, rate: f64| {
         let context = Context {
             best_seen: Some(Rate::from_f64(best * MBIT)),
-            doubled: Some(Rate::from_f64(rate * MBIT)),
+            by_streams: two(Rate::from_f64(rate * MBIT)),
             ..Context::default()
         };
         let verdict = diagnose(&lossy, &context);
         (verdict.limit, verdict.or)
     };
-    let loss = (Limit::Loss, Some(Limit::ShallowQueue));
+    let loss = (Limit::Loss, vec![Limit::ShallowQueue]);
     // 1.5 times as much leans to a queue, unless the path itself allowed no more: 30 of 31.
     assert_eq!(
         doubled(46.0, 30.0),
-        (Limit::ShallowQueue, Some(Limit::Loss))
+        (Limit::ShallowQueue, vec![Limit::Loss])
     );
     assert_eq!(doubled(31.0, 30.0), loss);
     // 1.15 times as much: the two runs differ by chance.
@@ -340,7 +354,7 @@ fn spurious_retransmissions_are_blamed_on_reordering() {
     summary.directions[0].tcp.reorderings = Some(40);
     summary.directions[0].tcp.duplicate_share = Some(0.9);
     let verdict = diagnose(&summary, &Context::default());
-    assert_eq!(verdict.limit, Limit::Loss);
+    assert_eq!(verdict.limit, Limit::Reordering);
     assert!(verdict.because.contains("reorders"), "{}", verdict.because);
 }
 
@@ -349,7 +363,7 @@ fn a_window_that_still_grows_is_not_given_a_cause() {
     let mut summary = summary([12.0, 1.0, 0.0, 0.0, 0.0, 20.5, 0.0, 0.0]);
     summary.directions[0].tcp.congestion_window_growth = Some(0.6);
     let verdict = diagnose(&summary, &Context::default());
-    assert_eq!(verdict.limit, Limit::Unknown);
+    assert_eq!(verdict.limit, Limit::TooShort);
     assert!(verdict.because.contains("too short"), "{}", verdict.because);
 }
 
@@ -362,7 +376,7 @@ fn a_foreign_sender_is_judged_by_comparison_or_not_at_all() {
         Limit::Unknown
     );
     let flat = Context {
-        doubled: Some(Rate::from_f64(47.0 * MBIT)),
+        by_streams: two(Rate::from_f64(47.0 * MBIT)),
         ..Context::default()
     };
     assert_eq!(diagnose(&summary, &flat).limit, Limit::Link);

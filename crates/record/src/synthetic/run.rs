@@ -273,6 +273,7 @@ fn tcp_summary(case: &Case) -> TcpSummary {
         not_sent_empty_share: Some(0.0),
         window_full_share: Some(0.0),
         peer_window: Some(Bytes::from_mib(3)),
+        peer_window_fall: Some(0.0),
         flight: Some(Bytes::from_kib(80)),
         congestion_window: Some(Bytes::from_kib(85)),
         congestion_window_growth: Some(0.02),

@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use comfy_table::presets::NOTHING;
-use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table};
+use comfy_table::{
+    Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table,
+};
 use record::{Count, Emulation, LinkCounters, Run, Stream};
 
 use super::{COLUMNS, Paint};
@@ -90,6 +92,10 @@ pub fn runs(rows: &[RunRow<'_>], paint: Paint) -> String {
         table.add_row(row.cells(unit));
     }
     align(&mut table, if labelled { 2..7 } else { 1..8 });
+    if let Some(limits) = table.column_iter_mut().last() {
+        // A limit's name is one word: broken at its hyphen it is read as two limits.
+        limits.set_constraint(ColumnConstraint::ContentWidth);
+    }
     table.to_string()
 }
 

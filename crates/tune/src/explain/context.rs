@@ -1,0 +1,85 @@
+//! What the other samples say about one of them.
+
+use observe::{Alternative, Context, DirectionSummary, OtherCount, Paced, Setting};
+use units::Span;
+
+use super::is_paced;
+use crate::climb;
+use crate::history::{History, main_direction};
+use crate::tuning::Sample;
+
+/// Everything that is known beside `sample` itself.
+pub(crate) fn context(history: &History, sample: &Sample) -> Context {
+    let mut samples = history.samples.iter();
+    Context {
+        best_seen: history.rate_best(),
+        plateau: climb::plateau(history),
+        rtt_min: history.rtt_min(),
+        rtt_unloaded: history.rtt_unloaded(),
+        queue_most: queue_most(history),
+        by_streams: by_streams(history, sample),
+        paced: samples
+            .find(|other| is_paced(other, sample))
+            .and_then(paced),
+        alternatives: alternatives(history, sample),
+    }
+}
+
+/// The longest that packets waited on average beside any sample.
+fn queue_most(history: &History) -> Option<Span> {
+    let empty = history.rtt_min()?;
+    let queueing = |sample: &Sample| sample.summary.queueing(empty);
+    history.samples.iter().filter_map(queueing).max()
+}
+
+/// What other numbers of streams carried with everything else as in `sample`.
+fn by_streams(history: &History, sample: &Sample) -> Vec<OtherCount> {
+    let like_it = |other: &&Sample| {
+        let same = Setting {
+            streams: sample.streams(),
+            ..other.setting.clone()
+        };
+        same == sample.setting && other.streams() != sample.streams()
+    };
+    let others = history.samples.iter().filter(like_it);
+    let seen = |other: &Sample| OtherCount {
+        streams: other.streams(),
+        goodput: other.rate(),
+        retransmitted_share: other.retransmitted_share(),
+    };
+    others.map(seen).collect()
+}
+
+fn paced(sample: &Sample) -> Option<Paced> {
+    let way = main_direction(sample)?;
+    Some(Paced {
+        pace: sample.setting.pacing?,
+        goodput: sample.rate(),
+        segments: segments(way),
+        retransmitted_share: way.tcp.retransmitted_share,
+        retransmits: way.tcp.retransmits,
+        retransmits_total: way.retransmits_total,
+    })
+}
+
+fn segments(way: &DirectionSummary) -> Option<f64> {
+    let bytes = way.goodput.mean.bytes_in(way.steady.length());
+    Some(bytes.as_f64() / way.tcp.mss?.as_f64())
+}
+
+/// What other congestion controls made of the same setting.
+fn alternatives(history: &History, sample: &Sample) -> Vec<Alternative> {
+    let other = |other: &Sample| {
+        let congestion = other.setting.congestion.clone()?;
+        let same = Setting {
+            congestion: sample.setting.congestion.clone(),
+            ..other.setting.clone()
+        };
+        let differs = same == sample.setting && other.setting != sample.setting;
+        differs.then(|| Alternative {
+            congestion,
+            goodput: other.rate(),
+        })
+    };
+    history.samples.iter().filter_map(other).collect()
+}
