@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
 
-.PHONY: demo build test check peers bench bench-sim agreement studies clean
+.PHONY: demo build test check peers bench bench-sim bench-tuning agreement studies clean
 
 demo: build
 	./target/release/trunkline demo
@@ -32,6 +32,10 @@ bench:
 # trunkline simulate beside ns-2 and ns-3: what a packet costs, and whether the figures agree.
 bench-sim: build
 	python3 bench/simulator.py
+
+# Every search against the exhaustive best of 300 random paths. The first time takes about an hour of two processors.
+bench-tuning:
+	python3 bench/tuning.py
 
 agreement: build
 	python3 bench/agreement.py

@@ -15,7 +15,7 @@ use units::Rate;
 
 use crate::history::History;
 use crate::packets;
-use crate::plan::{GAIN_MIN, Objective};
+use crate::plan::GAIN_MIN;
 use crate::strategy::Request;
 use crate::tuning::{Purpose, Sample};
 
@@ -64,16 +64,9 @@ pub(crate) fn rungs(history: &History) -> Vec<&Sample> {
 fn has_ended(history: &History, rungs: &[&Sample]) -> bool {
     let full = rungs.last().is_some_and(|last| history.is_full(last));
     match brought_little(rungs) {
-        0 => is_enough(history, rungs),
+        0 => false,
         count => full || count >= LEVEL_RUNGS,
     }
-}
-
-/// Whether the last rung already shows all that the objective asks about: for a share of the highest
-/// goodput it is enough to have filled the path.
-fn is_enough(history: &History, rungs: &[&Sample]) -> bool {
-    let share = matches!(history.plan.objective, Objective::Knee { .. });
-    share && rungs.last().is_some_and(|last| history.is_full(last))
 }
 
 fn further(history: &History, rungs: &[&Sample]) -> Option<StreamCount> {
@@ -87,7 +80,8 @@ fn further(history: &History, rungs: &[&Sample]) -> Option<StreamCount> {
     Some(StreamCount::new(wanted).map_or(top, |wanted| wanted.min(top)))
 }
 
-fn is_nearly_linear(rungs: &[&Sample]) -> bool {
+/// Whether the last of these rungs brought nearly as much as it brought streams.
+pub(crate) fn is_nearly_linear(rungs: &[&Sample]) -> bool {
     let [.., before, last] = rungs else {
         return false;
     };

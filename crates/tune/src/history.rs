@@ -1,6 +1,8 @@
 //! What has been found so far, and the questions that strategies ask of it.
 
-use observe::{Amount, Context, DirectionSummary, HostLimits, SamplePlan, Setting, StreamCount};
+use observe::{
+    Amount, Context, DirectionSummary, HostLimits, SamplePlan, Setting, Steadiness, StreamCount,
+};
 use observe::{TargetInfo, TcpSummary, Verdict};
 use observe::{Window, diagnose};
 use units::{Bytes, Rate, Span};
@@ -22,9 +24,11 @@ const OTHERS_MIN: Span = Span::from_micros(500);
 
 /// A sample leaves time for so many of its length, itself included: a climb has four or five rungs.
 const SAMPLES_AHEAD: u64 = 4;
+/// ... and the search between two rungs has two or three.
+const SAMPLES_AHEAD_LATE: u64 = 2;
 
 /// Round trips that a run needs before its streams send: the handshakes of control and data.
-const CONNECTING: u64 = 3;
+const CONNECTING: u64 = 5;
 
 /// Everything that is known at one point of a tuning.
 #[derive(Debug)]
@@ -170,7 +174,21 @@ impl History {
     fn overloads(&self, sample: &Sample) -> bool {
         let alone = self.samples.first().and_then(Sample::retransmitted_share);
         let lost = sample.retransmitted_share().unwrap_or(0.0);
-        lost > OVERLOAD && lost > OVERLOAD_FACTOR * alone.unwrap_or(0.0)
+        let settled =
+            main_direction(sample).is_some_and(|way| way.steady.steadiness == Steadiness::Settled);
+        settled && lost > OVERLOAD && lost > OVERLOAD_FACTOR * alone.unwrap_or(0.0)
+    }
+
+    /// The share of packets that the path loses whatever is sent: what one stream lost by itself, where no
+    /// others keep a queue.
+    pub fn path_loss(&self) -> f64 {
+        let alone = self.samples.iter().rev().find(|sample| {
+            sample.streams() == StreamCount::ONE
+                && self.may_be_recommended(sample)
+                && !self.is_full(sample)
+        });
+        let lost = alone.and_then(Sample::retransmitted_share);
+        lost.filter(|_| !self.others_queue()).unwrap_or(0.0)
     }
 
     /// Whether the idle path has a queue already: others fill it.
@@ -226,11 +244,20 @@ impl History {
     /// How the next sample is taken: no longer than a share of what the budget leaves, so that others
     /// can follow. `None` when too little is left to tell anything.
     pub fn sample_plan(&self) -> Option<SamplePlan> {
+        self.plan_with(SAMPLES_AHEAD)
+    }
+
+    /// The same for the last few samples, which can take more of what is left.
+    pub fn longer_plan(&self) -> Option<SamplePlan> {
+        self.plan_with(SAMPLES_AHEAD_LATE)
+    }
+
+    fn plan_with(&self, samples_ahead: u64) -> Option<SamplePlan> {
         if self.samples.is_empty() {
             return Some(self.plan.sample_plan(None));
         }
         let rtt = self.rtt_for_sampling();
-        let share = Span::from_nanos(self.time_left().as_nanos() / SAMPLES_AHEAD);
+        let share = Span::from_nanos(self.time_left().as_nanos() / samples_ahead);
         let most = share.max(self.plan.sample_time_min(rtt));
         let plan = self.plan.sample_plan(rtt);
         self.within_budget(shortened(plan, most))

@@ -2,6 +2,7 @@
 
 use observe::StreamCount;
 
+use crate::choose::EQUAL;
 use crate::climb;
 use crate::history::History;
 use crate::lasting;
@@ -22,12 +23,32 @@ pub(crate) fn between(history: &History) -> Option<Request> {
     let middle = middle(below.streams(), reaches.streams())?;
     Some(Request {
         setting: history.setting(middle, history.climbing_window()),
-        plan: history.sample_plan()?,
+        plan: history.longer_plan()?,
         purpose: Purpose::Knee,
         why: format!(
             "{} streams reach the knee and {} do not",
             reaches.streams(),
             below.streams()
+        ),
+    })
+}
+
+/// A number of streams between the best rung and the next, where throughput still grew in proportion up to
+/// the best and the next one brought nothing: the most may lie between them.
+pub(crate) fn above(history: &History) -> Option<Request> {
+    let rungs = climb::rungs(history);
+    let best = (0..rungs.len()).max_by_key(|index| rungs.get(*index).map(|rung| rung.rate()))?;
+    let (upto, beyond) = rungs.split_at_checked(best + 1)?;
+    let (best, next) = (upto.last()?, beyond.first()?);
+    let middle = middle(best.streams(), next.streams())?;
+    climb::is_nearly_linear(upto).then_some(Request {
+        setting: history.setting(middle, history.climbing_window()),
+        plan: history.longer_plan()?,
+        purpose: Purpose::Knee,
+        why: format!(
+            "{} streams still gained and {} did not",
+            best.streams(),
+            next.streams()
         ),
     })
 }
@@ -39,7 +60,7 @@ fn around(history: &History, share: f64) -> Option<(&Sample, &Sample)> {
     let best = rungs.iter().map(|sample| rate(sample)).fold(0.0, f64::max);
     let first = rungs
         .iter()
-        .position(|sample| rate(sample) >= share * best)?;
+        .position(|sample| rate(sample) >= (1.0 - EQUAL) * share * best)?;
     Some((rungs.get(first.checked_sub(1)?)?, rungs.get(first)?))
 }
 

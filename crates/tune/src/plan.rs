@@ -199,6 +199,8 @@ const SAMPLE_MIN: Span = Span::from_secs(3);
 
 /// A long look in round trips: some falls and rises of a window of a hundred segments ...
 const LONG_ROUND_TRIPS: u64 = 100;
+/// ... at least this, ...
+const LONG_MIN: Span = Span::from_secs(5);
 /// ... and at most this.
 const LONG_MAX: Span = Span::from_secs(20);
 
@@ -245,9 +247,9 @@ impl TunePlan {
 
     /// How a long look is taken: up to its full time, without an early end.
     pub(crate) fn long_plan(&self, rtt: Option<Span>) -> SamplePlan {
-        let wanted = rtt.map_or(SAMPLE_MIN, |rtt| rtt.times(LONG_ROUND_TRIPS));
+        let wanted = rtt.map_or(LONG_MIN, |rtt| rtt.times(LONG_ROUND_TRIPS));
         SamplePlan {
-            amount: Amount::Time(wanted.clamp(SAMPLE_MIN, LONG_MAX)),
+            amount: Amount::Time(wanted.clamp(LONG_MIN, LONG_MAX)),
             precision: None,
             ..self.sample_plan(rtt.or(Some(Span::ZERO)))
         }

@@ -31,6 +31,7 @@ impl Strategy for Staged {
             remembered::remembered,
             windows::larger,
             climb::next_rung,
+            knee::above,
             knee::between,
             fit::fitting,
             alternatives::asked,

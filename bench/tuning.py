@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""How close does a search come to the exhaustive best of random simulated paths, and what does it take?
+
+Builds bench/tuning, runs every strategy on both halves of the paths and writes the tables to
+bench/results/tuning-DATE.md. Long runs are kept in target/bench-tuning, so that a second time only the searches
+are made again. The spread is over the seeds of the searches.
+"""
+
+import argparse
+import csv
+import datetime
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+from common import ROOT, heading
+
+TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+HALVES = {"table": "Paths that no search was developed on", "dev": "Paths for development"}
+OBJECTIVES = ["max", "knee", "gentle"]
+
+
+def compare(half, search_seed, rows, more):
+    """The tables of one half; its rows go to a file."""
+    command = [str(TARGET / "release" / "tuning"), "--half", half, "--search-seed", str(search_seed),
+               "--csv", str(rows), *more]
+    run = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if run.returncode != 0:
+        raise SystemExit(f"{' '.join(command)} failed")
+    return run.stdout
+
+
+def figures(rows, objective):
+    """Per strategy: median and mean regret, 95th percentile."""
+    regrets = {}
+    for row in csv.DictReader(rows.open()):
+        if row["objective"] == objective:
+            regrets.setdefault(row["strategy"], []).append(100 * float(row["regret"]))
+    tails = {name: statistics.quantiles(values, n=20, method="inclusive")[-1] for name, values in regrets.items()}
+    return {name: (statistics.median(values), statistics.mean(values), tails[name])
+            for name, values in regrets.items()}
+
+
+def spread(files, objective):
+    """What the seeds of the searches change."""
+    lines = ["| strategy | regret median | mean | 95 in 100 below |", "|---|---|---|---|"]
+    of_seeds = [figures(rows, objective) for rows in files]
+    for name in of_seeds[0]:
+        columns = zip(*(of_seed[name] for of_seed in of_seeds))
+        cells = [f"{min(column):.1f} to {max(column):.1f} %" for column in columns]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--search-seeds", type=int, default=3, help="how often every search is made")
+    parser.add_argument("--halves", nargs="*", default=list(HALVES), choices=list(HALVES))
+    arguments, more = parser.parse_known_args()
+    build = ["cargo", "build", "--release", "--locked", "-p", "trunkline-bench-tuning"]
+    subprocess.run(build, cwd=ROOT, check=True)
+    results = ROOT / "bench" / "results"
+    results.mkdir(exist_ok=True)
+    today = datetime.date.today()
+    seeds = range(1, arguments.search_seeds + 1)
+    text = [heading("Searches against the exhaustive best of random paths"),
+            "How the figures are made: bench/README.md. The command: `make bench-tuning`.", ""]
+    for half in arguments.halves:
+        files = {1: results / f"tuning-{half}-{today}.csv"}
+        files.update({seed: TARGET / f"tuning-{half}-{seed}.csv" for seed in seeds[1:]})
+        tables = [compare(half, seed, file, more) for seed, file in files.items()]
+        text += [f"# {HALVES[half]}", "", tables[0]]
+        for objective in OBJECTIVES if len(files) > 1 else []:
+            text += [f"## {objective}, spread over {len(files)} seeds of the searches", "",
+                     spread(list(files.values()), objective), ""]
+        print(f"{half} is done", file=sys.stderr)
+    file = results / f"tuning-{today}.md"
+    file.write_text("\n".join(text))
+    print(f"{file} is written", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
