@@ -162,24 +162,13 @@ pub fn assumptions(body: &Predict) -> Vec<String> {
 /// The forms of the curve with how well they predict.
 pub fn models(body: &Fit) -> Rows {
     let names = [
-        "form",
-        "left out",
-        "mean error",
-        "peak",
-        "spread",
-        "knee",
-        "spread",
+        "form", "left out", "failed", "peak", "spread", "knee", "spread",
     ];
     let row = |(place, model): (usize, &FitModel)| {
-        let left_out = figure::or_absent(model.left_out_ratio, figure::percent);
-        let failed = model.left_out_failed.filter(|failed| *failed > 0);
-        let marked = failed.map_or(left_out.clone(), |failed| {
-            format!("{left_out} ({failed} failed)")
-        });
         let cells = vec![
             words::plain(&model.form),
-            marked,
-            figure::or_absent(model.mean_absolute_error_bits_per_second, figure::rate),
+            figure::or_absent(model.left_out_ratio, figure::percent),
+            figure::or_absent(model.left_out_failed, |failed| failed.to_string()),
             figure::or_absent(model.peak, |peak| figure::three_digits(peak.streams)),
             figure::or_absent(model.peak, spread),
             figure::or_absent(model.knee, |knee| figure::three_digits(knee.streams)),
@@ -233,8 +222,9 @@ pub fn optimum(body: &Fit) -> String {
 pub fn remarks(body: &Fit) -> Vec<String> {
     let count = body.samples.len();
     vec![format!(
-        "{count} points. Left out is the error at numbers of streams that the curve was not fitted to, and the \
-         spread how far a value moves then; it is no confidence interval. No curve says anything beyond {}.",
+        "{count} points. Each number of streams was left out in turn: left out is the error of predicting it, \
+         failed how often the others gave no curve, and the spread how far a value moves; it is no confidence \
+         interval. No curve says anything beyond {}.",
         streams(
             body.samples
                 .iter()
@@ -260,22 +250,35 @@ pub fn problems(body: &Fit) -> Vec<String> {
 
 /// Each form that fits with its coefficients: `(name, formula and values)`.
 pub fn coefficients(body: &Fit) -> Vec<(String, String)> {
-    let value = |coefficient: &Coefficient| {
-        let error = coefficient
-            .standard_error
-            .map(|error| format!(" \u{b1} {error:.1e}"));
-        format!(
-            "{} = {:.4e}{}",
-            coefficient.name,
-            coefficient.value,
-            error.unwrap_or_default()
-        )
-    };
     let fitting = body.models.iter().filter(|model| model.problem.is_none());
     let row = |model: &FitModel| {
-        let values: Vec<String> = model.coefficients.iter().map(value).collect();
-        let text = format!("{}, {}", words::plain(&model.formula), values.join(", "));
+        let values: Vec<String> = model.coefficients.iter().map(coefficient).collect();
+        let error = figure::or_absent(model.mean_absolute_error_bits_per_second, figure::rate);
+        let text = format!(
+            "{}; {}; mean error {error}",
+            words::plain(&model.formula),
+            values.join(", ")
+        );
         (words::plain(&model.form), text)
     };
     fitting.map(row).collect()
+}
+
+fn coefficient(coefficient: &Coefficient) -> String {
+    let error = coefficient.standard_error;
+    let error = error.map(|error| format!(" \u{b1} {}", scientific(error, 1)));
+    format!(
+        "{} = {}{}",
+        coefficient.name,
+        scientific(coefficient.value, 4),
+        error.unwrap_or_default()
+    )
+}
+
+/// Coefficients span many powers of ten; those near one read better without.
+fn scientific(value: f64, decimals: usize) -> String {
+    match value.abs() {
+        near if (0.1..1e3).contains(&near) => format!("{value:.decimals$}"),
+        _ => format!("{value:.decimals$e}"),
+    }
 }
