@@ -6,7 +6,7 @@ use super::{Outcome, Phase, ServerControl};
 use crate::{Results, State, encode_frame};
 
 impl ServerControl {
-    /// What was counted so far, asked for by [`ServerAction::Report`].
+    /// What was counted so far, asked for by [`super::ServerAction::Report`].
     ///
     /// # Errors
     /// As [`Self::on_bytes`], for what the client sent meanwhile.
