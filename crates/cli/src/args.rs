@@ -1,7 +1,10 @@
 //! What can be written after `trunkline`. Flags mean what iperf3's users expect.
 
+mod history;
+mod predict;
 mod simulate;
 mod study;
+mod tune;
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -10,12 +13,15 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand};
 use observe::{StreamCount, Window};
 use units::{Bytes, Rate, Span};
 
+pub(crate) use history::{History, Keep};
+pub(crate) use predict::Predict;
 pub(crate) use simulate::{Compat, DURATION_MAX, Simulate};
 pub(crate) use study::Study;
+pub(crate) use tune::{Axis, Objective, Tune};
 
 /// Finds how bulk data moves fastest over a long, fat network, and what limits it.
 ///
@@ -37,8 +43,10 @@ pub(crate) enum Command {
     Measure(Measure),
     Emulate(Emulate),
     Simulate(Box<Simulate>),
+    Predict(Predict),
     Study(Study),
     Report(Report),
+    History(History),
 }
 
 /// See it work on this machine alone
@@ -61,6 +69,9 @@ pub(crate) struct Demo {
     /// Where to write the page; it opens in any browser, without a network
     #[arg(long, value_name = "FILE.html", default_value = "demo.html")]
     pub report: PathBuf,
+
+    #[command(flatten)]
+    pub keep: Keep,
 }
 
 impl Demo {
@@ -88,35 +99,6 @@ pub(crate) struct Serve {
     /// Tests at the same time; one more is told that the server is busy
     #[arg(long, value_name = "COUNT", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub clients: u16,
-}
-
-/// Find the streams and the window to use, and why those
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  trunkline tune emu:slac-cern\n  \
-    trunkline tune sim:slac-cern\n  \
-    trunkline tune dtn.example.org --report tune.html")]
-pub(crate) struct Tune {
-    #[command(flatten)]
-    pub target: Target,
-
-    /// What makes one setting better than another
-    #[arg(long, value_enum, default_value = "knee")]
-    pub objective: Objective,
-
-    /// Share of the highest goodput that the fewest streams must reach, for `--objective knee`
-    #[arg(long, value_name = "SHARE", default_value_t = 0.9, value_parser = share)]
-    pub knee: f64,
-
-    /// The most streams to try, 1 to 128
-    #[arg(long, value_name = "COUNT", default_value_t = StreamCount::MAX)]
-    pub streams_max: StreamCount,
-
-    #[command(flatten)]
-    pub way: Way,
-    #[command(flatten)]
-    pub tcp: Tcp,
-    #[command(flatten)]
-    pub output: Output,
 }
 
 /// Measure one setting in detail
@@ -155,6 +137,8 @@ pub(crate) struct Measure {
     pub tcp: Tcp,
     #[command(flatten)]
     pub output: Output,
+    #[command(flatten)]
+    pub keep: Keep,
 }
 
 /// Run any program across an emulated path
@@ -260,18 +244,6 @@ pub(crate) struct Seed {
     pub seed: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Objective {
-    /// The fewest streams that reach 90 % of the highest goodput
-    Knee,
-    /// The highest goodput
-    Max,
-    /// The highest goodput per round-trip time
-    Power,
-    /// The highest goodput that adds at most 30 ms of delay and one loss in a thousand
-    Gentle,
-}
-
 /// A time; a bare number means seconds, as for iperf3.
 fn duration(text: &str) -> Result<Span, String> {
     // iperf3 counts in whole seconds, and no figure means anything for less; a day is its bound.
@@ -311,13 +283,6 @@ where
             bounds.start(),
             bounds.end()
         )),
-    }
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(share) if (0.1..=1.0).contains(&share) => Ok(share),
-        _ => Err(format!("`{text}` is not a share between 0.1 and 1")),
     }
 }
 

@@ -2,7 +2,9 @@
 
 pub(crate) mod demo;
 pub(crate) mod emulate;
+pub(crate) mod history;
 pub(crate) mod measure;
+pub(crate) mod predict;
 pub(crate) mod report;
 pub(crate) mod serve;
 pub(crate) mod simulate;

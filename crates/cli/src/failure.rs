@@ -8,14 +8,18 @@ use std::process::ExitCode;
 use emu::EmuError;
 use lab::LabError;
 use lab::campaign::{CacheError, CampaignError, LogError};
+use lab::predict::PredictError;
 use lab::study::StudyError;
 use net::BindError;
 use observe::{Fault, TargetError};
 use path::PathError;
-use record::{LoadError, SaveError};
+use record::iperf3::Iperf3Error;
+use record::{ArchiveError, LoadError, PointsError, SaveError};
 use report::PlotError;
 use sim::ScenarioError;
 use tune::TuneError;
+
+use crate::output::tell;
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +108,15 @@ impl Failure {
         Failure::unwritable(format!("cannot write {}", file.display()), error)
     }
 
+    /// A file could not be read.
+    pub(crate) fn unreadable(file: &Path, error: &io::Error) -> Self {
+        Failure {
+            exit: Exit::WrongRequest,
+            causes: vec![format!("cannot read {}", file.display()), error.to_string()],
+            hint: Some("check the name, and that you may read the file".to_owned()),
+        }
+    }
+
     fn unwritable(problem: String, error: &io::Error) -> Self {
         Failure {
             exit: Exit::Failed,
@@ -119,10 +132,10 @@ impl Failure {
                 0 => self.exit.label(),
                 _ => "  caused by",
             };
-            eprintln!("{label}: {cause}");
+            tell!("{label}: {cause}");
         }
         if let Some(hint) = &self.hint {
-            eprintln!("\nhint: {hint}");
+            tell!("\nhint: {hint}");
         }
         self.exit.code()
     }
@@ -233,9 +246,40 @@ impl From<LoadError> for Failure {
     }
 }
 
+impl From<PointsError> for Failure {
+    fn from(error: PointsError) -> Self {
+        Failure::new(Exit::WrongRequest, &error, Some(error.hint().to_owned()))
+    }
+}
+
+impl From<PredictError> for Failure {
+    fn from(error: PredictError) -> Self {
+        Failure::new(Exit::WrongRequest, &error, Some(error.hint()))
+    }
+}
+
 impl From<SaveError> for Failure {
     fn from(error: SaveError) -> Self {
         Failure::new(Exit::Failed, &error, Some(error.hint().to_owned()))
+    }
+}
+
+impl From<ArchiveError> for Failure {
+    fn from(error: ArchiveError) -> Self {
+        let exit = match error {
+            ArchiveError::Folder { .. }
+            | ArchiveError::Database { .. }
+            | ArchiveError::Damaged { .. }
+            | ArchiveError::Busy { .. } => Exit::Failed,
+            _ => Exit::WrongRequest,
+        };
+        Failure::new(exit, &error, Some(error.hint().to_owned()))
+    }
+}
+
+impl From<Iperf3Error> for Failure {
+    fn from(error: Iperf3Error) -> Self {
+        Failure::new(Exit::WrongRequest, &error, Some(error.hint().to_owned()))
     }
 }
 

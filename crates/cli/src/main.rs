@@ -1,8 +1,9 @@
 //! The `trunkline` program: arguments in, messages and exit codes out. It holds no arithmetic.
 //!
 //! Reading order: `args.rs`, then one file per command, `output.rs` for where results go,
-//! `progress.rs` for what is shown meanwhile, `failure.rs` for how errors are told.
+//! `archive.rs` for where they are kept, `progress.rs` for what is shown meanwhile, `failure.rs` for how errors are told.
 
+mod archive;
 mod args;
 mod commands;
 mod failure;
@@ -32,8 +33,10 @@ fn main() -> ExitCode {
         Command::Measure(arguments) => commands::measure::run(&arguments),
         Command::Emulate(arguments) => commands::emulate::run(&arguments),
         Command::Simulate(arguments) => commands::simulate::run(&arguments),
+        Command::Predict(arguments) => commands::predict::run(&arguments),
         Command::Study(arguments) => commands::study::run(&arguments),
         Command::Report(arguments) => commands::report::run(&arguments),
+        Command::History(arguments) => commands::history::run(&arguments),
     };
     outcome.unwrap_or_else(|failure| failure.tell())
 }

@@ -7,40 +7,73 @@ use std::path::Path;
 use record::{AnyDocument, Body, Document, Origin};
 use report::Paint;
 
-use crate::args::Output;
+use crate::archive;
+use crate::args::{Keep, Output};
 use crate::failure::Failure;
+
+/// Writes a line to standard error. Somebody who stopped reading there is no failure either.
+macro_rules! tell {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($text)*);
+    }};
+}
+pub(crate) use tell;
 
 /// The origin of a document made by this command line.
 pub(crate) fn origin(seed: u64) -> Origin {
-    let words = env::args_os().map(|word| word.to_string_lossy().into_owned());
-    Origin::here(words.collect(), Some(seed))
+    Origin::here(command_line(), Some(seed))
 }
 
-/// Shows and saves one document as the user asked.
-pub(crate) fn deliver<B>(document: Document<B>, output: &Output) -> Result<(), Failure>
+/// The same for a document without any chance in it.
+pub(crate) fn origin_without_seed() -> Origin {
+    Origin::here(command_line(), None)
+}
+
+fn command_line() -> Vec<String> {
+    let words = env::args_os().map(|word| word.to_string_lossy().into_owned());
+    words.collect()
+}
+
+/// Shows, keeps and saves one document as the user asked.
+pub(crate) fn deliver<B>(document: Document<B>, output: &Output, keep: &Keep) -> Result<(), Failure>
 where
     B: Body,
     AnyDocument: From<Document<B>>,
 {
-    deliver_any(&document.into(), output)
+    deliver_any(&document.into(), output, keep)
 }
 
 /// The same for a document of a kind that only the run has decided.
-pub(crate) fn deliver_any(document: &AnyDocument, output: &Output) -> Result<(), Failure> {
+pub(crate) fn deliver_any(
+    document: &AnyDocument,
+    output: &Output,
+    keep: &Keep,
+) -> Result<(), Failure> {
     let json = document.to_json();
     // Printed first: a file that cannot be written must not cost the result.
-    match output.json {
-        true => print(&json)?,
-        false => print(&report::text(document, paint()))?,
-    }
+    let printed = match output.json {
+        true => print(&json),
+        false => print(&report::text(document, paint())),
+    };
+    // Kept also when nobody could read it.
+    archive::keep(document, keep);
+    printed?;
     if let Some(file) = &output.save {
         record::save(file, &json)?;
-        eprintln!("saved {}", file.display());
+        tell!("saved {}", file.display());
     }
     if let Some(file) = &output.report {
         write_page(document, file)?;
     }
     Ok(())
+}
+
+/// Prints a document that was made before, and where it comes from.
+pub(crate) fn show_again(document: &AnyDocument) -> Result<(), Failure> {
+    let origin = report::terminal::origin(document.origin());
+    let text = report::text(document, paint());
+    print(&format!("{origin}\n{text}"))
 }
 
 /// Refuses places that cannot be written to, before hours are spent on what is to be written.
@@ -63,7 +96,7 @@ fn make(folder: &Path) -> Result<(), Failure> {
 pub(crate) fn write_page(document: &AnyDocument, file: &Path) -> Result<(), Failure> {
     let page = report::page(document)?;
     record::save(file, &page)?;
-    eprintln!("wrote {}", file.display());
+    tell!("wrote {}", file.display());
     Ok(())
 }
 
@@ -73,7 +106,7 @@ pub(crate) fn write_plots(document: &AnyDocument, folder: &Path) -> Result<(), F
     for (name, svg) in report::plots(document)? {
         let file = folder.join(name);
         record::save(&file, &svg)?;
-        eprintln!("wrote {}", file.display());
+        tell!("wrote {}", file.display());
     }
     Ok(())
 }

@@ -4,13 +4,16 @@ use indicatif::{ProgressBar, ProgressStyle};
 use lab::campaign;
 use observe::{Snapshot, Watch};
 use tune::{Onlooker, Request, Sample};
+use units::Span;
 
+use crate::output::tell;
 use crate::stop::Stop;
 
 /// A line on standard error that follows a run. Not drawn where that is no terminal.
 pub(crate) struct Progress {
     line: ProgressBar,
     stop: Stop,
+    has_waited: bool,
 }
 
 impl Progress {
@@ -21,6 +24,7 @@ impl Progress {
         Progress {
             line,
             stop: stop.clone(),
+            has_waited: false,
         }
     }
 
@@ -51,6 +55,18 @@ impl Watch for Progress {
 
     fn is_cancelled(&self) -> bool {
         self.stop.is_asked()
+    }
+
+    fn on_wait(&mut self, why: &str, wait: Span) {
+        let text = format!("{why}, asking again in {}", wait.human());
+        if !self.line.is_hidden() {
+            self.line.set_message(format!("  {text}"));
+            self.line.tick();
+        } else if !self.has_waited {
+            // A script waits without a word otherwise; once is enough.
+            tell!("{text}");
+        }
+        self.has_waited = true;
     }
 }
 

@@ -102,8 +102,7 @@ fn the_limit_is_the_one_that_was_put_there() {
     }
 }
 
-/// Emulated: 32 streams with automatic windows and 41.8 Mbit/s. Of 45 Mbit/s, 43.4 are payload; bytes that
-/// wait behind a hole count when it is filled, which may be in another interval.
+/// Emulated: 32 streams with automatic windows and 41.8 Mbit/s. Of 45 Mbit/s, 43.44 are payload.
 #[test]
 fn the_tuner_finds_on_the_simulated_path_what_it_finds_on_the_emulated_one() {
     let mut streams = Vec::new();
@@ -111,7 +110,7 @@ fn the_tuner_finds_on_the_simulated_path_what_it_finds_on_the_emulated_one() {
         let document = json(&["tune", "sim:slac-cern", "--seed", seed, "--json"]);
         streams.push(number(&document, "/recommended/streams") as u64);
         let throughput = number(&document, "/recommended/throughput_bits_per_second");
-        assert!((39e6..44.7e6).contains(&throughput), "{seed}: {throughput}");
+        assert!((39e6..43.5e6).contains(&throughput), "{seed}: {throughput}");
         assert_eq!(document["samples"][0]["limit"], "loss", "{seed}");
         assert_eq!(document["limit"], "loss", "{seed}");
     }

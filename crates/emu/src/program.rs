@@ -135,10 +135,17 @@ pub fn init_arguments(arguments: &[OsString]) -> Option<&[OsString]> {
     }
 }
 
+/// A line on standard error; that nobody reads it is no failure.
+fn tell(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
 /// Serves as init: runs `command`, collects every orphan, and ends with the command's exit code.
 pub fn become_init(command: &[OsString]) -> ExitCode {
     if let Err(error) = settle_in() {
-        eprintln!("warning: the program sees this host's files and processes: {error}");
+        tell(&format!(
+            "warning: the program sees this host's files and processes: {error}"
+        ));
     }
     let Some((program, arguments)) = command.split_first() else {
         return ExitCode::from(EXIT_NOT_STARTED as u8);
@@ -147,8 +154,8 @@ pub fn become_init(command: &[OsString]) -> ExitCode {
         Ok(child) => ExitCode::from(collect_until(Pid::from_raw(child.id() as i32))),
         Err(error) => {
             let program = program.to_string_lossy();
-            eprintln!("error: `{program}` could not be started: {error}");
-            eprintln!("\nhint: check its name and that it is installed");
+            tell(&format!("error: `{program}` could not be started: {error}"));
+            tell("\nhint: check its name and that it is installed");
             ExitCode::from(EXIT_NOT_STARTED as u8)
         }
     }
@@ -195,10 +202,10 @@ fn settle_in() -> io::Result<()> {
     mount(None::<&str>, "/", None::<&str>, private, None::<&str>)?;
     let plain = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
     if let Err(error) = name_hosts(plain) {
-        eprintln!(
+        tell(&format!(
             "warning: the names near and far are unknown to the program ({error}); use \
              {NEAR_ADDRESS} and {FAR_ADDRESS}"
-        );
+        ));
     }
     mount(Some("proc"), "/proc", Some("proc"), plain, None::<&str>)?;
     Ok(())

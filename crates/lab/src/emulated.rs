@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use emu::{EmuError, FAR_ADDRESS};
-use net::{Address, BindError, BufferLimit, Client, PORT_DEFAULT, Server, ServerLimits};
+use net::{Address, BindError, BufferLimit, Client, PORT_DEFAULT, Runs, Server, ServerLimits};
 use observe::{
     Fault, HostLimits, Observation, SamplePlan, Setting, Target, TargetError, TargetInfo,
     TargetKind, Watch,
@@ -19,10 +19,11 @@ use crate::{BUFFER_MAX, EmulatedNetwork, LabError};
 #[derive(Debug)]
 pub struct EmulatedPath {
     path: PathSpec,
+    // Dropped before the server, which they end at.
+    runs: Runs,
     // Dropped before the network that it serves on.
     _server: FarServer,
     network: EmulatedNetwork,
-    client: Client,
 }
 
 impl EmulatedPath {
@@ -36,12 +37,21 @@ impl EmulatedPath {
             host: FAR_ADDRESS.to_string(),
             port: PORT_DEFAULT,
         };
+        let client = Client::new(address).with_buffers(BufferLimit::Lifted);
         Ok(EmulatedPath {
             path: path.clone(),
+            runs: Runs::new(client),
             _server: FarServer::start(&network)?,
             network,
-            client: Client::new(address).with_buffers(BufferLimit::Lifted),
         })
+    }
+
+    /// That of the path's hosts, then what this kernel has besides.
+    fn congestion(&self) -> Vec<String> {
+        let own = self.path.hosts.congestion.clone();
+        let mut others = net::host::congestion_controls();
+        others.retain(|name| *name != own);
+        std::iter::once(own).chain(others).collect()
     }
 
     /// The setting with what the path says where the setting leaves it open.
@@ -66,7 +76,7 @@ impl Target for EmulatedPath {
                 send_auto_max: hosts.send_buffer_max,
                 receive_auto_max: hosts.receive_buffer_max,
             }),
-            congestion: vec![hosts.congestion.clone()],
+            congestion: self.congestion(),
         }
     }
 
@@ -78,11 +88,15 @@ impl Target for EmulatedPath {
     ) -> Result<Observation, TargetError> {
         let setting = self.complete(setting);
         let near = self.network.network().near();
-        let observed = near.run(|| self.client.run(&setting, plan, watch));
+        let observed = near.run(|| self.runs.observe(&setting, plan, watch));
         match observed.map_err(namespace_lost)? {
             Err(_) if !self.network.network().is_carrying() => Err(path_down()),
             other => Ok(other?),
         }
+    }
+
+    fn stop(&mut self) {
+        self.runs.stop();
     }
 }
 
@@ -142,5 +156,39 @@ impl Drop for FarServer {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use observe::{StreamCount, Then, Window};
+    use units::Span;
+
+    #[test]
+    fn streams_join_on_an_emulated_path() {
+        if !testkit::can_emulate() {
+            return;
+        }
+        let link = "[forward]\nrate = \"20Mbit/s\"\ndelay = \"2ms\"\n\
+                    queue = { kind = \"drop-tail\", limit = \"60packets\" }\n";
+        let path = PathSpec::from_toml("mine", link).unwrap();
+        let mut target = EmulatedPath::up(&path, 1).unwrap();
+        assert_eq!(target.describe().congestion[0], path.hosts.congestion);
+        let plan = SamplePlan {
+            unloaded: Span::ZERO,
+            then: Then::KeepRunning,
+            ..SamplePlan::lasting(Span::from_secs(1))
+        };
+        let mut grown_from = None;
+        for streams in [1, 4] {
+            let streams = StreamCount::new(streams).unwrap();
+            let setting = Setting::new(streams, Window::Auto);
+            let seen = target.observe(&setting, &plan, &mut ()).unwrap();
+            assert_eq!(seen.grown_from, grown_from);
+            assert_eq!(seen.streams.len(), usize::from(streams.get()));
+            grown_from = Some(streams);
+        }
+        target.stop();
     }
 }

@@ -19,6 +19,7 @@ mod error;
 mod live;
 mod name;
 mod network;
+pub mod predict;
 mod simulated;
 pub mod study;
 

@@ -1,6 +1,6 @@
 //! A host on the network.
 
-use net::{Address, Client};
+use net::{Address, Client, Runs};
 use observe::{
     Observation, SamplePlan, Setting, Target, TargetError, TargetInfo, TargetKind, Watch,
 };
@@ -9,14 +9,14 @@ use observe::{
 #[derive(Debug)]
 pub struct LiveHost {
     address: Address,
-    client: Client,
+    runs: Runs,
 }
 
 impl LiveHost {
     /// The server at `address`; nothing is sent yet.
     pub fn new(address: Address) -> Self {
         LiveHost {
-            client: Client::new(address.clone()),
+            runs: Runs::new(Client::new(address.clone())),
             address,
         }
     }
@@ -28,7 +28,7 @@ impl Target for LiveHost {
             name: self.address.to_string(),
             kind: TargetKind::Live,
             limits: net::host::limits(),
-            congestion: Vec::new(),
+            congestion: net::host::congestion_controls(),
         }
     }
 
@@ -38,6 +38,10 @@ impl Target for LiveHost {
         plan: &SamplePlan,
         watch: &mut dyn Watch,
     ) -> Result<Observation, TargetError> {
-        Ok(self.client.run(setting, plan, watch)?)
+        Ok(self.runs.observe(setting, plan, watch)?)
+    }
+
+    fn stop(&mut self) {
+        self.runs.stop();
     }
 }

@@ -38,6 +38,14 @@ impl TargetName {
         }
         Ok(TargetName::Live(Address::parse_with(name, port)?))
     }
+
+    /// The path that it runs; `None` of a live host.
+    pub fn path(&self) -> Option<&PathSpec> {
+        match self {
+            TargetName::Live(_) => None,
+            TargetName::Emulated(path) | TargetName::Simulated(path) => Some(path),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ impl SimulatedPath {
     /// let lan = lab::SimulatedPath::new(&path, 1);
     /// let setting = Setting::new(StreamCount::ONE, Window::Fixed(Bytes::from_kib(64)));
     /// // Of a buffer of 64 KiB, which the kernel doubles, 80 KiB are offered as window.
-    /// assert_eq!(lan.scenario(&setting, 7).unwrap().window, Some(Bytes::new(82_368)));
+    /// assert_eq!(lan.scenario(&setting, 7).unwrap().window, Some(Bytes::from_kib(80)));
     /// ```
     pub fn scenario(&self, setting: &Setting, seed: u64) -> Result<Scenario, TargetError> {
         let setting = self.complete(setting);

@@ -13,6 +13,7 @@
 mod bounds;
 mod error;
 mod exact;
+mod least_squares;
 mod radicand;
 
 mod shape;
@@ -22,6 +23,8 @@ use std::fmt;
 use units::Rate;
 
 pub use error::CurveError;
+pub use least_squares::Fit;
+pub(crate) use least_squares::root_mean_square;
 
 use radicand::Radicand;
 
@@ -65,6 +68,17 @@ impl Form {
             Form::PartialSecondOrder | Form::Logarithmic => 2,
             Form::Newton | Form::FullSecondOrder => 3,
             Form::FullC => 4,
+        }
+    }
+
+    /// Its formula for the throughput `T` of `n` streams.
+    pub const fn formula(self) -> &'static str {
+        match self {
+            Form::PartialSecondOrder => "n / sqrt(a n^2 + b)",
+            Form::Newton => "n / sqrt(a n^c + b)",
+            Form::FullSecondOrder => "n / sqrt(a n^2 + b n + c)",
+            Form::FullC => "n / sqrt(a n^c + d n + b)",
+            Form::Logarithmic => "a ln n + b",
         }
     }
 

@@ -87,6 +87,31 @@ impl Response {
         })
     }
 
+    /// Share of a window of so many segments that a stream keeps at a loss.
+    ///
+    /// Reno a half, CUBIC 0.7, Scalable seven eighths. HighSpeed from a half at 38 segments to 0.9 at 83,000 by
+    /// the logarithm between.
+    ///
+    /// Source: RFC 5681 section 3.1, RFC 9438 section 4.6, RFC 3649 section 5, and see [`Response::Scalable`].
+    /// ```
+    /// use models::Response;
+    /// // The second row of RFC 3649's table: 118 segments, b(w) = 0.44.
+    /// assert!((Response::HighSpeed.kept(118.0) - 0.56).abs() < 0.005);
+    /// assert_eq!(Response::Cubic.kept(118.0), 0.7);
+    /// ```
+    pub fn kept(self, window_segments: f64) -> f64 {
+        match self {
+            Response::Reno(_) => 0.5,
+            Response::Cubic => CUBIC_BETA,
+            Response::HighSpeed => {
+                let (low, high) = (38_f64, 83_000_f64);
+                let way = (window_segments.clamp(low, high) / low).ln() / (high / low).ln();
+                0.5 + 0.4 * way
+            }
+            Response::Scalable => 0.875,
+        }
+    }
+
     /// Mean rate of one stream: its window once a round trip.
     ///
     /// `None` where [`Response::window_segments`] has none, and for a segment or round trip of zero.

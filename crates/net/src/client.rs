@@ -8,19 +8,35 @@
 //! What a foreign server cannot tell is absent from the [`Observation`]: its own intervals, its
 //! `TCP_INFO`, and round trips where this host permits no ICMP.
 //!
-//! Reading order: [`Client`], `error`, then `run` and `assemble`.
+//! A test is a conversation with the server and the streams that belong to it; a run has one, and one
+//! more for each time that streams joined it while data flowed. Whatever carries data over streams that
+//! come and go can be built of tests.
+//!
+//! Reading order: [`Client`], `error`, `runs`, then `run` with its parts: `proposal` (until the streams
+//! run), `test`, `stage` (looking at them) and `assemble`.
 
 mod assemble;
+mod busy;
 mod connect;
+mod conversation;
 mod error;
 mod flow;
 mod precision;
+mod probing;
+mod proposal;
 mod run;
+mod runs;
+mod sent;
+mod show;
+mod stage;
+mod test;
 
-use observe::{Observation, SamplePlan, Setting, Watch};
+use observe::{Observation, SamplePlan, Setting, Then, Watch};
 
 pub use error::ClientError;
+pub use runs::Runs;
 
+use crate::clock::Clock;
 use crate::{Address, BufferLimit};
 
 /// A server to test against.
@@ -54,7 +70,8 @@ impl Client {
         Client { limit, ..self }
     }
 
-    /// Runs one setting and tells what was seen.
+    /// Runs one setting and tells what was seen. The streams end with it, whatever the plan says; see
+    /// [`Runs`].
     ///
     /// # Errors
     /// When nobody is there, the server refuses or fails, a stream breaks, or `watch` cancels.
@@ -64,6 +81,13 @@ impl Client {
         plan: &SamplePlan,
         watch: &mut dyn Watch,
     ) -> Result<Observation, ClientError> {
-        run::run(self, setting, plan, watch)
+        let plan = SamplePlan {
+            then: Then::Stop,
+            ..*plan
+        };
+        let asked = Clock::start();
+        let (run, beginning) = runs::started(self, setting, &plan, watch, asked)?;
+        let (seen, _) = run.observe(&plan, watch, beginning)?;
+        Ok(seen)
     }
 }

@@ -1,4 +1,4 @@
-//! The bounds this host sets, as the calling thread's network namespace shows them.
+//! The bounds this host sets and the congestion controls it has, as the calling thread's network namespace shows them.
 
 use std::fs;
 
@@ -20,6 +20,50 @@ pub fn limits() -> Option<HostLimits> {
 fn last(path: &str) -> Option<Bytes> {
     let text = fs::read_to_string(path).ok()?;
     text.split_whitespace().last()?.parse().ok().map(Bytes::new)
+}
+
+/// The congestion controls that this process may ask for, the default first.
+///
+/// The administrator of the network namespace may use all that the kernel has loaded
+/// (`tcp_available_congestion_control`), others what is allowed to them
+/// (`tcp_allowed_congestion_control`). Empty where the kernel tells neither. A control that the
+/// kernel has as a module and has not loaded is missing here and may still be had by asking.
+pub fn congestion_controls() -> Vec<String> {
+    let others = match may_administer() {
+        true => congestion_listed("available"),
+        false => congestion_listed("allowed"),
+    };
+    distinct([congestion_listed(""), others].concat())
+}
+
+/// The names in `/proc/sys/net/ipv4/tcp_congestion_control`, or in the list `which` beside it.
+pub(crate) fn congestion_listed(which: &str) -> Vec<String> {
+    let infix = match which {
+        "" => String::new(),
+        which => format!("{which}_"),
+    };
+    let path = format!("/proc/sys/net/ipv4/tcp_{infix}congestion_control");
+    let names = fs::read_to_string(path).unwrap_or_default();
+    names.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Each name once, where it comes first.
+fn distinct(names: Vec<String>) -> Vec<String> {
+    let mut seen: Vec<String> = Vec::new();
+    for name in names {
+        if !seen.contains(&name) {
+            seen.push(name);
+        }
+    }
+    seen
+}
+
+/// Whether this process has `CAP_NET_ADMIN`, bit 12 of its effective capabilities: capabilities(7).
+fn may_administer() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let bits = effective.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok());
+    bits.is_some_and(|bits| bits >> 12 & 1 == 1)
 }
 
 /// Raises the bound on open files of this process as far as it may itself.
@@ -45,6 +89,15 @@ mod tests {
         let limits = limits().unwrap();
         assert!(limits.send_auto_max >= Bytes::from_kib(16));
         assert!(limits.receive_fixed_max >= Bytes::from_kib(16));
+    }
+
+    #[test]
+    fn the_default_congestion_control_comes_first_and_each_once() {
+        let controls = congestion_controls();
+        assert_eq!(controls.first(), congestion_listed("").first());
+        assert!(controls.contains(&"reno".to_owned()), "{controls:?}");
+        let names = ["cubic", "reno", "cubic"].map(str::to_owned);
+        assert_eq!(distinct(names.to_vec()), ["cubic", "reno"]);
     }
 
     #[test]

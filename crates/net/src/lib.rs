@@ -4,9 +4,10 @@
 //! `observe`. Linux only, because telemetry rests on `TCP_INFO`. Left out: UDP tests, and choosing
 //! the local address; both cost nothing here that a bulk transfer over TCP would need.
 //!
-//! Reading order: [`Client`] and `client/run.rs` for the near end, [`server`] and
-//! `server/session.rs` for the far end; below them `stream` (one thread per stream), `options` and
-//! `tcp_info` (the kernel's side), `probe` (round trips) and `telemetry` (series on the wire).
+//! Reading order: [`Client`], [`Runs`] and `client/run.rs` for the near end, [`server`] and
+//! `server/session.rs` for the far end; below them `stream` (one thread per stream), `series` (what is
+//! read of it), `options` and `tcp_info` (the kernel's side), `probe` (round trips) and `telemetry`
+//! (series on the wire).
 
 mod address;
 mod background;
@@ -18,6 +19,7 @@ mod options;
 mod probe;
 mod processor;
 mod random;
+mod series;
 pub mod server;
 mod stream;
 mod tcp_info;
@@ -25,7 +27,7 @@ mod telemetry;
 
 pub use address::{Address, AddressError, PORT_DEFAULT};
 pub use background::{Background, BackgroundError, BackgroundSpec};
-pub use client::{Client, ClientError};
+pub use client::{Client, ClientError, Runs};
 pub use options::{BufferLimit, OptionError};
 pub use server::{BindError, Server, ServerEvent, ServerLimits};
 pub use wire::WINDOW_MAX;

@@ -1,6 +1,5 @@
 //! Socket options of a stream, and what the kernel made of them.
 
-use std::fs;
 use std::io;
 use std::net::TcpStream;
 use std::os::fd::{AsFd, AsRawFd};
@@ -11,6 +10,8 @@ use observe::{Buffer, Buffers};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use thiserror::Error;
 use units::{Bytes, Rate};
+
+use crate::host;
 
 /// How buffers are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -200,12 +201,9 @@ fn congestion_error(name: String, source: io::Error) -> OptionError {
 
 /// The kernel's `allowed` or `available` congestion controls.
 fn listed(which: &str) -> String {
-    let list = fs::read_to_string(format!("/proc/sys/net/ipv4/tcp_{which}_congestion_control"));
-    let list = list.unwrap_or_default();
-    let names: Vec<&str> = list.split_whitespace().collect();
-    match names.is_empty() {
-        true => "only its default".to_owned(),
-        false => names.join(", "),
+    match host::congestion_listed(which) {
+        names if names.is_empty() => "only its default".to_owned(),
+        names => names.join(", "),
     }
 }
 

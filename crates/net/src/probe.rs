@@ -13,7 +13,7 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -123,7 +123,12 @@ pub(crate) fn is_answered(socket: &ProbeSocket) -> bool {
 /// Sends probes at equal distances and collects the answers.
 ///
 /// * `is_over` is asked before each probe with the time that has passed.
-pub(crate) fn series(socket: &ProbeSocket, is_over: impl Fn(Span) -> bool) -> ProbeSeries {
+/// * `latest` shows meanwhile how the last one went.
+pub(crate) fn series(
+    socket: &ProbeSocket,
+    latest: &LatestTrip,
+    is_over: impl Fn(Span) -> bool,
+) -> ProbeSeries {
     let clock = Clock::start();
     let mut probes: Vec<Probe> = Vec::new();
     let mut next = Time::ZERO;
@@ -137,7 +142,7 @@ pub(crate) fn series(socket: &ProbeSocket, is_over: impl Fn(Span) -> bool) -> Pr
             next = (next + INTERVAL).max(sent);
         }
         socket.wait(clock.until(next));
-        collect(socket, &mut probes, clock);
+        latest.put(collect(socket, &mut probes, clock));
     }
     await_stragglers(socket, &mut probes, clock);
     let mut series = ProbeSeries {
@@ -148,13 +153,16 @@ pub(crate) fn series(socket: &ProbeSocket, is_over: impl Fn(Span) -> bool) -> Pr
     series
 }
 
-fn collect(socket: &ProbeSocket, probes: &mut [Probe], clock: Clock) {
+/// Takes the answers that have come; the round trip of the last one.
+fn collect(socket: &ProbeSocket, probes: &mut [Probe], clock: Clock) -> Option<Span> {
+    let mut last = None;
     while let Some(answer) = socket.receive() {
         let index = answer.and_then(|sequence| usize::try_from(sequence).ok());
         if let Some(probe) = index.and_then(|index| probes.get_mut(index)) {
-            probe.rtt.get_or_insert(clock.now().since(probe.sent));
+            last = Some(*probe.rtt.get_or_insert(clock.now().since(probe.sent)));
         }
     }
+    last
 }
 
 /// Waits for the last answers, but no longer than thrice the longest round trip seen: where half of
@@ -173,10 +181,39 @@ fn longest(probes: &[Probe]) -> Option<Span> {
     probes.iter().filter_map(|probe| probe.rtt).max()
 }
 
+/// The round trip of the last probe that was answered, for those who look on.
+#[derive(Debug)]
+pub(crate) struct LatestTrip(AtomicU64);
+
+impl LatestTrip {
+    /// Stands for no answer so far: 585 years.
+    const NONE: u64 = u64::MAX;
+
+    fn put(&self, rtt: Option<Span>) {
+        if let Some(rtt) = rtt {
+            self.0.store(rtt.as_nanos(), Ordering::Relaxed);
+        }
+    }
+
+    fn get(&self) -> Option<Span> {
+        let nanos = Some(self.0.load(Ordering::Relaxed));
+        nanos
+            .filter(|nanos| *nanos != Self::NONE)
+            .map(Span::from_nanos)
+    }
+}
+
+impl Default for LatestTrip {
+    fn default() -> Self {
+        LatestTrip(AtomicU64::new(Self::NONE))
+    }
+}
+
 /// A series that runs beside the streams on a thread of its own.
 #[derive(Debug)]
 pub(crate) struct LoadedProbes {
     stop: Arc<AtomicBool>,
+    latest: Arc<LatestTrip>,
     thread: Option<JoinHandle<ProbeSeries>>,
 }
 
@@ -184,12 +221,21 @@ impl LoadedProbes {
     pub(crate) fn start(socket: ProbeSocket) -> io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
+        let latest = Arc::new(LatestTrip::default());
+        let shown = Arc::clone(&latest);
         let builder = thread::Builder::new().name("probes".to_owned());
-        let thread = builder.spawn(move || series(&socket, |_| told.load(Ordering::Relaxed)))?;
+        let run = move || series(&socket, &shown, |_| told.load(Ordering::Relaxed));
+        let thread = builder.spawn(run)?;
         Ok(LoadedProbes {
             stop,
+            latest,
             thread: Some(thread),
         })
+    }
+
+    /// The round trip of the last probe that was answered.
+    pub(crate) fn latest(&self) -> Option<Span> {
+        self.latest.get()
     }
 
     /// No more probes are sent; the answers on the way are still awaited.

@@ -134,6 +134,11 @@ impl StreamThread {
         Bytes::new(self.moved.load(Ordering::Relaxed))
     }
 
+    /// Processor time of the thread so far; `None` once it has ended.
+    pub(crate) fn cpu(&self) -> Option<Span> {
+        processor::of_running(self.thread.as_ref()?)
+    }
+
     /// Tells the thread to stop; the connection stays.
     pub(crate) fn halt(&self) {
         self.stop.store(true, Ordering::Relaxed);

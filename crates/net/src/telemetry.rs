@@ -1,54 +1,17 @@
-//! Readings of the running streams, and their form on the wire.
+//! Readings of the streams in their form on the wire.
 
-use observe::{Ladder, Progress, StreamDirection, TcpSample};
+use observe::{Progress, SamplePlan, StreamDirection, TcpSample};
 use units::{Bytes, Rate, Span, Time};
 use wire::{Role, StreamTelemetry, Telemetry, stream_id};
 
+use crate::series::StreamSeries;
 use crate::stream::StreamThread;
-use crate::tcp_info;
 
 /// Most cells sent to the peer: a few megabytes of JSON.
-const CELLS_MAX: usize = 400_000;
-
-/// The readings of one stream.
-#[derive(Debug)]
-pub(crate) struct StreamSeries {
-    pub progress: Ladder<Progress>,
-    pub tcp: Ladder<TcpSample>,
-}
-
-impl StreamSeries {
-    /// Keeps at most `bound` readings of each kind.
-    pub(crate) fn new(bound: usize) -> Self {
-        StreamSeries {
-            progress: Ladder::new(bound),
-            tcp: Ladder::new(bound),
-        }
-    }
-
-    /// Reads the stream now; a connection that is gone gives no more `TCP_INFO`.
-    pub(crate) fn read(&mut self, stream: &StreamThread, at: Time) {
-        self.progress.offer(progress(stream, at));
-        if let Ok(sample) = tcp_info::read(&stream.socket, at) {
-            self.tcp.offer(sample);
-        }
-    }
-
-    /// Reads the stream for the last time.
-    pub(crate) fn read_last(&mut self, stream: &StreamThread, at: Time) {
-        self.progress.close(progress(stream, at));
-        if let Ok(sample) = tcp_info::read(&stream.socket, at) {
-            self.tcp.close(sample);
-        }
-    }
-}
-
-fn progress(stream: &StreamThread, at: Time) -> Progress {
-    Progress {
-        at,
-        bytes: stream.moved(),
-    }
-}
+pub(crate) const CELLS_MAX: usize = 400_000;
+/// Most cells sent against the streams' own data, of which they get the share of one stream: a few
+/// hundred kilobytes.
+pub(crate) const CELLS_BESIDE_DATA_MAX: usize = 50_000;
 
 type Get = fn(&TcpSample) -> Option<u64>;
 type Put = fn(&mut TcpSample, u64);
@@ -176,8 +139,10 @@ pub(crate) struct Written<'a> {
 
 /// The table for the peer, the streams in the order of their opening.
 ///
+/// * `cells_max`: beyond that readings are left out evenly.
+///
 /// A receiver's rows end after the bytes it counted: its own `TCP_INFO` tells nothing of the path.
-pub(crate) fn write(streams: &[Written<'_>]) -> Telemetry {
+pub(crate) fn write(streams: &[Written<'_>], cells_max: usize) -> Telemetry {
     let names = [TIME, BYTES].into_iter();
     let names = names.chain(COLUMNS.iter().map(|(name, ..)| *name));
     let mut table = Telemetry::new(names.map(str::to_owned).collect());
@@ -193,7 +158,7 @@ pub(crate) fn write(streams: &[Written<'_>]) -> Telemetry {
         }
     };
     table.streams = streams.iter().enumerate().map(rows).collect();
-    table.thin(CELLS_MAX);
+    table.thin(cells_max);
     table
 }
 
@@ -222,6 +187,27 @@ pub(crate) struct Read {
     pub tcp: Vec<TcpSample>,
     /// `SO_SNDBUF` and `SO_RCVBUF` as granted there.
     pub buffers: Option<(Bytes, Bytes)>,
+}
+
+impl Read {
+    /// The rows of a peer that was told when to begin counting and when to end, `length` apart.
+    ///
+    /// Either message may be lost on a full path and arrive late, and streams that were told one by
+    /// one would then not lie beside each other. Rows that end too soon began late: they are moved to
+    /// end in time. Of those that go on too long, more than a reading beyond the end is left out.
+    pub(crate) fn fitted(mut self, length: Span) -> Self {
+        let end = Time::ZERO + length;
+        let last = self.progress.last().map_or(end, |reading| reading.at);
+        let late = end.since(last);
+        self.progress
+            .iter_mut()
+            .for_each(|reading| reading.at += late);
+        self.tcp.iter_mut().for_each(|sample| sample.at += late);
+        let latest = end + SamplePlan::INTERVAL;
+        self.progress.retain(|reading| reading.at <= latest);
+        self.tcp.retain(|sample| sample.at <= latest);
+        self
+    }
 }
 
 /// Reads the rows of the stream that the peer served in the `direction` opposite to ours.

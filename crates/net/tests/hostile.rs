@@ -10,7 +10,7 @@ use std::thread;
 
 use net::server::Refusal;
 use net::{Address, Client, ClientError, Server, ServerEvent, ServerLimits};
-use observe::{Direction, SamplePlan, Setting, StreamCount, TargetError, Window};
+use observe::{Direction, SamplePlan, Setting, StreamCount, TargetError, Watch, Window};
 use socket2::{Domain, Socket, Type};
 use support::Running;
 use units::{Bytes, Rate, Span};
@@ -274,12 +274,74 @@ fn surplus_streams_are_closed() {
     drop(control);
 }
 
-#[test]
-fn beyond_its_bound_the_server_is_busy() {
-    let server = Running::with(ServerLimits {
+/// Takes the server for one client alone, as iperf3's is.
+fn exclusive() -> ServerLimits {
+    ServerLimits {
         sessions: 1,
         ..ServerLimits::default()
-    });
+    }
+}
+
+/// Frees the server when it is told to wait, or cancels.
+struct Waiter {
+    told: Vec<(String, Span)>,
+    held: Option<TcpStream>,
+    cancels: bool,
+}
+
+impl Watch for Waiter {
+    fn on_wait(&mut self, why: &str, wait: Span) {
+        self.told.push((why.to_owned(), wait));
+        self.held = None;
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancels && !self.told.is_empty()
+    }
+}
+
+#[test]
+fn a_busy_server_is_asked_again() {
+    let server = Running::with(exclusive());
+    let mut waiter = Waiter {
+        told: Vec::new(),
+        held: Some(greeted(&server, 12)),
+        cancels: false,
+    };
+    let setting = Setting::new(StreamCount::ONE, Window::Auto);
+    let plan = SamplePlan {
+        unloaded: Span::ZERO,
+        ..SamplePlan::lasting(Span::from_secs(1))
+    };
+    let seen = Client::new(server.target()).run(&setting, &plan, &mut waiter);
+    assert!(seen.unwrap().bytes_delivered() > Bytes::ZERO);
+    let (why, wait) = &waiter.told[0];
+    assert!(
+        why.ends_with("the server is busy with another test"),
+        "{why}"
+    );
+    assert_eq!(*wait, Span::from_millis(500));
+}
+
+#[test]
+fn waiting_for_a_busy_server_can_be_cancelled() {
+    let server = Running::with(exclusive());
+    let _held = greeted(&server, 13);
+    let mut waiter = Waiter {
+        told: Vec::new(),
+        held: None,
+        cancels: true,
+    };
+    let setting = Setting::new(StreamCount::ONE, Window::Auto);
+    let plan = SamplePlan::lasting(Span::from_secs(1));
+    let seen = Client::new(server.target()).run(&setting, &plan, &mut waiter);
+    assert!(matches!(seen, Err(ClientError::Cancelled)));
+    assert_eq!(waiter.told.len(), 1);
+}
+
+#[test]
+fn beyond_its_bound_the_server_is_busy() {
+    let server = Running::with(exclusive());
     let held = greeted(&server, 8);
     let error = one_second(server.target()).unwrap_err();
     let text = error.to_string();
@@ -357,9 +419,7 @@ fn an_unknown_host_is_the_users_to_correct() {
 
 #[test]
 fn a_refused_port_names_what_to_start() {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = free.local_addr().unwrap().to_string();
-    drop(free);
+    let address = format!("127.0.0.1:{}", support::free_port());
     let error = error_of(&address);
     assert!(
         error.to_string().starts_with(&format!("{address} refused")),

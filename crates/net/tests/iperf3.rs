@@ -3,7 +3,9 @@
 mod support;
 
 use net::Client;
-use observe::{Amount, Counted, Direction, Peer, SamplePlan, Setting, StreamCount, Window};
+use observe::{
+    Amount, Counted, Direction, Peer, SamplePlan, Setting, Snapshot, StreamCount, Watch, Window,
+};
 use support::{Iperf3Server, Running, finished, iperf3_client};
 use units::{Bytes, Span};
 
@@ -74,6 +76,42 @@ fn a_foreign_receiver_is_seen_through_its_acknowledgements() {
         .run(&setting, &plan(), &mut ())
         .unwrap();
     assert_eq!(seen.streams[0].delivery.counted, Counted::ByAcknowledgement);
+}
+
+/// Has enough after half a second.
+struct Satisfied(usize);
+
+impl Watch for Satisfied {
+    fn on_progress(&mut self, _: &Snapshot) {
+        self.0 += 1;
+    }
+
+    fn has_enough(&self) -> bool {
+        self.0 >= 5
+    }
+}
+
+#[test]
+fn a_test_with_iperf3_may_end_early_too() {
+    if !testkit::has_program("iperf3") {
+        return;
+    }
+    let minute = SamplePlan {
+        unloaded: Span::ZERO,
+        ..SamplePlan::lasting(Span::from_secs(60))
+    };
+    for direction in [Direction::Forward, Direction::Reverse] {
+        let server = Iperf3Server::start();
+        let setting = Setting {
+            direction,
+            ..Setting::new(StreamCount::ONE, Window::Auto)
+        };
+        let client = Client::new(server.target.clone());
+        let seen = client.run(&setting, &minute, &mut Satisfied(0)).unwrap();
+        assert!(seen.duration < Span::from_secs(30), "{}", seen.duration);
+        let total = seen.streams[0].delivery.receiver_total.unwrap();
+        assert!(total > Bytes::ZERO, "{direction:?}");
+    }
 }
 
 fn from_iperf3(options: &[&str]) -> (String, net::server::SessionSummary) {

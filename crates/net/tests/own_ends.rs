@@ -265,6 +265,63 @@ fn a_well_known_goodput_ends_the_test_early() {
     assert!(seen.duration < Span::from_secs(30), "{}", seen.duration);
 }
 
+/// Has enough once the wanted number of snapshots has been shown.
+struct Satisfied {
+    wanted: usize,
+    shown: Vec<Snapshot>,
+}
+
+impl Watch for Satisfied {
+    fn on_progress(&mut self, snapshot: &Snapshot) {
+        self.shown.push(*snapshot);
+    }
+
+    fn has_enough(&self) -> bool {
+        self.shown.len() >= self.wanted
+    }
+}
+
+fn until_satisfied(server: &Running, direction: Direction) -> (Observation, Vec<Snapshot>) {
+    let mut watch = Satisfied {
+        wanted: 8,
+        shown: Vec::new(),
+    };
+    let setting = Setting {
+        direction,
+        ..setting(2)
+    };
+    let client = Client::new(server.target());
+    let seen = client.run(&setting, &minute(), &mut watch).unwrap();
+    (seen, watch.shown)
+}
+
+#[test]
+fn who_has_seen_enough_ends_the_test_and_it_counts() {
+    for direction in [Direction::Forward, Direction::Reverse, Direction::Both] {
+        let server = Running::start();
+        let (seen, shown) = until_satisfied(&server, direction);
+        assert_eq!(shown.len(), 8, "{direction:?}");
+        assert!(seen.duration < Span::from_secs(30), "{}", seen.duration);
+        let summary = server.next_end().unwrap();
+        assert!(seen.bytes_delivered() > Bytes::ZERO);
+        assert!(summary.received + summary.sent > Bytes::ZERO);
+    }
+}
+
+#[test]
+fn who_looks_on_sees_probes_and_what_was_sent_again() {
+    let server = Running::start();
+    for (direction, counts) in [(Direction::Forward, true), (Direction::Reverse, false)] {
+        let (_, shown) = until_satisfied(&server, direction);
+        assert!(shown.iter().any(|one| one.probe_rtt.is_some()));
+        // Only the sender's kernel knows, and nothing was sent before the first interval.
+        assert_eq!(shown[0].retransmitted_share, None);
+        let shares = || shown.iter().filter_map(|one| one.retransmitted_share);
+        assert_eq!(shares().next().is_some(), counts, "{direction:?}");
+        assert!(shares().all(|share| (0.0..=1.0).contains(&share)));
+    }
+}
+
 #[test]
 fn a_stopped_server_tells_its_clients() {
     let server = Running::start();

@@ -4,13 +4,18 @@
 //! run goes whether its goodput is known well enough to stop. Both put the streams' readings on one
 //! common grid first, since streams are read some milliseconds apart.
 //!
+//! Goodput is what the receivers read, but never more than what arrived over the same time: bytes that had
+//! come before and waited behind a hole do not count again when it is filled. `arrivals.rs` says why, and
+//! what a sender's count is good for.
+//!
 //! Left out: what limits the run (see [`crate::limit`]), and anything that needs several runs.
 //!
-//! Reading order: `series.rs` for the grid, `steady.rs` for where warm-up ends, `tcp_window.rs` for
-//! the kernels' counters, then this page.
+//! Reading order: `series.rs` for the grid, `steady.rs` for where warm-up ends, `arrivals.rs` for the bound
+//! on goodput, `tcp_window.rs` for the kernels' counters, then this page.
 //!
 //! [`Precision::is_met`]: crate::Precision::is_met
 
+mod arrivals;
 mod precision;
 mod series;
 mod steady;
@@ -81,7 +86,7 @@ fn direction_summary(observation: &Observation, way: StreamDirection) -> Option<
         .map(|stream| stream.delivery.progress.as_slice())
         .collect();
     let (steady, goodput, shares) = match Series::of(&progress) {
-        Some(series) => over_readings(&series, &progress),
+        Some(series) => over_readings(&series, &streams, &progress),
         None => over_totals(&streams, observation.duration),
     };
     Some(DirectionSummary {
@@ -98,13 +103,18 @@ fn direction_summary(observation: &Observation, way: StreamDirection) -> Option<
 }
 
 /// Window, goodput of all and of each stream, from readings over time.
-fn over_readings(series: &Series, progress: &[&[Progress]]) -> (SteadyWindow, Goodput, Vec<Rate>) {
+fn over_readings(
+    series: &Series,
+    streams: &[&Stream],
+    progress: &[&[Progress]],
+) -> (SteadyWindow, Goodput, Vec<Rate>) {
     let (window, goodput) = steady::goodput(series);
     let share = |readings: &&[Progress]| {
         let bytes = bytes_at(readings, window.to) - bytes_at(readings, window.from);
         per_second(bytes * 8.0, window.length())
     };
     let shares = progress.iter().map(share).collect();
+    let (goodput, shares) = arrivals::bound(streams, &window, goodput, shares);
     (window, goodput, shares)
 }
 
@@ -129,9 +139,10 @@ fn per_second(bits: f64, span: Span) -> Rate {
 }
 
 fn counted(streams: &[&Stream]) -> Counted {
-    let by_receiver = |stream: &&Stream| stream.delivery.counted == Counted::ByReceiver;
-    match streams.iter().all(by_receiver) {
+    let by = |who| move |stream: &&Stream| stream.delivery.counted == who;
+    match streams.iter().all(by(Counted::ByReceiver)) {
         true => Counted::ByReceiver,
+        false if streams.iter().any(by(Counted::BySender)) => Counted::BySender,
         false => Counted::ByAcknowledgement,
     }
 }

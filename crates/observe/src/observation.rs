@@ -20,6 +20,9 @@ pub enum Counted {
     ByReceiver,
     /// The sending kernel, as they were acknowledged: all that a foreign receiver lets us see.
     ByAcknowledgement,
+    /// The sending program, as it wrote them: ahead of what arrived by up to a send buffer. Of results that
+    /// other programs recorded.
+    BySender,
 }
 
 /// How the bytes of a stream arrived over time.

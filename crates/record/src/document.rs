@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::{Campaign, Demo, Emulation, Host, Measure, Simulate, Tune, layout};
+use crate::{Campaign, Demo, Emulation, Fit, Host, Measure, Predict, Simulate, Tune, layout};
 
 /// The version of the shapes in this crate. It rises when a key changes its meaning or vanishes;
 /// new optional keys do not raise it.
@@ -32,17 +32,25 @@ pub enum Schema {
     /// Many simulated settings.
     #[serde(rename = "trunkline/campaign")]
     Campaign,
+    /// What formulas say about a path.
+    #[serde(rename = "trunkline/predict")]
+    Predict,
+    /// Curves through measured points.
+    #[serde(rename = "trunkline/fit")]
+    Fit,
 }
 
 impl Schema {
     /// Every schema that this version reads.
-    pub const ALL: [Schema; 6] = [
+    pub const ALL: [Schema; 8] = [
         Schema::Measure,
         Schema::Tune,
         Schema::Demo,
         Schema::Emulate,
         Schema::Simulate,
         Schema::Campaign,
+        Schema::Predict,
+        Schema::Fit,
     ];
 
     /// Its name in the document.
@@ -54,6 +62,8 @@ impl Schema {
             Schema::Emulate => "trunkline/emulate",
             Schema::Simulate => "trunkline/simulate",
             Schema::Campaign => "trunkline/campaign",
+            Schema::Predict => "trunkline/predict",
+            Schema::Fit => "trunkline/fit",
         }
     }
 }
@@ -86,6 +96,14 @@ impl Body for Simulate {
 
 impl Body for Campaign {
     const SCHEMA: Schema = Schema::Campaign;
+}
+
+impl Body for Predict {
+    const SCHEMA: Schema = Schema::Predict;
+}
+
+impl Body for Fit {
+    const SCHEMA: Schema = Schema::Fit;
 }
 
 /// Where a document comes from: what the body alone would not tell.
@@ -151,10 +169,7 @@ impl<B: Body> Document<B> {
 
     /// The document as text: indented where people look, with a line break at the end.
     pub fn to_json(&self) -> String {
-        let text = layout::to_string(self);
-        let mut text = text.expect("string keys and finite or null numbers always serialise");
-        text.push('\n');
-        text
+        layout::document(self)
     }
 }
 
@@ -173,6 +188,10 @@ pub enum AnyDocument {
     Simulate(Box<Document<Simulate>>),
     /// Many simulated settings.
     Campaign(Box<Document<Campaign>>),
+    /// What formulas say about a path.
+    Predict(Box<Document<Predict>>),
+    /// Curves through measured points.
+    Fit(Box<Document<Fit>>),
 }
 
 impl From<Document<Measure>> for AnyDocument {
@@ -211,6 +230,18 @@ impl From<Document<Campaign>> for AnyDocument {
     }
 }
 
+impl From<Document<Predict>> for AnyDocument {
+    fn from(document: Document<Predict>) -> Self {
+        AnyDocument::Predict(Box::new(document))
+    }
+}
+
+impl From<Document<Fit>> for AnyDocument {
+    fn from(document: Document<Fit>) -> Self {
+        AnyDocument::Fit(Box::new(document))
+    }
+}
+
 impl AnyDocument {
     /// The document as [`Document::to_json`] writes it.
     pub fn to_json(&self) -> String {
@@ -221,6 +252,22 @@ impl AnyDocument {
             AnyDocument::Emulate(document) => document.to_json(),
             AnyDocument::Simulate(document) => document.to_json(),
             AnyDocument::Campaign(document) => document.to_json(),
+            AnyDocument::Predict(document) => document.to_json(),
+            AnyDocument::Fit(document) => document.to_json(),
+        }
+    }
+
+    /// What it holds.
+    pub fn schema(&self) -> Schema {
+        match self {
+            AnyDocument::Measure(_) => Schema::Measure,
+            AnyDocument::Tune(_) => Schema::Tune,
+            AnyDocument::Demo(_) => Schema::Demo,
+            AnyDocument::Emulate(_) => Schema::Emulate,
+            AnyDocument::Simulate(_) => Schema::Simulate,
+            AnyDocument::Campaign(_) => Schema::Campaign,
+            AnyDocument::Predict(_) => Schema::Predict,
+            AnyDocument::Fit(_) => Schema::Fit,
         }
     }
 
@@ -233,6 +280,8 @@ impl AnyDocument {
             AnyDocument::Emulate(document) => &document.origin,
             AnyDocument::Simulate(document) => &document.origin,
             AnyDocument::Campaign(document) => &document.origin,
+            AnyDocument::Predict(document) => &document.origin,
+            AnyDocument::Fit(document) => &document.origin,
         }
     }
 }

@@ -205,6 +205,8 @@ pub fn parse(path: &Path, text: &str) -> Result<AnyDocument, LoadError> {
         Schema::Emulate => shape(path, value).map(AnyDocument::Emulate),
         Schema::Simulate => shape(path, value).map(AnyDocument::Simulate),
         Schema::Campaign => shape(path, value).map(AnyDocument::Campaign),
+        Schema::Predict => shape(path, value).map(AnyDocument::Predict),
+        Schema::Fit => shape(path, value).map(AnyDocument::Fit),
     }
 }
 

@@ -24,6 +24,14 @@ pub(crate) fn to_string(value: &impl Serialize) -> serde_json::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// `value`, one of our own shapes, as a document: with a line break at the end.
+pub(crate) fn document(value: &impl Serialize) -> String {
+    let text = to_string(value);
+    let mut text = text.expect("string keys and finite or null numbers always serialise");
+    text.push('\n');
+    text
+}
+
 #[derive(Default)]
 struct Outer {
     depth: usize,

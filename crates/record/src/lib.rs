@@ -7,23 +7,29 @@
 //! these structs.
 //!
 //! What is left out: the way back from a document to an `Observation`, so an old run is shown as it
-//! was judged then and is not judged anew; and an archive of many documents.
+//! was judged then and is not judged anew.
 //!
 //! Reading order: [`document`] (the envelope), [`measure`] with [`direction`], [`stream`],
 //! [`round_trip`] and [`cpu`], then [`tune`](mod@tune), [`demo`], [`simulate`](mod@simulate) with [`path`](mod@path), and
-//! [`file`](mod@file) for the disk.
+//! [`file`](mod@file) for the disk, [`archive`] for many of them,
+//! [`iperf3`] for what another program recorded.
 
+pub mod archive;
 pub mod cpu;
 pub mod demo;
 pub mod direction;
 pub mod document;
 pub mod emulation;
 pub mod file;
+pub mod fit;
 pub mod host;
+pub mod iperf3;
 mod layout;
 pub mod limit;
 pub mod measure;
 pub mod path;
+pub mod points;
+pub mod predict;
 #[cfg(test)]
 mod reference;
 pub mod round_trip;
@@ -34,16 +40,20 @@ pub mod stream;
 pub mod synthetic;
 pub mod tune;
 
+pub use archive::{Archive, ArchiveError};
 pub use cpu::{Cpu, CpuSample, Near, Shares};
 pub use demo::{Demo, LabelledRun, Published};
 pub use direction::{DirectionFigures, TcpFigures};
 pub use document::{AnyDocument, Body, Document, Origin, SCHEMA_VERSION, Schema};
 pub use emulation::{Count, Emulation, LinkCounters};
 pub use file::{LoadError, SaveError, check_target, load, parse, save};
+pub use fit::{Fit, FitModel, FitOptimum, FitSpread};
 pub use host::Host;
 pub use limit::{Cause, Limit};
 pub use measure::{Interval, Measure, Peer, Run, Steady, Unsettled};
 pub use path::Path;
+pub use points::{PointsError, load_points};
+pub use predict::{Predict, PredictedPoint};
 pub use round_trip::{Method, Probe, RoundTrips, Series};
 pub use setting::{Direction, HostLimits, Kind, Setting, Target, Window};
 pub use simulate::{Campaign, Simulate};

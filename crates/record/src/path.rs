@@ -20,6 +20,20 @@ pub struct Path {
     pub cross: Vec<Cross>,
 }
 
+/// Characters of a digest: 64 bits tell a user's paths apart.
+const DIGEST_CHARACTERS: usize = 16;
+
+impl Path {
+    /// The beginning of the BLAKE3 digest of the whole description, in hexadecimal digits.
+    pub fn digest(&self) -> String {
+        let text = serde_json::to_string(self);
+        let text = text.expect("string keys and finite or null numbers always serialise");
+        let mut digest = blake3::hash(text.as_bytes()).to_hex().to_string();
+        digest.truncate(DIGEST_CHARACTERS);
+        digest
+    }
+}
+
 /// One direction of a path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Link {

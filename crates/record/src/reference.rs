@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::archive::{Comparison, Entry, Essence, Listing};
 use crate::simulate::AccessLink;
 use crate::synthetic::{self, Case};
 use crate::{
@@ -377,4 +378,58 @@ fn the_schema_stands_first() {
         "{}",
         &json[..80]
     );
+}
+
+/// The list and the comparison, which stand in one section.
+#[test]
+fn the_history_is_documented() {
+    let mut tune = full_tune(Objective::Max);
+    let sample = tune.body.recommended.sample;
+    fill(&mut tune.body.samples[sample].run);
+    let essence = Essence::of(&tune.into()).unwrap();
+    let entries = [1, 2].map(|id| Entry {
+        id,
+        essence: essence.clone(),
+    });
+    let mut found = keys(&Listing::new(&entries).to_json());
+    let [from, to] = entries;
+    let compared = keys(&Comparison::new(from, to).to_json());
+    found.extend(
+        compared
+            .into_iter()
+            .filter(|key| key.starts_with("goodput.")),
+    );
+    assert_eq!(found, documented("history"));
+}
+
+#[test]
+fn every_key_of_a_predict_is_documented_and_the_other_way_round() {
+    let found = keys(&synthetic::predict().to_json());
+    let found = without(found, &[&documented("Every document")]);
+    let own: Keys = found
+        .into_iter()
+        .filter(|key| !key.starts_with("path."))
+        .collect();
+    assert_eq!(own, documented("predict"));
+}
+
+#[test]
+fn every_key_of_a_fit_is_documented_and_the_other_way_round() {
+    let mut document = synthetic::fit();
+    document.body.models[4].problem = Some("too few samples".to_owned());
+    let found = keys(&document.to_json());
+    let found = without(found, &[&documented("Every document")]);
+    assert_eq!(found, documented("fit"));
+}
+
+#[test]
+fn what_scripts_rely_on_in_a_prediction_is_where_it_was_promised() {
+    let json = synthetic::predict().to_json();
+    assert_eq!(at(&json, "/schema"), "trunkline/predict");
+    assert!(at(&json, "/knee/streams").is_u64());
+    assert!(at(&json, "/points/0/throughput_bits_per_second").is_u64());
+    let json = synthetic::fit().to_json();
+    assert_eq!(at(&json, "/schema"), "trunkline/fit");
+    assert_eq!(at(&json, "/recommended/rule"), "peak");
+    assert!(at(&json, "/recommended/streams").is_u64());
 }

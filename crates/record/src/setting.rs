@@ -4,6 +4,8 @@ use observe::TargetKind;
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
+use crate::Path;
+
 /// What the bytes passed through.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
@@ -15,6 +17,10 @@ pub struct Target {
     /// hosts of an emulated or simulated one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits: Option<HostLimits>,
+    /// Digest of the whole description of an emulated or simulated path: two paths with the same one are
+    /// the same to the last number. Absent of a live host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_digest: Option<String>,
 }
 
 /// Which way a target runs.
@@ -120,6 +126,28 @@ impl From<&observe::TargetInfo> for Target {
             name: info.name.clone(),
             kind: info.kind.into(),
             limits: info.limits.map(HostLimits::from),
+            path_digest: None,
+        }
+    }
+}
+
+impl Target {
+    /// The same target with the digest of the path that it runs; `None` leaves a live host as it is.
+    pub fn on_path(self, path: Option<&path::PathSpec>) -> Self {
+        let digest = path.map(|path| Path::from(path).digest());
+        Target {
+            path_digest: digest.or(self.path_digest),
+            ..self
+        }
+    }
+}
+
+impl From<Direction> for observe::Direction {
+    fn from(direction: Direction) -> Self {
+        match direction {
+            Direction::Forward => observe::Direction::Forward,
+            Direction::Reverse => observe::Direction::Reverse,
+            Direction::Both => observe::Direction::Both,
         }
     }
 }

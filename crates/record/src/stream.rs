@@ -81,6 +81,8 @@ pub enum Counted {
     ByReceiver,
     /// The sending kernel, as the bytes were acknowledged.
     ByAcknowledgement,
+    /// The sending program, as it wrote them: ahead of what arrived by up to a send buffer.
+    BySender,
 }
 
 /// Bytes that had arrived by a point in time.
@@ -228,6 +230,7 @@ impl From<observe::Counted> for Counted {
         match counted {
             observe::Counted::ByReceiver => Counted::ByReceiver,
             observe::Counted::ByAcknowledgement => Counted::ByAcknowledgement,
+            observe::Counted::BySender => Counted::BySender,
         }
     }
 }

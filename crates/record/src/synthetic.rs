@@ -3,6 +3,7 @@
 //! The path is a toy: 45 Mbit/s, 165 ms, a queue of 128 KiB and a loss that holds one stream to
 //! about 5 Mbit/s. The documents come about through the same conversions as real ones.
 
+mod prediction;
 mod run;
 mod simulation;
 
@@ -11,6 +12,7 @@ use tune::{Purpose, SysctlLine, Tuning};
 use units::{Bytes, Rate, Span};
 
 use crate::{Demo, Document, Host, LabelledRun, Measure, Origin, Published, Run, Tune};
+pub use prediction::{fit, predict};
 pub use run::Case;
 use run::Made;
 #[cfg(test)]
@@ -28,6 +30,14 @@ fn target() -> TargetInfo {
             receive_auto_max: Bytes::from_mib(6),
         }),
         congestion: vec!["cubic".to_owned()],
+    }
+}
+
+/// The path of the toy as far as documents name it.
+fn on_path(target: crate::Target) -> crate::Target {
+    crate::Target {
+        path_digest: Some("5d6c2b1a09f8e7d4".to_owned()),
+        ..target
     }
 }
 
@@ -81,7 +91,8 @@ fn small_window() -> Verdict {
 /// A measure document of one run.
 pub fn measure(case: &Case) -> Document<Measure> {
     let made = run::make(case);
-    let body = Measure::new(&target(), &made.observation, &made.summary, &loss());
+    let mut body = Measure::new(&target(), &made.observation, &made.summary, &loss());
+    body.target = on_path(body.target);
     let words = format!(
         "trunkline measure emu:slac-cern -P {} -w {}",
         case.streams, case.window
@@ -107,7 +118,9 @@ fn tune_body(seed: u64) -> Tune {
     let cases = (0..).zip(tried.into_iter().chain(fixed)).map(case);
     let tuning = tuning(cases.collect());
     let advice = tune::advice::for_setting(&tuning.recommended.setting);
-    Tune::new(&target(), &tuning, &advice)
+    let mut body = Tune::new(&target(), &tuning, &advice);
+    body.target = on_path(body.target);
+    body
 }
 
 fn tuning(cases: Vec<Case>) -> Tuning {
@@ -191,7 +204,7 @@ pub fn demo(seed: u64) -> Document<Demo> {
         source: "SLAC to CERN, 2000".to_owned(),
     };
     let body = Demo {
-        target: (&target()).into(),
+        target: on_path((&target()).into()),
         runs: vec![
             labelled(
                 "2 x 256 KiB",

@@ -74,6 +74,18 @@ pub enum Objective {
     },
 }
 
+impl Objective {
+    /// The word on the command line and in documents.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Objective::Knee { .. } => "knee",
+            Objective::Max => "max",
+            Objective::Power => "power",
+            Objective::Gentle { .. } => "gentle",
+        }
+    }
+}
+
 /// The operating point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recommended {

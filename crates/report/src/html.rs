@@ -4,16 +4,19 @@
 //! escaped by the template.
 
 mod campaign;
+mod comparison;
 mod demo;
 mod emulation;
 pub(crate) mod facts;
 mod measure;
 pub(crate) mod parts;
+mod predict;
 mod simulate;
 mod tune;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::AnyDocument;
+use record::archive::Comparison;
 
 use crate::plot::PlotError;
 
@@ -31,9 +34,17 @@ pub fn page(document: &AnyDocument) -> Result<String, PlotError> {
         AnyDocument::Emulate(document) => ("emulate", emulation::body(&document.body)),
         AnyDocument::Simulate(document) => ("simulate", simulate::body(&document.body)?),
         AnyDocument::Campaign(document) => ("campaign", campaign::body(&document.body)?),
+        AnyDocument::Predict(document) => ("predict", predict::predict(&document.body)?),
+        AnyDocument::Fit(document) => ("fit", predict::fit(&document.body)?),
     };
     let body = html! { (body) (facts::section(document.origin())) };
     Ok(around(kind, target(document), &body).into_string())
+}
+
+/// The page that sets two kept documents side by side.
+pub fn comparison(comparison: &Comparison) -> String {
+    let title = format!("run {} and run {}", comparison.from.id, comparison.to.id);
+    around("history", &title, &comparison::body(comparison)).into_string()
 }
 
 fn target(document: &AnyDocument) -> &str {
@@ -44,6 +55,8 @@ fn target(document: &AnyDocument) -> &str {
         AnyDocument::Emulate(document) => &document.body.path,
         AnyDocument::Simulate(document) => &document.body.path.name,
         AnyDocument::Campaign(document) => &document.body.path.name,
+        AnyDocument::Predict(document) => &document.body.path.name,
+        AnyDocument::Fit(document) => &document.body.file,
     }
 }
 

@@ -4,16 +4,18 @@
 //! may come from anywhere, so its texts are escaped or stripped of control characters and its
 //! numbers are not trusted to be sensible.
 //!
-//! What is left out: plots in the terminal, and pages over many documents.
+//! What is left out: plots in the terminal, and pages over many documents but comparisons of two.
 //!
 //! Reading order: [`figure`] and [`words`] (numbers and sentences), [`comparison`] and
-//! [`grid`], [`terminal`], [`plot`], [`html`], [`study`].
+//! [`grid`], [`terminal`], [`plot`], [`html`], [`history`], [`study`].
 
 pub mod comparison;
 pub mod figure;
 pub mod grid;
+pub mod history;
 pub mod html;
 pub mod plot;
+pub mod predicted;
 pub mod study;
 pub mod terminal;
 pub mod words;

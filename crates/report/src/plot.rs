@@ -12,6 +12,7 @@ pub mod compare;
 pub mod legend;
 pub mod lines;
 pub mod palette;
+pub mod predicted;
 pub mod rates;
 pub mod round_trips;
 pub mod simulated;

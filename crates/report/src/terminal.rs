@@ -3,7 +3,9 @@
 //! Every line fits except a word that is longer by itself. Commands are broken at spaces with a
 //! backslash, so that they can be pasted as they stand.
 
+mod history;
 mod layout;
+mod predicted;
 mod simulated;
 mod table;
 
@@ -15,6 +17,7 @@ use crate::words;
 use layout::Page;
 use table::{Name, RunRow, Standing, runs};
 
+pub use history::{comparison, history};
 pub use table::{LINK_COLUMNS, link_cells};
 
 /// Columns that every text keeps to.
@@ -38,6 +41,8 @@ pub fn text(document: &AnyDocument, paint: Paint) -> String {
         AnyDocument::Emulate(document) => emulation(&document.body, paint),
         AnyDocument::Simulate(document) => simulated::simulate(&document.body, paint),
         AnyDocument::Campaign(document) => simulated::campaign(&document.body, paint),
+        AnyDocument::Predict(document) => predicted::predict(&document.body, paint),
+        AnyDocument::Fit(document) => predicted::fit(&document.body, paint),
     }
 }
 

@@ -57,6 +57,15 @@ pub fn point(streams: impl Into<u32>, window: Window) -> String {
     }
 }
 
+/// The kind of a target, as documents have it.
+pub fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Live => "live",
+        Kind::Emulated => "emulated",
+        Kind::Simulated => "simulated",
+    }
+}
+
 /// What a limit means, to stand after "limited by".
 pub fn limit(limit: Limit) -> &'static str {
     match limit {

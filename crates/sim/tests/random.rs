@@ -105,6 +105,23 @@ fn everything(scenario: &Scenario) -> (String, Vec<sim::Event>) {
     (format!("{:?}", simulation.finish()), events)
 }
 
+/// The same with streams that join after so many milliseconds each, and an end that is put off.
+fn grown(scenario: &Scenario, joins: &[(u64, u32)]) -> (String, Vec<sim::Event>) {
+    let mut simulation = Simulation::new(scenario).expect("the scenario is within its bounds");
+    for (millis, streams) in joins {
+        let at = simulation.now() + Span::from_millis(*millis);
+        simulation.last_until(at).expect("it has not come so far");
+        assert!(simulation.advance(at));
+        simulation.join(*streams).expect("their data has no end");
+    }
+    simulation
+        .last_until(simulation.now() + Span::from_millis(500))
+        .expect("it ends later");
+    simulation.advance(simulation.end());
+    let events = simulation.take_events();
+    (format!("{:?}", simulation.finish()), events)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -119,6 +136,20 @@ proptest! {
         let (unlogged, none) = everything(&Scenario { log: false, ..scenario });
         prop_assert!(none.is_empty());
         prop_assert_eq!(&result, &unlogged);
+    }
+
+    #[test]
+    fn streams_that_join_leave_the_books_balanced(
+        scenario in scenario(),
+        joins in prop::collection::vec((301..800u64, 0..6u32), 1..4),
+    ) {
+        let scenario = Scenario { work: Work::Endless, ..scenario };
+        let (result, events) = grown(&scenario, &joins);
+        let (result_again, events_again) = grown(&scenario, &joins);
+        prop_assert_eq!(&result, &result_again);
+        prop_assert!(events == events_again);
+        let in_order = events.windows(2).all(|pair| pair[0].at <= pair[1].at);
+        prop_assert!(in_order, "time went back");
     }
 
     #[test]

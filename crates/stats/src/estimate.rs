@@ -13,8 +13,11 @@ pub const CONFIDENCE: f64 = 0.95;
 /// How many batches a series is cut into, see [`mean_with_interval`].
 const BATCHES: usize = 10;
 
+/// Degrees of freedom of the intervals of [`mean_with_interval`]: ten batches less one.
+pub const BATCH_DEGREES: f64 = (BATCHES - 1) as f64;
+
 /// Shortest series that gets an interval: two values to a batch.
-const SERIES_MIN: usize = 2 * BATCHES;
+pub const SERIES_MIN: usize = 2 * BATCHES;
 
 /// Highest correlation between neighbouring batches that the interval is widened for.
 ///

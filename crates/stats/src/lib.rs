@@ -9,9 +9,10 @@
 //! median is quoted with its interquartile range instead.
 //!
 //! Reading order: `summary.rs` for one number about a slice, `fairness.rs`, `regression.rs` and
-//! `interpolate.rs` for one formula each, `estimate.rs` for a mean with its interval, `steady.rs`
-//! for where warm-up ends.
+//! `interpolate.rs` for one formula each, `estimate.rs` for a mean with its interval,
+//! `difference.rs` for two of them, `steady.rs` for where warm-up ends.
 
+mod difference;
 mod estimate;
 mod fairness;
 mod interpolate;
@@ -19,7 +20,8 @@ mod regression;
 mod steady;
 mod summary;
 
-pub use estimate::{CONFIDENCE, Estimate, Interval, mean_with_interval};
+pub use difference::{Difference, Mean, difference};
+pub use estimate::{BATCH_DEGREES, CONFIDENCE, Estimate, Interval, SERIES_MIN, mean_with_interval};
 pub use fairness::jain_index;
 pub use interpolate::between;
 pub use regression::{Line, fit_line};

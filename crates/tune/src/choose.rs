@@ -18,6 +18,10 @@ use crate::tuning::Sample;
 /// Goodputs that differ by less than this share of the higher one count as equal.
 pub(crate) const EQUAL: f64 = 0.01;
 
+/// Several streams may lose this many times what the path makes one stream lose: short samples of one loss
+/// rate differ by as much.
+const PATH_LOSS_ROOM: f64 = 1.5;
+
 /// A sample that may be recommended.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Candidate<'a> {
@@ -202,7 +206,7 @@ fn gentle(history: &History, candidates: &[Candidate<'_>], budget: &Budget) -> O
     let within: Vec<Candidate<'_>> = known
         .iter()
         .copied()
-        .filter(|one| keeps(one.sample, idle, budget))
+        .filter(|one| keeps(history, one.sample, idle, budget))
         .collect();
     if let Some(chosen) = max(&within) {
         let because = format!("the highest goodput within {words}");
@@ -219,9 +223,20 @@ fn gentle(history: &History, candidates: &[Candidate<'_>], budget: &Budget) -> O
     choice(least, because)
 }
 
-fn keeps(sample: &Sample, idle: units::Span, budget: &Budget) -> bool {
-    let loaded = sample.summary.rtt_loaded;
-    let delay = loaded.is_some_and(|loaded| loaded - idle <= budget.added_rtt_max);
+/// Whether a sample is known to stay within the budget.
+///
+/// Windows that the kernel grows may not have grown to their full length yet, so their queue has to be
+/// half of what is allowed. Losses that one stream has as well, on a path where nobody else keeps a
+/// queue, are the path's and not caused by more streams.
+fn keeps(history: &History, sample: &Sample, idle: units::Span, budget: &Budget) -> bool {
+    let Some(loaded) = sample.summary.rtt_loaded else {
+        return false;
+    };
+    let queueing = match sample.setting.window {
+        Window::Auto => (loaded - idle).times(2),
+        Window::Fixed(_) => loaded - idle,
+    };
     let loss = sample.retransmitted_share();
-    delay && loss.is_some_and(|loss| loss <= budget.loss_max)
+    let allowed = budget.loss_max.max(PATH_LOSS_ROOM * history.path_loss());
+    queueing <= budget.added_rtt_max && loss.is_some_and(|loss| loss <= allowed)
 }

@@ -23,6 +23,9 @@ const TRIES: usize = 3;
 const WINDOW_MIN: Bytes = Bytes::from_kib(16);
 /// Room for what the kernel adds to the payload, in hundredths of the product.
 const ROOM_PERCENT: u64 = 105;
+/// ... and where no queue is wanted: of the buffer asked for, doubled by the kernel, up to five quarters
+/// are offered as window.
+const FILL_PERCENT: u64 = 80;
 /// The next window is this much smaller when a fitted one still fills the queue, in hundredths.
 const SHRINK_PERCENT: u64 = 70;
 /// Streams that lose this much, and carry less than this share of what fewer did, overflow the queue
@@ -53,12 +56,18 @@ fn first(history: &History) -> Option<Request> {
     let chosen = history.samples.get(choose(history)?.sample)?;
     let reason = match minds_delay(history) {
         true => history
-            .queue_stands(chosen)
+            .samples
+            .iter()
+            .any(|sample| sample.streams() == chosen.streams() && history.queue_stands(sample))
             .then(|| "a queue stands when windows grow freely".to_owned())?,
         false => overflow(history)?,
     };
     let streams = chosen.streams();
-    let product = history.product()?.times(ROOM_PERCENT).get() / 100;
+    let percent = match minds_delay(history) {
+        true => FILL_PERCENT,
+        false => ROOM_PERCENT,
+    };
+    let product = history.product()?.times(percent).get() / 100;
     let window = Bytes::new(product.div_ceil(u64::from(streams.get())));
     request(history, chosen, window, reason)
 }
@@ -80,10 +89,21 @@ fn smaller(history: &History, last: &Sample) -> Option<Request> {
     let Window::Fixed(window) = last.setting.window else {
         return None;
     };
-    let stands = minds_delay(history) && history.queue_stands(last);
+    let stands = minds_delay(history) && waits_too_long(history, last);
     let window = Bytes::new(window.times(SHRINK_PERCENT).get() / 100);
     let reason = "its queue still stands".to_owned();
     stands.then(|| request(history, last, window, reason))?
+}
+
+/// Whether its queue is more than the objective wants: the budget of gentle, else any that stands.
+fn waits_too_long(history: &History, sample: &Sample) -> bool {
+    match history.plan.objective {
+        Objective::Gentle { added_rtt_max, .. } => {
+            let added = sample.summary.rtt_loaded.zip(history.rtt_unloaded());
+            added.is_some_and(|(loaded, idle)| loaded - idle > added_rtt_max)
+        }
+        _ => history.queue_stands(sample),
+    }
 }
 
 fn request(history: &History, like: &Sample, window: Bytes, reason: String) -> Option<Request> {

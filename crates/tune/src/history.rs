@@ -176,6 +176,18 @@ impl History {
         settled && lost > OVERLOAD && lost > OVERLOAD_FACTOR * alone.unwrap_or(0.0)
     }
 
+    /// The share of packets that the path loses whatever is sent: what one stream lost by itself, where no
+    /// others keep a queue.
+    pub fn path_loss(&self) -> f64 {
+        let alone = self.samples.iter().rev().find(|sample| {
+            sample.streams() == StreamCount::ONE
+                && self.may_be_recommended(sample)
+                && !self.is_full(sample)
+        });
+        let lost = alone.and_then(Sample::retransmitted_share);
+        lost.filter(|_| !self.others_queue()).unwrap_or(0.0)
+    }
+
     /// Whether the idle path has a queue already: others fill it.
     fn others_queue(&self) -> bool {
         let times = self.rtt_unloaded().zip(self.rtt_min());

@@ -32,11 +32,15 @@ impl Objective {
     /// 2006, for stability and for the others on the path.
     pub const KNEE: Objective = Objective::Knee { share: 0.9 };
 
-    /// 30 ms of added delay, below which a voice call on the same path does not suffer, and one
-    /// packet in a thousand.
+    /// The delay that [`Objective::GENTLE`] may add: below it a voice call on the same path does not suffer.
+    pub const ADDED_RTT_MAX: Span = Span::from_millis(30);
+    /// The loss that it may cause: one packet in a thousand.
+    pub const LOSS_MAX: f64 = 1e-3;
+
+    /// The customary budget of harm to others.
     pub const GENTLE: Objective = Objective::Gentle {
-        added_rtt_max: Span::from_millis(30),
-        loss_max: 1e-3,
+        added_rtt_max: Self::ADDED_RTT_MAX,
+        loss_max: Self::LOSS_MAX,
     };
 
     /// The word on the command line and in documents.

@@ -9,9 +9,11 @@
 mod bytes;
 mod parse;
 mod rate;
+mod share;
 mod time;
 
 pub use bytes::Bytes;
 pub use parse::{ParseError, Problem};
 pub use rate::Rate;
+pub use share::share;
 pub use time::{Span, Time};

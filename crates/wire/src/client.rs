@@ -3,9 +3,10 @@
 //! The driver feeds [`ClientControl`] what it reads, carries out the actions it hands back, and
 //! tells it when the deadline has passed. The course of a test: greeting, parameters, perhaps the
 //! server's capabilities, opening streams, running, and after [`ClientControl::end_test`] the
-//! exchange of results. Reading order: [`ClientAction`], [`ClientControl`], then `error`.
+//! exchange of results. Reading order: [`ClientAction`], [`ClientControl`], then `lasting` and `error`.
 
 mod error;
+mod lasting;
 mod phase;
 
 use std::collections::VecDeque;
@@ -43,6 +44,8 @@ pub enum ClientAction {
     OpenStreams(StreamPlan),
     /// Let data flow.
     Start,
+    /// What the server counted, asked for by [`ClientControl::ask_report`]. The test goes on.
+    Reported(Box<Results>),
     /// Call [`ClientControl::give_results`]. Receiving streams had to be drained until here.
     GiveResults,
     /// The test is complete; these are the server's results. Close everything.
@@ -205,6 +208,10 @@ impl ClientControl {
                 Some(json) => self.on_results(now, &json),
                 None => Ok(()),
             },
+            Phase::Report(reader) => match reader.feed(input)? {
+                Some(json) => self.on_report(now, &json),
+                None => Ok(()),
+            },
             Phase::ServerError(numbers) => {
                 take(input, numbers, 8);
                 match numbers.len() {
@@ -249,6 +256,10 @@ impl ClientControl {
             (Phase::Opening | Phase::Starting, State::TestStart) => self.enter(now, Phase::Started),
             (Phase::Started, State::TestRunning) => {
                 self.act(now, Phase::Running, ClientAction::Start);
+            }
+            (Phase::Asked, State::Report) => {
+                let reader = FrameReader::new(RESULTS_BOUND);
+                self.enter(now, Phase::Report(reader));
             }
             (Phase::Ending, State::ExchangeResults) => {
                 self.act(now, Phase::Reporting, ClientAction::GiveResults);

@@ -36,12 +36,38 @@ pub fn numbered_greeting(cookie: &Cookie, position: u16) -> Vec<u8> {
 pub struct Offer {
     /// Highest version of the extension the client speaks.
     pub version: u32,
+    /// The test lasts until the client ends it, whatever time the parameters name for those who do
+    /// not know this, and reports are asked for meanwhile.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub lasting: bool,
+}
+
+impl Offer {
+    /// The offer of a test that lasts until the client ends it.
+    ///
+    /// ```
+    /// let json = serde_json::to_string(&wire::Offer::lasting()).unwrap();
+    /// assert_eq!(json, r#"{"version":1,"lasting":true}"#);
+    /// ```
+    pub fn lasting() -> Self {
+        Offer {
+            lasting: true,
+            ..Offer::default()
+        }
+    }
 }
 
 impl Default for Offer {
     fn default() -> Self {
-        Offer { version: VERSION }
+        Offer {
+            version: VERSION,
+            lasting: false,
+        }
     }
+}
+
+fn is_off(flag: &bool) -> bool {
+    !flag
 }
 
 /// The server's answer to an [`Offer`].
@@ -53,16 +79,21 @@ pub struct Answer {
     pub echo_token: EchoToken,
     /// Distance of the telemetry samples, in milliseconds.
     pub interval_ms: u32,
+    /// The server agrees to a lasting test. Without that a test ends with the time that its
+    /// parameters name.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub lasting: bool,
 }
 
 impl Answer {
-    /// An answer in the version spoken here.
-    pub fn new(echo_token: EchoToken, interval: Span) -> Self {
+    /// An answer to `offer` in the version spoken here.
+    pub fn new(offer: Offer, echo_token: EchoToken, interval: Span) -> Self {
         let interval_ms = interval.as_nanos() / 1_000_000;
         Answer {
             version: VERSION,
             echo_token,
             interval_ms: u32::try_from(interval_ms).unwrap_or(u32::MAX),
+            lasting: offer.lasting,
         }
     }
 }
@@ -121,7 +152,7 @@ mod tests {
 
     #[test]
     fn an_answer_has_the_documented_shape() {
-        let answer = Answer::new(EchoToken(255), Span::from_millis(100));
+        let answer = Answer::new(Offer::default(), EchoToken(255), Span::from_millis(100));
         let json = serde_json::to_string(&answer).unwrap();
         assert_eq!(
             json,

@@ -3,9 +3,11 @@
 //! It begins where the driver has read the cookie of a new test. The course: parameters, the
 //! driver's decision, streams arriving, running, the exchange of results. What a client does wrong
 //! ends this one conversation with a typed error and, where iperf3 has a number for it, a
-//! [`State::ServerError`]. Reading order: [`ServerAction`], [`ServerControl`], then `error`.
+//! [`State::ServerError`]. Reading order: [`ServerAction`], [`ServerControl`], then `lasting` and `error`.
 
 mod error;
+mod lasting;
+mod phase;
 
 use std::collections::VecDeque;
 
@@ -16,6 +18,7 @@ use crate::inbox::Inbox;
 use crate::{Answer, ErrorCode, Params, Results, State, StreamPlan, TestRequest, encode_frame};
 
 pub use error::{Awaited, ServerControlError};
+use phase::Phase;
 
 /// Most bytes of parameters, iperf3's bound since 3.18.
 const PARAMETERS_BOUND: u32 = 8_192;
@@ -34,6 +37,8 @@ pub enum ServerAction {
     TakeStreams(StreamPlan),
     /// Let data flow.
     Start,
+    /// Call [`ServerControl::give_report`] with what was counted since the report before.
+    Report,
     /// The client ended the test: close all streams.
     CloseStreams,
     /// These are the client's results; call [`ServerControl::give_results`].
@@ -53,7 +58,7 @@ pub struct ServerWaits {
     pub results: Span,
     /// For the end of a test beyond its agreed time.
     pub grace: Span,
-    /// For the end of a test without an agreed time.
+    /// For the end of a test without an agreed time, and between two reports of a lasting one.
     pub endless: Span,
 }
 
@@ -77,20 +82,9 @@ pub struct ServerControl {
     phase: Phase,
     since: Time,
     length: Option<Span>,
+    lasting: bool,
     inbox: Inbox,
     actions: VecDeque<ServerAction>,
-}
-
-#[derive(Debug)]
-enum Phase {
-    Parameters(FrameReader),
-    Deciding(StreamPlan),
-    Opening(u16),
-    Running,
-    Results(FrameReader),
-    Reporting,
-    Farewell,
-    Over,
 }
 
 type Outcome = Result<(), ServerControlError>;
@@ -104,6 +98,7 @@ impl ServerControl {
             phase: Phase::Parameters(FrameReader::new(PARAMETERS_BOUND)),
             since: now,
             length: None,
+            lasting: false,
             inbox: Inbox::default(),
             actions: VecDeque::from([greeting]),
         }
@@ -170,6 +165,7 @@ impl ServerControl {
         let Phase::Deciding(plan) = self.phase else {
             return Ok(());
         };
+        self.lasting = answer.is_some_and(|answer| answer.lasting);
         let mut bytes = answer.as_ref().map(capabilities).unwrap_or_default();
         bytes.push(State::CreateStreams.byte());
         self.actions.push_back(ServerAction::Send(bytes));
@@ -233,7 +229,7 @@ impl ServerControl {
                 *input = &[];
                 Ok(())
             }
-            Phase::Deciding(_) | Phase::Reporting => Ok(self.inbox.put(input)?),
+            Phase::Deciding(_) | Phase::Asked | Phase::Reporting => Ok(self.inbox.put(input)?),
             Phase::Parameters(reader) => match reader.feed(input)? {
                 Some(json) => self.on_parameters(now, &json),
                 None => Ok(()),
@@ -253,6 +249,11 @@ impl ServerControl {
         *input = rest;
         match (&self.phase, State::try_from(*byte)?) {
             (_, State::ClientTerminate) => Err(ServerControlError::ClientStopped),
+            (Phase::Running, State::Report) if self.lasting => {
+                self.actions.push_back(ServerAction::Report);
+                self.enter(now, Phase::Asked);
+                Ok(())
+            }
             (Phase::Running, State::TestEnd) => {
                 self.actions.push_back(ServerAction::CloseStreams);
                 self.send(vec![State::ExchangeResults.byte()]);
@@ -324,23 +325,8 @@ impl ServerControl {
             Phase::Parameters(_) | Phase::Farewell => Some(self.waits.message),
             Phase::Opening(_) => Some(self.waits.stream),
             Phase::Results(_) => Some(self.waits.results),
-            Phase::Running => Some(match self.length {
-                Some(length) => length + self.waits.grace,
-                None => self.waits.endless,
-            }),
-            Phase::Deciding(_) | Phase::Reporting | Phase::Over => None,
-        }
-    }
-}
-
-impl Phase {
-    fn awaited(&self) -> Awaited {
-        match self {
-            Phase::Parameters(_) | Phase::Deciding(_) => Awaited::Parameters,
-            Phase::Opening(missing) => Awaited::Streams(*missing),
-            Phase::Running => Awaited::TestEnd,
-            Phase::Results(_) | Phase::Reporting => Awaited::Results,
-            Phase::Farewell | Phase::Over => Awaited::Goodbye,
+            Phase::Running => Some(self.running_wait()),
+            Phase::Deciding(_) | Phase::Asked | Phase::Reporting | Phase::Over => None,
         }
     }
 }

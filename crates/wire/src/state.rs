@@ -2,7 +2,8 @@
 
 use thiserror::Error;
 
-/// A state byte. The numbers are iperf3's, except [`State::Capabilities`], which is ours.
+/// A state byte. The numbers are iperf3's, except [`State::Capabilities`] and [`State::Report`], which
+/// are ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum State {
@@ -26,6 +27,12 @@ pub enum State {
     DisplayResults = 14,
     /// Client to server: goodbye.
     Done = 16,
+    /// Client to server, in a test that lasts: tell what you have counted, and count anew.
+    /// Server to client: the JSON of [`crate::Results`] follows, counted since the report before.
+    ///
+    /// 82 (the letter R) is a value no iperf3 version uses; it is only ever sent after both ends
+    /// agreed on a lasting test.
+    Report = 82,
     /// Trunkline server to a client that offered our extension: a JSON [`crate::Answer`] follows.
     ///
     /// 84 (the letter T) is a value no iperf3 version uses; it is only ever sent after an offer.
@@ -41,7 +48,7 @@ pub enum State {
 #[error("byte {0} is not a state of the iperf3 protocol")]
 pub struct UnknownState(pub u8);
 
-const ALL: [State; 13] = [
+const ALL: [State; 14] = [
     State::TestStart,
     State::TestRunning,
     State::TestEnd,
@@ -52,6 +59,7 @@ const ALL: [State; 13] = [
     State::ExchangeResults,
     State::DisplayResults,
     State::Done,
+    State::Report,
     State::Capabilities,
     State::ServerError,
     State::AccessDenied,
@@ -78,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thirteen_bytes_are_known_and_read_back() {
+    fn fourteen_bytes_are_known_and_read_back() {
         let known = (0..=u8::MAX).filter_map(|byte| State::try_from(byte).ok());
         let known: Vec<State> = known.collect();
         assert_eq!(known, ALL);

@@ -12,7 +12,7 @@ const NOW: Time = Time::ZERO;
 fn request(direction: Direction, streams: u16) -> TestRequest {
     TestRequest {
         direction,
-        offer: Some(Offer::default()),
+        offer: Some(Offer::lasting()),
         ..TestRequest::new(streams, TestEnd::After(Span::from_secs(1)))
     }
 }
@@ -71,7 +71,7 @@ impl Pair {
     }
 
     fn server_acts(&mut self, action: ServerAction) {
-        let answer = Answer::new(EchoToken(5), Span::from_millis(100));
+        let answer = Answer::new(Offer::lasting(), EchoToken(5), Span::from_millis(100));
         match action {
             ServerAction::Send(bytes) => {
                 for piece in bytes.chunks(self.piece) {
@@ -83,6 +83,7 @@ impl Pair {
                 self.trace.push(format!("take {plan:?}"));
                 (0..plan.total()).for_each(|_| self.server.on_stream(NOW));
             }
+            ServerAction::Report => self.server.give_report(NOW, &results(3)).unwrap(),
             ServerAction::GiveResults(theirs) => {
                 let own = results(theirs.streams.len() as u16);
                 self.server.give_results(NOW, &own).unwrap();
@@ -102,7 +103,12 @@ impl Pair {
                 self.trace.push(format!("open {plan:?}"));
                 self.client.on_streams_open(NOW);
             }
-            ClientAction::Start => self.client.end_test(NOW),
+            ClientAction::Start => self.client.ask_report(NOW),
+            ClientAction::Reported(theirs) => {
+                self.trace
+                    .push(format!("{} reported", theirs.streams.len()));
+                self.client.end_test(NOW);
+            }
             ClientAction::GiveResults => self.client.give_results(NOW, &results(3)).unwrap(),
             ClientAction::Finished(theirs) => self.finished = Some(*theirs),
             ClientAction::Recognised(_) => self.trace.push("recognised".to_owned()),
@@ -116,6 +122,7 @@ fn our_two_ends_complete_a_test_in_each_direction() {
         let pair = Pair::new(request(direction, 3), 1).run();
         assert_eq!(pair.finished, Some(results(3)), "{direction:?}");
         assert!(pair.trace.contains(&"recognised".to_owned()));
+        assert!(pair.trace.contains(&"3 reported".to_owned()));
     }
 }
 
@@ -136,6 +143,7 @@ fn server_bytes() -> impl Strategy<Value = Vec<u8>> {
         Just(vec![13]),
         Just(vec![14]),
         Just(vec![84, 0, 0, 0, 2, b'{', b'}']),
+        Just(vec![82]),
         Just(vec![0xFE, 0, 0, 0, 5]),
         Just(wire::encode_frame(&results(2).to_json())),
         prop::collection::vec(any::<u8>(), 0..40),
@@ -150,6 +158,7 @@ fn client_bytes() -> impl Strategy<Value = Vec<u8>> {
         Just(vec![4]),
         Just(vec![16]),
         Just(vec![12]),
+        Just(vec![82]),
         prop::collection::vec(any::<u8>(), 0..40),
     ];
     prop::collection::vec(message, 0..8).prop_map(|parts| parts.concat())
@@ -186,7 +195,11 @@ fn server_log(bytes: &[u8], piece: usize) -> Vec<String> {
         let fed = server.on_bytes(NOW, piece);
         while let Some(action) = server.next_action() {
             match &action {
-                ServerAction::Decide(_) => drop(server.accept(NOW, None)),
+                ServerAction::Decide(_) => {
+                    let answer = Answer::new(Offer::lasting(), EchoToken(5), Span::from_secs(1));
+                    drop(server.accept(NOW, Some(answer)));
+                }
+                ServerAction::Report => drop(server.give_report(NOW, &results(2))),
                 ServerAction::TakeStreams(plan) => {
                     (0..plan.total()).for_each(|_| server.on_stream(NOW));
                 }

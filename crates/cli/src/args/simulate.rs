@@ -9,7 +9,7 @@ use path::Class;
 use sim::Variant;
 use units::{Bytes, Span};
 
-use super::{Output, within};
+use super::{Keep, Output, within};
 
 /// Ask "what if": TCP over a path, packet by packet, in virtual time
 ///
@@ -105,6 +105,8 @@ pub(crate) struct Simulate {
 
     #[command(flatten)]
     pub output: Output,
+    #[command(flatten)]
+    pub keep: Keep,
 }
 
 /// Whose set-up of TCP to take.
@@ -141,7 +143,7 @@ impl<T: PartialEq> List<T> {
 /// As many as `sim` takes; with a bound here, a range cannot fill the memory.
 const STREAMS: RangeInclusive<u32> = 1..=100_000;
 
-fn streams(text: &str) -> Result<List<u32>, String> {
+pub(super) fn streams(text: &str) -> Result<List<u32>, String> {
     let mut counts = parts(text, |part| match part.split_once("..") {
         Some((first, last)) => counts(first, last),
         None => Ok(vec![count(part)?]),
@@ -201,7 +203,7 @@ fn count(text: &str) -> Result<u32, String> {
     })
 }
 
-fn windows(text: &str) -> Result<List<Window>, String> {
+pub(super) fn windows(text: &str) -> Result<List<Window>, String> {
     let windows = parts(text, |part| match (part, part.split_once("..")) {
         ("auto", _) => Ok(vec![Window::Auto]),
         (_, Some((first, last))) => doubled(size(first)?, size(last)?),

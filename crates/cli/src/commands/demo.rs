@@ -11,7 +11,7 @@ use units::{Bytes, Span};
 
 use crate::args::Demo;
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, tell};
 use crate::progress::Progress;
 use crate::stop::Stop;
 
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
     let stop = Stop::listen()?;
     let mut target = lab::open(&name, seed)?;
     if let TargetName::Emulated(path) = &name {
-        eprintln!("emulating {}: {path}", path.name);
+        tell!("emulating {}: {path}", path.name);
     }
     let mut progress = Progress::new(&stop);
     let mut runs = Vec::new();
@@ -58,15 +58,12 @@ pub(crate) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
     drop(progress);
     let info = target.describe();
     let advice = advice::for_setting(&tuning.recommended.setting);
-    let body = Body {
-        target: (&info).into(),
-        runs,
-        tune: Tune::new(&info, &tuning, &advice),
-    };
-    output::deliver(
-        Document::new(output::origin(seed), body),
-        &arguments.output(),
-    )?;
+    let mut tune = Tune::new(&info, &tuning, &advice);
+    tune.target = tune.target.on_path(name.path());
+    let target = tune.target.clone();
+    let body = Body { target, runs, tune };
+    let document = Document::new(output::origin(seed), body);
+    output::deliver(document, &arguments.output(), &arguments.keep)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -13,7 +13,7 @@ use report::Paint;
 
 use crate::args::Emulate;
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, tell};
 use crate::stop::Stop;
 
 /// How often a running program is looked at.
@@ -46,7 +46,10 @@ pub(crate) fn run(arguments: &Emulate) -> Result<ExitCode, Failure> {
     );
     match arguments.json {
         true => output::print(&document.to_json())?,
-        false => eprint!("{}", report::text(&document.into(), Paint::Plain)),
+        false => tell!(
+            "{}",
+            report::text(&document.into(), Paint::Plain).trim_end()
+        ),
     }
     Ok(ExitCode::from(code))
 }
@@ -76,11 +79,11 @@ fn body(arguments: &Emulate, path: &PathSpec, network: &Network, exit_code: u8) 
 }
 
 fn introduce(path: &PathSpec, network: &Network) -> Result<(), Failure> {
-    eprintln!("path {}: {path}", path.name);
-    eprintln!("hosts: near {NEAR_ADDRESS}, far {FAR_ADDRESS}");
+    tell!("path {}: {path}", path.name);
+    tell!("hosts: near {NEAR_ADDRESS}, far {FAR_ADDRESS}");
     let name = &path.hosts.congestion;
     if !network.make_default_congestion(name)? {
-        eprintln!(
+        tell!(
             "warning: only root can make `{name}` the default here; programs that do not choose \
              it themselves (iperf3: -C {name}) get this host's default"
         );
@@ -100,11 +103,11 @@ fn start_far(
     let deadline = Instant::now() + LISTEN_PATIENCE;
     while !network.far().has_listener()? {
         if far.is_finished() {
-            eprintln!("warning: the far program `{command}` has ended already");
+            tell!("warning: the far program `{command}` has ended already");
             break;
         }
         if stop.is_asked() || Instant::now() > deadline {
-            eprintln!("warning: nothing listens on far; starting the near program all the same");
+            tell!("warning: nothing listens on far; starting the near program all the same");
             break;
         }
         thread::sleep(LOOK);

@@ -24,8 +24,10 @@ pub(crate) fn run(arguments: &Measure) -> Result<ExitCode, Failure> {
     drop(progress);
     let summary = observation.summary();
     let verdict = diagnose(&summary, &Context::default());
-    let body = Body::new(&target.describe(), &observation, &summary, &verdict);
-    output::deliver(Document::new(output::origin(seed), body), &arguments.output)?;
+    let mut body = Body::new(&target.describe(), &observation, &summary, &verdict);
+    body.target = body.target.on_path(name.path());
+    let document = Document::new(output::origin(seed), body);
+    output::deliver(document, &arguments.output, &arguments.keep)?;
     Ok(ExitCode::SUCCESS)
 }
 

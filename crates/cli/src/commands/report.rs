@@ -11,8 +11,6 @@ pub(crate) fn run(arguments: &Report) -> Result<ExitCode, Failure> {
     if let Some(file) = &arguments.html {
         output::write_page(&document, file)?;
     }
-    let origin = report::terminal::origin(document.origin());
-    let text = report::text(&document, output::paint());
-    output::print(&format!("{origin}\n{text}"))?;
+    output::show_again(&document)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -7,6 +7,7 @@ use net::{Server, ServerEvent, ServerLimits};
 
 use crate::args::Serve;
 use crate::failure::Failure;
+use crate::output::tell;
 use crate::stop::Stop;
 
 pub(crate) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
@@ -18,11 +19,11 @@ pub(crate) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
         ..ServerLimits::default()
     };
     let server = Server::bind(address, limits)?;
-    eprintln!(
+    tell!(
         "serving trunkline and iperf3 clients on {}",
         server.address()
     );
-    server.run(stop.flag(), &|event| eprintln!("{}", describe(&event)));
+    server.run(stop.flag(), &|event| tell!("{}", describe(&event)));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -14,7 +14,7 @@ use sim::{Scenario, TcpSettings, Work};
 
 use crate::args::{Compat, DURATION_MAX, Simulate};
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, tell};
 use crate::progress::CampaignProgress;
 use crate::stop::Stop;
 
@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &Simulate) -> Result<ExitCode, Failure> {
     }
     warn(&finished);
     let document = document(arguments, &grid, &cells, &finished.runs);
-    output::deliver_any(&document, &arguments.output)?;
+    output::deliver_any(&document, &arguments.output, &arguments.keep)?;
     if let Some(folder) = &arguments.plots {
         output::write_plots(&document, folder)?;
     }
@@ -98,7 +98,7 @@ impl<'a> Log<'a> {
     /// The run of the first seed once more, because what is kept of a run is not its packets.
     fn write(mut self, scenario: &Scenario, stop: &Stop) -> Result<(), Failure> {
         campaign::log(scenario, LogForm::of(self.file), stop.flag(), &mut self.out)?;
-        eprintln!("wrote {}", self.file.display());
+        tell!("wrote {}", self.file.display());
         Ok(())
     }
 }
@@ -168,7 +168,7 @@ pub(super) fn cache(
     }
     Ok(Cache::open_default()
         .inspect_err(|error| {
-            eprintln!(
+            tell!(
                 "warning: {error}; nothing is kept\n\nhint: {}",
                 error.hint()
             )
@@ -178,11 +178,11 @@ pub(super) fn cache(
 
 pub(super) fn warn(finished: &Finished) {
     if let Some(error) = &finished.not_kept {
-        eprintln!("warning: not every finished run could be kept: {error}");
+        tell!("warning: not every finished run could be kept: {error}");
     }
     let cached = finished.runs.iter().filter(|ran| ran.cached).count();
     if cached > 0 {
-        eprintln!(
+        tell!(
             "{cached} of {} runs were kept from before",
             finished.runs.len()
         );

@@ -9,7 +9,7 @@ use lab::study::{self, NAMES, Programme, Studied};
 use super::simulate::{cache, warn};
 use crate::args::Study;
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, tell};
 use crate::progress::CampaignProgress;
 use crate::stop::Stop;
 
@@ -63,6 +63,6 @@ fn write(studies: &[Studied], folder: &Path) -> Result<(), Failure> {
     for (name, text) in files {
         record::save(&folder.join(name), &text)?;
     }
-    eprintln!("wrote {}", folder.join("index.html").display());
+    tell!("wrote {}", folder.join("index.html").display());
     Ok(())
 }

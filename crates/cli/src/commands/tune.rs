@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use lab::TargetName;
 use observe::{Setting, StreamCount, Window};
 use record::{Document, Tune as Body};
-use tune::{Ended, TunePlan, advice};
+use tune::{Budget, Ended, TunePlan, advice};
 
-use crate::args::{Objective, Tune};
+use crate::archive;
+use crate::args::{Axis, Objective, Tune};
 use crate::commands::measure::direction;
 use crate::failure::Failure;
 use crate::output;
@@ -16,44 +17,101 @@ use crate::stop::Stop;
 
 pub(crate) fn run(arguments: &Tune) -> Result<ExitCode, Failure> {
     let name = TargetName::parse(&arguments.target.name, arguments.target.port)?;
+    let mut plan = plan(arguments)?;
     let seed = arguments.target.seed.seed;
     let stop = Stop::listen()?;
     let mut target = lab::open(&name, seed)?;
+    plan.remembered = archive::remembered(&arguments.keep, &target.describe(), &name, &plan.base);
     let mut progress = Progress::new(&stop);
     progress.label(&arguments.target.name);
-    let tuning = tune::tune(&mut *target, &plan(arguments), &mut progress)?;
+    let tuning = tune::tune(&mut *target, &plan, &mut progress)?;
     drop(progress);
     let advice = advice::for_setting(&tuning.recommended.setting);
-    let body = Body::new(&target.describe(), &tuning, &advice);
-    output::deliver(Document::new(output::origin(seed), body), &arguments.output)?;
+    let mut body = Body::new(&target.describe(), &tuning, &advice);
+    body.target = body.target.on_path(name.path());
+    let document = Document::new(output::origin(seed), body);
+    output::deliver(document, &arguments.output, &arguments.keep)?;
     match &tuning.ended {
         Ended::Found => Ok(ExitCode::SUCCESS),
         Ended::Cut(error) => Err(Failure::cut_short(error)),
     }
 }
 
-fn plan(arguments: &Tune) -> TunePlan {
+fn plan(arguments: &Tune) -> Result<TunePlan, Failure> {
     let base = Setting {
         direction: direction(&arguments.way),
         congestion: arguments.tcp.congestion.clone(),
         mss: arguments.tcp.mss,
         ..Setting::new(StreamCount::ONE, Window::Auto)
     };
-    TunePlan {
-        objective: objective(arguments),
+    let budget = arguments.budget.unwrap_or_default();
+    Ok(TunePlan {
+        objective: objective(arguments)?,
+        axes: axes(arguments)?,
         base,
         streams_max: arguments.streams_max,
+        budget: Budget {
+            time: budget.time,
+            bytes: budget.bytes,
+            ..Budget::default()
+        },
         ..TunePlan::default()
-    }
+    })
 }
 
-fn objective(arguments: &Tune) -> tune::Objective {
-    match arguments.objective {
+fn objective(arguments: &Tune) -> Result<tune::Objective, Failure> {
+    let sought = match arguments.objective {
         Objective::Knee => tune::Objective::Knee {
             share: arguments.knee,
         },
         Objective::Max => tune::Objective::Max,
         Objective::Power => tune::Objective::Power,
-        Objective::Gentle => tune::Objective::GENTLE,
+        Objective::Gentle => {
+            let delay = arguments.added_rtt;
+            return Ok(tune::Objective::Gentle {
+                added_rtt_max: delay.unwrap_or(tune::Objective::ADDED_RTT_MAX),
+                loss_max: arguments.loss.unwrap_or(tune::Objective::LOSS_MAX),
+            });
+        }
+    };
+    match bound(arguments) {
+        Some(bound) => Err(Failure::wrong_request(
+            &format!(
+                "`{bound}` is a bound of `--objective gentle`, and this search is for `{}`",
+                sought.name()
+            ),
+            "add `--objective gentle`, or leave the bound out",
+        )),
+        None => Ok(sought),
+    }
+}
+
+/// What only `gentle` heeds, as it was given.
+fn bound(arguments: &Tune) -> Option<String> {
+    let delay = arguments.added_rtt;
+    let delay = delay.map(|delay| format!("--added-rtt {delay}"));
+    delay.or_else(|| arguments.loss.map(|loss| format!("--loss {loss}")))
+}
+
+fn axes(arguments: &Tune) -> Result<Vec<tune::Axis>, Failure> {
+    if let (Some(name), true) = (
+        &arguments.tcp.congestion,
+        arguments.axes.contains(&Axis::Congestion),
+    ) {
+        return Err(Failure::wrong_request(
+            &format!("`-C {name}` fixes what `--axes congestion` would vary"),
+            "leave out one of the two",
+        ));
+    }
+    let asked = |axis: &tune::Axis| arguments.axes.iter().any(|asked| searched(*asked) == *axis);
+    Ok(tune::Axis::ALL.into_iter().filter(asked).collect())
+}
+
+fn searched(axis: Axis) -> tune::Axis {
+    match axis {
+        Axis::Streams => tune::Axis::Streams,
+        Axis::Window => tune::Axis::Window,
+        Axis::Congestion => tune::Axis::Congestion,
+        Axis::Pacing => tune::Axis::Pacing,
     }
 }

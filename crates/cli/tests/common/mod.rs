@@ -2,10 +2,19 @@
 
 use std::process::{Command, Output};
 
-/// The program with these arguments, not yet started.
+use tempfile::TempDir;
+
+thread_local! {
+    /// Where the results of one test are kept. Each test has a thread, and with it the folder goes away.
+    static STATE: TempDir = tempfile::tempdir().unwrap();
+}
+
+/// The program with these arguments, not yet started. What it keeps, it keeps beside what the other
+/// commands of the same test kept, and never in the user's own archive.
 pub fn trunkline(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trunkline"));
     command.args(arguments);
+    STATE.with(|state| command.env("TRUNKLINE_STATE", state.path()));
     command
 }
 

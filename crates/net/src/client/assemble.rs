@@ -2,36 +2,41 @@
 
 use observe::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Observation, Peer, ProbeSeries, Progress,
-    RoundTrips, Setting, Stream, StreamDirection, TcpSample, TerminalCpu,
+    RoundTrips, Setting, Stream, StreamCount, StreamDirection, TcpSample, TerminalCpu,
 };
 use units::{Bytes, Span};
 use wire::{Answer, Results, StreamResult, stream_id};
 
 use super::flow::Flow;
-use crate::stream::StreamEnd;
+use super::test::Test;
 use crate::telemetry;
 
-/// Everything a finished test left behind.
+/// Everything that a part of a run left behind.
 pub(super) struct Ended<'a> {
     pub setting: &'a Setting,
+    pub grown_from: Option<StreamCount>,
     pub answer: Option<Answer>,
-    pub flow: Option<Flow>,
-    pub ends: Vec<Option<StreamEnd>>,
+    pub tests: &'a [Test],
+    /// The server's, of each test.
+    pub results: &'a [Results],
+    /// Processor time of the threads of each test.
+    pub threads: &'a [Vec<Option<Span>>],
+    pub duration: Span,
+    pub cpu: &'a [CpuSample],
     pub unloaded: Option<ProbeSeries>,
     pub loaded: Option<ProbeSeries>,
     pub elapsed: Span,
-    pub results: &'a Results,
 }
 
-/// Our own results for the server.
-pub(super) fn results(flow: &mut Flow) -> Results {
-    let (user, system) = processor_percent(flow.cpu.kept()).unzip();
+/// Our own results of one test for the server.
+pub(super) fn results(flow: &Flow, duration: Span, cpu: &[CpuSample]) -> Results {
+    let (user, system) = processor_percent(cpu).unzip();
     let stream = |(index, bytes): (usize, &Bytes)| StreamResult {
         id: stream_id(u16::try_from(index).unwrap_or(u16::MAX)).into(),
         bytes: bytes.get(),
         retransmits: own_retransmits(flow, index),
         start_time: Some(0.0),
-        end_time: Some(flow.duration.as_secs_f64()),
+        end_time: Some(duration.as_secs_f64()),
         ..StreamResult::default()
     };
     Results {
@@ -54,38 +59,39 @@ fn processor_percent(samples: &[CpuSample]) -> Option<(f64, f64)> {
 }
 
 fn own_retransmits(flow: &Flow, index: usize) -> Option<u64> {
-    let last = flow.series.get(index)?.tcp.kept().last()?;
     let sends = flow.direction(index) == StreamDirection::Sending;
-    last.retransmits.filter(|_| sends).map(u64::from)
+    let counted = flow.series.get(index)?.retransmits();
+    counted.filter(|_| sends).map(u64::from)
 }
 
 /// The whole observation.
 pub(super) fn observation(ended: Ended<'_>) -> Observation {
-    let flow = ended.flow.as_ref();
-    let streams = flow.map(|flow| streams(flow, &ended)).unwrap_or_default();
-    let sends = flow.is_some_and(|flow| flow.plan.send > 0);
-    let own_congestion = flow.and_then(|flow| flow.congestion.clone());
-    let cpu = flow.map(|flow| flow.cpu.kept().to_vec());
+    let first = ended.tests.first().map(|test| &test.flow);
+    let theirs = ended.results.first();
+    let sends = first.is_some_and(|flow| flow.plan.send > 0);
     Observation {
         setting: ended.setting.clone(),
-        grown_from: None,
+        grown_from: ended.grown_from,
         peer: match ended.answer {
             Some(_) => Peer::Trunkline,
             None => Peer::Iperf3,
         },
-        duration: flow.map_or(Span::ZERO, |flow| flow.duration),
+        duration: ended.duration,
         elapsed: ended.elapsed,
-        streams,
-        round_trips: round_trips(ended.unloaded, ended.loaded),
+        streams: streams(&ended),
         congestion_used: match sends {
-            true => own_congestion,
-            false => ended.results.congestion_used.clone(),
+            true => first.and_then(|flow| flow.congestion.clone()),
+            false => theirs.and_then(|results| results.congestion_used.clone()),
         },
-        cpu_near: cpu.map(|samples| TerminalCpu { samples }),
-        cpu_far_percent: ended
-            .results
-            .cpu_util_user
-            .zip(ended.results.cpu_util_system),
+        cpu_near: Some(TerminalCpu {
+            samples: ended.cpu.to_vec(),
+        }),
+        // The server is one process, which each of its tests shows as a whole.
+        cpu_far_percent: theirs.and_then(|results| {
+            let (user, system) = (results.cpu_util_user, results.cpu_util_system);
+            user.zip(system)
+        }),
+        round_trips: round_trips(ended.unloaded, ended.loaded),
     }
 }
 
@@ -99,19 +105,40 @@ fn round_trips(unloaded: Option<ProbeSeries>, loaded: Option<ProbeSeries>) -> Ro
     }
 }
 
-fn streams(flow: &Flow, ended: &Ended<'_>) -> Vec<Stream> {
-    let indices = (0..flow.totals.len()).filter_map(|index| u16::try_from(index).ok());
-    indices
-        .filter_map(|index| stream(flow, ended, index))
-        .collect()
+/// Those of all tests, numbered one after another.
+fn streams(ended: &Ended<'_>) -> Vec<Stream> {
+    let tests = ended.tests.iter().zip(ended.results).zip(ended.threads);
+    let streams = tests.flat_map(|((test, results), threads)| {
+        let indices = (0..test.flow.streams.len()).filter_map(|index| u16::try_from(index).ok());
+        let length = ended.grown_from.map(|_| ended.duration);
+        let told = move |index| stream(&test.flow, results, length, threads, index);
+        indices.filter_map(told)
+    });
+    let numbered = streams
+        .zip(1..)
+        .map(|(stream, number)| Stream { number, ..stream });
+    numbered.collect()
 }
 
-fn stream(flow: &Flow, ended: &Ended<'_>, index: u16) -> Option<Stream> {
+/// One of a test, numbered within it.
+///
+/// * `length`: between the server's being told to count anew and to report, where it was.
+fn stream(
+    flow: &Flow,
+    results: &Results,
+    length: Option<Span>,
+    threads: &[Option<Span>],
+    index: u16,
+) -> Option<Stream> {
     let at = usize::from(index);
     let direction = flow.direction(at);
-    let far_table = ended.results.trunkline.as_ref();
+    let far_table = results.trunkline.as_ref();
     let far = far_table.and_then(|table| telemetry::read(table, index, direction));
-    let told = ended.results.stream(index);
+    let far = far.map(|far| match length {
+        Some(length) => far.fitted(length),
+        None => far,
+    });
+    let told = results.stream(index);
     let own = flow.series.get(at)?;
     let buffers = *flow.buffers.get(at)?;
     let granted_far = far.as_ref().and_then(|far| far.buffers);
@@ -136,7 +163,7 @@ fn stream(flow: &Flow, ended: &Ended<'_>, index: u16) -> Option<Stream> {
         delivery,
         tcp,
         retransmits,
-        thread_cpu: ended.ends.get(at)?.as_ref().and_then(|end| end.cpu),
+        thread_cpu: threads.get(at).copied().flatten(),
     })
 }
 

@@ -26,13 +26,26 @@ const RETRY_PAUSE: Duration = Duration::from_millis(100);
 pub(super) fn control(address: &Address) -> Result<(ControlSocket, SocketAddr), ClientError> {
     let mut last = None;
     for peer in resolve(address)? {
-        match TcpStream::connect_timeout(&peer, CONNECT_WAIT.into()) {
+        let connected = TcpStream::connect_timeout(&peer, CONNECT_WAIT.into());
+        match connected.and_then(met_a_server) {
             Ok(stream) => return Ok((ControlSocket::new(stream)?, peer)),
             Err(error) => last = Some(error),
         }
     }
     let nowhere = || io::Error::new(ErrorKind::NotFound, "the name has no address");
     Err(explain(address.clone(), last.unwrap_or_else(nowhere)))
+}
+
+/// Refuses a connection to itself.
+///
+/// Where nobody listens on a port of this very host, the kernel may choose that port as the source;
+/// both ends are then the same socket, which TCP takes for two that open at once (RFC 9293 section
+/// 3.5).
+fn met_a_server(stream: TcpStream) -> io::Result<TcpStream> {
+    match stream.local_addr()? == stream.peer_addr()? {
+        true => Err(ErrorKind::ConnectionRefused.into()),
+        false => Ok(stream),
+    }
 }
 
 fn resolve(address: &Address) -> Result<Vec<SocketAddr>, ClientError> {
@@ -170,7 +183,30 @@ fn is_refusal(error: &io::Error) -> bool {
 
 /// The greeting is the first thing on the connection and always fits its empty buffer.
 fn greet(socket: Socket, greeting: &[u8]) -> io::Result<TcpStream> {
-    let mut stream = TcpStream::from(socket);
+    let mut stream = met_a_server(socket.into())?;
     stream.write_all(greeting)?;
     Ok(stream)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use socket2::Type;
+
+    /// Both ends of it are the same.
+    fn connected_to_itself() -> Socket {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+        socket.bind(&any_port.into()).unwrap();
+        socket.connect(&socket.local_addr().unwrap()).unwrap();
+        socket
+    }
+
+    #[test]
+    fn a_connection_to_itself_counts_as_refused() {
+        let error = met_a_server(connected_to_itself().into()).unwrap_err();
+        assert!(is_refusal(&error));
+        let error = greet(connected_to_itself(), b"hello").unwrap_err();
+        assert!(is_refusal(&error));
+    }
 }

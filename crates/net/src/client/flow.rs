@@ -1,131 +1,105 @@
-//! The running streams of a test.
+//! The running streams of one test and what is read of them.
 
-use std::io::ErrorKind;
+use std::io;
 use std::net::TcpStream;
 
-use observe::{
-    Amount, Buffers, CpuSample, Ladder, SamplePlan, Snapshot, StreamDirection, TcpSample,
-};
-use units::{Bytes, Rate, Span, Time};
+use observe::{Buffers, StreamDirection};
+use units::{Bytes, Span, Time};
 use wire::{StreamPlan, TestRequest};
 
 use super::ClientError;
+use super::sent::Sent;
 use crate::clock::Clock;
 use crate::options::{self, StreamOptions};
-use crate::processor;
+use crate::series::StreamSeries;
 use crate::stream::{Job, StreamEnd, StreamThread, Work, close_all};
-use crate::telemetry::StreamSeries;
 
-/// Readings kept over all streams: some tens of megabytes at the most.
-const READINGS_MAX: usize = 200_000;
-/// A broken stream is the server's to explain; this is how long it may take.
-const EXPLANATION_WAIT: Span = Span::from_secs(1);
-/// Longest time without progress in a test that counts bytes.
-const STALL_MAX: Span = Span::from_secs(30);
-
-/// The streams, their readings and their clock.
+/// The streams, those to send on first, and their readings in the present part of the run.
+#[derive(Debug)]
 pub(super) struct Flow {
     pub plan: StreamPlan,
     pub streams: Vec<StreamThread>,
     pub series: Vec<StreamSeries>,
     pub buffers: Vec<Buffers>,
-    pub cpu: Ladder<CpuSample>,
     pub congestion: Option<String>,
-    pub clock: Clock,
-    /// Bytes each stream had moved when the test ended.
+    /// Counts from just before the first stream started.
+    pub started: Clock,
+    /// Bytes each stream had moved when the present part ended.
     pub totals: Vec<Bytes>,
-    pub duration: Span,
     work: Work,
-    amount: Amount,
-    next_reading: Time,
-    last: Snapshot,
-    moved_at: Time,
-    broken_at: Option<Time>,
+    cpu_before: Vec<Option<Span>>,
 }
 
 impl Flow {
     /// Lets data flow on connected streams, those to send on first.
+    ///
+    /// * `budget`: how much is sent over all of them; `None` for no end.
     pub(super) fn start(
         sockets: Vec<TcpStream>,
         request: &TestRequest,
         options: &StreamOptions,
-        amount: Amount,
+        budget: Option<Bytes>,
     ) -> Result<Self, ClientError> {
         let plan = request.client_streams();
         let buffers = sockets.iter().map(|socket| options.granted(socket));
         let buffers = buffers.collect::<Result<Vec<_>, _>>()?;
         let congestion = sockets.first().and_then(options::congestion);
-        let work = Work::new(request.block, budget(amount));
-        let clock = Clock::start();
-        let streams = start_threads(sockets, plan, &work)?;
-        let bound = READINGS_MAX / streams.len().max(1);
+        let work = Work::new(request.block, budget);
+        let started = Clock::start();
         Ok(Flow {
             plan,
-            series: streams.iter().map(|_| StreamSeries::new(bound)).collect(),
-            streams,
+            streams: start_threads(sockets, plan, &work)?,
+            series: Vec::new(),
             buffers,
-            cpu: Ladder::new(bound),
             congestion,
-            clock,
+            started,
             totals: Vec::new(),
-            duration: Span::ZERO,
             work,
-            amount,
-            next_reading: Time::ZERO,
-            last: start_of(amount),
-            moved_at: Time::ZERO,
-            broken_at: None,
+            cpu_before: Vec::new(),
         })
     }
 
-    pub(super) fn is_running(&self) -> bool {
-        self.totals.is_empty()
+    /// What the present part shows counts from the start of the streams.
+    ///
+    /// * `bound`: readings kept of each.
+    pub(super) fn begin(&mut self, bound: usize) {
+        let streams = self.streams.iter();
+        self.series = streams.map(|_| StreamSeries::new(bound)).collect();
+    }
+
+    /// What the present part shows counts from here on.
+    pub(super) fn begin_anew(&mut self, bound: usize) {
+        let since = |stream| StreamSeries::since(bound, stream, Time::ZERO);
+        self.series = self.streams.iter().map(since).collect();
+        self.cpu_before = self.streams.iter().map(StreamThread::cpu).collect();
     }
 
     pub(super) fn direction(&self, index: usize) -> StreamDirection {
         direction(self.plan, index)
     }
 
-    /// How long until the streams have to be looked at again.
-    pub(super) fn until_due(&self) -> Span {
-        let now = self.clock.now();
-        let end = match self.amount {
-            Amount::Time(length) => Time::ZERO + length,
-            Amount::Bytes(_) => Time::MAX,
-        };
-        self.next_reading.min(end).since(now)
-    }
-
-    /// Reads all streams when it is time; what to show then.
-    pub(super) fn read_when_due(&mut self) -> Option<Snapshot> {
-        let now = self.clock.now();
-        if now < self.next_reading {
-            return None;
-        }
+    /// Reads all streams.
+    pub(super) fn read(&mut self, now: Time) {
         let streams = self.streams.iter().zip(&mut self.series);
         streams.for_each(|(stream, series)| series.read(stream, now));
-        if let Some(sample) = processor::of_process(now) {
-            self.cpu.offer(sample);
-        }
-        self.next_reading = (self.next_reading + SamplePlan::INTERVAL).max(now);
-        Some(self.snapshot(now))
     }
 
-    fn snapshot(&mut self, now: Time) -> Snapshot {
-        let bytes = self.delivered();
-        if bytes > self.last.bytes {
-            self.moved_at = now;
-        }
-        self.last = Snapshot {
-            at: now,
-            duration_max: self.last.duration_max,
-            bytes,
-            rate: Rate::of(bytes - self.last.bytes, now.since(self.last.at)),
-            rtt: self.mean_rtt(),
-            probe_rtt: None,
-            retransmitted_share: None,
-        };
-        self.last
+    /// Reads all streams for the last time in the present part: nothing counts from here on.
+    pub(super) fn read_last(&mut self, now: Time) {
+        let streams = self.streams.iter().zip(&mut self.series);
+        streams.for_each(|(stream, series)| series.read_last(stream, now));
+        let both = self.series.iter().zip(&self.streams);
+        self.totals = both.map(|(series, stream)| series.moved(stream)).collect();
+    }
+
+    /// The senders stop; receivers read on, because a server whose writes are blocked might not
+    /// notice the end.
+    pub(super) fn halt_senders(&self) {
+        self.senders().for_each(StreamThread::halt);
+    }
+
+    fn senders(&self) -> impl Iterator<Item = &StreamThread> {
+        self.streams.iter().take(self.plan.send.into())
     }
 
     /// Bytes that reached the far end as far as this one can tell: acknowledged or read here.
@@ -135,42 +109,36 @@ impl Flow {
     }
 
     fn delivered_on(&self, index: usize) -> Option<Bytes> {
+        let series = self.series.get(index)?;
         match self.direction(index) {
-            StreamDirection::Receiving => Some(self.streams.get(index)?.moved()),
+            StreamDirection::Receiving => Some(series.moved(self.streams.get(index)?)),
             StreamDirection::Sending => {
-                let samples = self.series.get(index)?.tcp.kept();
-                let acked = |sample: &TcpSample| sample.bytes_acked;
-                let first = samples.first().and_then(acked)?;
-                Some(samples.last().and_then(acked)? - first)
+                let first = series.tcp.kept().first()?.bytes_acked?;
+                Some(series.latest?.bytes_acked? - first)
             }
         }
     }
 
-    fn mean_rtt(&self) -> Option<Span> {
-        let latest = self
-            .series
-            .iter()
-            .filter_map(|series| series.tcp.kept().last()?.rtt);
-        let rtts: Vec<f64> = latest.map(Span::as_secs_f64).collect();
-        stats::mean(&rtts).map(Span::from_secs_f64)
+    /// Over all streams on which this end sends; `None` where it sends on none or the kernel does
+    /// not count.
+    pub(super) fn sent_so_far(&self) -> Option<Sent> {
+        let senders = self.series.iter().take(self.plan.send.into());
+        Sent::sum(senders.map(|series| Sent::of(&series.latest?)))
     }
 
-    /// Whether the amount that was asked for has passed.
-    pub(super) fn is_complete(&self) -> bool {
-        match self.amount {
-            Amount::Time(length) => self.clock.now().since(Time::ZERO) >= length,
-            Amount::Bytes(wanted) => self.has_received(wanted) || self.has_sent_all(),
-        }
+    /// The latest smoothed round-trip time of each stream.
+    pub(super) fn rtts(&self) -> impl Iterator<Item = Span> {
+        self.series.iter().filter_map(|series| series.latest?.rtt)
     }
 
-    fn has_received(&self, wanted: Bytes) -> bool {
+    /// Bytes that the receivers have read.
+    pub(super) fn received(&self) -> Bytes {
         let receivers = self.streams.iter().skip(self.plan.send.into());
-        receivers.map(StreamThread::moved).sum::<Bytes>() >= wanted
+        receivers.map(StreamThread::moved).sum()
     }
 
     /// Sent and acknowledged: what still waits in a send buffer would be lost with its stream.
-    fn has_sent_all(&self) -> bool {
-        let senders = || self.streams.iter().take(self.plan.send.into());
+    pub(super) fn has_sent_all(&self) -> bool {
         let arrived = |stream: &StreamThread| {
             let sample = crate::tcp_info::read(&stream.socket, Time::ZERO);
             sample.is_ok_and(|sample| {
@@ -180,26 +148,13 @@ impl Flow {
         };
         self.plan.send > 0
             && self.work.is_spent()
-            && senders().all(StreamThread::is_over)
-            && senders().all(arrived)
+            && self.senders().all(StreamThread::is_over)
+            && self.senders().all(arrived)
     }
 
-    /// A stream that ended by itself, or a test that stands still.
-    ///
-    /// The control connection gets a moment to say why before the stream is blamed.
-    pub(super) fn check(&mut self) -> Result<(), ClientError> {
-        let now = self.clock.now();
-        if matches!(self.amount, Amount::Bytes(_)) && now.since(self.moved_at) > STALL_MAX {
-            return Err(ClientError::Stalled(STALL_MAX));
-        }
-        let Some(index) = (0..self.streams.len()).find(|index| self.is_broken(*index)) else {
-            return Ok(());
-        };
-        let since = *self.broken_at.get_or_insert(now);
-        match now.since(since) > EXPLANATION_WAIT {
-            true => Err(self.breakage(index, since)),
-            false => Ok(()),
-        }
+    /// The first stream that ended by itself.
+    pub(super) fn broken(&self) -> Option<usize> {
+        (0..self.streams.len()).find(|index| self.is_broken(*index))
     }
 
     fn is_broken(&self, index: usize) -> bool {
@@ -208,34 +163,30 @@ impl Flow {
         over && (by_itself || !self.work.is_spent())
     }
 
-    fn breakage(&mut self, index: usize, since: Time) -> ClientError {
-        let end = self.streams.get_mut(index).and_then(StreamThread::close);
-        let failure = end.and_then(|end| end.failure);
-        ClientError::Broken {
-            number: index + 1,
-            at: since.since(Time::ZERO),
-            source: failure.unwrap_or_else(|| ErrorKind::UnexpectedEof.into()),
-        }
+    /// Why a stream ended by itself.
+    pub(super) fn failure(&mut self, index: usize) -> Option<io::Error> {
+        self.streams.get_mut(index)?.close()?.failure
     }
 
-    /// The test is over: nothing counts from here on. Senders stop; receivers read on, because a
-    /// server whose writes are blocked might not notice the end.
-    pub(super) fn end(&mut self) {
-        let now = self.clock.now();
-        self.duration = now.since(Time::ZERO);
-        let streams = self.streams.iter().zip(&mut self.series);
-        streams.for_each(|(stream, series)| series.read_last(stream, now));
-        if let Some(sample) = processor::of_process(now) {
-            self.cpu.close(sample);
-        }
-        self.totals = self.streams.iter().map(StreamThread::moved).collect();
-        let senders = self.streams.iter().take(self.plan.send.into());
-        senders.for_each(StreamThread::halt);
+    /// Processor time of each thread in the present part, as long as the threads run.
+    pub(super) fn cpu(&self) -> Vec<Option<Span>> {
+        let now = self.streams.iter().map(StreamThread::cpu);
+        now.enumerate()
+            .map(|(index, used)| self.cpu_since(index, used))
+            .collect()
     }
 
-    /// Closes all streams; how their threads ended.
-    pub(super) fn close(&mut self) -> Vec<Option<StreamEnd>> {
-        close_all(&mut self.streams)
+    /// Closes all streams; processor time of each thread in the present part.
+    pub(super) fn close(&mut self) -> Vec<Option<Span>> {
+        let ends = close_all(&mut self.streams).into_iter();
+        ends.enumerate()
+            .map(|(index, end)| self.cpu_since(index, end.and_then(|end: StreamEnd| end.cpu)))
+            .collect()
+    }
+
+    fn cpu_since(&self, index: usize, used: Option<Span>) -> Option<Span> {
+        let before = self.cpu_before.get(index).copied().flatten();
+        Some(used? - before.unwrap_or(Span::ZERO))
     }
 }
 
@@ -253,13 +204,6 @@ fn direction(plan: StreamPlan, index: usize) -> StreamDirection {
     }
 }
 
-fn budget(amount: Amount) -> Option<Bytes> {
-    match amount {
-        Amount::Time(_) => None,
-        Amount::Bytes(bytes) => Some(bytes),
-    }
-}
-
 fn start_threads(
     sockets: Vec<TcpStream>,
     plan: StreamPlan,
@@ -272,19 +216,4 @@ fn start_threads(
     let streams = sockets.into_iter().enumerate();
     let streams = streams.map(|(index, socket)| StreamThread::start(socket, job(index), work));
     Ok(streams.collect::<Result<_, _>>()?)
-}
-
-fn start_of(amount: Amount) -> Snapshot {
-    Snapshot {
-        at: Time::ZERO,
-        duration_max: match amount {
-            Amount::Time(length) => Some(length),
-            Amount::Bytes(_) => None,
-        },
-        bytes: Bytes::ZERO,
-        rate: Rate::ZERO,
-        rtt: None,
-        probe_rtt: None,
-        retransmitted_share: None,
-    }
 }

@@ -1,340 +1,222 @@
-//! One test from connecting to the server's results.
+//! The run: its tests, each part of it, and its end.
 
-use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::time::Instant;
 
-use observe::{
-    Amount, Direction, Observation, ProbeMethod, ProbeSeries, SamplePlan, Setting, Watch, Window,
-};
-use units::{Bytes, Span};
-use wire::{
-    ClientAction, ClientControl, ClientControlError, Cookie, Offer, Results, TestEnd, TestRequest,
-};
+use observe::{Observation, ProbeSeries, SamplePlan, Setting, StreamCount, Watch};
+use units::Span;
+use wire::{Answer, Results};
 
 use super::assemble::{self, Ended};
-use super::connect::{self, Identity, Opening};
 use super::flow::Flow;
-use super::precision::Arrived;
+use super::probing::Probing;
+use super::proposal::{Proposal, goes_on};
+use super::stage::{Seen, Stage};
+use super::test::Test;
 use super::{Client, ClientError};
 use crate::clock::Clock;
-use crate::control::{ControlSocket, Heard, readable, wait};
-use crate::options::StreamOptions;
-use crate::probe::{LoadedProbes, ProbeSocket, is_answered, series};
-use crate::random;
 
-/// How soon a cancellation is noticed.
-const TICK: Span = Span::from_millis(100);
-/// Longest time for the server to take what is sent to it.
-const SEND_LIMIT: Duration = Duration::from_secs(30);
-/// Longest time to tell a server that we give up.
-const GOODBYE_LIMIT: Duration = Duration::from_secs(1);
+/// Readings kept over all streams: some tens of megabytes at the most.
+const READINGS_MAX: usize = 200_000;
+/// How long a server may take to end what nobody looks at any more.
+const END_PATIENCE: Span = Span::from_secs(10);
 
-/// Runs one setting.
-pub(super) fn run(
-    client: &Client,
-    setting: &Setting,
-    plan: &SamplePlan,
-    watch: &mut dyn Watch,
-) -> Result<Observation, ClientError> {
-    let clock = Clock::start();
-    let (control, peer) = connect::control(&client.address)?;
-    let cookie = random::cookie()?;
-    let request = request(setting, plan);
-    let machine = ClientControl::new(cookie, request.clone(), clock.now());
-    let mut run = Run {
-        client,
-        plan,
-        watch,
-        clock,
-        control,
-        peer,
-        cookie,
-        options: options(client, setting),
-        request,
-        machine,
-        method: None,
-        unloaded: None,
-        loading: None,
-        sockets: Vec::new(),
-        flow: None,
-        arrived: Arrived::default(),
-    };
-    let results = run.converse().inspect_err(|_| run.give_up());
-    let results = results?;
-    Ok(run.assemble(setting, &results))
+/// A run whose streams send.
+#[derive(Debug)]
+pub(super) struct Run {
+    setting: Setting,
+    probing: Probing,
+    answer: Option<Answer>,
+    tests: Vec<Test>,
 }
 
-struct Run<'a> {
-    client: &'a Client,
-    plan: &'a SamplePlan,
-    watch: &'a mut dyn Watch,
-    clock: Clock,
-    control: ControlSocket,
-    peer: SocketAddr,
-    cookie: Cookie,
-    options: StreamOptions,
-    request: TestRequest,
-    machine: ClientControl,
-    method: Option<ProbeMethod>,
-    unloaded: Option<ProbeSeries>,
-    loading: Option<LoadedProbes>,
-    sockets: Vec<TcpStream>,
-    flow: Option<Flow>,
-    arrived: Arrived,
+/// How the part to come begins.
+pub(super) struct Beginning {
+    /// Counts from when the part was asked for.
+    pub asked: Clock,
+    pub unloaded: Option<ProbeSeries>,
+    pub grown_from: Option<StreamCount>,
 }
 
-impl Run<'_> {
-    fn converse(&mut self) -> Result<Results, ClientError> {
-        loop {
-            while let Some(action) = self.machine.next_action() {
-                match action {
-                    ClientAction::Finished(results) => return Ok(*results),
-                    action => self.act(action)?,
-                }
-            }
-            self.check_cancelled()?;
-            self.hear()?;
-            self.look_at_streams()?;
-            let deadline = self.machine.deadline();
-            if deadline.is_some_and(|at| at <= self.clock.now()) {
-                let outcome = self.machine.on_deadline();
-                self.explain(outcome)?;
-            }
-        }
-    }
-
-    fn act(&mut self, action: ClientAction) -> Result<(), ClientError> {
-        match action {
-            ClientAction::Send(bytes) => self.send(&bytes),
-            ClientAction::OpenStreams(plan) => self.open_streams(plan.total()),
-            ClientAction::Start => self.start(),
-            ClientAction::GiveResults => {
-                let results = self.flow.as_mut().map(assemble::results);
-                let results = results.unwrap_or_default();
-                let outcome = self.machine.give_results(self.clock.now(), &results);
-                self.explain(outcome)
-            }
-            ClientAction::Recognised(_) | ClientAction::Finished(_) => Ok(()),
-        }
-    }
-
-    /// A server that closes while we send may have said why: that is read before it is judged.
-    fn send(&mut self, bytes: &[u8]) -> Result<(), ClientError> {
-        if self.control.send(bytes, SEND_LIMIT).is_ok() {
-            return Ok(());
-        }
-        self.read_control()?;
-        let outcome = self.machine.on_closed();
-        self.explain(outcome)
-    }
-
-    /// Echo datagrams where the server answers them. They may be filtered on the way, so that is
-    /// tried, and the far kernel's ICMP has to do otherwise.
-    fn answered_method(&self) -> Option<ProbeMethod> {
-        let methods = [ProbeMethod::UdpEcho, ProbeMethod::IcmpEcho];
-        methods.into_iter().find(|method| match method {
-            ProbeMethod::UdpEcho => self.open_probes(*method).is_some_and(|s| is_answered(&s)),
-            ProbeMethod::IcmpEcho => self.open_probes(*method).is_some(),
-        })
-    }
-
-    /// A socket for one series: late answers to another never count in it.
-    fn probes(&self) -> Option<ProbeSocket> {
-        self.open_probes(self.method?)
-    }
-
-    fn open_probes(&self, method: ProbeMethod) -> Option<ProbeSocket> {
-        match method {
-            ProbeMethod::UdpEcho => {
-                let token = self.machine.answer()?.echo_token;
-                ProbeSocket::udp(self.peer, token).ok()
-            }
-            ProbeMethod::IcmpEcho => ProbeSocket::icmp(self.peer, random::token().ok()?).ok(),
-        }
-    }
-
-    fn idle_series(&self, probes: &ProbeSocket) -> ProbeSeries {
-        let (watch, enough) = (&*self.watch, self.plan.unloaded);
-        series(probes, |elapsed| elapsed >= enough || watch.is_cancelled())
-    }
-
-    /// The idle path is probed first, while the server waits for the streams.
-    fn open_streams(&mut self, total: u16) -> Result<(), ClientError> {
-        self.method = self.answered_method();
-        if self.plan.unloaded > Span::ZERO {
-            self.unloaded = self.probes().map(|probes| self.idle_series(&probes));
-        }
-        let opening = Opening {
-            peer: self.peer,
-            cookie: &self.cookie,
-            options: &self.options,
-            total,
-            watch: &*self.watch,
+impl Run {
+    /// Connects, probes the idle path and starts all streams.
+    pub(super) fn start(
+        client: &Client,
+        setting: &Setting,
+        plan: &SamplePlan,
+        watch: &dyn Watch,
+    ) -> Result<(Self, Option<ProbeSeries>), ClientError> {
+        let mut proposal = Proposal::make(client, setting, setting.streams.get(), plan)?;
+        proposal.until_accepted(watch)?;
+        let answer = proposal.answer();
+        let token = answer.map(|answer| answer.echo_token);
+        // While the server waits for the streams.
+        let probing = Probing::find(proposal.peer(), token);
+        let unloaded = probing.idle(plan.unloaded, watch);
+        let run = Run {
+            setting: setting.clone(),
+            probing,
+            answer,
+            tests: vec![proposal.start(plan, watch)?],
         };
-        let opened = opening.streams(self.identity());
-        self.sockets = opened.map_err(|error| self.ask_why(error))?;
-        self.machine.on_streams_open(self.clock.now());
-        Ok(())
+        Ok((run, unloaded))
     }
 
-    fn identity(&self) -> Identity {
-        match self.machine.answer() {
-            Some(_) => Identity::Number,
-            None => Identity::Order,
-        }
+    /// Whether all servers and streams are still there.
+    pub(super) fn is_sound(&mut self) -> bool {
+        let mut tests = self.tests.iter_mut();
+        tests.all(|test| test.hear().is_ok() && test.flow.broken().is_none())
     }
 
-    /// What the server said, when a stream failed because it gave up.
-    fn ask_why(&mut self, error: ClientError) -> ClientError {
-        self.read_control().err().unwrap_or(error)
+    /// Whether more streams make this run the one that is asked for.
+    pub(super) fn leads_to(&self, setting: &Setting, plan: &SamplePlan) -> bool {
+        let grown = Setting {
+            streams: setting.streams,
+            ..self.setting.clone()
+        };
+        let in_time = matches!(plan.amount, observe::Amount::Time(_));
+        in_time && grown == *setting && setting.streams >= self.setting.streams
     }
 
-    fn start(&mut self) -> Result<(), ClientError> {
-        let sockets = std::mem::take(&mut self.sockets);
-        let flow = Flow::start(sockets, &self.request, &self.options, self.plan.amount)?;
-        self.flow = Some(flow);
-        if let Some(probes) = self.probes() {
-            self.loading = Some(LoadedProbes::start(probes)?);
+    /// Lets the missing streams join, as a test of their own; from then on everything counts anew.
+    ///
+    /// # Errors
+    /// When they cannot; the others go on.
+    pub(super) fn join(
+        &mut self,
+        client: &Client,
+        streams: StreamCount,
+        plan: &SamplePlan,
+        watch: &dyn Watch,
+    ) -> Result<(), ClientError> {
+        let missing = streams.get() - self.setting.streams.get();
+        if missing > 0 {
+            let mut proposal = Proposal::make(client, &self.setting, missing, plan)?;
+            proposal.until_accepted(watch)?;
+            self.tests.push(proposal.start(plan, watch)?);
+            self.setting.streams = streams;
         }
         Ok(())
     }
 
-    fn hear(&mut self) -> Result<(), ClientError> {
-        let now = self.clock.now();
-        let due = self.running().map(|flow| flow.until_due());
-        let deadline = self.machine.deadline().map(|at| at.since(now));
-        let limit = [due, deadline].into_iter().flatten().fold(TICK, Span::min);
-        wait(
-            &mut [readable(std::os::fd::AsFd::as_fd(&self.control))],
-            limit.into(),
-        )?;
-        self.read_control()
+    /// The streams there are.
+    pub(super) fn streams(&self) -> StreamCount {
+        self.setting.streams
     }
 
-    fn read_control(&mut self) -> Result<(), ClientError> {
-        let mut buffer = [0; 64 << 10];
-        let outcome = match self.control.read(&mut buffer) {
-            Heard::Nothing => Ok(()),
-            Heard::Closed => self.machine.on_closed(),
-            Heard::Bytes(got) => {
-                let bytes = buffer.get(..got).unwrap_or_default();
-                self.machine.on_bytes(self.clock.now(), bytes)
+    /// Looks at the streams as long as the plan says; gives the run back where they go on.
+    pub(super) fn observe(
+        mut self,
+        plan: &SamplePlan,
+        watch: &mut dyn Watch,
+        beginning: Beginning,
+    ) -> Result<(Observation, Option<Self>), ClientError> {
+        let seen = self.look(plan, watch, &beginning)?;
+        let goes_on = goes_on(plan) && self.can_go_on();
+        let (results, threads) = match goes_on {
+            true => self.report(watch)?,
+            false => self.end(watch, &seen)?,
+        };
+        let observation = assemble::observation(Ended {
+            setting: &self.setting,
+            grown_from: beginning.grown_from,
+            answer: self.answer,
+            tests: &self.tests,
+            results: &results,
+            threads: &threads,
+            duration: seen.duration,
+            cpu: seen.cpu.kept(),
+            unloaded: beginning.unloaded,
+            loaded: seen.loading.and_then(|probes| probes.finish()),
+            elapsed: beginning.asked.now().since(units::Time::ZERO),
+        });
+        Ok((observation, goes_on.then_some(self)))
+    }
+
+    fn can_go_on(&self) -> bool {
+        self.tests.iter().all(|test| test.conversation.is_lasting())
+    }
+
+    fn look(
+        &mut self,
+        plan: &SamplePlan,
+        watch: &mut dyn Watch,
+        beginning: &Beginning,
+    ) -> Result<Seen, ClientError> {
+        let loading = self.probing.loaded()?;
+        let streams = self.tests.iter().map(|test| test.flow.streams.len());
+        let bound = READINGS_MAX / streams.sum::<usize>().max(1);
+        let stage = Stage::new(plan, watch, loading, bound);
+        let stage = match (beginning.grown_from, self.tests.first_mut()) {
+            (None, Some(test)) => {
+                test.flow.begin(bound);
+                stage.since_start(test.flow.started)
+            }
+            _ => {
+                let clock = Clock::start();
+                self.begin_anew(bound)?;
+                stage.since_now(clock)
             }
         };
-        self.explain(outcome)
+        stage.run(&mut self.tests)
     }
 
-    fn explain(&self, outcome: Result<(), ClientControlError>) -> Result<(), ClientError> {
-        outcome.map_err(|source| ClientError::Control {
-            address: self.client.address.clone(),
-            source,
-        })
+    /// Everything counts from one moment on.
+    fn begin_anew(&mut self, bound: usize) -> Result<(), ClientError> {
+        let mut tests = self.tests.iter_mut();
+        tests.try_for_each(|test| test.begin_anew(bound))
     }
 
-    fn running(&mut self) -> Option<&mut Flow> {
-        self.flow.as_mut().filter(|flow| flow.is_running())
+    /// What the server has counted in this part; the streams go on.
+    fn report(&mut self, watch: &dyn Watch) -> Result<Figures, ClientError> {
+        let mut tests = self.tests.iter_mut();
+        tests.try_for_each(|test| test.ask_report(watch))?;
+        let reports = self.tests.iter_mut().map(|test| test.report(watch));
+        let results = reports.collect::<Result<Vec<_>, _>>()?;
+        let threads = self.tests.iter().map(|test| test.flow.cpu()).collect();
+        Ok((results, threads))
     }
 
-    fn look_at_streams(&mut self) -> Result<(), ClientError> {
-        let Some(flow) = self.running() else {
-            return Ok(());
+    /// Ends all tests and takes the server's results.
+    fn end(&mut self, watch: &dyn Watch, seen: &Seen) -> Result<Figures, ClientError> {
+        self.end_all(watch)?;
+        let exchange = |test: &mut Test| {
+            let ours = assemble::results(&test.flow, seen.duration, seen.cpu.kept());
+            test.conversation.exchange(&ours, watch)
         };
-        let snapshot = flow.read_when_due();
-        flow.check()?;
-        let complete = flow.is_complete();
-        if let Some(snapshot) = &snapshot {
-            self.watch.on_progress(snapshot);
-            self.arrived.add(snapshot);
-        }
-        if complete || (snapshot.is_some() && self.is_precise()) {
-            self.end();
-        }
-        Ok(())
+        let results = self.tests.iter_mut().map(exchange);
+        let results = results.collect::<Result<Vec<_>, _>>()?;
+        let close = self.tests.iter_mut().map(|test| test.flow.close());
+        Ok((results, close.collect()))
     }
 
-    fn is_precise(&self) -> bool {
-        let wanted = self.plan.precision.as_ref();
-        wanted.is_some_and(|wanted| self.arrived.suffices(wanted))
+    /// Ends what runs, without a look at it: the server hears of it, and gets some time to answer.
+    pub(super) fn stop(mut self) {
+        let patience = Patience(Instant::now());
+        // Whatever stands in the way, dropping the tests ends them too.
+        let _ = self.end_all(&patience).and_then(|()| {
+            let nothing = Results::default();
+            let mut tests = self.tests.iter_mut();
+            tests.try_for_each(|test| test.conversation.exchange(&nothing, &patience).map(drop))
+        });
     }
 
-    fn end(&mut self) {
-        self.flow.iter_mut().for_each(Flow::end);
-        self.loading.iter().for_each(LoadedProbes::halt);
-        self.machine.end_test(self.clock.now());
-    }
-
-    fn check_cancelled(&self) -> Result<(), ClientError> {
-        match self.watch.is_cancelled() {
-            true => Err(ClientError::Cancelled),
-            false => Ok(()),
-        }
-    }
-
-    /// Tells the server that we give up, unless it was the one who did.
-    fn give_up(&mut self) {
-        self.machine.cancel();
-        while let Some(action) = self.machine.next_action() {
-            if let ClientAction::Send(bytes) = action {
-                // The server notices the closed connection anyway.
-                let _ = self.control.send(&bytes, GOODBYE_LIMIT);
-            }
-        }
-    }
-
-    fn assemble(mut self, setting: &Setting, results: &Results) -> Observation {
-        let ends = self.flow.as_mut().map(Flow::close).unwrap_or_default();
-        let loaded = self.loading.take().and_then(LoadedProbes::finish);
-        assemble::observation(Ended {
-            setting,
-            answer: self.machine.answer(),
-            flow: self.flow,
-            ends,
-            unloaded: self.unloaded,
-            loaded,
-            elapsed: self.clock.now().since(units::Time::ZERO),
-            results,
-        })
+    /// All servers hear of it before the first is waited for.
+    fn end_all(&mut self, watch: &dyn Watch) -> Result<(), ClientError> {
+        let senders = self.tests.iter().map(|test| &test.flow);
+        senders.for_each(Flow::halt_senders);
+        let mut tests = self.tests.iter_mut();
+        tests.try_for_each(|test| test.end(watch))
     }
 }
 
-fn request(setting: &Setting, plan: &SamplePlan) -> TestRequest {
-    let end = match plan.amount {
-        Amount::Time(length) => TestEnd::After(length),
-        Amount::Bytes(bytes) => TestEnd::Bytes(bytes),
-    };
-    TestRequest {
-        direction: match setting.direction {
-            Direction::Forward => wire::Direction::Forward,
-            Direction::Reverse => wire::Direction::Reverse,
-            Direction::Both => wire::Direction::Both,
-        },
-        window: window(setting),
-        segment: segment(setting),
-        congestion: setting.congestion.clone(),
-        pacing: setting.pacing,
-        offer: Some(Offer::default()),
-        ..TestRequest::new(setting.streams.get(), end)
-    }
-}
+/// Of each test: the server's results, and the processor time of the threads here.
+type Figures = (Vec<Results>, Vec<Vec<Option<Span>>>);
 
-fn options(client: &Client, setting: &Setting) -> StreamOptions {
-    StreamOptions {
-        window: window(setting),
-        limit: client.limit,
-        congestion: setting.congestion.clone(),
-        pacing: setting.pacing,
-        segment: segment(setting),
-        no_delay: false,
-    }
-}
+/// Has enough after a while.
+struct Patience(Instant);
 
-fn window(setting: &Setting) -> Option<Bytes> {
-    match setting.window {
-        Window::Auto => None,
-        Window::Fixed(bytes) => Some(bytes),
+impl Watch for Patience {
+    fn is_cancelled(&self) -> bool {
+        Span::from(self.0.elapsed()) >= END_PATIENCE
     }
-}
-
-fn segment(setting: &Setting) -> Option<Bytes> {
-    setting.mss.map(|mss| Bytes::new(mss.into()))
 }

@@ -21,7 +21,11 @@ fn answers_become_round_trips_and_silence_becomes_loss() {
     });
     let stop = AtomicBool::new(false);
     let series = thread::scope(|scope| {
-        let probing = scope.spawn(|| series(&socket, |_| stop.load(Ordering::Relaxed)));
+        let probing = scope.spawn(|| {
+            series(&socket, &LatestTrip::default(), |_| {
+                stop.load(Ordering::Relaxed)
+            })
+        });
         answering.join().unwrap();
         stop.store(true, Ordering::Relaxed);
         probing.join().unwrap()
@@ -68,7 +72,8 @@ fn the_own_kernel_answers_icmp_where_it_is_permitted() {
     match ProbeSocket::icmp("127.0.0.1:0".parse().unwrap(), EchoToken(1)) {
         Err(error) => println!("skipped: ICMP is not permitted here: {error}"),
         Ok(socket) => {
-            let series = series(&socket, |elapsed| elapsed >= Span::from_millis(60));
+            let latest = LatestTrip::default();
+            let series = series(&socket, &latest, |elapsed| elapsed >= Span::from_millis(60));
             assert_eq!(series.method, ProbeMethod::IcmpEcho);
             assert_eq!(series.loss_ratio(), Some(0.0));
         }

@@ -9,8 +9,8 @@ use wire::{StreamPlan, TestEnd, TestRequest};
 use super::event::SessionError;
 use crate::clock::Clock;
 use crate::processor;
+use crate::series::StreamSeries;
 use crate::stream::{Job, StreamThread, Work, close_all};
-use crate::telemetry::StreamSeries;
 
 /// Readings kept over all streams of a session: a few megabytes.
 const READINGS_MAX: usize = 40_000;
@@ -31,6 +31,8 @@ pub(super) struct Flow {
     pub duration: Span,
     omit: Span,
     baseline: Option<Baseline>,
+    /// When the last report was given, from which on everything but `duration` counts.
+    reported_at: Time,
     started: Clock,
     next_reading: Time,
     moved: Bytes,
@@ -48,7 +50,7 @@ impl Flow {
         let started = Clock::start();
         let cpu = processor::of_process(Time::ZERO);
         let streams = start_threads(request, plan, sockets)?;
-        let bound = READINGS_MAX / streams.len().max(1);
+        let bound = readings_max(streams.len());
         Ok(Flow {
             plan,
             series: streams.iter().map(|_| StreamSeries::new(bound)).collect(),
@@ -57,6 +59,7 @@ impl Flow {
             duration: Span::ZERO,
             omit: request.omit,
             baseline: None,
+            reported_at: Time::ZERO,
             started,
             next_reading: Time::ZERO,
             moved: Bytes::ZERO,
@@ -103,7 +106,7 @@ impl Flow {
     }
 
     fn retransmits_seen(&self, index: usize) -> Option<u32> {
-        self.series.get(index)?.tcp.kept().last()?.retransmits
+        self.series.get(index)?.retransmits()
     }
 
     /// The baseline of a test that leaves its beginning out.
@@ -113,7 +116,7 @@ impl Flow {
 
     /// Bytes of a stream without the omitted beginning.
     pub(super) fn counted(&self, index: usize) -> Option<Bytes> {
-        let moved = self.streams.get(index)?.moved();
+        let moved = self.series.get(index)?.moved(self.streams.get(index)?);
         let before = self.omitted().and_then(|before| before.moved.get(index));
         Some(moved - before.copied().unwrap_or(Bytes::ZERO))
     }
@@ -121,7 +124,8 @@ impl Flow {
     /// Time without the omitted beginning.
     pub(super) fn counted_time(&self) -> Span {
         let before = self.omitted().map(|before| before.at.since(Time::ZERO));
-        self.duration - before.unwrap_or(Span::ZERO)
+        let since_report = self.duration - self.reported_at.since(Time::ZERO);
+        since_report - before.unwrap_or(Span::ZERO)
     }
 
     /// Segments sent again without the omitted beginning.
@@ -138,17 +142,35 @@ impl Flow {
         self.started.now().since(self.moved_at)
     }
 
-    /// The client ended the test: reads the streams for the last time and closes them.
-    pub(super) fn close(&mut self) {
+    /// Reads the streams for a report; the streams go on.
+    pub(super) fn take_stock(&mut self) {
         let now = self.started.now();
-        self.open = false;
         self.duration = now.since(Time::ZERO);
         if let (Some((_, last)), Some(sample)) = (&mut self.cpu, processor::of_process(now)) {
             *last = sample;
         }
-        self.streams.iter().for_each(StreamThread::halt);
         let streams = self.streams.iter().zip(&mut self.series);
         streams.for_each(|(stream, series)| series.read_last(stream, now));
+    }
+
+    /// Counts from here on, after a report was given.
+    pub(super) fn count_anew(&mut self) {
+        let now = self.started.now();
+        self.reported_at = now;
+        self.omit = Span::ZERO;
+        self.cpu = processor::of_process(now).map(|first| (first, first));
+        let bound = readings_max(self.streams.len());
+        let streams = self.streams.iter();
+        let series = streams.map(|stream| StreamSeries::since(bound, stream, now));
+        self.series = series.collect();
+        self.next_reading = now + SamplePlan::INTERVAL;
+    }
+
+    /// The client ended the test: reads the streams for the last time and closes them.
+    pub(super) fn close(&mut self) {
+        self.open = false;
+        self.streams.iter().for_each(StreamThread::halt);
+        self.take_stock();
         close_all(&mut self.streams);
     }
 
@@ -158,6 +180,10 @@ impl Flow {
         let sum = |streams: &[StreamThread]| streams.iter().map(StreamThread::moved).sum();
         (sum(receivers), sum(senders))
     }
+}
+
+fn readings_max(streams: usize) -> usize {
+    READINGS_MAX / streams.max(1)
 }
 
 /// All threads are told before the first is waited for.

@@ -1,16 +1,21 @@
-//! The server's results, with our telemetry for those who know it.
+//! The server's results and reports, with our telemetry for those who know it.
 
 use units::Bytes;
 use wire::{Results, Role, ServerOutput, StreamResult, TestRequest, stream_id};
 
 use super::flow::Flow;
 use crate::options;
-use crate::telemetry::{Written, write};
+use crate::telemetry::{CELLS_BESIDE_DATA_MAX, CELLS_MAX, Written, write};
 
-/// What this end counted on its closed streams.
+/// What this end counted on its streams since the last report, or since the start.
 pub(super) fn results(request: &TestRequest, flow: &Flow) -> Results {
     let (total, user, system) = processor_percent(flow);
-    let table = request.offer.map(|_| write(&written(flow)));
+    // While data flows towards the client the table travels with it.
+    let cells_max = match flow.is_open() && flow.plan.send > 0 {
+        true => CELLS_BESIDE_DATA_MAX,
+        false => CELLS_MAX,
+    };
+    let table = request.offer.map(|_| write(&written(flow), cells_max));
     let streams: Vec<StreamResult> = (0..flow.streams.len())
         .filter_map(|index| stream(flow, index))
         .collect();
@@ -34,10 +39,13 @@ pub(super) fn results(request: &TestRequest, flow: &Flow) -> Results {
 
 /// In percent of one processor, of this whole process: other sessions show as well.
 fn processor_percent(flow: &Flow) -> (Option<f64>, Option<f64>, Option<f64>) {
-    let wall = flow.duration.as_secs_f64();
-    let Some((first, last)) = flow.cpu.as_ref().filter(|_| wall > 0.0) else {
+    let Some((first, last)) = &flow.cpu else {
         return (None, None, None);
     };
+    let wall = last.at.since(first.at).as_secs_f64();
+    if wall <= 0.0 {
+        return (None, None, None);
+    }
     let user = (last.user - first.user).as_secs_f64() / wall * 100.0;
     let system = (last.kernel - first.kernel).as_secs_f64() / wall * 100.0;
     (Some(user + system), Some(user), Some(system))

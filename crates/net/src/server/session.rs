@@ -138,6 +138,7 @@ impl<'a> Session<'a> {
                 self.flow.iter_mut().for_each(Flow::close);
                 Ok(())
             }
+            ServerAction::Report => self.report(),
             ServerAction::GiveResults(_) => {
                 let results = self.results();
                 Ok(self.machine.give_results(self.clock.now(), &results)?)
@@ -166,9 +167,9 @@ impl<'a> Session<'a> {
     }
 
     fn answer(&mut self, request: &TestRequest) -> Result<Option<Answer>, SessionError> {
-        if request.offer.is_none() {
+        let Some(offer) = request.offer else {
             return Ok(None);
-        }
+        };
         let value = random::token()?;
         self.shared.tokens().insert(value.0);
         self.arrivals.numbered.store(true, Ordering::Release);
@@ -176,7 +177,7 @@ impl<'a> Session<'a> {
             shared: self.shared,
             value,
         });
-        Ok(Some(Answer::new(value, SamplePlan::INTERVAL)))
+        Ok(Some(Answer::new(offer, value, SamplePlan::INTERVAL)))
     }
 
     fn start(&mut self) -> Result<(), SessionError> {
@@ -257,6 +258,13 @@ impl<'a> Session<'a> {
             return Err(SessionError::NoData(idle));
         }
         Ok(())
+    }
+
+    fn report(&mut self) -> Result<(), SessionError> {
+        self.flow.iter_mut().for_each(Flow::take_stock);
+        let results = self.results();
+        self.flow.iter_mut().for_each(Flow::count_anew);
+        Ok(self.machine.give_report(self.clock.now(), &results)?)
     }
 
     fn results(&self) -> Results {

@@ -82,3 +82,41 @@ fn a_crooked_table_gives_what_it_can() {
     assert!(super::read(&crooked, 0, StreamDirection::Receiving).is_none());
     assert!(super::read(&crooked, 7, StreamDirection::Receiving).is_none());
 }
+
+fn ending_at(ends: &[u64]) -> Read {
+    let at = |millis: &u64| Time::ZERO + Span::from_millis(*millis);
+    let progress = |millis| Progress {
+        at: at(millis),
+        bytes: Bytes::new(*millis),
+    };
+    let sample = |millis| TcpSample {
+        at: at(millis),
+        ..TcpSample::default()
+    };
+    Read {
+        progress: ends.iter().map(progress).collect(),
+        tcp: ends.iter().map(sample).collect(),
+        buffers: None,
+    }
+}
+
+#[test]
+fn what_was_counted_late_is_moved_and_what_goes_on_is_cut() {
+    let times = |read: &Read| -> Vec<u64> {
+        let at = read.progress.iter().map(|reading| reading.at);
+        assert!(read.tcp.iter().map(|sample| sample.at).eq(at.clone()));
+        at.map(|at| at.since(Time::ZERO).as_nanos() / 1_000_000)
+            .collect()
+    };
+    let second = Span::from_secs(1);
+    assert_eq!(
+        times(&ending_at(&[0, 100, 700]).fitted(second)),
+        [300, 400, 1_000]
+    );
+    assert_eq!(times(&ending_at(&[0, 1_000]).fitted(second)), [0, 1_000]);
+    assert_eq!(
+        times(&ending_at(&[0, 1_100, 1_200]).fitted(second)),
+        [0, 1_100]
+    );
+    assert!(times(&ending_at(&[]).fitted(second)).is_empty());
+}

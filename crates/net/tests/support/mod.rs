@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
@@ -105,38 +105,81 @@ pub struct Iperf3Server {
 }
 
 impl Iperf3Server {
+    /// It ends after its one test.
     pub fn start() -> Self {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = free.local_addr().unwrap().port();
-        drop(free);
+        Self::with(&["-1"])
+    }
+
+    /// It serves until it is dropped.
+    pub fn lasting() -> Self {
+        Self::with(&[])
+    }
+
+    /// Somebody else may take the port in the moment before iperf3 does.
+    fn with(options: &[&str]) -> Self {
+        std::iter::repeat_with(|| Self::on(free_port(), options))
+            .flatten()
+            .next()
+            .unwrap()
+    }
+
+    fn on(port: u16, options: &[&str]) -> Option<Self> {
         let child = Command::new("iperf3")
-            .args(["-s", "-1", "-p", &port.to_string()])
+            .args(["-s", "-p", &port.to_string()])
+            .args(options)
             .stdout(Stdio::null())
+            .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // Asking by connecting would use up its one test, so the kernel's list is read.
-        let wanted = format!(":{port:04X} ");
-        let is_listening = || {
-            ["/proc/net/tcp", "/proc/net/tcp6"].iter().any(|list| {
-                let sockets = std::fs::read_to_string(list).unwrap_or_default();
-                let mut lines = sockets.lines();
-                lines.any(|line| line.contains(&wanted) && line.contains(" 0A "))
-            })
-        };
-        while !is_listening() {
-            thread::sleep(Duration::from_millis(5));
-        }
-        Iperf3Server {
+        let mut server = Iperf3Server {
             target: format!("127.0.0.1:{port}").parse().unwrap(),
             child,
+        };
+        // Asking by connecting would use up its one test, so the kernel's list is read.
+        while !is_listening(port) {
+            if server.child.try_wait().unwrap().is_some() {
+                return None;
+            }
+            thread::sleep(Duration::from_millis(5));
         }
+        Some(server)
+    }
+}
+
+fn is_listening(port: u16) -> bool {
+    let wanted = format!(":{port:04X} ");
+    ["/proc/net/tcp", "/proc/net/tcp6"].iter().any(|list| {
+        let sockets = std::fs::read_to_string(list).unwrap_or_default();
+        let mut lines = sockets.lines();
+        lines.any(|line| line.contains(&wanted) && line.contains(" 0A "))
+    })
+}
+
+/// A port on which nobody listens, below those that Linux gives out by itself: none of the many
+/// connections of other tests can come to have it.
+pub fn free_port() -> u16 {
+    static TAKEN: AtomicU16 = AtomicU16::new(0);
+    loop {
+        let next = TAKEN.fetch_add(1, Ordering::Relaxed);
+        let place = (std::process::id() % 1_000) * 12 + u32::from(next);
+        let port = 20_000 + u16::try_from(place % 12_000).unwrap();
+        if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() && !is_listening(port) {
+            return port;
+        }
+    }
+}
+
+impl Iperf3Server {
+    /// Ends it at once, in the middle of whatever it does.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
 impl Drop for Iperf3Server {
     fn drop(&mut self) {
-        // It has ended by itself after its test, unless the test failed.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        // It may have ended by itself after its test.
+        self.kill();
     }
 }

@@ -2,7 +2,7 @@ use units::{Bytes, Rate, Span, Time};
 
 use super::made::{observation, steady_progress, stream};
 use super::*;
-use crate::TcpSample;
+use crate::{SamplePlan, TcpSample};
 
 const SENDING: StreamDirection = StreamDirection::Sending;
 
@@ -166,4 +166,80 @@ fn a_counter_that_one_kernel_lacks_is_absent_not_zero() {
     let tcp = observation(streams).summary().main().unwrap().tcp;
     assert_eq!(tcp.receive_window_share, None);
     assert!(tcp.busy_share.is_some());
+}
+
+/// 100 Mbit/s arrive all the time, for 1.9 s: too short to settle, so that its later half counts. Behind a
+/// hole, 1 MB waits when that begins, and is read 100 ms later. Counters go on from an earlier stage.
+fn drained(waits: bool) -> Stream {
+    let arrived = |i: u64| 1_250_000 * i;
+    let waiting = |i: u64| if waits && i == 9 { 1_000_000 } else { 0 };
+    let at = |i: u64| Time::ZERO + SamplePlan::INTERVAL.times(i);
+    let reading = |i| Progress {
+        at: at(i),
+        bytes: Bytes::new(arrived(i) - waiting(i)),
+    };
+    let mut one = stream(1, SENDING, (1..=19).map(reading).collect());
+    let sample = |i| TcpSample {
+        at: at(i),
+        mss: Some(Bytes::new(1_448)),
+        bytes_arrived: Some(Bytes::new(arrived(i) + 7_000_000)),
+        ..TcpSample::default()
+    };
+    one.tcp = (0..=19).map(sample).collect();
+    one
+}
+
+fn goodput_of(stream: Stream) -> DirectionSummary {
+    observation(vec![stream]).summary().directions.remove(0)
+}
+
+#[test]
+fn what_waited_behind_a_hole_before_the_window_is_no_goodput_of_the_window() {
+    let mut untold = drained(true);
+    untold.tcp.clear();
+    let mean = |stream| goodput_of(stream).goodput.mean;
+    assert_eq!(mean(drained(false)), mbit(100));
+    assert_eq!(mean(untold), mbit(108));
+    let bounded = goodput_of(drained(true));
+    assert_eq!(bounded.goodput.mean, mbit(100));
+    assert_eq!(bounded.streams[0].goodput, mbit(100));
+}
+
+#[test]
+fn a_bound_that_is_not_sure_is_none() {
+    let mean = |change: fn(&mut Stream)| {
+        let mut stream = drained(true);
+        change(&mut stream);
+        goodput_of(stream).goodput.mean
+    };
+    let bounded = mean(|_| {});
+    for change in [
+        (|stream| stream.tcp[7].bytes_arrived = None) as fn(&mut Stream),
+        |stream| stream.tcp[15].mss = Some(Bytes::new(1_000)),
+        |stream| stream.tcp.truncate(18),
+        |stream| stream.tcp[19].bytes_arrived = Some(Bytes::ZERO),
+    ] {
+        assert!(mean(change) > bounded);
+    }
+}
+
+#[test]
+fn a_sender_that_hears_late_does_not_lower_a_rate_that_still_grows() {
+    // It doubles in each interval of the 1.9 s, and the sender hears of it one interval later.
+    let bytes = |i: u64| Bytes::new(1_000 << i);
+    let at = |i: u64| Time::ZERO + SamplePlan::INTERVAL.times(i);
+    let reading = |i| Progress {
+        at: at(i),
+        bytes: bytes(i),
+    };
+    let mut late = stream(1, SENDING, (1..=19).map(reading).collect());
+    let plain = goodput_of(late.clone());
+    assert_eq!(plain.steady.steadiness, Steadiness::NeverSettled);
+    let sample = |i: u64| TcpSample {
+        at: at(i),
+        bytes_arrived: Some(bytes(i.saturating_sub(1))),
+        ..TcpSample::default()
+    };
+    late.tcp = (0..=19).map(sample).collect();
+    assert_eq!(goodput_of(late).goodput, plain.goodput);
 }

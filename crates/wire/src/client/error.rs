@@ -21,6 +21,8 @@ pub enum Waiting {
     Start,
     /// The test to run its time.
     TestOver,
+    /// What the server has counted so far.
+    Report,
     /// The server to end its side.
     End,
     /// The server's results.
@@ -36,6 +38,7 @@ impl fmt::Display for Waiting {
             Waiting::Verdict => "its answer to the parameters",
             Waiting::Start => "the start of the test",
             Waiting::TestOver => "the end of the test",
+            Waiting::Report => "its report",
             Waiting::End => "it to end its side of the test",
             Waiting::Results => "its results",
             Waiting::Goodbye => "its goodbye",
@@ -131,7 +134,9 @@ fn hint_on_silence(waiting: Waiting, direction: Direction) -> Option<&'static st
         (Waiting::Greeting, _) => {
             Some("another test may hang on that server: restart it, or use another port")
         }
-        (Waiting::TestOver, _) => Some("it was probably stopped or crashed: look at its output"),
+        (Waiting::TestOver | Waiting::Report, _) => {
+            Some("it was probably stopped or crashed: look at its output")
+        }
         (Waiting::Verdict, _) => {
             Some("the server may want a user and a password, which trunkline cannot send")
         }

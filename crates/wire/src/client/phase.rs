@@ -24,6 +24,8 @@ pub(super) enum Phase {
     Starting,
     Started,
     Running,
+    Asked,
+    Report(FrameReader),
     Ending,
     Reporting,
     Results(FrameReader),
@@ -40,6 +42,7 @@ impl Phase {
             Phase::Parameters | Phase::Capabilities(_) => Waiting::Verdict,
             Phase::Opening | Phase::Starting | Phase::Started => Waiting::Start,
             Phase::Running => Waiting::TestOver,
+            Phase::Asked | Phase::Report(_) => Waiting::Report,
             Phase::Ending => Waiting::End,
             Phase::Reporting | Phase::Results(_) => Waiting::Results,
             Phase::Displaying(_) | Phase::ServerError(_) | Phase::Over => Waiting::Goodbye,
@@ -51,7 +54,7 @@ impl Phase {
         match self {
             Phase::Opening | Phase::Running | Phase::Reporting | Phase::Over => None,
             Phase::Ending => Some(END_WAIT),
-            Phase::Results(_) => Some(RESULTS_WAIT),
+            Phase::Asked | Phase::Report(_) | Phase::Results(_) => Some(RESULTS_WAIT),
             Phase::ServerError(_) => Some(Span::from_secs(1)),
             _ => Some(REPLY_WAIT),
         }

@@ -115,7 +115,7 @@ fn our_own_server_is_recognised() {
     let mut offering = request();
     offering.offer = Some(Offer::default());
     let mut control = start(offering);
-    let answer = Answer::new(EchoToken(7), Span::from_millis(100));
+    let answer = Answer::new(Offer::default(), EchoToken(7), Span::from_millis(100));
     let mut bytes = vec![9, State::Capabilities.byte()];
     bytes.extend(encode_frame(&serde_json::to_vec(&answer).unwrap()));
     bytes.push(10);
@@ -208,10 +208,76 @@ fn a_version_that_was_not_offered_is_refused() {
     let mut control = start(offering);
     let answer = Answer {
         version: 2,
-        ..Answer::new(EchoToken(7), Span::from_millis(100))
+        ..Answer::new(Offer::default(), EchoToken(7), Span::from_millis(100))
     };
     let mut bytes = vec![9, State::Capabilities.byte()];
     bytes.extend(encode_frame(&serde_json::to_vec(&answer).unwrap()));
     let error = feed(&mut control, &bytes).unwrap_err();
     assert_eq!(error, ClientControlError::Version(2));
+}
+
+/// Running at a server that answered this offer.
+fn recognised(offer: Offer, agreed: Offer) -> ClientControl {
+    let mut control = start(TestRequest {
+        offer: Some(offer),
+        ..request()
+    });
+    let answer = Answer::new(agreed, EchoToken(7), Span::from_millis(100));
+    let mut bytes = vec![9, State::Capabilities.byte()];
+    bytes.extend(encode_frame(&serde_json::to_vec(&answer).unwrap()));
+    bytes.push(10);
+    feed(&mut control, &bytes).unwrap();
+    control.on_streams_open(NOW);
+    feed(&mut control, &[1, 2]).unwrap();
+    actions(&mut control);
+    control
+}
+
+#[test]
+fn a_lasting_test_is_reported_on_while_it_runs() {
+    let mut control = recognised(Offer::lasting(), Offer::lasting());
+    for _ in 0..2 {
+        control.ask_report(NOW);
+        assert!(!control.is_running());
+        assert_eq!(actions(&mut control), [ClientAction::Send(vec![82])]);
+        let mut reply = vec![82];
+        reply.extend(encode_frame(&results().to_json()));
+        feed(&mut control, &reply).unwrap();
+        assert!(
+            matches!(&actions(&mut control)[..], [ClientAction::Reported(theirs)] if theirs.streams[0].bytes == 5)
+        );
+    }
+    control.end_test(NOW);
+    assert_eq!(actions(&mut control), [ClientAction::Send(vec![4])]);
+}
+
+#[test]
+fn nothing_is_asked_of_a_server_that_did_not_agree() {
+    let short = Offer::default();
+    for (offer, agreed) in [(Offer::lasting(), short), (short, Offer::lasting())] {
+        let mut control = recognised(offer, agreed);
+        control.ask_report(NOW);
+        assert!(control.is_running() && !control.is_lasting());
+        assert_eq!(actions(&mut control), []);
+    }
+}
+
+#[test]
+fn a_report_that_does_not_come_is_not_awaited_for_ever() {
+    let mut control = recognised(Offer::lasting(), Offer::lasting());
+    assert_eq!(control.deadline(), None);
+    control.ask_report(NOW);
+    assert_eq!(control.deadline(), Some(NOW + Span::from_secs(60)));
+    let error = control.on_deadline().unwrap_err();
+    assert!(
+        error.to_string().ends_with("waited for its report"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_report_nobody_asked_for_is_refused() {
+    let mut control = recognised(Offer::lasting(), Offer::lasting());
+    let error = feed(&mut control, &[82]).unwrap_err();
+    assert!(matches!(error, ClientControlError::Unexpected { .. }));
 }

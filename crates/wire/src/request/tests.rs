@@ -105,5 +105,11 @@ fn an_offer_below_the_version_spoken_here_is_none() {
         checked(&json).unwrap().offer
     };
     assert_eq!(offer(0), None);
-    assert_eq!(offer(9), Some(Offer { version: 9 }));
+    assert_eq!(
+        offer(9),
+        Some(Offer {
+            version: 9,
+            lasting: false
+        })
+    );
 }

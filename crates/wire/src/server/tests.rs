@@ -1,5 +1,5 @@
 use super::*;
-use crate::{EchoToken, RequestError, StreamResult};
+use crate::{EchoToken, Offer, RequestError, StreamResult};
 
 const NOW: Time = Time::ZERO;
 
@@ -111,7 +111,7 @@ fn an_answer_goes_out_before_the_streams_are_asked_for() {
     let json = r#"{"time":1,"trunkline":{"version":1}}"#;
     control.on_bytes(NOW, &params(json)).unwrap();
     actions(&mut control);
-    let answer = Answer::new(EchoToken(1), Span::from_millis(100));
+    let answer = Answer::new(Offer::default(), EchoToken(1), Span::from_millis(100));
     control.accept(NOW, Some(answer)).unwrap();
     let sent = actions(&mut control);
     assert!(
@@ -197,5 +197,62 @@ fn a_flood_out_of_turn_is_refused() {
     let mut control = greeted();
     control.on_bytes(NOW, &params("{}")).unwrap();
     let error = control.on_bytes(NOW, &[0; 20_000]).unwrap_err();
+    assert!(matches!(error, ServerControlError::OutOfTurn(_)));
+}
+
+/// Running for a client whose offer was answered.
+fn offered(offer: Offer) -> ServerControl {
+    let mut control = greeted();
+    let json = serde_json::to_string(&offer).unwrap();
+    let json = format!(r#"{{"time":5,"trunkline":{json}}}"#);
+    control.on_bytes(NOW, &params(&json)).unwrap();
+    let answer = Answer::new(offer, EchoToken(1), Span::from_millis(100));
+    control.accept(NOW, Some(answer)).unwrap();
+    control.on_stream(NOW);
+    actions(&mut control);
+    control
+}
+
+#[test]
+fn reports_go_out_one_after_another_while_the_test_runs() {
+    let mut control = offered(Offer::lasting());
+    control.on_bytes(NOW, &[82, 82, 4]).unwrap();
+    let mut reply = vec![82];
+    reply.extend(encode_frame(&Results::default().to_json()));
+    for _ in 0..2 {
+        assert_eq!(control.next_action(), Some(ServerAction::Report));
+        assert_eq!(control.next_action(), None);
+        control.give_report(NOW, &Results::default()).unwrap();
+        assert_eq!(
+            control.next_action(),
+            Some(ServerAction::Send(reply.clone()))
+        );
+    }
+    assert_eq!(control.next_action(), Some(ServerAction::CloseStreams));
+}
+
+#[test]
+fn a_report_is_for_lasting_tests_alone() {
+    let mut control = offered(Offer::default());
+    let error = control.on_bytes(NOW, &[82]).unwrap_err();
+    assert!(matches!(error, ServerControlError::Unexpected { .. }));
+}
+
+#[test]
+fn each_report_renews_the_time_of_a_lasting_test() {
+    let mut control = offered(Offer::lasting());
+    let endless = ServerWaits::default().endless;
+    assert_eq!(control.deadline(), Some(NOW + endless));
+    let later = NOW + Span::from_secs(9);
+    control.on_bytes(later, &[82]).unwrap();
+    assert_eq!(control.deadline(), None);
+    control.give_report(later, &Results::default()).unwrap();
+    assert_eq!(control.deadline(), Some(later + endless));
+}
+
+#[test]
+fn a_flood_of_requests_for_reports_is_refused() {
+    let mut control = offered(Offer::lasting());
+    let error = control.on_bytes(NOW, &[82; 20_000]).unwrap_err();
     assert!(matches!(error, ServerControlError::OutOfTurn(_)));
 }

@@ -1,0 +1,74 @@
+//! What can be written after `trunkline predict`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use observe::Window;
+
+use super::Output;
+use super::simulate::{List, streams, windows};
+use super::tune::share;
+
+/// Ask formulas: throughput, loss and delay of a path for each number of streams, without sending
+///
+/// Or, with `--fit`, put curves through measured points and say how many streams they speak for.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    trunkline predict slac-cern\n  \
+    trunkline predict slac-cern -w 256k -C cubic --report predict.html\n  \
+    trunkline predict --fit points.csv")]
+pub(crate) struct Predict {
+    /// A named path or a path file
+    #[arg(required_unless_present = "fit")]
+    pub path: Option<String>,
+
+    /// Fit measured points instead: a CSV file with the columns `streams` and `throughput`, a saved
+    /// `tune`, or a campaign of `simulate`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "streams", "window", "congestion"])]
+    pub fit: Option<PathBuf>,
+
+    /// Parallel streams: `8`, `1,2,4` or every count of a range, `1..40`; up to 4096
+    #[arg(short = 'P', long, allow_negative_numbers = true, value_name = "COUNTS", default_value = "1,2,4,8,16,32,64,128", value_parser = counts)]
+    pub streams: List<u32>,
+
+    /// The most that each stream keeps outstanding: `auto` leaves it to the hosts' buffers, or `64k`
+    #[arg(short, long, allow_negative_numbers = true, value_name = "SIZE", default_value = "auto", value_parser = window)]
+    pub window: Window,
+
+    /// Congestion control: reno, cubic, highspeed, scalable or bbr [default: what the path's hosts use]
+    #[arg(short = 'C', long, value_name = "NAME")]
+    pub congestion: Option<String>,
+
+    /// Share of the highest throughput that the fewest streams must reach
+    #[arg(long, value_name = "SHARE", default_value_t = lab::predict::KNEE_SHARE, value_parser = share)]
+    pub knee: f64,
+
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// The most streams that the table and the search for the knee stay quick with.
+const STREAMS_MAX: u32 = 4096;
+
+fn counts(text: &str) -> Result<List<u32>, String> {
+    let list = streams(text)?;
+    match list
+        .0
+        .iter()
+        .find(|count| !(1..=STREAMS_MAX).contains(*count))
+    {
+        Some(count) => Err(format!("{count} is not between 1 and {STREAMS_MAX}")),
+        None => Ok(list),
+    }
+}
+
+fn window(text: &str) -> Result<Window, String> {
+    let list = windows(text)?;
+    match list.0[..] {
+        [window] => Ok(window),
+        _ => Err(format!(
+            "{} windows are given, a prediction takes one",
+            list.0.len()
+        )),
+    }
+}

@@ -1,0 +1,122 @@
+//! `trunkline history`: what was kept.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use record::archive::{Comparison, Filter, Listing, set_aside};
+use record::{AnyDocument, Archive, iperf3};
+
+use crate::archive::default_place;
+use crate::args::History;
+use crate::failure::Failure;
+use crate::output::{self, tell};
+
+pub(crate) fn run(arguments: &History) -> Result<ExitCode, Failure> {
+    let place = place(arguments)?;
+    if arguments.set_aside {
+        let aside = set_aside(&place)?;
+        tell!("{} is now {}", place.display(), aside.display());
+    } else if !arguments.import.is_empty() {
+        import(&arguments.import, &place)?;
+    } else if is_fresh(arguments, &place) {
+        list(arguments, &place, &[])?;
+    } else {
+        show(arguments, &place)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn place(arguments: &History) -> Result<PathBuf, Failure> {
+    let place = arguments.history.clone().or_else(default_place);
+    place.ok_or_else(|| {
+        Failure::wrong_request(
+            "there is no place for results: neither TRUNKLINE_STATE, XDG_STATE_HOME nor HOME is set",
+            "name the archive with `--history FILE`",
+        )
+    })
+}
+
+/// Whether nothing was ever kept where nobody chose another place.
+fn is_fresh(arguments: &History, place: &Path) -> bool {
+    let lists = arguments.run.is_none() && arguments.compare.is_empty();
+    lists && arguments.history.is_none() && !place.exists()
+}
+
+fn show(arguments: &History, place: &Path) -> Result<(), Failure> {
+    let archive = Archive::open_existing(place)?;
+    match (arguments.run, arguments.compare.as_slice()) {
+        (Some(id), _) => again(arguments, &archive.load(id)?),
+        (_, [from, to]) => compare(arguments, &archive, *from, *to),
+        _ => {
+            let filter = Filter {
+                target: arguments.target.clone(),
+                since: arguments.since.clone(),
+                last: arguments.last,
+            };
+            list(arguments, place, &archive.list(&filter)?)
+        }
+    }
+}
+
+/// One document as `trunkline report` shows it.
+fn again(arguments: &History, document: &AnyDocument) -> Result<(), Failure> {
+    if let Some(file) = &arguments.html {
+        output::write_page(document, file)?;
+    }
+    match arguments.json {
+        true => output::print(&document.to_json()),
+        false => output::show_again(document),
+    }
+}
+
+fn compare(arguments: &History, archive: &Archive, from: i64, to: i64) -> Result<(), Failure> {
+    let comparison = Comparison::new(archive.entry(from)?, archive.entry(to)?);
+    if let Some(file) = &arguments.html {
+        record::save(file, &report::html::comparison(&comparison))?;
+        tell!("wrote {}", file.display());
+    }
+    match arguments.json {
+        true => output::print(&comparison.to_json()),
+        false => output::print(&report::terminal::comparison(&comparison, output::paint())),
+    }
+}
+
+fn list(
+    arguments: &History,
+    place: &Path,
+    entries: &[record::archive::Entry],
+) -> Result<(), Failure> {
+    if arguments.json {
+        return output::print(&Listing::new(entries).to_json());
+    }
+    if arguments.csv {
+        return output::print(&report::history::csv(entries));
+    }
+    if entries.is_empty() {
+        tell!("nothing to list in {}", place.display());
+        return Ok(());
+    }
+    output::print(&report::terminal::history(entries, output::paint()))
+}
+
+/// All files are read before the first is kept.
+fn import(files: &[PathBuf], place: &Path) -> Result<(), Failure> {
+    let documents: Result<Vec<_>, Failure> = files.iter().map(|file| document(file)).collect();
+    let documents = documents?;
+    let mut archive = Archive::open(place)?;
+    for (file, document) in files.iter().zip(&documents) {
+        let id = archive.keep(document)?;
+        output::print(&format!("{}: run {id}\n", file.display()))?;
+    }
+    Ok(())
+}
+
+/// Of iperf3, or our own.
+fn document(file: &Path) -> Result<AnyDocument, Failure> {
+    let text = fs::read_to_string(file).map_err(|error| Failure::unreadable(file, &error))?;
+    match iperf3::is_iperf3(&text) {
+        true => Ok(iperf3::read(file, &text)?.into()),
+        false => Ok(record::parse(file, &text)?),
+    }
+}

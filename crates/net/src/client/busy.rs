@@ -1,0 +1,123 @@
+//! Asking a server again that is busy with the test of somebody else.
+//!
+//! iperf3 serves one client at a time and turns the others away; so does our own server beyond its
+//! bound. Neither says for how long.
+
+use std::thread;
+use std::time::Duration;
+
+use observe::Watch;
+use units::Span;
+use wire::ClientControlError;
+
+use super::ClientError;
+
+/// What passes before each further try: short tests end soon, and all in all 7.5 s are a pause that
+/// nobody takes for a hang.
+const WAITS: [Span; 4] = [
+    Span::from_millis(500),
+    Span::from_secs(1),
+    Span::from_secs(2),
+    Span::from_secs(4),
+];
+/// How soon a cancellation is noticed.
+const TICK: Span = Span::from_millis(100);
+
+/// Does it until the server has time for it, and tells `watch` of each pause.
+///
+/// # Errors
+/// That the server is still busy after the last try, or whatever else went wrong.
+pub(super) fn patiently<T>(
+    watch: &mut dyn Watch,
+    mut attempt: impl FnMut(&mut dyn Watch) -> Result<T, ClientError>,
+) -> Result<T, ClientError> {
+    for wait in WAITS {
+        match attempt(watch) {
+            Err(error) if is_busy(&error) => pause(watch, &error, wait)?,
+            other => return other,
+        }
+    }
+    attempt(watch)
+}
+
+fn is_busy(error: &ClientError) -> bool {
+    let ClientError::Control { source, .. } = error else {
+        return false;
+    };
+    *source == ClientControlError::Busy
+}
+
+fn pause(watch: &mut dyn Watch, why: &ClientError, wait: Span) -> Result<(), ClientError> {
+    watch.on_wait(&why.to_string(), wait);
+    let mut left = wait;
+    while left > Span::ZERO {
+        if watch.is_cancelled() {
+            return Err(ClientError::Cancelled);
+        }
+        thread::sleep(Duration::from(TICK.min(left)));
+        left = left - TICK;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Waiter {
+        told: Vec<(String, Span)>,
+        cancels: bool,
+    }
+
+    impl Watch for Waiter {
+        fn on_wait(&mut self, why: &str, wait: Span) {
+            self.told.push((why.to_owned(), wait));
+        }
+
+        fn is_cancelled(&self) -> bool {
+            self.cancels && !self.told.is_empty()
+        }
+    }
+
+    fn busy() -> ClientError {
+        ClientError::Control {
+            address: "dtn:5201".parse().unwrap(),
+            source: ClientControlError::Busy,
+        }
+    }
+
+    #[test]
+    fn the_second_answer_counts() {
+        let mut watch = Waiter::default();
+        let mut answers = [Ok(7), Err(busy())].into_iter().rev();
+        let outcome = patiently(&mut watch, |_| answers.next().unwrap());
+        assert_eq!(outcome.unwrap(), 7);
+        let why = "dtn:5201: the server is busy with another test".to_owned();
+        assert_eq!(watch.told, [(why, Span::from_millis(500))]);
+    }
+
+    #[test]
+    fn a_cancelled_pause_is_the_last() {
+        let mut watch = Waiter {
+            cancels: true,
+            ..Waiter::default()
+        };
+        let outcome: Result<(), _> = patiently(&mut watch, |_| Err(busy()));
+        assert!(matches!(outcome, Err(ClientError::Cancelled)));
+        assert_eq!(watch.told.len(), 1);
+    }
+
+    #[test]
+    fn other_errors_are_not_waited_for() {
+        let mut watch = Waiter::default();
+        let outcome: Result<(), _> = patiently(&mut watch, |_| Err(ClientError::Cancelled));
+        assert!(outcome.is_err() && watch.told.is_empty());
+    }
+
+    #[test]
+    fn the_pauses_are_seven_and_a_half_seconds_in_all() {
+        let all = WAITS.into_iter().fold(Span::ZERO, |sum, wait| sum + wait);
+        assert_eq!(all, Span::from_millis(7_500));
+    }
+}

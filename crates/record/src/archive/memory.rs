@@ -1,0 +1,113 @@
+//! What earlier searches on the same target recommended.
+
+use observe::{StreamCount, TargetInfo};
+use path::PathSpec;
+use rusqlite::params;
+use tune::Remembered;
+use units::{Bytes, Rate};
+
+use super::{Archive, ArchiveError, Entry, Point, rows};
+use crate::{Direction, Target, Window};
+
+/// The most settings that a search is reminded of. It has a dozen samples in all and checks each of these.
+const SETTINGS_MAX: usize = 3;
+/// Searches looked through for them: most repeat the one before.
+const SEARCHES_MAX: i64 = 32;
+
+impl Archive {
+    /// The settings that finished searches on this target found, the latest first, each setting once.
+    ///
+    /// * `path`: what an emulated or simulated target runs; `None` of a live host.
+    /// * `base`: its direction has to be the same. Where it leaves the congestion control open, so does a
+    ///   remembered setting with the target's default one.
+    ///
+    /// A live host is known by its name. An emulated or a simulated path has to have the same name and
+    /// the same description to the last number, see [`Target::on_path`]; what one kind of target found says
+    /// nothing of another kind. Searches that were cut short are left out.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn remembered(
+        &self,
+        info: &TargetInfo,
+        path: Option<&PathSpec>,
+        base: &observe::Setting,
+    ) -> Result<Vec<Remembered>, ArchiveError> {
+        let statement = format!(
+            "SELECT {} FROM documents WHERE objective IS NOT NULL AND cut_because IS NULL \
+             AND target = ?1 AND target_kind = ?2 AND path_digest IS NOT DISTINCT FROM ?3 \
+             AND direction = ?4 ORDER BY created DESC, id DESC LIMIT ?5",
+            rows::entry_columns()
+        );
+        let target = Target::from(info).on_path(path);
+        let kind = rows::word(&target.kind);
+        let direction = rows::word(&Direction::from(base.direction));
+        let searches: Vec<Entry> = self.ask(|connection| {
+            let mut statement = connection.prepare(&statement)?;
+            let asked = params![
+                target.name,
+                kind,
+                target.path_digest,
+                direction,
+                SEARCHES_MAX
+            ];
+            statement.query_map(asked, rows::entry)?.collect()
+        })?;
+        let default = info.congestion.first();
+        let remembered = searches.iter().filter_map(remembered);
+        Ok(distinct(remembered.map(|one| as_asked(one, base, default))))
+    }
+}
+
+fn distinct(all: impl Iterator<Item = Remembered>) -> Vec<Remembered> {
+    let mut kept: Vec<Remembered> = Vec::new();
+    for one in all {
+        if kept.len() < SETTINGS_MAX && kept.iter().all(|other| other.setting != one.setting) {
+            kept.push(one);
+        }
+    }
+    kept
+}
+
+/// A document names the congestion control that the target filled in; a plan may leave it open.
+fn as_asked(mut one: Remembered, base: &observe::Setting, default: Option<&String>) -> Remembered {
+    let used = |asked: &Option<String>| asked.clone().or_else(|| default.cloned());
+    if used(&one.setting.congestion) == used(&base.congestion) {
+        one.setting.congestion = base.congestion.clone();
+    }
+    one
+}
+
+/// `None` where the setting is one that no run could have.
+fn remembered(entry: &Entry) -> Option<Remembered> {
+    let outcome = &entry.essence.outcome;
+    Some(Remembered {
+        setting: setting(&outcome.setting)?,
+        goodput: Rate::from_bits_per_second(outcome.goodput_bits_per_second),
+        when: when(&entry.essence.created),
+    })
+}
+
+fn setting(point: &Point) -> Option<observe::Setting> {
+    let mss = point.mss_bytes.map(u16::try_from).transpose().ok()?;
+    let window = match point.window {
+        Window::Auto => observe::Window::Auto,
+        Window::Bytes(bytes) => observe::Window::Fixed(Bytes::new(bytes)),
+    };
+    Some(observe::Setting {
+        streams: StreamCount::new(point.streams.into()).ok()?,
+        window,
+        direction: point.direction.into(),
+        congestion: point.congestion.clone(),
+        pacing: point.pacing_bits_per_second.map(Rate::from_bits_per_second),
+        mss,
+    })
+}
+
+/// `2026-11-22 07:10 UTC` from a document's date.
+fn when(created: &str) -> String {
+    match created.parse::<jiff::Timestamp>() {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M UTC").to_string(),
+        Err(_) => created.to_owned(),
+    }
+}

@@ -1,0 +1,143 @@
+//! The tables, their versions, and how an older archive becomes a newer one.
+
+use std::path::Path;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use super::ArchiveError;
+
+/// Marks the file as ours in SQLite's header: `trnk` in ASCII.
+const APPLICATION: i64 = 0x7472_6e6b;
+
+/// One step for each version: the first makes the tables, each later one changes what is there.
+/// A step that has been published is never edited.
+const STEPS: [&str; 1] = [FIRST];
+
+/// The version that this trunkline writes.
+const VERSION: i64 = STEPS.len() as i64;
+
+/// * A window that is absent was left to the kernel; everything else that is absent was not known.
+/// * `document_zlib`: the whole JSON document, compressed (RFC 1950).
+/// * `goodput_degrees`: degrees of freedom of the interval.
+const FIRST: &str = "
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    schema TEXT NOT NULL,
+    created TEXT NOT NULL,
+    trunkline_version TEXT NOT NULL,
+    host TEXT,
+    kernel TEXT,
+    target TEXT NOT NULL,
+    target_kind TEXT NOT NULL,
+    path_digest TEXT,
+    objective TEXT,
+    cut_because TEXT,
+    streams INTEGER NOT NULL,
+    window_bytes INTEGER,
+    direction TEXT NOT NULL,
+    congestion TEXT,
+    pacing_bits_per_second INTEGER,
+    mss_bytes INTEGER,
+    goodput_bits_per_second INTEGER NOT NULL,
+    goodput_low_bits_per_second INTEGER,
+    goodput_high_bits_per_second INTEGER,
+    goodput_confidence REAL,
+    goodput_degrees REAL,
+    rtt_unloaded_seconds REAL,
+    rtt_loaded_seconds REAL,
+    retransmitted_ratio REAL,
+    limited_by TEXT,
+    document_zlib BLOB NOT NULL
+) STRICT;
+CREATE INDEX documents_by_date ON documents (created);
+CREATE INDEX documents_by_target ON documents (target, created);
+CREATE TABLE samples (
+    document INTEGER NOT NULL REFERENCES documents (id),
+    number INTEGER NOT NULL,
+    purpose TEXT NOT NULL,
+    streams INTEGER NOT NULL,
+    window_bytes INTEGER,
+    direction TEXT NOT NULL,
+    congestion TEXT,
+    pacing_bits_per_second INTEGER,
+    mss_bytes INTEGER,
+    goodput_bits_per_second INTEGER NOT NULL,
+    goodput_low_bits_per_second INTEGER,
+    goodput_high_bits_per_second INTEGER,
+    goodput_confidence REAL,
+    goodput_degrees REAL,
+    rtt_unloaded_seconds REAL,
+    rtt_loaded_seconds REAL,
+    retransmitted_ratio REAL,
+    limited_by TEXT,
+    PRIMARY KEY (document, number)
+) STRICT;
+";
+
+/// Makes the tables where there are none, and brings those of earlier versions up to date.
+///
+/// # Errors
+/// When the file is not an archive, is damaged, or is newer than this program. It stays as it is then.
+pub(super) fn prepare(path: &Path, connection: &mut Connection) -> Result<(), ArchiveError> {
+    let failed = |error| ArchiveError::of(path, error);
+    // Asked first: the next lines would write into somebody else's file. In one transaction, because
+    // another process may be making the tables between two questions.
+    let snapshot = connection.transaction().map_err(failed)?;
+    check(path, &snapshot)?;
+    drop(snapshot);
+    let log = "PRAGMA journal_mode = WAL";
+    connection
+        .query_row(log, [], |row| row.get::<_, String>(0))
+        .map_err(failed)?;
+    // A finished measurement is worth the milliseconds that it takes to reach the disk.
+    connection
+        .execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")
+        .map_err(failed)?;
+    if version(connection).map_err(failed)? == VERSION {
+        return Ok(());
+    }
+    let behaviour = TransactionBehavior::Immediate;
+    let transaction = connection
+        .transaction_with_behavior(behaviour)
+        .map_err(failed)?;
+    // Another process may have been here while this one waited.
+    check(path, &transaction)?;
+    migrate(transaction).map_err(failed)
+}
+
+fn migrate(transaction: Transaction<'_>) -> rusqlite::Result<()> {
+    let done = usize::try_from(version(&transaction)?).unwrap_or(STEPS.len());
+    for step in STEPS.iter().skip(done) {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    transaction.commit()
+}
+
+/// Whether the file is ours or still empty, and not from the future.
+fn check(path: &Path, connection: &Connection) -> Result<(), ArchiveError> {
+    let failed = |error| ArchiveError::of(path, error);
+    let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+    let application = number("application_id").map_err(failed)?;
+    let found = number("user_version").map_err(failed)?;
+    let tables = "SELECT count(*) FROM sqlite_master";
+    let tables: i64 = connection
+        .query_row(tables, [], |row| row.get(0))
+        .map_err(failed)?;
+    let path = path.to_owned();
+    match application {
+        APPLICATION if found > VERSION => Err(ArchiveError::Newer {
+            path,
+            found,
+            known: VERSION,
+        }),
+        APPLICATION => Ok(()),
+        0 if found == 0 && tables == 0 => Ok(()),
+        _ => Err(ArchiveError::Foreign { path }),
+    }
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}

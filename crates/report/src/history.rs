@@ -1,0 +1,236 @@
+//! Kept documents as lists, and two of them side by side.
+//!
+//! Here is what terminal and page share; `terminal/history.rs` and `html/comparison.rs` lay it out.
+//! `csv.rs` has the list as comma-separated values.
+
+mod csv;
+
+use record::Direction;
+use record::archive::{Comparison, Entry, Essence, Outcome, Point};
+
+use crate::figure::{self, ABSENT, RateUnit};
+use crate::words;
+
+pub use csv::csv;
+
+/// What is unknown is empty.
+fn known(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+/// `tune` of `trunkline/tune`.
+fn kind(essence: &Essence) -> &'static str {
+    let name = essence.schema.name();
+    name.split_once('/').map_or(name, |(_, kind)| kind)
+}
+
+fn direction(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "forward",
+        Direction::Reverse => "reverse",
+        Direction::Both => "both",
+    }
+}
+
+/// The columns of the list for people.
+pub const COLUMNS: [&str; 7] = ["id", "date", "target", "for", "setting", "goodput", "limit"];
+
+/// The cells of one entry, in the order of [`COLUMNS`]. Where nothing was sought, the kind of document stands
+/// in its place.
+pub fn row(entry: &Entry) -> [String; 7] {
+    let essence = &entry.essence;
+    let outcome = &essence.outcome;
+    let sought = essence.objective.as_deref().unwrap_or(kind(essence));
+    [
+        entry.id.to_string(),
+        date(&essence.created),
+        words::plain(&essence.target.name),
+        words::plain(sought),
+        streams_and_window(&outcome.setting),
+        figure::rate(outcome.goodput_bits_per_second),
+        words::plain(outcome.limit.as_deref().unwrap_or(ABSENT)),
+    ]
+}
+
+/// `2026-11-22 07:10` of `2026-11-22T07:10:00Z`.
+fn date(created: &str) -> String {
+    let minutes: String = created.chars().take("2026-11-22T07:10".len()).collect();
+    words::plain(&minutes.replace('T', " "))
+}
+
+/// One line of a comparison.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compared {
+    /// What it is.
+    pub name: &'static str,
+    /// Of the first document.
+    pub from: String,
+    /// Of the second.
+    pub to: String,
+}
+
+impl Compared {
+    /// Whether the two documents differ in it.
+    pub fn differs(&self) -> bool {
+        self.from != self.to
+    }
+}
+
+type Cell = fn(&Essence) -> String;
+
+/// Everything that two documents are compared by, in the order in which it is shown.
+pub fn compared(comparison: &Comparison) -> Vec<Compared> {
+    let rows: [(&'static str, Cell); 12] = [
+        ("date", |e| date(&e.created)),
+        ("target", |e| words::plain(&e.target.name)),
+        ("path", |e| known(e.target.path_digest.as_ref())),
+        ("sought", |e| known(e.objective.as_ref())),
+        ("setting", |e| setting(&e.outcome.setting)),
+        ("goodput", |e| goodput(&e.outcome)),
+        ("RTT idle", |e| milliseconds(e.outcome.rtt_unloaded_seconds)),
+        ("RTT loaded", |e| milliseconds(e.outcome.rtt_loaded_seconds)),
+        ("sent again", |e| {
+            figure::or_absent(e.outcome.retransmitted_ratio, figure::percent)
+        }),
+        ("limit", |e| known(e.outcome.limit.as_ref())),
+        ("host", host),
+        ("trunkline", |e| e.trunkline_version.clone()),
+    ];
+    let (from, to) = (&comparison.from.essence, &comparison.to.essence);
+    let rows = rows.into_iter().map(|(name, cell)| Compared {
+        name,
+        from: shown(&cell(from)),
+        to: shown(&cell(to)),
+    });
+    rows.filter(|row| row.from != ABSENT || row.to != ABSENT)
+        .collect()
+}
+
+fn shown(text: &str) -> String {
+    match text.trim() {
+        "" => ABSENT.to_owned(),
+        text => words::plain(text),
+    }
+}
+
+fn goodput(outcome: &Outcome) -> String {
+    figure::rate_with_margin(outcome.goodput_bits_per_second, outcome.interval.as_ref())
+}
+
+fn milliseconds(seconds: Option<f64>) -> String {
+    figure::or_absent(seconds, |s| format!("{} ms", figure::milliseconds(s)))
+}
+
+/// `8 x 64KiB`.
+fn streams_and_window(point: &Point) -> String {
+    format!("{} x {}", point.streams, figure::window(point.window))
+}
+
+fn setting(point: &Point) -> String {
+    let way = match point.direction {
+        Direction::Forward => "",
+        Direction::Reverse => ", reverse",
+        Direction::Both => ", both ways",
+    };
+    let congestion = point.congestion.as_ref();
+    let congestion = congestion.map(|name| format!(", {name}"));
+    let pacing = point.pacing_bits_per_second;
+    let pacing = pacing.map(|rate| format!(", paced at {}", figure::rate(rate)));
+    format!(
+        "{}{way}{}{}",
+        streams_and_window(point),
+        congestion.unwrap_or_default(),
+        pacing.unwrap_or_default()
+    )
+}
+
+fn host(essence: &Essence) -> String {
+    let parts = [essence.host.as_deref(), essence.kernel.as_deref()];
+    let known: Vec<&str> = parts.into_iter().flatten().collect();
+    known.join(", ")
+}
+
+/// What the comparison says: by how much, how surely, and what else differs.
+pub fn sentences(comparison: &Comparison) -> Vec<String> {
+    let mut sentences = vec![by_how_much(comparison), how_surely(comparison)];
+    let (from, to) = (&comparison.from.essence, &comparison.to.essence);
+    if from.target != to.target {
+        sentences.push(
+            "The two ran over different paths, so the difference is that of the paths too."
+                .to_owned(),
+        );
+    }
+    sentences
+}
+
+fn by_how_much(comparison: &Comparison) -> String {
+    let change = &comparison.goodput;
+    let ids = (comparison.from.id, comparison.to.id);
+    let difference = change.difference_bits_per_second;
+    let size = figure::rate(difference.abs() as u64);
+    let share = change.difference_ratio.map(f64::abs).map(figure::percent);
+    let share = share.map(|share| format!(" ({share})")).unwrap_or_default();
+    match difference {
+        0.0 => format!("Run {} carried as much as run {}.", ids.1, ids.0),
+        more if more > 0.0 => format!(
+            "Run {} carried {size}{share} more than run {}.",
+            ids.1, ids.0
+        ),
+        _ => format!(
+            "Run {} carried {size}{share} less than run {}.",
+            ids.1, ids.0
+        ),
+    }
+}
+
+fn how_surely(comparison: &Comparison) -> String {
+    let change = &comparison.goodput;
+    let Some((interval, confidence)) = change.interval.zip(change.confidence) else {
+        return format!(
+            "How sure that is nobody can say: {}.",
+            without_interval(comparison)
+        );
+    };
+    let (low, high) = (interval.low_bits_per_second, interval.high_bits_per_second);
+    let unit = RateUnit::fitting(low.abs().max(high.abs()));
+    let range = format!(
+        "The 95 % interval of the difference is {} to {} {}",
+        signed(low, &unit),
+        signed(high, &unit),
+        unit.name
+    );
+    let sure = match confidence {
+        sure if sure > 0.999 => "more than 99.9 %".to_owned(),
+        sure => figure::percent(sure),
+    };
+    match low > 0.0 || high < 0.0 {
+        true => format!("{range}; that there is one is sure to {sure}."),
+        false => format!("{range}: it may be chance. That there is one is sure to only {sure}."),
+    }
+}
+
+fn without_interval(comparison: &Comparison) -> String {
+    let both = [&comparison.from, &comparison.to];
+    let bare = both
+        .into_iter()
+        .filter(|entry| entry.essence.outcome.mean().is_none());
+    let ids: Vec<String> = bare.map(|entry| entry.id.to_string()).collect();
+    match ids.as_slice() {
+        [one] => format!("run {one} never settled or was too short for an interval"),
+        _ => format!(
+            "runs {} never settled or were too short for an interval",
+            ids.join(" and ")
+        ),
+    }
+}
+
+fn signed(bits_per_second: f64, unit: &RateUnit) -> String {
+    let number = unit.number(bits_per_second);
+    match bits_per_second > 0.0 {
+        true => format!("+{number}"),
+        false => number,
+    }
+}
+
+#[cfg(test)]
+mod tests;

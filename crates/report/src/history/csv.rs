@@ -1,0 +1,81 @@
+//! The list as comma-separated values (RFC 4180).
+
+use std::fmt::Write;
+
+use record::Window;
+use record::archive::{Entry, Outcome};
+
+use super::{direction, kind, known};
+use crate::words;
+
+const HEAD: &str = "id,created,kind,target,target_kind,path_digest,objective,streams,window_bytes,\
+     direction,congestion,pacing_bits_per_second,mss_bytes,goodput_bits_per_second,\
+     goodput_low_bits_per_second,goodput_high_bits_per_second,rtt_unloaded_seconds,rtt_loaded_seconds,\
+     retransmitted_ratio,limit,cut_because,host,trunkline_version\n";
+
+/// One line for each entry, numbers in full. What is unknown is empty, and so is a window
+/// that was left to the kernel.
+pub fn csv(entries: &[Entry]) -> String {
+    let mut text = HEAD.to_owned();
+    for entry in entries {
+        let cells: Vec<String> = cells(entry).iter().map(|cell| quoted(cell)).collect();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{}", cells.join(","));
+    }
+    text
+}
+
+fn cells(entry: &Entry) -> Vec<String> {
+    let essence = &entry.essence;
+    let mut cells = vec![
+        entry.id.to_string(),
+        essence.created.clone(),
+        kind(essence).to_owned(),
+        essence.target.name.clone(),
+        words::kind(essence.target.kind).to_owned(),
+        known(essence.target.path_digest.as_ref()),
+        known(essence.objective.as_ref()),
+    ];
+    cells.extend(outcome_cells(&essence.outcome));
+    cells.extend([
+        known(essence.cut_because.as_ref()),
+        known(essence.host.as_ref()),
+        essence.trunkline_version.clone(),
+    ]);
+    cells
+}
+
+fn outcome_cells(outcome: &Outcome) -> [String; 13] {
+    let point = &outcome.setting;
+    let window = match point.window {
+        Window::Auto => None,
+        Window::Bytes(bytes) => Some(bytes),
+    };
+    let ends = outcome.interval.map(|interval| {
+        let (low, high) = (interval.low_bits_per_second, interval.high_bits_per_second);
+        (low, high)
+    });
+    [
+        point.streams.to_string(),
+        known(window),
+        direction(point.direction).to_owned(),
+        known(point.congestion.as_ref()),
+        known(point.pacing_bits_per_second),
+        known(point.mss_bytes),
+        outcome.goodput_bits_per_second.to_string(),
+        known(ends.map(|(low, _)| low)),
+        known(ends.map(|(_, high)| high)),
+        known(outcome.rtt_unloaded_seconds),
+        known(outcome.rtt_loaded_seconds),
+        known(outcome.retransmitted_ratio),
+        known(outcome.limit.as_ref()),
+    ]
+}
+
+/// Quoted where a comma, a quote or a line break stands in it.
+fn quoted(cell: &str) -> String {
+    match cell.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")),
+        false => cell.to_owned(),
+    }
+}

@@ -1,0 +1,95 @@
+//! The pages of a prediction and of curves through measured points.
+
+use maud::{Markup, html};
+use record::{Fit, Predict};
+
+use super::parts::{self, Tile};
+use crate::figure;
+use crate::plot::{PlotError, predicted as plot};
+use crate::predicted::{self, Rows};
+use crate::words;
+
+pub fn predict(body: &Predict) -> Result<Markup, PlotError> {
+    Ok(html! {
+        p.setting { (words::plain(&body.path.description)) }
+        p.lead { (predicted::recommendation(body)) }
+        (parts::tiles(&tiles(body)))
+        section.why { (parts::sentences(&predicted::assumptions(body))) }
+        (parts::plot(&plot::throughput(body)?, "Throughput against the number of streams by each formula."))
+        (parts::plot(&plot::round_trip(body)?, "Round trip with the queue that the streams build, by the equilibrium."))
+        h2 { "Streams" }
+        (table(&predicted::points(body)))
+        h2 { "One stream" }
+        (table(&predicted::one_stream(body)))
+        h2 { "Buffers per stream" }
+        (table(&predicted::buffers(body)))
+    })
+}
+
+fn tiles(body: &Predict) -> Vec<Tile> {
+    let link = &body.link;
+    vec![
+        Tile {
+            name: "Streams",
+            value: body.knee.at.streams.to_string(),
+            note: format!(
+                "for {} of the highest",
+                figure::percent(body.knee.share_ratio)
+            ),
+        },
+        Tile {
+            name: "Throughput",
+            value: figure::rate(body.knee.at.throughput_bits_per_second),
+            note: format!(
+                "of {} on the link",
+                figure::rate(link.payload_bits_per_second)
+            ),
+        },
+        Tile {
+            name: "Round trip",
+            value: format!("{} ms", figure::milliseconds(link.rtt_seconds)),
+            note: format!(
+                "a full queue adds {} ms",
+                figure::milliseconds(link.queue_seconds)
+            ),
+        },
+    ]
+}
+
+pub fn fit(body: &Fit) -> Result<Markup, PlotError> {
+    let coefficients = predicted::coefficients(body);
+    Ok(html! {
+        p.lead { (predicted::optimum(body)) }
+        section.why { (parts::sentences(&predicted::remarks(body))) }
+        (parts::plot(&plot::curves(body)?, "Measured points, and the curves through them, the best first."))
+        h2 { "Forms" }
+        (table(&predicted::models(body)))
+        @if !coefficients.is_empty() {
+            h2 { "Coefficients" }
+            p.note { "For throughput in Mbit/s, with standard errors." }
+            dl.settings {
+                @for (form, text) in &coefficients { dt { (form) } dd { (text) } }
+            }
+        }
+        (parts::sentences(&predicted::problems(body)))
+    })
+}
+
+fn table(rows: &Rows) -> Markup {
+    html! {
+        div.table {
+            table {
+                thead { tr {
+                    @for (place, name) in rows.names.iter().enumerate() { th.number[place >= rows.words] { (name) } }
+                } }
+                tbody {
+                    @for (marked, cells) in &rows.rows {
+                        tr.chosen[*marked] {
+                            @for (place, cell) in cells.iter().enumerate() { td.number[place >= rows.words] { (cell) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

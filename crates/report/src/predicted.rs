@@ -1,0 +1,281 @@
+//! What predictions and fits are told with: the same tables and sentences for terminal and page.
+
+use record::fit::{Coefficient, FitModel, FitSpread};
+use record::{Fit, Predict, PredictedPoint};
+
+use crate::figure::{self, RateUnit};
+use crate::words;
+
+/// So many numbers of streams fit side by side, beside that of the knee.
+const BUFFERS_SHOWN: usize = 3;
+
+/// A table as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rows {
+    /// The headings.
+    pub names: Vec<String>,
+    /// How many columns at the front are words; the others are numbers.
+    pub words: usize,
+    /// The rows, each with whether it stands out.
+    pub rows: Vec<(bool, Vec<String>)>,
+}
+
+/// Several streams by each formula, the knee's row marked when it is there.
+pub fn points(body: &Predict) -> Rows {
+    let unit = unit(body);
+    let names = [
+        "streams", unit.name, "Hacker", "Altman", "windows", "loss", "RTT ms", "limit",
+    ];
+    let rate = |bits: Option<u64>| figure::or_absent(bits, |bits| unit.number(bits as f64));
+    let row = |point: &PredictedPoint| {
+        let cells = vec![
+            point.at.streams.to_string(),
+            unit.number(point.at.throughput_bits_per_second as f64),
+            rate(point.hacker_bits_per_second),
+            rate(point.altman_bits_per_second),
+            rate(point.window_cap_bits_per_second),
+            figure::or_absent(point.lost_ratio, figure::percent),
+            figure::milliseconds(point.rtt_seconds),
+            words::plain(&point.limit),
+        ];
+        (point.at.streams == body.knee.at.streams, cells)
+    };
+    Rows {
+        names: names.map(str::to_owned).to_vec(),
+        words: 0,
+        rows: body.points.iter().map(row).collect(),
+    }
+}
+
+/// The unit that the highest throughput reads well in.
+pub fn unit(body: &Predict) -> RateUnit {
+    let rates = body
+        .points
+        .iter()
+        .map(|point| point.at.throughput_bits_per_second);
+    RateUnit::fitting(rates.max().unwrap_or(0) as f64)
+}
+
+/// One stream by each formula.
+pub fn one_stream(body: &Predict) -> Rows {
+    let cells = |stream: &record::predict::PredictedStream| {
+        let rate = figure::or_absent(stream.rate_bits_per_second, figure::rate);
+        (
+            stream.model == "equilibrium",
+            vec![words::plain(&stream.model), rate],
+        )
+    };
+    Rows {
+        names: ["formula", "one stream"].map(str::to_owned).to_vec(),
+        words: 1,
+        rows: body.one_stream.iter().map(cells).collect(),
+    }
+}
+
+/// What each rule for the buffers gives one of so many streams.
+pub fn buffers(body: &Predict) -> Rows {
+    let streams = buffer_streams(body);
+    let mut names = vec!["rule".to_owned()];
+    names.extend(streams.iter().map(|n| format!("of {n}")));
+    names.push("is".to_owned());
+    let row = |buffer: &record::predict::PredictedBuffer| {
+        let size = |n: &u32| {
+            let of = buffer.per_stream.iter().find(|of| of.streams == *n);
+            figure::or_absent(of, |of| figure::size(of.bytes))
+        };
+        let mut cells = vec![words::plain(&buffer.rule)];
+        cells.extend(streams.iter().map(size));
+        cells.push(words::plain(&buffer.formula));
+        (false, cells)
+    };
+    Rows {
+        names,
+        words: 1,
+        rows: body.buffers.iter().map(row).collect(),
+    }
+}
+
+/// Every second or fourth number of streams from the first on, so that they fit, and the knee.
+fn buffer_streams(body: &Predict) -> Vec<u32> {
+    let all = body.buffers.iter().flat_map(|buffer| &buffer.per_stream);
+    let mut streams: Vec<u32> = all.map(|of| of.streams).collect();
+    streams.sort_unstable();
+    streams.dedup();
+    let step = streams.len().div_ceil(BUFFERS_SHOWN).max(1);
+    let mut shown: Vec<u32> = streams.into_iter().step_by(step).collect();
+    shown.push(body.knee.at.streams);
+    shown.sort_unstable();
+    shown.dedup();
+    shown
+}
+
+/// What a prediction comes down to.
+pub fn recommendation(body: &Predict) -> String {
+    let (knee, highest) = (&body.knee, &body.highest);
+    format!(
+        "Use {}: {} predicted, {} of the {} that {} reach.",
+        streams(knee.at.streams),
+        figure::rate(knee.at.throughput_bits_per_second),
+        figure::percent(share(
+            knee.at.throughput_bits_per_second,
+            highest.throughput_bits_per_second
+        )),
+        figure::rate(highest.throughput_bits_per_second),
+        streams(highest.streams),
+    )
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    part as f64 / whole.max(1) as f64
+}
+
+fn streams(count: u32) -> String {
+    match count {
+        1 => "1 stream".to_owned(),
+        count => format!("{count} streams"),
+    }
+}
+
+/// What the formulas were given.
+pub fn assumptions(body: &Predict) -> Vec<String> {
+    let link = &body.link;
+    let mut sentences = vec![format!(
+        "Nothing was sent: this is what formulas say about {} streams that keep at most {} outstanding each, \
+         {} of payload on the link, {} ms round trip, a queue of {} ms and {} of loss events.",
+        words::plain(&body.congestion),
+        figure::size(body.window_bytes),
+        figure::rate(link.payload_bits_per_second),
+        figure::milliseconds(link.rtt_seconds),
+        figure::milliseconds(link.queue_seconds),
+        figure::percent(link.lost_ratio),
+    )];
+    if link.other_streams > 0 || link.background_bits_per_second > 0 {
+        sentences.push(format!(
+            "Others: {} that react, and {} that do not.",
+            streams(link.other_streams),
+            figure::rate(link.background_bits_per_second)
+        ));
+    }
+    sentences
+}
+
+/// The forms of the curve with how well they predict.
+pub fn models(body: &Fit) -> Rows {
+    let names = [
+        "form",
+        "left out",
+        "mean error",
+        "peak",
+        "spread",
+        "knee",
+        "spread",
+    ];
+    let row = |(place, model): (usize, &FitModel)| {
+        let left_out = figure::or_absent(model.left_out_ratio, figure::percent);
+        let failed = model.left_out_failed.filter(|failed| *failed > 0);
+        let marked = failed.map_or(left_out.clone(), |failed| {
+            format!("{left_out} ({failed} failed)")
+        });
+        let cells = vec![
+            words::plain(&model.form),
+            marked,
+            figure::or_absent(model.mean_absolute_error_bits_per_second, figure::rate),
+            figure::or_absent(model.peak, |peak| figure::three_digits(peak.streams)),
+            figure::or_absent(model.peak, spread),
+            figure::or_absent(model.knee, |knee| figure::three_digits(knee.streams)),
+            figure::or_absent(model.knee, spread),
+        ];
+        (place == 0 && body.recommended.is_some(), cells)
+    };
+    let fitting = body
+        .models
+        .iter()
+        .enumerate()
+        .filter(|(_, model)| model.problem.is_none());
+    Rows {
+        names: names.map(str::to_owned).to_vec(),
+        words: 1,
+        rows: fitting.map(row).collect(),
+    }
+}
+
+fn spread(spread: FitSpread) -> String {
+    format!(
+        "{}..{}",
+        figure::three_digits(spread.low_streams),
+        figure::three_digits(spread.high_streams)
+    )
+}
+
+/// What the best form comes down to.
+pub fn optimum(body: &Fit) -> String {
+    let Some(best) = &body.recommended else {
+        return "No form of the curve fits these points.".to_owned();
+    };
+    let (low, high) = (best.spread.low_streams, best.spread.high_streams);
+    let why = match best.rule.as_str() {
+        "peak" => "the peak".to_owned(),
+        _ => format!(
+            "the fewest that reach {} of the highest",
+            figure::percent(body.knee_ratio)
+        ),
+    };
+    format!(
+        "Use {}, {why} by the {} curve; {} to {} as samples are left out.",
+        streams(best.streams),
+        words::plain(&best.form),
+        figure::three_digits(low),
+        figure::three_digits(high)
+    )
+}
+
+/// What to know about the numbers.
+pub fn remarks(body: &Fit) -> Vec<String> {
+    let count = body.samples.len();
+    vec![format!(
+        "{count} points. Left out is the error at numbers of streams that the curve was not fitted to, and the \
+         spread how far a value moves then; it is no confidence interval. No curve says anything beyond {}.",
+        streams(
+            body.samples
+                .iter()
+                .map(|sample| sample.streams)
+                .max()
+                .unwrap_or(0)
+        ),
+    )]
+}
+
+/// The forms that do not fit, each with its reason.
+pub fn problems(body: &Fit) -> Vec<String> {
+    let problem = |model: &FitModel| {
+        let problem = model.problem.as_ref()?;
+        Some(words::sentence(&format!(
+            "{}: {}",
+            words::plain(&model.form),
+            words::plain(problem)
+        )))
+    };
+    body.models.iter().filter_map(problem).collect()
+}
+
+/// Each form that fits with its coefficients: `(name, formula and values)`.
+pub fn coefficients(body: &Fit) -> Vec<(String, String)> {
+    let value = |coefficient: &Coefficient| {
+        let error = coefficient
+            .standard_error
+            .map(|error| format!(" \u{b1} {error:.1e}"));
+        format!(
+            "{} = {:.4e}{}",
+            coefficient.name,
+            coefficient.value,
+            error.unwrap_or_default()
+        )
+    };
+    let fitting = body.models.iter().filter(|model| model.problem.is_none());
+    let row = |model: &FitModel| {
+        let values: Vec<String> = model.coefficients.iter().map(value).collect();
+        let text = format!("{}, {}", words::plain(&model.formula), values.join(", "));
+        (words::plain(&model.form), text)
+    };
+    fitting.map(row).collect()
+}
