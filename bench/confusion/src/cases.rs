@@ -54,10 +54,10 @@ const MADE: [Made; 7] = [
 ];
 
 /// Every preset, with `seeds` searches on each.
-pub fn presets(seeds: u64) -> Vec<Case> {
+pub fn presets(first_seed: u64, seeds: u64) -> Vec<Case> {
     let preset = |name: &'static str| {
         let path = PathSpec::load(name).ok()?;
-        Some((0..seeds).map(move |seed| Case {
+        Some((first_seed..first_seed + seeds).map(move |seed| Case {
             name: name.to_owned(),
             seed,
             path: path.clone(),

@@ -28,7 +28,7 @@ use judge::Judged;
 /// How often the verdict of `trunkline tune` on one default stream is the true one.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// First seed of the paths that are made up; 0 to 149 are for development.
+    /// First seed of the paths that are made up and of the searches; 0 to 149 are for development.
     #[arg(long, default_value_t = 1000)]
     first_seed: u64,
     /// Paths that are made up for each limit and strength.
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
             .as_deref()
             .is_none_or(|only| case.name.contains(only))
     };
-    let mut cases = cases::presets(arguments.preset_seeds);
+    let mut cases = cases::presets(arguments.first_seed, arguments.preset_seeds);
     if !arguments.emulated {
         cases.extend(cases::made_up(arguments.first_seed, arguments.seeds));
     }

@@ -161,7 +161,7 @@ pub struct Context {
     pub plateau: Option<Rate>,
     /// The shortest round trip that any run has shown: that of the empty path.
     pub rtt_min: Option<Span>,
-    /// Mean round trip before any stream sent.
+    /// Median round trip before any stream sent.
     pub rtt_unloaded: Option<Span>,
     /// The longest that packets waited on average beside any run: how deep the path's queue is, once
     /// something filled it.

@@ -15,7 +15,7 @@ pub(crate) fn context(history: &History, sample: &Sample) -> Context {
         best_seen: history.rate_best(),
         plateau: climb::plateau(history),
         rtt_min: history.rtt_min(),
-        rtt_unloaded: history.rtt_unloaded(),
+        rtt_unloaded: idle(history),
         queue_most: queue_most(history),
         by_streams: by_streams(history, sample),
         paced: samples
@@ -30,6 +30,15 @@ fn queue_most(history: &History) -> Option<Span> {
     let empty = history.rtt_min()?;
     let queueing = |sample: &Sample| sample.summary.queueing(empty);
     history.samples.iter().filter_map(queueing).max()
+}
+
+/// The middle one of the first idle probes: a host that hesitates now and then draws the mean up.
+fn idle(history: &History) -> Option<Span> {
+    let probed = |sample: &Sample| sample.observation.round_trips.unloaded.clone();
+    let series = history.samples.iter().find_map(probed)?;
+    let rtts = series.probes.iter().filter_map(|probe| probe.rtt);
+    let rtts: Vec<f64> = rtts.map(Span::as_secs_f64).collect();
+    stats::median(&rtts).map(Span::from_secs_f64)
 }
 
 /// What other numbers of streams carried with everything else as in `sample`.
