@@ -5,14 +5,14 @@
 //!    default.
 //! 2. **Window** (`windows.rs`): a larger one, as soon as the kernel says that a buffer binds.
 //! 3. **Climb** (`climb.rs`): more streams, four times as many a rung, until they bring nothing.
-//! 4. **Knee** (`knee.rs`): between two rungs, where fewer streams are worth having.
-//! 5. **Fit** (`fit.rs`): windows that leave the path's queue alone.
-//! 6. **Alternatives** (`alternatives.rs`): other congestion controls and pacing, where asked for.
-//! 7. **Confirm** (`confirm.rs`): a longer look at what is to be recommended.
-//! 8. **Unasked** (`alternatives.rs`): with what is left, what another congestion control would have
+//! 4. **Explain** (`explain.rs`): a sample that tells causes of the default's limit apart. Before what
+//!    follows, since at the end of the budget nothing would be left for it.
+//! 5. **Knee** (`knee.rs`): between two rungs, where fewer streams are worth having.
+//! 6. **Fit** (`fit.rs`): windows that leave the path's queue alone.
+//! 7. **Alternatives** (`alternatives.rs`): other congestion controls and pacing, where asked for.
+//! 8. **Confirm** (`confirm.rs`): a longer look at what is to be recommended.
+//! 9. **Unasked** (`alternatives.rs`): with what is left, what another congestion control would have
 //!    given.
-//!
-//! Between two rungs **Explain** (`explain.rs`) may take a sample that tells causes apart.
 //!
 //! Every sample is cut to what the budget leaves ([`crate::Budget`]); where too little is left for one,
 //! the stage is over. What is recommended was always sampled: models say where to look, and what to
@@ -32,8 +32,8 @@ impl Strategy for Staged {
         let stages = [
             remembered::remembered,
             windows::larger,
-            explain::explain,
             climb::next_rung,
+            explain::explain,
             knee::above,
             knee::between,
             fit::fitting,
