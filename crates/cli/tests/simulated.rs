@@ -102,21 +102,26 @@ fn the_limit_is_the_one_that_was_put_there() {
     }
 }
 
-/// Emulated: 32 streams with automatic windows and 41.8 Mbit/s. Of 45 Mbit/s, 43.44 are payload.
+/// Of 45 Mbit/s, 43.44 are payload, and one default stream carries 6 to 12 of them.
 #[test]
-fn the_tuner_finds_on_the_simulated_path_what_it_finds_on_the_emulated_one() {
-    let mut streams = Vec::new();
+fn the_tuner_fills_the_simulated_path_that_one_stream_leaves_empty() {
+    let mut rates = Vec::new();
     for seed in ["1", "2", "3", "4", "5", "6", "7", "8", "9"] {
-        let document = json(&["tune", "sim:slac-cern", "--seed", seed, "--json"]);
-        streams.push(number(&document, "/recommended/streams") as u64);
+        let words = ["tune", "sim:slac-cern", "--seed", seed, "--json"];
+        let document = json(&[&words[..], &["--no-history"]].concat());
         let throughput = number(&document, "/recommended/throughput_bits_per_second");
-        assert!((39e6..43.5e6).contains(&throughput), "{seed}: {throughput}");
-        assert_eq!(document["samples"][0]["limit"], "loss", "{seed}");
-        assert_eq!(document["limit"], "loss", "{seed}");
+        assert!((30e6..43.5e6).contains(&throughput), "{seed}: {throughput}");
+        // A loss in fifty thousand packets before a queue of a seventh of the product: both leave one
+        // stream where it is, and a short sample may name either first.
+        let named = document["limit"].as_str().unwrap();
+        assert!(
+            ["loss", "shallow-queue"].contains(&named),
+            "{seed}: {named}"
+        );
+        rates.push(throughput);
     }
-    // Where a lucky slow start decides, twice or half as many come out: the one in the middle counts.
-    streams.sort_unstable();
-    assert_eq!(streams[4], 32, "{streams:?}");
+    rates.sort_by(f64::total_cmp);
+    assert!(rates[4] > 39e6, "{rates:?}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use units::Rate;
 
 use crate::history::History;
 use crate::packets;
-use crate::plan::GAIN_MIN;
+use crate::plan::{GAIN_MIN, Objective};
 use crate::strategy::Request;
 use crate::tuning::{Purpose, Sample};
 
@@ -64,9 +64,19 @@ pub(crate) fn rungs(history: &History) -> Vec<&Sample> {
 fn has_ended(history: &History, rungs: &[&Sample]) -> bool {
     let full = rungs.last().is_some_and(|last| history.is_full(last));
     match brought_little(rungs) {
+        _ if rungs.last().is_some_and(|last| harms(history, last)) => true,
         0 => false,
         count => full || count >= LEVEL_RUNGS,
     }
+}
+
+/// Whether it is more than the objective allows others to bear: then more streams are out of the question.
+fn harms(history: &History, rung: &Sample) -> bool {
+    let Objective::Gentle { added_rtt_max, .. } = history.plan.objective else {
+        return false;
+    };
+    let added = rung.summary.rtt_loaded.zip(history.rtt_unloaded());
+    added.is_some_and(|(loaded, idle)| loaded - idle > added_rtt_max)
 }
 
 fn further(history: &History, rungs: &[&Sample]) -> Option<StreamCount> {

@@ -14,8 +14,11 @@ use crate::tuning::Sample;
 const SEGMENT: Bytes = Bytes::new(1448);
 
 /// Where the samples have not filled the path, it may hold this many times the packets that they had
-/// between their ends.
-const ROOM: u64 = 4;
+/// between their ends: others, whose packets nobody counts, have theirs there too.
+const ROOM: u64 = 2;
+/// ... and with few streams, of which the others leave each the least, this many times.
+const ROOM_FEW: u64 = 4;
+const FEW: u64 = 32;
 
 /// The most streams to try: those that the user allows, and fewer than the path may hold packets,
 /// rounded down to a power of two.
@@ -32,7 +35,11 @@ pub(crate) fn streams_max(history: &History) -> StreamCount {
 fn room(history: &History) -> Option<u64> {
     let seen = on_the_way(history)?;
     let full = history.samples.iter().any(|sample| history.is_full(sample));
-    Some(if full { seen } else { (seen + 1) * ROOM + 1 })
+    let room = |times| (seen + 1) * times + 1;
+    Some(match full {
+        true => seen,
+        false => room(ROOM).max(room(ROOM_FEW).min(FEW + 1)),
+    })
 }
 
 /// The most packets that any sample had between its ends: its rate times its loaded round trip.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use observe::Watch;
 use units::Span;
 use wire::ClientControlError;
+use wire::client::Waiting;
 
 use super::ClientError;
 
@@ -44,7 +45,12 @@ fn is_busy(error: &ClientError) -> bool {
     let ClientError::Control { source, .. } = error else {
         return false;
     };
-    *source == ClientControlError::Busy
+    match source {
+        ClientControlError::Busy => true,
+        // An iperf3 server that is about to end one test, or to begin another, hangs up on the next client.
+        ClientControlError::Closed { waiting, .. } => *waiting == Waiting::Greeting,
+        _ => false,
+    }
 }
 
 fn pause(watch: &mut dyn Watch, why: &ClientError, wait: Span) -> Result<(), ClientError> {

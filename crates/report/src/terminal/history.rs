@@ -22,9 +22,9 @@ pub fn history(entries: &[Entry], paint: Paint) -> String {
     }
     align(&mut table, NUMBERS);
     for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 1));
         if index != TARGET {
             column.set_constraint(ColumnConstraint::ContentWidth);
-            column.set_padding((0, 1));
         }
     }
     let mut page = Page::new(paint);
