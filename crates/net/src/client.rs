@@ -36,6 +36,8 @@ use observe::{Observation, SamplePlan, Setting, Then, Watch};
 pub use error::ClientError;
 pub use runs::Runs;
 
+use busy::Acquaintance;
+
 use crate::clock::Clock;
 use crate::{Address, BufferLimit};
 
@@ -86,7 +88,8 @@ impl Client {
             ..*plan
         };
         let asked = Clock::start();
-        let (run, beginning) = runs::started(self, setting, &plan, watch, asked)?;
+        let (run, beginning) =
+            runs::started(self, setting, &plan, watch, asked, Acquaintance::Unknown)?;
         let (seen, _) = run.observe(&plan, watch, beginning)?;
         Ok(seen)
     }

@@ -24,31 +24,44 @@ const WAITS: [Span; 4] = [
 /// How soon a cancellation is noticed.
 const TICK: Span = Span::from_millis(100);
 
+/// Whether a server is known to be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Acquaintance {
+    /// Nothing was heard of it yet.
+    Unknown,
+    /// It has served a run, or said that it is busy.
+    Served,
+}
+
 /// Does it until the server has time for it, and tells `watch` of each pause.
 ///
 /// # Errors
 /// That the server is still busy after the last try, or whatever else went wrong.
 pub(super) fn patiently<T>(
     watch: &mut dyn Watch,
+    mut server: Acquaintance,
     mut attempt: impl FnMut(&mut dyn Watch) -> Result<T, ClientError>,
 ) -> Result<T, ClientError> {
     for wait in WAITS {
         match attempt(watch) {
-            Err(error) if is_busy(&error) => pause(watch, &error, wait)?,
+            Err(error) if is_busy(&error, server) => pause(watch, &error, wait)?,
             other => return other,
         }
+        server = Acquaintance::Served;
     }
     attempt(watch)
 }
 
-fn is_busy(error: &ClientError) -> bool {
-    let ClientError::Control { source, .. } = error else {
-        return false;
-    };
-    match source {
-        ClientControlError::Busy => true,
-        // An iperf3 server that is about to end one test, or to begin another, hangs up on the next client.
-        ClientControlError::Closed { waiting, .. } => *waiting == Waiting::Greeting,
+/// An iperf3 server that ends one test or begins another hangs up on the next client, or does not even
+/// listen for a moment.
+fn is_busy(error: &ClientError, server: Acquaintance) -> bool {
+    match error {
+        ClientError::Control { source, .. } => match source {
+            ClientControlError::Busy => true,
+            ClientControlError::Closed { waiting, .. } => *waiting == Waiting::Greeting,
+            _ => false,
+        },
+        ClientError::Refused { .. } => server == Acquaintance::Served,
         _ => false,
     }
 }
@@ -97,7 +110,9 @@ mod tests {
     fn the_second_answer_counts() {
         let mut watch = Waiter::default();
         let mut answers = [Ok(7), Err(busy())].into_iter().rev();
-        let outcome = patiently(&mut watch, |_| answers.next().unwrap());
+        let outcome = patiently(&mut watch, Acquaintance::Unknown, |_| {
+            answers.next().unwrap()
+        });
         assert_eq!(outcome.unwrap(), 7);
         let why = "dtn:5201: the server is busy with another test".to_owned();
         assert_eq!(watch.told, [(why, Span::from_millis(500))]);
@@ -109,7 +124,7 @@ mod tests {
             cancels: true,
             ..Waiter::default()
         };
-        let outcome: Result<(), _> = patiently(&mut watch, |_| Err(busy()));
+        let outcome: Result<(), _> = patiently(&mut watch, Acquaintance::Unknown, |_| Err(busy()));
         assert!(matches!(outcome, Err(ClientError::Cancelled)));
         assert_eq!(watch.told.len(), 1);
     }
@@ -117,7 +132,26 @@ mod tests {
     #[test]
     fn other_errors_are_not_waited_for() {
         let mut watch = Waiter::default();
-        let outcome: Result<(), _> = patiently(&mut watch, |_| Err(ClientError::Cancelled));
+        let outcome: Result<(), _> = patiently(&mut watch, Acquaintance::Unknown, |_| {
+            Err(ClientError::Cancelled)
+        });
+        assert!(outcome.is_err() && watch.told.is_empty());
+    }
+
+    #[test]
+    fn a_server_that_was_there_may_be_refusing_for_a_moment() {
+        let refused = || ClientError::Refused {
+            address: "dtn:5201".parse().unwrap(),
+        };
+        let mut watch = Waiter::default();
+        let mut answers = [Ok(7), Err(refused())].into_iter().rev();
+        let outcome = patiently(&mut watch, Acquaintance::Served, |_| {
+            answers.next().unwrap()
+        });
+        assert_eq!((outcome.unwrap(), watch.told.len()), (7, 1));
+        let mut watch = Waiter::default();
+        let outcome: Result<(), _> =
+            patiently(&mut watch, Acquaintance::Unknown, |_| Err(refused()));
         assert!(outcome.is_err() && watch.told.is_empty());
     }
 

@@ -2,7 +2,7 @@
 
 use observe::{Observation, SamplePlan, Setting, Watch};
 
-use super::busy::patiently;
+use super::busy::{Acquaintance, patiently};
 use super::run::{Beginning, Run};
 use super::{Client, ClientError};
 use crate::clock::Clock;
@@ -15,12 +15,14 @@ use crate::clock::Clock;
 /// anew, and counts from when it hears of it. Streams go on with our own server alone: with a foreign one, and where the further
 /// test is refused, the old run ends and a new one starts.
 ///
-/// One run may last an hour, or as long as the first of them. Nobody looks at the streams between two runs. What they meet there, such as the end of the server,
-/// shows in the next run. Dropping this ends them at once, [`Runs::stop`] in good order.
+/// One run may last an hour, or as long as the first of them. Nobody looks at the streams between two runs.
+/// What they meet there, such as the end of the server, shows in the next run. Dropping this ends them at
+/// once, [`Runs::stop`] in good order.
 #[derive(Debug)]
 pub struct Runs {
     client: Client,
     running: Option<Run>,
+    server: Acquaintance,
 }
 
 impl Runs {
@@ -29,6 +31,7 @@ impl Runs {
         Runs {
             client,
             running: None,
+            server: Acquaintance::Unknown,
         }
     }
 
@@ -45,8 +48,9 @@ impl Runs {
         let asked = Clock::start();
         let (run, beginning) = match self.grown(setting, plan, watch, asked)? {
             Some(grown) => grown,
-            None => started(&self.client, setting, plan, watch, asked)?,
+            None => started(&self.client, setting, plan, watch, asked, self.server)?,
         };
+        self.server = Acquaintance::Served;
         let (seen, running) = run.observe(plan, watch, beginning)?;
         self.running = running;
         Ok(seen)
@@ -104,9 +108,10 @@ pub(super) fn started(
     plan: &SamplePlan,
     watch: &mut dyn Watch,
     asked: Clock,
+    server: Acquaintance,
 ) -> Result<(Run, Beginning), ClientError> {
     let start = |watch: &mut dyn Watch| Run::start(client, setting, plan, &*watch);
-    let (run, unloaded) = patiently(watch, start)?;
+    let (run, unloaded) = patiently(watch, server, start)?;
     let beginning = Beginning {
         asked,
         unloaded,

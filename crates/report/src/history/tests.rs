@@ -12,7 +12,7 @@ fn entry(id: i64, document: impl Into<AnyDocument>) -> Entry {
 }
 
 fn entries() -> Vec<Entry> {
-    let mut long = entry(1234, synthetic::tune(7));
+    let mut long = entry(123, synthetic::tune(7));
     long.essence.target.name = "a-very-long-name.of-a-host.example.org:5201".to_owned();
     long.essence.outcome.limit = Some("receive-buffer".to_owned());
     long.essence.outcome.setting.window = Window::Bytes(1_500_000);

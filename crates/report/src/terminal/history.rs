@@ -21,8 +21,9 @@ pub fn history(entries: &[Entry], paint: Paint) -> String {
         table.add_row(history::row(entry));
     }
     align(&mut table, NUMBERS);
+    let last = table.column_count().saturating_sub(1);
     for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 1));
+        column.set_padding((0, u16::from(index != last)));
         if index != TARGET {
             column.set_constraint(ColumnConstraint::ContentWidth);
         }
