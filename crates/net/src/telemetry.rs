@@ -71,6 +71,11 @@ const COLUMNS: &[(&str, Get, Put)] = &[
         |s, v| s.bytes_acked = Some(Bytes::new(v)),
     ),
     (
+        "arrived_bytes",
+        |s| bytes(s.bytes_arrived),
+        |s, v| s.bytes_arrived = Some(Bytes::new(v)),
+    ),
+    (
         "received_bytes",
         |s| bytes(s.bytes_received),
         |s, v| s.bytes_received = Some(Bytes::new(v)),

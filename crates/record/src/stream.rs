@@ -123,6 +123,9 @@ pub struct TcpSample {
     /// Acknowledged by the peer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acknowledged_bytes: Option<u64>,
+    /// Reached the peer, in order or not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrived_bytes: Option<u64>,
     /// Received in order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub received_bytes: Option<u64>,
@@ -256,6 +259,7 @@ impl From<&observe::TcpSample> for TcpSample {
             unacknowledged_segments: tcp.unacked_segments,
             peer_window_bytes: tcp.peer_window.map(Bytes::get),
             acknowledged_bytes: tcp.bytes_acked.map(Bytes::get),
+            arrived_bytes: tcp.bytes_arrived.map(Bytes::get),
             received_bytes: tcp.bytes_received.map(Bytes::get),
             sent_bytes: tcp.bytes_sent.map(Bytes::get),
             retransmitted_bytes: tcp.bytes_retransmitted.map(Bytes::get),

@@ -14,6 +14,7 @@ use crate::lasting;
 use crate::plan::{GAIN_MIN, Objective};
 use crate::strategy::Choice;
 use crate::tuning::Sample;
+use crate::windows;
 
 /// Goodputs that differ by less than this share of the higher one count as equal.
 pub(crate) const EQUAL: f64 = 0.01;
@@ -226,17 +227,20 @@ fn gentle(history: &History, candidates: &[Candidate<'_>], budget: &Budget) -> O
 /// Whether a sample is known to stay within the budget.
 ///
 /// Windows that the kernel grows may not have grown to their full length yet, so their queue has to be
-/// half of what is allowed. Losses that one stream has as well, on a path where nobody else keeps a
-/// queue, are the path's and not caused by more streams.
+/// half of what is allowed; and where they have not lost anything, nothing will stop them before the
+/// queue is full. Losses that one stream has as well, on a path where nobody else keeps a queue, are
+/// the path's and not caused by more streams.
 fn keeps(history: &History, sample: &Sample, idle: units::Span, budget: &Budget) -> bool {
-    let Some(loaded) = sample.summary.rtt_loaded else {
+    let times = sample.summary.rtt_loaded.zip(sample.retransmitted_share());
+    let Some((loaded, lost)) = times else {
         return false;
     };
-    let queueing = match sample.setting.window {
-        Window::Auto => (loaded - idle).times(2),
-        Window::Fixed(_) => loaded - idle,
+    let grows = sample.setting.window == Window::Auto && !windows::buffer_binds(history, sample);
+    let queueing = match grows {
+        true => (loaded - idle).times(2),
+        false => loaded - idle,
     };
-    let loss = sample.retransmitted_share();
+    let still_grows = grows && lost == 0.0;
     let allowed = budget.loss_max.max(PATH_LOSS_ROOM * history.path_loss());
-    queueing <= budget.added_rtt_max && loss.is_some_and(|loss| loss <= allowed)
+    !still_grows && queueing <= budget.added_rtt_max && lost <= allowed
 }

@@ -1,7 +1,7 @@
 //! Signs that the path changed while it was measured.
 //!
-//! Two are looked for: another shortest round trip in one half of the samples than in the other, as
-//! after a change of route; and a setting that carried something else when it was sampled again. What
+//! Two are looked for: another shortest round trip in all samples from one on than before, as after a
+//! change of route; and a setting that carried something else when it was sampled again. What
 //! was seen before such a change says little of now, so it is told beside the recommendation.
 
 use observe::Setting;
@@ -10,7 +10,9 @@ use units::Span;
 use crate::history::{History, main_direction};
 use crate::tuning::{Purpose, Sample};
 
-/// Round trips of the two halves that differ by more than this share, and this time, are of two routes.
+/// Samples on either side of a change: one alone may have met a queue from beginning to end.
+const SAMPLES_EACH: usize = 2;
+/// Shortest round trips that differ by more than this share, and this time, are of two routes.
 const ROUTE_SHARE: f64 = 0.2;
 const ROUTE_MIN: Span = Span::from_millis(2);
 /// Goodputs of one setting that differ by more than this factor are of two states of the path.
@@ -23,16 +25,19 @@ pub(crate) fn drift(history: &History) -> Option<String> {
 
 fn route(history: &History) -> Option<String> {
     let seen: Vec<Span> = history.samples.iter().filter_map(shortest).collect();
-    let (before, after) = seen.split_at(seen.len() / 2);
-    let (before, after) = (before.iter().min()?, after.iter().min()?);
-    let apart = (*before - *after).max(*after - *before);
-    let share = apart.as_secs_f64() / before.as_secs_f64();
-    (before.min(after) > &Span::ZERO && share > ROUTE_SHARE && apart > ROUTE_MIN).then(|| {
-        format!(
-            "the shortest round trip was {} in the first samples and {} in the later ones",
-            before.human(),
-            after.human()
-        )
+    let splits = SAMPLES_EACH..(seen.len() + 1).saturating_sub(SAMPLES_EACH);
+    let mut changes = splits.filter_map(|at| seen.split_at_checked(at));
+    changes.find_map(|(before, after)| {
+        let (before, after) = (before.iter().min()?, after.iter().min()?);
+        let apart = (*before - *after).max(*after - *before);
+        let share = apart.as_secs_f64() / before.as_secs_f64();
+        (*before > Span::ZERO && share > ROUTE_SHARE && apart > ROUTE_MIN).then(|| {
+            format!(
+                "the shortest round trip was {} in the first samples and {} in the later ones",
+                before.human(),
+                after.human()
+            )
+        })
     })
 }
 

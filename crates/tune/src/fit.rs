@@ -53,23 +53,39 @@ fn minds_delay(history: &History) -> bool {
 }
 
 fn first(history: &History) -> Option<Request> {
-    let chosen = history.samples.get(choose(history)?.sample)?;
-    let reason = match minds_delay(history) {
-        true => history
-            .samples
-            .iter()
-            .any(|sample| sample.streams() == chosen.streams() && history.queue_stands(sample))
-            .then(|| "a queue stands when windows grow freely".to_owned())?,
-        false => overflow(history)?,
-    };
-    let streams = chosen.streams();
-    let percent = match minds_delay(history) {
-        true => FILL_PERCENT,
-        false => ROOM_PERCENT,
+    let (like, percent, reason) = match minds_delay(history) {
+        true => (fewest(history)?, FILL_PERCENT, free_growth(history)?),
+        false => (chosen(history)?, ROOM_PERCENT, overflow(history)?),
     };
     let product = history.product()?.times(percent).get() / 100;
-    let window = Bytes::new(product.div_ceil(u64::from(streams.get())));
-    request(history, chosen, window, reason)
+    let window = Bytes::new(product.div_ceil(u64::from(like.streams().get())));
+    request(history, like, window, reason)
+}
+
+fn chosen(history: &History) -> Option<&Sample> {
+    history.samples.get(choose(history)?.sample)
+}
+
+/// The fewest streams that come close to what any rung carried: more windows make no shorter queue.
+fn fewest(history: &History) -> Option<&Sample> {
+    let rungs = climb::rungs(history);
+    let best = rungs.iter().map(|rung| rung.rate()).max()?.as_f64();
+    rungs
+        .into_iter()
+        .find(|rung| rung.rate().as_f64() >= FALLEN * best)
+}
+
+/// Why windows are not left to grow: a queue stood beside some sample, or nothing has been lost yet, so
+/// that nothing stops them before a queue does.
+fn free_growth(history: &History) -> Option<String> {
+    let fewest = fewest(history)?;
+    let stands = history
+        .samples
+        .iter()
+        .any(|sample| history.queue_stands(sample));
+    let lossless = fewest.retransmitted_share() == Some(0.0);
+    let grows = !history.others_queue() && (stands || lossless);
+    grows.then(|| "windows that grow freely fill the path's queue".to_owned())
 }
 
 /// Why the streams' own growth is taken to lose their packets: more of them carried less.

@@ -189,7 +189,7 @@ impl History {
     }
 
     /// Whether the idle path has a queue already: others fill it.
-    fn others_queue(&self) -> bool {
+    pub fn others_queue(&self) -> bool {
         let times = self.rtt_unloaded().zip(self.rtt_min());
         times.is_some_and(|(idle, empty)| {
             let queueing = idle - empty;

@@ -20,6 +20,8 @@ pub struct Synthetic {
     pub noise: Pcg32,
     /// Samples after which the target fails, and how.
     pub fails_after: Option<(usize, Fault)>,
+    /// Samples after which the path is another one.
+    pub changes_after: Option<(usize, Path)>,
     pub taken: usize,
 }
 
@@ -29,6 +31,7 @@ impl Synthetic {
             path,
             noise: Pcg32::seed_from_u64(seed),
             fails_after: None,
+            changes_after: None,
             taken: 0,
         }
     }
@@ -75,7 +78,7 @@ impl Target for Synthetic {
             name: "formulas".to_owned(),
             kind: TargetKind::Emulated,
             limits: Some(self.path.limits),
-            congestion: Vec::new(),
+            congestion: vec!["cubic".to_owned(), "bbr".to_owned()],
         }
     }
 
@@ -93,6 +96,9 @@ impl Target for Synthetic {
                 hint: None,
                 source: None,
             });
+        }
+        if let Some((_, path)) = self.changes_after.filter(|(after, _)| self.taken > *after) {
+            self.path = path;
         }
         assert!(!watch.is_cancelled(), "the driver asks before a sample");
         let flow = self.path.flow(setting);

@@ -1,3 +1,5 @@
+mod stages;
+
 use observe::{Fault, HostLimits, Limit, Setting, StreamCount, Watch, Window};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg32;

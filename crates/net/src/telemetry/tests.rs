@@ -4,7 +4,7 @@ fn sample() -> TcpSample {
     let micros = |value| Some(Span::from_micros(value));
     let bytes = |value| Some(Bytes::new(value));
     TcpSample {
-        bytes_arrived: None,
+        bytes_arrived: Some(Bytes::new(1_234)),
         at: Time::ZERO + Span::from_millis(100),
         rtt: micros(1),
         rtt_min: micros(2),

@@ -145,7 +145,7 @@ fn progress(case: &Case, share: f64, noise: &mut Noise) -> Vec<Progress> {
 fn tcp(case: &Case, progress: Progress, noise: &mut Noise) -> TcpSample {
     let rtt = IDLE + queueing(case) * noise.factor(0.6);
     TcpSample {
-        bytes_arrived: None,
+        bytes_arrived: Some(progress.bytes),
         at: progress.at,
         rtt: Some(Span::from_secs_f64(rtt)),
         rtt_min: Some(Span::from_secs_f64(IDLE)),

@@ -1,0 +1,289 @@
+//! The stages of the search one by one.
+
+use observe::{Snapshot, Then, Window};
+use units::{Bytes, Rate, Span, Time};
+
+use super::{MBIT, quiet, slac_cern, table};
+use crate::guard::Guard;
+use crate::history::History;
+use crate::lasting;
+use crate::synthetic::{Path, Synthetic};
+use crate::*;
+use observe::{Limit, Setting, StreamCount, Target, Watch};
+
+fn streams(count: u64) -> StreamCount {
+    StreamCount::new(count).unwrap()
+}
+
+fn tuned_with(path: Path, plan: &TunePlan) -> Tuning {
+    tune(&mut Synthetic::new(path, 1), plan, &mut ()).unwrap()
+}
+
+fn counts(tuning: &Tuning, purpose: Purpose) -> Vec<u16> {
+    let those = tuning
+        .samples
+        .iter()
+        .filter(|sample| sample.purpose == purpose);
+    those.map(|sample| sample.setting.streams.get()).collect()
+}
+
+fn remembering(count: u64) -> TunePlan {
+    TunePlan {
+        remembered: vec![Remembered {
+            setting: Setting::new(streams(count), Window::Auto),
+            goodput: Rate::from_f64(40.0 * MBIT),
+            when: "yesterday".to_owned(),
+        }],
+        ..TunePlan::default()
+    }
+}
+
+#[test]
+fn what_was_remembered_is_the_second_sample_and_the_climb_goes_on_from_it() {
+    let tuning = tuned_with(slac_cern(), &remembering(16));
+    assert_eq!(tuning.samples[1].purpose, Purpose::Remembered);
+    assert_eq!(counts(&tuning, Purpose::Remembered), [16]);
+    assert!(
+        !counts(&tuning, Purpose::Streams).contains(&4),
+        "{}",
+        table(&tuning)
+    );
+}
+
+#[test]
+fn a_memory_that_no_longer_holds_costs_a_sample_and_decides_nothing() {
+    // One stream fills this path; 64 were right yesterday.
+    let path = quiet(50.0 * MBIT, 0.02);
+    let tuning = tuned_with(path, &remembering(64));
+    assert_eq!(counts(&tuning, Purpose::Remembered), [64]);
+    assert!(
+        tuning.recommended.setting.streams.get() <= 2,
+        "{}",
+        table(&tuning)
+    );
+}
+
+#[test]
+fn a_memory_outside_the_plan_is_not_tried() {
+    let plan = TunePlan {
+        streams_max: streams(8),
+        ..remembering(16)
+    };
+    assert!(counts(&tuned_with(slac_cern(), &plan), Purpose::Remembered).is_empty());
+}
+
+#[test]
+fn more_streams_join_those_that_run_and_nothing_else_goes_on() {
+    struct Noting(Synthetic, Vec<(u16, Then)>);
+    impl Target for Noting {
+        fn describe(&self) -> observe::TargetInfo {
+            self.0.describe()
+        }
+        fn observe(
+            &mut self,
+            setting: &Setting,
+            plan: &observe::SamplePlan,
+            watch: &mut dyn Watch,
+        ) -> Result<observe::Observation, observe::TargetError> {
+            self.1.push((setting.streams.get(), plan.then));
+            self.0.observe(setting, plan, watch)
+        }
+    }
+    let mut target = Noting(Synthetic::new(slac_cern(), 1), Vec::new());
+    let tuning = tune(&mut target, &TunePlan::default(), &mut ()).unwrap();
+    for (sample, (_, then)) in tuning.samples.iter().zip(&target.1) {
+        let climbs = sample.purpose == Purpose::Streams;
+        assert_eq!(*then == Then::KeepRunning, climbs, "{}", table(&tuning));
+    }
+    let mut target = Noting(Synthetic::new(slac_cern(), 1), Vec::new());
+    let rival = baselines::Baseline::DoublingBisection;
+    tune_with(&rival, &mut target, &TunePlan::default(), &mut ()).unwrap();
+    assert!(target.1.iter().all(|(_, then)| *then == Then::Stop));
+}
+
+#[test]
+fn a_pipe_of_twenty_packets_gets_no_hundred_streams() {
+    // 10 Mbit/s and 7 ms are 6 packets, and as many wait: nobody else is on the path.
+    for objective in [Objective::Max, Objective::KNEE] {
+        let plan = TunePlan {
+            objective,
+            ..TunePlan::default()
+        };
+        let tuning = tuned_with(quiet(10.0 * MBIT, 0.007), &plan);
+        let most = tuning
+            .samples
+            .iter()
+            .map(|sample| sample.setting.streams.get())
+            .max();
+        assert!(most <= Some(32), "{}", table(&tuning));
+    }
+}
+
+#[test]
+fn bbr_is_told_unasked_and_not_recommended() {
+    let tuning = tuned_with(
+        slac_cern(),
+        &TunePlan {
+            budget: Budget {
+                time: Some(Span::from_secs(90)),
+                ..Budget::default()
+            },
+            ..TunePlan::default()
+        },
+    );
+    let told = tuning
+        .samples
+        .iter()
+        .find(|sample| sample.purpose == Purpose::Alternative);
+    let told = told.unwrap_or_else(|| panic!("{}", table(&tuning)));
+    assert_eq!(told.setting.congestion.as_deref(), Some("bbr"));
+    assert_eq!(tuning.recommended.setting.congestion, None);
+}
+
+#[test]
+fn congestion_and_pacing_are_candidates_where_they_are_axes() {
+    let plan = TunePlan {
+        axes: Axis::ALL.to_vec(),
+        budget: Budget {
+            time: Some(Span::from_secs(300)),
+            ..Budget::default()
+        },
+        ..TunePlan::default()
+    };
+    let tuning = tuned_with(slac_cern(), &plan);
+    let tried = |of: fn(&Setting) -> bool| {
+        let alternatives = tuning.samples.iter();
+        alternatives
+            .filter(|sample| sample.purpose == Purpose::Alternative)
+            .any(|sample| of(&sample.setting))
+    };
+    assert!(
+        tried(|setting| setting.congestion.is_some()),
+        "{}",
+        table(&tuning)
+    );
+    assert!(
+        tried(|setting| setting.pacing.is_some()),
+        "{}",
+        table(&tuning)
+    );
+}
+
+#[test]
+fn a_path_that_changes_while_it_is_measured_is_told() {
+    let mut target = Synthetic::new(slac_cern(), 1);
+    let longer = Path {
+        rtt: 0.3,
+        ..slac_cern()
+    };
+    target.changes_after = Some((3, longer));
+    let tuning = tune(&mut target, &TunePlan::default(), &mut ()).unwrap();
+    let drift = tuning
+        .drift
+        .clone()
+        .unwrap_or_else(|| panic!("{}", table(&tuning)));
+    assert!(
+        drift.contains("165 ms") && drift.contains("300 ms"),
+        "{drift}"
+    );
+    assert_eq!(tuned_with(slac_cern(), &TunePlan::default()).drift, None);
+}
+
+/// A history of one stream and several on the lossy path.
+fn history() -> History {
+    let mut target = Synthetic::new(slac_cern(), 1);
+    let tuning = tune(&mut target, &TunePlan::default(), &mut ()).unwrap();
+    let mut history = History::new(TunePlan::default(), target.describe());
+    history.samples = tuning.samples;
+    history.samples.truncate(2);
+    history
+}
+
+#[test]
+fn a_sample_counts_for_no_more_than_its_losses_leave() {
+    let mut history = history();
+    let shown = history.samples[1].rate().as_f64();
+    let kept = lasting::expected(&history, &history.samples[1]);
+    assert!(
+        kept > 0.9 * shown,
+        "what lasts is left alone: {kept} of {shown}"
+    );
+    // The same losses, and ten times the rate: streams that have just started.
+    let goodput = &mut history.samples[1].summary.directions[0].goodput;
+    goodput.mean = Rate::from_f64(10.0 * shown);
+    goodput.interval = None;
+    let kept = lasting::expected(&history, &history.samples[1]);
+    assert!(kept < 3.0 * shown, "{kept} of {}", 10.0 * shown);
+}
+
+fn snapshot(bytes: u64, rtt_ms: u64) -> Snapshot {
+    Snapshot {
+        at: Time::ZERO,
+        duration_max: None,
+        bytes: Bytes::new(bytes),
+        rate: Rate::ZERO,
+        rtt: None,
+        probe_rtt: Some(Span::from_millis(rtt_ms)),
+        retransmitted_share: None,
+    }
+}
+
+#[test]
+fn a_gentle_sample_ends_after_half_a_second_beyond_its_delay() {
+    let mut history = history();
+    history.plan.objective = Objective::GENTLE;
+    let mut nobody = ();
+    let mut guard = Guard::new(&history, &mut nobody);
+    // 165 ms and 30 allowed: four readings beyond, one within, and then five.
+    for (rtt, ends) in [
+        (200, false),
+        (200, false),
+        (200, false),
+        (200, false),
+        (190, false),
+    ] {
+        guard.on_progress(&snapshot(0, rtt));
+        assert_eq!(guard.has_enough(), ends);
+    }
+    (0..5).for_each(|_| guard.on_progress(&snapshot(0, 200)));
+    assert!(guard.has_enough());
+}
+
+#[test]
+fn the_bytes_of_the_budget_end_a_sample() {
+    let mut history = history();
+    let spent = history.cost().bytes.get();
+    history.plan.budget.bytes = Some(Bytes::new(spent + 1_000));
+    let mut nobody = ();
+    let mut guard = Guard::new(&history, &mut nobody);
+    guard.on_progress(&snapshot(999, 165));
+    assert!(!guard.has_enough());
+    guard.on_progress(&snapshot(1_000, 165));
+    assert!(guard.has_enough());
+}
+
+#[test]
+fn gentle_takes_windows_that_leave_a_deep_queue_alone() {
+    let path = Path {
+        queue: 8.0 * 125_000.0,
+        ..quiet(50.0 * MBIT, 0.02)
+    };
+    let plan = TunePlan {
+        objective: Objective::GENTLE,
+        ..TunePlan::default()
+    };
+    let tuning = tuned_with(path, &plan);
+    let recommended = &tuning.recommended;
+    assert!(
+        matches!(recommended.setting.window, Window::Fixed(_)),
+        "{}",
+        table(&tuning)
+    );
+    let added = recommended.rtt_loaded.unwrap() - recommended.rtt_unloaded.unwrap();
+    assert!(added <= Span::from_millis(30), "{}", table(&tuning));
+    assert!(
+        tuning.limit_default.limit == Limit::Link,
+        "{}",
+        table(&tuning)
+    );
+}
