@@ -1,7 +1,9 @@
 //! Numbers as people read them.
 
-use record::{Interval, Window};
+use record::{Interval, Setting, Window};
 use units::{Bytes, Rate, Span};
+
+use crate::words;
 
 /// Stands for what is not known.
 pub const ABSENT: &str = "-";
@@ -138,6 +140,14 @@ pub fn window(window: Window) -> String {
         Window::Auto => "auto".to_owned(),
         Window::Bytes(bytes) => Bytes::new(bytes).to_string(),
     }
+}
+
+/// A setting's window with what else sets it apart: `auto, bbr` or `auto, paced`.
+pub fn window_with(setting: &Setting) -> String {
+    let congestion = setting.congestion.as_deref().map(words::plain);
+    let paced = setting.pacing_bits_per_second.map(|_| "paced".to_owned());
+    let parts = [Some(window(setting.window)), congestion, paced];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// `text` of what is known, else [`ABSENT`].

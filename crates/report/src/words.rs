@@ -169,11 +169,19 @@ pub fn recommendation(tune: &Tune) -> String {
     let chosen = &tune.recommended;
     let rate =
         figure::rate_with_margin(chosen.throughput_bits_per_second, chosen.interval.as_ref());
-    let use_it = format!("Use {}: {rate}", point(chosen.streams, chosen.window));
+    let how = how(chosen.congestion.as_deref(), chosen.pacing_bits_per_second);
+    let use_it = format!("Use {}{how}: {rate}", point(chosen.streams, chosen.window));
     match gain(tune) {
         Some(gain) => format!("{use_it}, {gain} times one stream with the host's defaults."),
         None => format!("{use_it}."),
     }
+}
+
+/// What sets a setting apart beside streams and window: `, congestion control bbr`.
+fn how(congestion: Option<&str>, pacing: Option<u64>) -> String {
+    let congestion = congestion.map(|name| format!(", congestion control {}", plain(name)));
+    let pacing = pacing.map(|rate| format!(", each paced at {}", figure::rate(rate)));
+    [congestion, pacing].into_iter().flatten().collect()
 }
 
 /// How many times the first sample, one default stream, the recommendation is.
@@ -348,6 +356,16 @@ mod tests {
             "{text}"
         );
         assert!(text.contains(" times one stream"), "{text}");
+    }
+
+    #[test]
+    fn the_recommendation_names_what_else_to_set() {
+        let mut body = synthetic::tune(7).body;
+        body.recommended.congestion = Some("bbr".to_owned());
+        body.recommended.pacing_bits_per_second = Some(5_000_000);
+        let text = recommendation(&body);
+        let wanted = ", congestion control bbr, each paced at 5.00 Mbit/s: ";
+        assert!(text.contains(wanted), "{text}");
     }
 
     #[test]

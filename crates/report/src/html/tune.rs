@@ -64,7 +64,7 @@ fn row(sample: &Sample, chosen: bool) -> Markup {
     html! {
         tr.chosen[chosen] {
             td.number { (sample.run.setting.streams) }
-            td { (figure::window(sample.run.setting.window)) }
+            td { (figure::window_with(&sample.run.setting)) }
             (parts::run_cells(&sample.run))
             td.text { (words::plain(&sample.why)) }
         }

@@ -120,7 +120,7 @@ impl RunRow<'_> {
 
     fn setting(&self, unit: RateUnit) -> Vec<String> {
         let setting = &self.run.setting;
-        let mut texts = vec![setting.streams.to_string(), figure::window(setting.window)];
+        let mut texts = vec![setting.streams.to_string(), figure::window_with(setting)];
         texts.extend(figures(self.run, unit));
         texts.push(figure::or_absent(
             self.run.retransmitted_ratio(),
