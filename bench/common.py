@@ -22,7 +22,7 @@ def trunkline(*arguments):
 
 
 def measure(target, streams, window, seconds, *more):
-    return trunkline("measure", target, "-P", streams, "-w", window, "-t", seconds, *more)
+    return trunkline("measure", target, "-P", streams, "-w", window, "-t", seconds, "--no-history", *more)
 
 
 def goodput(document):

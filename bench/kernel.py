@@ -19,7 +19,7 @@ TOLERANCE = 0.10
 
 def goodput(target, control, streams, seconds, seed):
     """Megabits a second over the whole run."""
-    document = trunkline("measure", target, "-P", streams, "-C", control, "-t", seconds, "--seed", seed)
+    document = trunkline("measure", target, "-P", streams, "-C", control, "-t", seconds, "--seed", seed, "--no-history")
     return document["delivered_bytes"] * 8 / document["duration_seconds"] / 1e6
 
 

@@ -54,7 +54,7 @@ def study(path, seconds, runs, measured):
     random.Random(1).shuffle(cells)
     grid = {(streams, window): measured.goodput(path, streams, window) for streams, window in cells}
     best = max(grid, key=grid.get)
-    tunings = [trunkline("tune", target, "--seed", seed) for seed in range(1, runs + 1)]
+    tunings = [trunkline("tune", target, "--seed", seed, "--no-history") for seed in range(1, runs + 1)]
     chosen = [(t["recommended"]["streams"], t["recommended"]["window"]) for t in tunings]
     again = {"best": [], "tuned": []}
     for (streams, window), seed in zip(chosen, range(1, runs + 1)):
