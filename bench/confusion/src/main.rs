@@ -6,7 +6,7 @@
 //!
 //! Left out, since nothing here can make them or take them away: a policer, reordering, small packets,
 //! limits of single flows, programs that pause or read slowly, and busy processors. Their rows stand in
-//! `observe`'s tests, with figures from a kernel.
+//! `observe`'s tests, with made-up figures but for one slow reader.
 //!
 //! Reading order: `cases.rs`, `truth.rs`, `judge.rs`, `table.rs`.
 
