@@ -142,9 +142,13 @@ pub fn window(window: Window) -> String {
     }
 }
 
-/// A setting's window with what else sets it apart: `auto, bbr` or `auto, paced`.
-pub fn window_with(setting: &Setting) -> String {
-    let congestion = setting.congestion.as_deref().map(words::plain);
+/// A setting's window with what else sets it apart: `auto, paced`, or `auto, bbr` where others had the
+/// congestion control `usual`.
+pub fn window_with(setting: &Setting, usual: Option<&str>) -> String {
+    let congestion = setting.congestion.as_deref();
+    let congestion = congestion
+        .filter(|name| Some(*name) != usual)
+        .map(words::plain);
     let paced = setting.pacing_bits_per_second.map(|_| "paced".to_owned());
     let parts = [Some(window(setting.window)), congestion, paced];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -158,6 +162,18 @@ pub fn or_absent<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_setting_tells_what_sets_it_apart() {
+        let mut setting = record::synthetic::tune(7).body.samples[0]
+            .run
+            .setting
+            .clone();
+        setting.congestion = Some("bbr".to_owned());
+        setting.pacing_bits_per_second = Some(1);
+        assert_eq!(window_with(&setting, Some("cubic")), "auto, bbr, paced");
+        assert_eq!(window_with(&setting, Some("bbr")), "auto, paced");
+    }
 
     #[test]
     fn a_margin_has_the_decimals_of_its_rate() {

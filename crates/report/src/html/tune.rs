@@ -40,6 +40,10 @@ pub fn curve(tune: &Tune) -> Result<Markup, PlotError> {
 }
 
 pub fn table(tune: &Tune) -> Markup {
+    let usual = tune
+        .samples
+        .first()
+        .and_then(|first| first.run.setting.congestion.as_deref());
     html! {
         h2 { "What was tried" }
         div.table {
@@ -52,7 +56,7 @@ pub fn table(tune: &Tune) -> Markup {
                 } }
                 tbody {
                     @for (index, sample) in tune.samples.iter().enumerate() {
-                        (row(sample, index == tune.recommended.sample))
+                        (row(sample, index == tune.recommended.sample, usual))
                     }
                 }
             }
@@ -60,11 +64,11 @@ pub fn table(tune: &Tune) -> Markup {
     }
 }
 
-fn row(sample: &Sample, chosen: bool) -> Markup {
+fn row(sample: &Sample, chosen: bool, usual: Option<&str>) -> Markup {
     html! {
         tr.chosen[chosen] {
             td.number { (sample.run.setting.streams) }
-            td { (figure::window_with(&sample.run.setting)) }
+            td { (figure::window_with(&sample.run.setting, usual)) }
             (parts::run_cells(&sample.run))
             td.text { (words::plain(&sample.why)) }
         }

@@ -88,8 +88,11 @@ pub fn runs(rows: &[RunRow<'_>], paint: Paint) -> String {
             .iter()
             .map(|name| Cell::new(name).add_attribute(Attribute::Bold)),
     );
+    let usual = rows
+        .first()
+        .and_then(|row| row.run.setting.congestion.as_deref());
     for row in rows {
-        table.add_row(row.cells(unit));
+        table.add_row(row.cells(unit, usual));
     }
     align(&mut table, if labelled { 2..7 } else { 1..8 });
     if let Some(limits) = table.column_iter_mut().last() {
@@ -100,10 +103,10 @@ pub fn runs(rows: &[RunRow<'_>], paint: Paint) -> String {
 }
 
 impl RunRow<'_> {
-    fn cells(&self, unit: RateUnit) -> Vec<Cell> {
+    fn cells(&self, unit: RateUnit, usual: Option<&str>) -> Vec<Cell> {
         let mut texts = vec![self.standing.mark().to_owned()];
         match self.name {
-            Name::Setting => texts.extend(self.setting(unit)),
+            Name::Setting => texts.extend(self.setting(unit, usual)),
             Name::Label {
                 label,
                 published_bits_per_second,
@@ -118,9 +121,12 @@ impl RunRow<'_> {
         texts.iter().map(|text| cell(text, self.standing)).collect()
     }
 
-    fn setting(&self, unit: RateUnit) -> Vec<String> {
+    fn setting(&self, unit: RateUnit, usual: Option<&str>) -> Vec<String> {
         let setting = &self.run.setting;
-        let mut texts = vec![setting.streams.to_string(), figure::window_with(setting)];
+        let mut texts = vec![
+            setting.streams.to_string(),
+            figure::window_with(setting, usual),
+        ];
         texts.extend(figures(self.run, unit));
         texts.push(figure::or_absent(
             self.run.retransmitted_ratio(),
