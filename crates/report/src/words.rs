@@ -224,7 +224,11 @@ pub fn tune(tune: &Tune) -> Vec<String> {
 fn alternative(tune: &Tune) -> Option<String> {
     let is_alternative = |sample: &&record::Sample| sample.purpose == Purpose::Alternative;
     let recommended = tune.recommended_sample()?;
-    let sample = tune.samples.iter().find(is_alternative)?;
+    let mut alternatives = tune.samples.iter().filter(is_alternative);
+    // Where they were asked for there are several, and the best of them is a candidate.
+    let (sample, None) = (alternatives.next()?, alternatives.next()) else {
+        return None;
+    };
     let (run, chosen) = (&sample.run, &recommended.run);
     let name = run.setting.congestion.as_deref()?;
     (chosen.setting.congestion.as_deref() != Some(name)).then(|| {
@@ -366,6 +370,18 @@ mod tests {
         let text = recommendation(&body);
         let wanted = ", congestion control bbr, each paced at 5.00 Mbit/s: ";
         assert!(text.contains(wanted), "{text}");
+    }
+
+    #[test]
+    fn what_was_told_unasked_is_a_sentence_and_what_was_asked_for_is_not() {
+        let mut body = synthetic::tune(7).body;
+        for told in [5, 6] {
+            body.samples[told].purpose = Purpose::Alternative;
+            body.samples[told].run.setting.congestion = Some("bbr".to_owned());
+            let sentences = tune(&body);
+            let sentence = sentences.iter().any(|text| text.starts_with("bbr with "));
+            assert_eq!(sentence, told == 5, "{sentences:?}");
+        }
     }
 
     #[test]
