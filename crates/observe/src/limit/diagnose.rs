@@ -19,6 +19,8 @@ const BUFFER_SHARE: f64 = 0.1;
 const MOSTLY: f64 = 0.5;
 /// A sending thread that uses this much of a processor has next to none left: the rest goes to waking up.
 const CPU_FULL: f64 = 0.9;
+/// The whole process uses this much of one processor: some of its threads are likely to wait for their turn.
+const PROCESSOR_FULL: f64 = 0.9;
 /// Where more than this is lost, timeouts leave a connection idle without any help from the program.
 const LOSS_HEAVY: f64 = 0.05;
 /// What other runs must have carried beyond this one to speak of a gain.
@@ -93,7 +95,7 @@ fn application(evidence: &Evidence<'_>) -> Option<Verdict> {
              idle",
             percent(busy)
         );
-        return Some(Verdict::of(Limit::Application, because));
+        return Some(idle_sender(evidence, because));
     }
     let empty = tcp.not_sent_empty_share.filter(|share| *share > MOSTLY)?;
     let buffers = [tcp.send_buffer_share, tcp.receive_window_share];
@@ -107,7 +109,29 @@ fn application(evidence: &Evidence<'_>) -> Option<Verdict> {
             percent(empty)
         )
     };
-    (!held_back).then(|| Verdict::of(Limit::Application, because()))
+    (!held_back).then(|| idle_sender(evidence, because()))
+}
+
+/// A sender that leaves connections idle: its program, unless this end's processors had no time left for it.
+/// Which of several threads was kept waiting nobody counts, so the program stays named.
+fn idle_sender(evidence: &Evidence<'_>, because: String) -> Verdict {
+    let used = evidence
+        .summary
+        .cpu_near
+        .map(|(user, kernel)| user + kernel);
+    match used.filter(|used| *used >= PROCESSOR_FULL) {
+        None => Verdict::of(Limit::Application, because),
+        Some(used) => Verdict {
+            or: vec![Limit::Application],
+            ..Verdict::of(
+                Limit::Host,
+                format!(
+                    "this end used {} of a processor, and {because}",
+                    percent(used)
+                ),
+            )
+        },
+    }
 }
 
 /// With the limit gone the path carries what any run has shown it to carry. Nobody has shown what a

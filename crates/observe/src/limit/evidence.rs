@@ -27,7 +27,7 @@ const SEGMENT: f64 = 1448.0;
 
 /// One direction of a run beside what is known of the path.
 pub(super) struct Evidence<'a> {
-    summary: &'a Summary,
+    pub summary: &'a Summary,
     pub way: &'a DirectionSummary,
     pub tcp: &'a TcpSummary,
     pub context: &'a Context,

@@ -200,6 +200,16 @@ fn the_gain_is_what_other_runs_have_shown_and_never_that_of_another_link() {
 }
 
 #[test]
+fn idle_connections_beside_a_busy_processor_are_the_hosts() {
+    let mut idle = summary([9_000.0, 0.4, 0.0, 0.0, 0.0, 20.0, 0.0, 1.0]);
+    idle.cpu_near = Some((0.1, 0.3));
+    assert_eq!(named(&idle, &Context::default()).0, Limit::Application);
+    idle.cpu_near = Some((0.2, 1.1));
+    let (limit, or) = named(&idle, &Context::default());
+    assert_eq!((limit, or), (Limit::Host, vec![Limit::Application]));
+}
+
+#[test]
 fn a_sending_thread_without_time_is_the_host_and_not_the_program() {
     // Over the loopback the buffer runs empty because the thread that fills it has no time left.
     let mut loopback = summary([9_000.0, 0.7, 0.0, 0.0, 0.0, 20.0, 0.0, 1.0]);
