@@ -7,8 +7,9 @@
 //! On a target that can, a rung is a stage of one run: the further streams join those that send
 //! already, so that only they pay for slow start.
 //!
-//! A rung that brings nothing ends the climb where a queue stands on the path, since then the link
-//! is what bounds it. Without a queue it may have been bad luck, and one rung more is looked at.
+//! A rung that brings nothing ends the climb where it filled the path by itself, by a queue of its own or by
+//! losses far beyond one stream's. Otherwise it may have been bad luck, or others who give way only
+//! slowly, and one rung more is looked at. Under gentle a rung that leaves the budget of delay ends it too.
 
 use observe::{StreamCount, Then};
 use units::Rate;

@@ -3,13 +3,13 @@
 //! [`tune`] asks a [`Strategy`] which [`observe::Setting`] to sample next, has the target observe
 //! it, and ends with a [`Tuning`]: the recommendation, what limits one default stream and the
 //! recommended setting, every sample with the reason for taking it, and what all of it cost. The
-//! strategy of this crate is [`Staged`].
+//! strategy of this crate is [`Staged`]; [`baselines`] are the searches of the literature.
 //!
-//! What is left out: settings that change while data flows, models fitted to the samples, and
-//! anything remembered from an earlier tuning. There is no clock here: time is what the
-//! observations say has passed.
+//! What is left out: streams that leave while data flow (they join, see [`observe::Then`]), curves fitted to
+//! the samples (formulas only bound what a short sample counts for, `lasting.rs`), and stream counts
+//! between powers of two. There is no clock here: time is what the observations say has passed.
 //!
-//! Reading order: [`plan`], [`strategy`], `staged.rs` and the stages it names, `choose.rs`,
+//! Reading order: [`plan`], [`strategy`], `staged.rs` and the stages it names, `lasting.rs`, `choose.rs`,
 //! `driver.rs`; [`advice`] stands by itself.
 
 pub mod advice;
