@@ -16,6 +16,8 @@ const NEARLY_FULL: f64 = 0.75;
 /// A stream that loses so much has a window of 30 segments (Mathis), less than what keeps a pipe full
 /// through each of its falls.
 const OVERFLOWS: f64 = 2e-3;
+/// A policer keeps no queue: what waits longer than this waits in one.
+const POLICED_QUEUE: Span = Span::from_millis(2);
 /// A policer drops whatever exceeds its rate, and no queue tells the sender before.
 const POLICED_LOSS: f64 = 0.03;
 
@@ -86,15 +88,25 @@ fn policed(evidence: &Evidence<'_>) -> Option<Verdict> {
         .retransmitted_share
         .filter(|share| *share > POLICED_LOSS)?;
     let (queue, empty) = (evidence.context.queue_most?, evidence.rtt_min?);
-    stands(queue, empty).is_none().then(|| {
-        let because = format!(
-            "{} of the bytes were sent twice, more streams bring nothing, and no queue was longer than {}: \
-             what exceeds a rate is dropped",
-            percent(share),
-            queue.human()
-        );
-        Verdict::of(Limit::Policer, because).or(&[Limit::ShallowQueue, Limit::Link])
-    })
+    let signs = format!(
+        "{} of the bytes were sent twice, more streams bring nothing, and no queue was longer than {}",
+        percent(share),
+        queue.human()
+    );
+    stands(queue, empty)
+        .is_none()
+        .then(|| match queue > POLICED_QUEUE {
+            true => Verdict::of(
+                Limit::ShallowQueue,
+                format!("{signs}: it overflows all the time"),
+            )
+            .or(&[Limit::Link, Limit::Policer]),
+            false => Verdict::of(
+                Limit::Policer,
+                format!("{signs}: what exceeds a rate is dropped"),
+            )
+            .or(&[Limit::ShallowQueue, Limit::Link]),
+        })
 }
 
 /// Others keep a queue on the path before any stream of ours sends: the link is full of theirs.

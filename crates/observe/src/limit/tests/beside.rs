@@ -81,6 +81,12 @@ fn heavy_loss_at_a_rate_that_nothing_raises_and_without_a_queue_is_a_policer() {
     let (limit, or) = named(&lossy(19.0, 5.0), &context);
     assert_eq!(limit, Limit::Policer);
     assert_eq!(or, [Limit::ShallowQueue, Limit::Link]);
+    // With a short queue, it is that which overflows.
+    let short = Context {
+        queue_most: Some(Span::from_millis(4)),
+        ..context.clone()
+    };
+    assert_eq!(named(&lossy(19.0, 5.0), &short).0, Limit::ShallowQueue);
     // With a queue, the same is a link that many overload.
     let queue = Context {
         queue_most: Some(Span::from_millis(15)),
