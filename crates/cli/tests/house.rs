@@ -4,14 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate may use those before it, never one after it.
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 18] = [
     "units", "stats", "models", "path", "link", "sim", "observe", "emu", "wire", "net", "tune",
-    "lab", "record", "report", "cli", "testkit",
+    "sweep", "probing", "lab", "record", "report", "cli", "testkit",
 ];
 
 /// Crates without clock, socket, thread, environment or unseeded randomness.
-const PURE: [&str; 9] = [
-    "units", "stats", "models", "path", "link", "sim", "observe", "wire", "tune",
+const PURE: [&str; 11] = [
+    "units", "stats", "models", "path", "link", "sim", "observe", "wire", "tune", "sweep",
+    "probing",
 ];
 
 const IMPURE: [&str; 9] = [

@@ -7,13 +7,14 @@
 //! What is left out: file transfer, and settings that change while data flows, but for streams that join
 //! ([`Then::KeepRunning`]). What a target could not see is absent (`None` or an empty series), never zero.
 //!
-//! Reading order: [`setting`], [`observation`], [`tcp`], [`round_trip`], [`target`]; then what is
+//! Reading order: [`setting`], [`observation`], [`tcp`], [`round_trip`], [`target`], [`probes`]; then what is
 //! derived from them: [`analysis`], [`limit`].
 
 pub mod analysis;
 pub mod ladder;
 pub mod limit;
 pub mod observation;
+pub mod probes;
 pub mod round_trip;
 pub mod setting;
 pub mod target;
@@ -28,6 +29,10 @@ pub use limit::{Alternative, Context, Limit, OtherCount, Paced, Verdict, diagnos
 pub use observation::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Observation, Peer, Progress, Stream,
     StreamDirection, TerminalCpu,
+};
+pub use probes::{
+    Hop, HopAnswer, HopProbe, Passage, Passages, PathMtu, Probes, ProbesError, Stamped, Trace,
+    TracePlan, TraceProtocol, Train, Way,
 };
 pub use round_trip::{Probe, ProbeMethod, ProbeSeries, RoundTrips};
 pub use setting::{Amount, Direction, Precision, SamplePlan, Setting, StreamCount, Then, Window};

@@ -5,7 +5,7 @@ use std::fmt;
 
 use units::{Bytes, Rate, Span, Time};
 
-use crate::{Observation, SamplePlan, Setting};
+use crate::{Observation, Probes, ProbesError, SamplePlan, Setting};
 
 /// Whatever can carry bulk data while somebody looks on: a live host, an emulated path, a simulated
 /// one.
@@ -26,6 +26,21 @@ pub trait Target {
 
     /// Ends streams that a run left sending, see [`crate::Then::KeepRunning`].
     fn stop(&mut self) {}
+
+    /// Small packets through the same path. They can be sent on another thread while [`Target::observe`]
+    /// runs.
+    ///
+    /// # Errors
+    /// When the target cannot send any, or nobody is there.
+    fn probes(&mut self) -> Result<Box<dyn Probes>, ProbesError> {
+        Err(ProbesError::Unsupported {
+            why: format!(
+                "{} takes no small packets beside its streams",
+                self.describe().name
+            ),
+            hint: None,
+        })
+    }
 }
 
 /// Somebody who looks on while a run goes, and may end it.

@@ -3,7 +3,10 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::{Campaign, Demo, Emulation, Fit, Host, Measure, Predict, Simulate, Tune, layout};
+use crate::{
+    Campaign, Characteristics, Demo, Emulation, Fit, Host, Measure, Predict, Responsiveness,
+    Simulate, Sweep, Tune, layout,
+};
 
 /// The version of the shapes in this crate. It rises when a key changes its meaning or vanishes;
 /// new optional keys do not raise it.
@@ -38,11 +41,20 @@ pub enum Schema {
     /// Curves through measured points.
     #[serde(rename = "trunkline/fit")]
     Fit,
+    /// A grid of settings measured in cycles.
+    #[serde(rename = "trunkline/sweep")]
+    Sweep,
+    /// What was found of a path itself.
+    #[serde(rename = "trunkline/path")]
+    Characteristics,
+    /// Round trips while a path is saturated.
+    #[serde(rename = "trunkline/responsiveness")]
+    Responsiveness,
 }
 
 impl Schema {
     /// Every schema that this version reads.
-    pub const ALL: [Schema; 8] = [
+    pub const ALL: [Schema; 11] = [
         Schema::Measure,
         Schema::Tune,
         Schema::Demo,
@@ -51,6 +63,9 @@ impl Schema {
         Schema::Campaign,
         Schema::Predict,
         Schema::Fit,
+        Schema::Sweep,
+        Schema::Characteristics,
+        Schema::Responsiveness,
     ];
 
     /// Its name in the document.
@@ -64,6 +79,9 @@ impl Schema {
             Schema::Campaign => "trunkline/campaign",
             Schema::Predict => "trunkline/predict",
             Schema::Fit => "trunkline/fit",
+            Schema::Sweep => "trunkline/sweep",
+            Schema::Characteristics => "trunkline/path",
+            Schema::Responsiveness => "trunkline/responsiveness",
         }
     }
 }
@@ -104,6 +122,18 @@ impl Body for Predict {
 
 impl Body for Fit {
     const SCHEMA: Schema = Schema::Fit;
+}
+
+impl Body for Sweep {
+    const SCHEMA: Schema = Schema::Sweep;
+}
+
+impl Body for Characteristics {
+    const SCHEMA: Schema = Schema::Characteristics;
+}
+
+impl Body for Responsiveness {
+    const SCHEMA: Schema = Schema::Responsiveness;
 }
 
 /// Where a document comes from: what the body alone would not tell.
@@ -192,6 +222,12 @@ pub enum AnyDocument {
     Predict(Box<Document<Predict>>),
     /// Curves through measured points.
     Fit(Box<Document<Fit>>),
+    /// A grid of settings measured in cycles.
+    Sweep(Box<Document<Sweep>>),
+    /// What was found of a path itself.
+    Characteristics(Box<Document<Characteristics>>),
+    /// Round trips while a path is saturated.
+    Responsiveness(Box<Document<Responsiveness>>),
 }
 
 impl From<Document<Measure>> for AnyDocument {
@@ -242,6 +278,24 @@ impl From<Document<Fit>> for AnyDocument {
     }
 }
 
+impl From<Document<Sweep>> for AnyDocument {
+    fn from(document: Document<Sweep>) -> Self {
+        AnyDocument::Sweep(Box::new(document))
+    }
+}
+
+impl From<Document<Characteristics>> for AnyDocument {
+    fn from(document: Document<Characteristics>) -> Self {
+        AnyDocument::Characteristics(Box::new(document))
+    }
+}
+
+impl From<Document<Responsiveness>> for AnyDocument {
+    fn from(document: Document<Responsiveness>) -> Self {
+        AnyDocument::Responsiveness(Box::new(document))
+    }
+}
+
 impl AnyDocument {
     /// The document as [`Document::to_json`] writes it.
     pub fn to_json(&self) -> String {
@@ -254,6 +308,9 @@ impl AnyDocument {
             AnyDocument::Campaign(document) => document.to_json(),
             AnyDocument::Predict(document) => document.to_json(),
             AnyDocument::Fit(document) => document.to_json(),
+            AnyDocument::Sweep(document) => document.to_json(),
+            AnyDocument::Characteristics(document) => document.to_json(),
+            AnyDocument::Responsiveness(document) => document.to_json(),
         }
     }
 
@@ -268,6 +325,9 @@ impl AnyDocument {
             AnyDocument::Campaign(_) => Schema::Campaign,
             AnyDocument::Predict(_) => Schema::Predict,
             AnyDocument::Fit(_) => Schema::Fit,
+            AnyDocument::Sweep(_) => Schema::Sweep,
+            AnyDocument::Characteristics(_) => Schema::Characteristics,
+            AnyDocument::Responsiveness(_) => Schema::Responsiveness,
         }
     }
 
@@ -282,6 +342,9 @@ impl AnyDocument {
             AnyDocument::Campaign(document) => &document.origin,
             AnyDocument::Predict(document) => &document.origin,
             AnyDocument::Fit(document) => &document.origin,
+            AnyDocument::Sweep(document) => &document.origin,
+            AnyDocument::Characteristics(document) => &document.origin,
+            AnyDocument::Responsiveness(document) => &document.origin,
         }
     }
 }

@@ -207,6 +207,9 @@ pub fn parse(path: &Path, text: &str) -> Result<AnyDocument, LoadError> {
         Schema::Campaign => shape(path, value).map(AnyDocument::Campaign),
         Schema::Predict => shape(path, value).map(AnyDocument::Predict),
         Schema::Fit => shape(path, value).map(AnyDocument::Fit),
+        Schema::Sweep => shape(path, value).map(AnyDocument::Sweep),
+        Schema::Characteristics => shape(path, value).map(AnyDocument::Characteristics),
+        Schema::Responsiveness => shape(path, value).map(AnyDocument::Responsiveness),
     }
 }
 

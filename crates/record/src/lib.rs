@@ -15,6 +15,7 @@
 //! [`iperf3`] for what another program recorded.
 
 pub mod archive;
+pub mod characteristics;
 pub mod cpu;
 pub mod demo;
 pub mod direction;
@@ -32,15 +33,18 @@ pub mod points;
 pub mod predict;
 #[cfg(test)]
 mod reference;
+pub mod responsiveness;
 pub mod round_trip;
 pub mod setting;
 pub mod simulate;
 pub mod stream;
+pub mod sweep;
 #[cfg(any(test, feature = "synthetic"))]
 pub mod synthetic;
 pub mod tune;
 
 pub use archive::{Archive, ArchiveError};
+pub use characteristics::Characteristics;
 pub use cpu::{Cpu, CpuSample, Near, Shares};
 pub use demo::{Demo, LabelledRun, Published};
 pub use direction::{DirectionFigures, TcpFigures};
@@ -54,10 +58,12 @@ pub use measure::{Interval, Measure, Peer, Run, Steady, Unsettled};
 pub use path::Path;
 pub use points::{PointsError, load_points};
 pub use predict::{Predict, PredictedPoint};
+pub use responsiveness::Responsiveness;
 pub use round_trip::{Method, Probe, RoundTrips, Series};
 pub use setting::{Direction, HostLimits, Kind, Setting, Target, Window};
 pub use simulate::{Campaign, Simulate};
 pub use stream::{
     Buffer, Buffers, Counted, Delivery, Progress, Stream, StreamDirection, TcpSample,
 };
+pub use sweep::{Sweep, SweepCell, SweepPlan};
 pub use tune::{Cost, End, Objective, Purpose, Recommended, Sample, Sysctl, ToolSetting, Tune};

@@ -4,6 +4,7 @@
 //! escaped by the template.
 
 mod campaign;
+mod characteristics;
 mod comparison;
 mod demo;
 mod emulation;
@@ -11,7 +12,9 @@ pub(crate) mod facts;
 mod measure;
 pub(crate) mod parts;
 mod predict;
+mod responsiveness;
 mod simulate;
+mod sweep;
 mod tune;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -36,6 +39,11 @@ pub fn page(document: &AnyDocument) -> Result<String, PlotError> {
         AnyDocument::Campaign(document) => ("campaign", campaign::body(&document.body)?),
         AnyDocument::Predict(document) => ("predict", predict::predict(&document.body)?),
         AnyDocument::Fit(document) => ("fit", predict::fit(&document.body)?),
+        AnyDocument::Sweep(document) => ("sweep", sweep::body(&document.body)?),
+        AnyDocument::Characteristics(document) => ("path", characteristics::body(&document.body)?),
+        AnyDocument::Responsiveness(document) => {
+            ("responsiveness", responsiveness::body(&document.body)?)
+        }
     };
     let body = html! { (body) (facts::section(document.origin())) };
     Ok(around(kind, target(document), &body).into_string())
@@ -57,6 +65,9 @@ fn target(document: &AnyDocument) -> &str {
         AnyDocument::Campaign(document) => &document.body.path.name,
         AnyDocument::Predict(document) => &document.body.path.name,
         AnyDocument::Fit(document) => &document.body.file,
+        AnyDocument::Sweep(document) => &document.body.target.name,
+        AnyDocument::Characteristics(document) => &document.body.target.name,
+        AnyDocument::Responsiveness(document) => &document.body.target.name,
     }
 }
 

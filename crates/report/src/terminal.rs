@@ -3,10 +3,13 @@
 //! Every line fits except a word that is longer by itself. Commands are broken at spaces with a
 //! backslash, so that they can be pasted as they stand.
 
+mod characteristics;
 mod history;
 mod layout;
 mod predicted;
+mod responsiveness;
 mod simulated;
+mod sweep;
 mod table;
 
 use record::{AnyDocument, Demo, Emulation, Measure, Origin, Run, Sample, Tune};
@@ -43,6 +46,13 @@ pub fn text(document: &AnyDocument, paint: Paint) -> String {
         AnyDocument::Campaign(document) => simulated::campaign(&document.body, paint),
         AnyDocument::Predict(document) => predicted::predict(&document.body, paint),
         AnyDocument::Fit(document) => predicted::fit(&document.body, paint),
+        AnyDocument::Sweep(document) => sweep::sweep(&document.body, paint),
+        AnyDocument::Characteristics(document) => {
+            characteristics::characteristics(&document.body, paint)
+        }
+        AnyDocument::Responsiveness(document) => {
+            responsiveness::responsiveness(&document.body, paint)
+        }
     }
 }
 

@@ -1,0 +1,230 @@
+//! Small packets through a path: what is sent, and what is seen of it.
+//!
+//! A [`crate::Target`] that can send them hands out [`Probes`]. Round trips work against anybody whose kernel
+//! answers; trains need a trunkline server at the far end, which stamps their packets; hops need routers that
+//! answer. What a path or a user's rights do not allow is [`ProbesError::Unsupported`], with the reason.
+
+use std::net::IpAddr;
+
+use thiserror::Error;
+use units::{Bytes, Span};
+
+use crate::{ProbeSeries, TargetError, Watch};
+
+/// Which end sends the packets of a train.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Way {
+    /// From here to the far end.
+    Forward,
+    /// From the far end to here.
+    Reverse,
+}
+
+impl Way {
+    /// Both, forward first.
+    pub const BOTH: [Way; 2] = [Way::Forward, Way::Reverse];
+}
+
+/// Datagrams of one size, sent at planned times.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Train {
+    /// Size of each at the IP layer, headers included.
+    pub packet: Bytes,
+    /// When each leaves, from the first; never earlier than the one before.
+    pub departures: Vec<Span>,
+}
+
+/// What became of one packet of a train.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Passage {
+    /// When it left, by the sender's clock, from when the first was to leave.
+    pub left: Span,
+    /// When it arrived, by the receiver's clock, from a zero that all packets of its train share and that is
+    /// otherwise arbitrary; `None` of a packet that was lost.
+    pub arrived: Option<Span>,
+}
+
+/// What became of a train: its packets in the order in which they were to leave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passages {
+    /// One for each departure of the train.
+    pub packets: Vec<Passage>,
+    /// Who stamped the arrivals.
+    pub stamped: Stamped,
+}
+
+/// Who stamped the arrival of packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Stamped {
+    /// The kernel, as they came from the device.
+    ByKernel,
+    /// The program, when it got to run.
+    ByProgram,
+    /// A simulation: exactly.
+    Exactly,
+}
+
+/// What a traceroute sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TraceProtocol {
+    /// Datagrams to a port that the flow keeps.
+    Udp,
+    /// Beginnings of TCP connections.
+    Tcp,
+    /// ICMP echo requests.
+    Icmp,
+}
+
+impl TraceProtocol {
+    /// All of them.
+    pub const ALL: [TraceProtocol; 3] =
+        [TraceProtocol::Udp, TraceProtocol::Tcp, TraceProtocol::Icmp];
+}
+
+/// How hops are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TracePlan {
+    /// What is sent.
+    pub protocol: TraceProtocol,
+    /// Probes to each hop.
+    pub rounds: u16,
+    /// Hops after which the far end is given up.
+    pub hops_max: u8,
+    /// How long an answer is waited for.
+    pub patience: Span,
+}
+
+/// The hops between here and the far end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trace {
+    /// What was sent.
+    pub protocol: TraceProtocol,
+    /// Whether all probes were of one flow, as routers that share load tell flows apart (Paris traceroute).
+    pub one_flow: bool,
+    /// From the first router on; the last is the far end where it was reached.
+    pub hops: Vec<Hop>,
+    /// Whether the far end answered.
+    pub reached: bool,
+}
+
+/// One hop, by its distance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hop {
+    /// Routers up to and including this one.
+    pub distance: u8,
+    /// Each probe: who answered, and after what time.
+    pub probes: Vec<HopProbe>,
+}
+
+/// One probe to a hop; `None` where nobody answered.
+pub type HopProbe = Option<HopAnswer>;
+
+/// Who answered a probe to a hop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HopAnswer {
+    /// The address that the answer came from.
+    pub from: IpAddr,
+    /// After what time.
+    pub rtt: Span,
+}
+
+/// The largest packet that passes unfragmented.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PathMtu {
+    /// Its size at the IP layer.
+    pub bytes: Bytes,
+    /// Whether a packet of that size was answered, or only the kernel's own belief is known.
+    pub confirmed: bool,
+}
+
+/// Why something was not probed.
+#[derive(Debug, Error)]
+pub enum ProbesError {
+    /// This path, peer or user does not allow it; other probes may work.
+    #[error("{why}")]
+    Unsupported {
+        /// The reason: a sentence without a full stop.
+        why: String,
+        /// What would make it possible.
+        hint: Option<String>,
+    },
+    /// It went wrong.
+    #[error(transparent)]
+    Failed(#[from] TargetError),
+}
+
+/// Small packets through a path. Every call ends early when `watch` cancels, with
+/// [`crate::Fault::Cancelled`].
+pub trait Probes: Send {
+    /// Echoes for as long as `lasting`, one every [`ProbeSeries::INTERVAL`].
+    ///
+    /// # Errors
+    /// When nobody answers.
+    fn round_trips(
+        &mut self,
+        lasting: Span,
+        watch: &mut dyn Watch,
+    ) -> Result<ProbeSeries, ProbesError>;
+
+    /// Sends a train and tells what became of it.
+    ///
+    /// # Errors
+    /// When the far end cannot stamp packets, or is gone.
+    fn train(
+        &mut self,
+        way: Way,
+        train: &Train,
+        watch: &mut dyn Watch,
+    ) -> Result<Passages, ProbesError>;
+
+    /// Nothing is sent for so long.
+    fn pause(&mut self, span: Span);
+
+    /// Looks for the hops between here and the far end.
+    ///
+    /// # Errors
+    /// When this user may not, or the path has none to look for.
+    fn trace(&mut self, plan: &TracePlan, watch: &mut dyn Watch) -> Result<Trace, ProbesError>;
+
+    /// Looks for the largest packet that passes.
+    ///
+    /// # Errors
+    /// When it cannot be told.
+    fn path_mtu(&mut self, watch: &mut dyn Watch) -> Result<PathMtu, ProbesError>;
+}
+
+impl Train {
+    /// `packets` of size `packet` as fast as the sender can.
+    ///
+    /// ```
+    /// # use observe::Train;
+    /// # use units::Bytes;
+    /// let pair = Train::back_to_back(2, Bytes::new(1500));
+    /// assert_eq!(pair.bytes(), Bytes::new(3000));
+    /// ```
+    pub fn back_to_back(packets: usize, packet: Bytes) -> Self {
+        Train {
+            packet,
+            departures: vec![Span::ZERO; packets],
+        }
+    }
+
+    /// `packets` of size `packet`, each `gap` after the one before.
+    pub fn spaced(packets: usize, packet: Bytes, gap: Span) -> Self {
+        let at = |number| gap.times(number);
+        Train {
+            packet,
+            departures: (0..packets as u64).map(at).collect(),
+        }
+    }
+
+    /// Everything that it sends, headers included.
+    pub fn bytes(&self) -> Bytes {
+        self.packet.times(self.departures.len() as u64)
+    }
+
+    /// How long sending it takes.
+    pub fn length(&self) -> Span {
+        self.departures.last().copied().unwrap_or(Span::ZERO)
+    }
+}

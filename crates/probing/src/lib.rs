@@ -1,0 +1,22 @@
+//! What small, well-timed packets tell of a path: its capacity, the bandwidth that others leave, and how
+//! round trips grow under load.
+//!
+//! Everything drives [`observe::Probes`] or [`observe::Target`] and calculates; nothing here opens a socket
+//! or reads a clock, so each method runs the same over a live path, an emulated one and in virtual time.
+//!
+//! Reading order: [`capacity`], [`available`].
+
+pub mod available;
+pub mod capacity;
+
+pub use available::{Available, AvailableRange};
+pub use capacity::{Capacity, CapacityMethod};
+
+/// What probing sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cost {
+    /// Bytes sent, headers included.
+    pub bytes: units::Bytes,
+    /// Trains sent.
+    pub trains: u32,
+}

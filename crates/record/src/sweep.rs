@@ -1,0 +1,139 @@
+//! A grid of settings measured in cycles.
+
+use serde::{Deserialize, Serialize};
+
+use crate::measure::Interval;
+use crate::{Limit, Setting, Target};
+
+/// The body of a `trunkline/sweep` document. The readings of each cell lie in a measurement of its own,
+/// which the archive keeps under [`SweepCell::run`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sweep {
+    /// What was measured.
+    pub target: Target,
+    /// What was asked for.
+    pub plan: SweepPlan,
+    /// Why it ended before its time; absent where it did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut_because: Option<String>,
+    /// Every visit so far, in the order in which they were made.
+    pub cells: Vec<SweepCell>,
+}
+
+/// What a sweep was asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SweepPlan {
+    /// Every setting, in the order of the grid.
+    pub settings: Vec<Setting>,
+    /// How often each is visited.
+    pub cycles: u32,
+    /// How long the streams of a visit run.
+    pub duration_seconds: f64,
+    /// How long the idle path is probed before each.
+    pub unloaded_seconds: f64,
+    /// Decides the order of the visits.
+    pub seed: u64,
+}
+
+/// One visit of one setting.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SweepCell {
+    /// Its place in the order of visits, from 1.
+    pub number: u32,
+    /// The cycle that it belongs to, from 1.
+    pub cycle: u32,
+    /// What was asked for.
+    pub setting: Setting,
+    /// When it began: RFC 3339, UTC.
+    pub started: String,
+    /// The archive's number of its measurement, with all readings; absent where none was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<i64>,
+    /// Why it could not be measured; absent where it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_because: Option<String>,
+    /// What it showed; absent where it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub figures: Option<CellFigures>,
+}
+
+/// What a visit showed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellFigures {
+    /// Delivered to the receiver per time over the steady window, all streams and directions together.
+    pub goodput_bits_per_second: u64,
+    /// Where the goodput of a longer run lies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    /// How long the streams ran.
+    pub duration_seconds: f64,
+    /// Round trips of the idle path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_unloaded: Option<RoundTripFigures>,
+    /// Round trips beside the streams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_loaded: Option<RoundTripFigures>,
+    /// Share of the bytes that were sent again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retransmitted_ratio: Option<f64>,
+    /// This end's process in the program, as a share of one processor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_user_ratio: Option<f64>,
+    /// The same in the kernel on its behalf.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_kernel_ratio: Option<f64>,
+    /// What kept it from being faster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
+    /// Share of the moments with losses in which at least half of the streams lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub losses_together_ratio: Option<f64>,
+    /// Each stream.
+    pub streams: Vec<StreamFigures>,
+}
+
+/// Round trips of small probes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RoundTripFigures {
+    /// The smallest.
+    pub min_seconds: f64,
+    /// First quartile.
+    pub quartile1_seconds: f64,
+    /// The middle.
+    pub median_seconds: f64,
+    /// Third quartile.
+    pub quartile3_seconds: f64,
+    /// The mean.
+    pub mean_seconds: f64,
+    /// The largest.
+    pub max_seconds: f64,
+    /// Share of the probes without an answer.
+    pub loss_ratio: f64,
+}
+
+/// One stream of a visit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct StreamFigures {
+    /// Its number within the run, from 1.
+    pub number: u16,
+    /// Delivered per time over the steady window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goodput_bits_per_second: Option<u64>,
+    /// Segments sent again over the whole run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retransmits: Option<u64>,
+}
+
+impl From<&::sweep::RoundTripFigures> for RoundTripFigures {
+    fn from(figures: &::sweep::RoundTripFigures) -> Self {
+        RoundTripFigures {
+            min_seconds: figures.min,
+            quartile1_seconds: figures.quartile1,
+            median_seconds: figures.median,
+            quartile3_seconds: figures.quartile3,
+            mean_seconds: figures.mean,
+            max_seconds: figures.max,
+            loss_ratio: figures.loss,
+        }
+    }
+}
