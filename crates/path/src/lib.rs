@@ -20,8 +20,8 @@ pub mod spec;
 
 pub use error::PathError;
 pub use spec::{
-    Class, CoDelSpec, Cross, CrossTraffic, Hosts, LinkSpec, Loss, PathSpec, QueueLimit, QueueSpec,
-    RedSpec, UnknownClass,
+    BufferMaxima, Class, CoDelSpec, Cross, CrossTraffic, Hosts, LinkSpec, Loss, PathSpec,
+    QueueLimit, QueueSpec, RedSpec, UnknownClass,
 };
 
 use std::fs;

@@ -249,7 +249,7 @@ fn path_keys() -> Keys {
     for (queue, loss, cross) in kinds {
         let text = format!(
             "[forward]\nrate = \"10Mbit/s\"\ndelay = \"1ms\"\nqueue = {queue}\nloss = {loss}\n\
-             [[cross]]\n{cross}\n"
+             [hosts.far]\nsend_buffer_max = \"2MiB\"\n[[cross]]\n{cross}\n"
         );
         let spec = ::path::PathSpec::from_toml("full", &text);
         let spec = spec.unwrap_or_else(|error| panic!("{error}: {}\n{text}", error.hint()));
