@@ -25,6 +25,7 @@ const PRESETS: &[(&str, &str)] = presets![
     "slac-in2p3",
     "slac-twaren",
     "taipei-prague",
+    "three-links",
     "twaren-cesnet",
 ];
 

@@ -8,7 +8,7 @@ use crate::section::Section;
 use crate::spec::{BufferMaxima, Hosts};
 
 /// RFC 791: every host takes packets of 576 bytes; an IPv4 packet ends at 65,535.
-const MTU: RangeInclusive<i64> = 576..=65_535;
+pub(super) const MTU: RangeInclusive<i64> = 576..=65_535;
 
 const SEND: &str = "send_buffer_max";
 const RECEIVE: &str = "receive_buffer_max";
