@@ -103,3 +103,9 @@ fn fit(points: &[(f64, f64)]) -> Option<Fit> {
     let line = stats::fit_line(points).filter(|_| points.len() > 2)?;
     Some(Fit::of(line, points.len()))
 }
+
+#[cfg(test)]
+mod made;
+
+#[cfg(test)]
+mod tests;
