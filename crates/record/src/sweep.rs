@@ -88,6 +88,9 @@ pub struct CellFigures {
     /// Share of the moments with losses in which at least half of the streams lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub losses_together_ratio: Option<f64>,
+    /// The same share if streams lost independently of each other, as often as they did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub losses_together_by_chance_ratio: Option<f64>,
     /// Each stream.
     pub streams: Vec<StreamFigures>,
 }

@@ -6,8 +6,9 @@
 //!
 //! Left out: where cells are kept and how they are drawn, which `record` and `report` do.
 //!
-//! Reading order: [`Cell`] and [`CellFigures`] for what one visit showed.
+//! Reading order: [`Cell`] and [`CellFigures`] for what one visit showed, [`sharing`] for how its streams shared.
 
 mod cell;
+pub mod sharing;
 
 pub use cell::{Cell, CellFigures, Outcome, RoundTripFigures, StreamFigures};
