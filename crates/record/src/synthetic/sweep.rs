@@ -202,6 +202,7 @@ fn figures(setting: &Setting, number: u32, duration: f64, noise: &mut Noise) -> 
         limit: Some(load.limit()),
         losses_together_ratio: (setting.streams > 1 && load.wanted > 1.0)
             .then(|| 0.6 * noise.factor(0.4)),
+        losses_together_by_chance_ratio: None,
         streams: streams(setting, number, &load, noise),
     }
 }
