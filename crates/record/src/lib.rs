@@ -39,6 +39,7 @@ pub mod setting;
 pub mod simulate;
 pub mod stream;
 pub mod sweep;
+pub mod sweep_analysis;
 #[cfg(any(test, feature = "synthetic"))]
 pub mod synthetic;
 pub mod tune;
@@ -66,4 +67,5 @@ pub use stream::{
     Buffer, Buffers, Counted, Delivery, Progress, Stream, StreamDirection, TcpSample,
 };
 pub use sweep::{Sweep, SweepCell, SweepPlan};
+pub use sweep_analysis::SweepAnalysis;
 pub use tune::{Cost, End, Objective, Purpose, Recommended, Sample, Sysctl, ToolSetting, Tune};

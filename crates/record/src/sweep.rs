@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::measure::Interval;
-use crate::{Limit, Setting, Target};
+use crate::{Limit, Setting, SweepAnalysis, Target};
 
 /// The body of a `trunkline/sweep` document. The readings of each cell lie in a measurement of its own,
 /// which the archive keeps under [`SweepCell::run`].
@@ -18,6 +18,9 @@ pub struct Sweep {
     pub cut_because: Option<String>,
     /// Every visit so far, in the order in which they were made.
     pub cells: Vec<SweepCell>,
+    /// What the visits showed when the document was written; absent of one that nobody analysed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub analysis: Option<SweepAnalysis>,
 }
 
 /// What a sweep was asked for.

@@ -6,9 +6,16 @@
 //!
 //! Left out: where cells are kept and how they are drawn, which `record` and `report` do.
 //!
-//! Reading order: [`Cell`] and [`CellFigures`] for what one visit showed, [`sharing`] for how its streams shared.
+//! Reading order: [`Cell`] and [`CellFigures`] for what one visit showed, [`sharing`] for how its streams shared,
+//! [`analysis`](mod@analysis) for what all of them show.
 
+pub mod analysis;
 mod cell;
 pub mod sharing;
 
+pub use analysis::{
+    Analysis, Curve, DirectionAnalysis, DirectionsApart, Distribution, DurationFigures, Fit, Knee,
+    Linear, LoadFit, OperatingPoint, Product, Recommendation, SettingFigures, Starvation, Together,
+    analyse,
+};
 pub use cell::{Cell, CellFigures, Outcome, RoundTripFigures, StreamFigures};
