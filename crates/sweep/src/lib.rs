@@ -6,8 +6,21 @@
 //!
 //! Left out: where cells are kept and how they are drawn, which `record` and `report` do.
 //!
-//! Reading order: [`Cell`] and [`CellFigures`] for what one visit showed.
+//! Reading order: [`SweepPlan`] and [`Grid`] for what is visited, `order.rs` for the order, [`run()`] for how it is
+//! done, [`Ledger`] for how far it is, [`Cell`] and [`CellFigures`] for what one visit showed.
 
 mod cell;
+mod estimate;
+mod figures;
+mod order;
+mod plan;
+mod run;
 
 pub use cell::{Cell, CellFigures, Outcome, RoundTripFigures, StreamFigures};
+pub use estimate::{Done, Ledger};
+pub use order::{Visit, VisitKey};
+pub use plan::{Grid, GridError, LeftOut, SweepPlan, VISITS_MAX, WINDOW_MIN, Windows};
+pub use run::{
+    FAILED_IN_A_ROW, Finished, KEEP_RETRIES, KeepError, Keeper, Measured, RETRIES, SweepError,
+    SweepWatch, run,
+};
