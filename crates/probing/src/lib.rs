@@ -4,10 +4,13 @@
 //! Everything drives [`observe::Probes`] or [`observe::Target`] and calculates; nothing here opens a socket
 //! or reads a clock, so each method runs the same over a live path, an emulated one and in virtual time.
 //!
-//! Reading order: [`capacity`], [`available`].
+//! Reading order: [`capacity`], [`trend`], [`available`], [`chirp`].
 
 pub mod available;
 pub mod capacity;
+pub mod chirp;
+mod passage;
+pub mod trend;
 
 pub use available::{Available, AvailableRange};
 pub use capacity::{Capacity, CapacityMethod};
@@ -19,4 +22,11 @@ pub struct Cost {
     pub bytes: units::Bytes,
     /// Trains sent.
     pub trains: u32,
+}
+
+impl Cost {
+    fn add(&mut self, train: &observe::Train) {
+        self.bytes += train.bytes();
+        self.trains += 1;
+    }
 }
