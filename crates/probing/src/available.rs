@@ -167,9 +167,10 @@ fn close_in(
 /// A fleet that is much too fast says by how much; once fleets are close their verdicts are better than that.
 fn learn(search: &mut Search, verdict: &Verdict, first: bool) {
     search.on_verdict(verdict.rate, verdict.trend, verdict.unanimous);
-    if verdict.batched {
+    if verdict.coarse {
         search.on_variation();
     }
+    search.on_blur(verdict.unseen);
     if let Some(hint) = verdict.hint.filter(|_| first) {
         search.on_guess(hint);
     }
@@ -178,16 +179,18 @@ fn learn(search: &mut Search, verdict: &Verdict, first: bool) {
 fn range_of(search: &Search, tried: &[Fleet]) -> Result<AvailableRange, String> {
     let rates = || tried.iter().map(|fleet| fleet.rate);
     let at = |rate: Option<Rate>| rate.unwrap_or_default().human();
-    match (search.low(), search.high()) {
-        (Some(low), Some(high)) => Ok(AvailableRange {
+    if let Some((low, high)) = search.range() {
+        return Ok(AvailableRange {
             low: Rate::from_f64(low),
             high: Rate::from_f64(high),
-        }),
-        (None, _) => Err(format!(
+        });
+    }
+    match search.low() {
+        None => Err(format!(
             "even trains of {} found a growing queue, or lost packets",
             at(rates().min())
         )),
-        (_, None) => Err(format!(
+        Some(_) => Err(format!(
             "even trains of {} found no growing queue: the capacity is more than was measured",
             at(rates().max())
         )),

@@ -14,6 +14,8 @@
 
 mod bulk;
 
+use std::cmp::Ordering;
+
 use observe::{Passages, Probes, ProbesError, Stamped, Train, Watch, Way};
 use units::{Bytes, Rate, Span};
 
@@ -59,12 +61,16 @@ const FIRST_SPACING: Span = Span::from_millis(20);
 const TRAINS_MAX: usize = 8;
 /// Trains that have to agree before the estimate is believed.
 const TRAINS_AGREEING: usize = 2;
+/// How well, as a share of the lower.
+const DISAGREEMENT_MAX: f64 = 0.05;
 /// Bulks use this share of the link: the one tenth that pathload allows itself.
 const SPACING: f64 = 10.0;
 /// Dispersions below this are not told apart well enough: a kernel stamps to a few microseconds, a program
 /// to some tens of them.
 const DISPERSION_MIN: f64 = 100e-6;
 const DISPERSION_MIN_BY_PROGRAM: f64 = 1e-3;
+/// Nor those of fewer ticks of the receiver's clock: one more or less is then at most 5 %.
+const TICKS_MIN: f64 = 20.0;
 
 /// What one size of bulks came to.
 struct Attempt {
@@ -99,11 +105,10 @@ pub fn measure(
         let attempt = sender.attempt(size, bulks, guess)?;
         let Some(rate) = attempt.rate() else { continue };
         guess = rate;
-        let enough = attempt.is_fine_enough();
-        if enough
-            || best
-                .as_ref()
-                .is_none_or(|best| attempt.is_better_than(best))
+        let enough = attempt.is_enough();
+        if best
+            .as_ref()
+            .is_none_or(|best| attempt.is_better_than(best))
         {
             best = Some(attempt);
         }
@@ -112,8 +117,13 @@ pub fn measure(
         }
     }
     let cost = sender.cost;
-    best.and_then(|attempt| attempt.into_capacity(way, cost))
-        .ok_or_else(nothing_came_through)
+    let best = best.ok_or_else(nothing_came_through)?;
+    match best.is_long_enough() {
+        true => best
+            .into_capacity(way, cost)
+            .ok_or_else(nothing_came_through),
+        false => Err(best.too_close()),
+    }
 }
 
 fn nothing_came_through() -> ProbesError {
@@ -121,6 +131,14 @@ fn nothing_came_through() -> ProbesError {
         why: "no two packets that were sent together arrived in order and apart".to_owned(),
         hint: Some("look at the loss of the path first, and at who stamps packets".to_owned()),
     }
+}
+
+/// When a bulk leaves: one every `spacing`, each a different part of a twentieth of it late. Bulks so keep no time
+/// with anything periodic, be it the traffic of others or the ticks of a clock.
+fn departure(bulk: usize, spacing: Span) -> Span {
+    // Multiples of the golden ratio never come round.
+    let part = (bulk as f64 * 0.618_033_988_75).fract();
+    spacing.times(bulk as u64) + Span::from_secs_f64(spacing.as_secs_f64() * part * 0.05)
 }
 
 /// Sends trains of bulks and counts them.
@@ -134,7 +152,7 @@ struct Sender<'a> {
 
 impl Sender<'_> {
     fn train(&mut self, size: usize, bulks: usize, spacing: Span) -> Result<Passages, ProbesError> {
-        let departures = (0..size * bulks).map(|number| spacing.times((number / size) as u64));
+        let departures = (0..size * bulks).map(|number| departure(number / size, spacing));
         let train = Train {
             packet: self.packet,
             departures: departures.collect(),
@@ -178,7 +196,14 @@ impl Attempt {
     }
 
     fn is_settled(&self) -> bool {
-        self.believed().count() >= TRAINS_AGREEING
+        self.believed().count() >= TRAINS_AGREEING && self.disagreement().is_none()
+    }
+
+    /// The lowest and the highest rate that is believed, where those are too far apart to be true.
+    fn disagreement(&self) -> Option<(f64, f64)> {
+        let rates = || self.believed().map(|finding| finding.rate);
+        let (low, high) = (rates().reduce(f64::min)?, rates().reduce(f64::max)?);
+        (high > low * (1.0 + DISAGREEMENT_MAX)).then_some((low, high))
     }
 
     /// More of the same would change nothing: the trouble is not others' traffic, or pairs are too close
@@ -211,32 +236,75 @@ impl Attempt {
     }
 
     fn dispersion_min(&self) -> f64 {
-        match self.stamped {
+        let stamps = match self.stamped {
             Stamped::ByProgram => DISPERSION_MIN_BY_PROGRAM,
             Stamped::ByKernel | Stamped::Exactly => DISPERSION_MIN,
+        };
+        let ticks: Vec<f64> = self.findings.iter().map(|finding| finding.tick).collect();
+        stats::median(&ticks).map_or(stamps, |tick| stamps.max(tick * TICKS_MIN))
+    }
+
+    /// Whether bulks are long against what clocks can tell.
+    fn is_long_enough(&self) -> bool {
+        self.dispersion()
+            .is_some_and(|dispersion| dispersion >= self.dispersion_min())
+    }
+
+    /// Whether larger bulks would tell no more: those are longer against clocks and batches, but find others in
+    /// their way more often.
+    fn is_enough(&self) -> bool {
+        let larger_helps = self.size == SIZES[0] || self.is_batched();
+        self.is_long_enough() && (self.is_settled() || !larger_helps)
+    }
+
+    fn is_batched(&self) -> bool {
+        let batched = |finding: &Finding| matches!(finding.doubt, Some(Doubt::Batched(_)));
+        self.findings.iter().any(batched)
+    }
+
+    /// Stamps that can tell come first, then agreement, then the least disturbance.
+    fn is_better_than(&self, other: &Attempt) -> bool {
+        let merit = |attempt: &Attempt| (attempt.is_long_enough(), attempt.is_settled());
+        match merit(self).cmp(&merit(other)) {
+            Ordering::Equal if self.is_batched() || !self.is_long_enough() => {
+                self.dispersion() > other.dispersion()
+            }
+            Ordering::Equal => self.least_excess() < other.least_excess(),
+            order => order == Ordering::Greater,
         }
     }
 
-    /// Whether larger bulks would tell more: those are longer against clocks and batches, but find others in
-    /// their way more often.
-    fn is_fine_enough(&self) -> bool {
-        let long = self
-            .dispersion()
-            .is_some_and(|dispersion| dispersion >= self.dispersion_min());
-        let others = |finding: &Finding| matches!(finding.doubt, None | Some(Doubt::Disturbed(_)));
-        long && self.findings.iter().any(others)
+    fn least_excess(&self) -> f64 {
+        let excess = self.findings.iter().map(|finding| finding.excess);
+        excess.reduce(f64::min).unwrap_or(f64::INFINITY)
     }
 
-    fn is_better_than(&self, other: &Attempt) -> bool {
-        self.is_settled() || !other.is_settled()
+    fn too_close(&self) -> ProbesError {
+        let within = Span::from_secs_f64(self.dispersion().unwrap_or(0.0)).human();
+        let size = self.size;
+        let least = Span::from_secs_f64(self.dispersion_min()).human();
+        ProbesError::Unsupported {
+            why: format!(
+                "{size} packets arrive within {within}, where stamps can tell no less than {least}: the receiver \
+                 takes them in batches, or the path is faster than trains can measure"
+            ),
+            hint: Some(
+                "look at the interrupt coalescing of the receiver (`ethtool -c`)".to_owned(),
+            ),
+        }
     }
 
     fn doubt(&self) -> Option<String> {
         if self.is_settled() {
-            return match self.dispersion()? < self.dispersion_min() {
-                true => Some(too_close(self.size, self.dispersion()?)),
-                false => None,
-            };
+            return None;
+        }
+        if let Some((low, high)) = self.disagreement() {
+            let human = |rate: f64| Rate::from_f64(rate).human();
+            return Some(format!(
+                "trains disagree: {} to {}",
+                human(low),
+                human(high)
+            ));
         }
         let least = |one: &&Finding, other: &&Finding| one.excess.total_cmp(&other.excess);
         let best = self.findings.iter().min_by(least)?;
@@ -280,13 +348,6 @@ impl Attempt {
             cost,
         })
     }
-}
-
-fn too_close(size: usize, dispersion: f64) -> String {
-    format!(
-        "{size} packets arrive within {}, closer than their stamps can tell",
-        Span::from_secs_f64(dispersion).human()
-    )
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use observe::{Probes, ProbesError, Watch, Way};
 use units::{Bytes, Rate, Span};
 
-use super::stream::{self, Delays, PACKETS_MAX, Plan, Showing};
+use super::stream::{self, Delays, Plan, Showing};
 use crate::Cost;
 use crate::trend::Trend;
 
@@ -11,10 +11,12 @@ use crate::trend::Trend;
 const STREAMS: usize = 12;
 /// So many decide it: more than 60 %.
 const DECIDING: usize = 8;
-/// So many decide it if all say the same. Where the rate is just what is left, that happens once in twenty times.
-const DECIDING_AT_ONCE: usize = 4;
-/// Streams that may be sent again because the sender was away, in each fleet.
-const RETAKES_MAX: usize = 12;
+/// So many decide it if all say the same. At the rate that is just what is left a third of the streams grow and
+/// half do not: more of those have to agree before the rate counts as slow enough.
+const TOO_FAST_AT_ONCE: usize = 4;
+const NOT_AT_ONCE: usize = 5;
+/// Streams that may be sent again because the sender was away, before longer ones are sent.
+const RETAKES_MAX: usize = 6;
 /// Streams that have to be unfit before longer ones are sent.
 const UNFIT_MAX: usize = 3;
 /// Silence after a stream, in lengths of it: on average streams take a tenth of their rate.
@@ -40,7 +42,9 @@ pub(super) struct Verdict {
     pub rate: f64,
     pub trend: Trend,
     pub unanimous: bool,
-    pub batched: bool,
+    pub coarse: bool,
+    /// Growth of a queue that scatter may have hidden, in seconds per second.
+    pub unseen: f64,
     /// The sender could not send faster than `rate`.
     pub slow_sender: bool,
     /// Where the growth of the queue says the available bandwidth is, in bits per second: a queue grows by what
@@ -79,7 +83,7 @@ impl Fleets<'_> {
     /// sent from now on.
     pub fn send(&mut self, rate: Rate) -> Result<Outcome, ProbesError> {
         loop {
-            let plan = Plan::new(rate, self.mtu, self.longer);
+            let plan = Plan::new(rate, self.capacity, self.mtu, self.longer);
             let tally = self.streams(&plan)?;
             if let Some(verdict) = tally.verdict(rate, self.capacity) {
                 return Ok(Outcome::Verdict(verdict));
@@ -145,10 +149,10 @@ impl Tally {
     fn trend(&self) -> Option<Trend> {
         let (up, not) = (self.increasing(), self.count(Trend::NotIncreasing));
         let left = STREAMS.saturating_sub(self.streams());
-        let unanimous = |count: usize| count == self.streams() && count >= DECIDING_AT_ONCE;
-        if up >= DECIDING || unanimous(up) {
+        let unanimous = |count: usize, least: usize| count == self.streams() && count >= least;
+        if up >= DECIDING || unanimous(up, TOO_FAST_AT_ONCE) {
             Some(Trend::Increasing)
-        } else if not >= DECIDING || unanimous(not) {
+        } else if not >= DECIDING || unanimous(not, NOT_AT_ONCE) {
             Some(Trend::NotIncreasing)
         } else {
             (up.max(not) + left < DECIDING).then_some(Trend::Grey)
@@ -176,7 +180,8 @@ impl Tally {
             rate,
             trend,
             unanimous: same == self.streams(),
-            batched: self.delays.iter().any(|delays| delays.batched),
+            coarse: self.delays.iter().any(|delays| delays.coarse),
+            unseen: median(&|delays| delays.unseen).unwrap_or(0.0),
             slow_sender: rate < asked.as_f64() * SLOW,
             hint: hint.filter(|_| self.lossy == 0 && !self.lost),
             streams: self.streams() as u32 + u32::from(self.lost),
@@ -186,15 +191,15 @@ impl Tally {
 
     /// Why longer streams would not help; `None` where they may.
     fn unmeasurable(&self, rate: Rate, plan: &Plan) -> Option<String> {
+        if plan.may_be_longer() {
+            return None;
+        }
         if self.away > RETAKES_MAX {
             return Some(format!(
                 "the sender was held up in {} streams of {}: it cannot keep to the times that this rate needs",
                 self.away,
                 rate.human()
             ));
-        }
-        if plan.packets < PACKETS_MAX {
-            return None;
         }
         let length = plan.length().human();
         Some(match self.batched >= self.blurred {

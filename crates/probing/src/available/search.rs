@@ -24,6 +24,8 @@ pub(super) struct Search {
     fastest: f64,
     /// Whether streams of one fleet said different things.
     varies: bool,
+    /// Share of the capacity by which a rate may have been too fast unseen.
+    unseen: f64,
     tried: Vec<(f64, Trend)>,
 }
 
@@ -34,6 +36,7 @@ impl Search {
             guess: guess.clamp(capacity * SLOWEST, fastest),
             fastest,
             varies: false,
+            unseen: 0.0,
             tried: Vec::new(),
         }
     }
@@ -52,6 +55,18 @@ impl Search {
     /// What comes out coarser by itself is not looked at more closely.
     pub fn on_variation(&mut self) {
         self.varies = true;
+    }
+
+    /// Delays scatter: growth of less than `unseen` seconds per second does not show.
+    pub fn on_blur(&mut self, unseen: f64) {
+        self.unseen = self.unseen.max(unseen);
+    }
+
+    /// The range, in bits per second; `None` where an end is missing. Its lower end is as far below the fastest rate
+    /// that was slow enough as scatter asks for.
+    pub fn range(&self) -> Option<(f64, f64)> {
+        let low = self.low()? - self.unseen * self.capacity;
+        Some((low.max(0.0), self.high()?))
     }
 
     fn resolution(&self, width: f64) -> f64 {

@@ -10,13 +10,17 @@ use crate::trend::{self, Trend};
 const PACKETS_MIN: u64 = 100;
 /// And at the most, unless stamps scatter: what a fleet costs grows with it.
 const PACKETS_USUAL: u64 = 200;
-/// Never more.
-pub(super) const PACKETS_MAX: u64 = 1600;
+/// Never more: a fleet of them is some 10 MB.
+const PACKETS_MAX: u64 = 800;
 /// A stream lasts at least so long where that takes no more than the usual packets: the growth of the queue is
 /// the share by which the stream is too fast of this time, and has to stand out against stamps.
 const LENGTH_MIN: f64 = 5e-3;
 /// No stream of the fewest packets is longer: at low rates smaller packets are sent instead.
 const LENGTH_MAX: f64 = 200e-3;
+/// Unless others' full packets would be too few in it for their load to average out; up to a bound that
+/// patience sets.
+const OTHERS_MIN: u64 = 200;
+const LENGTH_LIMIT: f64 = 2.0;
 /// No packet is smaller: below it, per-packet costs of hosts and routers count more than bits (pathload's, too).
 const PACKET_MIN: u64 = 200;
 /// Share of a stream that may be lost before it counts as too fast, and before the whole fleet does.
@@ -32,7 +36,9 @@ const SEEN_MIN: usize = 36;
 /// up to 500.
 const SLOPE_MIN: f64 = 1e-3;
 /// Scatter of a median, as a share of the stream's length, beyond which growth of a few per cent is not seen.
-const BLUR_MAX: f64 = 0.02;
+const BLUR_MAX: f64 = 0.01;
+/// And beyond which a close look would see the scatter.
+const BLUR_FINE: f64 = 0.001;
 
 /// How a stream is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,9 +49,12 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// A stream of `rate` with packets of at most `mtu`; `longer` times as many packets as usual.
-    pub fn new(rate: Rate, mtu: Bytes, longer: u64) -> Self {
-        let long = rate.as_f64() * LENGTH_MAX / 8.0 / PACKETS_MIN as f64;
+    /// A stream of `rate` over a path of `capacity`, with packets of at most `mtu`; `longer` times as many packets
+    /// as usual.
+    pub fn new(rate: Rate, capacity: Rate, mtu: Bytes, longer: u64) -> Self {
+        let others = capacity.time_to_send(mtu.times(OTHERS_MIN));
+        let length = others.as_secs_f64().clamp(LENGTH_MAX, LENGTH_LIMIT);
+        let long = rate.as_f64() * length / 8.0 / PACKETS_MIN as f64;
         let size = (long as u64).clamp(PACKET_MIN.min(mtu.get()), mtu.get());
         let packet = Bytes::new(size);
         let gap = rate.time_to_send(packet);
@@ -64,6 +73,11 @@ impl Plan {
 
     pub fn length(&self) -> Span {
         self.gap.times(self.packets)
+    }
+
+    /// Whether a stream of twice as many packets is within bounds.
+    pub fn may_be_longer(&self) -> bool {
+        self.packets * 2 <= PACKETS_MAX && self.length().as_secs_f64() * 2.0 <= LENGTH_LIMIT
     }
 }
 
@@ -90,10 +104,12 @@ pub(super) struct Delays {
     pub trend: Trend,
     /// Seconds of delay added per second.
     pub slope: f64,
+    /// Growth that scatter may have hidden, in the same unit.
+    pub unseen: f64,
     /// The rate at which the stream did leave, in bits per second.
     pub rate: f64,
-    /// Whether the receiver took packets in batches.
-    pub batched: bool,
+    /// Whether the receiver took packets in batches, or delays scatter: a close look would not see more.
+    pub coarse: bool,
 }
 
 /// What became of a stream sent as `plan`, over a path of `capacity`.
@@ -127,15 +143,17 @@ fn delays(kept: &[Seen], plan: &Plan, passages: &Passages, batched: bool) -> Sho
         _ if slope < SLOPE_MIN => Trend::NotIncreasing,
         other => other,
     };
-    if trend != Trend::Increasing && blur(&delays) > BLUR_MAX * plan.length().as_secs_f64() {
+    let blur = blur(&delays) / plan.length().as_secs_f64();
+    if trend != Trend::Increasing && blur > BLUR_MAX {
         return Showing::Blurred;
     }
     let bits = plan.packet.as_f64() * 8.0 * (passages.packets.len() - 1) as f64;
     Showing::Delays(Delays {
         trend,
         slope,
+        unseen: 2.0 * blur,
         rate: bits / sending(&passages.packets).max(1e-9),
-        batched,
+        coarse: batched || blur > BLUR_FINE,
     })
 }
 

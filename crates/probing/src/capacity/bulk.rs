@@ -21,6 +21,11 @@ const EXCESS_MAX: f64 = 0.02;
 const UNEVEN_MAX: f64 = 0.05;
 /// A sender that takes this share of the dispersion to send a bulk did the pulling apart itself.
 const SENDER_SHARE_MAX: f64 = 0.9;
+/// Gaps of fewer ticks of the clock are not compared.
+const TICKS_OF_GAP: f64 = 20.0;
+/// The longest gap of a bulk that came in batches, as a share of the dispersion: what the first and the last batch
+/// can be wrong by.
+const BATCH_MAX: f64 = 0.03;
 /// Gaps that are so small against the mean gap of their bulk were made by a receiver that takes batches.
 const BATCHED_GAP: f64 = 0.5;
 
@@ -44,6 +49,8 @@ pub(super) struct Finding {
     pub dispersion: f64,
     /// Sum of delays less sum of minima, as a share of the dispersion.
     pub excess: f64,
+    /// How often the receiver's clock ticks, in seconds; zero where that does not show.
+    pub tick: f64,
     /// Why it is not believed.
     pub doubt: Option<Doubt>,
     /// What each bulk would say by itself, where all of it arrived, in order.
@@ -92,6 +99,10 @@ impl Bulk {
         self.last().arrived - self.first().left
     }
 
+    fn gap(&self) -> f64 {
+        self.dispersion() / (self.packets.len() - 1) as f64
+    }
+
     fn gaps(&self) -> Vec<f64> {
         let gaps = self.packets.windows(2);
         gaps.map(|two| two[1].arrived - two[0].arrived).collect()
@@ -103,7 +114,7 @@ impl Bulk {
 
     /// Mean number of packets that arrived together.
     fn batch(&self) -> f64 {
-        let mean = self.dispersion() / (self.packets.len() - 1) as f64;
+        let mean = self.gap();
         let gaps = self.gaps();
         let together = gaps.iter().filter(|gap| **gap < mean * BATCHED_GAP).count();
         let batches = self.packets.len() - together;
@@ -131,11 +142,13 @@ pub(super) fn judge(passages: &Passages, size: usize, packet: Bytes) -> Option<F
         .iter()
         .min_by(|one, other| one.sum().total_cmp(&other.sum()))?;
     let excess = (best.sum() - minima) / best.dispersion();
+    let tick = tick(&bulks);
     Some(Finding {
         rate: best.rate(packet),
         dispersion: best.dispersion(),
         excess,
-        doubt: doubt_of(best, excess),
+        tick,
+        doubt: doubt_of(best, excess, tick),
         estimates: bulks
             .iter()
             .map(|bulk| Rate::from_f64(bulk.rate(packet)))
@@ -143,16 +156,45 @@ pub(super) fn judge(passages: &Passages, size: usize, packet: Bytes) -> Option<F
     })
 }
 
-fn doubt_of(best: &Bulk, excess: f64) -> Option<Doubt> {
+/// The step of the receiver's clock: the shortest time between arrivals, if all others are multiples of it.
+/// Bulks leave at times that have no common measure, so that this is not the path's doing.
+fn tick(bulks: &[Bulk]) -> f64 {
+    let mut arrivals: Vec<f64> = Vec::new();
+    for bulk in bulks {
+        arrivals.extend(bulk.packets.iter().map(|packet| packet.arrived));
+    }
+    arrivals.sort_by(f64::total_cmp);
+    let steps = || {
+        arrivals
+            .windows(2)
+            .map(|two| two[1] - two[0])
+            .filter(|step| *step > 1e-9)
+    };
+    let Some(shortest) = steps().reduce(f64::min) else {
+        return 0.0;
+    };
+    let first = arrivals[0];
+    let is_multiple = |arrival: &f64| {
+        let ticks = (arrival - first) / shortest;
+        (ticks - ticks.round()).abs() < 0.02
+    };
+    match arrivals.iter().all(is_multiple) {
+        true => shortest,
+        false => 0.0,
+    }
+}
+
+fn doubt_of(best: &Bulk, excess: f64, tick: f64) -> Option<Doubt> {
     let batch = best.batch();
+    let longest = best.gaps().into_iter().fold(0.0, f64::max);
     if best.sending > best.dispersion() * SENDER_SHARE_MAX {
         Some(Doubt::SenderTooSlow)
-    } else if batch > 1.0 && best.packets.len() as f64 / batch < 1.0 / UNEVEN_MAX {
+    } else if batch > 1.0 && longest > best.dispersion() * BATCH_MAX {
         // First and last batch may be anything from whole to one packet.
         Some(Doubt::Batched(batch))
     } else if excess > EXCESS_MAX {
         Some(Doubt::Disturbed(excess))
-    } else if batch == 1.0 && best.unevenness() > UNEVEN_MAX {
+    } else if batch == 1.0 && best.gap() > tick * TICKS_OF_GAP && best.unevenness() > UNEVEN_MAX {
         Some(Doubt::Disturbed(best.unevenness()))
     } else {
         None

@@ -1,6 +1,9 @@
 //! Links in a row with open-loop cross traffic, in virtual time: probes with exact stamps and a truth to
 //! compare with.
 
+#[allow(dead_code)]
+pub mod distorted;
+
 use link::{Element, Link, Packet};
 use observe::{
     Passage, Passages, PathMtu, ProbeSeries, Probes, ProbesError, Stamped, Trace, TracePlan, Train,
@@ -57,6 +60,8 @@ impl Hop {
             delay: Span::from_millis(5),
             queue: QueueSpec::DropTail(QueueLimit::Packets(2000)),
             loss: Loss::None,
+            load: None,
+            mtu: None,
         };
         let mean_size = sizes.iter().sum::<u64>() as f64 / sizes.len() as f64;
         let mean_gap = mean_size * 8e9 / (share * rate.as_f64());
