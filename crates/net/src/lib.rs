@@ -25,11 +25,12 @@ pub mod server;
 mod stream;
 mod tcp_info;
 mod telemetry;
+mod train;
 
 pub use address::{Address, AddressError, PORT_DEFAULT};
 pub use background::{Background, BackgroundError, BackgroundSpec};
 pub use client::{Client, ClientError, Runs};
 pub use options::{BufferLimit, OptionError};
 pub use path_probes::PathProbes;
-pub use server::{BindError, Server, ServerEvent, ServerLimits};
+pub use server::{BindError, ProbingLimits, Server, ServerEvent, ServerLimits};
 pub use wire::WINDOW_MAX;
