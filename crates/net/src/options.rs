@@ -214,8 +214,8 @@ fn set_pacing(socket: &SockRef<'_>, rate: Rate) -> io::Result<()> {
     set(&bytes_per_second)
 }
 
-#[expect(unsafe_code, reason = "no safe crate covers these two options")]
-fn set_option<T: Copy>(
+#[expect(unsafe_code, reason = "no safe crate covers these options")]
+pub(crate) fn set_option<T: Copy>(
     socket: &SockRef<'_>,
     level: libc::c_int,
     name: libc::c_int,

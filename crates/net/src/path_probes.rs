@@ -8,15 +8,16 @@ use observe::{
 };
 use units::Span;
 
-use crate::Address;
 use crate::client::{ClientError, connect};
 use crate::probe::{LatestTrip, ProbeSocket, is_answered, series};
 use crate::random;
+use crate::{Address, Tracer};
 
 /// Probes of the path to one server. Sockets are made by the calling thread or by threads that it starts.
 #[derive(Debug)]
 pub struct PathProbes {
     peer: SocketAddr,
+    tracer: Tracer,
 }
 
 impl PathProbes {
@@ -26,7 +27,8 @@ impl PathProbes {
     /// When nobody is there.
     pub fn connect(address: &Address) -> Result<Self, ProbesError> {
         let (_control, peer) = connect::control(address).map_err(TargetError::from)?;
-        Ok(PathProbes { peer })
+        let tracer = Tracer::to(peer, None);
+        Ok(PathProbes { peer, tracer })
     }
 
     /// The address that the name of the server has, with the port that it serves on.
@@ -68,12 +70,12 @@ impl Probes for PathProbes {
         std::thread::sleep(span.into());
     }
 
-    fn trace(&mut self, _plan: &TracePlan, _watch: &mut dyn Watch) -> Result<Trace, ProbesError> {
-        Err(unsupported("hops are not looked for yet"))
+    fn trace(&mut self, plan: &TracePlan, watch: &mut dyn Watch) -> Result<Trace, ProbesError> {
+        self.tracer.trace(plan, watch)
     }
 
-    fn path_mtu(&mut self, _watch: &mut dyn Watch) -> Result<PathMtu, ProbesError> {
-        Err(unsupported("the path MTU is not looked for yet"))
+    fn path_mtu(&mut self, watch: &mut dyn Watch) -> Result<PathMtu, ProbesError> {
+        self.tracer.path_mtu(watch)
     }
 }
 
