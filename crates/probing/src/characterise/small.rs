@@ -96,18 +96,28 @@ impl Examination {
             });
             self.found.traces.extend(trace);
         }
-        for way in &wanted.ways {
-            let name = named("loss and delay", *way);
-            let variation = self.part(path, &name, onlooker, |_, look| {
-                slow_train(probes, *way, look)
-            });
-            self.found.variations.extend(variation);
-        }
         if wanted.trains {
+            for way in &wanted.ways {
+                self.slow_train(path, probes, *way, onlooker);
+            }
             for way in &wanted.ways {
                 self.trains(path, probes, *way, onlooker);
             }
         }
+    }
+
+    fn slow_train(
+        &mut self,
+        path: &mut dyn Examined,
+        probes: &mut dyn Probes,
+        way: Way,
+        onlooker: &mut dyn Onlooker,
+    ) {
+        let name = named("loss and delay", way);
+        let variation = self.part(path, &name, onlooker, |_, look| {
+            slow_train(probes, way, look)
+        });
+        self.found.variations.extend(variation);
     }
 
     fn trains(
