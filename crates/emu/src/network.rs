@@ -46,6 +46,9 @@ impl Network {
     /// # Errors
     /// When the user lacks a right or the kernel lacks a part; see [`EmuError::hint`].
     pub fn up(path: &PathSpec, seed: u64) -> Result<Self, EmuError> {
+        if let Some(path::Extra { field, value }) = path.extra() {
+            return Err(EmuError::NotOneLink { field, value });
+        }
         let near = Namespace::create()?;
         let far = Namespace::create()?;
         let near_end = Arc::new(host(&near, NEAR_ADDRESS, path)?);

@@ -24,6 +24,7 @@ const PRESETS: &[(&str, &str)] = presets![
     "slac-cern",
     "slac-in2p3",
     "slac-twaren",
+    "three-links",
     "twaren-cesnet",
 ];
 

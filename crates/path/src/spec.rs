@@ -2,11 +2,15 @@
 
 mod class;
 mod cross;
+mod links;
+mod load;
 mod loss;
 mod queue;
 
 pub use class::{Class, UnknownClass};
 pub use cross::{Cross, CrossTraffic};
+pub use links::{Duplex, Extra, Way};
+pub use load::{Arrivals, Load, PacketShare, UnknownArrivals};
 pub use loss::Loss;
 pub use queue::{CoDelSpec, QueueLimit, QueueSpec, RedSpec};
 
@@ -19,10 +23,14 @@ use units::{Bytes, Rate, Span};
 pub struct PathSpec {
     /// Its name: the preset's, or the file's without its ending.
     pub name: String,
-    /// From sender to receiver.
+    /// From sender to receiver: the main link, which [`cross`](PathSpec::cross) shares.
     pub forward: LinkSpec,
     /// From receiver to sender.
     pub reverse: LinkSpec,
+    /// Links between the near host and the main one, in this order.
+    pub before: Vec<Duplex>,
+    /// Links between the main one and the far host, in this order.
+    pub beyond: Vec<Duplex>,
     /// The two end hosts.
     pub hosts: Hosts,
     /// Traffic that shares the forward link.
@@ -40,6 +48,10 @@ pub struct LinkSpec {
     pub queue: QueueSpec,
     /// Packets lost on the wire for reasons other than a full queue.
     pub loss: Loss,
+    /// Others' datagrams that share this link and do not give way.
+    pub load: Option<Load>,
+    /// Largest IP packet that fits; `None` for that of the hosts.
+    pub mtu: Option<u16>,
 }
 
 /// The end hosts of a path.
@@ -70,28 +82,31 @@ impl Default for Hosts {
 impl PathSpec {
     /// Round-trip time of the idle path, without the time that packets take to send.
     pub fn base_rtt(&self) -> Span {
-        self.forward.delay + self.reverse.delay
+        self.delay(Way::Forward) + self.delay(Way::Reverse)
     }
 
-    /// What fits into the pipe: the forward rate times the idle round-trip time.
+    /// What fits into the pipe: the lowest forward rate times the idle round-trip time.
     pub fn bandwidth_delay_product(&self) -> Bytes {
-        self.forward.rate.bytes_in(self.base_rtt())
+        self.narrowest(Way::Forward).rate.bytes_in(self.base_rtt())
     }
 }
 
 impl fmt::Display for PathSpec {
-    /// One line for people: `45Mbit/s, RTT 165ms, queue 128KiB, loss 0.002 %, cubic`.
+    /// One line for people: `45Mbit/s, RTT 165ms, queue 128KiB, loss 0.002 %, cubic`. Of several links rate, queue
+    /// and load are those of the narrowest.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}, RTT {}, queue {}",
-            self.forward.rate,
-            self.base_rtt(),
-            self.forward.queue
-        )?;
-        if self.forward.loss != Loss::None {
-            let percent = self.forward.loss.mean_rate() * 100.0;
+        let link = self.narrowest(Way::Forward);
+        write!(f, "{}", link.rate)?;
+        if self.hops() > 1 {
+            write!(f, " as the narrowest of {} links", self.hops())?;
+        }
+        write!(f, ", RTT {}, queue {}", self.base_rtt(), link.queue)?;
+        if self.has_loss(Way::Forward) {
+            let percent = self.loss_rate(Way::Forward) * 100.0;
             write!(f, ", loss {} %", significant(percent))?;
+        }
+        if let Some(load) = &link.load {
+            write!(f, ", load {}", load.rate)?;
         }
         write!(f, ", {}", self.hosts.congestion)
     }

@@ -28,6 +28,9 @@ pub(super) struct Inputs {
 impl Inputs {
     pub fn of(question: &Question) -> Result<Self, PredictError> {
         let path = &question.path;
+        if let Some(path::Extra { field, value }) = path.extra() {
+            return Err(PredictError::NotOneLink { field, value });
+        }
         let congestion = question
             .congestion
             .as_ref()

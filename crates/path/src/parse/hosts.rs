@@ -8,7 +8,7 @@ use crate::section::Section;
 use crate::spec::Hosts;
 
 /// RFC 791: every host takes packets of 576 bytes; an IPv4 packet ends at 65,535.
-const MTU: RangeInclusive<i64> = 576..=65_535;
+pub(super) const MTU: RangeInclusive<i64> = 576..=65_535;
 
 pub(super) fn hosts(section: &Section) -> Result<Hosts, PathError> {
     section.only(&["mtu", "congestion", "send_buffer_max", "receive_buffer_max"])?;
