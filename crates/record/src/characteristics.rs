@@ -12,7 +12,8 @@ mod trains;
 pub use buffers::{BufferAdvice, Buffers};
 pub use hops::{Hop, HopAnswer, Queueing, Trace, TraceProtocol};
 pub use trains::{
-    AvailableBandwidth, Capacity, CapacityMethod, Chirps, Packet, Stamped, Variation, Way,
+    AvailableBandwidth, Capacity, CapacityMethod, Chirps, Fleet, Packet, Stamped, Trend, Variation,
+    Way,
 };
 
 /// The body of a `trunkline/path` document.

@@ -51,6 +51,14 @@ pub fn arrow(way: Way) -> &'static str {
     }
 }
 
+/// A direction at the beginning of a line.
+pub fn title(way: Way) -> &'static str {
+    match way {
+        Way::Forward => "Forward",
+        Way::Reverse => "Reverse",
+    }
+}
+
 fn round_trip(body: &Characteristics) -> Option<String> {
     let seen = body.round_trips.as_ref()?;
     let series = &seen.series;

@@ -2,15 +2,11 @@
 
 use record::responsiveness::{Confidence, Growth, ResponsivenessWay, Trimmed};
 
-use crate::figure;
-use crate::words;
+use crate::{characteristic, figure, words};
 
 /// Which way, for the beginning of a line.
 pub fn title(way: &ResponsivenessWay) -> String {
-    let way_name = match way.way {
-        record::characteristics::Way::Forward => "Forward",
-        record::characteristics::Way::Reverse => "Reverse",
-    };
+    let way_name = characteristic::title(way.way);
     let confidence = way.confidence.name();
     match way.round_trips_per_minute {
         Some(rpm) => format!(

@@ -107,6 +107,48 @@ pub struct AvailableBandwidth {
     pub sent_bytes: u64,
     /// Trains sent.
     pub trains: u32,
+    /// What was tried, in order.
+    pub fleets: Vec<Fleet>,
+}
+
+/// What streams of one rate did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fleet {
+    /// The rate at which they left.
+    pub bits_per_second: u64,
+    /// How many were judged.
+    pub streams: u32,
+    /// How many of them found a growing queue.
+    pub increasing: u32,
+    /// What they decided.
+    pub trend: Trend,
+}
+
+/// Whether delays grew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trend {
+    /// They did: the rate is more than what is left.
+    Increasing,
+    /// They did not.
+    NotIncreasing,
+    /// Now and then.
+    Grey,
+}
+
+impl From<&::probing::available::Fleet> for Fleet {
+    fn from(fleet: &::probing::available::Fleet) -> Self {
+        Fleet {
+            bits_per_second: fleet.rate.bits_per_second(),
+            streams: fleet.streams,
+            increasing: fleet.increasing,
+            trend: match fleet.trend {
+                ::probing::trend::Trend::Increasing => Trend::Increasing,
+                ::probing::trend::Trend::NotIncreasing => Trend::NotIncreasing,
+                ::probing::trend::Trend::Grey => Trend::Grey,
+            },
+        }
+    }
 }
 
 /// The mean of a few chirps.
@@ -195,6 +237,7 @@ impl From<&::probing::Available> for AvailableBandwidth {
             chirps: available.chirps.map(chirps),
             sent_bytes: available.cost.bytes.get(),
             trains: available.cost.trains,
+            fleets: available.fleets.iter().map(Fleet::from).collect(),
         }
     }
 }
