@@ -8,7 +8,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use record::AnyDocument;
-use record::synthetic::{Case, campaign, demo, measure, simulate, transfer, tune};
+use record::synthetic::{
+    Case, campaign, characteristics, demo, measure, responsiveness, simulate, transfer, tune,
+};
 use report::Paint;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -25,6 +27,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("simulate-many", AnyDocument::from(simulate(100))),
         ("transfer", AnyDocument::from(transfer(true))),
         ("campaign", AnyDocument::from(campaign())),
+        ("path", AnyDocument::from(characteristics())),
+        ("responsiveness", AnyDocument::from(responsiveness())),
     ];
     for (name, document) in documents {
         fs::write(
