@@ -1,5 +1,6 @@
 //! What can be written after `trunkline`. Flags mean what iperf3's users expect.
 
+mod examine;
 mod history;
 mod predict;
 mod simulate;
@@ -17,6 +18,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand};
 use observe::{StreamCount, Window};
 use units::{Bytes, Rate, Span};
 
+pub(crate) use examine::{PathOf, Responsiveness};
 pub(crate) use history::{History, Keep};
 pub(crate) use predict::Predict;
 pub(crate) use simulate::{Compat, DURATION_MAX, Simulate};
@@ -41,6 +43,8 @@ pub(crate) enum Command {
     Serve(Serve),
     Tune(Tune),
     Measure(Measure),
+    Path(PathOf),
+    Responsiveness(Responsiveness),
     Emulate(Emulate),
     Simulate(Box<Simulate>),
     Predict(Predict),

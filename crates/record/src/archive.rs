@@ -17,6 +17,7 @@
 pub mod compare;
 mod error;
 pub mod essence;
+mod examined;
 mod listing;
 mod memory;
 mod packed;

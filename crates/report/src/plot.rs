@@ -11,6 +11,7 @@ pub mod canvas;
 pub mod compare;
 pub mod legend;
 pub mod lines;
+pub mod loaded;
 pub mod palette;
 pub mod predicted;
 pub mod rates;

@@ -1,13 +1,13 @@
 //! Streams, and the hops beside them.
 
 use observe::{
-    Amount, Direction, Observation, Probes, ProbesError, SamplePlan, Setting, StreamCount, Then,
-    Trace, TracePlan, Way, Window,
+    Amount, Direction, Observation, ProbesError, SamplePlan, Setting, StreamCount, Then, Trace,
+    TracePlan, Way, Window,
 };
 use units::{Bytes, Span};
 
 use super::small::{PATIENCE, ROUNDS, name_of};
-use super::{Examination, Examined, Load, Part, Wanted, named};
+use super::{Examination, Examined, Load, Part, Wanted, Work, named};
 use crate::{LeftOut, Onlooker};
 
 /// Streams that fill most paths; the same number as the measurements of 2000-2001 between SLAC and CERN.
@@ -66,9 +66,9 @@ impl Examination {
         };
         let mut traced = None;
         let several = self.part(path, &name, onlooker, |path, look| {
-            several_streams(path, way, duration, look, &mut |probes| {
+            several_streams(path, way, duration, look, &mut |probes, watch| {
                 probes.pause(FILLING);
-                traced = Some(probes.trace(&plan, &mut ()));
+                traced = Some(probes.trace(&plan, watch));
             })
         });
         let trace = match (traced, &several) {
@@ -120,7 +120,7 @@ fn several_streams(
     way: Way,
     duration: Span,
     onlooker: &mut dyn Onlooker,
-    work: &mut (dyn FnMut(&mut dyn Probes) + Send),
+    work: &mut Work<'_>,
 ) -> Part<Observation> {
     let plan = plan(duration, Span::ZERO, Then::Stop);
     let seen = path.beside(&setting(way, SEVERAL), &plan, onlooker, work);

@@ -219,13 +219,14 @@ impl Examined for Made {
         setting: &Setting,
         plan: &SamplePlan,
         watch: &mut dyn Watch,
-        work: &mut (dyn FnMut(&mut dyn Probes) + Send),
+        work: &mut Work<'_>,
     ) -> Result<Observation, TargetError> {
         if self.is_traced_beside {
-            work(&mut MadeProbes {
+            let mut probes = MadeProbes {
                 is_loaded: true,
                 answers_traces: true,
-            });
+            };
+            work(&mut probes, &mut ());
         }
         self.observe(setting, plan, watch)
     }
