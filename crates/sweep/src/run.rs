@@ -17,6 +17,10 @@ pub const RETRIES: [Span; 3] = [Span::from_secs(1), Span::from_secs(4), Span::fr
 /// well over a minute, and the hours to come would show nothing.
 pub const FAILED_IN_A_ROW: usize = 5;
 
+/// The same before the first that was measured: a name may be wrong, or no server be there, and two settings
+/// are enough to tell that from one that cannot be had.
+pub const FAILED_AT_FIRST: usize = 2;
+
 /// What passes before a finished visit is kept again that could not be: time to make room on a disk.
 pub const KEEP_RETRIES: [Span; 6] = [
     Span::from_secs(1),
@@ -116,7 +120,7 @@ pub enum SweepError {
     #[error(transparent)]
     Request(TargetError),
     /// Too many visits in a row failed.
-    #[error("{visits} visits in a row failed, the last because {}", reason(last))]
+    #[error("{}: {}", failed(*visits), reason(last))]
     Failing {
         /// How many.
         visits: usize,
@@ -160,6 +164,7 @@ fn visit_all(
 ) -> Result<(), SweepError> {
     let visits = plan.remaining(ledger);
     let mut failed_in_a_row = 0;
+    let mut last_failure = None;
     for (made, visit) in visits.iter().enumerate() {
         if watch.is_cancelled() {
             return Err(SweepError::Cancelled);
@@ -182,16 +187,36 @@ fn visit_all(
         watch.on_visit_done(visit, &finished, left);
         failed_in_a_row = match failure {
             None => 0,
-            Some(last) if failed_in_a_row + 1 == FAILED_IN_A_ROW => {
-                return Err(SweepError::Failing {
-                    visits: FAILED_IN_A_ROW,
-                    last,
-                });
-            }
             Some(_) => failed_in_a_row + 1,
         };
+        last_failure = failure;
+        if failed_in_a_row >= failures_borne(ledger) {
+            break;
+        }
     }
-    Ok(())
+    let hopeless = failed_in_a_row >= failures_borne(ledger) || ledger.measured() == 0;
+    match last_failure.filter(|_| hopeless) {
+        Some(last) => Err(SweepError::Failing {
+            visits: failed_in_a_row,
+            last,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// How many visits in a row may fail.
+fn failures_borne(ledger: &Ledger) -> usize {
+    match ledger.measured() {
+        0 => FAILED_AT_FIRST,
+        _ => FAILED_IN_A_ROW,
+    }
+}
+
+fn failed(visits: usize) -> String {
+    match visits {
+        1 => "the only visit failed".to_owned(),
+        visits => format!("{visits} visits in a row failed, the last like this"),
+    }
 }
 
 /// What came of a visit: an observation, or why it failed after all retries; and how long the last try took.

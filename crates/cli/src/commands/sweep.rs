@@ -10,6 +10,7 @@ use lab::TargetName;
 use observe::TargetInfo;
 use record::archive::{Filter, KeptSweep, SweepEntry};
 use record::{Archive, Target};
+use report::words;
 use sweep::{Ledger, SweepError, SweepPlan};
 
 use crate::archive::default_place;
@@ -190,10 +191,10 @@ fn cut_short(
     journey: &Journey,
     error: &SweepError,
 ) -> Failure {
-    if journey.ledger.measured() > 0 {
-        if let Err(failure) = show(arguments, archive, journey.id) {
-            failure.tell();
-        }
+    if journey.ledger.measured() > 0
+        && let Err(failure) = show(arguments, archive, journey.id)
+    {
+        failure.tell();
     }
     Failure::sweep_ended(
         error,
@@ -205,8 +206,8 @@ fn cut_short(
 
 fn announce(journey: &Journey) {
     let left = journey.plan.remaining(&journey.ledger).len();
-    let settings = journey.plan.settings.len();
-    let cycles = journey.plan.cycles;
+    let settings = words::count(journey.plan.settings.len() as u64, "setting");
+    let cycles = words::count(journey.plan.cycles.into(), "cycle");
     let visits = journey.plan.visits();
     let time = match journey.name {
         // As long as this machine needs to calculate it.
@@ -218,8 +219,9 @@ fn announce(journey: &Journey) {
     };
     match journey.ledger.measured() {
         0 => tell!(
-            "sweep {}: {settings} settings in {cycles} cycles, {visits} visits{time}",
-            journey.id
+            "sweep {}: {settings} in {cycles}, {}{time}",
+            journey.id,
+            words::count(visits, "visit")
         ),
         measured => tell!(
             "sweep {}: {measured} of {visits} visits are there, {left} are left{time}",
