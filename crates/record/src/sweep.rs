@@ -7,7 +7,7 @@ pub use convert::PlanError;
 use serde::{Deserialize, Serialize};
 
 use crate::measure::Interval;
-use crate::{Limit, Setting, Target};
+use crate::{Limit, Setting, SweepAnalysis, Target};
 
 /// The body of a `trunkline/sweep` document. The readings of each cell lie in a measurement of its own,
 /// which the archive keeps under [`SweepCell::run`].
@@ -22,6 +22,9 @@ pub struct Sweep {
     pub cut_because: Option<String>,
     /// Every visit so far, in the order of the plan. One that failed and was made again later keeps its place.
     pub cells: Vec<SweepCell>,
+    /// What the visits showed when the document was written; absent of one that nobody analysed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub analysis: Option<SweepAnalysis>,
 }
 
 /// What a sweep was asked for.
@@ -92,6 +95,9 @@ pub struct CellFigures {
     /// Share of the moments with losses in which at least half of the streams lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub losses_together_ratio: Option<f64>,
+    /// The same share if streams lost independently of each other, as often as they did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub losses_together_by_chance_ratio: Option<f64>,
     /// Each stream.
     pub streams: Vec<StreamFigures>,
 }

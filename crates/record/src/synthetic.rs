@@ -6,6 +6,7 @@
 mod prediction;
 mod run;
 mod simulation;
+mod sweep;
 
 use observe::{Limit, StreamCount, TargetInfo, TargetKind, Verdict, Window};
 use tune::{Purpose, SysctlLine, Tuning};
@@ -18,6 +19,7 @@ use run::Made;
 #[cfg(test)]
 pub(crate) use simulation::results;
 pub use simulation::{campaign, scenario, simulate, transfer};
+pub use sweep::{SweepCase, sweep};
 
 fn target() -> TargetInfo {
     TargetInfo {

@@ -2,7 +2,7 @@
 
 use observe::{Limit, Observation, ProbeSeries, Summary};
 
-use crate::{CellFigures, RoundTripFigures, StreamFigures};
+use crate::{CellFigures, RoundTripFigures, StreamFigures, sharing};
 
 impl CellFigures {
     /// What `seen` comes down to.
@@ -12,6 +12,7 @@ impl CellFigures {
         let summary = seen.summary();
         let goodput = summary.goodput();
         let interval = goodput.interval;
+        let together = sharing::losses(seen);
         let ways = summary.directions.iter();
         let again = ways.filter_map(|way| way.tcp.retransmitted_share);
         CellFigures {
@@ -26,7 +27,8 @@ impl CellFigures {
             cpu_kernel: summary.cpu_near.map(|(_, kernel)| kernel),
             limit,
             streams: streams(seen, &summary),
-            losses_together: None,
+            losses_together: together.map(|losses| losses.share),
+            losses_together_by_chance: together.map(|losses| losses.by_chance),
         }
     }
 }

@@ -267,8 +267,9 @@ fn assembled(head: &stored::Head, visits: Vec<stored::Row>) -> Option<Document<S
         cut_because,
         cells: cells.collect::<Option<_>>()?,
         plan,
+        analysis: None,
     };
-    Some(Document::new(origin, body))
+    Some(Document::new(origin, body.analysed()))
 }
 
 #[cfg(test)]

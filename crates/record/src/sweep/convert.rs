@@ -79,6 +79,7 @@ impl From<&::sweep::CellFigures> for CellFigures {
             cpu_kernel_ratio: figures.cpu_kernel,
             limit: figures.limit.map(Limit::from),
             losses_together_ratio: figures.losses_together,
+            losses_together_by_chance_ratio: figures.losses_together_by_chance,
             streams: figures.streams.iter().map(StreamFigures::from).collect(),
         }
     }

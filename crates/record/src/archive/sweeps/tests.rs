@@ -46,6 +46,7 @@ fn figures(number: u32) -> CellFigures {
         cpu_kernel_ratio: None,
         limit: None,
         losses_together_ratio: None,
+        losses_together_by_chance_ratio: None,
         streams: vec![StreamFigures {
             number: 1,
             goodput_bits_per_second: Some(7),
