@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 
 use observe::{
     Counted, Delivery, Observation, Peer, Progress, RoundTrips, SamplePlan, Setting, Stream,
-    StreamCount, StreamDirection, TargetInfo, TargetKind, Window,
+    StreamCount, StreamDirection, TargetInfo, TargetKind, Watch, Window,
 };
 use units::{Bytes, Time};
 
