@@ -1,5 +1,7 @@
 //! How failures are told: the error, what caused it, the next step, and the exit code.
 
+mod sweep;
+
 use std::error::Error;
 use std::io;
 use std::path::Path;
@@ -17,7 +19,6 @@ use record::iperf3::Iperf3Error;
 use record::{ArchiveError, LoadError, PointsError, SaveError};
 use report::PlotError;
 use sim::ScenarioError;
-use sweep::{GridError, SweepError};
 use tune::TuneError;
 
 use crate::output::tell;
@@ -75,44 +76,6 @@ impl Failure {
         failure
             .causes
             .insert(0, "the search ended early".to_owned());
-        failure
-    }
-
-    /// An archive without which no sweep begins.
-    pub(crate) fn no_sweep(error: &ArchiveError) -> Self {
-        let mut failure = Failure::from_archive(error);
-        if let ArchiveError::Folder { .. } | ArchiveError::Database { .. } = error {
-            failure.hint = Some(
-                "a sweep keeps each visit as it is finished: name a file that you may write to and that has room \
-                 with `--history FILE`"
-                    .to_owned(),
-            );
-        }
-        failure
-    }
-
-    /// A sweep ended before its last visit; what it finished is kept and was shown.
-    pub(crate) fn sweep_ended(error: &SweepError, id: i64, measured: usize, visits: u64) -> Self {
-        let exit = match error {
-            SweepError::Cancelled => Exit::Stopped,
-            SweepError::Request(_) => Exit::WrongRequest,
-            SweepError::Failing { .. } | SweepError::NotKept { .. } => Exit::Failed,
-        };
-        let further = match error {
-            SweepError::Request(error) | SweepError::Failing { last: error, .. } => &error.hint,
-            SweepError::NotKept { source, .. } => &source.hint,
-            SweepError::Cancelled => &None,
-        };
-        let go_on = format!("`trunkline sweep --resume {id}` goes on with the rest");
-        let mut failure = Failure::new(exit, error, None);
-        failure.causes.insert(
-            0,
-            format!("sweep {id} ended early; {measured} of {visits} visits are kept"),
-        );
-        failure.hint = Some(match further {
-            Some(further) => format!("{further}; then {go_on}"),
-            None => go_on,
-        });
         failure
     }
 
@@ -309,16 +272,6 @@ impl From<PredictError> for Failure {
 impl From<SaveError> for Failure {
     fn from(error: SaveError) -> Self {
         Failure::new(Exit::Failed, &error, Some(error.hint().to_owned()))
-    }
-}
-
-impl From<GridError> for Failure {
-    fn from(error: GridError) -> Self {
-        let hint = match error {
-            GridError::NothingLeft { .. } => "ask for other products or numbers of streams",
-            GridError::TooMany { .. } => "ask for fewer settings or cycles",
-        };
-        Failure::new(Exit::WrongRequest, &error, Some(hint.to_owned()))
     }
 }
 

@@ -36,6 +36,19 @@ pub fn sentence(text: &str) -> String {
     format!("{}{}{stop}", first.to_uppercase(), rest.as_str())
 }
 
+/// So many of something: `1 visit`, `30 visits`.
+///
+/// ```
+/// assert_eq!(report::words::count(1, "visit"), "1 visit");
+/// assert_eq!(report::words::count(30, "visit"), "30 visits");
+/// ```
+pub fn count(number: u64, name: &str) -> String {
+    match number {
+        1 => format!("1 {name}"),
+        many => format!("{many} {name}s"),
+    }
+}
+
 /// A setting in a few words: `8 streams with automatic windows`.
 pub fn setting(setting: &Setting) -> String {
     point(setting.streams, setting.window)

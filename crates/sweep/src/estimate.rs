@@ -36,6 +36,11 @@ impl Ledger {
         matches!(self.done.get(&key), Some(Done::Measured(_)))
     }
 
+    /// How many visits were made, whatever came of them.
+    pub fn made(&self) -> usize {
+        self.done.len()
+    }
+
     /// How many visits were measured.
     pub fn measured(&self) -> usize {
         self.times().len()
@@ -43,7 +48,7 @@ impl Ledger {
 
     /// How many failed.
     pub fn failed(&self) -> usize {
-        self.done.len() - self.measured()
+        self.made() - self.measured()
     }
 
     /// Whether this setting was ever measured.

@@ -1,13 +1,15 @@
 //! Makes the visits of a sweep, one after another, and keeps each as it is finished.
 
+mod company;
+
 use std::error::Error;
 
-use observe::{Context, Fault, Observation, Target, TargetError, Watch, diagnose};
-use observe::{Limit, Summary, Verdict};
+use observe::{Context, Fault, Observation, Target, TargetError, diagnose};
 use thiserror::Error as ThisError;
 use units::Span;
 
 use crate::{CellFigures, Done, Ledger, SweepPlan, Visit};
+pub use company::{Finished, KeepError, Keeper, Measured, SweepWatch};
 
 /// What passes before a visit that failed is tried again: a server that is restarted is mostly back after ten
 /// seconds, and all waits together come to twenty.
@@ -16,6 +18,10 @@ pub const RETRIES: [Span; 3] = [Span::from_secs(1), Span::from_secs(4), Span::fr
 /// Visits in a row that failed, each after all its retries, before a sweep ends: by then nobody was there for
 /// well over a minute, and the hours to come would show nothing.
 pub const FAILED_IN_A_ROW: usize = 5;
+
+/// The same before the first that was measured: a name may be wrong, or no server be there, and two settings
+/// are enough to tell that from one that cannot be had.
+pub const FAILED_AT_FIRST: usize = 2;
 
 /// What passes before a finished visit is kept again that could not be: time to make room on a disk.
 pub const KEEP_RETRIES: [Span; 6] = [
@@ -27,85 +33,6 @@ pub const KEEP_RETRIES: [Span; 6] = [
     Span::from_secs(30),
 ];
 
-/// A finished visit that was measured: everything there is of it.
-#[derive(Debug)]
-pub struct Measured {
-    /// What was seen.
-    pub seen: Observation,
-    /// Its figures.
-    pub summary: Summary,
-    /// What limited it.
-    pub verdict: Verdict,
-    /// What it comes down to.
-    pub figures: CellFigures,
-}
-
-/// What is to be kept of a visit.
-#[derive(Debug)]
-pub enum Finished {
-    /// It was measured.
-    Measured(Box<Measured>),
-    /// It could not be, for this reason: a sentence without a full stop.
-    Failed(String),
-}
-
-/// Why a finished visit could not be kept.
-#[derive(Debug, ThisError)]
-#[error("{what}")]
-pub struct KeepError {
-    /// What went wrong.
-    pub what: String,
-    /// The next step.
-    pub hint: Option<String>,
-    /// Whether it may go better later: a full disk, another process that writes.
-    pub may_pass: bool,
-}
-
-/// Somebody who keeps visits as they are finished.
-pub trait Keeper {
-    /// A visit begins.
-    fn begin(&mut self, visit: &Visit) {
-        let _ = visit;
-    }
-
-    /// Keeps a finished visit for good.
-    ///
-    /// * `took`: how long the attempt took that succeeded, or the last one.
-    ///
-    /// # Errors
-    /// When it is not kept.
-    fn keep(&mut self, visit: &Visit, finished: &Finished, took: Span) -> Result<(), KeepError>;
-}
-
-/// Somebody who looks on, has a clock and can wait.
-pub trait SweepWatch: Watch {
-    /// The monotonic clock: time since whatever moment.
-    fn now(&self) -> Span;
-
-    /// Waits; shorter where [`Watch::is_cancelled`] becomes true meanwhile.
-    fn pause(&mut self, wait: Span);
-
-    /// A visit begins; `left` is the time that it and all others will take.
-    fn on_visit_started(&mut self, visit: &Visit, left: Span) {
-        let _ = (visit, left);
-    }
-
-    /// A visit failed and is tried again after `wait`.
-    fn on_retry(&mut self, visit: &Visit, error: &TargetError, wait: Span) {
-        let _ = (visit, error, wait);
-    }
-
-    /// A finished visit could not be kept and will be tried again after `wait`.
-    fn on_not_kept(&mut self, visit: &Visit, error: &KeepError, wait: Span) {
-        let _ = (visit, error, wait);
-    }
-
-    /// A visit is done and kept; `left` is the time that the others will take.
-    fn on_visit_done(&mut self, visit: &Visit, finished: &Finished, left: Span) {
-        let _ = (visit, finished, left);
-    }
-}
-
 /// Why a sweep ended before its last visit. Everything that was finished is kept.
 #[derive(Debug, ThisError)]
 pub enum SweepError {
@@ -116,7 +43,7 @@ pub enum SweepError {
     #[error(transparent)]
     Request(TargetError),
     /// Too many visits in a row failed.
-    #[error("{visits} visits in a row failed, the last because {}", reason(last))]
+    #[error("{}: {}", failed(*visits), reason(last))]
     Failing {
         /// How many.
         visits: usize,
@@ -160,6 +87,7 @@ fn visit_all(
 ) -> Result<(), SweepError> {
     let visits = plan.remaining(ledger);
     let mut failed_in_a_row = 0;
+    let mut last_failure = None;
     for (made, visit) in visits.iter().enumerate() {
         if watch.is_cancelled() {
             return Err(SweepError::Cancelled);
@@ -182,16 +110,36 @@ fn visit_all(
         watch.on_visit_done(visit, &finished, left);
         failed_in_a_row = match failure {
             None => 0,
-            Some(last) if failed_in_a_row + 1 == FAILED_IN_A_ROW => {
-                return Err(SweepError::Failing {
-                    visits: FAILED_IN_A_ROW,
-                    last,
-                });
-            }
             Some(_) => failed_in_a_row + 1,
         };
+        last_failure = failure;
+        if failed_in_a_row >= failures_borne(ledger) {
+            break;
+        }
     }
-    Ok(())
+    let hopeless = failed_in_a_row >= failures_borne(ledger) || ledger.measured() == 0;
+    match last_failure.filter(|_| hopeless) {
+        Some(last) => Err(SweepError::Failing {
+            visits: failed_in_a_row,
+            last,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// How many visits in a row may fail.
+fn failures_borne(ledger: &Ledger) -> usize {
+    match ledger.measured() {
+        0 => FAILED_AT_FIRST,
+        _ => FAILED_IN_A_ROW,
+    }
+}
+
+fn failed(visits: usize) -> String {
+    match visits {
+        1 => "the only visit failed".to_owned(),
+        visits => format!("{visits} visits in a row failed, the last like this"),
+    }
 }
 
 /// What came of a visit: an observation, or why it failed after all retries; and how long the last try took.
@@ -241,8 +189,7 @@ fn patiently(
 fn judged(seen: Observation) -> Measured {
     let summary = seen.summary();
     let verdict = diagnose(&summary, &Context::default());
-    let limit: Limit = verdict.limit;
-    let figures = CellFigures::of(&seen, Some(limit));
+    let figures = CellFigures::of(&seen, Some(verdict.limit));
     Measured {
         seen,
         summary,

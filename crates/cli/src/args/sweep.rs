@@ -42,7 +42,7 @@ pub(crate) struct Sweep {
     pub product: Option<List<Bytes>>,
 
     /// How often every setting is visited; five give a median with quartiles
-    #[arg(long, value_name = "COUNT", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with = "resume")]
+    #[arg(long, value_name = "COUNT", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000), conflicts_with = "resume")]
     pub cycles: u32,
 
     /// How long the streams of each visit send: `10`, `20s`, `2min`; ten seconds outlast slow start on most paths

@@ -10,6 +10,7 @@ use lab::TargetName;
 use observe::TargetInfo;
 use record::archive::{Filter, KeptSweep, SweepEntry};
 use record::{Archive, Target};
+use report::words;
 use sweep::{Ledger, SweepError, SweepPlan};
 
 use crate::archive::default_place;
@@ -53,6 +54,13 @@ fn place(arguments: &Sweep) -> Result<PathBuf, Failure> {
     })
 }
 
+/// What a command needs besides a number to find the same archive.
+fn elsewhere(arguments: &Sweep) -> String {
+    let file = arguments.history.as_ref();
+    file.map(|file| format!(" --history {}", file.display()))
+        .unwrap_or_default()
+}
+
 fn begin(arguments: &Sweep, place: &Path) -> Result<ExitCode, Failure> {
     let asked = arguments.target.as_deref().unwrap_or_default();
     let name = TargetName::parse(asked, arguments.port)?;
@@ -62,7 +70,7 @@ fn begin(arguments: &Sweep, place: &Path) -> Result<ExitCode, Failure> {
     let stop = Stop::listen()?;
     let mut target = lab::open(&name, plan.seed)?;
     let known = described(&target.describe(), &name);
-    hint_at_unfinished(&archive, &known, &plan);
+    hint_at_unfinished(&archive, &known, &plan, &elsewhere(arguments));
     let origin = output::origin(plan.seed);
     let id = archive
         .begin_sweep(&origin, &plan::words(asked, &name), &known, &plan)
@@ -114,7 +122,7 @@ fn described(info: &TargetInfo, name: &TargetName) -> Target {
 }
 
 /// Somebody who types the same command again mostly wants to go on.
-fn hint_at_unfinished(archive: &Archive, target: &Target, plan: &SweepPlan) {
+fn hint_at_unfinished(archive: &Archive, target: &Target, plan: &SweepPlan, elsewhere: &str) {
     let filter = Filter {
         target: Some(target.name.clone()),
         ..Filter::default()
@@ -127,18 +135,19 @@ fn hint_at_unfinished(archive: &Archive, target: &Target, plan: &SweepPlan) {
     };
     if let Some(one) = unfinished.into_iter().find(same) {
         tell!(
-            "hint: sweep {} is the same and stands at {} of {} visits: `trunkline sweep --resume {}` goes on with it",
-            one.id,
+            "hint: sweep {id} is the same and stands at {} of {} visits: `trunkline sweep --resume {id}{elsewhere}` goes on with it",
             one.measured,
             one.visits(),
-            one.id
+            id = one.id,
         );
     }
 }
 
 fn newest_unfinished(archive: &Archive, place: &Path) -> Result<KeptSweep, Failure> {
     let sweeps = archive.sweeps(&Filter::default())?;
-    let newest = sweeps.iter().rev().find(|one| one.is_unfinished());
+    // By number, not by date: clocks are set back.
+    let unfinished = sweeps.iter().filter(|one| one.is_unfinished());
+    let newest = unfinished.max_by_key(|one| one.id);
     let newest = newest.ok_or_else(|| {
         Failure::wrong_request(
             &format!("no sweep in {} is unfinished", place.display()),
@@ -169,6 +178,10 @@ fn go(
     );
     drop(progress);
     let mut archive = keeper.into_archive();
+    if let (Err(SweepError::Request(error)), 0) = (&ended, journey.ledger.made()) {
+        archive.discard_empty_sweep(journey.id)?;
+        return Err(Failure::from(error));
+    }
     if let Err(error) = &ended {
         // Where nothing can be written, the rows say what there is.
         let _ = archive.mark_sweep(journey.id, Some(&error.to_string()));
@@ -190,14 +203,14 @@ fn cut_short(
     journey: &Journey,
     error: &SweepError,
 ) -> Failure {
-    if journey.ledger.measured() > 0 {
-        if let Err(failure) = show(arguments, archive, journey.id) {
-            failure.tell();
-        }
+    if journey.ledger.measured() > 0
+        && let Err(failure) = show(arguments, archive, journey.id)
+    {
+        failure.tell();
     }
     Failure::sweep_ended(
         error,
-        journey.id,
+        &format!("{}{}", journey.id, elsewhere(arguments)),
         journey.ledger.measured(),
         journey.plan.visits(),
     )
@@ -205,8 +218,8 @@ fn cut_short(
 
 fn announce(journey: &Journey) {
     let left = journey.plan.remaining(&journey.ledger).len();
-    let settings = journey.plan.settings.len();
-    let cycles = journey.plan.cycles;
+    let settings = words::count(journey.plan.settings.len() as u64, "setting");
+    let cycles = words::count(journey.plan.cycles.into(), "cycle");
     let visits = journey.plan.visits();
     let time = match journey.name {
         // As long as this machine needs to calculate it.
@@ -218,8 +231,9 @@ fn announce(journey: &Journey) {
     };
     match journey.ledger.measured() {
         0 => tell!(
-            "sweep {}: {settings} settings in {cycles} cycles, {visits} visits{time}",
-            journey.id
+            "sweep {}: {settings} in {cycles}, {}{time}",
+            journey.id,
+            words::count(visits, "visit")
         ),
         measured => tell!(
             "sweep {}: {measured} of {visits} visits are there, {left} are left{time}",
@@ -246,6 +260,7 @@ fn warn_of_failures(journey: &Journey) {
 fn show(arguments: &Sweep, archive: &Archive, id: i64) -> Result<(), Failure> {
     let document = archive.load(id)?;
     output::deliver_any(&document, &arguments.output, &crate::args::Keep::NOTHING)?;
-    tell!("kept as sweep {id}: `trunkline history {id}` shows it again");
+    let elsewhere = elsewhere(arguments);
+    tell!("kept as sweep {id}: `trunkline history {id}{elsewhere}` shows it again");
     Ok(())
 }

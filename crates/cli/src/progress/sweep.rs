@@ -18,7 +18,6 @@ const TICK: Duration = Duration::from_millis(100);
 pub(crate) struct SweepProgress {
     line: Progress,
     visits: u64,
-    cycles: u32,
     begun: Instant,
     /// Goodput of the last visit that was measured.
     last: Option<Rate>,
@@ -29,7 +28,6 @@ impl SweepProgress {
         SweepProgress {
             line: Progress::new(stop),
             visits: plan.visits(),
-            cycles: plan.cycles,
             begun: Instant::now(),
             last: None,
         }
@@ -43,14 +41,13 @@ impl SweepProgress {
         }
     }
 
-    /// `visit 85 of 1680, cycle 3 of 21: 8 x 64KiB`.
+    /// `visit 85 of 1680, cycle 3: 8 x 64KiB`.
     fn name(&self, visit: &Visit) -> String {
         format!(
-            "visit {} of {}, cycle {} of {}: {}",
+            "visit {} of {}, cycle {}: {}",
             visit.number,
             self.visits,
             visit.cycle,
-            self.cycles,
             report::history::asked(&(&visit.setting).into())
         )
     }
@@ -66,8 +63,7 @@ impl Watch for SweepProgress {
     }
 
     fn on_wait(&mut self, why: &str, wait: Span) {
-        self.line
-            .show(&format!("  {why}, asking again in {}", wait.human()));
+        self.line.on_wait(why, wait);
     }
 }
 
@@ -88,13 +84,12 @@ impl SweepWatch for SweepProgress {
     }
 
     fn on_visit_started(&mut self, visit: &Visit, left: Span) {
-        let last = self.last.map(|last| format!(", last {}", last.human()));
         let left = report::figure::lasting(left.as_secs_f64());
-        self.line.label(&format!(
-            "{}, {left} left{}",
-            self.name(visit),
-            last.unwrap_or_default()
-        ));
+        self.line
+            .label(&format!("{}, {left} left", self.name(visit)));
+        if let Some(last) = self.last {
+            self.line.show(&format!("  last {}", last.human()));
+        }
     }
 
     fn on_retry(&mut self, visit: &Visit, error: &TargetError, wait: Span) {

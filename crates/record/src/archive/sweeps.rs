@@ -131,6 +131,16 @@ impl Archive {
         })
     }
 
+    /// Removes a sweep that has no visits, because what it asked for cannot be had; any other stays.
+    ///
+    /// # Errors
+    /// When the archive cannot be written to.
+    pub fn discard_empty_sweep(&mut self, id: i64) -> Result<(), ArchiveError> {
+        let statement = "DELETE FROM sweeps WHERE id = ?1 \
+             AND NOT EXISTS (SELECT 1 FROM visits WHERE sweep = ?1)";
+        self.write(|transaction| transaction.execute(statement, [id]).map(drop))
+    }
+
     /// The sweep with this number, to go on with.
     ///
     /// # Errors

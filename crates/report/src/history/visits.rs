@@ -15,7 +15,7 @@ const HEAD: &str = "number,cycle,started,run,failed_because,streams,window_bytes
      rtt_unloaded_mean_seconds,rtt_unloaded_max_seconds,rtt_unloaded_loss_ratio,rtt_loaded_min_seconds,\
      rtt_loaded_quartile1_seconds,rtt_loaded_median_seconds,rtt_loaded_quartile3_seconds,\
      rtt_loaded_mean_seconds,rtt_loaded_max_seconds,rtt_loaded_loss_ratio,retransmitted_ratio,\
-     cpu_user_ratio,cpu_kernel_ratio,limit,losses_together_ratio,stream_goodputs_bits_per_second,\
+     cpu_user_ratio,cpu_kernel_ratio,limit,losses_together_ratio,losses_together_by_chance_ratio,stream_goodputs_bits_per_second,\
      stream_retransmits\n";
 
 /// One line for each visit, in the order of the plan; figures of streams stand in one cell each, apart by spaces.
@@ -69,6 +69,7 @@ fn figures(figures: Option<&CellFigures>) -> Vec<String> {
         known(figures.and_then(|f| f.cpu_kernel_ratio)),
         known(figures.and_then(|f| f.limit).map(Limit::name)),
         known(figures.and_then(|f| f.losses_together_ratio)),
+        known(figures.and_then(|f| f.losses_together_by_chance_ratio)),
         streams(figures, |stream| stream.goodput_bits_per_second),
         streams(figures, |stream| stream.retransmits),
     ]);

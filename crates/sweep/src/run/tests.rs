@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 
 use observe::{
     Counted, Delivery, Observation, Peer, Progress, RoundTrips, SamplePlan, Setting, Stream,
-    StreamCount, StreamDirection, TargetInfo, TargetKind, Window,
+    StreamCount, StreamDirection, TargetInfo, TargetKind, Watch, Window,
 };
 use units::{Bytes, Time};
 
@@ -285,17 +285,42 @@ fn a_server_that_is_gone_ends_the_sweep_with_what_there_is() {
     let error = sweep.run().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "5 visits in a row failed, the last because the server is busy: told so"
+        "5 visits in a row failed, the last like this: the server is busy: told so"
     );
     assert_eq!(sweep.numbers(), [1, 2, 3, 4, 5, 6, 7]);
     assert_eq!((sweep.ledger.measured(), sweep.ledger.failed()), (2, 5));
 }
 
 #[test]
+fn where_nobody_ever_was_two_visits_are_enough() {
+    let target = Scripted {
+        gone_from: Some(0),
+        ..Scripted::default()
+    };
+    let mut sweep = Sweep::of(plan(4, 3), target);
+    let error = sweep.run().unwrap_err();
+    assert!(
+        matches!(error, SweepError::Failing { visits: 2, .. }),
+        "{error}"
+    );
+    assert_eq!(sweep.numbers(), [1, 2]);
+    let target = Scripted {
+        gone_from: Some(0),
+        ..Scripted::default()
+    };
+    let mut sweep = Sweep::of(plan(1, 1), target);
+    let error = sweep.run().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the only visit failed: the server is busy: told so"
+    );
+}
+
+#[test]
 fn failures_apart_from_each_other_do_not_end_a_sweep() {
-    // Every second visit fails with all its retries.
+    // Every second visit fails with all its retries, the first of all does not.
     let mut faults = Vec::new();
-    let mut number = 0;
+    let mut number = 1;
     for _ in 0..6 {
         faults.extend((number..number + 4).map(|n| (n, Fault::Run)));
         number += 5;

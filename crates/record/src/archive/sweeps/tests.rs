@@ -142,6 +142,22 @@ fn a_measured_visit_is_there_once_and_a_failure_makes_room() {
 }
 
 #[test]
+fn only_a_sweep_without_visits_is_removed() {
+    let (_folder, mut archive) = empty();
+    let (without, with) = (begin(&mut archive), begin(&mut archive));
+    fail(&mut archive, with, &plan().order()[0]);
+    for id in [without, with] {
+        archive.discard_empty_sweep(id).unwrap();
+    }
+    let sweeps = archive.sweeps(&Filter::default()).unwrap();
+    assert_eq!(
+        sweeps.iter().map(|one| one.id).collect::<Vec<i64>>(),
+        [with]
+    );
+    assert!(begin(&mut archive) > with, "its number is not used again");
+}
+
+#[test]
 fn a_sweep_goes_on_where_it_stopped() {
     let (folder, mut archive) = empty();
     let id = begin(&mut archive);
