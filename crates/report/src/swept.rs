@@ -5,7 +5,8 @@ pub mod metric;
 use std::collections::BTreeMap;
 
 use record::sweep::CellFigures;
-use record::{Setting, Sweep, SweepCell, Window};
+use record::sweep_analysis::{DirectionAnalysis, Knee};
+use record::{Setting, Sweep, SweepAnalysis, SweepCell, Window};
 
 use crate::words;
 pub use metric::{Metric, Scale};
@@ -20,6 +21,8 @@ pub struct Group<'a> {
     pub streams: Vec<u16>,
     /// Windows, automatic ones first and then rising.
     pub windows: Vec<Window>,
+    /// What its direction shows.
+    pub analysis: Option<&'a DirectionAnalysis>,
     first: &'a Setting,
     visits: BTreeMap<(Window, u16), Vec<&'a CellFigures>>,
 }
@@ -29,7 +32,7 @@ pub struct Group<'a> {
 pub struct Spread {
     /// First quartile.
     pub low: f64,
-    /// Median, or the share of visits for what is either true or not.
+    /// Median, or mean of what is zero in most visits.
     pub middle: f64,
     /// Third quartile.
     pub high: f64,
@@ -41,13 +44,13 @@ pub struct Spread {
 const GROUPS_MAX: usize = 8;
 
 /// The groups in the order in which they first come in the plan and the visits.
-pub fn groups(sweep: &Sweep) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
+pub fn groups<'a>(sweep: &'a Sweep, analysis: &'a SweepAnalysis) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
     let visited = sweep.cells.iter().map(|cell| &cell.setting);
     for setting in sweep.plan.settings.iter().chain(visited) {
         let known = groups.iter().any(|group| alike(group.first, setting));
         if !known && groups.len() < GROUPS_MAX {
-            groups.push(Group::new(sweep, setting));
+            groups.push(Group::new(sweep, analysis, setting));
         }
     }
     if groups.len() > 1 {
@@ -68,7 +71,7 @@ fn alike(a: &Setting, b: &Setting) -> bool {
 }
 
 impl<'a> Group<'a> {
-    fn new(sweep: &'a Sweep, first: &'a Setting) -> Self {
+    fn new(sweep: &'a Sweep, analysis: &'a SweepAnalysis, first: &'a Setting) -> Self {
         let ours = |cell: &&SweepCell| alike(first, &cell.setting);
         let mut visits: BTreeMap<(Window, u16), Vec<&CellFigures>> = BTreeMap::new();
         for cell in sweep.cells.iter().filter(ours) {
@@ -81,7 +84,9 @@ impl<'a> Group<'a> {
         streams.dedup();
         let mut windows: Vec<Window> = visits.keys().map(|(window, _)| *window).collect();
         windows.dedup();
+        let mut directions = analysis.directions.iter();
         Group {
+            analysis: directions.find(|found| found.direction == first.direction),
             name: String::new(),
             suffix: String::new(),
             streams,
@@ -157,6 +162,20 @@ impl<'a> Group<'a> {
         spreads.map(|spread| spread.high).fold(0.0, f64::max)
     }
 
+    /// The fewest streams that carry nearly the most with `window`, where the analysis found them.
+    pub fn knee(&self, window: Window) -> Option<&'a Knee> {
+        let mut curves = self.analysis?.curves.iter();
+        let ours = curves
+            .find(|curve| curve.window == window && curve.congestion == self.first.congestion);
+        ours?.knee.as_ref()
+    }
+
+    /// Streams and window that the analysis recommends, where they belong to this group.
+    pub fn recommended(&self) -> Option<(u16, Window)> {
+        let setting = &self.analysis?.recommended.as_ref()?.at.setting;
+        alike(setting, self.first).then_some((setting.streams, setting.window))
+    }
+
     /// The setting with the highest median goodput, and that median.
     pub fn best(&self) -> Option<(u16, Window, f64)> {
         let settings = self.visits.keys();
@@ -174,7 +193,7 @@ impl Spread {
     /// `None` without values.
     pub fn of(values: &[f64], metric: &Metric) -> Option<Spread> {
         let median = stats::median(values)?;
-        if metric.is_share_of_visits {
+        if metric.is_mean {
             let mean = stats::mean(values)?;
             return Some(Spread {
                 low: mean,

@@ -6,14 +6,15 @@ use record::{Sweep, SweepCell};
 use super::parts::{self, Tile};
 use crate::figure;
 use crate::plot::PlotError;
-use crate::plot::sweep::{Section, sections};
+use crate::plot::sweep::{Section, section};
 use crate::swept::metric::{self, Metric};
 use crate::swept::{Group, groups};
 use crate::words;
 
 pub fn body(sweep: &Sweep) -> Result<Markup, PlotError> {
-    let groups = groups(sweep);
-    let sections = sections(sweep)?;
+    let analysis = sweep.analysis();
+    let groups = groups(sweep, &analysis);
+    let sections: Vec<Section> = groups.iter().map(section).collect::<Result<_, _>>()?;
     Ok(html! {
         p.setting { (plan(sweep)) }
         (parts::tiles(&tiles(sweep, &groups)))

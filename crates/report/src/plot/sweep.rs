@@ -73,10 +73,17 @@ pub fn all(sweep: &Sweep, representative: Option<&Measure>) -> Result<Vec<Figure
 /// # Errors
 /// When the drawing library fails.
 pub fn sections(sweep: &Sweep) -> Result<Vec<Section>, PlotError> {
-    groups(sweep).iter().map(section).collect()
+    groups(sweep, &sweep.analysis())
+        .iter()
+        .map(section)
+        .collect()
 }
 
-fn section(group: &Group<'_>) -> Result<Section, PlotError> {
+/// The figures of one group.
+///
+/// # Errors
+/// When the drawing library fails.
+pub fn section(group: &Group<'_>) -> Result<Section, PlotError> {
     let mut section = Section {
         name: group.name.clone(),
         figures: Vec::new(),

@@ -1,5 +1,6 @@
 //! Figures against the number of streams, a line for each window.
 
+use plotters::style::RGBColor;
 use record::Window;
 
 use super::{Drawing, figure};
@@ -7,7 +8,7 @@ use crate::figure as number;
 use crate::plot::PlotError;
 use crate::plot::axis::Axis;
 use crate::plot::legend::{Entry, Mark};
-use crate::plot::palette::ACCENT;
+use crate::plot::palette::{ACCENT, INK};
 use crate::plot::sheet::{Layer, Panel, Shape, Sheet, line_colour};
 use crate::swept::metric::{
     ADDED_DELAY, FAIRNESS, GOODPUT, Metric, PROBES_LOST, SENT_AGAIN, STARVED, Scale,
@@ -77,6 +78,14 @@ pub(super) struct Curves<'a> {
     lines: Vec<Line>,
     /// How many lines there would be.
     possible: usize,
+}
+
+/// Settings with rings of one kind.
+struct Ringed {
+    name: &'static str,
+    colour: RGBColor,
+    radius: i32,
+    settings: Vec<(u16, Window)>,
 }
 
 struct Line {
@@ -188,19 +197,22 @@ impl<'a> Curves<'a> {
         sheet.draw()
     }
 
-    fn entries(&self, with_best: bool) -> Vec<Entry> {
+    /// Of the goodput, where knees, recommendation and highest median are marked, also what the marks mean.
+    fn entries(&self, with_marks: bool) -> Vec<Entry> {
         let lines = self.lines.iter().enumerate();
         let lines = lines
             .map(|(index, line)| Entry::new(Mark::Line(line_colour(index)), line.name.clone()));
-        let best = with_best.then(|| Entry::new(Mark::Ring(ACCENT), "best"));
-        lines.chain(best).collect()
+        let marks = self.marks().into_iter().filter(|_| with_marks);
+        let marks = marks.filter(|mark| !mark.settings.is_empty());
+        let marks = marks.map(|mark| Entry::new(Mark::Ring(mark.colour), mark.name));
+        lines.chain(marks).collect()
     }
 
     fn panel(&self, metric: &Metric, is_first: bool, is_last: bool) -> Panel {
         let (unit, factor) = metric.scale.unit(self.group.top(metric));
         let layers: Vec<Layer> = (0..self.lines.len())
             .flat_map(|index| self.layers(index, metric, factor))
-            .chain(self.marks(metric, factor))
+            .chain(self.rings(metric, factor))
             .collect();
         Panel {
             height: if is_first { 600 } else { 360 } + if is_last { 68 } else { 0 },
@@ -240,16 +252,55 @@ impl<'a> Curves<'a> {
             .collect()
     }
 
-    fn marks(&self, metric: &Metric, factor: f64) -> Vec<Layer> {
-        let best = self.group.best().filter(|_| metric.title == GOODPUT.title);
-        let ring = best.and_then(|(streams, window, median)| {
-            Some((self.place(streams, window)?, median / factor))
-        });
-        let rings = |colour, radius, places| Layer {
-            colour,
-            shape: Shape::Rings(radius, places),
+    /// What is ringed in the panel of the goodput: the knee of each window, and the recommendation or, where there
+    /// is none, the highest median.
+    fn marks(&self) -> [Ringed; 2] {
+        let knee = |line: &Line| {
+            let (_, (_, window)) = line.settings.first()?;
+            Some((self.group.knee(*window)?.streams, *window))
         };
-        vec![rings(ACCENT, 17, ring.into_iter().collect())]
+        let over_streams = self.title == "streams";
+        let knees = self.lines.iter().filter(|_| over_streams).filter_map(knee);
+        let highest = self
+            .group
+            .best()
+            .map(|(streams, window, _)| (streams, window));
+        let chosen = match self.group.recommended() {
+            Some(setting) => ("recommended", Some(setting)),
+            None => ("highest", highest),
+        };
+        [
+            Ringed {
+                name: "knee",
+                colour: INK,
+                radius: 14,
+                settings: knees.collect(),
+            },
+            Ringed {
+                name: chosen.0,
+                colour: ACCENT,
+                radius: 20,
+                settings: chosen.1.into_iter().collect(),
+            },
+        ]
+    }
+
+    fn rings(&self, metric: &Metric, factor: f64) -> Vec<Layer> {
+        if metric.title != GOODPUT.title {
+            return Vec::new();
+        }
+        let place = |&(streams, window): &(u16, Window)| {
+            let spread = self.group.spread(streams, window, metric)?;
+            Some((self.place(streams, window)?, spread.middle / factor))
+        };
+        let layer = |mark: Ringed| Layer {
+            colour: mark.colour,
+            shape: Shape::Rings(
+                mark.radius,
+                mark.settings.iter().filter_map(place).collect(),
+            ),
+        };
+        self.marks().into_iter().map(layer).collect()
     }
 
     /// Where a setting is drawn along the level axis.
@@ -274,7 +325,7 @@ fn y_axis(layers: &[Layer], scale: Scale, about: usize) -> Axis {
         (low.min(end), high.max(end))
     });
     let least = if scale == Scale::Number { 1.0 } else { 0.0 };
-    Axis::whole(low, high.max(least), about)
+    Axis::whole(0.0, high.max(least), about).down_to(low)
 }
 
 /// Even steps where the numbers are about evenly apart, doublings where they are not.

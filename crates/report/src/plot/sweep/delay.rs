@@ -117,6 +117,6 @@ fn axis(values: impl Iterator<Item = f64>, about: usize) -> Axis {
     let (low, high) = values.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), value| {
         (low.min(value), high.max(value))
     });
-    let room = ((high - low) * 0.05).max(high * 0.005).max(0.005);
+    let room = ((high - low) * 0.05).max(high * 0.001).max(0.005);
     Axis::exact((low - room).max(0.0), high + room, about)
 }

@@ -4,7 +4,7 @@ use super::{Drawing, figure};
 use crate::figure as number;
 use crate::figure::RateUnit;
 use crate::plot::PlotError;
-use crate::plot::heatmap::{Field, Table, heatmap};
+use crate::plot::heatmap::{Field, Framed, Table, heatmap};
 use crate::swept::Group;
 use crate::swept::metric::GOODPUT;
 
@@ -29,16 +29,22 @@ fn table(group: &Group<'_>, unit: RateUnit) -> Table {
         }
     };
     let row = |streams: &u16| group.windows.iter().map(|w| field(*streams, *w)).collect();
-    let best = group.best().and_then(|(streams, window, _)| {
+    let framed = |name: &'static str, (streams, window): (u16, record::Window)| {
         let row = group.streams.iter().position(|s| *s == streams)?;
-        Some((row, group.windows.iter().position(|w| *w == window)?))
-    });
+        let column = group.windows.iter().position(|w| *w == window)?;
+        Some(Framed {
+            name,
+            place: (row, column),
+        })
+    };
+    let recommended = group.recommended();
+    let best = group.best().map(|(streams, window, _)| (streams, window));
     Table {
         title: format!("goodput [{}]: window across, streams down", unit.name),
         rows: group.streams.iter().map(u16::to_string).collect(),
         columns: group.windows.iter().map(|w| number::window(*w)).collect(),
         fields: group.streams.iter().map(row).collect(),
-        best,
-        knee: None,
+        chosen: recommended.and_then(|setting| framed("recommended", setting)),
+        other: best.and_then(|setting| framed("highest", setting)),
     }
 }
