@@ -24,6 +24,14 @@ pub enum EmuError {
         /// Why it failed.
         source: io::Error,
     },
+    /// The path has more than one link in each direction, or a load on one.
+    #[error("a path with a `{field}` of {value} is not emulated")]
+    NotOneLink {
+        /// The field of the path file.
+        field: &'static str,
+        /// What it says.
+        value: String,
+    },
     /// A kernel setting of a namespace could not be made.
     #[error("the kernel refused `{value}` for `{name}`")]
     Sysctl {
@@ -76,6 +84,7 @@ impl EmuError {
             EmuError::UnknownCongestion { .. } => Some(
                 "load its module (`modprobe tcp_NAME` as root) or name another in the path file",
             ),
+            EmuError::NotOneLink { .. } => Some("leave it out of the path file"),
             EmuError::Program { .. } => Some("check its name and that it is installed"),
             EmuError::Interface { .. } | EmuError::Sysctl { .. } | EmuError::Resource { .. } => {
                 None

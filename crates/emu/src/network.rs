@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use link::{Counters, Link};
 use nix::sys::eventfd::{EfdFlags, EventFd};
-use path::{LinkSpec, PathSpec};
+use path::{BufferMaxima, LinkSpec, PathSpec};
 
 use crate::carrier::Carrier;
 use crate::clock::Clock;
@@ -46,10 +46,13 @@ impl Network {
     /// # Errors
     /// When the user lacks a right or the kernel lacks a part; see [`EmuError::hint`].
     pub fn up(path: &PathSpec, seed: u64) -> Result<Self, EmuError> {
+        if let Some(path::Extra { field, value }) = path.extra() {
+            return Err(EmuError::NotOneLink { field, value });
+        }
         let near = Namespace::create()?;
         let far = Namespace::create()?;
-        let near_end = Arc::new(host(&near, NEAR_ADDRESS, path)?);
-        let far_end = Arc::new(host(&far, FAR_ADDRESS, path)?);
+        let near_end = Arc::new(host(&near, NEAR_ADDRESS, path, path.hosts.near())?);
+        let far_end = Arc::new(host(&far, FAR_ADDRESS, path, path.hosts.far())?);
         congestion::check_known(&path.hosts.congestion)?;
         for name in path
             .cross
@@ -137,9 +140,14 @@ impl Drop for Network {
     }
 }
 
-fn host(namespace: &Namespace, address: Ipv4Addr, path: &PathSpec) -> Result<Tun, EmuError> {
+fn host(
+    namespace: &Namespace,
+    address: Ipv4Addr,
+    path: &PathSpec,
+    buffers: BufferMaxima,
+) -> Result<Tun, EmuError> {
     namespace.run(|| {
-        sysctl::apply(&path.hosts)?;
+        sysctl::apply(buffers)?;
         Tun::create(address, path.hosts.mtu)
     })?
 }

@@ -124,6 +124,7 @@ impl SimulatedPath {
             true => Ok(PathSpec {
                 forward: self.path.reverse.clone(),
                 reverse: self.path.forward.clone(),
+                hosts: self.path.hosts.exchanged(),
                 ..self.path.clone()
             }),
             false => Err(refusal(
@@ -148,8 +149,8 @@ impl Target for SimulatedPath {
             limits: Some(HostLimits {
                 send_fixed_max: BUFFER_MAX,
                 receive_fixed_max: BUFFER_MAX,
-                send_auto_max: hosts.send_buffer_max,
-                receive_auto_max: hosts.receive_buffer_max,
+                send_auto_max: hosts.near().send.min(hosts.far().send),
+                receive_auto_max: hosts.near().receive.min(hosts.far().receive),
             }),
             congestion: congestion_controls(&hosts.congestion),
         }

@@ -98,7 +98,7 @@ pub struct TargetInfo {
     /// Which way it runs.
     pub kind: TargetKind,
     /// Limits on buffers, where they can be read: this host's of a live target, those of both hosts
-    /// of an emulated or simulated one.
+    /// of an emulated or simulated one (the smaller, where the two differ).
     pub limits: Option<HostLimits>,
     /// Congestion controls that a run may ask for by this name, the default first; empty where nobody
     /// can tell.

@@ -4,13 +4,19 @@
 //! Everything drives [`observe::Probes`] or [`observe::Target`] and calculates; nothing here opens a socket
 //! or reads a clock, so each method runs the same over a live path, an emulated one and in virtual time.
 //!
-//! Reading order: [`capacity`], [`available`].
+//! Reading order: [`capacity`], [`available`], [`characterise`](mod@characterise), [`responsiveness`].
 
 pub mod available;
 pub mod capacity;
+pub mod characterise;
+mod part;
+pub mod responsiveness;
 
 pub use available::{Available, AvailableRange};
 pub use capacity::{Capacity, CapacityMethod};
+pub use characterise::{Characteristics, Examined, characterise};
+pub use part::{LeftOut, Onlooker};
+pub use responsiveness::Responsiveness;
 
 /// What probing sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -40,6 +40,7 @@ pub mod simulate;
 pub mod stream;
 pub mod sweep;
 pub mod sweep_analysis;
+pub mod sweep_comparison;
 #[cfg(any(test, feature = "synthetic"))]
 pub mod synthetic;
 pub mod tune;
@@ -68,4 +69,5 @@ pub use stream::{
 };
 pub use sweep::{Sweep, SweepCell, SweepPlan};
 pub use sweep_analysis::SweepAnalysis;
+pub use sweep_comparison::SweepComparison;
 pub use tune::{Cost, End, Objective, Purpose, Recommended, Sample, Sysctl, ToolSetting, Tune};

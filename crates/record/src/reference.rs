@@ -249,7 +249,10 @@ fn path_keys() -> Keys {
     for (queue, loss, cross) in kinds {
         let text = format!(
             "[forward]\nrate = \"10Mbit/s\"\ndelay = \"1ms\"\nqueue = {queue}\nloss = {loss}\n\
-             [[cross]]\n{cross}\n"
+             mtu = 1400\nload = {{ rate = \"1Mbit/s\" }}\n\
+             [[before]]\nrate = \"10Mbit/s\"\ndelay = \"1ms\"\nqueue = {queue}\n\
+             [[beyond]]\nrate = \"10Mbit/s\"\ndelay = \"1ms\"\nqueue = {queue}\n\
+             [hosts.far]\nsend_buffer_max = \"2MiB\"\n[[cross]]\n{cross}\n"
         );
         let spec = ::path::PathSpec::from_toml("full", &text);
         let spec = spec.unwrap_or_else(|error| panic!("{error}: {}\n{text}", error.hint()));
@@ -259,12 +262,21 @@ fn path_keys() -> Keys {
     found
 }
 
-/// The path's keys with the reverse link's folded into one, as the page has them.
+/// The path's keys with those of each link but the first folded into one, as the page has them.
 fn folded(keys: Keys) -> Keys {
-    let keep = |key: &String| !key.starts_with("path.reverse.");
-    let mut kept: Keys = keys.into_iter().filter(keep).collect();
-    kept.insert("path.reverse".to_owned());
-    kept
+    let links = [
+        "path.reverse",
+        "path.before[].forward",
+        "path.before[].reverse",
+        "path.beyond",
+    ];
+    let link_of = |key: &str| {
+        let inside = |link: &&str| key.starts_with(*link);
+        links.into_iter().find(inside).map(str::to_owned)
+    };
+    keys.into_iter()
+        .map(|key| link_of(&key).unwrap_or(key))
+        .collect()
 }
 
 #[test]

@@ -14,7 +14,7 @@ mod choice;
 mod curve;
 mod processor;
 mod round_trips;
-mod setting;
+pub(crate) mod setting;
 mod shapes;
 mod visit;
 
@@ -105,7 +105,7 @@ fn fit(points: &[(f64, f64)]) -> Option<Fit> {
 }
 
 #[cfg(test)]
-mod made;
+pub(crate) mod made;
 
 #[cfg(test)]
 mod tests;

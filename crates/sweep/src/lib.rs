@@ -7,10 +7,12 @@
 //! Left out: where cells are kept and how they are drawn, which `record` and `report` do.
 //!
 //! Reading order: [`Cell`] and [`CellFigures`] for what one visit showed, [`sharing`] for how its streams shared,
-//! [`analysis`](mod@analysis) for what all of them show.
+//! [`analysis`](mod@analysis) for what all of them show,
+//! [`compare()`] for two sweeps.
 
 pub mod analysis;
 mod cell;
+mod compare;
 pub mod sharing;
 
 pub use analysis::{
@@ -19,3 +21,4 @@ pub use analysis::{
     analyse,
 };
 pub use cell::{Cell, CellFigures, Outcome, RoundTripFigures, StreamFigures};
+pub use compare::{Change, DirectionChange, SettingChange, SweepChange, compare};

@@ -12,7 +12,7 @@ const VISITS_MIN: usize = 3;
 
 /// A setting with its visits.
 #[derive(Debug)]
-pub(super) struct Visited<'a> {
+pub(crate) struct Visited<'a> {
     pub figures: SettingFigures,
     /// Those that were measured.
     pub visits: Vec<Visit<'a>>,
@@ -51,7 +51,7 @@ impl Visited<'_> {
 }
 
 /// Every setting of `cells` with its figures, ordered by direction, congestion control, window, streams.
-pub(super) fn visited(cells: &[Cell]) -> Vec<Visited<'_>> {
+pub(crate) fn visited(cells: &[Cell]) -> Vec<Visited<'_>> {
     let mut cells: Vec<&Cell> = cells.iter().collect();
     cells.sort_by(|a, b| order(&a.setting).cmp(&order(&b.setting)));
     cells

@@ -7,7 +7,7 @@ use crate::{CellFigures, RoundTripFigures};
 
 /// One visit that was measured.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Visit<'a> {
+pub(crate) struct Visit<'a> {
     pub cycle: u32,
     pub setting: &'a Setting,
     pub figures: &'a CellFigures,
