@@ -1,5 +1,6 @@
 //! The visits of a sweep as groups, rows and columns, the same for plots, tables and pages.
 
+mod column;
 pub mod metric;
 
 use std::collections::BTreeMap;
@@ -9,6 +10,7 @@ use record::sweep_analysis::{DirectionAnalysis, Knee};
 use record::{Setting, Sweep, SweepAnalysis, SweepCell, Window};
 
 use crate::words;
+pub use column::Column;
 pub use metric::{Metric, Scale};
 
 /// The visits that differ in streams and windows alone: what one figure shows.
@@ -21,11 +23,16 @@ pub struct Group<'a> {
     pub streams: Vec<u16>,
     /// Windows, automatic ones first and then rising.
     pub windows: Vec<Window>,
+    /// The lines of its curves and the columns of its map.
+    pub columns: Vec<Column>,
     /// What its direction shows.
     pub analysis: Option<&'a DirectionAnalysis>,
     first: &'a Setting,
     visits: BTreeMap<(Window, u16), Vec<&'a CellFigures>>,
 }
+
+/// A setting and two figures.
+pub type Pair = ((u16, Window), (f64, f64));
 
 /// The middle of several visits and the quartiles around it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -84,6 +91,7 @@ impl<'a> Group<'a> {
         streams.dedup();
         let mut windows: Vec<Window> = visits.keys().map(|(window, _)| *window).collect();
         windows.dedup();
+        let settings: Vec<(Window, u16)> = visits.keys().copied().collect();
         let mut directions = analysis.directions.iter();
         Group {
             analysis: directions.find(|found| found.direction == first.direction),
@@ -91,6 +99,7 @@ impl<'a> Group<'a> {
             suffix: String::new(),
             streams,
             windows,
+            columns: column::columns(&settings),
             first,
             visits,
         }
@@ -127,6 +136,11 @@ impl<'a> Group<'a> {
         })
     }
 
+    /// Streams and window of the highest median goodput.
+    pub fn best_setting(&self) -> Option<(u16, Window)> {
+        self.best().map(|(streams, window, _)| (streams, window))
+    }
+
     /// How many visits showed something.
     pub fn count(&self) -> usize {
         self.visits.values().map(Vec::len).sum()
@@ -139,19 +153,28 @@ impl<'a> Group<'a> {
         Spread::of(&values, metric)
     }
 
-    /// Two figures of each visit with its window; of more than `most` visits, those of each setting's medians.
-    pub fn pairs(&self, metrics: (&Metric, &Metric), most: usize) -> Vec<(Window, (f64, f64))> {
+    /// Two figures of each visit with its setting; of more than `most` visits, those of each setting's medians.
+    pub fn pairs(&self, metrics: (&Metric, &Metric), most: usize) -> Vec<Pair> {
         if self.count() > most {
-            let median = |(window, streams): &(Window, u16)| {
-                let of = |metric| self.spread(*streams, *window, metric);
-                Some((*window, (of(metrics.0)?.middle, of(metrics.1)?.middle)))
+            let median = |&(window, streams): &(Window, u16)| {
+                let of = |metric| self.spread(streams, window, metric);
+                Some((
+                    (streams, window),
+                    (of(metrics.0)?.middle, of(metrics.1)?.middle),
+                ))
             };
             return self.visits.keys().filter_map(median).collect();
         }
-        let pair = |(_, window, figures): (u16, Window, &CellFigures)| {
-            Some((window, ((metrics.0.of)(figures)?, (metrics.1.of)(figures)?)))
+        let pair = |(streams, window, figures): (u16, Window, &CellFigures)| {
+            let both = ((metrics.0.of)(figures)?, (metrics.1.of)(figures)?);
+            Some(((streams, window), both))
         };
         self.all().filter_map(pair).collect()
+    }
+
+    /// Whether its columns are windows, not products of streams and window.
+    pub fn has_windows(&self) -> bool {
+        self.columns.len() == self.windows.len()
     }
 
     /// The highest value that any quartile or middle has; zero where nothing is known.
@@ -162,12 +185,17 @@ impl<'a> Group<'a> {
         spreads.map(|spread| spread.high).fold(0.0, f64::max)
     }
 
-    /// The fewest streams that carry nearly the most with `window`, where the analysis found them.
+    /// The fewest streams that carry nearly the most with `window`, where the analysis found them. `None` where the
+    /// curve still grows at its end: then they say how far the grid goes and nothing of the path.
     pub fn knee(&self, window: Window) -> Option<&'a Knee> {
         let mut curves = self.analysis?.curves.iter();
-        let ours = curves
-            .find(|curve| curve.window == window && curve.congestion == self.first.congestion);
-        ours?.knee.as_ref()
+        let curve = curves
+            .find(|curve| curve.window == window && curve.congestion == self.first.congestion)?;
+        let still_grows = curve.linear.is_some_and(|linear| !linear.ends);
+        curve
+            .knee
+            .as_ref()
+            .filter(|knee| !still_grows && !knee.at_edge)
     }
 
     /// Streams and window that the analysis recommends, where they belong to this group.

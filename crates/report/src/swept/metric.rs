@@ -76,12 +76,12 @@ pub const USER: Metric = metric("user", Scale::Share, |f| processors(f.cpu_user_
 /// Processor time in the kernel.
 pub const KERNEL: Metric = metric("kernel", Scale::Share, |f| processors(f.cpu_kernel_ratio?));
 /// Processor time of both over what arrived.
-pub const COST: Metric = metric("both, for the rate", Scale::ShareOfRate, cost);
+pub const COST: Metric = metric("both", Scale::ShareOfRate, cost);
 /// How evenly the streams shared.
 pub const FAIRNESS: Metric = metric("Jain's index", Scale::Number, fairness);
 /// Visits in which a stream got less than half of its fair share.
 pub const STARVED: Metric = Metric {
-    title: "visits with a starved stream",
+    title: "starved",
     scale: Scale::Share,
     of: starved,
     is_mean: true,
