@@ -176,6 +176,10 @@ impl Target for SimulatedPath {
     fn stop(&mut self) {
         self.kept = None;
     }
+
+    fn draw_from(&mut self, run: u64) {
+        self.runs = run;
+    }
 }
 
 /// The path's own first, then the others that a Linux host would have under these names.
@@ -206,7 +210,7 @@ fn variant(setting: &Setting) -> Result<Variant, TargetError> {
 }
 
 /// Vigna's SplitMix64: seeds that differ by one give generators that have nothing in common.
-fn seed_of_run(seed: u64, run: u64) -> u64 {
+pub(crate) fn seed_of_run(seed: u64, run: u64) -> u64 {
     let mut mixed = seed.wrapping_add((run + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -27,6 +27,13 @@ pub trait Target {
     /// Ends streams that a run left sending, see [`crate::Then::KeepRunning`].
     fn stop(&mut self) {}
 
+    /// What chance decides in the next run follows from `run` and the target's seed alone, and no longer from how
+    /// many runs there were before: a series that was interrupted goes on with draws of its own. A target
+    /// where nothing is drawn for a run ignores it.
+    fn draw_from(&mut self, run: u64) {
+        let _ = run;
+    }
+
     /// Small packets through the same path. They can be sent on another thread while [`Target::observe`]
     /// runs.
     ///

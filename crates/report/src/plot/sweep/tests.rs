@@ -1,10 +1,19 @@
-use record::synthetic::{Case, SweepCase, measure, sweep};
-use record::{Direction, Sweep, Window};
+use record::synthetic::{self, Case, SweepCase, measure};
+use record::{Direction, Document, Sweep, Window};
 
 use super::*;
 
 fn usual() -> SweepCase {
     SweepCase::windows_against_streams(7)
+}
+
+/// A made-up document with its analysis, as a finished sweep has one.
+fn sweep(case: &SweepCase) -> Document<Sweep> {
+    let document = synthetic::sweep(case);
+    Document {
+        body: document.body.analysed(),
+        ..document
+    }
 }
 
 fn drawn(case: SweepCase) -> (Vec<Figure>, Vec<String>) {
