@@ -12,7 +12,6 @@ impl CellFigures {
         let summary = seen.summary();
         let goodput = summary.goodput();
         let interval = goodput.interval;
-        let together = sharing::losses(seen);
         let ways = summary.directions.iter();
         let again = ways.filter_map(|way| way.tcp.retransmitted_share);
         let together = sharing::losses(seen);

@@ -57,6 +57,10 @@ pub(crate) struct History {
     #[arg(long, value_name = "FILE.html", conflicts_with_all = ["csv", "target", "since", "last"])]
     pub html: Option<PathBuf>,
 
+    /// Write the plots of a sweep or a simulation as SVG files into this folder
+    #[arg(long, value_name = "DIR", requires = "run")]
+    pub plots: Option<PathBuf>,
+
     /// Another archive
     #[arg(long, value_name = "FILE")]
     pub history: Option<PathBuf>,
