@@ -10,7 +10,7 @@ use ::probing::{Available, AvailableRange, Capacity, CapacityMethod, Cost, LeftO
 use models::{BufferRule, PathFacts};
 use observe::{
     Hop, HopAnswer, Passage, Passages, PathMtu, Peer, ProbeSeries, Stamped, StreamCount, Trace,
-    TraceProtocol, Way, Window,
+    TraceProtocol, Way,
 };
 use units::{Bytes, Rate, Span, Time};
 
