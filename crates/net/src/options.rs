@@ -214,8 +214,8 @@ fn set_pacing(socket: &SockRef<'_>, rate: Rate) -> io::Result<()> {
     set(&bytes_per_second)
 }
 
-#[expect(unsafe_code, reason = "no safe crate covers these two options")]
-fn set_option<T: Copy>(
+#[expect(unsafe_code, reason = "no safe crate covers these options")]
+pub(crate) fn set_option<T: Copy>(
     socket: &SockRef<'_>,
     level: libc::c_int,
     name: libc::c_int,
@@ -234,6 +234,32 @@ fn set_option<T: Copy>(
     };
     match result {
         0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Reads an option that is one number.
+#[expect(unsafe_code, reason = "no safe crate covers these options")]
+pub(crate) fn get_option(
+    socket: &SockRef<'_>,
+    level: libc::c_int,
+    name: libc::c_int,
+) -> io::Result<libc::c_int> {
+    let mut value: libc::c_int = 0;
+    let mut length = size_of::<libc::c_int>() as libc::socklen_t;
+    // SAFETY: the descriptor is open while `socket` is borrowed; the kernel writes at most `length` bytes
+    // to `value`, which is as long.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            level,
+            name,
+            (&raw mut value).cast(),
+            &raw mut length,
+        )
+    };
+    match result {
+        0 => Ok(value),
         _ => Err(io::Error::last_os_error()),
     }
 }

@@ -4,13 +4,17 @@
 //! Everything drives [`observe::Probes`] or [`observe::Target`] and calculates; nothing here opens a socket
 //! or reads a clock, so each method runs the same over a live path, an emulated one and in virtual time.
 //!
-//! Reading order: [`capacity`], [`available`], [`characterise`](mod@characterise), [`responsiveness`].
+//! Reading order: [`capacity`], [`trend`], [`available`], [`chirp`], [`characterise`](mod@characterise),
+//! [`responsiveness`].
 
 pub mod available;
 pub mod capacity;
 pub mod characterise;
+pub mod chirp;
 mod part;
+mod passage;
 pub mod responsiveness;
+pub mod trend;
 
 pub use available::{Available, AvailableRange};
 pub use capacity::{Capacity, CapacityMethod};
@@ -25,4 +29,11 @@ pub struct Cost {
     pub bytes: units::Bytes,
     /// Trains sent.
     pub trains: u32,
+}
+
+impl Cost {
+    fn add(&mut self, train: &observe::Train) {
+        self.bytes += train.bytes();
+        self.trains += 1;
+    }
 }

@@ -456,7 +456,7 @@ fn full_sweep() -> Document<Sweep> {
             cpu_kernel_ratio: Some(0.1),
             limit: Some(Limit::Link),
             losses_together_ratio: Some(0.5),
-            losses_together_by_chance_ratio: Some(0.2),
+            losses_together_by_chance_ratio: Some(0.1),
             streams: vec![StreamFigures {
                 number: 1,
                 goodput_bits_per_second: Some(26_800_000),

@@ -12,9 +12,9 @@ impl CellFigures {
         let summary = seen.summary();
         let goodput = summary.goodput();
         let interval = goodput.interval;
-        let together = sharing::losses(seen);
         let ways = summary.directions.iter();
         let again = ways.filter_map(|way| way.tcp.retransmitted_share);
+        let together = sharing::losses(seen);
         CellFigures {
             goodput: goodput.mean.as_f64(),
             goodput_interval: interval.map(|both| (both.low.as_f64(), both.high.as_f64())),
@@ -27,8 +27,8 @@ impl CellFigures {
             cpu_kernel: summary.cpu_near.map(|(_, kernel)| kernel),
             limit,
             streams: streams(seen, &summary),
-            losses_together: together.map(|losses| losses.share),
-            losses_together_by_chance: together.map(|losses| losses.by_chance),
+            losses_together: together.as_ref().map(|both| both.share),
+            losses_together_by_chance: together.as_ref().map(|both| both.by_chance),
         }
     }
 }

@@ -1,9 +1,11 @@
 //! The two parts that send trains.
 
-use observe::{Probes, ProbesError, Watch, Way};
+use observe::{Probes, Watch, Way};
 use units::{Bytes, Span};
 
 use super::{Characteristics, Part, ProbeSeries};
+use crate::available::{self, Known};
+use crate::capacity;
 use crate::{Available, Capacity};
 
 /// Full packets of Ethernet, where the path's MTU is not known.
@@ -20,27 +22,29 @@ pub(super) fn rtt(found: &Characteristics) -> Option<Span> {
 }
 
 pub(super) fn capacity(
-    _probes: &mut dyn Probes,
-    _way: Way,
-    _packet: Bytes,
-    _watch: &mut dyn Watch,
+    probes: &mut dyn Probes,
+    way: Way,
+    packet: Bytes,
+    watch: &mut dyn Watch,
 ) -> Part<Capacity> {
-    Err(missing())
+    let capacity = capacity::measure(probes, way, packet, watch)?;
+    let bytes = capacity.cost.bytes;
+    Ok((capacity, Some(bytes)))
 }
 
 pub(super) fn available(
-    _probes: &mut dyn Probes,
-    _capacity: &Capacity,
-    _packet: Bytes,
-    _rtt: Option<Span>,
-    _watch: &mut dyn Watch,
+    probes: &mut dyn Probes,
+    capacity: &Capacity,
+    packet: Bytes,
+    rtt: Option<Span>,
+    watch: &mut dyn Watch,
 ) -> Part<Available> {
-    Err(missing())
-}
-
-fn missing() -> ProbesError {
-    ProbesError::Unsupported {
-        why: "this version sends no trains".to_owned(),
-        hint: None,
-    }
+    let known = Known {
+        mtu: packet,
+        capacity: capacity.rate,
+        rtt: rtt.unwrap_or(Span::ZERO),
+    };
+    let available = available::measure(probes, capacity.way, &known, watch)?;
+    let bytes = available.cost.bytes;
+    Ok((available, Some(bytes)))
 }

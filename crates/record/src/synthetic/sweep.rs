@@ -94,6 +94,7 @@ pub fn sweep(case: &SweepCase) -> Document<Sweep> {
         },
         cut_because: None,
         cells,
+        analysis: None,
     };
     let words = "trunkline sweep emu:slac-cern --streams 1..20 --windows 8k,16k,55k,256k --cycles 5 \
                  --duration 20s";

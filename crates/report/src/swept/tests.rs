@@ -1,3 +1,4 @@
+use record::Direction;
 use record::synthetic::{SweepCase, sweep};
 
 use super::*;
