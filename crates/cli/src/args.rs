@@ -1,5 +1,6 @@
 //! What can be written after `trunkline`. Flags mean what iperf3's users expect.
 
+mod examine;
 mod history;
 mod predict;
 mod simulate;
@@ -18,6 +19,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand};
 use observe::{StreamCount, Window};
 use units::{Bytes, Rate, Span};
 
+pub(crate) use examine::{PathOf, Responsiveness};
 pub(crate) use history::{History, Keep};
 pub(crate) use predict::Predict;
 pub(crate) use simulate::{Compat, DURATION_MAX, Simulate};
@@ -44,6 +46,8 @@ pub(crate) enum Command {
     Tune(Tune),
     Measure(Measure),
     Sweep(Box<Sweep>),
+    Path(PathOf),
+    Responsiveness(Responsiveness),
     Emulate(Emulate),
     Simulate(Box<Simulate>),
     Predict(Predict),

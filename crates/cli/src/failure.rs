@@ -79,6 +79,15 @@ impl Failure {
         failure
     }
 
+    /// The user had enough; what was found until then has been shown.
+    pub(crate) fn ended_by_user() -> Self {
+        Failure {
+            exit: Exit::Stopped,
+            causes: vec!["ended before everything was measured".to_owned()],
+            hint: None,
+        }
+    }
+
     /// Simulated transfers ran out of time; what they carried has been shown.
     pub(crate) fn unfinished(left: usize, runs: usize) -> Self {
         Failure {

@@ -32,6 +32,8 @@ fn main() -> ExitCode {
         Command::Tune(arguments) => commands::tune::run(&arguments),
         Command::Measure(arguments) => commands::measure::run(&arguments),
         Command::Sweep(arguments) => commands::sweep::run(&arguments),
+        Command::Path(arguments) => commands::path::run(&arguments),
+        Command::Responsiveness(arguments) => commands::responsiveness::run(&arguments),
         Command::Emulate(arguments) => commands::emulate::run(&arguments),
         Command::Simulate(arguments) => commands::simulate::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),

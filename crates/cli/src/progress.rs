@@ -101,6 +101,12 @@ impl Onlooker for Progress {
     }
 }
 
+impl probing::Onlooker for Progress {
+    fn on_part(&mut self, part: &str) {
+        self.label(part);
+    }
+}
+
 /// A bar on standard error that follows many simulations. Not drawn where that is no terminal.
 pub(crate) struct CampaignProgress {
     bar: ProgressBar,

@@ -9,10 +9,13 @@
 //! Left out: other tools' servers, and on emulated paths all cross traffic but best-effort streams,
 //! which is refused.
 //!
+//! [`Beside`] looks at a target from two sides at once: streams, and small packets beside them.
+//!
 //! Reading order: [`TargetName`] for what is accepted, [`EmulatedNetwork`] for a path with its
 //! cross traffic, `emulated.rs`, `simulated.rs` and `live.rs` for the kinds of target, [`campaign`]
 //! for simulations.
 
+mod beside;
 pub mod campaign;
 mod emulated;
 mod error;
@@ -23,6 +26,7 @@ pub mod predict;
 mod simulated;
 pub mod study;
 
+pub use beside::Beside;
 pub use emulated::EmulatedPath;
 pub use error::LabError;
 pub use live::LiveHost;

@@ -4,13 +4,14 @@
 //! somebody looks on.
 
 mod buffers;
+mod probes;
 mod readings;
 mod run;
 mod stage;
 
 use observe::{
-    Direction, Fault, HostLimits, Observation, SamplePlan, Setting, Target, TargetError,
-    TargetInfo, TargetKind, Then, Watch,
+    Direction, Fault, HostLimits, Observation, Probes, ProbesError, SamplePlan, Setting, Target,
+    TargetError, TargetInfo, TargetKind, Then, Watch,
 };
 use path::PathSpec;
 use sim::{Scenario, Variant};
@@ -18,6 +19,7 @@ use units::Bytes;
 
 use crate::BUFFER_MAX;
 use buffers::StreamBuffers;
+use probes::SimulatedProbes;
 use run::Run;
 use stage::Stage;
 
@@ -179,6 +181,12 @@ impl Target for SimulatedPath {
 
     fn draw_from(&mut self, run: u64) {
         self.runs = run;
+    }
+
+    fn probes(&mut self) -> Result<Box<dyn Probes>, ProbesError> {
+        let seed = seed_of_run(self.seed, self.runs);
+        self.runs += 1;
+        Ok(Box::new(SimulatedProbes::new(&self.path, seed)?))
     }
 }
 

@@ -12,6 +12,7 @@
 
 mod buffers;
 mod load;
+mod queue;
 mod small;
 mod trains;
 
@@ -23,6 +24,7 @@ use units::{Bytes, Span};
 
 use crate::{Available, Capacity, LeftOut, Onlooker};
 pub use buffers::{BufferAdvice, Buffers};
+pub use queue::{Queue, queue};
 pub use small::Variation;
 
 /// A path under examination: a target, and somebody who can look at it from two sides at once.
@@ -30,8 +32,8 @@ pub trait Examined {
     /// The target itself.
     fn target(&mut self) -> &mut dyn Target;
 
-    /// Observes the target and meanwhile has `work` done, at most once and by somebody else. Where that is
-    /// not possible, `work` is not done.
+    /// Observes the target and meanwhile has `work` done, at most once and by somebody else, with a watch that
+    /// cancels when the streams failed. Where that is not possible, `work` is not done.
     ///
     /// # Errors
     /// As [`Target::observe`].
@@ -40,19 +42,23 @@ pub trait Examined {
         setting: &Setting,
         plan: &SamplePlan,
         watch: &mut dyn Watch,
-        work: &mut (dyn FnMut(&mut dyn Probes) + Send),
+        work: &mut Work<'_>,
     ) -> Result<Observation, TargetError>;
 
     /// Time since the examination began; `None` where packets do not go by that time.
     fn elapsed(&self) -> Option<Span>;
 }
 
+/// What is done beside streams.
+pub type Work<'a> = dyn FnMut(&mut dyn Probes, &mut dyn Watch) + Send + 'a;
+
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
     /// Which directions, where they can be told apart.
     pub ways: Vec<Way>,
-    /// Whether trains are sent for capacity and available bandwidth, which load the path for moments.
+    /// Whether trains are sent: slow ones for loss and delay, fast ones for capacity and available bandwidth,
+    /// which load the path for moments.
     pub trains: bool,
     /// How long each of the streams' two runs takes in each direction; `None` runs none.
     pub load: Option<Span>,
@@ -99,6 +105,8 @@ pub struct Load {
     pub several: Option<Observation>,
     /// Hops beside them.
     pub trace: Option<Trace>,
+    /// Where the queue grew; `None` where it cannot be told, or none did.
+    pub queue: Option<Queue>,
 }
 
 /// What one part took.

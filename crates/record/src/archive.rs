@@ -19,6 +19,7 @@
 pub mod compare;
 mod error;
 pub mod essence;
+mod examined;
 mod listing;
 mod memory;
 mod packed;

@@ -456,7 +456,7 @@ fn full_sweep() -> Document<Sweep> {
             cpu_kernel_ratio: Some(0.1),
             limit: Some(Limit::Link),
             losses_together_ratio: Some(0.5),
-            losses_together_by_chance_ratio: Some(0.1),
+            losses_together_by_chance_ratio: Some(0.2),
             streams: vec![StreamFigures {
                 number: 1,
                 goodput_bits_per_second: Some(26_800_000),
@@ -529,6 +529,28 @@ fn every_key_of_a_predict_is_documented_and_the_other_way_round() {
         .filter(|key| !key.starts_with("path."))
         .collect();
     assert_eq!(own, documented("predict"));
+}
+
+/// The keys of a run below `prefix` are those of a measurement.
+fn without_runs(keys: Keys, prefixes: &[&str]) -> Keys {
+    let is_of_run = |key: &String| prefixes.iter().any(|prefix| key.starts_with(prefix));
+    keys.into_iter().filter(|key| !is_of_run(key)).collect()
+}
+
+#[test]
+fn every_key_of_a_path_is_documented_and_the_other_way_round() {
+    let document = synthetic::characteristics();
+    let found = without(keys(&document.to_json()), &[&all_of(&COMMON)]);
+    let found = without_runs(found, &["loads[].one.", "loads[].several."]);
+    assert_eq!(found, documented("path"));
+}
+
+#[test]
+fn every_key_of_a_responsiveness_is_documented_and_the_other_way_round() {
+    let mut document = synthetic::responsiveness();
+    document.body.ways[0].cut_because = Some("the server is gone".to_owned());
+    let found = without(keys(&document.to_json()), &[&all_of(&COMMON)]);
+    assert_eq!(found, documented("responsiveness"));
 }
 
 #[test]

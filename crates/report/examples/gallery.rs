@@ -8,7 +8,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use record::synthetic::{
-    Case, SweepCase, campaign, demo, measure, simulate, sweep, transfer, tune,
+    Case, SweepCase, campaign, characteristics, demo, measure, responsiveness, simulate, sweep,
+    transfer, tune,
 };
 use record::{AnyDocument, Direction, Window};
 use report::Paint;
@@ -27,6 +28,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("simulate-many", AnyDocument::from(simulate(100))),
         ("transfer", AnyDocument::from(transfer(true))),
         ("campaign", AnyDocument::from(campaign())),
+        ("path", AnyDocument::from(characteristics())),
+        ("responsiveness", AnyDocument::from(responsiveness())),
     ];
     let sweeps = sweeps();
     let sweeps = sweeps.map(|(name, case)| (name, AnyDocument::from(sweep(&case))));

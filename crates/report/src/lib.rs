@@ -9,6 +9,7 @@
 //! Reading order: [`figure`] and [`words`] (numbers and sentences), [`comparison`] and
 //! [`grid`], [`swept`], [`terminal`], [`plot`], [`html`], [`history`], [`study`].
 
+pub mod characteristic;
 pub mod comparison;
 pub mod figure;
 pub mod grid;
@@ -16,6 +17,7 @@ pub mod history;
 pub mod html;
 pub mod plot;
 pub mod predicted;
+pub mod responsive;
 pub mod study;
 pub mod swept;
 pub mod terminal;

@@ -12,6 +12,7 @@ pub mod compare;
 pub mod heatmap;
 pub mod legend;
 pub mod lines;
+pub mod loaded;
 pub mod palette;
 pub mod predicted;
 pub mod rates;

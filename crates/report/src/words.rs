@@ -2,6 +2,7 @@
 
 mod clamp;
 pub mod simulated;
+pub mod sweep;
 
 use record::{
     Demo, Direction, End, Kind, Limit, Measure, Objective, Purpose, Run, Setting, Sysctl, Tune,

@@ -27,8 +27,8 @@ impl CellFigures {
             cpu_kernel: summary.cpu_near.map(|(_, kernel)| kernel),
             limit,
             streams: streams(seen, &summary),
-            losses_together: together.as_ref().map(|both| both.share),
-            losses_together_by_chance: together.as_ref().map(|both| both.by_chance),
+            losses_together: together.map(|losses| losses.share),
+            losses_together_by_chance: together.map(|losses| losses.by_chance),
         }
     }
 }

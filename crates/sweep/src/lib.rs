@@ -7,8 +7,8 @@
 //! Left out: where cells are kept and how they are drawn, which `record` and `report` do.
 //!
 //! Reading order: [`SweepPlan`] and [`Grid`] for what is visited, `order.rs` for the order, [`run()`] for how it is
-//! done, [`Ledger`] for how far it is, [`Cell`] and [`CellFigures`] for what one visit showed, [`sharing`] for how its
-//! streams shared, [`analysis`](mod@analysis) for what all of them show, [`compare()`] for two sweeps.
+//! done, [`Ledger`] for how far it is; [`Cell`] and [`CellFigures`] for what one visit showed, [`sharing`] for how
+//! its streams shared, [`analysis`](mod@analysis) for what all of them show, [`compare()`] for two sweeps.
 
 pub mod analysis;
 mod cell;

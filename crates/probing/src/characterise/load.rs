@@ -1,13 +1,13 @@
 //! Streams, and the hops beside them.
 
 use observe::{
-    Amount, Direction, Observation, Probes, ProbesError, SamplePlan, Setting, StreamCount, Then,
-    Trace, TracePlan, Way, Window,
+    Amount, Direction, Observation, ProbesError, SamplePlan, Setting, StreamCount, Then, Trace,
+    TracePlan, Way, Window,
 };
 use units::{Bytes, Span};
 
 use super::small::{PATIENCE, ROUNDS, name_of};
-use super::{Examination, Examined, Load, Part, Wanted, named};
+use super::{Examination, Examined, Load, Part, Queue, Wanted, Work, named, queue};
 use crate::{LeftOut, Onlooker};
 
 /// Streams that fill most paths; the same number as the measurements of 2000-2001 between SLAC and CERN.
@@ -39,9 +39,18 @@ impl Examination {
                 way: *way,
                 one,
                 several,
+                queue: self.queue(trace.as_ref()),
                 trace,
             });
         }
+    }
+
+    fn queue(&self, loaded: Option<&Trace>) -> Option<Queue> {
+        let traces = &self.found.traces;
+        let idle = traces
+            .iter()
+            .find(|idle| Some(idle.protocol) == loaded.map(|trace| trace.protocol));
+        queue(idle?, loaded?)
     }
 
     /// Several streams with a trace beside them, where there are hops to look at.
@@ -66,9 +75,9 @@ impl Examination {
         };
         let mut traced = None;
         let several = self.part(path, &name, onlooker, |path, look| {
-            several_streams(path, way, duration, look, &mut |probes| {
+            several_streams(path, way, duration, look, &mut |probes, watch| {
                 probes.pause(FILLING);
-                traced = Some(probes.trace(&plan, &mut ()));
+                traced = Some(probes.trace(&plan, watch));
             })
         });
         let trace = match (traced, &several) {
@@ -120,7 +129,7 @@ fn several_streams(
     way: Way,
     duration: Span,
     onlooker: &mut dyn Onlooker,
-    work: &mut (dyn FnMut(&mut dyn Probes) + Send),
+    work: &mut Work<'_>,
 ) -> Part<Observation> {
     let plan = plan(duration, Span::ZERO, Then::Stop);
     let seen = path.beside(&setting(way, SEVERAL), &plan, onlooker, work);

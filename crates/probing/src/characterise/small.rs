@@ -7,6 +7,7 @@ use observe::{
 use units::{Bytes, Span};
 
 use super::{Examination, Examined, Part, Wanted, named, trains};
+use crate::available::Known;
 use crate::{LeftOut, Onlooker};
 
 /// Twenty probes a second: a hundred of them give quartiles that mean something.
@@ -96,18 +97,28 @@ impl Examination {
             });
             self.found.traces.extend(trace);
         }
-        for way in &wanted.ways {
-            let name = named("loss and delay", *way);
-            let variation = self.part(path, &name, onlooker, |_, look| {
-                slow_train(probes, *way, look)
-            });
-            self.found.variations.extend(variation);
-        }
         if wanted.trains {
+            for way in &wanted.ways {
+                self.slow_train(path, probes, *way, onlooker);
+            }
             for way in &wanted.ways {
                 self.trains(path, probes, *way, onlooker);
             }
         }
+    }
+
+    fn slow_train(
+        &mut self,
+        path: &mut dyn Examined,
+        probes: &mut dyn Probes,
+        way: Way,
+        onlooker: &mut dyn Onlooker,
+    ) {
+        let name = named("loss and delay", way);
+        let variation = self.part(path, &name, onlooker, |_, look| {
+            slow_train(probes, way, look)
+        });
+        self.found.variations.extend(variation);
     }
 
     fn trains(
@@ -121,19 +132,24 @@ impl Examination {
         let capacity = self.part(path, &named("capacity", way), onlooker, |_, look| {
             trains::capacity(probes, way, packet, look)
         });
+        let known = capacity.as_ref().zip(rtt).map(|(capacity, rtt)| Known {
+            mtu: packet,
+            capacity: capacity.rate,
+            rtt,
+        });
+        self.found.capacities.extend(capacity);
         let name = named("available bandwidth", way);
-        let Some(capacity) = capacity else {
-            let why = "it is looked for below the capacity, which is not known";
+        let Some(known) = known else {
+            let why = "it needs the capacity and the round trip, one of which is not known";
             self.left(LeftOut::new(name, why, None));
             return;
         };
         let available = self.part(path, &name, onlooker, |_, look| {
-            trains::available(probes, &capacity, packet, rtt, look)
+            trains::available(probes, way, &known, look)
         });
         if let Some(Err(why)) = available.as_ref().map(|available| available.range.as_ref()) {
             self.left(LeftOut::new(name, why.clone(), None));
         }
-        self.found.capacities.push(capacity);
         self.found.available.extend(available);
     }
 }

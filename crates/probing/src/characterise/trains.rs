@@ -4,9 +4,8 @@ use observe::{Probes, Watch, Way};
 use units::{Bytes, Span};
 
 use super::{Characteristics, Part, ProbeSeries};
-use crate::available::{self, Known};
-use crate::capacity;
-use crate::{Available, Capacity};
+use crate::available::Known;
+use crate::{Available, Capacity, available, capacity};
 
 /// Full packets of Ethernet, where the path's MTU is not known.
 const USUAL: Bytes = Bytes::new(1500);
@@ -34,17 +33,11 @@ pub(super) fn capacity(
 
 pub(super) fn available(
     probes: &mut dyn Probes,
-    capacity: &Capacity,
-    packet: Bytes,
-    rtt: Option<Span>,
+    way: Way,
+    known: &Known,
     watch: &mut dyn Watch,
 ) -> Part<Available> {
-    let known = Known {
-        mtu: packet,
-        capacity: capacity.rate,
-        rtt: rtt.unwrap_or(Span::ZERO),
-    };
-    let available = available::measure(probes, capacity.way, &known, watch)?;
+    let available = available::measure(probes, way, known, watch)?;
     let bytes = available.cost.bytes;
     Ok((available, Some(bytes)))
 }
