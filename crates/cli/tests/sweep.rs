@@ -363,3 +363,17 @@ fn grids_that_cannot_be_are_refused_and_what_is_left_out_is_told() {
     let left = list["entries"].as_array().unwrap().len();
     assert_eq!(left, 1, "what was refused leaves nothing behind: {list}");
 }
+
+#[test]
+fn two_sweeps_are_compared_and_a_sweep_with_a_run_is_not() {
+    text(&SMALL);
+    text(&[&SMALL[..], &["--seed", "2"]].concat());
+    let comparison = json(&["history", "--compare", "1", "6", "--json"]);
+    assert_eq!(comparison["from"]["visits"], 4);
+    assert_eq!(comparison["settings"].as_array().unwrap().len(), 2);
+    refused(
+        &["history", "--compare", "1", "2"],
+        2,
+        &["1 is a sweep and 2 is not", "hint:"],
+    );
+}

@@ -37,7 +37,7 @@ pub(crate) struct Sweep {
     #[arg(short, long, alias = "window", value_name = "SIZES", default_value = "auto", value_parser = windows, conflicts_with_all = ["product", "resume"])]
     pub windows: List<Window>,
 
-    /// Instead of windows, what streams times window come to: with `--product 20M` each of 8 streams has 2.5 MB
+    /// Instead of windows, what streams times window come to: with `--product 20M` each of 8 streams has 2.5 MiB
     #[arg(long, value_name = "SIZES", value_parser = products, conflicts_with = "resume")]
     pub product: Option<List<Bytes>>,
 
