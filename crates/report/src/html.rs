@@ -15,11 +15,12 @@ mod predict;
 mod responsiveness;
 mod simulate;
 mod sweep;
+mod sweep_comparison;
 mod tune;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::archive::Comparison;
-use record::{AnyDocument, Measure};
+use record::{AnyDocument, Measure, SweepComparison};
 
 use crate::plot::PlotError;
 
@@ -61,6 +62,17 @@ pub fn page_with(document: &AnyDocument, visit: Option<&Measure>) -> Result<Stri
 pub fn comparison(comparison: &Comparison) -> String {
     let title = format!("run {} and run {}", comparison.from.id, comparison.to.id);
     around("history", &title, &comparison::body(comparison)).into_string()
+}
+
+/// The page that sets two sweeps side by side.
+pub fn sweep_comparison(comparison: &SweepComparison) -> String {
+    let (from, to) = (&comparison.from.target, &comparison.to.target);
+    let title = match from == to {
+        true => from.clone(),
+        false => format!("{from} and {to}"),
+    };
+    let body = sweep_comparison::body(comparison);
+    around("history", &title, &body).into_string()
 }
 
 fn target(document: &AnyDocument) -> &str {

@@ -21,6 +21,7 @@ use layout::Page;
 use table::{Name, RunRow, Standing, runs};
 
 pub use history::{comparison, history};
+pub use sweep::sweep_comparison;
 pub use table::{LINK_COLUMNS, link_cells};
 
 /// Columns that every text keeps to.
