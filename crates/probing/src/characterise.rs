@@ -12,6 +12,7 @@
 
 mod buffers;
 mod load;
+mod queue;
 mod small;
 mod trains;
 
@@ -23,6 +24,7 @@ use units::{Bytes, Span};
 
 use crate::{Available, Capacity, LeftOut, Onlooker};
 pub use buffers::{BufferAdvice, Buffers};
+pub use queue::{Queue, queue};
 pub use small::Variation;
 
 /// A path under examination: a target, and somebody who can look at it from two sides at once.
@@ -103,6 +105,8 @@ pub struct Load {
     pub several: Option<Observation>,
     /// Hops beside them.
     pub trace: Option<Trace>,
+    /// Where the queue grew; `None` where it cannot be told, or none did.
+    pub queue: Option<Queue>,
 }
 
 /// What one part took.

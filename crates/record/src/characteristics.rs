@@ -126,7 +126,7 @@ impl Characteristics {
             one: run(&load.one),
             several: load.several.as_ref().map(run),
             trace: load.trace.as_ref().map(Trace::from),
-            queueing: hops::queueing(&found.traces, load.trace.as_ref()),
+            queueing: load.queue.map(Queueing::from),
         };
         Characteristics {
             target,

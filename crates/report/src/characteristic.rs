@@ -88,6 +88,7 @@ fn method(method: Method) -> &'static str {
     match method {
         Method::UdpEcho => "UDP echo",
         Method::IcmpEcho => "ICMP echo",
+        Method::TcpConnect => "TCP connection",
     }
 }
 

@@ -7,7 +7,7 @@ use observe::{
 use units::{Bytes, Span};
 
 use super::small::{PATIENCE, ROUNDS, name_of};
-use super::{Examination, Examined, Load, Part, Wanted, Work, named};
+use super::{Examination, Examined, Load, Part, Queue, Wanted, Work, named, queue};
 use crate::{LeftOut, Onlooker};
 
 /// Streams that fill most paths; the same number as the measurements of 2000-2001 between SLAC and CERN.
@@ -39,9 +39,18 @@ impl Examination {
                 way: *way,
                 one,
                 several,
+                queue: self.queue(trace.as_ref()),
                 trace,
             });
         }
+    }
+
+    fn queue(&self, loaded: Option<&Trace>) -> Option<Queue> {
+        let traces = &self.found.traces;
+        let idle = traces
+            .iter()
+            .find(|idle| Some(idle.protocol) == loaded.map(|trace| trace.protocol));
+        queue(idle?, loaded?)
     }
 
     /// Several streams with a trace beside them, where there are hops to look at.

@@ -268,6 +268,9 @@ fn what_fails_is_named_and_everything_else_goes_on() {
     let trace = found.loads[0].trace.as_ref().unwrap();
     assert_eq!(trace.protocol, TraceProtocol::Udp);
     assert_eq!(trace.hops[1].probes[0].unwrap().rtt, millis(30));
+    // 30 ms instead of 8 at the second hop.
+    let queue = found.loads[0].queue.unwrap();
+    assert_eq!((queue.distance, queue.added), (2, millis(22)));
     let asked: Vec<u16> = path.asked.iter().map(|(streams, _)| *streams).collect();
     assert_eq!(asked, [1, 8, 1, 8]);
 }
@@ -333,9 +336,13 @@ fn buffers_follow_from_what_is_known() {
         }),
         ..made()
     };
-    let found = characterise(&mut path, &everything(), &mut ()).unwrap();
+    let wanted = Wanted {
+        trains: false,
+        ..everything()
+    };
+    let found = characterise(&mut path, &wanted, &mut ()).unwrap();
     let buffers = &found.buffers[0];
-    // Without capacity and available bandwidth only the fifth rule has its facts: 40 Mbit/s x 30 ms.
+    // Without trains only the fifth rule has its facts: 40 Mbit/s x 30 ms.
     let [advice] = buffers.advice[..] else {
         panic!("{buffers:?}")
     };

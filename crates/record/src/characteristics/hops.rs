@@ -69,12 +69,13 @@ pub struct Queueing {
     pub added_seconds: f64,
 }
 
-/// Where the queue grew between the idle trace of the same protocol and `loaded`.
-pub(super) fn queueing(
-    _idle: &[observe::Trace],
-    _loaded: Option<&observe::Trace>,
-) -> Option<Queueing> {
-    None
+impl From<::probing::characterise::Queue> for Queueing {
+    fn from(queue: ::probing::characterise::Queue) -> Self {
+        Queueing {
+            distance: queue.distance,
+            added_seconds: queue.added.as_secs_f64(),
+        }
+    }
 }
 
 impl From<&observe::Trace> for Trace {
