@@ -17,8 +17,10 @@ use crate::control::wait;
 
 /// The first packet is due this long after the sender begins, so that it is paced as the others are.
 const LEAD: Duration = Duration::from_micros(300);
-/// The last stretch before a packet is due is watched: a thread that sleeps may wake that much late.
+/// The last stretch before a packet is due is watched: a thread that sleeps may wake that much late ...
 const WATCHED: Duration = Duration::from_micros(200);
+/// ... and where there is little more than that, sleeping gains nothing but a late wakeup.
+const SLEEP_FROM: Duration = Duration::from_micros(500);
 /// How soon the end of the session is noticed while a train is on its way.
 const TICK: Duration = Duration::from_millis(50);
 /// How long the device may take nothing.
@@ -165,10 +167,10 @@ fn await_moment(due: Instant, stop: &AtomicBool) -> Result<(), TransmitError> {
         if stop.load(Ordering::Relaxed) {
             return Err(TransmitError::Cancelled);
         }
-        match left.checked_sub(WATCHED) {
-            Some(sleep) if !sleep.is_zero() => thread::sleep(sleep.min(TICK)),
-            _ => break,
+        if left < SLEEP_FROM {
+            break;
         }
+        thread::sleep(left.saturating_sub(WATCHED).min(TICK));
     }
     while Instant::now() < due {
         std::hint::spin_loop();
