@@ -21,12 +21,13 @@ use observe::{
     TracePlan, Train, Watch, Way,
 };
 use units::Span;
+use wire::EchoToken;
 use wire::probing::{Bounds, Cause, TrainPlan, TrainWay};
 
-use crate::Address;
 use crate::client::meeting::{Met, meet, meet_patiently};
 use crate::client::{ClientError, connect};
 use crate::train::least_packet;
+use crate::{Address, Tracer};
 use link::{Link, Outcome};
 
 /// A train whose stamps are worthless, or for which the server has no budget, is asked for so often.
@@ -44,6 +45,8 @@ pub struct PathProbes {
     far: Far,
     /// What answered round trips, so that two series are comparable.
     method: Option<ProbeMethod>,
+    /// With the token that it was made with, which a new session changes.
+    tracer: Option<(Option<EchoToken>, Tracer)>,
 }
 
 /// What is known of the far end.
@@ -82,6 +85,7 @@ impl PathProbes {
             peer: peer.ok_or_else(nowhere).map_err(TargetError::from)?,
             far,
             method: None,
+            tracer: None,
         })
     }
 
@@ -101,6 +105,20 @@ impl PathProbes {
             Far::Other(what) => Err(failure::not_ours(&self.address, what)),
             Far::Unknown => Err(failure::not_ours(&self.address, "nothing that is known")),
         }
+    }
+
+    fn tracer(&mut self) -> &mut Tracer {
+        let token = match &self.far {
+            Far::Stamping(link) => Some(link.token()),
+            Far::Other(_) | Far::Unknown => None,
+        };
+        let peer = self.peer;
+        let fresh = || (token, Tracer::to(peer, token));
+        let kept = self
+            .tracer
+            .take()
+            .filter(|(made_with, _)| *made_with == token);
+        &mut self.tracer.insert(kept.unwrap_or_else(fresh)).1
     }
 
     /// A train that no server could send or stamp is the caller's mistake.
@@ -237,12 +255,12 @@ impl Probes for PathProbes {
         thread::sleep(span.into());
     }
 
-    fn trace(&mut self, _plan: &TracePlan, _watch: &mut dyn Watch) -> Result<Trace, ProbesError> {
-        Err(failure::not_yet("hops are not looked for yet"))
+    fn trace(&mut self, plan: &TracePlan, watch: &mut dyn Watch) -> Result<Trace, ProbesError> {
+        self.tracer().trace(plan, watch)
     }
 
-    fn path_mtu(&mut self, _watch: &mut dyn Watch) -> Result<PathMtu, ProbesError> {
-        Err(failure::not_yet("the path MTU is not looked for yet"))
+    fn path_mtu(&mut self, watch: &mut dyn Watch) -> Result<PathMtu, ProbesError> {
+        self.tracer().path_mtu(watch)
     }
 }
 

@@ -4,8 +4,8 @@ mod clamp;
 pub mod simulated;
 
 use record::{
-    Demo, End, Kind, Limit, Measure, Objective, Purpose, Run, Setting, Sysctl, Tune, Unsettled,
-    Window,
+    Demo, Direction, End, Kind, Limit, Measure, Objective, Purpose, Run, Setting, Sysctl, Tune,
+    Unsettled, Window,
 };
 
 use crate::comparison::{self, Role};
@@ -54,6 +54,15 @@ pub fn point(streams: impl Into<u32>, window: Window) -> String {
         (1, fixed) => format!("1 stream with a window of {}", figure::window(fixed)),
         (n, Window::Auto) => format!("{n} streams with automatic windows"),
         (n, fixed) => format!("{n} streams with windows of {}", figure::window(fixed)),
+    }
+}
+
+/// Which end sent, seen from this one.
+pub fn direction(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "sending",
+        Direction::Reverse => "receiving",
+        Direction::Both => "both ways at once",
     }
 }
 

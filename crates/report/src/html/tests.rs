@@ -17,6 +17,8 @@ fn a_page_asks_nothing_of_the_network_and_runs_nothing() {
         page(&AnyDocument::from(synthetic::campaign())).unwrap(),
         page(&AnyDocument::from(synthetic::predict())).unwrap(),
         page(&AnyDocument::from(synthetic::fit())).unwrap(),
+        page(&AnyDocument::from(synthetic::characteristics())).unwrap(),
+        page(&AnyDocument::from(synthetic::responsiveness())).unwrap(),
     ];
     for page in pages {
         let outside = page.replace("http://www.w3.org/2000/svg", "");
