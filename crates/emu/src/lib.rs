@@ -31,6 +31,7 @@ mod namespace;
 mod netlink;
 mod network;
 mod program;
+mod prompt;
 mod router;
 mod sysctl;
 mod tun;
