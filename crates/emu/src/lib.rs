@@ -38,7 +38,7 @@ mod tun;
 mod user_namespace;
 mod watch;
 
-pub use books::{LinkBooks, WayBooks};
+pub use books::{DuplexBooks, LinkBooks, NetworkBooks, WayBooks};
 pub use error::EmuError;
 pub use lateness::Lateness;
 pub use namespace::Namespace;
