@@ -1,5 +1,7 @@
 //! An emulated path with our own server at its far end.
 
+mod probes;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,12 +10,13 @@ use std::thread::JoinHandle;
 use emu::{EmuError, FAR_ADDRESS};
 use net::{Address, BindError, BufferLimit, Client, PORT_DEFAULT, Runs, Server, ServerLimits};
 use observe::{
-    Fault, HostLimits, Observation, SamplePlan, Setting, Target, TargetError, TargetInfo,
-    TargetKind, Watch,
+    Fault, HostLimits, Observation, Probes, ProbesError, SamplePlan, Setting, Target, TargetError,
+    TargetInfo, TargetKind, Watch,
 };
 use path::PathSpec;
 
 use crate::{BUFFER_MAX, EmulatedNetwork, LabError};
+use probes::NearProbes;
 
 /// A target whose both ends are on this host, with an emulated path between them.
 #[derive(Debug)]
@@ -33,11 +36,7 @@ impl EmulatedPath {
     /// When the user lacks a right or the kernel lacks a part.
     pub fn up(path: &PathSpec, seed: u64) -> Result<Self, LabError> {
         let network = EmulatedNetwork::up(path, seed)?;
-        let address = Address {
-            host: FAR_ADDRESS.to_string(),
-            port: PORT_DEFAULT,
-        };
-        let client = Client::new(address).with_buffers(BufferLimit::Lifted);
+        let client = Client::new(far_server()).with_buffers(BufferLimit::Lifted);
         Ok(EmulatedPath {
             path: path.clone(),
             runs: Runs::new(client),
@@ -97,6 +96,19 @@ impl Target for EmulatedPath {
 
     fn stop(&mut self) {
         self.runs.stop();
+    }
+
+    fn probes(&mut self) -> Result<Box<dyn Probes>, ProbesError> {
+        let near = self.network.network().near();
+        Ok(Box::new(NearProbes::connect(near.clone(), &far_server())?))
+    }
+}
+
+/// Where the server at the far end listens.
+fn far_server() -> Address {
+    Address {
+        host: FAR_ADDRESS.to_string(),
+        port: PORT_DEFAULT,
     }
 }
 

@@ -1,8 +1,9 @@
 //! A host on the network.
 
-use net::{Address, Client, Runs};
+use net::{Address, Client, PathProbes, Runs};
 use observe::{
-    Observation, SamplePlan, Setting, Target, TargetError, TargetInfo, TargetKind, Watch,
+    Observation, Probes, ProbesError, SamplePlan, Setting, Target, TargetError, TargetInfo,
+    TargetKind, Watch,
 };
 
 /// A host that runs `trunkline serve` or `iperf3 -s`.
@@ -43,5 +44,9 @@ impl Target for LiveHost {
 
     fn stop(&mut self) {
         self.runs.stop();
+    }
+
+    fn probes(&mut self) -> Result<Box<dyn Probes>, ProbesError> {
+        Ok(Box::new(PathProbes::connect(&self.address)?))
     }
 }

@@ -13,7 +13,8 @@
 //! come and go can be built of tests.
 //!
 //! Reading order: [`Client`], `error`, `runs`, then `run` with its parts: `proposal` (until the streams
-//! run), `test`, `stage` (looking at them) and `assemble`.
+//! run), `test`, `stage` (looking at them) and `assemble`; `meeting` for
+//! those who want to send trains instead.
 
 mod assemble;
 mod busy;
@@ -21,6 +22,7 @@ pub(crate) mod connect;
 mod conversation;
 mod error;
 mod flow;
+pub(crate) mod meeting;
 mod precision;
 mod probing;
 mod proposal;

@@ -1,7 +1,7 @@
 //! The control connection: bytes in and out, never waiting longer than asked.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
@@ -41,6 +41,16 @@ impl ControlSocket {
             .with_retries(KEEPALIVE_PROBES);
         SockRef::from(&stream).set_tcp_keepalive(&keepalive)?;
         Ok(ControlSocket(stream))
+    }
+
+    /// The same connection once more.
+    pub(crate) fn duplicate(&self) -> io::Result<ControlSocket> {
+        self.0.try_clone().map(ControlSocket)
+    }
+
+    /// Where this end is.
+    pub(crate) fn local_address(&self) -> io::Result<SocketAddr> {
+        self.0.local_addr()
     }
 
     /// Reads what has arrived.

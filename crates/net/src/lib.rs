@@ -7,7 +7,7 @@
 //! Reading order: [`Client`], [`Runs`] and `client/run.rs` for the near end, [`server`] and
 //! `server/session.rs` for the far end; below them `stream` (one thread per stream), `series` (what is
 //! read of it), `options` and `tcp_info` (the kernel's side), `probe` (round trips) and `telemetry`
-//! (series on the wire).
+//! (series on the wire). Small packets: [`PathProbes`], `train`, [`Tracer`].
 
 mod address;
 mod background;
@@ -28,12 +28,13 @@ mod stream;
 mod tcp_info;
 mod telemetry;
 mod trace;
+mod train;
 
 pub use address::{Address, AddressError, PORT_DEFAULT};
 pub use background::{Background, BackgroundError, BackgroundSpec};
 pub use client::{Client, ClientError, Runs};
 pub use options::{BufferLimit, OptionError};
 pub use path_probes::PathProbes;
-pub use server::{BindError, Server, ServerEvent, ServerLimits};
+pub use server::{BindError, ProbingLimits, Server, ServerEvent, ServerLimits};
 pub use trace::Tracer;
 pub use wire::WINDOW_MAX;

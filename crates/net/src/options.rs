@@ -238,6 +238,32 @@ pub(crate) fn set_option<T: Copy>(
     }
 }
 
+/// Reads an option that is one number.
+#[expect(unsafe_code, reason = "no safe crate covers these options")]
+pub(crate) fn get_option(
+    socket: &SockRef<'_>,
+    level: libc::c_int,
+    name: libc::c_int,
+) -> io::Result<libc::c_int> {
+    let mut value: libc::c_int = 0;
+    let mut length = size_of::<libc::c_int>() as libc::socklen_t;
+    // SAFETY: the descriptor is open while `socket` is borrowed; the kernel writes at most `length` bytes
+    // to `value`, which is as long.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            level,
+            name,
+            (&raw mut value).cast(),
+            &raw mut length,
+        )
+    };
+    match result {
+        0 => Ok(value),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,13 +1,14 @@
 //! Round trips of small probes beside the streams.
 //!
 //! Against a trunkline server that answers them the probes are echo datagrams; otherwise ICMP, where
-//! this host permits it. Where neither works there is no series, and the streams' own smoothed round
-//! trip has to do. Probes still on their way at the end are left out
+//! this host permits it. Where neither works there is no series beside streams, and their own smoothed
+//! round trip has to do; a path without streams is probed with beginnings of TCP connections. Probes still on their way at the end are left out
 //! ([`ProbeSeries::leave_out_unknown`]).
 //!
 //! Send and receive times are taken in the program: a busy host adds its scheduling delay.
 
 pub(crate) mod icmp;
+mod tcp;
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -25,6 +26,7 @@ use wire::echo::{ECHO_LENGTH, Echo, EchoKind};
 use crate::clock::Clock;
 use crate::control::{readable, wait};
 use icmp::IcmpSocket;
+use tcp::TcpConnects;
 
 const INTERVAL: Span = ProbeSeries::INTERVAL;
 const PATIENCE: Span = ProbeSeries::PATIENCE;
@@ -40,6 +42,8 @@ pub(crate) enum ProbeSocket {
     Udp { socket: UdpSocket, token: EchoToken },
     /// The far kernel.
     Icmp(IcmpSocket),
+    /// The far kernel, too, by beginning connections.
+    Tcp(TcpConnects),
 }
 
 impl ProbeSocket {
@@ -60,8 +64,14 @@ impl ProbeSocket {
         IcmpSocket::open(host.ip(), token).map(ProbeSocket::Icmp)
     }
 
+    /// Probes the kernel of `host` at a port, whether or not anybody listens there.
+    pub(crate) fn tcp(host: SocketAddr) -> Self {
+        ProbeSocket::Tcp(TcpConnects::to(host))
+    }
+
     fn method(&self) -> ProbeMethod {
         match self {
+            ProbeSocket::Tcp(_) => ProbeMethod::TcpConnect,
             ProbeSocket::Udp { .. } => ProbeMethod::UdpEcho,
             ProbeSocket::Icmp(_) => ProbeMethod::IcmpEcho,
         }
@@ -74,6 +84,7 @@ impl ProbeSocket {
                 socket.send(&echo.encode()).map(drop)
             }
             ProbeSocket::Icmp(socket) => socket.send(sequence),
+            ProbeSocket::Tcp(connects) => connects.send(sequence),
         }
     }
 
@@ -88,6 +99,7 @@ impl ProbeSocket {
                 Some(ours.map(|echo| echo.sequence))
             }
             ProbeSocket::Icmp(socket) => socket.receive(),
+            ProbeSocket::Tcp(connects) => connects.receive(),
         }
     }
 
@@ -95,6 +107,7 @@ impl ProbeSocket {
         let descriptor = match self {
             ProbeSocket::Udp { socket, .. } => socket.as_fd(),
             ProbeSocket::Icmp(socket) => socket.as_fd(),
+            ProbeSocket::Tcp(connects) => return connects.wait(limit),
         };
         // A failed wait is a short one: the loop looks at the clock again.
         let _ = wait(&mut [readable(descriptor)], limit);

@@ -2,7 +2,8 @@
 //!
 //! One thread accepts connections and reads the cookie each begins with: an unknown cookie opens a
 //! session on a thread of its own, a known one is handed to its session as a stream. Another thread
-//! answers echo datagrams on the same port number, for tests that are running and nobody else. What
+//! answers echo datagrams on the same port number, for tests that are running and nobody else. A session may
+//! also send and stamp trains of datagrams in place of a test, between this host and its client alone. What
 //! a client says is bounded in length, count and time, and whatever goes wrong in one session, a
 //! panic of our own included, ends that session alone.
 //!
@@ -12,13 +13,16 @@
 //! Left out: UDP and SCTP tests, authentication, and a reply address for echoes chosen by the
 //! request's destination; a host with several addresses answers echoes from the one its routes pick.
 //!
-//! Reading order: [`ServerLimits`], [`Server`], `event`, then `acceptor`, `session`, `agreed`, `flow`, `report`.
+//! Reading order: [`ServerLimits`], [`Server`], `event`, then `acceptor`, `session`, `agreed`, `flow`, `report`,
+//! and `door` with `probing` for trains.
 
 mod acceptor;
 mod agreed;
+mod door;
 mod echo;
 mod event;
 mod flow;
+mod probing;
 mod report;
 mod session;
 
@@ -32,9 +36,11 @@ use std::thread;
 use socket2::{Domain, Protocol, Socket, Type};
 use thiserror::Error;
 use units::Span;
+use wire::probing::{Bounds, ProbingWaits};
 use wire::{EchoToken, ServerWaits};
 
 use crate::BufferLimit;
+use door::Doors;
 
 pub use event::{Refusal, ServerEvent, SessionError, SessionSummary};
 
@@ -59,6 +65,17 @@ pub struct ServerLimits {
     pub waits: ServerWaits,
     /// Whether windows may pass the host's bounds.
     pub buffers: BufferLimit,
+    /// What a session may ask for that sends trains in place of a test.
+    pub probing: ProbingLimits,
+}
+
+/// What a server allows those who probe, each for itself; together they count as tests.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ProbingLimits {
+    /// Bounds on their trains.
+    pub bounds: Bounds,
+    /// How long each step may take.
+    pub waits: ProbingWaits,
 }
 
 impl Default for ServerLimits {
@@ -73,6 +90,7 @@ impl Default for ServerLimits {
             idle: Span::from_secs(120),
             waits: ServerWaits::default(),
             buffers: BufferLimit::Host,
+            probing: ProbingLimits::default(),
         }
     }
 }
@@ -167,10 +185,13 @@ impl Server {
             stop,
             on_event,
             tokens: Mutex::default(),
+            doors: Doors::default(),
+            echo: &self.echo,
+            port: Mutex::default(),
             streams: AtomicUsize::new(0),
         };
         thread::scope(|scope| {
-            scope.spawn(|| echo::serve(&self.echo, &shared));
+            scope.spawn(|| echo::serve(&shared));
             acceptor::serve(scope, &self.listener, &shared);
         });
     }
@@ -182,6 +203,10 @@ pub(crate) struct Shared<'a> {
     stop: &'a AtomicBool,
     on_event: &'a (dyn Fn(ServerEvent) + Sync),
     tokens: Mutex<BTreeSet<u64>>,
+    doors: Doors,
+    echo: &'a UdpSocket,
+    /// Held while the port of `echo` may be shared.
+    port: Mutex<()>,
     streams: AtomicUsize,
 }
 

@@ -18,6 +18,8 @@ pub enum ProbeMethod {
     UdpEcho,
     /// ICMP echo, answered by the far kernel.
     IcmpEcho,
+    /// Beginnings of TCP connections, accepted or refused by the far kernel.
+    TcpConnect,
 }
 
 /// Probes sent one after another under the same conditions.

@@ -4,13 +4,15 @@
 //! Everything drives [`observe::Probes`] or [`observe::Target`] and calculates; nothing here opens a socket
 //! or reads a clock, so each method runs the same over a live path, an emulated one and in virtual time.
 //!
-//! Reading order: [`capacity`], [`available`].
+//! Reading order: [`capacity`], [`available`], [`hops`].
 
 pub mod available;
 pub mod capacity;
+pub mod hops;
 
 pub use available::{Available, AvailableRange};
 pub use capacity::{Capacity, CapacityMethod};
+pub use hops::{Comparison, HopChange, HopSummary, QueueAt};
 
 /// What probing sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -52,6 +52,8 @@ pub enum Method {
     UdpEcho,
     /// ICMP echo.
     IcmpEcho,
+    /// Beginnings of TCP connections.
+    TcpConnect,
 }
 
 /// One probe.
@@ -93,6 +95,7 @@ impl From<observe::ProbeMethod> for Method {
         match method {
             observe::ProbeMethod::UdpEcho => Method::UdpEcho,
             observe::ProbeMethod::IcmpEcho => Method::IcmpEcho,
+            observe::ProbeMethod::TcpConnect => Method::TcpConnect,
         }
     }
 }

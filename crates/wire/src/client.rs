@@ -37,6 +37,9 @@ pub enum ClientAction {
     Send(Vec<u8>),
     /// The server is one of ours and answered the offer.
     Recognised(Answer),
+    /// The server is one of ours and agreed to [`crate::probing`]. This conversation is over, and the
+    /// control connection goes on with a [`crate::probing::ProbingClient`].
+    HandOver(Answer),
     /// Connect this many streams, those to send on first. Each begins with the cookie, and they are
     /// connected one after another; towards a server that was recognised each begins with
     /// [`crate::numbered_greeting`] instead, in any order. Then call
@@ -283,8 +286,15 @@ impl ClientControl {
         if answer.version != VERSION {
             return Err(ClientControlError::Version(answer.version));
         }
+        if answer.probing > self.request.offer.map_or(0, |offer| offer.probing) {
+            let why = format!("version {} of probing was not offered", answer.probing);
+            return Err(ClientControlError::Answer(why));
+        }
         self.answer = Some(answer);
-        self.act(now, Phase::Parameters, ClientAction::Recognised(answer));
+        match answer.probing > 0 {
+            true => self.act(now, Phase::Over, ClientAction::HandOver(answer)),
+            false => self.act(now, Phase::Parameters, ClientAction::Recognised(answer)),
+        }
         Ok(())
     }
 

@@ -8,6 +8,7 @@ use thiserror::Error;
 use units::Span;
 
 use crate::Cookie;
+use crate::probing::PROBING_VERSION;
 
 /// Version of everything under the key `trunkline`.
 pub(crate) const VERSION: u32 = 1;
@@ -40,9 +41,26 @@ pub struct Offer {
     /// not know this, and reports are asked for meanwhile.
     #[serde(default, skip_serializing_if = "is_off")]
     pub lasting: bool,
+    /// Highest version of [`crate::probing`] the client speaks, when it wants that in place of a test; 0
+    /// for a test.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub probing: u32,
 }
 
 impl Offer {
+    /// The offer of a client that wants to probe.
+    ///
+    /// ```
+    /// let json = serde_json::to_string(&wire::Offer::probing()).unwrap();
+    /// assert_eq!(json, r#"{"version":1,"probing":1}"#);
+    /// ```
+    pub fn probing() -> Self {
+        Offer {
+            probing: PROBING_VERSION,
+            ..Offer::default()
+        }
+    }
+
     /// The offer of a test that lasts until the client ends it.
     ///
     /// ```
@@ -62,12 +80,17 @@ impl Default for Offer {
         Offer {
             version: VERSION,
             lasting: false,
+            probing: 0,
         }
     }
 }
 
 fn is_off(flag: &bool) -> bool {
     !flag
+}
+
+fn is_zero(version: &u32) -> bool {
+    *version == 0
 }
 
 /// The server's answer to an [`Offer`].
@@ -83,6 +106,10 @@ pub struct Answer {
     /// parameters name.
     #[serde(default, skip_serializing_if = "is_off")]
     pub lasting: bool,
+    /// Version of [`crate::probing`] that will be spoken from here on, in place of a test; 0 where none
+    /// was offered, and from servers that do not know it: those go on with a test.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub probing: u32,
 }
 
 impl Answer {
@@ -94,6 +121,7 @@ impl Answer {
             echo_token,
             interval_ms: u32::try_from(interval_ms).unwrap_or(u32::MAX),
             lasting: offer.lasting,
+            probing: offer.probing.min(PROBING_VERSION),
         }
     }
 }

@@ -13,9 +13,11 @@
 //! an [`Answer`]; both then number their streams ([`numbered_greeting`]), add [`Telemetry`] to their
 //! results, and [`echo`] datagrams may be sent.
 //!
+//! A client of ours may also ask to send [`probing`] trains in place of a test.
+//!
 //! Reading order: `cookie` and `state` for the primitives, `frame` for JSON messages, `params` and
 //! `request` for what a test is, `results` and `telemetry` for what it showed, then `client` and
-//! `server`.
+//! `server`, and `probing` for itself.
 
 mod cookie;
 pub mod echo;
@@ -25,6 +27,7 @@ mod frame;
 mod inbox;
 mod number;
 mod params;
+pub mod probing;
 mod request;
 mod results;
 mod state;

@@ -175,6 +175,18 @@ impl ServerControl {
         self.on_bytes(now, &early)
     }
 
+    /// The driver agrees to probe in place of a test: this conversation is over, and the control
+    /// connection goes on with a [`crate::probing::ProbingServer`], which begins with the bytes that the
+    /// client has sent already.
+    pub fn hand_over(&mut self, answer: &Answer) -> Vec<u8> {
+        if !matches!(self.phase, Phase::Deciding(_)) {
+            return Vec::new();
+        }
+        self.send(capabilities(answer));
+        self.phase = Phase::Over;
+        self.inbox.empty()
+    }
+
     /// The driver does not take the test, or cannot go on with it.
     pub fn refuse(&mut self, code: ErrorCode) {
         if !matches!(self.phase, Phase::Over) {

@@ -112,6 +112,7 @@ impl Pair {
             ClientAction::GiveResults => self.client.give_results(NOW, &results(3)).unwrap(),
             ClientAction::Finished(theirs) => self.finished = Some(*theirs),
             ClientAction::Recognised(_) => self.trace.push("recognised".to_owned()),
+            ClientAction::HandOver(_) => panic!("nothing else was offered"),
         }
     }
 }

@@ -34,6 +34,7 @@ fn describe(event: &ServerEvent) -> String {
             peer,
             request,
         } => format!("#{session} {peer}: {}", count(request.streams)),
+        ServerEvent::Probing { session, peer } => format!("#{session} {peer}: trains of packets"),
         ServerEvent::Ended {
             session,
             peer,

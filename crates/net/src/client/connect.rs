@@ -48,7 +48,8 @@ fn met_a_server(stream: TcpStream) -> io::Result<TcpStream> {
     }
 }
 
-fn resolve(address: &Address) -> Result<Vec<SocketAddr>, ClientError> {
+/// The host's addresses.
+pub(crate) fn resolve(address: &Address) -> Result<Vec<SocketAddr>, ClientError> {
     let found = (address.host.as_str(), address.port).to_socket_addrs();
     let found = found.map_err(|source| ClientError::UnknownHost {
         host: address.host.clone(),

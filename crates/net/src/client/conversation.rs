@@ -51,6 +51,11 @@ impl Conversation {
         self.machine.answer()
     }
 
+    /// The connection, for those who go on with it in another language once this conversation is over.
+    pub(super) fn connection(&self) -> std::io::Result<ControlSocket> {
+        self.control.duplicate()
+    }
+
     /// Whether the test goes on until it is ended here.
     pub(super) fn is_lasting(&self) -> bool {
         self.machine.is_lasting()

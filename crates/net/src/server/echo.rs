@@ -1,6 +1,5 @@
-//! The echo service: answers requests that carry the token of a running test.
+//! The echo service: answers requests that carry the token of a running test, and passes openers on.
 
-use std::net::UdpSocket;
 use std::time::Duration;
 
 use wire::echo::{ECHO_LENGTH, Echo, EchoKind};
@@ -11,7 +10,8 @@ use super::Shared;
 const TICK: Duration = Duration::from_millis(100);
 
 /// Answers until the server stops.
-pub(super) fn serve(socket: &UdpSocket, shared: &Shared<'_>) {
+pub(super) fn serve(shared: &Shared<'_>) {
+    let socket = shared.echo;
     // Without the timeout a stop would only be noticed with the next datagram.
     if socket.set_read_timeout(Some(TICK)).is_err() {
         return;
@@ -23,6 +23,7 @@ pub(super) fn serve(socket: &UdpSocket, shared: &Shared<'_>) {
             continue;
         };
         let datagram = buffer.get(..length).unwrap_or_default();
+        shared.doors.knock(datagram, from);
         let echo = Echo::decode(datagram).or_else(|_| Echo::decode_padded(datagram));
         let request = echo.ok().filter(|echo| echo.kind == EchoKind::Request);
         if let Some(request) = request.filter(|echo| shared.knows(echo.token)) {

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use thiserror::Error;
 use units::{Bytes, Span};
+use wire::probing::ProbingServerError;
 use wire::{CookieError, ServerControlError, TestRequest};
 
 /// Something happened.
@@ -19,9 +20,16 @@ pub enum ServerEvent {
         /// What it asked for.
         request: Box<TestRequest>,
     },
+    /// A session for trains of datagrams in place of a test was agreed on.
+    Probing {
+        /// Counts the sessions of this server.
+        session: u64,
+        /// The client.
+        peer: SocketAddr,
+    },
     /// A session is over.
     Ended {
-        /// As in `Started`.
+        /// As at its start.
         session: u64,
         /// The client.
         peer: SocketAddr,
@@ -56,6 +64,9 @@ pub enum SessionError {
     /// The conversation went wrong.
     #[error(transparent)]
     Control(#[from] ServerControlError),
+    /// A probing client broke the protocol or stopped.
+    #[error(transparent)]
+    Probing(#[from] ProbingServerError),
     /// The server has no room for so many more streams.
     #[error("{asked} streams were asked for, but all tests together may have {bound}")]
     Full {

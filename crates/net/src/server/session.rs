@@ -1,5 +1,7 @@
 //! One client's test, from its cookie to its goodbye.
 
+mod hand_over;
+
 use std::any::Any;
 use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
@@ -61,6 +63,7 @@ struct Session<'a> {
     token: Option<Token<'a>>,
     test: Option<Agreed<'a>>,
     flow: Option<Flow>,
+    probed: Option<SessionSummary>,
 }
 
 /// An echo token that is valid as long as this lives.
@@ -95,6 +98,7 @@ impl<'a> Session<'a> {
             token: None,
             test: None,
             flow: None,
+            probed: None,
         })
     }
 
@@ -111,6 +115,9 @@ impl<'a> Session<'a> {
             while let Some(action) = self.machine.next_action() {
                 match action {
                     ServerAction::Finished => return Ok(()),
+                    ServerAction::Decide(request) if hand_over::is_wanted(&request) => {
+                        return self.probe(&request);
+                    }
                     action => self.act(action)?,
                 }
             }
@@ -275,6 +282,9 @@ impl<'a> Session<'a> {
     }
 
     fn summary(&self) -> SessionSummary {
+        if let Some(summary) = &self.probed {
+            return summary.clone();
+        }
         let flow = self.flow.as_ref();
         let (received, sent) = flow.map(Flow::totals).unwrap_or_default();
         SessionSummary {

@@ -281,3 +281,50 @@ fn a_report_nobody_asked_for_is_refused() {
     let error = feed(&mut control, &[82]).unwrap_err();
     assert!(matches!(error, ClientControlError::Unexpected { .. }));
 }
+
+fn probing(answer: Answer) -> (ClientControl, Outcome) {
+    let mut control = start(TestRequest {
+        offer: Some(Offer::probing()),
+        ..request()
+    });
+    let mut bytes = vec![9, State::Capabilities.byte()];
+    bytes.extend(encode_frame(&serde_json::to_vec(&answer).unwrap()));
+    let outcome = feed(&mut control, &bytes);
+    (control, outcome)
+}
+
+#[test]
+fn a_server_that_agrees_to_probe_gets_the_connection() {
+    let answer = Answer::new(Offer::probing(), EchoToken(7), Span::ZERO);
+    let (mut control, outcome) = probing(answer);
+    outcome.unwrap();
+    let last = actions(&mut control).pop();
+    assert_eq!(last, Some(ClientAction::HandOver(answer)));
+    // Nothing is left for this conversation to say or to wait for.
+    assert_eq!(control.deadline(), None);
+    control.cancel();
+    assert_eq!(actions(&mut control), []);
+}
+
+#[test]
+fn a_server_that_does_not_know_probing_goes_on_with_a_test_and_hears_that_it_is_off() {
+    let answer = Answer::new(Offer::default(), EchoToken(7), Span::ZERO);
+    let (mut control, outcome) = probing(answer);
+    outcome.unwrap();
+    feed(&mut control, &[10]).unwrap();
+    let seen = actions(&mut control);
+    assert!(seen.contains(&ClientAction::Recognised(answer)));
+    assert!(matches!(seen.last(), Some(ClientAction::OpenStreams(_))));
+    control.cancel();
+    assert_eq!(actions(&mut control), [ClientAction::Send(vec![12])]);
+}
+
+#[test]
+fn a_version_of_probing_that_was_not_offered_is_refused() {
+    let answer = Answer {
+        probing: 2,
+        ..Answer::new(Offer::probing(), EchoToken(7), Span::ZERO)
+    };
+    let error = probing(answer).1.unwrap_err().to_string();
+    assert!(error.contains("version 2 of probing"), "{error}");
+}

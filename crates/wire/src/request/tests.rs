@@ -109,7 +109,7 @@ fn an_offer_below_the_version_spoken_here_is_none() {
         offer(9),
         Some(Offer {
             version: 9,
-            lasting: false
+            ..Offer::default()
         })
     );
 }

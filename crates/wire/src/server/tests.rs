@@ -256,3 +256,24 @@ fn a_flood_of_requests_for_reports_is_refused() {
     let error = control.on_bytes(NOW, &[82; 20_000]).unwrap_err();
     assert!(matches!(error, ServerControlError::OutOfTurn(_)));
 }
+
+#[test]
+fn a_probing_client_keeps_its_connection_and_what_it_said_early() {
+    let mut control = greeted();
+    let json = r#"{"time":1,"trunkline":{"version":1,"probing":3}}"#;
+    let mut bytes = params(json);
+    bytes.extend_from_slice(b"early");
+    control.on_bytes(NOW, &bytes).unwrap();
+    let asked = actions(&mut control);
+    let [ServerAction::Decide(request)] = &asked[..] else {
+        panic!("{asked:?}");
+    };
+    let answer = Answer::new(request.offer.unwrap(), EchoToken(1), Span::ZERO);
+    assert_eq!(answer.probing, 1);
+    assert_eq!(control.hand_over(&answer), b"early");
+    let sent = actions(&mut control);
+    assert!(
+        matches!(&sent[..], [ServerAction::Send(bytes)] if bytes[0] == 84 && bytes.last() == Some(&b'}'))
+    );
+    assert_eq!(control.deadline(), None);
+}

@@ -1,0 +1,65 @@
+//! Small packets that are sent at the near host of an emulated path.
+
+use emu::Namespace;
+use net::{Address, PathProbes};
+use observe::{
+    Passages, PathMtu, ProbeSeries, Probes, ProbesError, Trace, TracePlan, Train, Watch, Way,
+};
+use units::Span;
+
+use super::namespace_lost;
+
+/// Probes whose every call goes to the near host, whichever thread makes it.
+#[derive(Debug)]
+pub(super) struct NearProbes {
+    near: Namespace,
+    probes: PathProbes,
+}
+
+impl NearProbes {
+    /// Looks for the server at `address` from there.
+    pub(super) fn connect(near: Namespace, address: &Address) -> Result<Self, ProbesError> {
+        let probes = near.run(|| PathProbes::connect(address));
+        let probes = probes.map_err(namespace_lost)??;
+        Ok(NearProbes { near, probes })
+    }
+
+    fn there<T: Send>(
+        &mut self,
+        work: impl FnOnce(&mut PathProbes) -> Result<T, ProbesError> + Send,
+    ) -> Result<T, ProbesError> {
+        let probes = &mut self.probes;
+        self.near.run(|| work(probes)).map_err(namespace_lost)?
+    }
+}
+
+impl Probes for NearProbes {
+    fn round_trips(
+        &mut self,
+        lasting: Span,
+        watch: &mut dyn Watch,
+    ) -> Result<ProbeSeries, ProbesError> {
+        self.there(|probes| probes.round_trips(lasting, watch))
+    }
+
+    fn train(
+        &mut self,
+        way: Way,
+        train: &Train,
+        watch: &mut dyn Watch,
+    ) -> Result<Passages, ProbesError> {
+        self.there(|probes| probes.train(way, train, watch))
+    }
+
+    fn pause(&mut self, span: Span) {
+        self.probes.pause(span);
+    }
+
+    fn trace(&mut self, plan: &TracePlan, watch: &mut dyn Watch) -> Result<Trace, ProbesError> {
+        self.there(|probes| probes.trace(plan, watch))
+    }
+
+    fn path_mtu(&mut self, watch: &mut dyn Watch) -> Result<PathMtu, ProbesError> {
+        self.there(|probes| probes.path_mtu(watch))
+    }
+}
