@@ -24,13 +24,13 @@ pub enum EmuError {
         /// Why it failed.
         source: io::Error,
     },
-    /// The path has more than one link in each direction, or a load on one.
-    #[error("a path with a `{field}` of {value} is not emulated")]
-    NotOneLink {
-        /// The field of the path file.
-        field: &'static str,
-        /// What it says.
-        value: String,
+    /// Others' datagrams are more than one processor keeps up with.
+    #[error("loads of {packets} packets/s one way are more than {most}, which is what is emulated")]
+    TooMuchLoad {
+        /// How many packets come in a second.
+        packets: u64,
+        /// How many may.
+        most: u64,
     },
     /// A kernel setting of a namespace could not be made.
     #[error("the kernel refused `{value}` for `{name}`")]
@@ -84,7 +84,9 @@ impl EmuError {
             EmuError::UnknownCongestion { .. } => Some(
                 "load its module (`modprobe tcp_NAME` as root) or name another in the path file",
             ),
-            EmuError::NotOneLink { .. } => Some("leave it out of the path file"),
+            EmuError::TooMuchLoad { .. } => {
+                Some("lower `load.rate`, or raise `load.packets`, in the path file")
+            }
             EmuError::Program { .. } => Some("check its name and that it is installed"),
             EmuError::Interface { .. } | EmuError::Sysctl { .. } | EmuError::Resource { .. } => {
                 None

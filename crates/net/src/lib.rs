@@ -7,14 +7,16 @@
 //! Reading order: [`Client`], [`Runs`] and `client/run.rs` for the near end, [`server`] and
 //! `server/session.rs` for the far end; below them `stream` (one thread per stream), `series` (what is
 //! read of it), `options` and `tcp_info` (the kernel's side), `probe` (round trips) and `telemetry`
-//! (series on the wire).
+//! (series on the wire). Small packets: [`PathProbes`], `train`, [`Tracer`].
 
 mod address;
 mod background;
 mod client;
 mod clock;
 mod control;
+mod flow;
 pub mod host;
+mod mtu;
 mod options;
 mod path_probes;
 mod probe;
@@ -25,6 +27,7 @@ pub mod server;
 mod stream;
 mod tcp_info;
 mod telemetry;
+mod trace;
 mod train;
 
 pub use address::{Address, AddressError, PORT_DEFAULT};
@@ -33,4 +36,5 @@ pub use client::{Client, ClientError, Runs};
 pub use options::{BufferLimit, OptionError};
 pub use path_probes::PathProbes;
 pub use server::{BindError, ProbingLimits, Server, ServerEvent, ServerLimits};
+pub use trace::Tracer;
 pub use wire::WINDOW_MAX;

@@ -23,10 +23,10 @@ use observe::{
 use units::Span;
 use wire::probing::{Bounds, Cause, TrainPlan, TrainWay};
 
-use crate::Address;
 use crate::client::meeting::{Met, meet, meet_patiently};
 use crate::client::{ClientError, connect};
 use crate::train::least_packet;
+use crate::{Address, Tracer};
 use link::{Link, Outcome};
 
 /// A train whose stamps are worthless, or for which the server has no budget, is asked for so often.
@@ -44,6 +44,8 @@ pub struct PathProbes {
     far: Far,
     /// What answered round trips, so that two series are comparable.
     method: Option<ProbeMethod>,
+    /// Keeps its flows from one trace to the next.
+    tracer: Tracer,
 }
 
 /// What is known of the far end.
@@ -77,11 +79,13 @@ impl PathProbes {
             source: std::io::ErrorKind::NotFound.into(),
         };
         let peer = peer.or_else(|| found.first().copied());
+        let peer = peer.ok_or_else(nowhere).map_err(TargetError::from)?;
         Ok(PathProbes {
             address: address.clone(),
-            peer: peer.ok_or_else(nowhere).map_err(TargetError::from)?,
+            peer,
             far,
             method: None,
+            tracer: Tracer::to(peer, None),
         })
     }
 
@@ -101,6 +105,23 @@ impl PathProbes {
             Far::Other(what) => Err(failure::not_ours(&self.address, what)),
             Far::Unknown => Err(failure::not_ours(&self.address, "nothing that is known")),
         }
+    }
+
+    /// Its probes carry the token of a session, where there is one; the server hears that it is still needed. One that
+    /// was lost is opened anew, because its token is void; where that fails the far kernel still answers.
+    fn tracer(&mut self, watch: &mut dyn Watch) -> &mut Tracer {
+        if self.far.is_lost() {
+            let _ = self.link(watch);
+        }
+        let token = match &mut self.far {
+            Far::Stamping(link) => {
+                link.stay_alive();
+                Some(link.token())
+            }
+            _ => None,
+        };
+        self.tracer.set_echo(token);
+        &mut self.tracer
     }
 
     /// A train that no server could send or stamp is the caller's mistake.
@@ -237,12 +258,12 @@ impl Probes for PathProbes {
         thread::sleep(span.into());
     }
 
-    fn trace(&mut self, _plan: &TracePlan, _watch: &mut dyn Watch) -> Result<Trace, ProbesError> {
-        Err(failure::not_yet("hops are not looked for yet"))
+    fn trace(&mut self, plan: &TracePlan, watch: &mut dyn Watch) -> Result<Trace, ProbesError> {
+        self.tracer(watch).trace(plan, watch)
     }
 
-    fn path_mtu(&mut self, _watch: &mut dyn Watch) -> Result<PathMtu, ProbesError> {
-        Err(failure::not_yet("the path MTU is not looked for yet"))
+    fn path_mtu(&mut self, watch: &mut dyn Watch) -> Result<PathMtu, ProbesError> {
+        self.tracer(watch).path_mtu(watch)
     }
 }
 

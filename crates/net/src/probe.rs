@@ -7,7 +7,7 @@
 //!
 //! Send and receive times are taken in the program: a busy host adds its scheduling delay.
 
-mod icmp;
+pub(crate) mod icmp;
 mod tcp;
 
 use std::io;

@@ -4,13 +4,15 @@
 //! Everything drives [`observe::Probes`] or [`observe::Target`] and calculates; nothing here opens a socket
 //! or reads a clock, so each method runs the same over a live path, an emulated one and in virtual time.
 //!
-//! Reading order: [`capacity`], [`trend`], [`available`], [`chirp`], [`characterise`](mod@characterise),
+<<<<<<< HEAD
+//! Reading order: [`capacity`], [`trend`], [`available`], [`chirp`], [`hops`], [`characterise`](mod@characterise),
 //! [`responsiveness`].
 
 pub mod available;
 pub mod capacity;
 pub mod characterise;
 pub mod chirp;
+pub mod hops;
 mod part;
 mod passage;
 pub mod responsiveness;

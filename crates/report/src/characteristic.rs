@@ -251,13 +251,21 @@ pub fn queues(body: &Characteristics) -> Vec<String> {
     let of = |load: &Load| {
         let queue = load.queueing.as_ref()?;
         Some(format!(
-            "Under load {} the queue is on the link to hop {}: the round trip grew by {} there.",
+            "Under load {} the queue is between {} and hop {}: the round trip grew by {} from there on.",
             load.way.name(),
+            place(queue.after),
             queue.distance,
             ms(queue.added_seconds)
         ))
     };
     body.loads.iter().filter_map(of).collect()
+}
+
+fn place(hop: u8) -> String {
+    match hop {
+        0 => "this host".to_owned(),
+        hop => format!("hop {hop}"),
+    }
 }
 
 /// The rules for buffers of one direction.

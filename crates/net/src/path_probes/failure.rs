@@ -55,14 +55,6 @@ pub(super) fn too_large(packet: Bytes, mtu: Bytes) -> ProbesError {
     failed(Fault::Request, error.to_string(), Some(hint))
 }
 
-/// Something that is still to come.
-pub(super) fn not_yet(why: &str) -> ProbesError {
-    ProbesError::Unsupported {
-        why: why.to_owned(),
-        hint: None,
-    }
-}
-
 /// The server will not have this train.
 pub(super) fn refused(address: &Address, refused: &Refused) -> ProbesError {
     let words = refused.words();

@@ -16,6 +16,8 @@ use wire::EchoToken;
 const HEADER: usize = 8;
 /// Token and the full sequence number.
 const PAYLOAD: usize = 16;
+/// A whole request.
+pub(crate) const REQUEST: usize = HEADER + PAYLOAD;
 
 const REQUEST_V4: u8 = 8;
 const REPLY_V4: u8 = 0;
@@ -30,27 +32,51 @@ pub(crate) struct IcmpSocket {
     family: Family,
 }
 
+/// Which ICMP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Family {
+pub(crate) enum Family {
     V4,
     V6,
+}
+
+impl Family {
+    pub(crate) fn of(host: IpAddr) -> Self {
+        match host {
+            IpAddr::V4(_) => Family::V4,
+            IpAddr::V6(_) => Family::V6,
+        }
+    }
+
+    /// The type of an echo request.
+    pub(crate) fn request(self) -> u8 {
+        match self {
+            Family::V4 => REQUEST_V4,
+            Family::V6 => REQUEST_V6,
+        }
+    }
+}
+
+/// A socket that probes `host`, which does not wait.
+pub(crate) fn connected(host: IpAddr) -> io::Result<Socket> {
+    let (domain, protocol) = match host {
+        IpAddr::V4(_) => (Domain::IPV4, Protocol::ICMPV4),
+        IpAddr::V6(_) => (Domain::IPV6, Protocol::ICMPV6),
+    };
+    let socket = Socket::new(domain, Type::DGRAM, Some(protocol))
+        .or_else(|_| Socket::new(domain, Type::RAW, Some(protocol)))?;
+    socket.connect(&SocketAddr::new(host, 0).into())?;
+    socket.set_nonblocking(true)?;
+    Ok(socket)
 }
 
 impl IcmpSocket {
     /// A socket that probes `host`.
     pub(crate) fn open(host: IpAddr, token: EchoToken) -> io::Result<Self> {
-        let (family, domain, protocol) = match host {
-            IpAddr::V4(_) => (Family::V4, Domain::IPV4, Protocol::ICMPV4),
-            IpAddr::V6(_) => (Family::V6, Domain::IPV6, Protocol::ICMPV6),
-        };
-        let socket = Socket::new(domain, Type::DGRAM, Some(protocol))
-            .or_else(|_| Socket::new(domain, Type::RAW, Some(protocol)))?;
-        socket.connect(&SocketAddr::new(host, 0).into())?;
-        socket.set_nonblocking(true)?;
+        let socket = connected(host)?;
         Ok(IcmpSocket {
             socket,
             token,
-            family,
+            family: Family::of(host),
         })
     }
 
@@ -79,13 +105,16 @@ fn initialised(byte: &MaybeUninit<u8>) -> u8 {
     unsafe { byte.assume_init() }
 }
 
-fn request(family: Family, token: EchoToken, sequence: u64) -> [u8; HEADER + PAYLOAD] {
-    let mut packet = [0; HEADER + PAYLOAD];
-    packet[0] = match family {
-        Family::V4 => REQUEST_V4,
-        Family::V6 => REQUEST_V6,
-    };
-    packet[4..6].copy_from_slice(&(token.0 as u16).to_be_bytes());
+/// The identifier of requests with `token`, where the kernel does not choose one.
+pub(crate) fn identifier(token: EchoToken) -> u16 {
+    token.0 as u16
+}
+
+/// An echo request with its checksum.
+pub(crate) fn request(family: Family, token: EchoToken, sequence: u64) -> [u8; REQUEST] {
+    let mut packet = [0; REQUEST];
+    packet[0] = family.request();
+    packet[4..6].copy_from_slice(&identifier(token).to_be_bytes());
     packet[6..8].copy_from_slice(&(sequence as u16).to_be_bytes());
     packet[HEADER..HEADER + 8].copy_from_slice(&token.0.to_be_bytes());
     packet[HEADER + 8..].copy_from_slice(&sequence.to_be_bytes());
@@ -95,31 +124,39 @@ fn request(family: Family, token: EchoToken, sequence: u64) -> [u8; HEADER + PAY
 }
 
 /// The Internet checksum (RFC 1071); the kernel fills in ICMPv6's own.
-fn checksum(packet: &[u8]) -> u16 {
+pub(crate) fn checksum(packet: &[u8]) -> u16 {
     let pairs = packet.chunks(2).map(|pair| match pair {
-        [high, low] => u32::from(u16::from_be_bytes([*high, *low])),
-        [high] => u32::from(*high) << 8,
+        [high, low] => u16::from_be_bytes([*high, *low]),
+        [high] => u16::from(*high) << 8,
         _ => 0,
     });
-    let mut sum: u32 = pairs.sum();
-    while sum > 0xFFFF {
-        sum = (sum & 0xFFFF) + (sum >> 16);
-    }
-    !(sum as u16)
+    !pairs.fold(0, sum_of)
+}
+
+/// The sum in ones' complement: what is carried out at the top comes in at the bottom.
+pub(crate) fn sum_of(one: u16, other: u16) -> u16 {
+    let (sum, carry) = one.overflowing_add(other);
+    sum + u16::from(carry)
 }
 
 /// The sequence number when `packet` is an answer to one of ours.
-fn answer(family: Family, token: EchoToken, packet: &[u8]) -> Option<u64> {
+pub(crate) fn answer(family: Family, token: EchoToken, packet: &[u8]) -> Option<u64> {
     let message = packet.get(ip_header(family, packet)..)?;
     let reply = match family {
         Family::V4 => REPLY_V4,
         Family::V6 => REPLY_V6,
     };
+    let is_reply = message.first() == Some(&reply);
+    number_of(token, message).filter(|_| is_reply)
+}
+
+/// The sequence number in an echo message with our token.
+pub(crate) fn number_of(token: EchoToken, message: &[u8]) -> Option<u64> {
     let number = |at: usize| {
         let eight = message.get(at..at + 8)?;
         Some(u64::from_be_bytes(eight.try_into().ok()?))
     };
-    let ours = message.first() == Some(&reply) && number(HEADER) == Some(token.0);
+    let ours = number(HEADER) == Some(token.0);
     number(HEADER + 8).filter(|_| ours)
 }
 
