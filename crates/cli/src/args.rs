@@ -5,6 +5,7 @@ mod history;
 mod predict;
 mod simulate;
 mod study;
+mod sweep;
 mod tune;
 
 use std::ffi::OsString;
@@ -23,6 +24,7 @@ pub(crate) use history::{History, Keep};
 pub(crate) use predict::Predict;
 pub(crate) use simulate::{Compat, DURATION_MAX, Simulate};
 pub(crate) use study::Study;
+pub(crate) use sweep::Sweep;
 pub(crate) use tune::{Axis, Objective, Tune};
 
 /// Finds how bulk data moves fastest over a long, fat network, and what limits it.
@@ -43,6 +45,7 @@ pub(crate) enum Command {
     Serve(Serve),
     Tune(Tune),
     Measure(Measure),
+    Sweep(Box<Sweep>),
     Path(PathOf),
     Responsiveness(Responsiveness),
     Emulate(Emulate),

@@ -60,7 +60,7 @@ const FIRST_SPACING: Span = Span::from_millis(20);
 /// Trains of one size at the most.
 const TRAINS_MAX: usize = 8;
 /// Trains that have to agree before the estimate is believed.
-const TRAINS_AGREEING: usize = 2;
+const TRAINS_AGREEING: usize = 3;
 /// How well, as a share of the lower.
 const DISAGREEMENT_MAX: f64 = 0.05;
 /// Bulks use this share of the link: the one tenth that pathload allows itself.
@@ -196,7 +196,10 @@ impl Attempt {
     }
 
     fn is_settled(&self) -> bool {
-        self.believed().count() >= TRAINS_AGREEING && self.disagreement().is_none()
+        let believed = self.believed().count();
+        // Most of many trains: a few of them may be believed by chance.
+        let enough = believed >= TRAINS_AGREEING && believed * 2 >= self.findings.len();
+        enough && self.disagreement().is_none()
     }
 
     /// The lowest and the highest rate that is believed, where those are too far apart to be true.

@@ -21,6 +21,7 @@ pub mod trend;
 pub use available::{Available, AvailableRange};
 pub use capacity::{Capacity, CapacityMethod};
 pub use characterise::{Characteristics, Examined, characterise};
+pub use hops::{Comparison, HopChange, HopSummary, QueueAt};
 pub use part::{LeftOut, Onlooker};
 pub use responsiveness::Responsiveness;
 

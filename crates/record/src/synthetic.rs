@@ -7,6 +7,7 @@ mod examined;
 mod prediction;
 mod run;
 mod simulation;
+mod sweep;
 
 use observe::{Limit, StreamCount, TargetInfo, TargetKind, Verdict, Window};
 use tune::{Purpose, SysctlLine, Tuning};
@@ -20,6 +21,7 @@ use run::Made;
 #[cfg(test)]
 pub(crate) use simulation::results;
 pub use simulation::{campaign, scenario, simulate, transfer};
+pub use sweep::{SweepCase, sweep};
 
 fn target() -> TargetInfo {
     TargetInfo {

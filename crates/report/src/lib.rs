@@ -7,7 +7,7 @@
 //! What is left out: plots in the terminal, and pages over many documents but comparisons of two.
 //!
 //! Reading order: [`figure`] and [`words`] (numbers and sentences), [`comparison`] and
-//! [`grid`], [`terminal`], [`plot`], [`html`], [`history`], [`study`].
+//! [`grid`], [`swept`], [`terminal`], [`plot`], [`html`], [`history`], [`study`].
 
 pub mod characteristic;
 pub mod comparison;
@@ -19,9 +19,10 @@ pub mod plot;
 pub mod predicted;
 pub mod responsive;
 pub mod study;
+pub mod swept;
 pub mod terminal;
 pub mod words;
 
 pub use html::page;
-pub use plot::{PlotError, simulated::all as plots};
+pub use plot::{PlotError, files as plots};
 pub use terminal::{Paint, origin, text};
