@@ -4,7 +4,6 @@
 //! Everything drives [`observe::Probes`] or [`observe::Target`] and calculates; nothing here opens a socket
 //! or reads a clock, so each method runs the same over a live path, an emulated one and in virtual time.
 //!
-<<<<<<< HEAD
 //! Reading order: [`capacity`], [`trend`], [`available`], [`chirp`], [`hops`], [`characterise`](mod@characterise),
 //! [`responsiveness`].
 

@@ -49,7 +49,9 @@ impl Examination {
     fn queue(&self, loaded: Option<&Trace>) -> Option<QueueAt> {
         let loaded = loaded?;
         let traces = &self.found.traces;
-        let idle = traces.iter().find(|idle| idle.protocol == loaded.protocol)?;
+        let idle = traces
+            .iter()
+            .find(|idle| idle.protocol == loaded.protocol)?;
         compare(idle, loaded).queue
     }
 
