@@ -5,11 +5,11 @@
 //! an unanswered beginning after a second (RFC 6298 section 2), and an answer could then be to either; so
 //! none counts that took as long.
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ const UNREPEATED: Duration = Duration::from_millis(950);
 #[derive(Debug)]
 pub(crate) struct TcpConnects {
     host: SocketAddr,
-    pending: RefCell<VecDeque<Pending>>,
+    pending: Mutex<VecDeque<Pending>>,
 }
 
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl TcpConnects {
     pub(super) fn to(host: SocketAddr) -> Self {
         TcpConnects {
             host,
-            pending: RefCell::default(),
+            pending: Mutex::default(),
         }
     }
 
@@ -57,7 +57,7 @@ impl TcpConnects {
             Err(error) if !is_begun(&error) => return Err(error),
             _ => {}
         }
-        self.pending.borrow_mut().push_back(Pending {
+        self.pending().push_back(Pending {
             sequence,
             since,
             socket,
@@ -66,7 +66,7 @@ impl TcpConnects {
     }
 
     pub(super) fn receive(&self) -> Option<Option<u64>> {
-        let mut pending = self.pending.borrow_mut();
+        let mut pending = self.pending();
         while pending
             .front()
             .is_some_and(|one| one.since.elapsed() > UNREPEATED)
@@ -81,8 +81,13 @@ impl TcpConnects {
         Some(one.is_answered().then_some(one.sequence))
     }
 
+    fn pending(&self) -> MutexGuard<'_, VecDeque<Pending>> {
+        // A queue is whole even when a thread panicked beside it.
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(super) fn wait(&self, limit: Duration) {
-        let pending = self.pending.borrow();
+        let pending = self.pending();
         let mut watched: Vec<PollFd<'_>> = pending.iter().map(Pending::watched).collect();
         match watched.is_empty() {
             true => thread::sleep(limit),
