@@ -1,9 +1,11 @@
 //! What can be written after `trunkline`. Flags mean what iperf3's users expect.
 
+mod examine;
 mod history;
 mod predict;
 mod simulate;
 mod study;
+mod sweep;
 mod tune;
 
 use std::ffi::OsString;
@@ -17,10 +19,12 @@ use clap::{ArgGroup, Args, Parser, Subcommand};
 use observe::{StreamCount, Window};
 use units::{Bytes, Rate, Span};
 
+pub(crate) use examine::{PathOf, Responsiveness};
 pub(crate) use history::{History, Keep};
 pub(crate) use predict::Predict;
 pub(crate) use simulate::{Compat, DURATION_MAX, Simulate};
 pub(crate) use study::Study;
+pub(crate) use sweep::Sweep;
 pub(crate) use tune::{Axis, Objective, Tune};
 
 /// Finds how bulk data moves fastest over a long, fat network, and what limits it.
@@ -41,6 +45,9 @@ pub(crate) enum Command {
     Serve(Serve),
     Tune(Tune),
     Measure(Measure),
+    Sweep(Box<Sweep>),
+    Path(PathOf),
+    Responsiveness(Responsiveness),
     Emulate(Emulate),
     Simulate(Box<Simulate>),
     Predict(Predict),
@@ -178,6 +185,10 @@ pub(crate) struct Report {
     /// Write a page that opens in any browser, without a network
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,
+
+    /// Write the plots of a sweep or a simulation as SVG files into this folder
+    #[arg(long, value_name = "DIR")]
+    pub plots: Option<PathBuf>,
 }
 
 /// Where to send, and what chance decides on the way.

@@ -1,5 +1,7 @@
 //! How failures are told: the error, what caused it, the next step, and the exit code.
 
+mod sweep;
+
 use std::error::Error;
 use std::io;
 use std::path::Path;
@@ -75,6 +77,15 @@ impl Failure {
             .causes
             .insert(0, "the search ended early".to_owned());
         failure
+    }
+
+    /// The user had enough; what was found until then has been shown.
+    pub(crate) fn ended_by_user() -> Self {
+        Failure {
+            exit: Exit::Stopped,
+            causes: vec!["ended before everything was measured".to_owned()],
+            hint: None,
+        }
     }
 
     /// Simulated transfers ran out of time; what they carried has been shown.
@@ -266,14 +277,22 @@ impl From<SaveError> for Failure {
 
 impl From<ArchiveError> for Failure {
     fn from(error: ArchiveError) -> Self {
+        Failure::from_archive(&error)
+    }
+}
+
+impl Failure {
+    fn from_archive(error: &ArchiveError) -> Self {
         let exit = match error {
             ArchiveError::Folder { .. }
             | ArchiveError::Database { .. }
             | ArchiveError::Damaged { .. }
-            | ArchiveError::Busy { .. } => Exit::Failed,
+            | ArchiveError::Busy { .. }
+            | ArchiveError::SweepTaken { .. }
+            | ArchiveError::VisitTaken { .. } => Exit::Failed,
             _ => Exit::WrongRequest,
         };
-        Failure::new(exit, &error, Some(error.hint().to_owned()))
+        Failure::new(exit, error, Some(error.hint().to_owned()))
     }
 }
 

@@ -189,8 +189,12 @@ fn host(
     path: &PathSpec,
     way: Way,
 ) -> Result<Tun, EmuError> {
+    let buffers = match way {
+        Way::Forward => path.hosts.near(),
+        Way::Reverse => path.hosts.far(),
+    };
     namespace.run(|| {
-        sysctl::apply(&path.hosts)?;
+        sysctl::apply(buffers)?;
         Tun::create(address, mtu(path, way))
     })?
 }

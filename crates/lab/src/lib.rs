@@ -9,10 +9,13 @@
 //! Left out: other tools' servers, and on emulated paths all cross traffic but best-effort streams,
 //! which is refused.
 //!
+//! [`Beside`] looks at a target from two sides at once: streams, and small packets beside them.
+//!
 //! Reading order: [`TargetName`] for what is accepted, [`EmulatedNetwork`] for a path with its
 //! cross traffic, `emulated.rs`, `simulated.rs` and `live.rs` for the kinds of target, [`campaign`]
 //! for simulations.
 
+mod beside;
 pub mod campaign;
 mod emulated;
 mod error;
@@ -23,6 +26,7 @@ pub mod predict;
 mod simulated;
 pub mod study;
 
+pub use beside::Beside;
 pub use emulated::EmulatedPath;
 pub use error::LabError;
 pub use live::LiveHost;
@@ -36,6 +40,29 @@ use units::Bytes;
 /// The most that the kernel lets a socket buffer be when nothing else bounds it, before it doubles
 /// the size: half of what fits a C `int`.
 const BUFFER_MAX: Bytes = Bytes::new(1 << 30);
+
+/// A seed for the part of a series of runs that begins with the run `first`: another one for each, and always
+/// the same.
+pub fn seed_from(seed: u64, first: u64) -> u64 {
+    simulated::seed_of_run(seed, first)
+}
+
+/// Opens a target to go on with a series of runs. On a simulated path, each run of which has its own seed (see
+/// [`Target::draw_from`]), `seed` stays that of the series; an emulated path draws packet by packet and would
+/// begin with the same losses again, so that it is given `seed_resumed`.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_to_resume(
+    name: &TargetName,
+    seed: u64,
+    seed_resumed: u64,
+) -> Result<Box<dyn Target>, LabError> {
+    match name {
+        TargetName::Emulated(_) => open(name, seed_resumed),
+        TargetName::Simulated(_) | TargetName::Live(_) => open(name, seed),
+    }
+}
 
 /// Opens a target. `seed` decides which packets an emulated path loses, and everything on a simulated
 /// one.

@@ -180,7 +180,11 @@ fn losses_on_the_way_are_no_limit_to_the_size() {
     if !testkit::can_emulate() {
         return;
     }
-    let network = Network::up(&three_links("loss = { kind = \"random\", rate = 0.1 }", ""), 7).unwrap();
+    let network = Network::up(
+        &three_links("loss = { kind = \"random\", rate = 0.1 }", ""),
+        7,
+    )
+    .unwrap();
     let serving = Serving::at(&network);
     let mut probes = serving.probes(&network);
     let found = network.near().run(|| probes.path_mtu(&mut ()));

@@ -20,8 +20,9 @@ pub mod spec;
 
 pub use error::PathError;
 pub use spec::{
-    Arrivals, Class, CoDelSpec, Cross, CrossTraffic, Duplex, Extra, Hosts, LinkSpec, Load, Loss,
-    PacketShare, PathSpec, QueueLimit, QueueSpec, RedSpec, UnknownArrivals, UnknownClass, Way,
+    Arrivals, BufferMaxima, Class, CoDelSpec, Cross, CrossTraffic, Duplex, Extra, Hosts, LinkSpec,
+    Load, Loss, PacketShare, PathSpec, QueueLimit, QueueSpec, RedSpec, UnknownArrivals,
+    UnknownClass, Way,
 };
 
 use std::fs;

@@ -162,8 +162,10 @@ fn assert_within_bounds(path: &PathSpec) {
         }
     }
     assert!((576..=65_535).contains(&path.hosts.mtu));
-    assert_buffer(path.hosts.send_buffer_max);
-    assert_buffer(path.hosts.receive_buffer_max);
+    for host in [path.hosts.near(), path.hosts.far()] {
+        assert_buffer(host.send);
+        assert_buffer(host.receive);
+    }
     let mut load = 0.0;
     for group in &path.cross {
         assert!(group.extra_delay <= Span::from_secs(10));

@@ -65,6 +65,60 @@ pub struct Hosts {
     pub send_buffer_max: Bytes,
     /// How far the kernel grows a receive buffer: `tcp_rmem[2]`.
     pub receive_buffer_max: Bytes,
+    /// Those of the far host, where they are others: an untuned host at one end makes a path slow one way
+    /// and fast the other. The two above are the near host's then.
+    pub far: Option<BufferMaxima>,
+}
+
+/// How far the kernel of one host grows socket buffers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BufferMaxima {
+    /// `tcp_wmem[2]`.
+    pub send: Bytes,
+    /// `tcp_rmem[2]`.
+    pub receive: Bytes,
+}
+
+impl Hosts {
+    /// The near host's buffers.
+    pub fn near(&self) -> BufferMaxima {
+        BufferMaxima {
+            send: self.send_buffer_max,
+            receive: self.receive_buffer_max,
+        }
+    }
+
+    /// The far host's buffers.
+    pub fn far(&self) -> BufferMaxima {
+        self.far.unwrap_or_else(|| self.near())
+    }
+
+    /// The buffers that data from near to far pass: the sender's one and the receiver's one.
+    ///
+    /// ```
+    /// use path::{BufferMaxima, Hosts};
+    /// use units::Bytes;
+    /// let far = BufferMaxima { send: Bytes::from_kib(128), receive: Bytes::from_kib(256) };
+    /// let hosts = Hosts { far: Some(far), ..Hosts::default() };
+    /// assert_eq!(hosts.forward().receive, Bytes::from_kib(256));
+    /// assert_eq!(hosts.exchanged().forward().send, Bytes::from_kib(128));
+    /// ```
+    pub fn forward(&self) -> BufferMaxima {
+        BufferMaxima {
+            send: self.near().send,
+            receive: self.far().receive,
+        }
+    }
+
+    /// The same hosts seen from the other end.
+    pub fn exchanged(&self) -> Self {
+        Hosts {
+            send_buffer_max: self.far().send,
+            receive_buffer_max: self.far().receive,
+            far: self.far.map(|_| self.near()),
+            ..self.clone()
+        }
+    }
 }
 
 impl Default for Hosts {
@@ -75,6 +129,7 @@ impl Default for Hosts {
             congestion: "cubic".to_owned(),
             send_buffer_max: Bytes::from_mib(4),
             receive_buffer_max: Bytes::from_mib(6),
+            far: None,
         }
     }
 }

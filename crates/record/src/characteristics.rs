@@ -1,12 +1,187 @@
 //! What was found of a path itself: round trips, hops, capacity, available bandwidth.
 
+use ::probing::characterise as seen;
 use serde::{Deserialize, Serialize};
 
-use crate::Target;
+use crate::{Run, Series, Target};
+
+mod buffers;
+mod hops;
+mod trains;
+
+pub use buffers::{BufferAdvice, Buffers};
+pub use hops::{Hop, HopAnswer, Queueing, Trace, TraceProtocol};
+pub use trains::{
+    AvailableBandwidth, Capacity, CapacityMethod, Chirps, Fleet, Packet, Stamped, Trend, Variation,
+    Way,
+};
 
 /// The body of a `trunkline/path` document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Characteristics {
     /// What was probed.
     pub target: Target,
+    /// Round trips of small packets on the path as it was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub round_trips: Option<RoundTripsIdle>,
+    /// The largest packet that passes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<Mtu>,
+    /// Hops by each protocol that anybody answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traces: Vec<Trace>,
+    /// Loss and delay of each direction by itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variations: Vec<Variation>,
+    /// Rate of the narrowest link of each direction.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub capacities: Vec<Capacity>,
+    /// What others leave of each direction.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub available: Vec<AvailableBandwidth>,
+    /// Streams in each direction.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loads: Vec<Load>,
+    /// What follows for socket buffers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub buffers: Vec<Buffers>,
+    /// What could not be told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+    /// What each part took, in order.
+    pub costs: Vec<PartCost>,
+}
+
+/// Round trips of small packets before there was any load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RoundTripsIdle {
+    /// First quartile; absent like the next one where nobody answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quartile1_seconds: Option<f64>,
+    /// Third quartile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quartile3_seconds: Option<f64>,
+    /// The other figures, and each probe.
+    #[serde(flatten)]
+    pub series: Series,
+}
+
+/// The largest packet that passes unfragmented.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mtu {
+    /// At the IP layer.
+    pub bytes: u64,
+    /// Whether such a packet was answered, or only the kernel's own belief is known.
+    pub confirmed: bool,
+}
+
+/// Streams in one direction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Load {
+    /// Which end sent.
+    pub way: Way,
+    /// One stream, everything as the hosts have it.
+    pub one: Run,
+    /// Several, beside which hops were looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub several: Option<Run>,
+    /// Hops beside them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
+    /// Where the queue grew: absent where it cannot be told, or none did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queueing: Option<Queueing>,
+}
+
+/// A part that could not be measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Which.
+    pub part: String,
+    /// Why: a sentence without a full stop.
+    pub why: String,
+    /// What would make it possible.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// What one part took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PartCost {
+    /// Which.
+    pub part: String,
+    /// How long; absent in virtual time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elapsed_seconds: Option<f64>,
+    /// What was sent for it; absent where it was a few small packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+}
+
+impl Characteristics {
+    /// The shape of what was found of `target`.
+    pub fn new(target: Target, found: &seen::Characteristics) -> Self {
+        let load = |load: &seen::Load| Load {
+            way: load.way.into(),
+            one: run(&load.one),
+            several: load.several.as_ref().map(run),
+            trace: load.trace.as_ref().map(Trace::from),
+            queueing: load.queue.map(Queueing::from),
+        };
+        Characteristics {
+            target,
+            round_trips: found.round_trips.as_ref().map(RoundTripsIdle::from),
+            mtu: found.mtu.map(|mtu| Mtu {
+                bytes: mtu.bytes.get(),
+                confirmed: mtu.confirmed,
+            }),
+            traces: found.traces.iter().map(Trace::from).collect(),
+            variations: found.variations.iter().map(Variation::from).collect(),
+            capacities: found.capacities.iter().map(Capacity::from).collect(),
+            available: found
+                .available
+                .iter()
+                .map(AvailableBandwidth::from)
+                .collect(),
+            loads: found.loads.iter().map(load).collect(),
+            buffers: found.buffers.iter().map(Buffers::from).collect(),
+            left_out: found.left_out.iter().map(LeftOut::from).collect(),
+            costs: found.costs.iter().map(PartCost::from).collect(),
+        }
+    }
+}
+
+impl From<&observe::ProbeSeries> for RoundTripsIdle {
+    fn from(series: &observe::ProbeSeries) -> Self {
+        let seconds = series.rtt_seconds();
+        RoundTripsIdle {
+            quartile1_seconds: stats::quantile(&seconds, 0.25),
+            quartile3_seconds: stats::quantile(&seconds, 0.75),
+            series: series.into(),
+        }
+    }
+}
+
+fn run(seen: &observe::Observation) -> Run {
+    Run::new(seen, &seen.summary(), None)
+}
+
+impl From<&::probing::LeftOut> for LeftOut {
+    fn from(left: &::probing::LeftOut) -> Self {
+        LeftOut {
+            part: left.part.clone(),
+            why: left.why.clone(),
+            hint: left.hint.clone(),
+        }
+    }
+}
+
+impl From<&seen::PartCost> for PartCost {
+    fn from(cost: &seen::PartCost) -> Self {
+        PartCost {
+            part: cost.part.clone(),
+            elapsed_seconds: cost.time.map(units::Span::as_secs_f64),
+            bytes: cost.bytes.map(units::Bytes::get),
+        }
+    }
 }

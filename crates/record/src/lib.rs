@@ -39,6 +39,8 @@ pub mod setting;
 pub mod simulate;
 pub mod stream;
 pub mod sweep;
+pub mod sweep_analysis;
+pub mod sweep_comparison;
 #[cfg(any(test, feature = "synthetic"))]
 pub mod synthetic;
 pub mod tune;
@@ -48,7 +50,7 @@ pub use characteristics::Characteristics;
 pub use cpu::{Cpu, CpuSample, Near, Shares};
 pub use demo::{Demo, LabelledRun, Published};
 pub use direction::{DirectionFigures, TcpFigures};
-pub use document::{AnyDocument, Body, Document, Origin, SCHEMA_VERSION, Schema};
+pub use document::{AnyDocument, Body, Document, Origin, SCHEMA_VERSION, Schema, now};
 pub use emulation::{Count, Emulation, LinkCounters};
 pub use file::{LoadError, SaveError, check_target, load, parse, save};
 pub use fit::{Fit, FitModel, FitOptimum, FitSpread};
@@ -66,4 +68,6 @@ pub use stream::{
     Buffer, Buffers, Counted, Delivery, Progress, Stream, StreamDirection, TcpSample,
 };
 pub use sweep::{Sweep, SweepCell, SweepPlan};
+pub use sweep_analysis::SweepAnalysis;
+pub use sweep_comparison::SweepComparison;
 pub use tune::{Cost, End, Objective, Purpose, Recommended, Sample, Sysctl, ToolSetting, Tune};

@@ -190,6 +190,18 @@ pub struct Hosts {
     pub send_buffer_max_bytes: u64,
     /// How far a receive buffer grows.
     pub receive_buffer_max_bytes: u64,
+    /// How far those of the far host grow; absent where both hosts are alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub far: Option<BufferMaxima>,
+}
+
+/// How far the kernel of one host grows socket buffers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BufferMaxima {
+    /// How far a send buffer grows.
+    pub send_buffer_max_bytes: u64,
+    /// How far a receive buffer grows.
+    pub receive_buffer_max_bytes: u64,
 }
 
 /// A group of others on the forward link.
@@ -367,6 +379,10 @@ impl From<&path::Hosts> for Hosts {
             congestion: hosts.congestion.clone(),
             send_buffer_max_bytes: hosts.send_buffer_max.get(),
             receive_buffer_max_bytes: hosts.receive_buffer_max.get(),
+            far: hosts.far.map(|far| BufferMaxima {
+                send_buffer_max_bytes: far.send.get(),
+                receive_buffer_max_bytes: far.receive.get(),
+            }),
         }
     }
 }

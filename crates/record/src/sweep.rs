@@ -1,9 +1,13 @@
 //! A grid of settings measured in cycles.
 
+mod convert;
+
+pub use convert::PlanError;
+
 use serde::{Deserialize, Serialize};
 
 use crate::measure::Interval;
-use crate::{Limit, Setting, Target};
+use crate::{Limit, Setting, SweepAnalysis, Target};
 
 /// The body of a `trunkline/sweep` document. The readings of each cell lie in a measurement of its own,
 /// which the archive keeps under [`SweepCell::run`].
@@ -16,8 +20,11 @@ pub struct Sweep {
     /// Why it ended before its time; absent where it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut_because: Option<String>,
-    /// Every visit so far, in the order in which they were made.
+    /// Every visit so far, in the order of the plan. One that failed and was made again later keeps its place.
     pub cells: Vec<SweepCell>,
+    /// What the visits showed when the document was written; absent of one that nobody analysed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub analysis: Option<SweepAnalysis>,
 }
 
 /// What a sweep was asked for.
@@ -31,7 +38,7 @@ pub struct SweepPlan {
     pub duration_seconds: f64,
     /// How long the idle path is probed before each.
     pub unloaded_seconds: f64,
-    /// Decides the order of the visits.
+    /// Decides the order of the visits, and what chance does on an emulated or simulated path.
     pub seed: u64,
 }
 
@@ -88,6 +95,9 @@ pub struct CellFigures {
     /// Share of the moments with losses in which at least half of the streams lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub losses_together_ratio: Option<f64>,
+    /// The same share if streams lost independently of each other, as often as they did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub losses_together_by_chance_ratio: Option<f64>,
     /// Each stream.
     pub streams: Vec<StreamFigures>,
 }

@@ -3,21 +3,25 @@
 //! The path is a toy: 45 Mbit/s, 165 ms, a queue of 128 KiB and a loss that holds one stream to
 //! about 5 Mbit/s. The documents come about through the same conversions as real ones.
 
+mod examined;
 mod prediction;
 mod run;
 mod simulation;
+mod sweep;
 
 use observe::{Limit, StreamCount, TargetInfo, TargetKind, Verdict, Window};
 use tune::{Purpose, SysctlLine, Tuning};
 use units::{Bytes, Rate, Span};
 
 use crate::{Demo, Document, Host, LabelledRun, Measure, Origin, Published, Run, Tune};
+pub use examined::{characteristics, responsiveness};
 pub use prediction::{fit, predict};
 pub use run::Case;
 use run::Made;
 #[cfg(test)]
 pub(crate) use simulation::results;
 pub use simulation::{campaign, scenario, simulate, transfer};
+pub use sweep::{SweepCase, sweep};
 
 fn target() -> TargetInfo {
     TargetInfo {

@@ -7,8 +7,9 @@
 //! What is left out: plots in the terminal, and pages over many documents but comparisons of two.
 //!
 //! Reading order: [`figure`] and [`words`] (numbers and sentences), [`comparison`] and
-//! [`grid`], [`terminal`], [`plot`], [`html`], [`history`], [`study`].
+//! [`grid`], [`swept`], [`terminal`], [`plot`], [`html`], [`history`], [`study`].
 
+pub mod characteristic;
 pub mod comparison;
 pub mod figure;
 pub mod grid;
@@ -16,10 +17,13 @@ pub mod history;
 pub mod html;
 pub mod plot;
 pub mod predicted;
+pub mod responsive;
 pub mod study;
+pub mod swept;
 pub mod terminal;
 pub mod words;
 
-pub use html::page;
-pub use plot::{PlotError, simulated::all as plots};
+pub use html::{page, page_with};
+pub use plot::sweep::representative;
+pub use plot::{PlotError, files as plots, files_with as plots_with};
 pub use terminal::{Paint, origin, text};

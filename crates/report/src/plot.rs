@@ -9,24 +9,56 @@
 pub mod axis;
 pub mod canvas;
 pub mod compare;
+pub mod heatmap;
 pub mod legend;
 pub mod lines;
+pub mod loaded;
 pub mod palette;
 pub mod predicted;
 pub mod rates;
 pub mod round_trips;
+mod sheet;
 pub mod simulated;
+pub mod standalone;
 pub mod streams;
+pub mod sweep;
 pub mod throughput;
 
 use std::fmt::Display;
 
+use record::{AnyDocument, Measure};
 use thiserror::Error;
 
 pub use compare::compare;
 pub use round_trips::round_trips;
 pub use streams::against_streams;
 pub use throughput::throughput;
+
+/// Every plot of a document as a file of its own, with a name for it; most kinds of documents have none.
+///
+/// # Errors
+/// When the drawing library fails.
+pub fn files(document: &AnyDocument) -> Result<Vec<(String, String)>, PlotError> {
+    files_with(document, None)
+}
+
+/// The same; of a sweep with the readings of one visit, see [`sweep::representative`].
+///
+/// # Errors
+/// When the drawing library fails.
+pub fn files_with(
+    document: &AnyDocument,
+    visit: Option<&Measure>,
+) -> Result<Vec<(String, String)>, PlotError> {
+    let AnyDocument::Sweep(sweep) = document else {
+        let plots = simulated::all(document)?.into_iter();
+        let file =
+            |(name, svg): (String, String)| (name, standalone::standalone(&svg, None).into());
+        return Ok(plots.map(file).collect());
+    };
+    let figures = sweep::all(&sweep.body, visit)?.into_iter();
+    Ok(figures.map(sweep::Figure::into_file).collect())
+}
 
 /// A plot could not be drawn.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

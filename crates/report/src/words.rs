@@ -2,10 +2,11 @@
 
 mod clamp;
 pub mod simulated;
+pub mod sweep;
 
 use record::{
-    Demo, End, Kind, Limit, Measure, Objective, Purpose, Run, Setting, Sysctl, Tune, Unsettled,
-    Window,
+    Demo, Direction, End, Kind, Limit, Measure, Objective, Purpose, Run, Setting, Sysctl, Tune,
+    Unsettled, Window,
 };
 
 use crate::comparison::{self, Role};
@@ -36,6 +37,19 @@ pub fn sentence(text: &str) -> String {
     format!("{}{}{stop}", first.to_uppercase(), rest.as_str())
 }
 
+/// So many of something: `1 visit`, `30 visits`.
+///
+/// ```
+/// assert_eq!(report::words::count(1, "visit"), "1 visit");
+/// assert_eq!(report::words::count(30, "visit"), "30 visits");
+/// ```
+pub fn count(number: u64, name: &str) -> String {
+    match number {
+        1 => format!("1 {name}"),
+        many => format!("{many} {name}s"),
+    }
+}
+
 /// A setting in a few words: `8 streams with automatic windows`.
 pub fn setting(setting: &Setting) -> String {
     point(setting.streams, setting.window)
@@ -54,6 +68,15 @@ pub fn point(streams: impl Into<u32>, window: Window) -> String {
         (1, fixed) => format!("1 stream with a window of {}", figure::window(fixed)),
         (n, Window::Auto) => format!("{n} streams with automatic windows"),
         (n, fixed) => format!("{n} streams with windows of {}", figure::window(fixed)),
+    }
+}
+
+/// Which end sent, seen from this one.
+pub fn direction(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "sending",
+        Direction::Reverse => "receiving",
+        Direction::Both => "both ways at once",
     }
 }
 

@@ -61,6 +61,46 @@ pub fn fit_line(points: &[(f64, f64)]) -> Option<Line> {
     })
 }
 
+/// Fits a line to points that are not equally sure: least squares with each square times its weight.
+///
+/// * `weights`: one for each point, inverse to the variance of its `y`, not negative.
+/// * `r_squared` of the result is over the weighted variation; `slope_error` is absent.
+/// * `None` as [`fit_line`], and where the weights do not match the points or are all zero.
+///
+/// ```
+/// // The third point hardly counts.
+/// let line = stats::fit_line_weighted(&[(0.0, 0.0), (1.0, 1.0), (2.0, 9.0)], &[1.0, 1.0, 1e-9]).unwrap();
+/// assert!((line.slope - 1.0).abs() < 1e-6);
+/// ```
+pub fn fit_line_weighted(points: &[(f64, f64)], weights: &[f64]) -> Option<Line> {
+    let (xs, ys): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
+    let (xs, ys, weights) = (finite(&xs)?, finite(&ys)?, finite(weights)?);
+    let all: f64 = weights.iter().sum();
+    let usable = weights.len() == xs.len() && weights.iter().all(|w| *w >= 0.0) && all > 0.0;
+    if !usable {
+        return None;
+    }
+    let mean = |values: &[f64]| values.iter().zip(weights).map(|(v, w)| v * w).sum::<f64>() / all;
+    let (x_mean, y_mean) = (mean(xs), mean(ys));
+    let sum = |term: &dyn Fn(f64, f64) -> f64| -> f64 {
+        let terms = points.iter().zip(weights);
+        terms.map(|((x, y), w)| w * term(*x, *y)).sum()
+    };
+    let x_variation = sum(&|x, _| (x - x_mean).powi(2));
+    if x_variation == 0.0 {
+        return None;
+    }
+    let slope = sum(&|x, y| (x - x_mean) * (y - y_mean)) / x_variation;
+    let intercept = y_mean - slope * x_mean;
+    let residual = sum(&|x, y| (y - intercept - slope * x).powi(2));
+    Some(Line {
+        slope,
+        intercept,
+        r_squared: explained_share(residual, sum(&|_, y| (y - y_mean).powi(2))),
+        slope_error: None,
+    })
+}
+
 fn residual_variation(points: &[(f64, f64)], slope: f64, intercept: f64) -> f64 {
     let residual = |(x, y): &(f64, f64)| (y - intercept - slope * x).powi(2);
     points.iter().map(residual).sum()

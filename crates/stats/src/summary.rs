@@ -99,7 +99,8 @@ pub(crate) fn squared_deviations(values: &[f64]) -> f64 {
     values.iter().map(|value| (value - centre).powi(2)).sum()
 }
 
-fn sorted(values: &[f64]) -> Vec<f64> {
+/// Smallest first.
+pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted

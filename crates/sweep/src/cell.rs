@@ -48,6 +48,8 @@ pub struct CellFigures {
     /// Share of the moments with losses in which at least half of the streams lost, see `sharing`; absent
     /// with one stream, without losses, and when senders do not tell.
     pub losses_together: Option<f64>,
+    /// The same share if streams lost independently of each other, as often as they did.
+    pub losses_together_by_chance: Option<f64>,
 }
 
 /// Round trips of small probes, in seconds; shares between 0 and 1.

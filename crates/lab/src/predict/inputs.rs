@@ -35,10 +35,8 @@ impl Inputs {
             .congestion
             .as_ref()
             .unwrap_or(&path.hosts.congestion);
-        let window_auto = path
-            .hosts
-            .send_buffer_max
-            .min(path.hosts.receive_buffer_max);
+        let buffers = path.hosts.forward();
+        let window_auto = buffers.send.min(buffers.receive);
         let window = question.window.unwrap_or(window_auto);
         let payload = payload(path, path.forward.rate);
         let background = background(path);

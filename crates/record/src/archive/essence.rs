@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::examined::{of_characteristics, of_responsiveness};
+
 use crate::simulate::SimulatedRun;
 use crate::{
     AnyDocument, Demo, Direction, Interval, Kind, Measure, Origin, Path, Run, Schema, Simulate,
@@ -104,12 +106,18 @@ impl Essence {
             AnyDocument::Tune(document) => of_tune(&document.body, &document.origin)?,
             AnyDocument::Demo(document) => of_demo(&document.body, &document.origin)?,
             AnyDocument::Simulate(document) => of_simulate(&document.body, &document.origin),
+            AnyDocument::Characteristics(document) => {
+                of_characteristics(&document.body, &document.origin)?
+            }
+            AnyDocument::Responsiveness(document) => {
+                of_responsiveness(&document.body, &document.origin)?
+            }
             _ => return None,
         };
         Some(essence)
     }
 
-    fn new(schema: Schema, origin: &Origin, target: Target, outcome: Outcome) -> Self {
+    pub(super) fn new(schema: Schema, origin: &Origin, target: Target, outcome: Outcome) -> Self {
         Essence {
             schema,
             created: origin.created.clone(),

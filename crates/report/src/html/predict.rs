@@ -75,7 +75,7 @@ pub fn fit(body: &Fit) -> Result<Markup, PlotError> {
     })
 }
 
-fn table(rows: &Rows) -> Markup {
+pub(super) fn table(rows: &Rows) -> Markup {
     html! {
         div.table {
             table {

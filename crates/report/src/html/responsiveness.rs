@@ -2,9 +2,62 @@
 
 use maud::{Markup, html};
 use record::Responsiveness;
+use record::responsiveness::ResponsivenessWay;
 
-use crate::plot::PlotError;
+use super::characteristics::left_out;
+use super::parts::{self, Tile};
+use crate::figure;
+use crate::plot::{self, PlotError};
+use crate::responsive;
 
 pub fn body(document: &Responsiveness) -> Result<Markup, PlotError> {
-    Ok(html! { p.setting { (document.target.name) } })
+    let ways: Result<Vec<Markup>, PlotError> = document.ways.iter().map(way).collect();
+    Ok(html! {
+        @for way in ways? { (way) }
+        (left_out(&document.left_out))
+        h2 { "How to read it" }
+        p { (responsive::NOT_FOLLOWED) }
+    })
+}
+
+fn way(way: &ResponsivenessWay) -> Result<Markup, PlotError> {
+    let plots = plot::loaded::responsiveness(way)?;
+    Ok(html! {
+        h2 { (responsive::title(way)) }
+        (parts::tiles(&tiles(way)))
+        section.why { (parts::sentences(&responsive::sentences(way))) }
+        (parts::plot(&plots, "Round trips and goodput of each second while streams were added."))
+        dl.facts {
+            @for (name, value) in responsive::facts(way) { dt { (name) } dd { (value) } }
+        }
+    })
+}
+
+fn tiles(way: &ResponsivenessWay) -> Vec<Tile> {
+    let ms = |seconds: f64| format!("{} ms", figure::milliseconds(seconds));
+    let idle = way.idle.as_ref().and_then(|idle| idle.median_seconds);
+    vec![
+        Tile {
+            name: "Round trips a minute",
+            value: figure::or_absent(way.round_trips_per_minute, |rpm| format!("{rpm:.0}")),
+            note: format!("{} confidence", way.confidence.name()),
+        },
+        Tile {
+            name: "Beside the streams",
+            value: figure::or_absent(way.foreign, |foreign| ms(foreign.mean_seconds)),
+            note: idle
+                .map(|idle| format!("{} before", ms(idle)))
+                .unwrap_or_default(),
+        },
+        Tile {
+            name: "The streams' own",
+            value: figure::or_absent(way.loaded, |loaded| ms(loaded.mean_seconds)),
+            note: "round trip".to_owned(),
+        },
+        Tile {
+            name: "Goodput",
+            value: figure::rate(way.goodput_bits_per_second),
+            note: format!("{} streams", way.streams),
+        },
+    ]
 }

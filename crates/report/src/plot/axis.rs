@@ -16,9 +16,10 @@ pub struct Axis {
     labels: Labels,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 enum Labels {
     Decimals(usize),
+    Names(Vec<String>),
     PowersOfTwo,
     PowersOfTen,
 }
@@ -60,6 +61,46 @@ impl Axis {
         }
     }
 
+    /// The same axis with room down to `low`, where that lies below its first tick.
+    pub fn down_to(self, low: f64) -> Self {
+        let room = (self.high - self.low) * 0.04;
+        let low = if low < self.low {
+            low.max(-ABSURD) - room
+        } else {
+            self.low
+        };
+        Axis { low, ..self }
+    }
+
+    /// From nothing to `high`, with ticks at whole numbers only and room for a dot at the last.
+    ///
+    /// ```
+    /// let axis = report::plot::axis::Axis::counts(3.0);
+    /// assert_eq!(axis.ticks, [0.0, 1.0, 2.0, 3.0]);
+    /// ```
+    pub fn counts(high: f64) -> Self {
+        let high = high.clamp(1.0, 65_536.0);
+        let step = step(high / 10.0).max(1.0);
+        Axis {
+            low: 0.0,
+            high: high * 1.02,
+            ticks: multiples(0.0, (high / step).floor(), step),
+            labels: Labels::Decimals(0),
+        }
+    }
+
+    /// A place for each name: 0, 1, 2 and so on. Where more than `most` would stand, only every so many does.
+    pub fn names(names: Vec<String>, most: usize) -> Self {
+        let every = names.len().div_ceil(most.max(1)).max(1);
+        let last = names.len().max(1) as f64 - 1.0;
+        Axis {
+            low: -0.5,
+            high: last + 0.5,
+            ticks: (0..names.len()).step_by(every).map(|i| i as f64).collect(),
+            labels: Labels::Names(names),
+        }
+    }
+
     /// Base-2 logarithms of 1 to `streams`, a tick at every power of two.
     pub fn powers_of_two(streams: f64) -> Self {
         let last = streams.clamp(2.0, 65_536.0).log2().ceil();
@@ -87,8 +128,12 @@ impl Axis {
 
     /// The label of the tick at `value`.
     pub fn label(&self, value: f64) -> String {
-        match self.labels {
+        match &self.labels {
             Labels::Decimals(decimals) => format!("{value:.decimals$}"),
+            Labels::Names(names) => names
+                .get(value.round() as usize)
+                .cloned()
+                .unwrap_or_default(),
             Labels::PowersOfTwo => format!("{:.0}", value.exp2()),
             Labels::PowersOfTen => power_of_ten(value.round() as i32),
         }
@@ -176,7 +221,7 @@ fn ordered(low: f64, high: f64) -> (f64, f64) {
 }
 
 /// The next of 1, 2 or 5 times a power of ten.
-fn step(wanted: f64) -> f64 {
+pub(super) fn step(wanted: f64) -> f64 {
     let power = 10_f64.powf(wanted.log10().floor());
     let factor = [1.0, 2.0, 5.0]
         .into_iter()
@@ -221,6 +266,28 @@ mod tests {
         let axis = Axis::powers_of_two(20.0);
         let labels: Vec<String> = axis.ticks.iter().map(|t| axis.label(*t)).collect();
         assert_eq!(labels, ["1", "2", "4", "8", "16", "32"]);
+    }
+
+    #[test]
+    fn names_are_left_out_where_too_many_would_stand() {
+        let names = (0..20).map(|i| format!("{i}KiB")).collect();
+        let axis = Axis::names(names, 8);
+        let labels: Vec<String> = axis.ticks.iter().map(|t| axis.label(*t)).collect();
+        assert_eq!(
+            labels,
+            ["0KiB", "3KiB", "6KiB", "9KiB", "12KiB", "15KiB", "18KiB"]
+        );
+        assert!(Axis::names(Vec::new(), 8).ticks.is_empty());
+    }
+
+    #[test]
+    fn streams_are_counted_in_whole_numbers() {
+        assert_eq!(Axis::counts(20.0).ticks.len(), 11);
+        assert_eq!(
+            Axis::counts(128.0).ticks,
+            [0.0, 20.0, 40.0, 60.0, 80.0, 100.0, 120.0]
+        );
+        assert_eq!(Axis::counts(f64::INFINITY).high, 65_536.0 * 1.02);
     }
 
     #[test]

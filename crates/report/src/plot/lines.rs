@@ -1,20 +1,19 @@
 //! The curves of one panel of a study.
 
 use lab::study::figure::{Line, Origin, Panel, Point, Scale, Steps};
-use plotters::element::{Circle, PathElement};
+use plotters::element::Circle;
 use plotters::style::{Color, RGBColor};
 
 use crate::plot::PlotError;
 use crate::plot::axis::Axis;
 use crate::plot::canvas::{Chart, Frame, draw, frame};
 use crate::plot::legend::{Entry, Mark, legend};
-use crate::plot::palette::{self, INK};
+use crate::plot::palette::INK;
+use crate::plot::sheet::{dashes, line_colour, strokes};
 
 const HEIGHT: u32 = 800;
 /// Above this many points on a line, dots would hide it and whiskers each other.
 const DOTS_MAX: usize = 16;
-/// Length of a dash and of the gap behind it, in shares of the axes.
-const DASH: f64 = 0.012;
 
 /// The panel as SVG: lines with the standard deviation over the seeds, formulas dashed.
 ///
@@ -63,17 +62,9 @@ fn axis(scale: &Scale, panel: &Panel, ends: fn(&Point) -> (f64, f64), about: usi
 
 fn colour(panel: &Panel, index: usize) -> RGBColor {
     match panel.lines[index].origin {
-        Origin::Runs => of_runs(index),
-        Origin::FormulaOf(other) => of_runs(other),
+        Origin::Runs => line_colour(index),
+        Origin::FormulaOf(other) => line_colour(other),
         Origin::Formula => INK,
-    }
-}
-
-/// The seventh colour, yellow, is too weak for a thin line.
-fn of_runs(index: usize) -> RGBColor {
-    match index {
-        6 => INK,
-        index => palette::series(index),
     }
 }
 
@@ -107,7 +98,7 @@ impl Sheet<'_> {
             .map(|point| self.place(point.x, point.y))
             .collect();
         if line.origin != Origin::Runs {
-            return strokes(chart, self.dashes(&places), colour, 3);
+            return strokes(chart, dashes(&places, (self.x, self.y)), colour, 3);
         }
         let few = line.points.len() <= DOTS_MAX;
         let whiskers = line.points.iter().filter(|_| few);
@@ -133,32 +124,6 @@ impl Sheet<'_> {
         let (_, top) = self.place(point.x, point.y + spread);
         Some(vec![(x, middle - (top - middle)), (x, top)])
     }
-
-    /// The line through `places` cut into dashes of equal length on the sheet.
-    fn dashes(&self, places: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
-        let (width, height) = (self.x.high - self.x.low, self.y.high - self.y.low);
-        let mut dashes = Vec::new();
-        let mut walked = 0.0;
-        for pair in places.windows(2) {
-            let (from, to) = (pair[0], pair[1]);
-            let run = (to.0 - from.0) / width;
-            // A plot is about half as high as it is wide.
-            let rise = (to.1 - from.1) / height * 0.5;
-            let steps = (run.hypot(rise) / DASH * 2.0).ceil().clamp(1.0, 1e4);
-            let at = |step: f64| {
-                let share = step / steps;
-                let blend = |from: f64, to: f64| from + (to - from) * share;
-                (blend(from.0, to.0), blend(from.1, to.1))
-            };
-            for step in 0..steps as usize {
-                if (walked as usize).is_multiple_of(2) {
-                    dashes.push(vec![at(step as f64), at(step as f64 + 1.0)]);
-                }
-                walked += 1.0;
-            }
-        }
-        dashes
-    }
 }
 
 /// Where a value lies on its axis.
@@ -168,19 +133,4 @@ fn along(scale: &Scale, value: f64) -> f64 {
         Steps::Decades => value.max(1e-15).log10(),
         Steps::Doublings => value.max(1.0).log2(),
     }
-}
-
-fn strokes(
-    chart: &mut Chart<'_, '_>,
-    lines: Vec<Vec<(f64, f64)>>,
-    colour: RGBColor,
-    width: u32,
-) -> Result<(), PlotError> {
-    let paths = lines
-        .into_iter()
-        .map(|line| PathElement::new(line, colour.stroke_width(width)));
-    chart
-        .draw_series(paths)
-        .map(drop)
-        .map_err(PlotError::from_drawing)
 }

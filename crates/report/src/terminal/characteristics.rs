@@ -1,12 +1,44 @@
-//! The text of a characteristics document.
+//! The text of a path document.
 
 use record::Characteristics;
+use record::characteristics::LeftOut;
 
 use super::Paint;
 use super::layout::Page;
+use super::predicted::table;
+use crate::{characteristic, words};
 
 pub(super) fn characteristics(document: &Characteristics, paint: Paint) -> String {
     let mut page = Page::new(paint);
-    page.sentence(&document.target.name);
+    page.title(&words::plain(&document.target.name));
+    page.pairs(&characteristic::facts(document));
+    for trace in &document.traces {
+        page.gap();
+        page.strong(&characteristic::trace_title(trace));
+        page.block(&table(&characteristic::hops(trace, &document.loads), paint));
+    }
+    for sentence in characteristic::queues(document) {
+        page.sentence(&sentence);
+    }
+    for buffers in &document.buffers {
+        page.gap();
+        page.strong(&format!("Socket buffers {}", buffers.way.name()));
+        page.block(&table(&characteristic::buffers(buffers), paint));
+    }
+    left_out(&mut page, &document.left_out);
+    page.gap();
+    page.sentence(&characteristic::cost(document));
     page.finish()
+}
+
+/// What could not be measured, and what would make it possible.
+pub(super) fn left_out(page: &mut Page, left_out: &[LeftOut]) {
+    if left_out.is_empty() {
+        return;
+    }
+    page.gap();
+    page.strong("Left out");
+    for left in left_out {
+        page.item(&characteristic::left_out(left));
+    }
 }

@@ -75,6 +75,28 @@ impl Page {
         }
     }
 
+    /// Names and values in two columns, the first as wide as its longest name.
+    pub fn pairs(&mut self, pairs: &[(String, String)]) {
+        let names = pairs.iter().map(|(name, _)| name.chars().count());
+        let names = names.max().unwrap_or(0) + 2;
+        for (name, value) in pairs {
+            let mut name = name.as_str();
+            for line in wrap(value, COLUMNS - names) {
+                self.line(None, &format!("{name:names$}{line}"));
+                name = "";
+            }
+        }
+    }
+
+    /// One of a list: a dash, and the lines below it indented.
+    pub fn item(&mut self, text: &str) {
+        let mut mark = "- ";
+        for line in wrap(text, COLUMNS - mark.len()) {
+            self.line(None, &format!("{mark}{line}"));
+            mark = "  ";
+        }
+    }
+
     /// A command to paste, and below it what to know about it.
     pub fn command(&mut self, command: &str, note: Option<&str>) {
         let lines = wrap(command, COLUMNS - 6);

@@ -58,7 +58,7 @@ pub fn fit(body: &Fit, paint: Paint) -> String {
     page.finish()
 }
 
-fn table(rows: &Rows, paint: Paint) -> String {
+pub(super) fn table(rows: &Rows, paint: Paint) -> String {
     let mut table = empty(paint);
     let bold = |name: &String| Cell::new(name).add_attribute(Attribute::Bold);
     table.set_header(rows.names.iter().map(bold));

@@ -3,10 +3,23 @@
 use record::Responsiveness;
 
 use super::Paint;
+use super::characteristics::left_out;
 use super::layout::Page;
+use crate::{responsive, words};
 
 pub(super) fn responsiveness(document: &Responsiveness, paint: Paint) -> String {
     let mut page = Page::new(paint);
-    page.sentence(&document.target.name);
+    page.title(&words::plain(&document.target.name));
+    for way in &document.ways {
+        page.gap();
+        page.strong(&responsive::title(way));
+        page.facts(&responsive::facts(way));
+        for sentence in responsive::sentences(way) {
+            page.sentence(&sentence);
+        }
+    }
+    left_out(&mut page, &document.left_out);
+    page.gap();
+    page.sentence(responsive::NOT_FOLLOWED);
     page.finish()
 }

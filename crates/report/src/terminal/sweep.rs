@@ -1,12 +1,143 @@
 //! The text of a sweep document.
 
-use record::Sweep;
+use comfy_table::{Attribute, Cell, Color};
+use record::sweep_analysis::{Curve, DirectionAnalysis, SettingFigures};
+use record::{Setting, Sweep, SweepAnalysis, Window};
 
 use super::Paint;
 use super::layout::Page;
+use super::table::{align, empty};
+use crate::figure::{self, ABSENT, RateUnit};
+use crate::words::{self, sweep as say};
 
-pub(super) fn sweep(document: &Sweep, paint: Paint) -> String {
+/// The text of a sweep: for each direction its recommendation, a table for each window, and what all visits show.
+pub(super) fn sweep(sweep: &Sweep, paint: Paint) -> String {
+    let analysis = sweep.analysis();
     let mut page = Page::new(paint);
-    page.sentence(&document.target.name);
+    page.title(&words::plain(&sweep.target.name));
+    for sentence in say::visited(sweep) {
+        page.sentence(&sentence);
+    }
+    if let Some(sentence) = say::directions(&analysis) {
+        page.strong(&sentence);
+    }
+    for way in &analysis.directions {
+        page.gap();
+        direction(&mut page, &analysis, way, paint);
+    }
     page.finish()
+}
+
+fn direction(page: &mut Page, analysis: &SweepAnalysis, way: &DirectionAnalysis, paint: Paint) {
+    page.title(&words::sentence(words::direction(way.direction)));
+    if let Some(recommended) = &way.recommended {
+        page.strong(&say::recommendation(recommended));
+    }
+    for sentence in say::because(way) {
+        page.sentence(&sentence);
+    }
+    let highest = way.highest.as_ref();
+    let highest = highest.map_or(0, |point| point.goodput.median_bits_per_second);
+    let unit = RateUnit::fitting(highest as f64);
+    for curve in &way.curves {
+        let rows = analysis.settings.iter().filter(|figures| {
+            figures.setting.direction == way.direction && on(curve, &figures.setting)
+        });
+        let chosen = way.recommended.as_ref().map(|it| &it.at.setting);
+        page.gap();
+        page.title(&heading(curve));
+        page.block(&table(&rows.collect::<Vec<_>>(), unit, chosen, paint));
+        for sentence in say::curve(curve) {
+            page.sentence(&sentence);
+        }
+    }
+    let fits = say::fits(way);
+    if !fits.is_empty() {
+        page.gap();
+    }
+    for sentence in fits {
+        page.sentence(&sentence);
+    }
+}
+
+fn on(curve: &Curve, setting: &Setting) -> bool {
+    curve.window == setting.window && curve.congestion == setting.congestion
+}
+
+fn heading(curve: &Curve) -> String {
+    let windows = match curve.window {
+        Window::Auto => "Automatic windows".to_owned(),
+        Window::Bytes(bytes) => format!(
+            "Windows of {} (Linux grants {})",
+            figure::window(curve.window),
+            figure::window(Window::Bytes(bytes.saturating_mul(2)))
+        ),
+    };
+    let congestion = curve.congestion.as_deref().map(words::plain);
+    congestion.map_or(windows.clone(), |name| format!("{windows}, {name}"))
+}
+
+fn table(
+    rows: &[&SettingFigures],
+    unit: RateUnit,
+    chosen: Option<&Setting>,
+    paint: Paint,
+) -> String {
+    let names = [
+        "", "streams", unit.name, "\u{b1}", "IQR", "dRTT ms", "RV", "resent", "Jain", "starved",
+        "failed",
+    ];
+    let mut table = empty(paint);
+    table.set_header(names.map(|name| Cell::new(name).add_attribute(Attribute::Bold)));
+    for figures in rows {
+        let chosen = chosen == Some(&figures.setting);
+        table.add_row(row(figures, unit, chosen).map(|text| {
+            match chosen {
+                true => Cell::new(text)
+                    .fg(Color::Green)
+                    .add_attribute(Attribute::Bold),
+                false => Cell::new(text),
+            }
+        }));
+    }
+    align(&mut table, 1..names.len());
+    table.to_string()
+}
+
+fn row(figures: &SettingFigures, unit: RateUnit, chosen: bool) -> [String; 11] {
+    let goodput = figures.goodput.as_ref();
+    let rate = |bits: f64| unit.number(bits);
+    let range = goodput.map(|spread| {
+        spread
+            .quartile3_bits_per_second
+            .saturating_sub(spread.quartile1_bits_per_second)
+    });
+    let failed = match figures.failures {
+        0 => String::new(),
+        failures => failures.to_string(),
+    };
+    [
+        if chosen { ">" } else { "" }.to_owned(),
+        figures.setting.streams.to_string(),
+        figure::or_absent(goodput, |spread| rate(spread.median_bits_per_second as f64)),
+        figure::or_absent(goodput.and_then(say::half_width), rate),
+        figure::or_absent(range, |range| rate(range as f64)),
+        figure::or_absent(figures.rtt_added.as_ref(), |added| {
+            figure::added_milliseconds(added.median_seconds)
+        }),
+        figure::or_absent(figures.rate_variability_loaded.as_ref(), |share| {
+            figure::percent(share.median_ratio)
+        }),
+        figure::or_absent(figures.retransmitted.as_ref(), |share| {
+            figure::percent(share.median_ratio)
+        }),
+        figures
+            .fairness
+            .as_ref()
+            .map_or(ABSENT.to_owned(), |index| {
+                format!("{:.3}", index.median_ratio)
+            }),
+        say::starved(figures.starvation.as_ref()),
+        failed,
+    ]
 }

@@ -15,6 +15,8 @@ fn documents() -> Vec<AnyDocument> {
         AnyDocument::from(synthetic::transfer(false)),
         AnyDocument::from(synthetic::transfer(true)),
         AnyDocument::from(synthetic::campaign()),
+        AnyDocument::from(synthetic::characteristics()),
+        AnyDocument::from(synthetic::responsiveness()),
     ]
 }
 

@@ -1,0 +1,32 @@
+//! `trunkline path`: what a path is like.
+
+use std::process::ExitCode;
+
+use lab::{Beside, TargetName};
+use probing::{Examined, characterise};
+use record::{Characteristics as Body, Document, Target};
+
+use crate::args::PathOf;
+use crate::failure::Failure;
+use crate::output;
+use crate::progress::Progress;
+use crate::stop::Stop;
+
+pub(crate) fn run(arguments: &PathOf) -> Result<ExitCode, Failure> {
+    let name = TargetName::parse(&arguments.target.name, arguments.target.port)?;
+    output::check_places(&arguments.output, None)?;
+    let seed = arguments.target.seed.seed;
+    let stop = Stop::listen()?;
+    let mut path = Beside::new(lab::open(&name, seed)?);
+    let mut progress = Progress::new(&stop);
+    progress.label(&arguments.target.name);
+    let found = characterise(&mut path, &arguments.wanted(), &mut progress)?;
+    drop(progress);
+    let target = Target::from(&path.target().describe()).on_path(name.path());
+    let document = Document::new(output::origin(seed), Body::new(target, &found));
+    output::deliver(document, &arguments.output, &arguments.keep)?;
+    match stop.is_asked() {
+        true => Err(Failure::ended_by_user()),
+        false => Ok(ExitCode::SUCCESS),
+    }
+}

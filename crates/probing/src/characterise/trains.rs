@@ -1,0 +1,43 @@
+//! The two parts that send trains.
+
+use observe::{Probes, Watch, Way};
+use units::{Bytes, Span};
+
+use super::{Characteristics, Part, ProbeSeries};
+use crate::available::Known;
+use crate::{Available, Capacity, available, capacity};
+
+/// Full packets of Ethernet, where the path's MTU is not known.
+const USUAL: Bytes = Bytes::new(1500);
+
+/// The largest packet that passes.
+pub(super) fn packet(found: &Characteristics) -> Bytes {
+    found.mtu.map_or(USUAL, |mtu| mtu.bytes.min(USUAL))
+}
+
+/// The smallest round trip so far.
+pub(super) fn rtt(found: &Characteristics) -> Option<Span> {
+    found.round_trips.as_ref().and_then(ProbeSeries::min)
+}
+
+pub(super) fn capacity(
+    probes: &mut dyn Probes,
+    way: Way,
+    packet: Bytes,
+    watch: &mut dyn Watch,
+) -> Part<Capacity> {
+    let capacity = capacity::measure(probes, way, packet, watch)?;
+    let bytes = capacity.cost.bytes;
+    Ok((capacity, Some(bytes)))
+}
+
+pub(super) fn available(
+    probes: &mut dyn Probes,
+    way: Way,
+    known: &Known,
+    watch: &mut dyn Watch,
+) -> Part<Available> {
+    let available = available::measure(probes, way, known, watch)?;
+    let bytes = available.cost.bytes;
+    Ok((available, Some(bytes)))
+}

@@ -1,0 +1,156 @@
+//! Hops and who answered there.
+
+use serde::{Deserialize, Serialize};
+use units::Span;
+
+/// The hops between here and the far end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    /// What was sent.
+    pub protocol: TraceProtocol,
+    /// Whether all probes were of one flow, as routers that share load tell flows apart.
+    pub one_flow: bool,
+    /// Whether the far end answered.
+    pub reached: bool,
+    /// From the first router on.
+    pub hops: Vec<Hop>,
+}
+
+/// What a traceroute sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TraceProtocol {
+    /// Datagrams.
+    Udp,
+    /// Beginnings of TCP connections.
+    Tcp,
+    /// ICMP echo requests.
+    Icmp,
+}
+
+/// One hop.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hop {
+    /// Routers up to and including this one.
+    pub distance: u8,
+    /// Who answered, the most frequent first; empty where nobody did.
+    pub addresses: Vec<String>,
+    /// Smallest round trip; absent like the next one where nobody answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_seconds: Option<f64>,
+    /// Median round trip.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub median_seconds: Option<f64>,
+    /// Share of the probes without an answer. Routers answer some only, so that a loss here which the hops
+    /// behind do not share is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_ratio: Option<f64>,
+    /// Each probe.
+    pub probes: Vec<HopAnswer>,
+}
+
+/// One probe to a hop; both keys are absent where nobody answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HopAnswer {
+    /// Who answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// After what time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_seconds: Option<f64>,
+}
+
+/// Where a queue grew under load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Queueing {
+    /// The first hop behind the queue: the link that leads to it is the one.
+    pub distance: u8,
+    /// What the load added to the round trip between the hop before and this one.
+    pub added_seconds: f64,
+}
+
+impl From<::probing::characterise::Queue> for Queueing {
+    fn from(queue: ::probing::characterise::Queue) -> Self {
+        Queueing {
+            distance: queue.distance,
+            added_seconds: queue.added.as_secs_f64(),
+        }
+    }
+}
+
+impl From<&observe::Trace> for Trace {
+    fn from(trace: &observe::Trace) -> Self {
+        Trace {
+            protocol: trace.protocol.into(),
+            one_flow: trace.one_flow,
+            reached: trace.reached,
+            hops: trace.hops.iter().map(Hop::from).collect(),
+        }
+    }
+}
+
+impl From<observe::TraceProtocol> for TraceProtocol {
+    fn from(protocol: observe::TraceProtocol) -> Self {
+        match protocol {
+            observe::TraceProtocol::Udp => TraceProtocol::Udp,
+            observe::TraceProtocol::Tcp => TraceProtocol::Tcp,
+            observe::TraceProtocol::Icmp => TraceProtocol::Icmp,
+        }
+    }
+}
+
+impl TraceProtocol {
+    /// As people write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            TraceProtocol::Udp => "UDP",
+            TraceProtocol::Tcp => "TCP",
+            TraceProtocol::Icmp => "ICMP",
+        }
+    }
+}
+
+impl From<&observe::Hop> for Hop {
+    fn from(hop: &observe::Hop) -> Self {
+        let answered = hop.probes.iter().flatten();
+        let seconds: Vec<f64> = answered.map(|answer| answer.rtt.as_secs_f64()).collect();
+        let lost = hop.probes.len() - seconds.len();
+        let sent = hop.probes.len();
+        Hop {
+            distance: hop.distance,
+            addresses: addresses(hop),
+            min_seconds: seconds.iter().copied().reduce(f64::min),
+            median_seconds: stats::median(&seconds),
+            loss_ratio: (sent > 0).then(|| lost as f64 / sent as f64),
+            probes: hop.probes.iter().map(HopAnswer::from).collect(),
+        }
+    }
+}
+
+/// The most frequent first, then in the order of answering.
+fn addresses(hop: &observe::Hop) -> Vec<String> {
+    let mut counts: Vec<(std::net::IpAddr, usize)> = Vec::new();
+    for answer in hop.probes.iter().flatten() {
+        match counts
+            .iter_mut()
+            .find(|(address, _)| *address == answer.from)
+        {
+            Some((_, count)) => *count += 1,
+            None => counts.push((answer.from, 1)),
+        }
+    }
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts
+        .iter()
+        .map(|(address, _)| address.to_string())
+        .collect()
+}
+
+impl From<&observe::HopProbe> for HopAnswer {
+    fn from(probe: &observe::HopProbe) -> Self {
+        HopAnswer {
+            from: probe.map(|answer| answer.from.to_string()),
+            rtt_seconds: probe.map(|answer| answer.rtt).map(Span::as_secs_f64),
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! What a path document says, in words and rows for terminals and pages.
+
+use record::characteristics::{
+    AvailableBandwidth, Buffers, Capacity, CapacityMethod, Hop, LeftOut, Load, Stamped, Trace,
+    Variation, Way,
+};
+use record::{Characteristics, Method};
+
+use crate::figure::{self, ABSENT};
+use crate::predicted::Rows;
+use crate::words;
+
+fn ms(seconds: f64) -> String {
+    format!("{} ms", figure::milliseconds(seconds))
+}
+
+/// Names and values of everything that is one number or two.
+pub fn facts(body: &Characteristics) -> Vec<(String, String)> {
+    let mut facts = Vec::new();
+    let mut add = |name: String, value: Option<String>| {
+        facts.extend(value.map(|value| (name, value)));
+    };
+    add("round trip".to_owned(), round_trip(body));
+    add("path MTU".to_owned(), mtu(body));
+    for variation in &body.variations {
+        add(variation.way.name().to_owned(), Some(one_way(variation)));
+    }
+    for capacity in &body.capacities {
+        add(
+            format!("capacity {}", arrow(capacity.way)),
+            Some(self::capacity(capacity)),
+        );
+    }
+    for available in &body.available {
+        add(
+            format!("available {}", arrow(available.way)),
+            Some(self::available(available)),
+        );
+    }
+    for load in &body.loads {
+        add(format!("1 stream {}", arrow(load.way)), Some(stream(load)));
+    }
+    facts
+}
+
+/// A direction in two characters.
+pub fn arrow(way: Way) -> &'static str {
+    match way {
+        Way::Forward => "->",
+        Way::Reverse => "<-",
+    }
+}
+
+/// A direction at the beginning of a line.
+pub fn title(way: Way) -> &'static str {
+    match way {
+        Way::Forward => "Forward",
+        Way::Reverse => "Reverse",
+    }
+}
+
+fn round_trip(body: &Characteristics) -> Option<String> {
+    let seen = body.round_trips.as_ref()?;
+    let series = &seen.series;
+    let lost = series
+        .loss_ratio
+        .map(|lost| format!("{} lost", figure::percent(lost)));
+    let spread = seen.quartile3_seconds.zip(seen.quartile1_seconds);
+    let parts = [
+        series
+            .min_seconds
+            .map(|min| format!("{} at least", ms(min))),
+        series
+            .median_seconds
+            .map(|median| format!("median {}", ms(median))),
+        spread.map(|(high, low)| format!("IQR {}", ms(high - low))),
+        lost,
+        Some(format!(
+            "{} probes by {}",
+            series.probes.len(),
+            method(series.method)
+        )),
+    ];
+    Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
+fn method(method: Method) -> &'static str {
+    match method {
+        Method::UdpEcho => "UDP echo",
+        Method::IcmpEcho => "ICMP echo",
+        Method::TcpConnect => "TCP connection",
+    }
+}
+
+fn mtu(body: &Characteristics) -> Option<String> {
+    let mtu = body.mtu?;
+    let how = match mtu.confirmed {
+        true => "a packet of that size was answered",
+        false => "the kernel's belief; nobody answered to confirm it",
+    };
+    Some(format!("{} bytes, {how}", mtu.bytes))
+}
+
+fn one_way(variation: &Variation) -> String {
+    let lost = variation
+        .loss_ratio
+        .map(|lost| format!("{} lost", figure::percent(lost)));
+    let median = variation.above_smallest_median_seconds;
+    let late = variation.above_smallest_95th_seconds;
+    let parts = [
+        lost,
+        median.map(|median| format!("{} over the shortest delay in the middle", ms(median))),
+        late.map(|late| format!("{} for one in twenty", ms(late))),
+        Some(format!("stamped {}", stamped(variation.stamped))),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn stamped(by: Stamped) -> &'static str {
+    match by {
+        Stamped::ByKernel => "by the kernel",
+        Stamped::ByProgram => "by the program",
+        Stamped::Exactly => "exactly",
+    }
+}
+
+fn capacity(capacity: &Capacity) -> String {
+    let method = match capacity.method {
+        CapacityMethod::Pairs => "pairs",
+        CapacityMethod::Bulks => "bulks",
+    };
+    let rate = figure::rate(capacity.bits_per_second);
+    let count = capacity.estimates_bits_per_second.len();
+    match &capacity.doubt {
+        None => format!("{rate}, from {count} {method} of packets"),
+        Some(doubt) => format!(
+            "{rate}, from {count} {method} of packets; in doubt: {}",
+            words::plain(doubt)
+        ),
+    }
+}
+
+fn available(available: &AvailableBandwidth) -> String {
+    let chirps = available
+        .chirps
+        .map(|chirps| format!("; chirps say {}", figure::rate(chirps.bits_per_second)));
+    let chirps = chirps.unwrap_or_default();
+    match (
+        available.low_bits_per_second,
+        available.high_bits_per_second,
+    ) {
+        (Some(low), Some(high)) => {
+            format!("{} to {}{chirps}", figure::rate(low), figure::rate(high))
+        }
+        _ => {
+            let why = available
+                .unmeasurable_because
+                .as_deref()
+                .unwrap_or("nobody knows why");
+            format!("unmeasurable: {}{chirps}", words::plain(why))
+        }
+    }
+}
+
+fn stream(load: &Load) -> String {
+    let one = &load.one;
+    let goodput = figure::rate_with_margin(one.goodput_bits_per_second, one.interval.as_ref());
+    let loaded = one.rtt_loaded_seconds();
+    let loaded = loaded.map(|rtt| format!(", round trip {}", ms(rtt)));
+    let again = one.retransmitted_ratio();
+    let again = again.map(|share| format!(", {} sent again", figure::percent(share)));
+    format!(
+        "{goodput}{}{}",
+        loaded.unwrap_or_default(),
+        again.unwrap_or_default()
+    )
+}
+
+/// What a trace is called.
+pub fn trace_title(trace: &Trace) -> String {
+    let flow = match trace.one_flow {
+        true => "one flow",
+        false => "several flows",
+    };
+    let reached = match trace.reached {
+        true => "the far end answered",
+        false => "the far end did not answer",
+    };
+    format!("Hops by {}: {flow}, {reached}", trace.protocol.name())
+}
+
+/// The hops of one idle trace, with what each load made of them.
+pub fn hops(trace: &Trace, loads: &[Load]) -> Rows {
+    let beside: Vec<(Way, &Trace)> = loads
+        .iter()
+        .filter_map(|load| Some((load.way, load.trace.as_ref()?)))
+        .filter(|(_, loaded)| loaded.protocol == trace.protocol)
+        .collect();
+    let mut names: Vec<String> = ["hop", "address", "idle [ms]", "lost"]
+        .map(str::to_owned)
+        .to_vec();
+    names.extend(
+        beside
+            .iter()
+            .map(|(way, _)| format!("{} loaded [ms]", arrow(*way))),
+    );
+    let row = |hop: &Hop| {
+        let mut cells = vec![
+            hop.distance.to_string(),
+            address(hop),
+            figure::or_absent(hop.median_seconds, figure::milliseconds),
+            figure::or_absent(hop.loss_ratio, figure::percent),
+        ];
+        let loaded = |(_, trace): &(Way, &Trace)| {
+            let same = trace
+                .hops
+                .iter()
+                .find(|other| other.distance == hop.distance);
+            figure::or_absent(
+                same.and_then(|same| same.median_seconds),
+                figure::milliseconds,
+            )
+        };
+        cells.extend(beside.iter().map(loaded));
+        (is_queue(hop, loads), cells)
+    };
+    Rows {
+        names,
+        words: 2,
+        rows: trace.hops.iter().map(row).collect(),
+    }
+}
+
+fn is_queue(hop: &Hop, loads: &[Load]) -> bool {
+    let queues = loads.iter().filter_map(|load| load.queueing.as_ref());
+    queues
+        .into_iter()
+        .any(|queue| queue.distance == hop.distance)
+}
+
+fn address(hop: &Hop) -> String {
+    match &hop.addresses[..] {
+        [] => ABSENT.to_owned(),
+        [one] => words::plain(one),
+        [first, others @ ..] => format!("{} and {} more", words::plain(first), others.len()),
+    }
+}
+
+/// Which hop queues, one sentence for each direction in which that is known.
+pub fn queues(body: &Characteristics) -> Vec<String> {
+    let of = |load: &Load| {
+        let queue = load.queueing.as_ref()?;
+        Some(format!(
+            "Under load {} the queue is on the link to hop {}: the round trip grew by {} there.",
+            load.way.name(),
+            queue.distance,
+            ms(queue.added_seconds)
+        ))
+    };
+    body.loads.iter().filter_map(of).collect()
+}
+
+/// The rules for buffers of one direction.
+pub fn buffers(buffers: &Buffers) -> Rows {
+    let names = [
+        "rule",
+        "is",
+        "in all",
+        "streams",
+        "asked each",
+        "granted",
+        "auto does",
+    ];
+    let row = |advice: &record::characteristics::BufferAdvice| {
+        let automatic = advice
+            .automatic
+            .map(|automatic| if automatic { "yes" } else { "no" });
+        let cells = vec![
+            words::plain(&advice.rule),
+            words::plain(&advice.formula),
+            figure::size(advice.total_bytes),
+            advice.streams.to_string(),
+            figure::size(advice.window_bytes),
+            figure::size(advice.granted_bytes),
+            automatic.unwrap_or(ABSENT).to_owned(),
+        ];
+        (false, cells)
+    };
+    Rows {
+        names: names.map(str::to_owned).to_vec(),
+        words: 2,
+        rows: buffers.advice.iter().map(row).collect(),
+    }
+}
+
+/// What a part that was left out needs.
+pub fn left_out(left: &LeftOut) -> String {
+    let hint = left.hint.as_deref();
+    let hint = hint
+        .map(|hint| format!(" ({})", words::plain(hint)))
+        .unwrap_or_default();
+    format!(
+        "{}: {}{hint}",
+        words::plain(&left.part),
+        words::plain(&left.why)
+    )
+}
+
+/// What all parts took together.
+pub fn cost(body: &Characteristics) -> String {
+    let bytes: u64 = body.costs.iter().filter_map(|cost| cost.bytes).sum();
+    let seconds: Vec<f64> = body
+        .costs
+        .iter()
+        .filter_map(|cost| cost.elapsed_seconds)
+        .collect();
+    let sent = format!(
+        "Cost: {} of data beside a few small packets",
+        figure::size(bytes)
+    );
+    match seconds.is_empty() {
+        true => format!("{sent}."),
+        false => format!("{sent}, {} in all.", figure::time(seconds.iter().sum())),
+    }
+}
+
+/// What each part took.
+pub fn costs(body: &Characteristics) -> Rows {
+    let row = |cost: &record::characteristics::PartCost| {
+        let cells = vec![
+            words::plain(&cost.part),
+            figure::or_absent(cost.elapsed_seconds, figure::time),
+            figure::or_absent(cost.bytes, figure::size),
+        ];
+        (false, cells)
+    };
+    Rows {
+        names: ["part", "took", "sent"].map(str::to_owned).to_vec(),
+        words: 1,
+        rows: body.costs.iter().map(row).collect(),
+    }
+}

@@ -1,0 +1,121 @@
+//! Round trips beside the streams against those of the idle path.
+
+use plotters::style::RGBColor;
+
+use super::{CLOUD_MAX, Drawing, figure};
+use crate::figure as number;
+use crate::plot::PlotError;
+use crate::plot::axis::Axis;
+use crate::plot::legend::{Entry, Mark};
+use crate::plot::palette::{BLUE, INK};
+use crate::plot::sheet::{Layer, Panel, Shape, Sheet, window_colour};
+use crate::swept::metric::{IDLE, LOADED};
+use crate::swept::{Column, Group, Pair};
+
+/// Visits that share a colour, in milliseconds.
+struct Cloud {
+    name: String,
+    colour: RGBColor,
+    places: Vec<(f64, f64)>,
+}
+
+/// With more windows than this all have one colour.
+const COLOURS_MAX: usize = 6;
+
+pub(super) fn delay(group: &Group<'_>) -> Result<Drawing, PlotError> {
+    let clouds = clouds(group);
+    let places: Vec<(f64, f64)> = clouds
+        .iter()
+        .flat_map(|c| c.places.iter().copied())
+        .collect();
+    if places.is_empty() {
+        return Ok(Drawing::LeftOut(
+            "No visit tells of round trips both beside its streams and before them.".to_owned(),
+        ));
+    }
+    let svg = sheet(clouds, &places).draw()?;
+    let added: Vec<f64> = places.iter().map(|(idle, loaded)| loaded - idle).collect();
+    let median = stats::median(&added).map(|added| {
+        let added = number::added_milliseconds(added / 1e3);
+        format!(" The median of what the streams add is {added} ms.")
+    });
+    let caption = format!(
+        "Mean round trip beside the streams against that of the idle path just before, {}. How far a dot lies above the \
+         dashed line is what the streams added.{}",
+        each_dot(group),
+        median.unwrap_or_default()
+    );
+    Ok(figure(group, "round-trips", svg, caption))
+}
+
+/// What a dot is, for a caption.
+pub(super) fn each_dot(group: &Group<'_>) -> &'static str {
+    match group.count() > CLOUD_MAX {
+        true => "a dot for each setting's medians",
+        false => "a dot for each visit",
+    }
+}
+
+fn clouds(group: &Group<'_>) -> Vec<Cloud> {
+    let all = group.pairs((&IDLE, &LOADED), CLOUD_MAX);
+    let milliseconds = |(_, (x, y)): &Pair| (x * 1e3, y * 1e3);
+    if group.columns.len() > COLOURS_MAX {
+        let places = all.iter().map(milliseconds).collect();
+        let name = "all visits".to_owned();
+        return vec![Cloud {
+            name,
+            colour: BLUE,
+            places,
+        }];
+    }
+    let cloud = |(index, column): (usize, &Column)| {
+        let ours = all
+            .iter()
+            .filter(|((streams, window), _)| column.has(*streams, *window));
+        Cloud {
+            name: column.name.clone(),
+            colour: window_colour(index),
+            places: ours.map(milliseconds).collect(),
+        }
+    };
+    group.columns.iter().enumerate().map(cloud).collect()
+}
+
+fn sheet(clouds: Vec<Cloud>, places: &[(f64, f64)]) -> Sheet {
+    let x = axis(places.iter().map(|(x, _)| *x), 6);
+    let y = axis(places.iter().map(|(_, y)| *y), 6);
+    let (from, to) = (x.low.max(y.low), x.high.min(y.high));
+    let mut entries: Vec<Entry> = clouds
+        .iter()
+        .map(|cloud| Entry::new(Mark::Dot(cloud.colour), cloud.name.clone()))
+        .collect();
+    entries.push(Entry::new(Mark::Dashes(INK), "nothing added"));
+    let diagonal = (from < to).then(|| Layer {
+        colour: INK,
+        shape: Shape::Dashes(vec![(from, from), (to, to)]),
+    });
+    let dots = clouds.into_iter().map(|cloud| Layer {
+        colour: cloud.colour,
+        shape: Shape::Cloud(cloud.places),
+    });
+    Sheet {
+        entries,
+        panels: vec![Panel {
+            height: 760,
+            x,
+            x_title: Some("unloaded RTT, mean [ms]".to_owned()),
+            y,
+            y_title: "loaded RTT, mean [ms]".to_owned(),
+            layers: diagonal.into_iter().chain(dots).collect(),
+        }],
+    }
+}
+
+/// Around the values, at least a hundredth of them wide.
+fn axis(values: impl Iterator<Item = f64>, about: usize) -> Axis {
+    let (low, high) = values.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), value| {
+        (low.min(value), high.max(value))
+    });
+    let room = ((high - low) * 0.05).max(high * 0.001).max(0.005);
+    Axis::exact((low - room).max(0.0), high + room, about)
+}

@@ -1,0 +1,275 @@
+//! Sentences about a sweep, the same in the terminal and on the page.
+
+mod fits;
+
+use record::sweep_analysis::{
+    Curve, DirectionAnalysis, DirectionsApart, Knee, OperatingPoint, RateSpread, RecommendedPoint,
+    Starvation,
+};
+use record::{Sweep, SweepAnalysis, Window};
+
+use super::{plain, point, sentence};
+use crate::figure::{self, RateUnit, milliseconds, percent};
+
+pub use fits::fits;
+
+/// Above this confidence a difference is told as one.
+const SURE: f64 = 0.95;
+
+/// What was visited, and what went wrong.
+pub fn visited(sweep: &Sweep) -> Vec<String> {
+    let plan = &sweep.plan;
+    let measured = sweep
+        .cells
+        .iter()
+        .filter(|cell| cell.figures.is_some())
+        .count();
+    let mut sentences = vec![format!(
+        "{}, {} of {}: {}.",
+        counted(plan.settings.len(), "setting"),
+        counted(plan.cycles as usize, "cycle"),
+        figure::time(plan.duration_seconds),
+        counted(measured, "visit"),
+    )];
+    sentences.extend(failures(sweep));
+    if let Some(why) = &sweep.cut_because {
+        sentences.push(sentence(&format!("It ended early: {why}")));
+    }
+    sentences
+}
+
+fn counted(count: usize, of: &str) -> String {
+    match count {
+        1 => format!("1 {of}"),
+        n => format!("{n} {of}s"),
+    }
+}
+
+/// How many visits failed, with the reason of most.
+fn failures(sweep: &Sweep) -> Option<String> {
+    let reasons = sweep.cells.iter().filter(|cell| cell.figures.is_none());
+    let mut reasons: Vec<&str> = reasons
+        .filter_map(|cell| cell.failed_because.as_deref())
+        .collect();
+    reasons.sort_unstable();
+    let most = reasons
+        .chunk_by(|a, b| a == b)
+        .max_by_key(|same| same.len())?;
+    let rest = match reasons.len() - most.len() {
+        0 => String::new(),
+        others => format!(", and {others} for other reasons"),
+    };
+    Some(format!(
+        "{} failed: {} times {}{rest}.",
+        counted(reasons.len(), "visit"),
+        most.len(),
+        plain(most.first()?),
+    ))
+}
+
+/// What the curve of one window shows: its proportional part and its knee.
+pub fn curve(curve: &Curve) -> Vec<String> {
+    let knee = curve.knee.map(|knee| knee_sentence(&knee));
+    let linear = curve.linear.map(|linear| {
+        let unit = RateUnit::fitting(linear.fit.slope);
+        let end = if linear.ends {
+            "Up to"
+        } else {
+            "All the way to"
+        };
+        format!(
+            "{end} {} streams, each adds {} {}{}.",
+            linear.until_streams,
+            unit.number(linear.fit.slope),
+            unit.name,
+            r_squared(linear.fit.r_squared)
+        )
+    });
+    knee.into_iter().chain(linear).collect()
+}
+
+fn knee_sentence(knee: &Knee) -> String {
+    let streams = counted(knee.streams.into(), "stream");
+    let interval = match (knee.low_streams, knee.high_streams) {
+        (Some(low), Some(high)) if low == high => " in nearly all draws of the cycles".to_owned(),
+        (Some(low), Some(high)) => format!(" ({low} to {high})"),
+        _ => String::new(),
+    };
+    let edge = match knee.at_edge {
+        true => "; more were not tried, and may carry more",
+        false => "",
+    };
+    format!(
+        "The knee is at {streams}{interval}: {} of at most {}{edge}.",
+        figure::rate(knee.goodput_bits_per_second),
+        figure::rate(knee.highest_bits_per_second),
+    )
+}
+
+fn r_squared(value: Option<f64>) -> String {
+    value.map_or(String::new(), |value| format!(" (R\u{b2} {value:.2})"))
+}
+
+/// A median with half the width of its interval.
+pub fn goodput(spread: &RateSpread) -> String {
+    let unit = RateUnit::fitting(spread.median_bits_per_second as f64);
+    let number = unit.number(spread.median_bits_per_second as f64);
+    let half = half_width(spread).map(|half| format!(" \u{b1} {}", unit.number(half)));
+    format!("{number}{} {}", half.unwrap_or_default(), unit.name)
+}
+
+/// The longer of the two sides of a median's interval.
+pub fn half_width(spread: &RateSpread) -> Option<f64> {
+    let below = spread
+        .median_bits_per_second
+        .saturating_sub(spread.low_bits_per_second?);
+    let above = spread
+        .high_bits_per_second?
+        .saturating_sub(spread.median_bits_per_second);
+    Some(below.max(above) as f64)
+}
+
+/// The setting to use, in one sentence.
+pub fn recommendation(recommended: &RecommendedPoint) -> String {
+    let at = &recommended.at;
+    let granted = match (at.setting.window, at.window_granted_bytes) {
+        (Window::Bytes(_), Some(bytes)) => format!(
+            " as asked for, which Linux doubles to {}",
+            figure::window(Window::Bytes(bytes))
+        ),
+        _ => String::new(),
+    };
+    format!(
+        "Use {}{granted}: {}.",
+        point(at.setting.streams, at.setting.window),
+        goodput(&at.goodput)
+    )
+}
+
+/// Why that one, and not the one with the highest goodput.
+pub fn because(way: &DirectionAnalysis) -> Vec<String> {
+    let (Some(recommended), Some(highest)) = (&way.recommended, &way.highest) else {
+        return Vec::new();
+    };
+    let mut sentences = vec![share(recommended, highest)];
+    sentences.extend(passed_over(recommended));
+    sentences.extend(gentlest(way, recommended));
+    sentences
+}
+
+fn share(recommended: &RecommendedPoint, highest: &OperatingPoint) -> String {
+    if recommended.at.setting == highest.setting {
+        return "It is also the setting that carries most.".to_owned();
+    }
+    let gains = gains(&recommended.at, highest);
+    let gains = match gains.is_empty() {
+        true => String::new(),
+        false => format!(", with {}", gains.join(", ")),
+    };
+    format!(
+        "That is {} of the most that any setting carried, {} by {}; it leaves something for others{gains}.",
+        percent(recommended.share_of_highest_ratio),
+        figure::rate(highest.goodput.median_bits_per_second),
+        point(highest.setting.streams, highest.setting.window),
+    )
+}
+
+/// What is better at the recommended setting than at the highest.
+fn gains(at: &OperatingPoint, highest: &OperatingPoint) -> Vec<String> {
+    let less = |here: Option<f64>, there: Option<f64>, text: fn(f64) -> String, what: &str| {
+        let (here, there) = (here?, there?);
+        (here < there).then(|| format!("{what} of {} instead of {}", text(here), text(there)))
+    };
+    let ms = |seconds: f64| format!("{} ms", milliseconds(seconds));
+    let scatter = |point: &OperatingPoint| {
+        let spread = &point.goodput;
+        let range = spread
+            .quartile3_bits_per_second
+            .saturating_sub(spread.quartile1_bits_per_second);
+        (spread.median_bits_per_second > 0)
+            .then(|| range as f64 / spread.median_bits_per_second as f64)
+    };
+    let starved = |point: &OperatingPoint| point.starvation.map(|starved| starved.visits_ratio);
+    let gains = [
+        less(
+            at.rtt_added_seconds,
+            highest.rtt_added_seconds,
+            ms,
+            "a dRTT",
+        ),
+        less(scatter(at), scatter(highest), percent, "a scatter (IQR)"),
+        less(
+            starved(at),
+            starved(highest),
+            percent,
+            "a starved stream in a share of visits",
+        ),
+    ];
+    gains.into_iter().flatten().collect()
+}
+
+fn passed_over(recommended: &RecommendedPoint) -> Option<String> {
+    match recommended.passed_over {
+        0 => None,
+        1 => Some("One setting that carries as much starves a stream in most visits.".to_owned()),
+        n => Some(format!(
+            "{n} settings that carry as much starve streams in most visits."
+        )),
+    }
+}
+
+fn gentlest(way: &DirectionAnalysis, recommended: &RecommendedPoint) -> Option<String> {
+    let gentlest = way.gentlest.as_ref()?;
+    if gentlest.setting == recommended.at.setting {
+        return Some("It also has the least dRTT for its throughput.".to_owned());
+    }
+    Some(format!(
+        "The least dRTT per throughput: {}, {} and {} ms.",
+        point(gentlest.setting.streams, gentlest.setting.window),
+        goodput(&gentlest.goodput),
+        figure::added_milliseconds(gentlest.rtt_added_seconds?),
+    ))
+}
+
+/// The share of visits with a starved stream.
+pub fn starved(starvation: Option<&Starvation>) -> String {
+    figure::or_absent(starvation, |starvation| percent(starvation.visits_ratio))
+}
+
+/// Whether the two directions differ.
+pub fn directions(analysis: &SweepAnalysis) -> Option<String> {
+    let apart = analysis.directions_apart.as_ref()?;
+    let (forward, reverse) = (apart.forward_bits_per_second, apart.reverse_bits_per_second);
+    let rates = format!(
+        "{} sending and {} receiving",
+        figure::rate(forward),
+        figure::rate(reverse)
+    );
+    if apart.shift.confidence <= SURE {
+        return Some(format!(
+            "Both directions carry about the same at their best: {rates}."
+        ));
+    }
+    Some(format!(
+        "The directions differ: at their best {rates}{}.",
+        factor(apart)
+    ))
+}
+
+fn factor(apart: &DirectionsApart) -> String {
+    let (low, high) = match (apart.forward_bits_per_second, apart.reverse_bits_per_second) {
+        (forward, reverse) if forward < reverse => (forward, reverse),
+        (forward, reverse) => (reverse, forward),
+    };
+    let sure = percent(apart.shift.confidence.min(0.999));
+    match low {
+        0 => String::new(),
+        low => format!(
+            ", a factor of {:.2} ({sure} sure)",
+            high as f64 / low as f64
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests;

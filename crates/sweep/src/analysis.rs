@@ -1,0 +1,111 @@
+//! What the visits of a sweep show together: medians of every setting, curves and knees, and the setting to use.
+//!
+//! Everything is a median with quartiles, because visits scatter and some go wrong. Where the data are too few
+//! for a figure it is absent. Settings are judged one direction at a time; [`DirectionsApart`] compares the two.
+//!
+//! Left out: models of why a curve bends (`models` has those), and change over the time of the sweep: its
+//! cycles are shuffled so that change scatters the visits of all settings alike.
+//!
+//! Reading order: `shapes.rs` for what comes out, `visit.rs` for the figures of one visit, `setting.rs`,
+//! `curve.rs` with the knee, `choice.rs` for the recommendation, `round_trips.rs` and `processor.rs` for the
+//! relations over all visits.
+
+mod choice;
+mod curve;
+mod processor;
+mod round_trips;
+pub(crate) mod setting;
+mod shapes;
+mod visit;
+
+use observe::Direction;
+
+use crate::Cell;
+use setting::Visited;
+pub use shapes::{
+    Analysis, Curve, DirectionAnalysis, DirectionsApart, Distribution, DurationFigures, Fit, Knee,
+    Linear, LoadFit, OperatingPoint, Product, Recommendation, SettingFigures, Starvation, Together,
+};
+use visit::Visit;
+
+/// The share of the highest goodput that makes a knee, and that a recommendation has to reach.
+///
+/// Source: the advice for the path from SLAC to Taiwan in 2006, about 90 % of what can be had, near the top of the
+/// knee rather than at the maximum: something is left for others, and rates are steadier.
+pub const KNEE_SHARE: f64 = 0.9;
+
+/// What visits show.
+///
+/// * `seed`: decides which cycles are drawn for the intervals of the knees.
+pub fn analyse(cells: &[Cell], seed: u64) -> Analysis {
+    let settings = setting::visited(cells);
+    let directions: Vec<DirectionAnalysis> = settings
+        .chunk_by(|a, b| a.figures.setting.direction == b.figures.setting.direction)
+        .map(|settings| direction(settings, seed))
+        .collect();
+    Analysis {
+        directions_apart: apart(&settings, &directions),
+        directions,
+        settings: settings
+            .into_iter()
+            .map(|setting| setting.figures)
+            .collect(),
+    }
+}
+
+fn direction(settings: &[Visited<'_>], seed: u64) -> DirectionAnalysis {
+    let visits: Vec<Visit<'_>> = settings
+        .iter()
+        .flat_map(|setting| &setting.visits)
+        .copied()
+        .collect();
+    let resolution = round_trips::resolution(&visits);
+    let all = |figure: fn(&Visit<'_>) -> Option<f64>| -> Vec<f64> {
+        visits.iter().filter_map(figure).collect()
+    };
+    DirectionAnalysis {
+        direction: settings
+            .first()
+            .map_or(Direction::Forward, |first| first.figures.setting.direction),
+        curves: curve::curves(settings, resolution, seed),
+        highest: choice::highest(settings).and_then(choice::point),
+        gentlest: choice::gentlest(settings, resolution).and_then(choice::point),
+        recommended: choice::recommended(settings, resolution),
+        variability_unloaded: round_trips::distribution(&all(|visit| visit.variability_unloaded())),
+        variability_loaded: round_trips::distribution(&all(|visit| visit.variability_loaded())),
+        variability_against_added: round_trips::variability_against_added(&visits),
+        cpu_against_goodput: processor::against_goodput(&visits),
+        kernel_to_user: processor::kernel_to_user(&visits),
+        products: processor::products(settings),
+        rtt_spread_against_load: round_trips::spread_against_load(settings),
+        durations: setting::durations(settings),
+        fairness: stats::spread(&all(|visit| visit.fairness())),
+    }
+}
+
+/// Forward and reverse compared, where both were measured.
+fn apart(settings: &[Visited<'_>], directions: &[DirectionAnalysis]) -> Option<DirectionsApart> {
+    let best = |direction| {
+        let way = directions.iter().find(|way| way.direction == direction)?;
+        let highest = &way.highest.as_ref()?.setting;
+        settings.iter().find(|s| s.figures.setting == *highest)
+    };
+    let (forward, reverse) = (best(Direction::Forward)?, best(Direction::Reverse)?);
+    Some(DirectionsApart {
+        forward: forward.goodput()?,
+        reverse: reverse.goodput()?,
+        shift: stats::shift(&forward.goodputs(), &reverse.goodputs())?,
+    })
+}
+
+/// A line through three points or more.
+fn fit(points: &[(f64, f64)]) -> Option<Fit> {
+    let line = stats::fit_line(points).filter(|_| points.len() > 2)?;
+    Some(Fit::of(line, points.len()))
+}
+
+#[cfg(test)]
+pub(crate) mod made;
+
+#[cfg(test)]
+mod tests;
