@@ -6,6 +6,7 @@
 mod characteristics;
 mod history;
 mod layout;
+mod links;
 mod predicted;
 mod responsiveness;
 mod simulated;
@@ -21,8 +22,8 @@ use layout::Page;
 use table::{Name, RunRow, Standing, runs};
 
 pub use history::{comparison, history};
+pub use links::{LINK_COLUMNS, link_rows};
 pub use sweep::sweep_comparison;
-pub use table::{LINK_COLUMNS, link_rows};
 
 /// Columns that every text keeps to.
 pub const COLUMNS: usize = 80;
@@ -255,7 +256,7 @@ pub fn emulation(emulation: &Emulation, paint: Paint) -> String {
         words::plain(&emulation.path),
         words::plain(&emulation.path_description)
     ));
-    page.block(&table::links(emulation, paint));
+    page.block(&links::links(emulation, paint));
     page.finish()
 }
 
