@@ -185,6 +185,10 @@ pub(crate) struct Report {
     /// Write a page that opens in any browser, without a network
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,
+
+    /// Write the plots of a sweep or a simulation as SVG files into this folder
+    #[arg(long, value_name = "DIR")]
+    pub plots: Option<PathBuf>,
 }
 
 /// Where to send, and what chance decides on the way.

@@ -16,6 +16,7 @@ use crate::books::WayBooks;
 use crate::clock::Clock;
 use crate::inbox::Inbox;
 use crate::ip_packet::IpPacket;
+use crate::prompt;
 use crate::router::Routers;
 use crate::tun::Tun;
 use crate::watch::Watch;
@@ -43,17 +44,6 @@ pub(crate) struct Carrier {
     pub watch: Watch,
 }
 
-/// A carrier that waits for a processor delays every packet, so it goes before ordinary programs.
-const NICE: libc::c_int = -15;
-
-/// Asks the kernel to wake this thread promptly: by default it may add 50 us to each wakeup, and
-/// lets busy programs go first. What this user may not ask for costs accuracy, not correctness.
-fn wake_promptly() {
-    let _ = nix::sys::prctl::set_timerslack(1);
-    // SAFETY: the call takes three integers; 0 is the calling thread.
-    let _ = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
-}
-
 /// What a wait ended with.
 #[derive(PartialEq)]
 enum Wake {
@@ -64,7 +54,7 @@ enum Wake {
 impl Carrier {
     /// Carries packets until told to stop.
     pub(crate) fn run(mut self) -> io::Result<()> {
-        wake_promptly();
+        prompt::wake_promptly();
         loop {
             let taken = self.take_in()? + self.take_answers();
             let given = self.deliver();
@@ -160,7 +150,7 @@ impl Carrier {
         ];
         let woken = ppoll(&mut events, timeout, None);
         let stopped = events[1].any().unwrap_or(false);
-        self.watch.on_wake(began, self.clock.now());
+        self.watch.on_wake(began, until, self.clock.now());
         match woken {
             Ok(_) if stopped => Ok(Wake::Stop),
             // Somebody looked at the process; what is due is looked up again.

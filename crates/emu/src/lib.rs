@@ -31,13 +31,14 @@ mod namespace;
 mod netlink;
 mod network;
 mod program;
+mod prompt;
 mod router;
 mod sysctl;
 mod tun;
 mod user_namespace;
 mod watch;
 
-pub use books::{LinkBooks, WayBooks};
+pub use books::{DuplexBooks, LinkBooks, NetworkBooks, WayBooks};
 pub use error::EmuError;
 pub use lateness::Lateness;
 pub use namespace::Namespace;

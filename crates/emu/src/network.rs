@@ -9,7 +9,7 @@ use link::{Chain, Counters};
 use nix::sys::eventfd::EventFd;
 use path::{PathSpec, Way};
 
-use crate::books::{LinkBooks, WayBooks};
+use crate::books::{NetworkBooks, WayBooks};
 use crate::carrier::Carrier;
 use crate::clock::Clock;
 use crate::inbox::{Inbox, event_counter};
@@ -34,7 +34,8 @@ pub struct Network {
     far: Namespace,
     forward: Arc<Mutex<WayBooks>>,
     reverse: Arc<Mutex<WayBooks>>,
-    main_links: [usize; 2],
+    /// Where the main link stands, from the near host.
+    main_link: usize,
     stop: Arc<EventFd>,
     carriers: Vec<JoinHandle<io::Result<()>>>,
 }
@@ -73,7 +74,7 @@ impl Network {
             far,
             forward: Arc::default(),
             reverse: Arc::default(),
-            main_links: Way::BOTH.map(|way| path.main_link(way)),
+            main_link: path.main_link(Way::Forward),
             stop: Arc::new(event_counter()?),
             carriers: Vec::new(),
         };
@@ -152,8 +153,17 @@ impl Network {
 
     /// What went into the main link and what became of it, up to now, without others' load.
     pub fn counters(&self) -> NetworkCounters {
-        let [forward, reverse] = [Way::Forward, Way::Reverse].map(|way| self.main_books(way).own);
-        NetworkCounters { forward, reverse }
+        let main = self.all_books().main;
+        NetworkCounters {
+            forward: main.forward.own,
+            reverse: main.reverse.own,
+        }
+    }
+
+    /// The books of all links, up to now.
+    pub fn all_books(&self) -> NetworkBooks {
+        let [forward, reverse] = Way::BOTH.map(|way| self.books(way).links);
+        NetworkBooks::of(&forward, &reverse, self.main_link)
     }
 
     /// The books of every link of one way, up to now, and how late packets came out of it.
@@ -163,12 +173,6 @@ impl Network {
             Way::Reverse => &self.reverse,
         };
         books.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn main_books(&self, way: Way) -> LinkBooks {
-        let main = self.main_links[way as usize];
-        let links = self.books(way).links;
-        links.get(main).copied().unwrap_or_default()
     }
 }
 

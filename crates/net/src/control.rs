@@ -65,6 +65,14 @@ impl ControlSocket {
         }
     }
 
+    /// Whether the peer has closed, as far as it shows before what it said is read.
+    pub(crate) fn is_closed(&self) -> bool {
+        match self.0.peek(&mut [0]) {
+            Ok(got) => got == 0,
+            Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted),
+        }
+    }
+
     /// Writes everything within `limit`.
     pub(crate) fn send(&mut self, bytes: &[u8], limit: Duration) -> io::Result<()> {
         let end = Instant::now() + limit;
@@ -141,8 +149,10 @@ mod tests {
     fn a_closed_peer_is_told_from_a_silent_one() {
         let (mut near, far) = pair();
         assert!(matches!(near.read(&mut [0; 8]), Heard::Nothing));
+        assert!(!near.is_closed());
         drop(far);
         wait(&mut [readable(near.as_fd())], Duration::from_secs(5)).unwrap();
+        assert!(near.is_closed());
         assert!(matches!(near.read(&mut [0; 8]), Heard::Closed));
     }
 }

@@ -7,7 +7,7 @@
 //! Reading order: [`Client`], [`Runs`] and `client/run.rs` for the near end, [`server`] and
 //! `server/session.rs` for the far end; below them `stream` (one thread per stream), `series` (what is
 //! read of it), `options` and `tcp_info` (the kernel's side), `probe` (round trips) and `telemetry`
-//! (series on the wire).
+//! (series on the wire). Small packets: [`PathProbes`], `train`, [`Tracer`].
 
 mod address;
 mod background;

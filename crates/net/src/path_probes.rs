@@ -21,7 +21,6 @@ use observe::{
     TracePlan, Train, Watch, Way,
 };
 use units::Span;
-use wire::EchoToken;
 use wire::probing::{Bounds, Cause, TrainPlan, TrainWay};
 
 use crate::client::meeting::{Met, meet, meet_patiently};
@@ -45,8 +44,8 @@ pub struct PathProbes {
     far: Far,
     /// What answered round trips, so that two series are comparable.
     method: Option<ProbeMethod>,
-    /// With the token that it was made with, which a new session changes.
-    tracer: Option<(Option<EchoToken>, Tracer)>,
+    /// Keeps its flows from one trace to the next.
+    tracer: Tracer,
 }
 
 /// What is known of the far end.
@@ -80,12 +79,13 @@ impl PathProbes {
             source: std::io::ErrorKind::NotFound.into(),
         };
         let peer = peer.or_else(|| found.first().copied());
+        let peer = peer.ok_or_else(nowhere).map_err(TargetError::from)?;
         Ok(PathProbes {
             address: address.clone(),
-            peer: peer.ok_or_else(nowhere).map_err(TargetError::from)?,
+            peer,
             far,
             method: None,
-            tracer: None,
+            tracer: Tracer::to(peer, None),
         })
     }
 
@@ -107,18 +107,21 @@ impl PathProbes {
         }
     }
 
-    fn tracer(&mut self) -> &mut Tracer {
-        let token = match &self.far {
-            Far::Stamping(link) => Some(link.token()),
-            Far::Other(_) | Far::Unknown => None,
+    /// Its probes carry the token of a session, where there is one; the server hears that it is still needed. One that
+    /// was lost is opened anew, because its token is void; where that fails the far kernel still answers.
+    fn tracer(&mut self, watch: &mut dyn Watch) -> &mut Tracer {
+        if self.far.is_lost() {
+            let _ = self.link(watch);
+        }
+        let token = match &mut self.far {
+            Far::Stamping(link) => {
+                link.stay_alive();
+                Some(link.token())
+            }
+            _ => None,
         };
-        let peer = self.peer;
-        let fresh = || (token, Tracer::to(peer, token));
-        let kept = self
-            .tracer
-            .take()
-            .filter(|(made_with, _)| *made_with == token);
-        &mut self.tracer.insert(kept.unwrap_or_else(fresh)).1
+        self.tracer.set_echo(token);
+        &mut self.tracer
     }
 
     /// A train that no server could send or stamp is the caller's mistake.
@@ -256,11 +259,11 @@ impl Probes for PathProbes {
     }
 
     fn trace(&mut self, plan: &TracePlan, watch: &mut dyn Watch) -> Result<Trace, ProbesError> {
-        self.tracer().trace(plan, watch)
+        self.tracer(watch).trace(plan, watch)
     }
 
     fn path_mtu(&mut self, watch: &mut dyn Watch) -> Result<PathMtu, ProbesError> {
-        self.tracer().path_mtu(watch)
+        self.tracer(watch).path_mtu(watch)
     }
 }
 

@@ -97,6 +97,21 @@ impl Tracer {
         }
     }
 
+    /// The session has another token now, or is over.
+    pub fn set_echo(&mut self, echo: Option<EchoToken>) {
+        match (self.echo, echo) {
+            // The same two ports: it stays the same flow.
+            (Some(_), Some(token)) => {
+                if let Some(traced) = &mut self.udp {
+                    traced.flow.set_token(token);
+                }
+            }
+            (None, None) => {}
+            _ => self.udp = None,
+        }
+        self.echo = echo;
+    }
+
     /// Looks for the hops. It takes about `plan.rounds` round trips, and TCP as many as there are probes, as it asks
     /// one hop at a time. After five rounds, of all traces together, they come one a second, as routers
     /// answer.

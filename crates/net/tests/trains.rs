@@ -452,6 +452,29 @@ fn a_client_that_vanishes_in_a_train_takes_nobody_along() {
 }
 
 #[test]
+fn a_train_ends_with_the_client_that_it_is_for() {
+    let server = Running::start();
+    let (mut control, token) = agreed(&server, 28);
+    let client = socket(&server, "127.0.0.1");
+    let plan = TrainPlan {
+        way: TrainWay::Reverse,
+        packet: Bytes::new(1_000),
+        departures: vec![Span::ZERO, Span::from_secs(29)],
+    };
+    let train = FromClient::Train(Announcement::new(1, &plan));
+    control.write_all(&train.encode()).unwrap();
+    client
+        .send(&datagram(DatagramKind::Opener, token, 1, 0))
+        .unwrap();
+    client.recv(&mut [0; 2_000]).unwrap();
+    let began = std::time::Instant::now();
+    drop((control, client));
+    server.next_end().unwrap_err();
+    // Ten times as long as a busy machine needs, and before the second packet is due.
+    assert!(began.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
 fn messages_out_of_bounds_end_the_session_alone() {
     let server = Running::start();
     let many = format!(

@@ -54,6 +54,8 @@ const SIZES: [usize; 3] = [2, 10, 100];
 /// Bulks in a train: the share that finds nobody in its way is about that of the time in which the link is
 /// idle, and with 40 even one in ten is seen for sure.
 const BULKS: [usize; 3] = [40, 40, 20];
+/// On slow links trains have fewer bulks: clocks must not drift far within one, and peers bound them (at 30 s).
+const TRAIN_MAX: Span = Span::from_secs(20);
 /// Pairs of the first train, before anything is known; one every [`FIRST_SPACING`], 1.2 Mbit/s of full packets.
 const FIRST_BULKS: usize = 5;
 const FIRST_SPACING: Span = Span::from_millis(20);
@@ -175,6 +177,8 @@ impl Sender<'_> {
             let rate = attempt.rate().unwrap_or(guess);
             let bulk = self.packet.times(size as u64).as_f64() * 8.0 / rate;
             let spacing = Span::from_secs_f64(bulk * SPACING);
+            let fitting = TRAIN_MAX.as_nanos() / spacing.as_nanos().max(1);
+            let bulks = bulks.min(usize::try_from(fitting).unwrap_or(bulks)).max(2);
             let passages = self.train(size, bulks, spacing)?;
             attempt.stamped = passages.stamped;
             attempt

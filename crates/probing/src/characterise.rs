@@ -12,7 +12,6 @@
 
 mod buffers;
 mod load;
-mod queue;
 mod small;
 mod trains;
 
@@ -22,9 +21,9 @@ use observe::{
 };
 use units::{Bytes, Span};
 
+use crate::hops::QueueAt;
 use crate::{Available, Capacity, LeftOut, Onlooker};
 pub use buffers::{BufferAdvice, Buffers};
-pub use queue::{Queue, queue};
 pub use small::Variation;
 
 /// A path under examination: a target, and somebody who can look at it from two sides at once.
@@ -106,7 +105,7 @@ pub struct Load {
     /// Hops beside them.
     pub trace: Option<Trace>,
     /// Where the queue grew; `None` where it cannot be told, or none did.
-    pub queue: Option<Queue>,
+    pub queue: Option<QueueAt>,
 }
 
 /// What one part took.

@@ -4,13 +4,14 @@
 //! Everything drives [`observe::Probes`] or [`observe::Target`] and calculates; nothing here opens a socket
 //! or reads a clock, so each method runs the same over a live path, an emulated one and in virtual time.
 //!
-//! Reading order: [`capacity`], [`trend`], [`available`], [`chirp`], [`characterise`](mod@characterise),
+//! Reading order: [`capacity`], [`trend`], [`available`], [`chirp`], [`hops`], [`characterise`](mod@characterise),
 //! [`responsiveness`].
 
 pub mod available;
 pub mod capacity;
 pub mod characterise;
 pub mod chirp;
+pub mod hops;
 mod part;
 mod passage;
 pub mod responsiveness;
@@ -19,6 +20,7 @@ pub mod trend;
 pub use available::{Available, AvailableRange};
 pub use capacity::{Capacity, CapacityMethod};
 pub use characterise::{Characteristics, Examined, characterise};
+pub use hops::{Comparison, HopChange, HopSummary, QueueAt};
 pub use part::{LeftOut, Onlooker};
 pub use responsiveness::Responsiveness;
 

@@ -20,6 +20,21 @@ pub struct Emulation {
     pub forward: LinkCounters,
     /// From far to near.
     pub reverse: LinkCounters,
+    /// Links between the near host and this one, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<DuplexCounters>,
+    /// Links between this one and the far host, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beyond: Vec<DuplexCounters>,
+}
+
+/// The books of both directions between two neighbours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DuplexCounters {
+    /// From near to far.
+    pub forward: LinkCounters,
+    /// From far to near.
+    pub reverse: LinkCounters,
 }
 
 /// The books of one link: offered is always delivered + dropped by cause + in flight.
@@ -43,6 +58,28 @@ pub struct LinkCounters {
     pub marked: Count,
     /// The most that ever waited in the queue.
     pub queue_peak_bytes: u64,
+    /// The packets of others' load on this link, which are in none of the other counts; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadCounters>,
+}
+
+/// The books of others' load on one link: offered is always delivered + dropped by cause + in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoadCounters {
+    /// Came to the link.
+    pub offered: Count,
+    /// Was put on the wire and not lost there.
+    pub delivered: Count,
+    /// Dropped because the queue was full.
+    pub dropped_queue_full: Count,
+    /// Dropped by RED before the queue was full.
+    pub dropped_early: Count,
+    /// Dropped by CoDel because they had waited too long.
+    pub dropped_sojourn: Count,
+    /// Lost on the wire.
+    pub dropped_wire_loss: Count,
+    /// Waited when the counters were read.
+    pub in_flight: Count,
 }
 
 /// A number of packets and their bytes.
@@ -66,6 +103,32 @@ impl From<&link::Counters> for LinkCounters {
             in_flight: counters.in_flight.into(),
             marked: counters.marked.into(),
             queue_peak_bytes: counters.queue_peak.get(),
+            load: None,
+        }
+    }
+}
+
+impl LinkCounters {
+    /// With the books of others' load beside, where there was any.
+    #[must_use]
+    pub fn with_load(self, load: &link::Counters) -> Self {
+        LinkCounters {
+            load: (load.offered.packets > 0).then(|| load.into()),
+            ..self
+        }
+    }
+}
+
+impl From<&link::Counters> for LoadCounters {
+    fn from(counters: &link::Counters) -> Self {
+        LoadCounters {
+            offered: counters.offered.into(),
+            delivered: counters.delivered.into(),
+            dropped_queue_full: counters.dropped_queue_full.into(),
+            dropped_early: counters.dropped_early.into(),
+            dropped_sojourn: counters.dropped_sojourn.into(),
+            dropped_wire_loss: counters.dropped_wire_loss.into(),
+            in_flight: counters.in_flight.into(),
         }
     }
 }

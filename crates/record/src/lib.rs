@@ -51,7 +51,7 @@ pub use cpu::{Cpu, CpuSample, Near, Shares};
 pub use demo::{Demo, LabelledRun, Published};
 pub use direction::{DirectionFigures, TcpFigures};
 pub use document::{AnyDocument, Body, Document, Origin, SCHEMA_VERSION, Schema, now};
-pub use emulation::{Count, Emulation, LinkCounters};
+pub use emulation::{Count, DuplexCounters, Emulation, LinkCounters, LoadCounters};
 pub use file::{LoadError, SaveError, check_target, load, parse, save};
 pub use fit::{Fit, FitModel, FitOptimum, FitSpread};
 pub use host::Host;

@@ -9,8 +9,9 @@ use crate::simulate::AccessLink;
 use crate::sweep::{CellFigures, RoundTripFigures, StreamFigures};
 use crate::synthetic::{self, Case};
 use crate::{
-    Count, Direction, Document, Emulation, Interval, Limit, LinkCounters, Measure, Objective, Run,
-    Schema, Setting, Simulate, Sweep, SweepCell, SweepPlan, Target, Tune, Unsettled, Window,
+    Count, Direction, Document, DuplexCounters, Emulation, Interval, Limit, LinkCounters,
+    LoadCounters, Measure, Objective, Run, Schema, Setting, Simulate, Sweep, SweepCell, SweepPlan,
+    Target, Tune, Unsettled, Window,
 };
 
 const PAGE: &str = include_str!(concat!(
@@ -108,6 +109,19 @@ fn full_emulation() -> Document<Emulation> {
         in_flight: count,
         marked: count,
         queue_peak_bytes: 1500,
+        load: Some(LoadCounters {
+            offered: count,
+            delivered: count,
+            dropped_queue_full: count,
+            dropped_early: count,
+            dropped_sojourn: count,
+            dropped_wire_loss: count,
+            in_flight: count,
+        }),
+    };
+    let link = DuplexCounters {
+        forward: counters,
+        reverse: counters,
     };
     let body = Emulation {
         path: "slac-cern".to_owned(),
@@ -117,6 +131,8 @@ fn full_emulation() -> Document<Emulation> {
         exit_code: 0,
         forward: counters,
         reverse: counters,
+        before: vec![link],
+        beyond: vec![link],
     };
     Document::new(synthetic::demo(1).origin, body)
 }
@@ -191,10 +207,9 @@ fn every_key_of_an_emulation_is_documented_and_the_other_way_round() {
     let found = keys(&full_emulation().to_json());
     let (forward, reverse) = (below(&found, "forward."), below(&found, "reverse."));
     assert_eq!(forward, reverse);
-    let mut own = without(found, &[&documented("Every document")]);
-    own.retain(|key| !key.starts_with("reverse."));
-    own.insert("reverse".to_owned());
-    assert_eq!(own, documented("emulate"));
+    let links = ["reverse", "before[].forward", "before[].reverse", "beyond"];
+    let own = without(found, &[&documented("Every document")]);
+    assert_eq!(folded_below(own, &links), documented("emulate"));
 }
 
 /// A simulate document in which every optional key is there, whatever belongs to it.
@@ -271,12 +286,17 @@ fn folded(keys: Keys) -> Keys {
         "path.before[].reverse",
         "path.beyond",
     ];
-    let link_of = |key: &str| {
-        let inside = |link: &&str| key.starts_with(*link);
-        links.into_iter().find(inside).map(str::to_owned)
+    folded_below(keys, &links)
+}
+
+/// The keys that begin with one of `tops` as that one.
+fn folded_below(keys: Keys, tops: &[&str]) -> Keys {
+    let top_of = |key: &str| {
+        let top = tops.iter().find(|top| key.starts_with(**top));
+        top.map(|top| (*top).to_owned())
     };
     keys.into_iter()
-        .map(|key| link_of(&key).unwrap_or(key))
+        .map(|key| top_of(&key).unwrap_or(key))
         .collect()
 }
 
@@ -573,3 +593,5 @@ fn what_scripts_rely_on_in_a_prediction_is_where_it_was_promised() {
     assert_eq!(at(&json, "/recommended/rule"), "peak");
     assert!(at(&json, "/recommended/streams").is_u64());
 }
+
+mod sweeps;

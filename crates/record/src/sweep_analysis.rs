@@ -206,7 +206,7 @@ pub struct Knee {
     pub goodput_bits_per_second: u64,
     /// The highest median goodput of the window.
     pub highest_bits_per_second: u64,
-    /// Whether it is the largest number of streams that was visited.
+    /// Whether the curve ends before it bends, so that more streams may carry more.
     pub at_edge: bool,
 }
 
@@ -215,7 +215,7 @@ pub struct Knee {
 pub struct OperatingPoint {
     /// The setting.
     pub setting: Setting,
-    /// The window as Linux grants it: twice what was asked for, unless a limit of the host cuts it.
+    /// The window as this host's kernel grants it: doubled, and cut by its limit; absent of automatic windows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_granted_bytes: Option<u64>,
     /// Goodput.

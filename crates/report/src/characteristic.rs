@@ -251,13 +251,21 @@ pub fn queues(body: &Characteristics) -> Vec<String> {
     let of = |load: &Load| {
         let queue = load.queueing.as_ref()?;
         Some(format!(
-            "Under load {} the queue is on the link to hop {}: the round trip grew by {} there.",
+            "Under load {} the queue is between {} and hop {}: the round trip grew by {} from there on.",
             load.way.name(),
+            place(queue.after),
             queue.distance,
             ms(queue.added_seconds)
         ))
     };
     body.loads.iter().filter_map(of).collect()
+}
+
+fn place(hop: u8) -> String {
+    match hop {
+        0 => "this host".to_owned(),
+        hop => format!("hop {hop}"),
+    }
 }
 
 /// The rules for buffers of one direction.
@@ -293,17 +301,26 @@ pub fn buffers(buffers: &Buffers) -> Rows {
     }
 }
 
-/// What a part that was left out needs.
-pub fn left_out(left: &LeftOut) -> String {
-    let hint = left.hint.as_deref();
-    let hint = hint
-        .map(|hint| format!(" ({})", words::plain(hint)))
-        .unwrap_or_default();
-    format!(
-        "{}: {}{hint}",
-        words::plain(&left.part),
-        words::plain(&left.why)
-    )
+/// What was left out, each reason once, and what would make it possible.
+pub fn left_out(left_out: &[LeftOut]) -> Vec<String> {
+    let mut reasons: Vec<(&LeftOut, Vec<String>)> = Vec::new();
+    for left in left_out {
+        let part = words::plain(&left.part);
+        let same = |(other, _): &&mut (&LeftOut, Vec<String>)| {
+            (&other.why, &other.hint) == (&left.why, &left.hint)
+        };
+        match reasons.iter_mut().find(same) {
+            Some((_, parts)) => parts.push(part),
+            None => reasons.push((left, vec![part])),
+        }
+    }
+    let text = |(left, parts): &(&LeftOut, Vec<String>)| {
+        let hint = left.hint.as_deref();
+        let hint = hint.map(|hint| format!(" ({})", words::plain(hint)));
+        let hint = hint.unwrap_or_default();
+        format!("{}: {}{hint}", parts.join(", "), words::plain(&left.why))
+    };
+    reasons.iter().map(text).collect()
 }
 
 /// What all parts took together.
@@ -314,10 +331,10 @@ pub fn cost(body: &Characteristics) -> String {
         .iter()
         .filter_map(|cost| cost.elapsed_seconds)
         .collect();
-    let sent = format!(
-        "Cost: {} of data beside a few small packets",
-        figure::size(bytes)
-    );
+    let sent = match bytes {
+        0 => "Cost: a few small packets".to_owned(),
+        bytes => format!("Cost: {} and a few small packets", figure::size(bytes)),
+    };
     match seconds.is_empty() {
         true => format!("{sent}."),
         false => format!("{sent}, {} in all.", figure::time(seconds.iter().sum())),

@@ -15,11 +15,12 @@ mod predict;
 mod responsiveness;
 mod simulate;
 mod sweep;
+mod sweep_comparison;
 mod tune;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use record::AnyDocument;
 use record::archive::Comparison;
+use record::{AnyDocument, Measure, SweepComparison};
 
 use crate::plot::PlotError;
 
@@ -30,6 +31,14 @@ const STYLE: &str = include_str!("html/style.css");
 /// # Errors
 /// When a plot cannot be drawn.
 pub fn page(document: &AnyDocument) -> Result<String, PlotError> {
+    page_with(document, None)
+}
+
+/// The same; of a sweep with the readings of one visit, see [`crate::representative`].
+///
+/// # Errors
+/// When a plot cannot be drawn.
+pub fn page_with(document: &AnyDocument, visit: Option<&Measure>) -> Result<String, PlotError> {
     let (kind, body) = match document {
         AnyDocument::Measure(document) => ("measure", measure::body(&document.body)?),
         AnyDocument::Tune(document) => ("tune", tune::body(&document.body)?),
@@ -39,7 +48,7 @@ pub fn page(document: &AnyDocument) -> Result<String, PlotError> {
         AnyDocument::Campaign(document) => ("campaign", campaign::body(&document.body)?),
         AnyDocument::Predict(document) => ("predict", predict::predict(&document.body)?),
         AnyDocument::Fit(document) => ("fit", predict::fit(&document.body)?),
-        AnyDocument::Sweep(document) => ("sweep", sweep::body(&document.body)?),
+        AnyDocument::Sweep(document) => ("sweep", sweep::body(&document.body, visit)?),
         AnyDocument::Characteristics(document) => ("path", characteristics::body(&document.body)?),
         AnyDocument::Responsiveness(document) => {
             ("responsiveness", responsiveness::body(&document.body)?)
@@ -53,6 +62,17 @@ pub fn page(document: &AnyDocument) -> Result<String, PlotError> {
 pub fn comparison(comparison: &Comparison) -> String {
     let title = format!("run {} and run {}", comparison.from.id, comparison.to.id);
     around("history", &title, &comparison::body(comparison)).into_string()
+}
+
+/// The page that sets two sweeps side by side.
+pub fn sweep_comparison(comparison: &SweepComparison) -> String {
+    let (from, to) = (&comparison.from.target, &comparison.to.target);
+    let title = match from == to {
+        true => from.clone(),
+        false => format!("{from} and {to}"),
+    };
+    let body = sweep_comparison::body(comparison);
+    around("history", &title, &body).into_string()
 }
 
 fn target(document: &AnyDocument) -> &str {

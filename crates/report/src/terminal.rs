@@ -21,7 +21,8 @@ use layout::Page;
 use table::{Name, RunRow, Standing, runs};
 
 pub use history::{comparison, history};
-pub use table::{LINK_COLUMNS, link_cells};
+pub use sweep::sweep_comparison;
+pub use table::{LINK_COLUMNS, link_rows};
 
 /// Columns that every text keeps to.
 pub const COLUMNS: usize = 80;

@@ -6,7 +6,7 @@ use clap::Args;
 
 /// What was measured and tuned before: list, show again, compare, import
 ///
-/// Every `tune`, `measure`, `demo` and `simulate` of one setting keeps its document, and every `sweep` its visits, in
+/// Every `tune`, `measure`, `demo`, `path` with streams, `responsiveness` and `simulate` of one setting keeps its document, and every `sweep` its visits, in
 /// $TRUNKLINE_STATE/archive.sqlite, or in ~/.local/state/trunkline without that variable.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trunkline history --last 10\n  \
@@ -56,6 +56,10 @@ pub(crate) struct History {
     /// Write the run or the comparison as a page that opens in any browser
     #[arg(long, value_name = "FILE.html", conflicts_with_all = ["csv", "target", "since", "last"])]
     pub html: Option<PathBuf>,
+
+    /// Write the plots of a sweep or a simulation as SVG files into this folder
+    #[arg(long, value_name = "DIR", requires = "run")]
+    pub plots: Option<PathBuf>,
 
     /// Another archive
     #[arg(long, value_name = "FILE")]

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use emu::{FAR_ADDRESS, NEAR_ADDRESS, Network, Program, Sink};
+use emu::{DuplexBooks, FAR_ADDRESS, LinkBooks, NEAR_ADDRESS, Network, Program, Sink};
 use lab::EmulatedNetwork;
 use path::PathSpec;
-use record::{Document, Emulation};
+use record::{Document, DuplexCounters, Emulation, LinkCounters};
 use report::Paint;
 
 use crate::args::Emulate;
@@ -63,7 +63,8 @@ fn sink(arguments: &Emulate) -> Sink {
 }
 
 fn body(arguments: &Emulate, path: &PathSpec, network: &Network, exit_code: u8) -> Emulation {
-    let counters = network.counters();
+    let books = network.all_books();
+    let main = counters(&books.main);
     let words = arguments.program.iter();
     Emulation {
         path: path.name.clone(),
@@ -73,8 +74,18 @@ fn body(arguments: &Emulate, path: &PathSpec, network: &Network, exit_code: u8) 
             .collect(),
         far_command: arguments.far.clone(),
         exit_code,
-        forward: (&counters.forward).into(),
-        reverse: (&counters.reverse).into(),
+        forward: main.forward,
+        reverse: main.reverse,
+        before: books.before.iter().map(counters).collect(),
+        beyond: books.beyond.iter().map(counters).collect(),
+    }
+}
+
+fn counters(books: &DuplexBooks) -> DuplexCounters {
+    let one_way = |books: &LinkBooks| LinkCounters::from(&books.own).with_load(&books.load);
+    DuplexCounters {
+        forward: one_way(&books.forward),
+        reverse: one_way(&books.reverse),
     }
 }
 

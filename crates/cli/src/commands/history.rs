@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use record::archive::{Comparison, Filter, Listed, Listing, set_aside};
-use record::{AnyDocument, Archive, SweepComparison, iperf3};
+use record::{AnyDocument, Archive, Measure, SweepComparison, iperf3};
 
 use crate::archive::default_place;
 use crate::args::History;
@@ -47,7 +47,7 @@ fn is_fresh(arguments: &History, place: &Path) -> bool {
 fn show(arguments: &History, place: &Path) -> Result<(), Failure> {
     let archive = Archive::open_existing(place)?;
     match (arguments.run, arguments.compare.as_slice()) {
-        (Some(id), _) => again(arguments, &archive.load(id)?),
+        (Some(id), _) => again(arguments, &archive, &archive.load(id)?),
         (_, [from, to]) => compare(arguments, &archive, *from, *to),
         _ if arguments.sweep.is_some() => runs_of_sweep(arguments, place, &archive),
         _ => {
@@ -62,9 +62,14 @@ fn show(arguments: &History, place: &Path) -> Result<(), Failure> {
 }
 
 /// One document as `trunkline report` shows it.
-fn again(arguments: &History, document: &AnyDocument) -> Result<(), Failure> {
+fn again(arguments: &History, archive: &Archive, document: &AnyDocument) -> Result<(), Failure> {
     if let Some(file) = &arguments.html {
-        output::write_page(document, file)?;
+        let visit = visit(archive, document);
+        output::write_page_with(document, visit.as_ref(), file)?;
+    }
+    if let Some(folder) = &arguments.plots {
+        let visit = visit(archive, document);
+        output::write_plots_with(document, visit.as_ref(), folder)?;
     }
     match (arguments.json, arguments.csv, document) {
         (true, _, _) => output::print(&document.to_json()),
@@ -76,6 +81,19 @@ fn again(arguments: &History, document: &AnyDocument) -> Result<(), Failure> {
             "ask for the document with `--json`",
         )),
         _ => output::show_again(document),
+    }
+}
+
+/// The readings of one visit of a sweep, to be seen over time. Where they are gone the rest is worth seeing.
+fn visit(archive: &Archive, document: &AnyDocument) -> Option<Measure> {
+    let id = report::representative(document)?;
+    match archive.load(id) {
+        Ok(AnyDocument::Measure(visit)) => Some(visit.body),
+        Ok(_) => None,
+        Err(error) => {
+            tell!("warning: run {id}, a visit of this sweep, is left out: {error}");
+            None
+        }
     }
 }
 
@@ -113,14 +131,18 @@ fn compare_sweeps(
     let (AnyDocument::Sweep(from), AnyDocument::Sweep(to)) = (from, to) else {
         unreachable!("both numbers are those of sweeps");
     };
-    if !arguments.json || arguments.html.is_some() {
-        return Err(Failure::wrong_request(
-            "two sweeps side by side are printed as JSON alone",
-            "add `--json`, and leave `--html` out",
-        ));
-    }
     let comparison = SweepComparison::new(&from.body, &to.body);
-    output::print(&comparison.to_json())
+    if let Some(file) = &arguments.html {
+        record::save(file, &report::html::sweep_comparison(&comparison))?;
+        tell!("wrote {}", file.display());
+    }
+    match arguments.json {
+        true => output::print(&comparison.to_json()),
+        false => output::print(&report::terminal::sweep_comparison(
+            &comparison,
+            output::paint(),
+        )),
+    }
 }
 
 fn list(arguments: &History, place: &Path, entries: &[Listed]) -> Result<(), Failure> {

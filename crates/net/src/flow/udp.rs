@@ -54,6 +54,11 @@ impl UdpFlow {
         Ok(flow)
     }
 
+    /// From now on requests carry this one.
+    pub(crate) fn set_token(&mut self, token: EchoToken) {
+        self.token = token;
+    }
+
     fn request(&self, number: u64) -> Echo {
         Echo::request(self.token, number, 0)
     }

@@ -19,9 +19,9 @@ fn answers_become_round_trips_and_silence_becomes_loss() {
             }
         }
     });
-    let stop = AtomicBool::new(false);
+    let stop = &AtomicBool::new(false);
     let series = thread::scope(|scope| {
-        let probing = scope.spawn(|| {
+        let probing = scope.spawn(move || {
             series(&socket, &LatestTrip::default(), |_| {
                 stop.load(Ordering::Relaxed)
             })

@@ -115,8 +115,9 @@ impl<'a> Probing<'a> {
 
     fn transmit(&mut self, number: u32, plan: &TrainPlan) {
         let Some(way) = &self.way else { return };
-        let shared = self.shared;
-        let outcome = transmit(&way.socket, number, plan, &mut || shared.is_stopped());
+        let (shared, control) = (self.shared, &self.control);
+        let mut is_over = || shared.is_stopped() || control.is_closed();
+        let outcome = transmit(&way.socket, number, plan, &mut is_over);
         let now = self.clock.now();
         match outcome {
             Ok(left) => {

@@ -17,12 +17,14 @@ use crate::control::wait;
 
 /// The first packet is due this long after the sender begins, so that it is paced as the others are.
 const LEAD: Duration = Duration::from_micros(300);
-/// The last stretch before a packet is due is watched: a thread that sleeps may wake that much late.
+/// The last stretch before a packet is due is watched: a thread that sleeps may wake that much late ...
 const WATCHED: Duration = Duration::from_micros(200);
+/// ... and where there is little more than that, sleeping gains nothing but a late wakeup.
+const SLEEP_FROM: Duration = Duration::from_micros(500);
 /// How soon the end of the session is noticed while a train is on its way.
 const TICK: Duration = Duration::from_millis(50);
-/// How long the device may take nothing.
-const BLOCKED_MAX: Duration = Duration::from_secs(2);
+/// How late a packet may leave because the device takes no more.
+const BLOCKED_MAX: Duration = Duration::from_secs(10);
 /// The sender goes before ordinary threads: one that waits for a processor sends late.
 const NICE: libc::c_int = -15;
 
@@ -96,9 +98,11 @@ fn send_all(
     let mut left = Vec::with_capacity(plan.packets());
     let begin = Instant::now() + LEAD;
     for (packet, due) in (0..).zip(&plan.departures) {
-        await_moment(begin + Duration::from(*due), stop)?;
+        let due = begin + Duration::from(*due);
+        await_moment(due, stop)?;
         mark(&mut datagram, socket, number, packet);
-        left.push(send_one(socket, &datagram, plan.packet, begin)?);
+        let sent = send_one(socket, &datagram, plan.packet, due + BLOCKED_MAX, stop)?;
+        left.push(sent.saturating_duration_since(begin).into());
     }
     Ok(left)
 }
@@ -130,19 +134,22 @@ fn mark(datagram: &mut [u8], socket: &TrainSocket, train: u32, packet: u32) {
     }
 }
 
-/// Hands over one packet; when, from `begin`.
+/// Hands over one packet before `give_up`, and tells when.
 fn send_one(
     socket: &TrainSocket,
     datagram: &[u8],
     packet: Bytes,
-    begin: Instant,
-) -> Result<Span, TransmitError> {
-    let give_up = Instant::now() + BLOCKED_MAX;
+    give_up: Instant,
+    stop: &AtomicBool,
+) -> Result<Instant, TransmitError> {
     loop {
         let now = Instant::now();
         let Err(error) = socket.send(datagram) else {
-            return Ok(now.saturating_duration_since(begin).into());
+            return Ok(now);
         };
+        if stop.load(Ordering::Relaxed) {
+            return Err(TransmitError::Cancelled);
+        }
         match error.kind() {
             ErrorKind::WouldBlock if now < give_up => {
                 wait(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)], TICK)?;
@@ -165,10 +172,10 @@ fn await_moment(due: Instant, stop: &AtomicBool) -> Result<(), TransmitError> {
         if stop.load(Ordering::Relaxed) {
             return Err(TransmitError::Cancelled);
         }
-        match left.checked_sub(WATCHED) {
-            Some(sleep) if !sleep.is_zero() => thread::sleep(sleep.min(TICK)),
-            _ => break,
+        if left < SLEEP_FROM {
+            break;
         }
+        thread::sleep(left.saturating_sub(WATCHED).min(TICK));
     }
     while Instant::now() < due {
         std::hint::spin_loop();

@@ -7,7 +7,8 @@ use observe::{
 use units::{Bytes, Span};
 
 use super::small::{PATIENCE, ROUNDS, name_of};
-use super::{Examination, Examined, Load, Part, Queue, Wanted, Work, named, queue};
+use super::{Examination, Examined, Load, Part, Wanted, Work, named};
+use crate::hops::{QueueAt, compare};
 use crate::{LeftOut, Onlooker};
 
 /// Streams that fill most paths; the same number as the measurements of 2000-2001 between SLAC and CERN.
@@ -45,12 +46,13 @@ impl Examination {
         }
     }
 
-    fn queue(&self, loaded: Option<&Trace>) -> Option<Queue> {
+    fn queue(&self, loaded: Option<&Trace>) -> Option<QueueAt> {
+        let loaded = loaded?;
         let traces = &self.found.traces;
         let idle = traces
             .iter()
-            .find(|idle| Some(idle.protocol) == loaded.map(|trace| trace.protocol));
-        queue(idle?, loaded?)
+            .find(|idle| idle.protocol == loaded.protocol)?;
+        compare(idle, loaded).queue
     }
 
     /// Several streams with a trace beside them, where there are hops to look at.

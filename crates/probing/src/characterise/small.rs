@@ -147,9 +147,6 @@ impl Examination {
         let available = self.part(path, &name, onlooker, |_, look| {
             trains::available(probes, way, &known, look)
         });
-        if let Some(Err(why)) = available.as_ref().map(|available| available.range.as_ref()) {
-            self.left(LeftOut::new(name, why.clone(), None));
-        }
         self.found.available.extend(available);
     }
 }

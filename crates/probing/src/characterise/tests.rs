@@ -270,7 +270,7 @@ fn what_fails_is_named_and_everything_else_goes_on() {
     assert_eq!(trace.hops[1].probes[0].unwrap().rtt, millis(30));
     // 30 ms instead of 8 at the second hop.
     let queue = found.loads[0].queue.unwrap();
-    assert_eq!((queue.distance, queue.added), (2, millis(22)));
+    assert_eq!((queue.after, queue.hop, queue.rise), (1, 2, millis(22)));
     let asked: Vec<u16> = path.asked.iter().map(|(streams, _)| *streams).collect();
     assert_eq!(asked, [1, 8, 1, 8]);
 }

@@ -63,17 +63,20 @@ pub struct HopAnswer {
 /// Where a queue grew under load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Queueing {
-    /// The first hop behind the queue: the link that leads to it is the one.
+    /// The last hop that can be told to lie before the queue; 0 for this host itself.
+    pub after: u8,
+    /// The first hop behind it.
     pub distance: u8,
-    /// What the load added to the round trip between the hop before and this one.
+    /// What the load added to its round trip and to that of all behind it.
     pub added_seconds: f64,
 }
 
-impl From<::probing::characterise::Queue> for Queueing {
-    fn from(queue: ::probing::characterise::Queue) -> Self {
+impl From<::probing::hops::QueueAt> for Queueing {
+    fn from(queue: ::probing::hops::QueueAt) -> Self {
         Queueing {
-            distance: queue.distance,
-            added_seconds: queue.added.as_secs_f64(),
+            after: queue.after,
+            distance: queue.hop,
+            added_seconds: queue.rise.as_secs_f64(),
         }
     }
 }

@@ -3,8 +3,8 @@
 use ::sweep as pure;
 
 use super::SweepAnalysis;
-use crate::Interval;
 use crate::sweep::{CellFigures, RoundTripFigures, Sweep, SweepCell};
+use crate::{Direction, Interval, Kind, Target, Window};
 
 impl Sweep {
     /// What it shows: as the document says, or computed from its visits where it says nothing.
@@ -14,7 +14,22 @@ impl Sweep {
 
     /// What the visits show. The seed of the plan decides which cycles are drawn for the intervals of the knees.
     pub fn analyse(&self) -> SweepAnalysis {
-        (&pure::analyse(&self.visits(), self.plan.seed)).into()
+        let mut analysis: SweepAnalysis = (&pure::analyse(&self.visits(), self.plan.seed)).into();
+        for way in &mut analysis.directions {
+            let recommended = way
+                .recommended
+                .as_mut()
+                .map(|recommended| &mut recommended.at);
+            let points = [recommended, way.highest.as_mut(), way.gentlest.as_mut()];
+            for point in points.into_iter().flatten() {
+                let setting = &point.setting;
+                let granted = self
+                    .target
+                    .window_granted(setting.window, setting.direction);
+                point.window_granted_bytes = granted;
+            }
+        }
+        analysis
     }
 
     /// The same sweep with its analysis beside the visits.
@@ -28,6 +43,27 @@ impl Sweep {
     /// The visits. One with a setting that no run can have is left out.
     pub(crate) fn visits(&self) -> Vec<pure::Cell> {
         self.cells.iter().filter_map(cell).collect()
+    }
+}
+
+impl Target {
+    /// What this host's kernel makes of a window that is asked for: twice as much, and no more than twice its
+    /// limit where the target is live. On an emulated or simulated path no limit of this host counts.
+    ///
+    /// `None` where nothing was asked for.
+    pub fn window_granted(&self, window: Window, direction: Direction) -> Option<u64> {
+        let Window::Bytes(asked) = window else {
+            return None;
+        };
+        let limits = self.limits.as_ref().filter(|_| self.kind == Kind::Live);
+        let limit = limits.map(|limits| match direction {
+            Direction::Forward => limits.send_fixed_max_bytes,
+            Direction::Reverse => limits.receive_fixed_max_bytes,
+            Direction::Both => limits
+                .send_fixed_max_bytes
+                .min(limits.receive_fixed_max_bytes),
+        });
+        Some(asked.min(limit.unwrap_or(asked)).saturating_mul(2))
     }
 }
 
@@ -82,5 +118,67 @@ fn round_trips(figures: &RoundTripFigures) -> pure::RoundTripFigures {
         mean: figures.mean_seconds,
         max: figures.max_seconds,
         loss: figures.loss_ratio,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::synthetic::{self, SweepCase};
+
+    fn sweep() -> Sweep {
+        synthetic::sweep(&SweepCase::windows_against_streams(3)).body
+    }
+
+    #[test]
+    fn a_document_without_an_analysis_is_analysed_when_asked() {
+        let bare = sweep();
+        assert_eq!(bare.analysis, None);
+        let analysed = bare.clone().analysed();
+        assert_eq!(analysed.analysis, Some(bare.analysis()));
+    }
+
+    /// A later version may judge otherwise; the document keeps what it said.
+    #[test]
+    fn a_document_keeps_what_it_said() {
+        let mut said = sweep().analysed();
+        if let Some(analysis) = said.analysis.as_mut() {
+            analysis.settings.clear();
+        }
+        assert!(said.analysis().settings.is_empty());
+    }
+
+    #[test]
+    fn an_analysis_comes_back_from_json_as_it_was() {
+        let analysis = sweep().analyse();
+        let json = serde_json::to_string(&analysis).unwrap();
+        assert!(!json.contains("null"), "a figure is not finite");
+        assert_eq!(
+            serde_json::from_str::<SweepAnalysis>(&json).unwrap(),
+            analysis
+        );
+    }
+
+    #[test]
+    fn visits_that_no_run_could_make_are_left_out() {
+        let mut odd = sweep();
+        odd.cells[0].setting.streams = 0;
+        odd.cells[1].setting.mss_bytes = Some(1 << 20);
+        odd.cells[2].figures = None;
+        assert_eq!(odd.visits().len(), odd.cells.len() - 3);
+    }
+
+    #[test]
+    fn a_window_is_doubled_and_cut_by_the_host_that_asks() {
+        let mut target = sweep().target;
+        let small = Window::Bytes(64 << 10);
+        let large = Window::Bytes(1 << 20);
+        let granted = |target: &Target, window| target.window_granted(window, Direction::Forward);
+        assert_eq!(granted(&target, large), Some(2 << 20));
+        target.kind = Kind::Live;
+        assert_eq!(granted(&target, small), Some(128 << 10));
+        // wmem_max is 208 KiB.
+        assert_eq!(granted(&target, large), Some(416 << 10));
+        assert_eq!(granted(&target, Window::Auto), None);
     }
 }

@@ -1,6 +1,5 @@
 //! From the analysis to its shapes.
 
-use observe::Window as Asked;
 use units::Rate;
 
 use super::*;
@@ -133,13 +132,10 @@ impl From<&::sweep::Knee> for Knee {
 
 impl From<&::sweep::OperatingPoint> for OperatingPoint {
     fn from(point: &::sweep::OperatingPoint) -> Self {
-        let granted = match point.setting.window {
-            Asked::Auto => None,
-            Asked::Fixed(bytes) => Some(bytes.times(2).get()),
-        };
         OperatingPoint {
             setting: (&point.setting).into(),
-            window_granted_bytes: granted,
+            // The target knows.
+            window_granted_bytes: None,
             goodput: (&point.goodput).into(),
             rtt_added_seconds: point.rtt_added,
             retransmitted_ratio: point.retransmitted,

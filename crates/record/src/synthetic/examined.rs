@@ -4,13 +4,14 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use ::probing::available::Fleet;
 use ::probing::characterise::{self as seen, BufferAdvice, Buffers, Load, PartCost, Variation};
+use ::probing::hops::QueueAt;
 use ::probing::responsiveness::{self, Confidence, Formula, Growth, Interval, Measured, Trimmed};
 use ::probing::trend::Trend;
 use ::probing::{Available, AvailableRange, Capacity, CapacityMethod, Cost, LeftOut};
 use models::{BufferRule, PathFacts};
 use observe::{
     Hop, HopAnswer, Passage, Passages, PathMtu, Peer, ProbeSeries, Stamped, StreamCount, Trace,
-    TraceProtocol, Way, Window,
+    TraceProtocol, Way,
 };
 use units::{Bytes, Rate, Span, Time};
 
@@ -173,9 +174,10 @@ fn load() -> Load {
         one: run::make(&Case::streams(1, 7)).observation,
         several: Some(run::make(&Case::streams(8, 7)).observation),
         trace: Some(trace(24.0)),
-        queue: Some(seen::Queue {
-            distance: 2,
-            added: Span::from_millis(24),
+        queue: Some(QueueAt {
+            after: 1,
+            hop: 2,
+            rise: Span::from_millis(24),
         }),
     }
 }

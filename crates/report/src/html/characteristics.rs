@@ -44,7 +44,7 @@ pub(super) fn left_out(left_out: &[LeftOut]) -> Markup {
     html! {
         @if !left_out.is_empty() {
             h2 { "Left out" }
-            ul { @for left in left_out { li { (characteristic::left_out(left)) } } }
+            ul { @for left in characteristic::left_out(left_out) { li { (left) } } }
         }
     }
 }

@@ -21,12 +21,14 @@ pub fn body(document: &Responsiveness) -> Result<Markup, PlotError> {
 }
 
 fn way(way: &ResponsivenessWay) -> Result<Markup, PlotError> {
-    let plots = plot::loaded::responsiveness(way)?;
+    let round_trips = plot::loaded::round_trips(way)?;
+    let goodput = plot::loaded::goodput(way)?;
     Ok(html! {
         h2 { (responsive::title(way)) }
         (parts::tiles(&tiles(way)))
         section.why { (parts::sentences(&responsive::sentences(way))) }
-        (parts::plot(&plots, "Round trips and goodput of each second while streams were added."))
+        (parts::plot(&round_trips, "Mean round trip of each second, while one stream after another was added."))
+        (parts::plot(&goodput, "Goodput of all streams in the same seconds: where it no longer rises, the path is full."))
         dl.facts {
             @for (name, value) in responsive::facts(way) { dt { (name) } dd { (value) } }
         }

@@ -46,28 +46,40 @@ fn medians(trace: &Trace) -> Vec<(f64, f64)> {
     trace.hops.iter().filter_map(place).collect()
 }
 
-/// Round trips of each second beside the streams and their number.
+/// Round trips of each second beside the streams.
 ///
 /// # Errors
 /// When the drawing library fails.
-pub fn responsiveness(way: &ResponsivenessWay) -> Result<String, PlotError> {
-    let curve = |label: &str, of: &dyn Fn(&ResponsivenessInterval) -> Option<f64>| {
-        let seconds = way.intervals.iter().zip(1_u32..);
-        let place =
-            |(one, second): (&ResponsivenessInterval, u32)| Some((f64::from(second), of(one)?));
-        Line::formula(label, Origin::Runs, seconds.filter_map(place).collect())
-    };
+pub fn round_trips(way: &ResponsivenessWay) -> Result<String, PlotError> {
     let mut all = vec![
-        curve("beside the streams [ms]", &|one| {
+        curve(way, "probes beside the streams", |one| {
             mean_ms(&one.foreign_seconds)
         }),
-        curve("the streams' own [ms]", &|one| mean_ms(&one.loaded_seconds)),
-        curve("goodput [Mbit/s]", &|one| {
-            Some(one.goodput_bits_per_second as f64 / 1e6)
-        }),
+        curve(way, "the streams' own", |one| mean_ms(&one.loaded_seconds)),
     ];
     all.retain(|line| !line.points.is_empty());
-    panel("second of load", "round trip [ms], goodput [Mbit/s]", all)
+    panel("second of load", "round trip [ms]", all)
+}
+
+/// Goodput of each second.
+///
+/// # Errors
+/// When the drawing library fails.
+pub fn goodput(way: &ResponsivenessWay) -> Result<String, PlotError> {
+    let all = curve(way, "goodput", |one| {
+        Some(one.goodput_bits_per_second as f64 / 1e6)
+    });
+    panel("second of load", "goodput [Mbit/s]", vec![all])
+}
+
+fn curve(
+    way: &ResponsivenessWay,
+    label: &str,
+    of: impl Fn(&ResponsivenessInterval) -> Option<f64>,
+) -> Line {
+    let seconds = way.intervals.iter().zip(1_u32..);
+    let place = |(one, second)| Some((f64::from(second), of(one)?));
+    Line::formula(label, Origin::Runs, seconds.filter_map(place).collect())
 }
 
 fn mean_ms(seconds: &[f64]) -> Option<f64> {

@@ -38,7 +38,7 @@ pub(super) fn left_out(page: &mut Page, left_out: &[LeftOut]) {
     }
     page.gap();
     page.strong("Left out");
-    for left in left_out {
-        page.item(&characteristic::left_out(left));
+    for left in characteristic::left_out(left_out) {
+        page.item(&left);
     }
 }

@@ -2,13 +2,14 @@
 
 use comfy_table::{Attribute, Cell, Color};
 use record::sweep_analysis::{Curve, DirectionAnalysis, SettingFigures};
-use record::{Setting, Sweep, SweepAnalysis, Window};
+use record::{Setting, Sweep, SweepAnalysis, SweepComparison, Target, Window};
 
 use super::Paint;
 use super::layout::Page;
 use super::table::{align, empty};
 use crate::figure::{self, ABSENT, RateUnit};
-use crate::words::{self, sweep as say};
+use crate::words;
+use crate::words::sweep::{self as say, compared};
 
 /// The text of a sweep: for each direction its recommendation, a table for each window, and what all visits show.
 pub(super) fn sweep(sweep: &Sweep, paint: Paint) -> String {
@@ -23,13 +24,44 @@ pub(super) fn sweep(sweep: &Sweep, paint: Paint) -> String {
     }
     for way in &analysis.directions {
         page.gap();
-        direction(&mut page, &analysis, way, paint);
+        direction(&mut page, (&sweep.target, &analysis), way, paint);
     }
     page.finish()
 }
 
-fn direction(page: &mut Page, analysis: &SweepAnalysis, way: &DirectionAnalysis, paint: Paint) {
-    page.title(&words::sentence(words::direction(way.direction)));
+/// Two sweeps side by side, and what that says.
+pub fn sweep_comparison(comparison: &SweepComparison, paint: Paint) -> String {
+    let mut page = Page::new(paint);
+    for sentence in compared::sentences(comparison) {
+        page.sentence(&sentence);
+    }
+    let (unit, rows) = compared::rows(comparison);
+    if rows.is_empty() {
+        return page.finish();
+    }
+    let mut table = empty(paint);
+    table.set_header(compared::COLUMNS.map(|name| Cell::new(name).add_attribute(Attribute::Bold)));
+    for row in rows {
+        table.add_row(row);
+    }
+    align(&mut table, 2..compared::COLUMNS.len());
+    page.gap();
+    page.block(&table.to_string());
+    page.gap();
+    page.sentence(&format!(
+        "Rates in {}; \"sure\" is corrected for the number of settings.",
+        unit.name
+    ));
+    page.finish()
+}
+
+fn direction(
+    page: &mut Page,
+    (target, analysis): (&Target, &SweepAnalysis),
+    way: &DirectionAnalysis,
+    paint: Paint,
+) {
+    page.title(words::sentence(words::direction(way.direction)).trim_end_matches('.'));
     if let Some(recommended) = &way.recommended {
         page.strong(&say::recommendation(recommended));
     }
@@ -45,7 +77,10 @@ fn direction(page: &mut Page, analysis: &SweepAnalysis, way: &DirectionAnalysis,
         });
         let chosen = way.recommended.as_ref().map(|it| &it.at.setting);
         page.gap();
-        page.title(&heading(curve));
+        page.title(&heading(
+            curve,
+            target.window_granted(curve.window, way.direction),
+        ));
         page.block(&table(&rows.collect::<Vec<_>>(), unit, chosen, paint));
         for sentence in say::curve(curve) {
             page.sentence(&sentence);
@@ -64,17 +99,20 @@ fn on(curve: &Curve, setting: &Setting) -> bool {
     curve.window == setting.window && curve.congestion == setting.congestion
 }
 
-fn heading(curve: &Curve) -> String {
-    let windows = match curve.window {
-        Window::Auto => "Automatic windows".to_owned(),
-        Window::Bytes(bytes) => format!(
+fn heading(curve: &Curve, granted: Option<u64>) -> String {
+    let mut heading = match (curve.window, granted) {
+        (Window::Bytes(_), Some(granted)) => format!(
             "Windows of {} (Linux grants {})",
             figure::window(curve.window),
-            figure::window(Window::Bytes(bytes.saturating_mul(2)))
+            figure::window(Window::Bytes(granted))
         ),
+        (Window::Bytes(_), None) => format!("Windows of {}", figure::window(curve.window)),
+        (Window::Auto, _) => "Automatic windows".to_owned(),
     };
-    let congestion = curve.congestion.as_deref().map(words::plain);
-    congestion.map_or(windows.clone(), |name| format!("{windows}, {name}"))
+    if let Some(name) = &curve.congestion {
+        heading.push_str(&format!(", {}", words::plain(name)));
+    }
+    heading
 }
 
 fn table(

@@ -6,7 +6,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{
     Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table,
 };
-use record::{Count, Emulation, LinkCounters, Run, Stream};
+use record::{Count, DuplexCounters, Emulation, LinkCounters, LoadCounters, Run, Stream};
 
 use super::{COLUMNS, Paint};
 use crate::figure::{self, ABSENT, RateUnit};
@@ -155,15 +155,12 @@ fn figures(run: &Run, unit: RateUnit) -> [String; 4] {
     ]
 }
 
-/// The books of both links, in packets.
+/// The books of all links, in packets.
 pub fn links(emulation: &Emulation, paint: Paint) -> String {
     let mut table = empty(paint);
     table.set_header(LINK_COLUMNS);
-    for (name, counters) in [
-        ("forward", &emulation.forward),
-        ("reverse", &emulation.reverse),
-    ] {
-        table.add_row(link_cells(name, counters));
+    for row in link_rows(emulation) {
+        table.add_row(row);
     }
     align(&mut table, 1..LINK_COLUMNS.len());
     table.trim_fmt()
@@ -181,8 +178,50 @@ pub const LINK_COLUMNS: [&str; 8] = [
     "queue peak",
 ];
 
+/// A row for each link and each load, in the order in which packets to the far host and back pass them.
+pub fn link_rows(emulation: &Emulation) -> Vec<[String; 8]> {
+    let (before, beyond) = (&emulation.before, &emulation.beyond);
+    let numbered = |place: &str, number: usize| format!("{place} {}", number + 1);
+    let outer = |place, links: &[DuplexCounters], forward: bool| -> Vec<(String, LinkCounters)> {
+        let way = |link: &DuplexCounters| if forward { link.forward } else { link.reverse };
+        let links = links.iter().enumerate();
+        links
+            .map(|(number, link)| (numbered(place, number), way(link)))
+            .collect()
+    };
+    let mut rows = outer("before", before, true);
+    rows.push(("forward".to_owned(), emulation.forward));
+    rows.extend(outer("beyond", beyond, true));
+    let back = outer("back, beyond", beyond, false).into_iter().rev();
+    rows.extend(back);
+    rows.push(("reverse".to_owned(), emulation.reverse));
+    rows.extend(outer("back, before", before, false).into_iter().rev());
+    let cells = |(name, counters): &(String, LinkCounters)| {
+        let load = counters.load.as_ref().map(load_cells);
+        std::iter::once(link_cells(name, counters)).chain(load)
+    };
+    rows.iter().flat_map(cells).collect()
+}
+
+/// The cells of others' load on the link above.
+fn load_cells(load: &LoadCounters) -> [String; 8] {
+    let packets = |count: Count| count.packets.to_string();
+    let dropped_by_queue =
+        load.dropped_queue_full.packets + load.dropped_early.packets + load.dropped_sojourn.packets;
+    [
+        "  others' load".to_owned(),
+        packets(load.offered),
+        packets(load.delivered),
+        dropped_by_queue.to_string(),
+        String::new(),
+        packets(load.dropped_wire_loss),
+        packets(load.in_flight),
+        String::new(),
+    ]
+}
+
 /// One link's cells, in the order of [`LINK_COLUMNS`].
-pub fn link_cells(name: &str, counters: &LinkCounters) -> [String; 8] {
+fn link_cells(name: &str, counters: &LinkCounters) -> [String; 8] {
     let packets = |count: Count| count.packets.to_string();
     // Whether full, early or late: which one follows from the kind of queue.
     let dropped_by_queue = counters.dropped_queue_full.packets

@@ -1,4 +1,4 @@
-use record::synthetic::{self, Case};
+use record::synthetic::{self, Case, SweepCase};
 
 use super::*;
 
@@ -17,7 +17,21 @@ fn documents() -> Vec<AnyDocument> {
         AnyDocument::from(synthetic::campaign()),
         AnyDocument::from(synthetic::characteristics()),
         AnyDocument::from(synthetic::responsiveness()),
+        AnyDocument::from(synthetic::sweep(&swept(1))),
+        AnyDocument::from(synthetic::sweep(&swept(8))),
     ]
+}
+
+/// Both directions, with visits that fail.
+fn swept(cycles: u32) -> SweepCase {
+    SweepCase {
+        directions: vec![record::Direction::Forward, record::Direction::Reverse],
+        streams: vec![1, 2, 4, 8, 16, 32, 128],
+        durations: vec![20.0, 60.0],
+        failing: 17,
+        cycles,
+        ..SweepCase::windows_against_streams(7)
+    }
 }
 
 fn widest(text: &str) -> usize {
@@ -139,4 +153,45 @@ fn escapes_in_a_simulation_do_not_reach_the_terminal() {
     for document in [AnyDocument::from(one), AnyDocument::from(many)] {
         assert!(!text(&document, Paint::Plain).contains(['\u{1b}', '\u{7}']));
     }
+}
+
+#[test]
+fn a_sweep_without_a_visit_has_a_text() {
+    let mut document = synthetic::sweep(&swept(2));
+    for cell in &mut document.body.cells {
+        cell.figures = None;
+        cell.failed_because = Some("\u{1b}[2Jnobody there".to_owned());
+    }
+    document.body.cut_because = Some("\u{7}cancelled".to_owned());
+    let shown = text(&document.clone().into(), Paint::Plain);
+    assert!(shown.contains("112 visits failed"), "{shown}");
+    assert!(!shown.contains(['\u{1b}', '\u{7}']));
+    document.body.cells.clear();
+    assert!(text(&document.into(), Paint::Plain).contains("0 visits"));
+}
+
+#[test]
+fn the_recommended_setting_of_a_sweep_is_marked_once_in_each_direction() {
+    let shown = text(&synthetic::sweep(&swept(8)).into(), Paint::Plain);
+    let marked = shown.lines().filter(|line| line.starts_with('>'));
+    assert_eq!(marked.count(), 2, "{shown}");
+}
+
+#[test]
+fn compared_sweeps_fit_and_cannot_steer_the_terminal() {
+    let before = synthetic::sweep(&swept(8)).body;
+    let mut after = before.clone();
+    after.target.name = "\u{1b}[2Jevil".to_owned();
+    for figures in after
+        .cells
+        .iter_mut()
+        .filter_map(|cell| cell.figures.as_mut())
+    {
+        figures.goodput_bits_per_second *= 2_000;
+    }
+    let comparison = record::SweepComparison::new(&before, &after);
+    let shown = sweep_comparison(&comparison, Paint::Plain);
+    assert!(widest(&shown) <= COLUMNS, "{}\n{shown}", widest(&shown));
+    assert!(!shown.contains('\u{1b}'));
+    assert!(shown.contains("different paths"), "{shown}");
 }

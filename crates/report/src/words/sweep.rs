@@ -1,5 +1,6 @@
 //! Sentences about a sweep, the same in the terminal and on the page.
 
+pub mod compared;
 mod fits;
 
 use record::sweep_analysis::{
@@ -13,8 +14,14 @@ use crate::figure::{self, RateUnit, milliseconds, percent};
 
 pub use fits::fits;
 
+/// A share of the highest above which nothing worth a word is left for others.
+const NEARLY_ALL: f64 = 0.97;
+
 /// Above this confidence a difference is told as one.
 const SURE: f64 = 0.95;
+
+/// The fewest visits of which the range holds the median with 95 %.
+const CYCLES_FOR_INTERVALS: u32 = 6;
 
 /// What was visited, and what went wrong.
 pub fn visited(sweep: &Sweep) -> Vec<String> {
@@ -32,6 +39,11 @@ pub fn visited(sweep: &Sweep) -> Vec<String> {
         counted(measured, "visit"),
     )];
     sentences.extend(failures(sweep));
+    if plan.cycles < CYCLES_FOR_INTERVALS {
+        sentences.push(format!(
+            "With {CYCLES_FOR_INTERVALS} cycles or more, medians have intervals (\u{b1})."
+        ));
+    }
     if let Some(why) = &sweep.cut_because {
         sentences.push(sentence(&format!("It ended early: {why}")));
     }
@@ -59,17 +71,22 @@ fn failures(sweep: &Sweep) -> Option<String> {
         0 => String::new(),
         others => format!(", and {others} for other reasons"),
     };
+    let times = match most.len() == reasons.len() {
+        true => String::new(),
+        false => format!("{} times ", most.len()),
+    };
     Some(format!(
-        "{} failed: {} times {}{rest}.",
+        "{} failed: {times}{}{rest}.",
         counted(reasons.len(), "visit"),
-        most.len(),
         plain(most.first()?),
     ))
 }
 
 /// What the curve of one window shows: its proportional part and its knee.
 pub fn curve(curve: &Curve) -> Vec<String> {
-    let knee = curve.knee.map(|knee| knee_sentence(&knee));
+    let knee = curve
+        .knee
+        .map(|knee| knee_sentence(&knee, curve.streams.last().copied()));
     let linear = curve.linear.map(|linear| {
         let unit = RateUnit::fitting(linear.fit.slope);
         let end = if linear.ends {
@@ -88,22 +105,23 @@ pub fn curve(curve: &Curve) -> Vec<String> {
     knee.into_iter().chain(linear).collect()
 }
 
-fn knee_sentence(knee: &Knee) -> String {
+fn knee_sentence(knee: &Knee, last: Option<u16>) -> String {
     let streams = counted(knee.streams.into(), "stream");
     let interval = match (knee.low_streams, knee.high_streams) {
         (Some(low), Some(high)) if low == high => " in nearly all draws of the cycles".to_owned(),
         (Some(low), Some(high)) => format!(" ({low} to {high})"),
         _ => String::new(),
     };
-    let edge = match knee.at_edge {
-        true => "; more were not tried, and may carry more",
-        false => "",
-    };
-    format!(
-        "The knee is at {streams}{interval}: {} of at most {}{edge}.",
+    let (here, most) = (
         figure::rate(knee.goodput_bits_per_second),
         figure::rate(knee.highest_bits_per_second),
-    )
+    );
+    match last.filter(|_| knee.at_edge) {
+        Some(last) => {
+            format!("No knee up to {last} streams: up to {most}, and more streams may carry more.")
+        }
+        None => format!("The knee is at {streams}{interval}: {here} of at most {most}."),
+    }
 }
 
 fn r_squared(value: Option<f64>) -> String {
@@ -166,8 +184,12 @@ fn share(recommended: &RecommendedPoint, highest: &OperatingPoint) -> String {
         true => String::new(),
         false => format!(", with {}", gains.join(", ")),
     };
+    let left = match recommended.share_of_highest_ratio < NEARLY_ALL {
+        true => "; it leaves something for others",
+        false => "",
+    };
     format!(
-        "That is {} of the most that any setting carried, {} by {}; it leaves something for others{gains}.",
+        "That is {} of the most that any setting carried, {} by {}{left}{gains}.",
         percent(recommended.share_of_highest_ratio),
         figure::rate(highest.goodput.median_bits_per_second),
         point(highest.setting.streams, highest.setting.window),
@@ -176,11 +198,11 @@ fn share(recommended: &RecommendedPoint, highest: &OperatingPoint) -> String {
 
 /// What is better at the recommended setting than at the highest.
 fn gains(at: &OperatingPoint, highest: &OperatingPoint) -> Vec<String> {
-    let less = |here: Option<f64>, there: Option<f64>, text: fn(f64) -> String, what: &str| {
+    let less = |here: Option<f64>, there: Option<f64>, text: fn(f64) -> String| {
         let (here, there) = (here?, there?);
-        (here < there).then(|| format!("{what} of {} instead of {}", text(here), text(there)))
+        (here < there).then(|| (text(here), text(there)))
     };
-    let ms = |seconds: f64| format!("{} ms", milliseconds(seconds));
+    let ms: fn(f64) -> String = |seconds| format!("{} ms", milliseconds(seconds));
     let scatter = |point: &OperatingPoint| {
         let spread = &point.goodput;
         let range = spread
@@ -190,20 +212,15 @@ fn gains(at: &OperatingPoint, highest: &OperatingPoint) -> Vec<String> {
             .then(|| range as f64 / spread.median_bits_per_second as f64)
     };
     let starved = |point: &OperatingPoint| point.starvation.map(|starved| starved.visits_ratio);
+    let queue = less(at.rtt_added_seconds, highest.rtt_added_seconds, ms);
+    let scatter = less(scatter(at), scatter(highest), percent);
+    let starved = less(starved(at), starved(highest), percent);
     let gains = [
-        less(
-            at.rtt_added_seconds,
-            highest.rtt_added_seconds,
-            ms,
-            "a dRTT",
-        ),
-        less(scatter(at), scatter(highest), percent, "a scatter (IQR)"),
-        less(
-            starved(at),
-            starved(highest),
-            percent,
-            "a starved stream in a share of visits",
-        ),
+        queue.map(|(here, there)| format!("a dRTT of {here} instead of {there}")),
+        scatter.map(|(here, there)| format!("quartiles {here} apart instead of {there}")),
+        starved.map(|(here, there)| {
+            format!("a starved stream in {here} of the visits instead of {there}")
+        }),
     ];
     gains.into_iter().flatten().collect()
 }
@@ -256,12 +273,20 @@ pub fn directions(analysis: &SweepAnalysis) -> Option<String> {
     ))
 }
 
+/// A confidence in percent; never all of it.
+fn sure(confidence: f64) -> String {
+    match confidence {
+        c if c > 0.99 => "> 99 %".to_owned(),
+        c => percent(c),
+    }
+}
+
 fn factor(apart: &DirectionsApart) -> String {
     let (low, high) = match (apart.forward_bits_per_second, apart.reverse_bits_per_second) {
         (forward, reverse) if forward < reverse => (forward, reverse),
         (forward, reverse) => (reverse, forward),
     };
-    let sure = percent(apart.shift.confidence.min(0.999));
+    let sure = sure(apart.shift.confidence);
     match low {
         0 => String::new(),
         low => format!(

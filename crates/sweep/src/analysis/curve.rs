@@ -34,11 +34,17 @@ fn curve(settings: &[Visited<'_>], resolution: Option<f64>, seed: u64) -> Curve 
         .iter()
         .filter_map(|setting| Some((setting.streams(), cost(setting, resolution)?)))
         .min_by(|a, b| a.1.total_cmp(&b.1));
+    let linear = linear(&known);
+    let still_rising = linear.is_some_and(|linear| !linear.ends);
+    let mut knee = knee(&known, seed);
+    if let Some(knee) = knee.as_mut() {
+        knee.at_edge |= still_rising;
+    }
     Curve {
         setting: settings[0].figures.setting.clone(),
         streams: known.iter().map(|setting| setting.streams()).collect(),
-        linear: linear(&known),
-        knee: knee(&known, seed),
+        linear,
+        knee,
         gentlest_streams: gentlest.map(|(streams, _)| streams),
     }
 }

@@ -169,7 +169,8 @@ pub struct Knee {
     pub goodput: f64,
     /// The highest median goodput of the window.
     pub highest: f64,
-    /// Whether it is the largest number of streams that was visited: the curve may rise further.
+    /// Whether the curve ends before it bends: it grows in proportion to its last number of streams, or only that
+    /// one carries the share. More streams may carry more.
     pub at_edge: bool,
 }
 

@@ -1,0 +1,191 @@
+//! `trunkline path` and `trunkline responsiveness` as a user runs them.
+
+mod common;
+
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use common::{complaint, run};
+use serde_json::Value;
+
+/// A path that is quick to examine: 20 Mbit/s, a round trip of 10 ms.
+const PATH: &str = r#"
+[forward]
+rate = "20Mbit/s"
+delay = "5ms"
+queue = { kind = "drop-tail", limit = "64KiB" }
+"#;
+
+/// The path in a file, and the name of the target of `kind` on it.
+fn on_path(kind: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.toml");
+    std::fs::write(&file, PATH).unwrap();
+    let target = format!("{kind}:{}", file.display());
+    (folder, target)
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let output = run(arguments);
+    let status = output.status;
+    assert!(status.success(), "{arguments:?}: {}", complaint(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn number(document: &Value, path: &str) -> f64 {
+    let value = document.pointer(path).and_then(Value::as_f64);
+    value.unwrap_or_else(|| panic!("{path} is missing in {document}"))
+}
+
+/// Why `part` was left out.
+fn left_out(document: &Value, part: &str) -> String {
+    let all = document["left_out"].as_array().cloned().unwrap_or_default();
+    let left = all.iter().find(|left| left["part"] == part);
+    let why = left.and_then(|left| left["why"].as_str());
+    why.unwrap_or_default().to_owned()
+}
+
+/// A port that nobody listens on.
+fn closed_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+/// Killed at the end.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_simulated_path_is_loaded_in_virtual_time() {
+    let (_folder, target) = on_path("sim");
+    let document = json(&["responsiveness", &target, "--ways", "forward", "--json"]);
+    assert_eq!(document["schema"], "trunkline/responsiveness");
+    let way = &document["ways"][0];
+    // 64 KiB at 20 Mbit/s hold a packet for 26 ms: a full path takes more than the idle 10 ms and no
+    // more than 37 with the packet itself.
+    let idle = number(way, "/idle/median_seconds");
+    assert!((0.010..0.012).contains(&idle), "{idle}");
+    for part in ["/foreign/mean_seconds", "/loaded/mean_seconds"] {
+        let seconds = number(way, part);
+        assert!((0.015..0.038).contains(&seconds), "{part}: {seconds}");
+    }
+    let rpm = number(way, "/round_trips_per_minute");
+    let of = |part| 60.0 / number(way, part);
+    let expected = (of("/foreign/mean_seconds") + of("/loaded/mean_seconds")) / 2.0;
+    assert!((rpm / expected - 1.0).abs() < 1e-9);
+    assert_eq!(way["confidence"], "high");
+    // The same seed shows the same.
+    let again = json(&["responsiveness", &target, "--ways", "forward", "--json"]);
+    assert_eq!(document["ways"], again["ways"]);
+}
+
+#[test]
+fn a_simulated_path_has_streams_and_no_hops() {
+    let (_folder, target) = on_path("sim");
+    let ways = ["--ways", "forward", "-t", "3s", "--json"];
+    let document = json(&[&["path", &target][..], &ways].concat());
+    let goodput = number(&document, "/loads/0/one/goodput_bits_per_second");
+    assert!((10e6..20e6).contains(&goodput), "{goodput}");
+    let rules = document["buffers"][0]["advice"].as_array().unwrap();
+    assert!(rules.iter().any(|advice| advice["rule"] == "BDP5"));
+    assert_ne!(left_out(&document, "hops under load forward"), "");
+    assert_eq!(document.get("traces"), None);
+}
+
+#[test]
+fn an_emulated_path_tells_its_length_and_width() {
+    if !testkit::can_emulate() {
+        return;
+    }
+    let (_folder, target) = on_path("emu");
+    let ways = ["--ways", "forward", "--no-load", "--json"];
+    let document = json(&[&["path", &target][..], &ways].concat());
+    let rtt = number(&document, "/round_trips/min_seconds");
+    assert!((0.010..0.015).contains(&rtt), "{rtt}");
+    assert_eq!(number(&document, "/variations/0/loss_ratio"), 0.0);
+    // Half and twice: the accuracy is measured elsewhere, on a machine that does nothing else.
+    let capacity = number(&document, "/capacities/0/bits_per_second");
+    assert!((10e6..40e6).contains(&capacity), "{capacity}");
+    assert_eq!(document.get("loads"), None);
+    let quick = json(&["path", &target, "--quick", "--json"]);
+    assert_eq!(quick.get("capacities"), None);
+    assert!(quick.get("round_trips").is_some());
+}
+
+#[test]
+fn an_iperf3_server_is_loaded_all_at_once() {
+    if !testkit::has_program("iperf3") {
+        return;
+    }
+    let port = closed_port().to_string();
+    let mut server = Command::new("iperf3");
+    let server = server.args(["-s", "-p", &port]).stdout(Stdio::null());
+    let _server = Server(server.spawn().unwrap());
+    thread::sleep(Duration::from_millis(300));
+    let target = format!("127.0.0.1:{port}");
+    let ways = ["--ways", "reverse", "-t", "3s", "--json"];
+    let document = json(&[&["responsiveness", &target][..], &ways].concat());
+    let way = &document["ways"][0];
+    assert_eq!(way["growth"], "all-at-once");
+    assert_eq!(way["peer"], "iperf3");
+    // The far end sends and tells nothing of its round trips.
+    assert_eq!(way.get("loaded"), None);
+    let document = json(&[&["path", &target][..], &ways].concat());
+    assert!(number(&document, "/loads/0/one/goodput_bits_per_second") > 0.0);
+    assert_ne!(left_out(&document, "capacity reverse"), "");
+}
+
+#[test]
+fn a_host_that_nobody_knows_is_named_with_the_next_step() {
+    for command in ["path", "responsiveness"] {
+        let output = run(&[command, "no-such-host.invalid"]);
+        let told = complaint(&output);
+        assert_ne!(output.status.code(), Some(0), "{told}");
+        assert!(told.contains("`no-such-host.invalid` is unknown"), "{told}");
+        assert!(told.contains("hint: check the spelling"), "{told}");
+    }
+}
+
+#[test]
+fn a_closed_port_still_has_round_trips() {
+    let target = format!("127.0.0.1:{}", closed_port());
+    let document = json(&["path", &target, "--no-load", "--json"]);
+    assert!(number(&document, "/round_trips/min_seconds") > 0.0);
+    let why = left_out(&document, "capacity forward");
+    assert!(why.contains("refused the connection"), "{why}");
+    let output = run(&["responsiveness", &target]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(complaint(&output).contains("hint: start `trunkline serve`"));
+}
+
+#[test]
+fn what_contradicts_itself_is_refused() {
+    for (arguments, complaint_has) in [
+        (
+            &["path", "sim:lan", "--quick", "--no-load"][..],
+            "--no-load",
+        ),
+        (
+            &["path", "sim:lan", "--ways", "sideways"],
+            "forward, reverse, both",
+        ),
+        (
+            &["responsiveness", "sim:lan", "-t", "0"],
+            "is not between 1s and",
+        ),
+        (&["responsiveness", "sim:no-such-path"], "no-such-path"),
+    ] {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let told = complaint(&output);
+        assert!(told.contains(complaint_has), "{arguments:?}: {told}");
+    }
+}
