@@ -371,6 +371,12 @@ fn two_sweeps_are_compared_and_a_sweep_with_a_run_is_not() {
     let comparison = json(&["history", "--compare", "1", "6", "--json"]);
     assert_eq!(comparison["from"]["visits"], 4);
     assert_eq!(comparison["settings"].as_array().unwrap().len(), 2);
+    let shown = text(&["history", "--compare", "1", "6"]);
+    assert!(
+        shown.lines().all(|line| line.chars().count() <= 80),
+        "{shown}"
+    );
+    assert!(shown.contains("sim:lan"), "{shown}");
     refused(
         &["history", "--compare", "1", "2"],
         2,

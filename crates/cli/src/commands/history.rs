@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use record::archive::{Comparison, Filter, Listed, Listing, set_aside};
-use record::{AnyDocument, Archive, Measure, iperf3};
+use record::{AnyDocument, Archive, Measure, SweepComparison, iperf3};
 
 use crate::archive::default_place;
 use crate::args::History;
@@ -98,6 +98,17 @@ fn visit(archive: &Archive, document: &AnyDocument) -> Option<Measure> {
 }
 
 fn compare(arguments: &History, archive: &Archive, from: i64, to: i64) -> Result<(), Failure> {
+    match [from, to].map(|id| archive.sweep(id).is_ok()) {
+        [true, true] => return compare_sweeps(arguments, archive, from, to),
+        [false, false] => {}
+        [first, _] => {
+            let (sweep, run) = if first { (from, to) } else { (to, from) };
+            return Err(Failure::wrong_request(
+                &format!("{sweep} is a sweep and {run} is not"),
+                "compare two sweeps, or two runs; `trunkline history --sweep SWEEP` lists the runs of a sweep",
+            ));
+        }
+    }
     let comparison = Comparison::new(archive.entry(from)?, archive.entry(to)?);
     if let Some(file) = &arguments.html {
         record::save(file, &report::html::comparison(&comparison))?;
@@ -106,6 +117,31 @@ fn compare(arguments: &History, archive: &Archive, from: i64, to: i64) -> Result
     match arguments.json {
         true => output::print(&comparison.to_json()),
         false => output::print(&report::terminal::comparison(&comparison, output::paint())),
+    }
+}
+
+/// Every setting of two sweeps side by side.
+fn compare_sweeps(
+    arguments: &History,
+    archive: &Archive,
+    from: i64,
+    to: i64,
+) -> Result<(), Failure> {
+    let (from, to) = (archive.load(from)?, archive.load(to)?);
+    let (AnyDocument::Sweep(from), AnyDocument::Sweep(to)) = (from, to) else {
+        unreachable!("both numbers are those of sweeps");
+    };
+    let comparison = SweepComparison::new(&from.body, &to.body);
+    if let Some(file) = &arguments.html {
+        record::save(file, &report::html::sweep_comparison(&comparison))?;
+        tell!("wrote {}", file.display());
+    }
+    match arguments.json {
+        true => output::print(&comparison.to_json()),
+        false => output::print(&report::terminal::sweep_comparison(
+            &comparison,
+            output::paint(),
+        )),
     }
 }
 
