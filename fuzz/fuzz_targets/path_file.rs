@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use link::{Element, Link, Packet};
-use path::{Class, LinkSpec, PathSpec};
+use path::{Class, LinkSpec, PathSpec, Way};
 use units::{Bytes, Span, Time};
 
 struct Full {
@@ -33,7 +33,7 @@ fuzz_target!(|bytes: &[u8]| {
     match PathSpec::from_toml("fuzz", text) {
         Ok(path) => {
             assert!(!path.to_string().is_empty());
-            for spec in [&path.forward, &path.reverse] {
+            for spec in Way::BOTH.into_iter().flat_map(|way| path.links(way)) {
                 carry(spec, path.hosts.mtu);
             }
         }

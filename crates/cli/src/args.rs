@@ -4,6 +4,7 @@ mod history;
 mod predict;
 mod simulate;
 mod study;
+mod sweep;
 mod tune;
 
 use std::ffi::OsString;
@@ -21,6 +22,7 @@ pub(crate) use history::{History, Keep};
 pub(crate) use predict::Predict;
 pub(crate) use simulate::{Compat, DURATION_MAX, Simulate};
 pub(crate) use study::Study;
+pub(crate) use sweep::Sweep;
 pub(crate) use tune::{Axis, Objective, Tune};
 
 /// Finds how bulk data moves fastest over a long, fat network, and what limits it.
@@ -41,6 +43,7 @@ pub(crate) enum Command {
     Serve(Serve),
     Tune(Tune),
     Measure(Measure),
+    Sweep(Box<Sweep>),
     Emulate(Emulate),
     Simulate(Box<Simulate>),
     Predict(Predict),
@@ -178,6 +181,10 @@ pub(crate) struct Report {
     /// Write a page that opens in any browser, without a network
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,
+
+    /// Write the plots of a sweep or a simulation as SVG files into this folder
+    #[arg(long, value_name = "DIR")]
+    pub plots: Option<PathBuf>,
 }
 
 /// Where to send, and what chance decides on the way.

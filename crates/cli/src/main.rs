@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => commands::serve::run(&arguments),
         Command::Tune(arguments) => commands::tune::run(&arguments),
         Command::Measure(arguments) => commands::measure::run(&arguments),
+        Command::Sweep(arguments) => commands::sweep::run(&arguments),
         Command::Emulate(arguments) => commands::emulate::run(&arguments),
         Command::Simulate(arguments) => commands::simulate::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),

@@ -4,7 +4,7 @@ use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use record::{AnyDocument, Body, Document, Origin};
+use record::{AnyDocument, Body, Document, Measure, Origin};
 use report::Paint;
 
 use crate::archive;
@@ -94,7 +94,16 @@ fn make(folder: &Path) -> Result<(), Failure> {
 
 /// Writes the document as a page.
 pub(crate) fn write_page(document: &AnyDocument, file: &Path) -> Result<(), Failure> {
-    let page = report::page(document)?;
+    write_page_with(document, None, file)
+}
+
+/// The same; of a sweep with the readings of one visit.
+pub(crate) fn write_page_with(
+    document: &AnyDocument,
+    visit: Option<&Measure>,
+    file: &Path,
+) -> Result<(), Failure> {
+    let page = report::page_with(document, visit)?;
     record::save(file, &page)?;
     tell!("wrote {}", file.display());
     Ok(())
@@ -102,13 +111,40 @@ pub(crate) fn write_page(document: &AnyDocument, file: &Path) -> Result<(), Fail
 
 /// Writes the plots of the document into `folder`, which is made if it does not exist.
 pub(crate) fn write_plots(document: &AnyDocument, folder: &Path) -> Result<(), Failure> {
+    save_plots(report::plots(document)?, folder)
+}
+
+/// The same, of a sweep with the readings of one visit. To ask for plots of a document that has none is a wrong
+/// request.
+pub(crate) fn write_plots_with(
+    document: &AnyDocument,
+    visit: Option<&Measure>,
+    folder: &Path,
+) -> Result<(), Failure> {
+    let plots = report::plots_with(document, visit)?;
+    if plots.is_empty() {
+        return Err(Failure::wrong_request(
+            &format!("there are no plots of this {}", kind(document)),
+            "ask for a page with `--html FILE.html`; it shows what there is to see",
+        ));
+    }
+    save_plots(plots, folder)
+}
+
+fn save_plots(plots: Vec<(String, String)>, folder: &Path) -> Result<(), Failure> {
     make(folder)?;
-    for (name, svg) in report::plots(document)? {
+    for (name, svg) in plots {
         let file = folder.join(name);
         record::save(&file, &svg)?;
         tell!("wrote {}", file.display());
     }
     Ok(())
+}
+
+/// `measure` of `trunkline/measure`.
+fn kind(document: &AnyDocument) -> &'static str {
+    let name = document.schema().name();
+    name.split_once('/').map_or(name, |(_, kind)| kind)
 }
 
 /// Prints to standard output; somebody who stopped reading (`| head`) is no failure.

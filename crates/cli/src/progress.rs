@@ -1,5 +1,7 @@
 //! What is shown while a run goes on: one line on a terminal, nothing elsewhere.
 
+mod sweep;
+
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::campaign;
 use observe::{Snapshot, Watch};
@@ -8,6 +10,8 @@ use units::Span;
 
 use crate::output::tell;
 use crate::stop::Stop;
+
+pub(crate) use sweep::SweepProgress;
 
 /// A line on standard error that follows a run. Not drawn where that is no terminal.
 pub(crate) struct Progress {
@@ -33,6 +37,17 @@ impl Progress {
         self.line.set_prefix(text.to_owned());
         self.line.set_message("");
         self.line.tick();
+    }
+
+    /// Says how what is being done goes.
+    fn show(&self, text: &str) {
+        self.line.set_message(text.to_owned());
+        self.line.tick();
+    }
+
+    /// Whether anybody sees the line.
+    fn is_drawn(&self) -> bool {
+        !self.line.is_hidden()
     }
 
     /// Leaves a line behind and goes on below it.

@@ -1,43 +1,46 @@
-//! Carries packets from one device through a link to the other, one thread per direction.
+//! Carries packets from one device through the links of one way to the other, one thread for each way.
 
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use link::{Counters, Element, Link};
+use link::{Chain, Element};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::EventFd;
 use nix::sys::time::TimeSpec;
 use units::{Span, Time};
 
+use crate::books::WayBooks;
 use crate::clock::Clock;
+use crate::inbox::Inbox;
 use crate::ip_packet::IpPacket;
+use crate::router::Routers;
 use crate::tun::Tun;
+use crate::watch::Watch;
 
 /// Packets read before the link is served again, so that a flood does not hold up delivery.
 const READ_BATCH: usize = 64;
 
-/// A sleeping thread may wake this much late on a virtual machine whose processor went idle, so
-/// the last stretch before a packet is due is watched instead of slept through ...
-const WATCHED: Span = Span::from_micros(60);
-/// ... but only where packets are far enough apart that the watching stays a fraction of the time.
-const WATCH_FROM: Span = Span::from_micros(240);
-
-/// One direction at work.
+/// One way at work.
 pub(crate) struct Carrier {
     pub from: Arc<Tun>,
     pub to: Arc<Tun>,
-    pub link: Link<IpPacket>,
+    pub chain: Chain<IpPacket, Routers>,
     pub clock: Clock,
     /// Where others read the books.
-    pub counters: Arc<Mutex<Counters>>,
+    pub books: Arc<Mutex<WayBooks>>,
     /// Readable when the carrier has to end.
     pub stop: Arc<EventFd>,
     pub mtu: usize,
     /// Buffers that carried a packet before.
     pub spare: Vec<Vec<u8>>,
+    /// What routers send this way because of packets that go the other way ...
+    pub inbox: Arc<Inbox>,
+    /// ... and the other way round.
+    pub outbox: Arc<Inbox>,
+    pub watch: Watch,
 }
 
 /// A carrier that waits for a processor delays every packet, so it goes before ordinary programs.
@@ -63,10 +66,17 @@ impl Carrier {
     pub(crate) fn run(mut self) -> io::Result<()> {
         wake_promptly();
         loop {
-            let more = self.take_in()? == READ_BATCH;
-            self.deliver();
-            self.publish();
-            if !more && self.wait()? == Wake::Stop {
+            let taken = self.take_in()? + self.take_answers();
+            let given = self.deliver();
+            self.hand_on_answers();
+            if taken > 0 {
+                self.watch.on_arrival(self.clock.now());
+            }
+            let goes_on = taken >= READ_BATCH || self.watches_on();
+            if taken + given > 0 || !goes_on {
+                self.publish();
+            }
+            if !goes_on && self.sleep()? == Wake::Stop {
                 return Ok(());
             }
         }
@@ -83,52 +93,79 @@ impl Carrier {
             };
             buffer.truncate(size);
             // The link keeps the books of what it drops.
-            let _ = self.link.offer(IpPacket(buffer), self.clock.now());
+            let _ = self.chain.offer(IpPacket(buffer), self.clock.now());
         }
         Ok(READ_BATCH)
     }
 
-    /// Hands over what has arrived by now.
-    fn deliver(&mut self) {
-        while let Some(IpPacket(bytes)) = self.link.poll(self.clock.now()) {
+    /// Offers what routers have sent; returns how many packets that were.
+    fn take_answers(&mut self) -> usize {
+        let answers = self.inbox.take();
+        let taken = answers.len();
+        for answer in answers {
+            let _ = self
+                .chain
+                .offer_at(answer.link, answer.packet, self.clock.now());
+        }
+        taken
+    }
+
+    /// Hands over what has arrived by now; returns how many packets that were.
+    fn deliver(&mut self) -> usize {
+        let mut given = 0;
+        loop {
+            let now = self.clock.now();
+            let Some((due, IpPacket(bytes))) = self.chain.poll_timed(now) else {
+                return given;
+            };
+            self.watch.on_delivery(now.since(due));
             // A device that is going down refuses; so would a host that is switched off.
             let _ = self.to.write(&bytes);
             self.spare.push(bytes);
+            given += 1;
+        }
+    }
+
+    fn hand_on_answers(&mut self) {
+        let answers = self.chain.router_mut().take_answers();
+        if answers.len() > 0 {
+            self.outbox.put(answers);
         }
     }
 
     fn publish(&self) {
-        let mut shared = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
-        *shared = *self.link.counters();
+        let mut shared = self.books.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.copy_from(&self.chain, self.watch.lateness());
+    }
+
+    /// Whether it is worth watching what comes next, instead of sleeping until it does.
+    fn watches_on(&mut self) -> bool {
+        let due = self.chain.next_wakeup();
+        let watches = self.watch.goes_on(due, self.clock.now());
+        if watches {
+            std::hint::spin_loop();
+        }
+        watches
     }
 
     /// Sleeps until a packet comes, one is due, or the end is called.
-    fn wait(&self) -> io::Result<Wake> {
+    fn sleep(&mut self) -> io::Result<Wake> {
+        let began = self.clock.now();
+        let until = self.watch.sleep_until(self.chain.next_wakeup(), began);
+        let timeout = until.map(|until| self.until(until));
         let mut events = [
             PollFd::new(self.from.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.stop.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.inbox.bell(), PollFlags::POLLIN),
         ];
-        let due = self.link.next_wakeup();
-        let watched = due.filter(|due| due.since(self.clock.now()) > WATCH_FROM);
-        let sleep_until = watched.map(|due| due - WATCHED).or(due);
-        let timeout = sleep_until.map(|until| self.until(until));
-        let woken = match ppoll(&mut events, timeout, None) {
-            Ok(events) => events,
-            // Somebody looked at the process; what is due is looked up again.
-            Err(Errno::EINTR) => return Ok(Wake::Work),
-            Err(error) => return Err(error.into()),
-        };
-        if let (0, Some(due)) = (woken, watched) {
-            self.watch_until(due);
-        }
+        let woken = ppoll(&mut events, timeout, None);
         let stopped = events[1].any().unwrap_or(false);
-        Ok(if stopped { Wake::Stop } else { Wake::Work })
-    }
-
-    /// Watches the clock until `due` instead of sleeping.
-    fn watch_until(&self, due: Time) {
-        while self.clock.now() < due {
-            std::hint::spin_loop();
+        self.watch.on_wake(began, self.clock.now());
+        match woken {
+            Ok(_) if stopped => Ok(Wake::Stop),
+            // Somebody looked at the process; what is due is looked up again.
+            Ok(_) | Err(Errno::EINTR) => Ok(Wake::Work),
+            Err(error) => Err(error.into()),
         }
     }
 

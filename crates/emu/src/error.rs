@@ -24,6 +24,14 @@ pub enum EmuError {
         /// Why it failed.
         source: io::Error,
     },
+    /// Others' datagrams are more than one processor keeps up with.
+    #[error("loads of {packets} packets/s one way are more than {most}, which is what is emulated")]
+    TooMuchLoad {
+        /// How many packets come in a second.
+        packets: u64,
+        /// How many may.
+        most: u64,
+    },
     /// A kernel setting of a namespace could not be made.
     #[error("the kernel refused `{value}` for `{name}`")]
     Sysctl {
@@ -76,6 +84,9 @@ impl EmuError {
             EmuError::UnknownCongestion { .. } => Some(
                 "load its module (`modprobe tcp_NAME` as root) or name another in the path file",
             ),
+            EmuError::TooMuchLoad { .. } => {
+                Some("lower `load.rate`, or raise `load.packets`, in the path file")
+            }
             EmuError::Program { .. } => Some("check its name and that it is installed"),
             EmuError::Interface { .. } | EmuError::Sysctl { .. } | EmuError::Resource { .. } => {
                 None

@@ -1,5 +1,7 @@
 //! A packet as the kernel wrote it, and what a link reads and changes in its header.
 
+use std::net::Ipv4Addr;
+
 use link::Packet;
 use path::Class;
 use units::Bytes;
@@ -13,11 +15,47 @@ const CE: u8 = 0b11;
 /// Not ECN capable.
 const NOT_ECT: u8 = 0b00;
 /// Bytes of a header without options.
-const IPV4_HEADER: usize = 20;
+pub(crate) const IPV4_HEADER: usize = 20;
+
+/// What a router reads of an IPv4 header (RFC 791).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ipv4 {
+    /// Bytes of the header, options included.
+    pub length: usize,
+    pub fragment_offset: u16,
+    pub time_to_live: u8,
+    pub protocol: u8,
+    pub source: Ipv4Addr,
+    pub destination: Ipv4Addr,
+}
 
 impl IpPacket {
     fn version(&self) -> Option<u8> {
         self.0.first().map(|byte| byte >> 4)
+    }
+
+    /// The header, of whole IPv4 packets.
+    pub(crate) fn ipv4(&self) -> Option<Ipv4> {
+        let header: &[u8; IPV4_HEADER] = self.0.first_chunk()?;
+        let address =
+            |at: usize| Ipv4Addr::new(header[at], header[at + 1], header[at + 2], header[at + 3]);
+        let length = usize::from(header[0] & 0x0f) * 4;
+        let whole = header[0] >> 4 == 4 && (IPV4_HEADER..=self.0.len()).contains(&length);
+        whole.then(|| Ipv4 {
+            length,
+            fragment_offset: u16::from_be_bytes([header[6], header[7]]) & 0x1fff,
+            time_to_live: header[8],
+            protocol: header[9],
+            source: address(12),
+            destination: address(16),
+        })
+    }
+
+    /// Takes one from the time to live of an IPv4 packet that has some left.
+    pub(crate) fn count_down(&mut self) {
+        if let (Some(_), Some(header)) = (self.ipv4(), self.0.first_chunk_mut::<IPV4_HEADER>()) {
+            change_word(header, 8, |word| word.saturating_sub(0x100));
+        }
     }
 
     /// The byte of DSCP and ECN: IPv4's TOS (RFC 791), IPv6's traffic class (RFC 8200).
@@ -43,7 +81,11 @@ impl Packet for IpPacket {
 
     fn mark_congestion(&mut self) {
         match (self.version(), &mut self.0[..]) {
-            (Some(4), header) if header.len() >= IPV4_HEADER => mark_ipv4(header),
+            (Some(4), bytes) => {
+                if let Some(header) = bytes.first_chunk_mut() {
+                    mark_ipv4(header);
+                }
+            }
             // The two bits are in the second byte, and there is no checksum.
             (Some(6), [_, second, ..]) => *second |= CE << 4,
             _ => {}
@@ -56,14 +98,29 @@ impl Packet for IpPacket {
     }
 }
 
-/// Sets CE and updates the checksum by the change of the first word (RFC 1624, equation 3).
-fn mark_ipv4(header: &mut [u8]) {
-    let before = u16::from_be_bytes([header[0], header[1]]);
-    header[1] |= CE;
-    let after = u16::from_be_bytes([header[0], header[1]]);
+/// Sets CE.
+fn mark_ipv4(header: &mut [u8; IPV4_HEADER]) {
+    change_word(header, 0, |word| word | u16::from(CE));
+}
+
+/// Changes the word at byte `at` and updates the checksum by the change (RFC 1624, equation 3).
+fn change_word(header: &mut [u8; IPV4_HEADER], at: usize, change: impl Fn(u16) -> u16) {
+    let before = u16::from_be_bytes([header[at], header[at + 1]]);
+    let after = change(before);
+    header[at..at + 2].copy_from_slice(&after.to_be_bytes());
     let checksum = u16::from_be_bytes([header[10], header[11]]);
     let sum = ones_add(ones_add(!checksum, !before), after);
     header[10..12].copy_from_slice(&(!sum).to_be_bytes());
+}
+
+/// The Internet checksum's sum, before it is inverted (RFC 1071); an odd last byte is the upper half of a word.
+pub(crate) fn ones_sum(bytes: &[u8]) -> u16 {
+    let words = bytes.chunks(2).map(|pair| match *pair {
+        [high, low] => u16::from_be_bytes([high, low]),
+        [high] => u16::from_be_bytes([high, 0]),
+        _ => 0,
+    });
+    words.fold(0, ones_add)
 }
 
 fn ones_add(one: u16, other: u16) -> u16 {
@@ -75,19 +132,11 @@ fn ones_add(one: u16, other: u16) -> u16 {
 mod tests {
     use super::*;
 
-    /// RFC 1071: the sum of a correct header, its checksum included, is all ones.
-    fn header_sum(header: &[u8]) -> u16 {
-        let words = header.chunks_exact(2);
-        words.fold(0, |sum, word| {
-            ones_add(sum, u16::from_be_bytes([word[0], word[1]]))
-        })
-    }
-
     fn ipv4(tos: u8, identification: u16) -> IpPacket {
         let mut header = vec![0x45, tos, 0x00, 0x54, 0, 0, 0x40, 0, 64, 1, 0, 0];
         header.extend([198, 18, 0, 1, 198, 18, 0, 2]);
         header[4..6].copy_from_slice(&identification.to_be_bytes());
-        let checksum = !header_sum(&header);
+        let checksum = !ones_sum(&header);
         header[10..12].copy_from_slice(&checksum.to_be_bytes());
         IpPacket(header)
     }
@@ -133,8 +182,34 @@ mod tests {
                 let mut packet = ipv4(tos, identification);
                 packet.mark_congestion();
                 assert_eq!(packet.0[1], tos | CE);
-                assert_eq!(header_sum(&packet.0), 0xffff, "{tos} {identification}");
+                assert_eq!(ones_sum(&packet.0), 0xffff, "{tos} {identification}");
             }
+        }
+    }
+
+    #[test]
+    fn a_header_that_was_counted_down_keeps_a_right_checksum() {
+        for identification in 0..=u16::MAX {
+            let mut packet = ipv4(0, identification);
+            for left in (0..64).rev() {
+                packet.count_down();
+                assert_eq!(packet.ipv4().unwrap().time_to_live, left);
+            }
+            assert_eq!(ones_sum(&packet.0), 0xffff, "{identification}");
+        }
+    }
+
+    #[test]
+    fn a_header_is_read_where_it_is_whole() {
+        let packet = ipv4(0, 7);
+        let header = packet.ipv4().unwrap();
+        assert_eq!(header.destination, Ipv4Addr::new(198, 18, 0, 2));
+        assert_eq!((header.time_to_live, header.protocol), (64, 1));
+        // A header that is longer than the packet, or shorter than a header.
+        for first in [0x46, 0x44, 0x65] {
+            let mut bytes = packet.0.clone();
+            bytes[0] = first;
+            assert_eq!(IpPacket(bytes).ipv4(), None);
         }
     }
 

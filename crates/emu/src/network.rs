@@ -5,14 +5,18 @@ use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use link::{Counters, Link};
-use nix::sys::eventfd::{EfdFlags, EventFd};
-use path::{LinkSpec, PathSpec};
+use link::{Chain, Counters};
+use nix::sys::eventfd::EventFd;
+use path::{PathSpec, Way};
 
+use crate::books::{LinkBooks, WayBooks};
 use crate::carrier::Carrier;
 use crate::clock::Clock;
+use crate::inbox::{Inbox, event_counter};
 use crate::namespace::spawn_named;
+use crate::router::Routers;
 use crate::tun::Tun;
+use crate::watch::Watch;
 use crate::{EmuError, Namespace, congestion, sysctl};
 
 /// The near host. RFC 2544 sets 198.18.0.0/15 aside for tests, so no real host is hidden.
@@ -20,18 +24,22 @@ pub const NEAR_ADDRESS: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 /// The far host.
 pub const FAR_ADDRESS: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
 
+/// More packets of load than this in a second keep a processor busy with nothing else.
+const LOAD_PACKETS_MAX: f64 = 500_000.0;
+
 /// A running emulation; dropping it takes everything down.
 #[derive(Debug)]
 pub struct Network {
     near: Namespace,
     far: Namespace,
-    forward: Arc<Mutex<Counters>>,
-    reverse: Arc<Mutex<Counters>>,
+    forward: Arc<Mutex<WayBooks>>,
+    reverse: Arc<Mutex<WayBooks>>,
+    main_links: [usize; 2],
     stop: Arc<EventFd>,
     carriers: Vec<JoinHandle<io::Result<()>>>,
 }
 
-/// The books of both directions.
+/// The books of both directions of the main link, which most paths have alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NetworkCounters {
     /// From near to far.
@@ -41,15 +49,17 @@ pub struct NetworkCounters {
 }
 
 impl Network {
-    /// Brings up `path`; `seed` decides which packets are lost on the wire.
+    /// Brings up `path`; `seed` decides which packets are lost on the wire and when others send.
     ///
     /// # Errors
-    /// When the user lacks a right or the kernel lacks a part; see [`EmuError::hint`].
+    /// When the user lacks a right, the kernel lacks a part, or a load is more than can be kept up; see
+    /// [`EmuError::hint`].
     pub fn up(path: &PathSpec, seed: u64) -> Result<Self, EmuError> {
+        check_loads(path)?;
         let near = Namespace::create()?;
         let far = Namespace::create()?;
-        let near_end = Arc::new(host(&near, NEAR_ADDRESS, path)?);
-        let far_end = Arc::new(host(&far, FAR_ADDRESS, path)?);
+        let near_end = Arc::new(host(&near, NEAR_ADDRESS, path, Way::Forward)?);
+        let far_end = Arc::new(host(&far, FAR_ADDRESS, path, Way::Reverse)?);
         congestion::check_known(&path.hosts.congestion)?;
         for name in path
             .cross
@@ -63,27 +73,57 @@ impl Network {
             far,
             forward: Arc::default(),
             reverse: Arc::default(),
-            stop: Arc::new(stop_signal()?),
+            main_links: Way::BOTH.map(|way| path.main_link(way)),
+            stop: Arc::new(event_counter()?),
             carriers: Vec::new(),
         };
-        let clock = Clock::start();
-        let carrier =
-            |from: &Arc<Tun>, to: &Arc<Tun>, spec: &LinkSpec, seed, counters: &Arc<_>| Carrier {
-                from: from.clone(),
-                to: to.clone(),
-                link: Link::new(spec, seed),
-                clock,
-                counters: Arc::clone(counters),
-                stop: network.stop.clone(),
-                mtu: usize::from(path.hosts.mtu),
-                spare: Vec::new(),
-            };
-        let forward = carrier(&near_end, &far_end, &path.forward, seed, &network.forward);
-        // The two directions must not lose packets in step.
-        let reverse = carrier(&far_end, &near_end, &path.reverse, !seed, &network.reverse);
-        network.carry("forward", forward)?;
-        network.carry("reverse", reverse)?;
+        network.carry(path, seed, &near_end, &far_end)?;
         Ok(network)
+    }
+
+    /// Starts the carriers of both ways.
+    fn carry(
+        &mut self,
+        path: &PathSpec,
+        seed: u64,
+        near: &Arc<Tun>,
+        far: &Arc<Tun>,
+    ) -> Result<(), EmuError> {
+        let clock = Clock::start();
+        let (forward_inbox, reverse_inbox) = (Arc::new(Inbox::new()?), Arc::new(Inbox::new()?));
+        let carrier = |way, seed| -> Carrier {
+            let ((from, to), (inbox, outbox), books) = match way {
+                Way::Forward => ((near, far), (&forward_inbox, &reverse_inbox), &self.forward),
+                Way::Reverse => ((far, near), (&reverse_inbox, &forward_inbox), &self.reverse),
+            };
+            let chain = Chain::with_router(path, way, seed, Routers::of(path, way));
+            let watch = Watch::new();
+            let empty = books
+                .lock()
+                .map(|mut books| books.copy_from(&chain, watch.lateness()));
+            empty.unwrap_or_default();
+            Carrier {
+                from: Arc::clone(from),
+                to: Arc::clone(to),
+                chain,
+                clock,
+                books: Arc::clone(books),
+                stop: Arc::clone(&self.stop),
+                mtu: mtu(path, way).into(),
+                spare: Vec::new(),
+                inbox: Arc::clone(inbox),
+                outbox: Arc::clone(outbox),
+                watch,
+            }
+        };
+        let forward = carrier(Way::Forward, seed);
+        // The two directions must not lose packets in step.
+        let reverse = carrier(Way::Reverse, !seed);
+        for (name, carrier) in [("forward", forward), ("reverse", reverse)] {
+            let thread = spawn_named(name, move || carrier.run())?;
+            self.carriers.push(thread);
+        }
+        Ok(())
     }
 
     /// The namespace of the sending side.
@@ -110,20 +150,25 @@ impl Network {
         !self.carriers.iter().any(JoinHandle::is_finished)
     }
 
-    /// What went into the links and what became of it, up to now.
+    /// What went into the main link and what became of it, up to now, without others' load.
     pub fn counters(&self) -> NetworkCounters {
-        let read =
-            |counters: &Mutex<Counters>| *counters.lock().unwrap_or_else(PoisonError::into_inner);
-        NetworkCounters {
-            forward: read(&self.forward),
-            reverse: read(&self.reverse),
-        }
+        let [forward, reverse] = [Way::Forward, Way::Reverse].map(|way| self.main_books(way).own);
+        NetworkCounters { forward, reverse }
     }
 
-    fn carry(&mut self, name: &str, carrier: Carrier) -> Result<(), EmuError> {
-        self.carriers
-            .push(spawn_named(name, move || carrier.run())?);
-        Ok(())
+    /// The books of every link of one way, up to now, and how late packets came out of it.
+    pub fn books(&self, way: Way) -> WayBooks {
+        let books = match way {
+            Way::Forward => &self.forward,
+            Way::Reverse => &self.reverse,
+        };
+        books.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn main_books(&self, way: Way) -> LinkBooks {
+        let main = self.main_links[way as usize];
+        let links = self.books(way).links;
+        links.get(main).copied().unwrap_or_default()
     }
 }
 
@@ -137,18 +182,65 @@ impl Drop for Network {
     }
 }
 
-fn host(namespace: &Namespace, address: Ipv4Addr, path: &PathSpec) -> Result<Tun, EmuError> {
+/// A host, whose way out is `way`.
+fn host(
+    namespace: &Namespace,
+    address: Ipv4Addr,
+    path: &PathSpec,
+    way: Way,
+) -> Result<Tun, EmuError> {
+    let buffers = match way {
+        Way::Forward => path.hosts.near(),
+        Way::Reverse => path.hosts.far(),
+    };
     namespace.run(|| {
-        sysctl::apply(&path.hosts)?;
-        Tun::create(address, path.hosts.mtu)
+        sysctl::apply(buffers)?;
+        Tun::create(address, mtu(path, way))
     })?
 }
 
-fn stop_signal() -> Result<EventFd, EmuError> {
-    EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK).map_err(|error| {
-        EmuError::Resource {
-            what: "an event counter",
-            source: error.into(),
+/// The largest packet that a host sends: that of its own link.
+fn mtu(path: &PathSpec, way: Way) -> u16 {
+    let links = path.links(way);
+    let own = links.first().and_then(|link| link.mtu);
+    own.unwrap_or(path.hosts.mtu)
+}
+
+/// Refuses a load whose packets alone would keep the carrier busy.
+fn check_loads(path: &PathSpec) -> Result<(), EmuError> {
+    for way in Way::BOTH {
+        let links = path.links(way).into_iter();
+        let loads = links.filter_map(|link| link.load.as_ref());
+        let packets: f64 = loads.map(path::Load::packets_per_second).sum();
+        if packets > LOAD_PACKETS_MAX {
+            return Err(EmuError::TooMuchLoad {
+                packets: packets as u64,
+                most: LOAD_PACKETS_MAX as u64,
+            });
         }
-    })
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_has_two_carriers_like_one_link_and_leaves_nothing() {
+        if !testkit::can_emulate() {
+            return;
+        }
+        let path = PathSpec::load("three-links").unwrap();
+        let network = Network::up(&path, 1).unwrap();
+        assert_eq!(network.carriers.len(), 2);
+        let (stop, books) = (Arc::clone(&network.stop), Arc::clone(&network.reverse));
+        assert_eq!(Arc::strong_count(&stop), 4);
+        drop(network);
+        // Carriers hold devices and these two; namespaces live as long as devices and their handles.
+        assert_eq!(
+            (Arc::strong_count(&stop), Arc::strong_count(&books)),
+            (1, 1)
+        );
+    }
 }

@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use path::Hosts;
+use path::BufferMaxima;
 
 use crate::EmuError;
 
-/// Makes the calling thread's namespace behave like a host of the path.
-pub(crate) fn apply(hosts: &Hosts) -> Result<(), EmuError> {
-    let (send, receive) = (hosts.send_buffer_max.get(), hosts.receive_buffer_max.get());
+/// Makes the calling thread's namespace behave like a host of the path with such buffers.
+pub(crate) fn apply(buffers: BufferMaxima) -> Result<(), EmuError> {
+    let (send, receive) = (buffers.send.get(), buffers.receive.get());
     // Linux's own minimum and default come first; a default above the maximum is not accepted.
     set("tcp_wmem", &format!("4096 {} {send}", send.min(16_384)))?;
     set(
@@ -19,6 +19,8 @@ pub(crate) fn apply(hosts: &Hosts) -> Result<(), EmuError> {
     set("tcp_no_metrics_save", "1")?;
     // Programs here run with group 0, the only one that a user namespace has; let them ping.
     set("ping_group_range", "0 0")?;
+    // Whoever looks into the path sends many probes: each is answered, and not one a second.
+    set("icmp_ratemask", "0")?;
     silence_ipv6();
     Ok(())
 }

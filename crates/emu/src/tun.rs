@@ -75,7 +75,8 @@ fn configure(address: Ipv4Addr, mtu: u16) -> Result<(), EmuError> {
     })?;
     request.set_address(address);
     request.call(&socket, libc::SIOCSIFADDR, "setting the address")?;
-    request.set_address(Ipv4Addr::new(255, 255, 255, 0));
+    // The whole block of tests, routers' addresses included, is behind the device.
+    request.set_address(Ipv4Addr::new(255, 254, 0, 0));
     request.call(&socket, libc::SIOCSIFNETMASK, "setting the netmask")?;
     request.set_flags(libc::IFF_UP | libc::IFF_RUNNING);
     request.call(&socket, libc::SIOCSIFFLAGS, "bringing the device up")?;

@@ -73,8 +73,8 @@ impl Target for EmulatedPath {
             limits: Some(HostLimits {
                 send_fixed_max: BUFFER_MAX,
                 receive_fixed_max: BUFFER_MAX,
-                send_auto_max: hosts.send_buffer_max,
-                receive_auto_max: hosts.receive_buffer_max,
+                send_auto_max: hosts.near().send.min(hosts.far().send),
+                receive_auto_max: hosts.near().receive.min(hosts.far().receive),
             }),
             congestion: self.congestion(),
         }

@@ -29,6 +29,14 @@ pub enum LabError {
         /// What it says.
         value: String,
     },
+    /// Streams of others cannot enter between two links.
+    #[error("path `{path}` cannot be emulated with `cross` and {hops} links in a row")]
+    CrossOfRow {
+        /// The path's name.
+        path: String,
+        /// How many links it has.
+        hops: usize,
+    },
     /// The far end of an emulated path could not be started.
     #[error("the server at the far end of the path could not be started")]
     Server(#[from] BindError),
@@ -56,6 +64,11 @@ impl LabError {
                  stands: `sim:PATH` in place of `emu:PATH`"
                     .to_owned(),
             ),
+            LabError::CrossOfRow { .. } => Some(
+                "others enter between two links as a load: `load = { rate = \"30Mbit/s\" }` in the link, \
+                 in place of `[[cross]]`"
+                    .to_owned(),
+            ),
             LabError::Server(_) | LabError::Cross(_) | LabError::CrossListener(_) => None,
         }
     }
@@ -64,7 +77,10 @@ impl LabError {
     pub fn is_wrong_request(&self) -> bool {
         matches!(
             self,
-            LabError::Path(_) | LabError::Address(_) | LabError::NotEmulated { .. }
+            LabError::Path(_)
+                | LabError::Address(_)
+                | LabError::NotEmulated { .. }
+                | LabError::CrossOfRow { .. }
         )
     }
 }

@@ -37,6 +37,29 @@ use units::Bytes;
 /// the size: half of what fits a C `int`.
 const BUFFER_MAX: Bytes = Bytes::new(1 << 30);
 
+/// A seed for the part of a series of runs that begins with the run `first`: another one for each, and always
+/// the same.
+pub fn seed_from(seed: u64, first: u64) -> u64 {
+    simulated::seed_of_run(seed, first)
+}
+
+/// Opens a target to go on with a series of runs. On a simulated path, each run of which has its own seed (see
+/// [`Target::draw_from`]), `seed` stays that of the series; an emulated path draws packet by packet and would
+/// begin with the same losses again, so that it is given `seed_resumed`.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_to_resume(
+    name: &TargetName,
+    seed: u64,
+    seed_resumed: u64,
+) -> Result<Box<dyn Target>, LabError> {
+    match name {
+        TargetName::Emulated(_) => open(name, seed_resumed),
+        TargetName::Simulated(_) | TargetName::Live(_) => open(name, seed),
+    }
+}
+
 /// Opens a target. `seed` decides which packets an emulated path loses, and everything on a simulated
 /// one.
 ///

@@ -54,6 +54,13 @@ fn streams_of(path: &PathSpec, cross: &Cross) -> Result<BackgroundSpec, LabError
     let CrossTraffic::Streams { streams, window } = cross.traffic else {
         return Err(refuse("cross.kind", &cross.traffic.kind()));
     };
+    // They would go from host to host, and load the other links too.
+    if path.hops() > 1 {
+        return Err(LabError::CrossOfRow {
+            path: path.name.clone(),
+            hops: path.hops(),
+        });
+    }
     if cross.class != Class::BestEffort {
         return Err(refuse("cross.class", &cross.class));
     }

@@ -57,6 +57,14 @@ pub enum PredictError {
         /// Its name.
         name: String,
     },
+    /// The formulas are about one link that nobody else keeps busy.
+    #[error("no formula here describes a path with a `{field}` of {value}")]
+    NotOneLink {
+        /// The field of the path file.
+        field: &'static str,
+        /// What it says.
+        value: String,
+    },
     /// Traffic that does not react takes all that the link has.
     #[error(
         "cross traffic of {load} in the mean leaves nothing of a link that carries {capacity} of payload"
@@ -84,6 +92,9 @@ impl PredictError {
             PredictError::Path(error) => error.hint(),
             PredictError::Congestion { .. } => {
                 "choose another with `-C cubic`, or simulate it: `trunkline simulate PATH`".to_owned()
+            }
+            PredictError::NotOneLink { .. } => {
+                "emulate it: `trunkline tune emu:PATH`".to_owned()
             }
             PredictError::Full { .. } => {
                 "lower the cross traffic in the path file, or simulate it: `trunkline simulate PATH`"

@@ -124,6 +124,7 @@ impl SimulatedPath {
             true => Ok(PathSpec {
                 forward: self.path.reverse.clone(),
                 reverse: self.path.forward.clone(),
+                hosts: self.path.hosts.exchanged(),
                 ..self.path.clone()
             }),
             false => Err(refusal(
@@ -148,8 +149,8 @@ impl Target for SimulatedPath {
             limits: Some(HostLimits {
                 send_fixed_max: BUFFER_MAX,
                 receive_fixed_max: BUFFER_MAX,
-                send_auto_max: hosts.send_buffer_max,
-                receive_auto_max: hosts.receive_buffer_max,
+                send_auto_max: hosts.near().send.min(hosts.far().send),
+                receive_auto_max: hosts.near().receive.min(hosts.far().receive),
             }),
             congestion: congestion_controls(&hosts.congestion),
         }
@@ -174,6 +175,10 @@ impl Target for SimulatedPath {
 
     fn stop(&mut self) {
         self.kept = None;
+    }
+
+    fn draw_from(&mut self, run: u64) {
+        self.runs = run;
     }
 }
 
@@ -205,7 +210,7 @@ fn variant(setting: &Setting) -> Result<Variant, TargetError> {
 }
 
 /// Vigna's SplitMix64: seeds that differ by one give generators that have nothing in common.
-fn seed_of_run(seed: u64, run: u64) -> u64 {
+pub(crate) fn seed_of_run(seed: u64, run: u64) -> u64 {
     let mut mixed = seed.wrapping_add((run + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -23,7 +23,7 @@ struct Case {
 
 fn paths() -> impl Iterator<Item = PathSpec> {
     let all = presets::names().map(|name| PathSpec::load(name).unwrap());
-    all.filter(|path| path.forward.rate <= RATE_MAX)
+    all.filter(|path| path.forward.rate <= RATE_MAX && path.extra().is_none())
 }
 
 fn cases() -> Vec<Case> {
@@ -104,4 +104,21 @@ fn the_equilibrium_is_what_the_simulation_settles_to() {
     assert!(at(0.25) > 0.95 && at(0.75) < 1.05, "{shown}");
     assert!(at(0.05) > 0.85 && at(0.95) < 1.17, "{shown}");
     assert!(at(0.0) > 0.6 && at(1.0) < 1.6, "{shown}");
+}
+
+#[test]
+fn several_links_are_refused_with_what_to_do_instead() {
+    let question = Question {
+        path: PathSpec::load("three-links").unwrap(),
+        congestion: None,
+        window: None,
+        streams: vec![1],
+        knee: 0.9,
+    };
+    let error = predict(question).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no formula here describes a path with a `before` of 1 of 3 links"
+    );
+    assert!(error.hint().contains("emu:PATH"), "{}", error.hint());
 }

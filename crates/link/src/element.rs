@@ -20,6 +20,11 @@ pub trait Packet {
     fn class(&self) -> Class {
         Class::BestEffort
     }
+
+    /// Whether it belongs to others' load on this link: it has books of its own, and is gone when it has been sent.
+    fn is_load(&self) -> bool {
+        false
+    }
 }
 
 /// What became of a packet that was offered.

@@ -5,6 +5,9 @@
 //! with the monotonic one, a simulator with a virtual one. Everything that moves packets has one
 //! shape, [`Element`].
 //!
+//! A [`Chain`] is the links of one way of a path in a row, with routers between them and others' load
+//! ([`LoadSource`]) on them.
+//!
 //! The queue is drop-tail, RED, CoDel, or three classes, strict or with shares. Class and ECN come
 //! from the packet ([`Packet`]).
 //!
@@ -13,18 +16,22 @@
 //! against the queue's limit.
 //!
 //! Reading order: [`Element`], `queue.rs` and the disciplines under it, `wire_loss.rs`, [`Link`],
-//! [`Counters`].
+//! [`Counters`], then [`LoadSource`] and [`Chain`].
 
 mod books;
+mod chain;
 mod counters;
 mod element;
 mod link;
+mod load;
 mod occupancy;
 mod queue;
 mod random;
 mod send_times;
 mod wire_loss;
 
+pub use chain::{Chain, Router, Wires};
 pub use counters::{Count, Counters};
 pub use element::{Admission, DropCause, Element, Packet};
 pub use link::Link;
+pub use load::LoadSource;

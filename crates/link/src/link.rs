@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use path::LinkSpec;
 use units::{Bytes, Span, Time};
 
-use crate::books::Books;
+use crate::books::{Books, Entry};
 use crate::occupancy::Occupancy;
 use crate::queue::Queue;
 use crate::send_times::SendTimes;
@@ -62,9 +62,14 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// The books so far.
+    /// The books so far, without others' [load](Packet::is_load).
     pub fn counters(&self) -> &Counters {
         &self.books.counters
+    }
+
+    /// The books of others' load. It counts as delivered when it has been put on the wire.
+    pub fn load_counters(&self) -> &Counters {
+        &self.books.load
     }
 
     /// From now on keeps packets that are lost inside, on the wire or by CoDel, for
@@ -119,30 +124,45 @@ impl<P: Packet> Link<P> {
         }
     }
 
+    /// Like [`poll`](Element::poll), with the time at which the packet came out, which is `now` or before.
+    #[inline]
+    pub fn poll_timed(&mut self, now: Time) -> Option<(Time, P)> {
+        self.settle(now);
+        let (arrival, _) = self.wire.front()?;
+        if *arrival > now {
+            return None;
+        }
+        let (arrival, packet) = self.wire.pop_front()?;
+        self.books.deliver(Entry::of(&packet));
+        debug_assert!(self.books.are_conserved(), "{:?}", self.counters());
+        Some((arrival, packet))
+    }
+
     #[inline]
     fn send(&mut self, packet: P) {
-        let size = packet.size();
-        self.sender_free += self.send_times.of(size);
-        self.books.counters.sent.add(size);
+        let entry = Entry::of(&packet);
+        self.sender_free += self.send_times.of(entry.size);
+        self.books.send(entry);
         match self.loss.strikes() {
             true => {
                 let sent = self.sender_free;
                 self.books.lose(packet, sent, DropCause::WireLoss);
             }
+            false if packet.is_load() => self.books.deliver(entry),
             false => self.wire.push_back((self.sender_free + self.delay, packet)),
         }
     }
 
     #[inline]
     fn admit(&mut self, packet: P, now: Time) -> Admission {
-        let size = packet.size();
+        let entry = Entry::of(&packet);
         let admission = self.queue.offer(packet, now, &mut self.books);
         match admission {
             Admission::Accepted => {
                 self.occupancy.change(self.queue.packets(), now);
-                self.books.admit(size);
+                self.books.admit(entry);
             }
-            Admission::Dropped(cause) => self.books.refuse(size, cause),
+            Admission::Dropped(cause) => self.books.refuse(entry, cause),
         }
         admission
     }
@@ -156,7 +176,7 @@ impl<P: Packet> Element<P> for Link<P> {
             // Idle: the packet goes straight to the sender.
             self.sender_free = now;
             if self.queue.passes_by(packet.size()) {
-                self.books.admit(packet.size());
+                self.books.admit(Entry::of(&packet));
                 self.send(packet);
                 return Admission::Accepted;
             }
@@ -169,21 +189,13 @@ impl<P: Packet> Element<P> for Link<P> {
             *peak = self.queue.bytes().max(*peak);
             admission
         };
-        debug_assert!(self.counters().are_conserved(), "{:?}", self.counters());
+        debug_assert!(self.books.are_conserved(), "{:?}", self.counters());
         admission
     }
 
     #[inline]
     fn poll(&mut self, now: Time) -> Option<P> {
-        self.settle(now);
-        let (arrival, _) = self.wire.front()?;
-        if *arrival > now {
-            return None;
-        }
-        let (_, packet) = self.wire.pop_front()?;
-        self.books.deliver(packet.size());
-        debug_assert!(self.counters().are_conserved(), "{:?}", self.counters());
-        Some(packet)
+        self.poll_timed(now).map(|(_, packet)| packet)
     }
 
     #[inline]

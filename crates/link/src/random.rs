@@ -9,6 +9,7 @@ use rand_pcg::Pcg64;
 pub(crate) enum Purpose {
     WireLoss,
     EarlyDrop,
+    Load,
 }
 
 /// A seeded sequence.
@@ -21,13 +22,25 @@ impl Random {
             Purpose::WireLoss => 0,
             // The golden ratio's fraction: differs from every seed that people choose nearby.
             Purpose::EarlyDrop => 0x9E37_79B9_7F4A_7C15,
+            // The fraction of the square root of 2.
+            Purpose::Load => 0x6A09_E667_F3BC_C908,
         };
         Random(Pcg64::seed_from_u64(seed ^ apart))
     }
 
     /// True with this probability: 53 random bits against it, so 0 and 1 are exact.
     pub(crate) fn chance(&mut self, probability: f64) -> bool {
-        let uniform = (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-        uniform < probability
+        self.uniform() < probability
+    }
+
+    /// From 0 to below 1.
+    pub(crate) fn uniform(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// An exponential draw with mean 1.
+    pub(crate) fn exponential(&mut self) -> f64 {
+        // libm's logarithm is the same on every machine, the platform's need not be.
+        -libm::log(1.0 - self.uniform())
     }
 }

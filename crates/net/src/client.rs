@@ -17,7 +17,7 @@
 
 mod assemble;
 mod busy;
-mod connect;
+pub(crate) mod connect;
 mod conversation;
 mod error;
 mod flow;

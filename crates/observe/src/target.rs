@@ -27,6 +27,13 @@ pub trait Target {
     /// Ends streams that a run left sending, see [`crate::Then::KeepRunning`].
     fn stop(&mut self) {}
 
+    /// What chance decides in the next run follows from `run` and the target's seed alone, and no longer from how
+    /// many runs there were before: a series that was interrupted goes on with draws of its own. A target
+    /// where nothing is drawn for a run ignores it.
+    fn draw_from(&mut self, run: u64) {
+        let _ = run;
+    }
+
     /// Small packets through the same path. They can be sent on another thread while [`Target::observe`]
     /// runs.
     ///
@@ -98,7 +105,7 @@ pub struct TargetInfo {
     /// Which way it runs.
     pub kind: TargetKind,
     /// Limits on buffers, where they can be read: this host's of a live target, those of both hosts
-    /// of an emulated or simulated one.
+    /// of an emulated or simulated one (the smaller, where the two differ).
     pub limits: Option<HostLimits>,
     /// Congestion controls that a run may ask for by this name, the default first; empty where nobody
     /// can tell.

@@ -50,7 +50,7 @@ impl PathError {
             PathError::Unreadable { presets, .. } => {
                 format!("give a file, or one of {presets}")
             }
-            PathError::Syntax { .. } => "path files are TOML: `key = \"value\"` lines under `[forward]`, `[reverse]`, `[hosts]`, `[[cross]]`".to_owned(),
+            PathError::Syntax { .. } => "path files are TOML: `key = \"value\"` lines under `[forward]`, `[reverse]`, `[[before]]`, `[[beyond]]`, `[hosts]`, `[[cross]]`".to_owned(),
             PathError::Field { hint, .. } => hint.clone(),
         }
     }

@@ -1,10 +1,10 @@
 //! The description of a path: TOML in, checked value out.
 //!
-//! A path is two one-way links, the hosts at their ends, and the traffic that shares them. The same
-//! value drives every way of running it. A wrong file is refused where it is wrong, with what was
+//! A path is links in a row, mostly one, each way; the hosts at their ends; and the traffic that shares them. The
+//! same value drives every way of running it. A wrong file is refused where it is wrong, with what was
 //! written, what would be accepted and what to do; no field is filled in without saying so.
 //!
-//! What a path cannot say, and so no run of it shows: more than one bottleneck, routes that change,
+//! What a path cannot say, and so no run of it shows: routes that change or differ from packet to packet,
 //! rates that vary, links that reorder.
 //!
 //! Reading order: [`spec`] for the value, `section.rs` for how fields are read, `parse.rs` for the
@@ -20,8 +20,9 @@ pub mod spec;
 
 pub use error::PathError;
 pub use spec::{
-    Class, CoDelSpec, Cross, CrossTraffic, Hosts, LinkSpec, Loss, PathSpec, QueueLimit, QueueSpec,
-    RedSpec, UnknownClass,
+    Arrivals, BufferMaxima, Class, CoDelSpec, Cross, CrossTraffic, Duplex, Extra, Hosts, LinkSpec,
+    Load, Loss, PacketShare, PathSpec, QueueLimit, QueueSpec, RedSpec, UnknownArrivals,
+    UnknownClass, Way,
 };
 
 use std::fs;

@@ -4,12 +4,14 @@ use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use units::{Bytes, Rate, Span};
 
-use crate::{CrossTraffic, LinkSpec, Loss, PathError, PathSpec, QueueLimit, QueueSpec, presets};
+use crate::{
+    CrossTraffic, LinkSpec, Loss, PathError, PathSpec, QueueLimit, QueueSpec, Way, presets,
+};
 
 const RUNS: usize = 20_000;
 
 /// Pieces that make a file wrong in interesting ways, or right in another.
-const PIECES: [&str; 34] = [
+const PIECES: [&str; 38] = [
     "0",
     "-1",
     "1e300",
@@ -43,6 +45,10 @@ const PIECES: [&str; 34] = [
     "[reverse]\n",
     "\n[[cross]]\nkind = \"on-off\"\nsources = 3\nrate = \"1Mbit/s\"\non = \"1s\"\noff = \"1s\"\n",
     "\n[[cross]]\nkind = \"transfers\"\nper_second = 3\nmean_size = \"9kB\"\nshape = 2\nwindow = \"64KiB\"\n",
+    "\n[[before]]\nrate = \"9Mbit/s\"\ndelay = \"1ms\"\nqueue = { kind = \"drop-tail\", limit = \"9packets\" }\n",
+    "\n[[beyond]]\nmtu = 576\n",
+    "load = { rate = \"1Mbit/s\", arrivals = \"constant\" }\n",
+    "packets = [{ size = \"40B\", share = 0.999 }, { size = \"576B\", share = 0.001 }]\n",
     "class = \"scavenger\"\nextra_delay = \"9ms\"\n",
 ];
 
@@ -145,21 +151,44 @@ fn assert_helpful(error: &PathError, lines: usize) {
 
 fn assert_within_bounds(path: &PathSpec) {
     assert!(!path.to_string().is_empty());
-    assert_link(&path.forward, path.hosts.mtu);
-    assert_link(&path.reverse, path.hosts.mtu);
+    assert!((1..=8).contains(&path.hops()));
+    for way in Way::BOTH {
+        assert_eq!(path.links(way).len(), path.hops());
+        assert!(
+            path.available(way) > Rate::ZERO && path.available(way) <= path.narrowest(way).rate
+        );
+        for link in path.links(way) {
+            assert_link(link, path.hosts.mtu);
+        }
+    }
     assert!((576..=65_535).contains(&path.hosts.mtu));
-    assert_buffer(path.hosts.send_buffer_max);
-    assert_buffer(path.hosts.receive_buffer_max);
+    for host in [path.hosts.near(), path.hosts.far()] {
+        assert_buffer(host.send);
+        assert_buffer(host.receive);
+    }
     let mut load = 0.0;
     for group in &path.cross {
         assert!(group.extra_delay <= Span::from_secs(10));
         assert_traffic(&group.traffic);
         load += group.traffic.mean_load().map_or(0.0, Rate::as_f64);
     }
-    assert!(load < path.forward.rate.as_f64());
+    assert!(load < path.forward.available().as_f64() || path.cross.is_empty());
 }
 
-fn assert_link(link: &LinkSpec, mtu: u16) {
+fn assert_link(link: &LinkSpec, hosts_mtu: u16) {
+    let mtu = link.mtu.unwrap_or(hosts_mtu);
+    assert!((576..=hosts_mtu).contains(&mtu));
+    if let Some(load) = &link.load {
+        assert!(load.rate < link.rate && load.packets_per_second() > 0.0);
+        let sizes = Bytes::new(28)..=Bytes::new(mtu.into());
+        assert!(
+            load.packets
+                .iter()
+                .all(|packet| sizes.contains(&packet.size))
+        );
+        let shares: f64 = load.packets.iter().map(|packet| packet.share).sum();
+        assert!((shares - 1.0).abs() < 1e-9, "{shares}");
+    }
     assert!((300..=1_000_000_000_000).contains(&link.rate.bits_per_second()));
     assert!(link.delay <= Span::from_secs(10));
     match link.queue.limit() {

@@ -3,6 +3,7 @@
 mod cross;
 mod hosts;
 mod link;
+mod load;
 mod loss;
 mod queue;
 
@@ -14,7 +15,7 @@ use units::{Bytes, Rate, Span};
 
 use crate::PathError;
 use crate::section::{Field, Section, Source};
-use crate::spec::{Hosts, LinkSpec, Loss, PathSpec};
+use crate::spec::{Duplex, Hosts, PathSpec};
 
 /// Slower than a modem of 1962: surely a slip of the unit.
 const RATE_MIN: Rate = Rate::from_bits_per_second(300);
@@ -22,6 +23,8 @@ const RATE_MIN: Rate = Rate::from_bits_per_second(300);
 const RATE_MAX: Rate = Rate::from_bits_per_second(1_000_000_000_000);
 /// Twice the distance to the Moon and back.
 const DELAY_MAX: Span = Span::from_secs(10);
+/// A row longer than most routes across one network; every link of it costs the machine that runs it.
+const LINKS_MAX: usize = 8;
 /// Below one page Linux does not go; above 2 GiB its types end.
 const BUFFER: RangeInclusive<Bytes> = Bytes::new(4096)..=Bytes::new(i32::MAX as u64);
 
@@ -33,7 +36,7 @@ pub(crate) fn parse(name: &str, file: &str, text: &str) -> Result<PathSpec, Path
         message: error.message().to_owned(),
     })?;
     let root = Section::new(source, "", root.span(), root.get_ref());
-    root.only(&["forward", "reverse", "hosts", "cross"])?;
+    root.only(&["forward", "reverse", "before", "beyond", "hosts", "cross"])?;
     let hosts = match root.section("hosts")? {
         Some(section) => hosts::hosts(&section)?,
         None => Hosts::default(),
@@ -43,19 +46,38 @@ pub(crate) fn parse(name: &str, file: &str, text: &str) -> Result<PathSpec, Path
     let forward = link::link(&forward, hosts.mtu)?;
     let reverse = match root.section("reverse")? {
         Some(section) => link::link(&section, hosts.mtu)?,
-        None => LinkSpec {
-            loss: Loss::None,
-            ..forward.clone()
-        },
+        None => link::mirrored(&forward),
     };
-    let cross = cross::all(&root.sections("cross")?, forward.rate)?;
+    let cross = cross::all(&root.sections("cross")?, &forward)?;
+    let (before, beyond) = (root.sections("before")?, root.sections("beyond")?);
+    check_count(&before, &beyond)?;
     Ok(PathSpec {
         name: name.to_owned(),
         forward,
         reverse,
+        before: row(&before, hosts.mtu)?,
+        beyond: row(&beyond, hosts.mtu)?,
         hosts,
         cross,
     })
+}
+
+/// Links in a row.
+fn row(sections: &[Section], mtu: u16) -> Result<Vec<Duplex>, PathError> {
+    let links = sections.iter().map(|section| link::duplex(section, mtu));
+    links.collect()
+}
+
+fn check_count(before: &[Section], beyond: &[Section]) -> Result<(), PathError> {
+    let count = before.len() + 1 + beyond.len();
+    let last = beyond.last().or(before.last());
+    match last.filter(|_| count > LINKS_MAX) {
+        Some(last) => Err(last.refuse_whole(
+            format!("{count} links in a row are more than {LINKS_MAX}"),
+            "leave out links that neither narrow nor delay",
+        )),
+        None => Ok(()),
+    }
 }
 
 fn congestion_name(name: Field<&str>) -> Result<String, PathError> {

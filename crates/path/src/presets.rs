@@ -24,6 +24,8 @@ const PRESETS: &[(&str, &str)] = presets![
     "slac-cern",
     "slac-in2p3",
     "slac-twaren",
+    "taipei-prague",
+    "three-links",
     "twaren-cesnet",
 ];
 

@@ -183,11 +183,28 @@ impl<'a> Section<'a> {
         self.table.contains_key(key)
     }
 
+    /// Whether a field is written as an array.
+    pub(crate) fn is_array(&self, key: &str) -> bool {
+        let value = self.table.get(key);
+        value.is_some_and(|value| matches!(value.get_ref(), DeValue::Array(_)))
+    }
+
     /// Refuses a field, written or not, for what it means together with others.
     pub(crate) fn refuse(&self, key: &str, problem: String, hint: &str) -> PathError {
         let value = self.table.get(key);
         let span = value.map_or_else(|| self.span.clone(), Spanned::span);
         self.complain(key, &span, problem, hint.to_owned())
+    }
+
+    /// Refuses the whole table.
+    pub(crate) fn refuse_whole(&self, problem: String, hint: &str) -> PathError {
+        PathError::Field {
+            file: self.source.file.to_owned(),
+            line: self.source.line_of(&self.span),
+            field: self.name.clone(),
+            problem,
+            hint: hint.to_owned(),
+        }
     }
 
     /// Complains that a field is not there.

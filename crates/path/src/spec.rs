@@ -2,11 +2,15 @@
 
 mod class;
 mod cross;
+mod links;
+mod load;
 mod loss;
 mod queue;
 
 pub use class::{Class, UnknownClass};
 pub use cross::{Cross, CrossTraffic};
+pub use links::{Duplex, Extra, Way};
+pub use load::{Arrivals, Load, PacketShare, UnknownArrivals};
 pub use loss::Loss;
 pub use queue::{CoDelSpec, QueueLimit, QueueSpec, RedSpec};
 
@@ -19,10 +23,14 @@ use units::{Bytes, Rate, Span};
 pub struct PathSpec {
     /// Its name: the preset's, or the file's without its ending.
     pub name: String,
-    /// From sender to receiver.
+    /// From sender to receiver: the main link, which [`cross`](PathSpec::cross) shares.
     pub forward: LinkSpec,
     /// From receiver to sender.
     pub reverse: LinkSpec,
+    /// Links between the near host and the main one, in this order.
+    pub before: Vec<Duplex>,
+    /// Links between the main one and the far host, in this order.
+    pub beyond: Vec<Duplex>,
     /// The two end hosts.
     pub hosts: Hosts,
     /// Traffic that shares the forward link.
@@ -40,6 +48,10 @@ pub struct LinkSpec {
     pub queue: QueueSpec,
     /// Packets lost on the wire for reasons other than a full queue.
     pub loss: Loss,
+    /// Others' datagrams that share this link and do not give way.
+    pub load: Option<Load>,
+    /// Largest IP packet that fits; `None` for that of the hosts.
+    pub mtu: Option<u16>,
 }
 
 /// The end hosts of a path.
@@ -53,6 +65,60 @@ pub struct Hosts {
     pub send_buffer_max: Bytes,
     /// How far the kernel grows a receive buffer: `tcp_rmem[2]`.
     pub receive_buffer_max: Bytes,
+    /// Those of the far host, where they are others: an untuned host at one end makes a path slow one way
+    /// and fast the other. The two above are the near host's then.
+    pub far: Option<BufferMaxima>,
+}
+
+/// How far the kernel of one host grows socket buffers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BufferMaxima {
+    /// `tcp_wmem[2]`.
+    pub send: Bytes,
+    /// `tcp_rmem[2]`.
+    pub receive: Bytes,
+}
+
+impl Hosts {
+    /// The near host's buffers.
+    pub fn near(&self) -> BufferMaxima {
+        BufferMaxima {
+            send: self.send_buffer_max,
+            receive: self.receive_buffer_max,
+        }
+    }
+
+    /// The far host's buffers.
+    pub fn far(&self) -> BufferMaxima {
+        self.far.unwrap_or_else(|| self.near())
+    }
+
+    /// The buffers that data from near to far pass: the sender's one and the receiver's one.
+    ///
+    /// ```
+    /// use path::{BufferMaxima, Hosts};
+    /// use units::Bytes;
+    /// let far = BufferMaxima { send: Bytes::from_kib(128), receive: Bytes::from_kib(256) };
+    /// let hosts = Hosts { far: Some(far), ..Hosts::default() };
+    /// assert_eq!(hosts.forward().receive, Bytes::from_kib(256));
+    /// assert_eq!(hosts.exchanged().forward().send, Bytes::from_kib(128));
+    /// ```
+    pub fn forward(&self) -> BufferMaxima {
+        BufferMaxima {
+            send: self.near().send,
+            receive: self.far().receive,
+        }
+    }
+
+    /// The same hosts seen from the other end.
+    pub fn exchanged(&self) -> Self {
+        Hosts {
+            send_buffer_max: self.far().send,
+            receive_buffer_max: self.far().receive,
+            far: self.far.map(|_| self.near()),
+            ..self.clone()
+        }
+    }
 }
 
 impl Default for Hosts {
@@ -63,6 +129,7 @@ impl Default for Hosts {
             congestion: "cubic".to_owned(),
             send_buffer_max: Bytes::from_mib(4),
             receive_buffer_max: Bytes::from_mib(6),
+            far: None,
         }
     }
 }
@@ -70,28 +137,31 @@ impl Default for Hosts {
 impl PathSpec {
     /// Round-trip time of the idle path, without the time that packets take to send.
     pub fn base_rtt(&self) -> Span {
-        self.forward.delay + self.reverse.delay
+        self.delay(Way::Forward) + self.delay(Way::Reverse)
     }
 
-    /// What fits into the pipe: the forward rate times the idle round-trip time.
+    /// What fits into the pipe: the lowest forward rate times the idle round-trip time.
     pub fn bandwidth_delay_product(&self) -> Bytes {
-        self.forward.rate.bytes_in(self.base_rtt())
+        self.narrowest(Way::Forward).rate.bytes_in(self.base_rtt())
     }
 }
 
 impl fmt::Display for PathSpec {
-    /// One line for people: `45Mbit/s, RTT 165ms, queue 128KiB, loss 0.002 %, cubic`.
+    /// One line for people: `45Mbit/s, RTT 165ms, queue 128KiB, loss 0.002 %, cubic`. Of several links rate, queue
+    /// and load are those of the narrowest.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}, RTT {}, queue {}",
-            self.forward.rate,
-            self.base_rtt(),
-            self.forward.queue
-        )?;
-        if self.forward.loss != Loss::None {
-            let percent = self.forward.loss.mean_rate() * 100.0;
+        let link = self.narrowest(Way::Forward);
+        write!(f, "{}", link.rate)?;
+        if self.hops() > 1 {
+            write!(f, " as the narrowest of {} links", self.hops())?;
+        }
+        write!(f, ", RTT {}, queue {}", self.base_rtt(), link.queue)?;
+        if self.has_loss(Way::Forward) {
+            let percent = self.loss_rate(Way::Forward) * 100.0;
             write!(f, ", loss {} %", significant(percent))?;
+        }
+        if let Some(load) = &link.load {
+            write!(f, ", load {}", load.rate)?;
         }
         write!(f, ", {}", self.hosts.congestion)
     }

@@ -4,13 +4,23 @@
 //! Everything drives [`observe::Probes`] or [`observe::Target`] and calculates; nothing here opens a socket
 //! or reads a clock, so each method runs the same over a live path, an emulated one and in virtual time.
 //!
-//! Reading order: [`capacity`], [`available`].
+//! Reading order: [`capacity`], [`trend`], [`available`], [`chirp`], [`characterise`](mod@characterise),
+//! [`responsiveness`].
 
 pub mod available;
 pub mod capacity;
+pub mod characterise;
+pub mod chirp;
+mod part;
+mod passage;
+pub mod responsiveness;
+pub mod trend;
 
 pub use available::{Available, AvailableRange};
 pub use capacity::{Capacity, CapacityMethod};
+pub use characterise::{Characteristics, Examined, characterise};
+pub use part::{LeftOut, Onlooker};
+pub use responsiveness::Responsiveness;
 
 /// What probing sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,4 +29,11 @@ pub struct Cost {
     pub bytes: units::Bytes,
     /// Trains sent.
     pub trains: u32,
+}
+
+impl Cost {
+    fn add(&mut self, train: &observe::Train) {
+        self.bytes += train.bytes();
+        self.trains += 1;
+    }
 }

@@ -6,13 +6,15 @@
 //! that dies in the middle of a write leaves the archive as it was (write-ahead log, one transaction for each
 //! document).
 //!
+//! A sweep is kept visit by visit as it goes on, and its document is put together from the rows, see `sweeps.rs`.
+//!
 //! What is left out: campaigns, whose runs `trunkline simulate` keeps in a folder of their own; removing
 //! documents; a place on a file system that several hosts share, where SQLite's log is not safe; and any
 //! other database. The statements keep to what PostgreSQL takes as well, so that it could stand behind the
 //! same functions.
 //!
 //! Reading order: [`essence`] for what a document comes down to, `schema.rs` for the tables, `rows.rs`
-//! for the way there and back, `listing.rs` and `memory.rs` for the questions, [`compare`], `error.rs`.
+//! for the way there and back, `sweeps.rs`, `listing.rs` and `memory.rs` for the questions, [`compare`], `error.rs`.
 
 pub mod compare;
 mod error;
@@ -23,6 +25,7 @@ mod packed;
 mod rows;
 mod schema;
 mod since;
+mod sweeps;
 
 use std::ffi::OsString;
 use std::fs;
@@ -38,6 +41,7 @@ pub use error::ArchiveError;
 pub use essence::{Essence, Outcome, Point};
 pub use listing::{Entry, Filter, Listing};
 pub use since::{SinceError, since};
+pub use sweeps::{FinishedVisit, KeptSweep, Listed, SweepClaim, SweepEntry, VisitResult};
 
 /// How long a process waits for others that write. One write takes milliseconds; more than this means
 /// that somebody hangs.
@@ -106,11 +110,14 @@ impl Archive {
     }
 
     /// Keeps a document and gives the number under which it is found again. One that is there already
-    /// keeps its number.
+    /// keeps its number. Of a sweep this keeps the figures; see [`Archive::keep_visit`] for one that goes on.
     ///
     /// # Errors
     /// When it is of a kind that is not kept, or the archive cannot be written to.
     pub fn keep(&mut self, document: &AnyDocument) -> Result<i64, ArchiveError> {
+        if let AnyDocument::Sweep(sweep) = document {
+            return self.import_sweep(sweep);
+        }
         let Some(essence) = Essence::of(document) else {
             return Err(ArchiveError::NotKept {
                 schema: document.schema(),
@@ -149,7 +156,9 @@ impl Archive {
             let found = connection.query_row(statement, [id], |row| row.get(0));
             found.optional()
         })?;
-        let packed = packed.ok_or_else(|| self.unknown(id))?;
+        let Some(packed) = packed else {
+            return self.sweep_document(id)?.ok_or_else(|| self.unknown(id));
+        };
         let text = packed::unpack(&packed).map_err(|_| self.damaged())?;
         let name = format!("{}, run {id}", self.path.display());
         parse(Path::new(&name), &text).map_err(ArchiveError::Document)

@@ -165,8 +165,8 @@ impl Origin {
     }
 }
 
-/// The one place that asks the calendar.
-fn now() -> String {
+/// The time now, as documents have it: RFC 3339, UTC, whole seconds. The one place that asks the calendar.
+pub fn now() -> String {
     let now = jiff::Timestamp::now();
     now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

@@ -50,7 +50,7 @@ pub use characteristics::Characteristics;
 pub use cpu::{Cpu, CpuSample, Near, Shares};
 pub use demo::{Demo, LabelledRun, Published};
 pub use direction::{DirectionFigures, TcpFigures};
-pub use document::{AnyDocument, Body, Document, Origin, SCHEMA_VERSION, Schema};
+pub use document::{AnyDocument, Body, Document, Origin, SCHEMA_VERSION, Schema, now};
 pub use emulation::{Count, Emulation, LinkCounters};
 pub use file::{LoadError, SaveError, check_target, load, parse, save};
 pub use fit::{Fit, FitModel, FitOptimum, FitSpread};

@@ -13,6 +13,12 @@ pub struct Path {
     pub forward: Link,
     /// From receiver to sender.
     pub reverse: Link,
+    /// Links between the near host and this one, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<Duplex>,
+    /// Links between this one and the far host, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beyond: Vec<Duplex>,
     /// The two end hosts.
     pub hosts: Hosts,
     /// The traffic that shares the forward link.
@@ -34,6 +40,15 @@ impl Path {
     }
 }
 
+/// Both directions between two neighbours.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Duplex {
+    /// The way of the data.
+    pub forward: Link,
+    /// The way back.
+    pub reverse: Link,
+}
+
 /// One direction of a path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Link {
@@ -46,6 +61,32 @@ pub struct Link {
     /// Loss on the wire; absent when there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<Loss>,
+    /// Others' datagrams that share it and do not give way; absent when there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Load>,
+    /// Largest IP packet that fits; absent for that of the hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mtu_bytes: Option<u64>,
+}
+
+/// Datagrams of others on one link.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Load {
+    /// Rate on average, of whole IP packets.
+    pub rate_bits_per_second: u64,
+    /// When they come: `poisson` or `constant`.
+    pub arrivals: String,
+    /// How large they are.
+    pub packets: Vec<PacketShare>,
+}
+
+/// A size and how many of the packets have it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PacketShare {
+    /// Size of the whole IP packet.
+    pub size_bytes: u64,
+    /// Share of the packets.
+    pub packets_ratio: f64,
 }
 
 /// A queue discipline and its settings.
@@ -149,6 +190,18 @@ pub struct Hosts {
     pub send_buffer_max_bytes: u64,
     /// How far a receive buffer grows.
     pub receive_buffer_max_bytes: u64,
+    /// How far those of the far host grow; absent where both hosts are alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub far: Option<BufferMaxima>,
+}
+
+/// How far the kernel of one host grows socket buffers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BufferMaxima {
+    /// How far a send buffer grows.
+    pub send_buffer_max_bytes: u64,
+    /// How far a receive buffer grows.
+    pub receive_buffer_max_bytes: u64,
 }
 
 /// A group of others on the forward link.
@@ -208,6 +261,8 @@ impl From<&path::PathSpec> for Path {
             description: path.to_string(),
             forward: (&path.forward).into(),
             reverse: (&path.reverse).into(),
+            before: path.before.iter().map(Duplex::from).collect(),
+            beyond: path.beyond.iter().map(Duplex::from).collect(),
             hosts: (&path.hosts).into(),
             cross: path.cross.iter().map(Cross::from).collect(),
         }
@@ -221,6 +276,31 @@ impl From<&path::LinkSpec> for Link {
             delay_seconds: link.delay.as_secs_f64(),
             queue: link.queue.into(),
             loss: loss(link.loss),
+            load: link.load.as_ref().map(Load::from),
+            mtu_bytes: link.mtu.map(u64::from),
+        }
+    }
+}
+
+impl From<&path::Duplex> for Duplex {
+    fn from(duplex: &path::Duplex) -> Self {
+        Duplex {
+            forward: (&duplex.forward).into(),
+            reverse: (&duplex.reverse).into(),
+        }
+    }
+}
+
+impl From<&path::Load> for Load {
+    fn from(load: &path::Load) -> Self {
+        let packets = load.packets.iter().map(|packet| PacketShare {
+            size_bytes: packet.size.get(),
+            packets_ratio: packet.share,
+        });
+        Load {
+            rate_bits_per_second: load.rate.bits_per_second(),
+            arrivals: load.arrivals.to_string(),
+            packets: packets.collect(),
         }
     }
 }
@@ -299,6 +379,10 @@ impl From<&path::Hosts> for Hosts {
             congestion: hosts.congestion.clone(),
             send_buffer_max_bytes: hosts.send_buffer_max.get(),
             receive_buffer_max_bytes: hosts.receive_buffer_max.get(),
+            far: hosts.far.map(|far| BufferMaxima {
+                send_buffer_max_bytes: far.send.get(),
+                receive_buffer_max_bytes: far.receive.get(),
+            }),
         }
     }
 }

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::archive::{Comparison, Entry, Essence, Listing};
+use crate::archive::{Comparison, Entry, Essence, Listed, Listing, SweepEntry};
 use crate::simulate::AccessLink;
+use crate::sweep::{CellFigures, RoundTripFigures, StreamFigures};
 use crate::synthetic::{self, Case};
 use crate::{
-    Count, Document, Emulation, Limit, LinkCounters, Measure, Objective, Run, Simulate, Tune,
-    Unsettled,
+    Count, Direction, Document, Emulation, Interval, Limit, LinkCounters, Measure, Objective, Run,
+    Schema, Setting, Simulate, Sweep, SweepCell, SweepPlan, Target, Tune, Unsettled, Window,
 };
 
 const PAGE: &str = include_str!(concat!(
@@ -249,7 +250,10 @@ fn path_keys() -> Keys {
     for (queue, loss, cross) in kinds {
         let text = format!(
             "[forward]\nrate = \"10Mbit/s\"\ndelay = \"1ms\"\nqueue = {queue}\nloss = {loss}\n\
-             [[cross]]\n{cross}\n"
+             mtu = 1400\nload = {{ rate = \"1Mbit/s\" }}\n\
+             [[before]]\nrate = \"10Mbit/s\"\ndelay = \"1ms\"\nqueue = {queue}\n\
+             [[beyond]]\nrate = \"10Mbit/s\"\ndelay = \"1ms\"\nqueue = {queue}\n\
+             [hosts.far]\nsend_buffer_max = \"2MiB\"\n[[cross]]\n{cross}\n"
         );
         let spec = ::path::PathSpec::from_toml("full", &text);
         let spec = spec.unwrap_or_else(|error| panic!("{error}: {}\n{text}", error.hint()));
@@ -259,12 +263,21 @@ fn path_keys() -> Keys {
     found
 }
 
-/// The path's keys with the reverse link's folded into one, as the page has them.
+/// The path's keys with those of each link but the first folded into one, as the page has them.
 fn folded(keys: Keys) -> Keys {
-    let keep = |key: &String| !key.starts_with("path.reverse.");
-    let mut kept: Keys = keys.into_iter().filter(keep).collect();
-    kept.insert("path.reverse".to_owned());
-    kept
+    let links = [
+        "path.reverse",
+        "path.before[].forward",
+        "path.before[].reverse",
+        "path.beyond",
+    ];
+    let link_of = |key: &str| {
+        let inside = |link: &&str| key.starts_with(*link);
+        links.into_iter().find(inside).map(str::to_owned)
+    };
+    keys.into_iter()
+        .map(|key| link_of(&key).unwrap_or(key))
+        .collect()
 }
 
 #[test]
@@ -380,6 +393,108 @@ fn the_schema_stands_first() {
     );
 }
 
+/// Everything that an entry of a sweep can hold.
+fn full_sweep_entry() -> SweepEntry {
+    let measure = synthetic::measure(&Case::streams(1, 1));
+    SweepEntry {
+        id: 3,
+        schema: Schema::Sweep,
+        created: measure.origin.created,
+        trunkline_version: measure.origin.trunkline_version,
+        host: Some("dtn".to_owned()),
+        target: Target {
+            limits: None,
+            ..measure.body.target
+        },
+        settings: 4,
+        cycles: 2,
+        measured: 3,
+        failed: 1,
+        cut_because: Some("cancelled".to_owned()),
+    }
+}
+
+/// Everything that a sweep can hold: a visit with all figures, and one that failed.
+fn full_sweep() -> Document<Sweep> {
+    let measure = synthetic::measure(&Case::streams(1, 1));
+    let setting = Setting {
+        streams: 8,
+        window: Window::Bytes(65_536),
+        direction: Direction::Forward,
+        congestion: Some("bbr".to_owned()),
+        pacing_bits_per_second: Some(1_000_000),
+        mss_bytes: Some(1400),
+    };
+    let trip = RoundTripFigures {
+        min_seconds: 0.1,
+        quartile1_seconds: 0.2,
+        median_seconds: 0.3,
+        quartile3_seconds: 0.4,
+        mean_seconds: 0.3,
+        max_seconds: 0.5,
+        loss_ratio: 0.0,
+    };
+    let cell = SweepCell {
+        number: 1,
+        cycle: 1,
+        setting: setting.clone(),
+        started: measure.origin.created.clone(),
+        run: Some(7),
+        failed_because: None,
+        figures: Some(CellFigures {
+            goodput_bits_per_second: 26_800_000,
+            interval: Some(Interval {
+                low_bits_per_second: 25_000_000,
+                high_bits_per_second: 28_000_000,
+                confidence: 0.95,
+            }),
+            duration_seconds: 10.0,
+            rtt_unloaded: Some(trip),
+            rtt_loaded: Some(trip),
+            retransmitted_ratio: Some(0.001),
+            cpu_user_ratio: Some(0.01),
+            cpu_kernel_ratio: Some(0.1),
+            limit: Some(Limit::Link),
+            losses_together_ratio: Some(0.5),
+            losses_together_by_chance_ratio: Some(0.1),
+            streams: vec![StreamFigures {
+                number: 1,
+                goodput_bits_per_second: Some(26_800_000),
+                retransmits: Some(12),
+            }],
+        }),
+    };
+    let failed = SweepCell {
+        number: 2,
+        cycle: 2,
+        run: None,
+        failed_because: Some("the server is busy with another test".to_owned()),
+        figures: None,
+        ..cell.clone()
+    };
+    let body = Sweep {
+        target: measure.body.target,
+        plan: SweepPlan {
+            settings: vec![setting],
+            cycles: 2,
+            duration_seconds: 10.0,
+            unloaded_seconds: 1.0,
+            seed: 1,
+        },
+        cut_because: Some("cancelled".to_owned()),
+        cells: vec![cell, failed],
+        analysis: None,
+    };
+    Document::new(measure.origin, body)
+}
+
+#[test]
+fn every_key_of_a_sweep_is_documented_and_the_other_way_round() {
+    let found = keys(&full_sweep().to_json());
+    let found = without(found, &[&documented("Every document")]);
+    assert_eq!(found, documented("sweep"));
+}
+
 /// The list and the comparison, which stand in one section.
 #[test]
 fn the_history_is_documented() {
@@ -391,8 +506,10 @@ fn the_history_is_documented() {
         id,
         essence: essence.clone(),
     });
-    let mut found = keys(&Listing::new(&entries).to_json());
     let [from, to] = entries;
+    let mut listed = vec![Listed::Run(Box::new(from.clone()))];
+    listed.push(Listed::Sweep(Box::new(full_sweep_entry())));
+    let mut found = keys(&Listing::new(&listed).to_json());
     let compared = keys(&Comparison::new(from, to).to_json());
     found.extend(
         compared

@@ -1,5 +1,9 @@
 //! A grid of settings measured in cycles.
 
+mod convert;
+
+pub use convert::PlanError;
+
 use serde::{Deserialize, Serialize};
 
 use crate::measure::Interval;
@@ -16,7 +20,7 @@ pub struct Sweep {
     /// Why it ended before its time; absent where it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut_because: Option<String>,
-    /// Every visit so far, in the order in which they were made.
+    /// Every visit so far, in the order of the plan. One that failed and was made again later keeps its place.
     pub cells: Vec<SweepCell>,
     /// What the visits showed when the document was written; absent of one that nobody analysed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,7 +38,7 @@ pub struct SweepPlan {
     pub duration_seconds: f64,
     /// How long the idle path is probed before each.
     pub unloaded_seconds: f64,
-    /// Decides the order of the visits.
+    /// Decides the order of the visits, and what chance does on an emulated or simulated path.
     pub seed: u64,
 }
 

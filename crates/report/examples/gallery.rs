@@ -5,7 +5,7 @@
 use std::env;
 use std::error::Error;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use record::synthetic::{
     Case, SweepCase, campaign, demo, measure, simulate, sweep, transfer, tune,
@@ -13,6 +13,7 @@ use record::synthetic::{
 use record::{AnyDocument, Direction, Window};
 use report::Paint;
 
+/// Further arguments are documents to show beside the made-up ones.
 fn main() -> Result<(), Box<dyn Error>> {
     let directory = PathBuf::from(env::args().nth(1).ok_or("name a directory")?);
     fs::create_dir_all(&directory)?;
@@ -30,7 +31,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     ];
     let sweeps = sweeps();
     let sweeps = sweeps.map(|(name, case)| (name, AnyDocument::from(sweep(&case))));
-    let documents: Vec<_> = documents.into_iter().chain(sweeps).collect();
+    let mut documents: Vec<_> = documents.into_iter().chain(sweeps).collect();
+    let others: Vec<String> = env::args().skip(2).collect();
+    for file in &others {
+        let name = Path::new(file).file_stem().and_then(|stem| stem.to_str());
+        documents.push((name.unwrap_or("other"), record::load(Path::new(file))?));
+    }
     for (name, document) in documents {
         fs::write(
             directory.join(format!("{name}.html")),

@@ -93,6 +93,26 @@ pub fn time(seconds: f64) -> String {
     Span::from_secs_f64(seconds).human()
 }
 
+/// A time that people plan by: `45 s`, `12 min`, `3 h 20 min`, `2 d 4 h`.
+///
+/// ```
+/// # use report::figure::lasting;
+/// let texts = [45.0, 59.9, 725.0, 12_000.0, 187_200.0].map(lasting);
+/// assert_eq!(texts, ["45 s", "1 min", "12 min", "3 h 20 min", "2 d 4 h"]);
+/// ```
+pub fn lasting(seconds: f64) -> String {
+    // A number that is not one becomes zero.
+    let seconds = seconds.round() as u64;
+    let minutes = (seconds + 30) / 60;
+    let (hours, days) = (minutes / 60, minutes / 1_440);
+    match (seconds, hours, days) {
+        (..60, ..) => format!("{seconds} s"),
+        (_, 0, _) => format!("{minutes} min"),
+        (_, _, 0) => format!("{hours} h {} min", minutes % 60),
+        _ => format!("{days} d {} h", hours % 24),
+    }
+}
+
 /// Milliseconds without the unit; a tenth where it tells something.
 pub fn milliseconds(seconds: f64) -> String {
     let ms = seconds * 1e3;

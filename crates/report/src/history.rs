@@ -4,14 +4,16 @@
 //! `csv.rs` has the list as comma-separated values.
 
 mod csv;
+mod visits;
 
-use record::Direction;
-use record::archive::{Comparison, Entry, Essence, Outcome, Point};
+use record::archive::{Comparison, Entry, Essence, Listed, Outcome, Point, SweepEntry};
+use record::{Direction, Setting};
 
 use crate::figure::{self, ABSENT, RateUnit};
 use crate::words;
 
 pub use csv::csv;
+pub use visits::visits_csv;
 
 /// What is unknown is empty.
 fn known(value: Option<impl ToString>) -> String {
@@ -35,9 +37,45 @@ fn direction(direction: Direction) -> &'static str {
 /// The columns of the list for people.
 pub const COLUMNS: [&str; 7] = ["id", "date", "target", "for", "setting", "goodput", "limit"];
 
-/// The cells of one entry, in the order of [`COLUMNS`]. Where nothing was sought, the kind of document stands
-/// in its place.
-pub fn row(entry: &Entry) -> [String; 7] {
+/// The cells of one entry, in the order of [`COLUMNS`].
+pub fn listed(entry: &Listed) -> [String; 7] {
+    match entry {
+        Listed::Run(entry) => row(entry),
+        Listed::Sweep(sweep) => sweep_row(sweep),
+    }
+}
+
+/// A sweep has no operating point; how far it is stands in its place.
+fn sweep_row(sweep: &SweepEntry) -> [String; 7] {
+    let failed = match sweep.failed {
+        0 => ABSENT.to_owned(),
+        failed => format!("{failed} failed"),
+    };
+    [
+        sweep.id.to_string(),
+        date(&sweep.created),
+        words::plain(&sweep.target.name),
+        "sweep".to_owned(),
+        format!("{} settings", sweep.settings),
+        format!("{} of {} visits", sweep.measured, sweep.visits()),
+        failed,
+    ]
+}
+
+/// A setting as it was asked for: `8 x 64KiB, reverse`.
+pub fn asked(setting: &Setting) -> String {
+    self::setting(&Point {
+        streams: setting.streams.into(),
+        window: setting.window,
+        direction: setting.direction,
+        congestion: setting.congestion.clone(),
+        pacing_bits_per_second: setting.pacing_bits_per_second,
+        mss_bytes: setting.mss_bytes,
+    })
+}
+
+/// Where nothing was sought, the kind of document stands in its place.
+fn row(entry: &Entry) -> [String; 7] {
     let essence = &entry.essence;
     let outcome = &essence.outcome;
     let sought = essence.objective.as_deref().unwrap_or(kind(essence));

@@ -20,7 +20,7 @@ mod tune;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::archive::Comparison;
-use record::{AnyDocument, SweepComparison};
+use record::{AnyDocument, Measure, SweepComparison};
 
 use crate::plot::PlotError;
 
@@ -31,6 +31,14 @@ const STYLE: &str = include_str!("html/style.css");
 /// # Errors
 /// When a plot cannot be drawn.
 pub fn page(document: &AnyDocument) -> Result<String, PlotError> {
+    page_with(document, None)
+}
+
+/// The same; of a sweep with the readings of one visit, see [`crate::representative`].
+///
+/// # Errors
+/// When a plot cannot be drawn.
+pub fn page_with(document: &AnyDocument, visit: Option<&Measure>) -> Result<String, PlotError> {
     let (kind, body) = match document {
         AnyDocument::Measure(document) => ("measure", measure::body(&document.body)?),
         AnyDocument::Tune(document) => ("tune", tune::body(&document.body)?),
@@ -40,7 +48,7 @@ pub fn page(document: &AnyDocument) -> Result<String, PlotError> {
         AnyDocument::Campaign(document) => ("campaign", campaign::body(&document.body)?),
         AnyDocument::Predict(document) => ("predict", predict::predict(&document.body)?),
         AnyDocument::Fit(document) => ("fit", predict::fit(&document.body)?),
-        AnyDocument::Sweep(document) => ("sweep", sweep::body(&document.body)?),
+        AnyDocument::Sweep(document) => ("sweep", sweep::body(&document.body, visit)?),
         AnyDocument::Characteristics(document) => ("path", characteristics::body(&document.body)?),
         AnyDocument::Responsiveness(document) => {
             ("responsiveness", responsiveness::body(&document.body)?)

@@ -21,6 +21,7 @@ pub mod swept;
 pub mod terminal;
 pub mod words;
 
-pub use html::page;
-pub use plot::{PlotError, files as plots};
+pub use html::{page, page_with};
+pub use plot::sweep::representative;
+pub use plot::{PlotError, files as plots, files_with as plots_with};
 pub use terminal::{Paint, origin, text};

@@ -25,7 +25,7 @@ pub mod throughput;
 
 use std::fmt::Display;
 
-use record::AnyDocument;
+use record::{AnyDocument, Measure};
 use thiserror::Error;
 
 pub use compare::compare;
@@ -38,13 +38,24 @@ pub use throughput::throughput;
 /// # Errors
 /// When the drawing library fails.
 pub fn files(document: &AnyDocument) -> Result<Vec<(String, String)>, PlotError> {
+    files_with(document, None)
+}
+
+/// The same; of a sweep with the readings of one visit, see [`sweep::representative`].
+///
+/// # Errors
+/// When the drawing library fails.
+pub fn files_with(
+    document: &AnyDocument,
+    visit: Option<&Measure>,
+) -> Result<Vec<(String, String)>, PlotError> {
     let AnyDocument::Sweep(sweep) = document else {
         let plots = simulated::all(document)?.into_iter();
         let file =
             |(name, svg): (String, String)| (name, standalone::standalone(&svg, None).into());
         return Ok(plots.map(file).collect());
     };
-    let figures = sweep::all(&sweep.body, None)?.into_iter();
+    let figures = sweep::all(&sweep.body, visit)?.into_iter();
     Ok(figures.map(sweep::Figure::into_file).collect())
 }
 

@@ -1,13 +1,16 @@
 //! The visits of a sweep as groups, rows and columns, the same for plots, tables and pages.
 
+mod column;
 pub mod metric;
 
 use std::collections::BTreeMap;
 
 use record::sweep::CellFigures;
-use record::{Setting, Sweep, SweepCell, Window};
+use record::sweep_analysis::{DirectionAnalysis, Knee};
+use record::{Setting, Sweep, SweepAnalysis, SweepCell, Window};
 
 use crate::words;
+pub use column::Column;
 pub use metric::{Metric, Scale};
 
 /// The visits that differ in streams and windows alone: what one figure shows.
@@ -20,16 +23,23 @@ pub struct Group<'a> {
     pub streams: Vec<u16>,
     /// Windows, automatic ones first and then rising.
     pub windows: Vec<Window>,
+    /// The lines of its curves and the columns of its map.
+    pub columns: Vec<Column>,
+    /// What its direction shows.
+    pub analysis: Option<&'a DirectionAnalysis>,
     first: &'a Setting,
     visits: BTreeMap<(Window, u16), Vec<&'a CellFigures>>,
 }
+
+/// A setting and two figures.
+pub type Pair = ((u16, Window), (f64, f64));
 
 /// The middle of several visits and the quartiles around it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
     /// First quartile.
     pub low: f64,
-    /// Median, or the share of visits for what is either true or not.
+    /// Median, or mean of what is zero in most visits.
     pub middle: f64,
     /// Third quartile.
     pub high: f64,
@@ -41,13 +51,13 @@ pub struct Spread {
 const GROUPS_MAX: usize = 8;
 
 /// The groups in the order in which they first come in the plan and the visits.
-pub fn groups(sweep: &Sweep) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
+pub fn groups<'a>(sweep: &'a Sweep, analysis: &'a SweepAnalysis) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
     let visited = sweep.cells.iter().map(|cell| &cell.setting);
     for setting in sweep.plan.settings.iter().chain(visited) {
         let known = groups.iter().any(|group| alike(group.first, setting));
         if !known && groups.len() < GROUPS_MAX {
-            groups.push(Group::new(sweep, setting));
+            groups.push(Group::new(sweep, analysis, setting));
         }
     }
     if groups.len() > 1 {
@@ -68,7 +78,7 @@ fn alike(a: &Setting, b: &Setting) -> bool {
 }
 
 impl<'a> Group<'a> {
-    fn new(sweep: &'a Sweep, first: &'a Setting) -> Self {
+    fn new(sweep: &'a Sweep, analysis: &'a SweepAnalysis, first: &'a Setting) -> Self {
         let ours = |cell: &&SweepCell| alike(first, &cell.setting);
         let mut visits: BTreeMap<(Window, u16), Vec<&CellFigures>> = BTreeMap::new();
         for cell in sweep.cells.iter().filter(ours) {
@@ -81,11 +91,15 @@ impl<'a> Group<'a> {
         streams.dedup();
         let mut windows: Vec<Window> = visits.keys().map(|(window, _)| *window).collect();
         windows.dedup();
+        let settings: Vec<(Window, u16)> = visits.keys().copied().collect();
+        let mut directions = analysis.directions.iter();
         Group {
+            analysis: directions.find(|found| found.direction == first.direction),
             name: String::new(),
             suffix: String::new(),
             streams,
             windows,
+            columns: column::columns(&settings),
             first,
             visits,
         }
@@ -122,6 +136,11 @@ impl<'a> Group<'a> {
         })
     }
 
+    /// Streams and window of the highest median goodput.
+    pub fn best_setting(&self) -> Option<(u16, Window)> {
+        self.best().map(|(streams, window, _)| (streams, window))
+    }
+
     /// How many visits showed something.
     pub fn count(&self) -> usize {
         self.visits.values().map(Vec::len).sum()
@@ -134,19 +153,28 @@ impl<'a> Group<'a> {
         Spread::of(&values, metric)
     }
 
-    /// Two figures of each visit with its window; of more than `most` visits, those of each setting's medians.
-    pub fn pairs(&self, metrics: (&Metric, &Metric), most: usize) -> Vec<(Window, (f64, f64))> {
+    /// Two figures of each visit with its setting; of more than `most` visits, those of each setting's medians.
+    pub fn pairs(&self, metrics: (&Metric, &Metric), most: usize) -> Vec<Pair> {
         if self.count() > most {
-            let median = |(window, streams): &(Window, u16)| {
-                let of = |metric| self.spread(*streams, *window, metric);
-                Some((*window, (of(metrics.0)?.middle, of(metrics.1)?.middle)))
+            let median = |&(window, streams): &(Window, u16)| {
+                let of = |metric| self.spread(streams, window, metric);
+                Some((
+                    (streams, window),
+                    (of(metrics.0)?.middle, of(metrics.1)?.middle),
+                ))
             };
             return self.visits.keys().filter_map(median).collect();
         }
-        let pair = |(_, window, figures): (u16, Window, &CellFigures)| {
-            Some((window, ((metrics.0.of)(figures)?, (metrics.1.of)(figures)?)))
+        let pair = |(streams, window, figures): (u16, Window, &CellFigures)| {
+            let both = ((metrics.0.of)(figures)?, (metrics.1.of)(figures)?);
+            Some(((streams, window), both))
         };
         self.all().filter_map(pair).collect()
+    }
+
+    /// Whether its columns are windows, not products of streams and window.
+    pub fn has_windows(&self) -> bool {
+        self.columns.len() == self.windows.len()
     }
 
     /// The highest value that any quartile or middle has; zero where nothing is known.
@@ -155,6 +183,25 @@ impl<'a> Group<'a> {
         let spreads =
             settings.filter_map(|(window, streams)| self.spread(*streams, *window, metric));
         spreads.map(|spread| spread.high).fold(0.0, f64::max)
+    }
+
+    /// The fewest streams that carry nearly the most with `window`, where the analysis found them. `None` where the
+    /// curve still grows at its end: then they say how far the grid goes and nothing of the path.
+    pub fn knee(&self, window: Window) -> Option<&'a Knee> {
+        let mut curves = self.analysis?.curves.iter();
+        let curve = curves
+            .find(|curve| curve.window == window && curve.congestion == self.first.congestion)?;
+        let still_grows = curve.linear.is_some_and(|linear| !linear.ends);
+        curve
+            .knee
+            .as_ref()
+            .filter(|knee| !still_grows && !knee.at_edge)
+    }
+
+    /// Streams and window that the analysis recommends, where they belong to this group.
+    pub fn recommended(&self) -> Option<(u16, Window)> {
+        let setting = &self.analysis?.recommended.as_ref()?.at.setting;
+        alike(setting, self.first).then_some((setting.streams, setting.window))
     }
 
     /// The setting with the highest median goodput, and that median.
@@ -174,7 +221,7 @@ impl Spread {
     /// `None` without values.
     pub fn of(values: &[f64], metric: &Metric) -> Option<Spread> {
         let median = stats::median(values)?;
-        if metric.is_share_of_visits {
+        if metric.is_mean {
             let mean = stats::mean(values)?;
             return Some(Spread {
                 low: mean,

@@ -29,6 +29,7 @@ impl Scenario {
     /// # Errors
     /// When it makes no sense, with the value, the bound and the next step.
     pub fn check(&self) -> Result<(), ScenarioError> {
+        one_link(self)?;
         streams(self)?;
         times(self)?;
         window(self)?;
@@ -37,6 +38,20 @@ impl Scenario {
         access(self)?;
         cross(self)?;
         size(self)
+    }
+}
+
+/// The engine has one link each way, shared by what the scenario says and nobody else.
+fn one_link(scenario: &Scenario) -> Result<(), ScenarioError> {
+    match scenario.path.extra() {
+        Some(extra) => refuse(
+            format!(
+                "a path with a `{}` of {} is not simulated",
+                extra.field, extra.value
+            ),
+            "emulate it, `emu:PATH`; of others on the one link, `[[cross]]` with `kind = \"on-off\"` is simulated",
+        ),
+        None => Ok(()),
     }
 }
 

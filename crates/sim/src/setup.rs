@@ -37,10 +37,8 @@ pub(crate) const WINDOW_MAX: Bytes = Bytes::new(65_535 << 14);
 
 /// What fits into the buffers that a path's hosts grow to by themselves: the smaller of the two.
 pub(crate) fn auto_window(path: &PathSpec) -> Bytes {
-    path.hosts
-        .send_buffer_max
-        .min(path.hosts.receive_buffer_max)
-        .min(WINDOW_MAX)
+    let buffers = path.hosts.forward();
+    buffers.send.min(buffers.receive).min(WINDOW_MAX)
 }
 
 fn segments_in(window: Bytes, segment: Bytes) -> u32 {

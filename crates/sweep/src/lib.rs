@@ -6,13 +6,18 @@
 //!
 //! Left out: where cells are kept and how they are drawn, which `record` and `report` do.
 //!
-//! Reading order: [`Cell`] and [`CellFigures`] for what one visit showed, [`sharing`] for how its streams shared,
-//! [`analysis`](mod@analysis) for what all of them show,
-//! [`compare()`] for two sweeps.
+//! Reading order: [`SweepPlan`] and [`Grid`] for what is visited, `order.rs` for the order, [`run()`] for how it is
+//! done, [`Ledger`] for how far it is, [`Cell`] and [`CellFigures`] for what one visit showed, [`sharing`] for how its
+//! streams shared, [`analysis`](mod@analysis) for what all of them show, [`compare()`] for two sweeps.
 
 pub mod analysis;
 mod cell;
 mod compare;
+mod estimate;
+mod figures;
+mod order;
+mod plan;
+mod run;
 pub mod sharing;
 
 pub use analysis::{
@@ -22,3 +27,10 @@ pub use analysis::{
 };
 pub use cell::{Cell, CellFigures, Outcome, RoundTripFigures, StreamFigures};
 pub use compare::{Change, DirectionChange, SettingChange, SweepChange, compare};
+pub use estimate::{Done, Ledger};
+pub use order::{Visit, VisitKey};
+pub use plan::{Grid, GridError, LeftOut, SweepPlan, VISITS_MAX, WINDOW_MIN, Windows};
+pub use run::{
+    FAILED_IN_A_ROW, Finished, KEEP_RETRIES, KeepError, Keeper, Measured, RETRIES, SweepError,
+    SweepWatch, run,
+};

@@ -4,6 +4,10 @@
 //! (2), token (8), sequence number (8), the sender's clock in nanoseconds (8). A reply is the request
 //! with another kind: it is as long, so nothing is amplified, and never answered, so two servers
 //! cannot be talked into a loop.
+//!
+//! A request of kind 3 may be followed by padding, which finds out what size of packet passes. Its reply is
+//! the short one of any request, so that a way back with a smaller limit does not look like one on the way
+//! there. Servers that do not know the kind ignore it.
 
 use thiserror::Error;
 
@@ -14,6 +18,10 @@ pub const ECHO_LENGTH: usize = 32;
 
 const MAGIC: [u8; 4] = *b"TLe\x01";
 const VERSION: u8 = 1;
+/// Where token and sequence number are over.
+const SEQUENCE_END: usize = 24;
+/// The kind of a request with padding behind it.
+const PADDED: u8 = 3;
 
 /// Which of the two directions a datagram travels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +85,23 @@ impl Echo {
         }
     }
 
+    /// The bytes of this request, padded to `length`.
+    ///
+    /// ```
+    /// use wire::{EchoToken, echo::Echo};
+    /// let request = Echo::request(EchoToken(7), 42, 1_000_000);
+    /// let padded = request.encode_padded(1_472);
+    /// assert_eq!(padded.len(), 1_472);
+    /// assert!(Echo::decode(&padded).is_err());
+    /// assert_eq!(Echo::decode_padded(&padded), Ok(request));
+    /// ```
+    pub fn encode_padded(&self, length: usize) -> Vec<u8> {
+        let mut bytes = self.encode().to_vec();
+        bytes[4] = PADDED;
+        bytes.resize(length.max(ECHO_LENGTH), 0);
+        bytes
+    }
+
     /// The bytes to send.
     pub fn encode(&self) -> [u8; ECHO_LENGTH] {
         let kind = match self.kind {
@@ -91,6 +116,37 @@ impl Echo {
         bytes[16..24].copy_from_slice(&self.sequence.to_be_bytes());
         bytes[24..].copy_from_slice(&self.sent_nanos.to_be_bytes());
         bytes
+    }
+
+    /// Reads the front of a padded request; what follows does not matter.
+    ///
+    /// # Errors
+    /// When it is too short, something else, or of another kind.
+    pub fn decode_padded(datagram: &[u8]) -> Result<Self, EchoError> {
+        let front = datagram.get(..ECHO_LENGTH);
+        let mut front = front.ok_or(EchoError::Length(datagram.len()))?.to_vec();
+        match front[4] {
+            PADDED => front[4] = 1,
+            other => return Err(EchoError::Kind(other)),
+        }
+        Echo::decode(&front)
+    }
+
+    /// The sequence number of a request with `token` of which `front` was sent back, as routers do when they
+    /// drop a packet: some quote all of it, some only the beginning.
+    ///
+    /// ```
+    /// use wire::{EchoToken, echo::Echo};
+    /// let request = Echo::request(EchoToken(7), 42, 0).encode();
+    /// assert_eq!(Echo::quoted(EchoToken(7), &request[..24]), Some(42));
+    /// assert_eq!(Echo::quoted(EchoToken(7), &request[..23]), None);
+    /// ```
+    pub fn quoted(token: EchoToken, front: &[u8]) -> Option<u64> {
+        let mut whole = [0; ECHO_LENGTH];
+        let (named, _) = front.split_at_checked(SEQUENCE_END)?;
+        whole[..SEQUENCE_END].copy_from_slice(named);
+        let ours = whole[..4] == MAGIC && number(&whole, 8) == token.0;
+        ours.then(|| number(&whole, 16))
     }
 
     /// Reads what arrived.
@@ -135,6 +191,7 @@ mod tests {
         #[test]
         fn arbitrary_datagrams_never_panic(bytes: Vec<u8>) {
             let _ = Echo::decode(&bytes);
+            let _ = Echo::decode_padded(&bytes);
         }
     }
 
@@ -143,6 +200,22 @@ mod tests {
         let request = Echo::request(EchoToken(1), 2, 3);
         assert_eq!(request.encode().len(), request.reply().encode().len());
         assert_ne!(request.encode(), request.reply().encode());
+    }
+
+    #[test]
+    fn padding_makes_a_request_of_another_kind() {
+        let request = Echo::request(EchoToken(1), 2, 3);
+        // Even without a byte of padding, so that no server takes it for an ordinary one.
+        assert_eq!(
+            Echo::decode(&request.encode_padded(0)),
+            Err(EchoError::Kind(3))
+        );
+        let replied = request.reply().encode();
+        assert_eq!(Echo::decode_padded(&replied), Err(EchoError::Kind(2)));
+        assert_eq!(
+            Echo::decode_padded(&replied[..31]),
+            Err(EchoError::Length(31))
+        );
     }
 
     #[test]

@@ -6,16 +6,18 @@ use clap::Args;
 
 /// What was measured and tuned before: list, show again, compare, import
 ///
-/// Every `tune`, `measure`, `demo` and `simulate` of one setting keeps its document in
+/// Every `tune`, `measure`, `demo` and `simulate` of one setting keeps its document, and every `sweep` its visits, in
 /// $TRUNKLINE_STATE/archive.sqlite, or in ~/.local/state/trunkline without that variable.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trunkline history --last 10\n  \
     trunkline history 12 --html run.html\n  \
+    trunkline history --sweep 14\n  \
+    trunkline history 14 --csv > visits.csv\n  \
     trunkline history --compare 11 12\n  \
     trunkline history --target dtn --csv > runs.csv\n  \
     trunkline history --import iperf3.json")]
 pub(crate) struct History {
-    /// Show this run again, as `trunkline report` would
+    /// Show this run or sweep again, as `trunkline report` would
     #[arg(value_name = "RUN")]
     pub run: Option<i64>,
 
@@ -31,6 +33,10 @@ pub(crate) struct History {
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["run", "compare"])]
     pub last: Option<u32>,
 
+    /// The visits of this sweep, as runs with numbers of their own
+    #[arg(long, value_name = "SWEEP", conflicts_with_all = ["run", "compare", "import", "target", "since", "last"])]
+    pub sweep: Option<i64>,
+
     /// What changed from one run to another, by how much, and how sure that is
     #[arg(long, num_args = 2, value_names = ["RUN", "RUN"], conflicts_with = "run")]
     pub compare: Vec<i64>,
@@ -43,20 +49,24 @@ pub(crate) struct History {
     #[arg(long)]
     pub json: bool,
 
-    /// Print the list as comma-separated values
-    #[arg(long, conflicts_with_all = ["json", "run", "compare"])]
+    /// Print the list as comma-separated values, or a sweep with one row for each visit
+    #[arg(long, conflicts_with_all = ["json", "compare"])]
     pub csv: bool,
 
     /// Write the run or the comparison as a page that opens in any browser
     #[arg(long, value_name = "FILE.html", conflicts_with_all = ["csv", "target", "since", "last"])]
     pub html: Option<PathBuf>,
 
+    /// Write the plots of a sweep or a simulation as SVG files into this folder
+    #[arg(long, value_name = "DIR", requires = "run")]
+    pub plots: Option<PathBuf>,
+
     /// Another archive
     #[arg(long, value_name = "FILE")]
     pub history: Option<PathBuf>,
 
     /// Move a damaged archive out of the way, under a name that is told; nothing is deleted
-    #[arg(long, conflicts_with_all = ["run", "compare", "import", "target", "since", "last", "json", "csv", "html"])]
+    #[arg(long, conflicts_with_all = ["run", "sweep", "compare", "import", "target", "since", "last", "json", "csv", "html"])]
     pub set_aside: bool,
 }
 

@@ -121,7 +121,10 @@ pub(crate) enum Compat {
 pub(crate) struct List<T>(pub Vec<T>);
 
 /// Reads parts between commas, each of which may stand for several values.
-fn parts<T>(text: &str, part: impl Fn(&str) -> Result<Vec<T>, String>) -> Result<Vec<T>, String> {
+pub(super) fn parts<T>(
+    text: &str,
+    part: impl Fn(&str) -> Result<Vec<T>, String>,
+) -> Result<Vec<T>, String> {
     let lists: Result<Vec<Vec<T>>, String> =
         text.split(',').map(|words| part(words.trim())).collect();
     Ok(lists?.into_iter().flatten().collect())
@@ -129,7 +132,7 @@ fn parts<T>(text: &str, part: impl Fn(&str) -> Result<Vec<T>, String>) -> Result
 
 impl<T: PartialEq> List<T> {
     /// The values in the order in which they first came.
-    fn of(values: Vec<T>) -> Self {
+    pub(super) fn of(values: Vec<T>) -> Self {
         let mut list = Vec::new();
         for value in values {
             if !list.contains(&value) {

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use record::archive::{Comparison, Filter, Listing, set_aside};
-use record::{AnyDocument, Archive, iperf3};
+use record::archive::{Comparison, Filter, Listed, Listing, set_aside};
+use record::{AnyDocument, Archive, Measure, iperf3};
 
 use crate::archive::default_place;
 use crate::args::History;
@@ -39,34 +39,61 @@ fn place(arguments: &History) -> Result<PathBuf, Failure> {
 
 /// Whether nothing was ever kept where nobody chose another place.
 fn is_fresh(arguments: &History, place: &Path) -> bool {
-    let lists = arguments.run.is_none() && arguments.compare.is_empty();
+    let lists =
+        arguments.run.is_none() && arguments.sweep.is_none() && arguments.compare.is_empty();
     lists && arguments.history.is_none() && !place.exists()
 }
 
 fn show(arguments: &History, place: &Path) -> Result<(), Failure> {
     let archive = Archive::open_existing(place)?;
     match (arguments.run, arguments.compare.as_slice()) {
-        (Some(id), _) => again(arguments, &archive.load(id)?),
+        (Some(id), _) => again(arguments, &archive, &archive.load(id)?),
         (_, [from, to]) => compare(arguments, &archive, *from, *to),
+        _ if arguments.sweep.is_some() => runs_of_sweep(arguments, place, &archive),
         _ => {
             let filter = Filter {
                 target: arguments.target.clone(),
                 since: arguments.since.clone(),
                 last: arguments.last,
             };
-            list(arguments, place, &archive.list(&filter)?)
+            list(arguments, place, &archive.listed(&filter)?)
         }
     }
 }
 
 /// One document as `trunkline report` shows it.
-fn again(arguments: &History, document: &AnyDocument) -> Result<(), Failure> {
+fn again(arguments: &History, archive: &Archive, document: &AnyDocument) -> Result<(), Failure> {
     if let Some(file) = &arguments.html {
-        output::write_page(document, file)?;
+        let visit = visit(archive, document);
+        output::write_page_with(document, visit.as_ref(), file)?;
     }
-    match arguments.json {
-        true => output::print(&document.to_json()),
-        false => output::show_again(document),
+    if let Some(folder) = &arguments.plots {
+        let visit = visit(archive, document);
+        output::write_plots_with(document, visit.as_ref(), folder)?;
+    }
+    match (arguments.json, arguments.csv, document) {
+        (true, _, _) => output::print(&document.to_json()),
+        (_, true, AnyDocument::Sweep(sweep)) => {
+            output::print(&report::history::visits_csv(&sweep.body))
+        }
+        (_, true, _) => Err(Failure::wrong_request(
+            "only a sweep and the list have rows for comma-separated values",
+            "ask for the document with `--json`",
+        )),
+        _ => output::show_again(document),
+    }
+}
+
+/// The readings of one visit of a sweep, to be seen over time. Where they are gone the rest is worth seeing.
+fn visit(archive: &Archive, document: &AnyDocument) -> Option<Measure> {
+    let id = report::representative(document)?;
+    match archive.load(id) {
+        Ok(AnyDocument::Measure(visit)) => Some(visit.body),
+        Ok(_) => None,
+        Err(error) => {
+            tell!("warning: run {id}, a visit of this sweep, is left out: {error}");
+            None
+        }
     }
 }
 
@@ -82,11 +109,7 @@ fn compare(arguments: &History, archive: &Archive, from: i64, to: i64) -> Result
     }
 }
 
-fn list(
-    arguments: &History,
-    place: &Path,
-    entries: &[record::archive::Entry],
-) -> Result<(), Failure> {
+fn list(arguments: &History, place: &Path, entries: &[Listed]) -> Result<(), Failure> {
     if arguments.json {
         return output::print(&Listing::new(entries).to_json());
     }
@@ -98,6 +121,14 @@ fn list(
         return Ok(());
     }
     output::print(&report::terminal::history(entries, output::paint()))
+}
+
+/// The visits of a sweep as the runs that they are.
+fn runs_of_sweep(arguments: &History, place: &Path, archive: &Archive) -> Result<(), Failure> {
+    let id = arguments.sweep.unwrap_or_default();
+    let runs = archive.runs_of_sweep(id)?.into_iter().map(Box::new);
+    let runs: Vec<Listed> = runs.map(Listed::Run).collect();
+    list(arguments, place, &runs)
 }
 
 /// All files are read before the first is kept.

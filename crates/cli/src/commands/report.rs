@@ -11,6 +11,9 @@ pub(crate) fn run(arguments: &Report) -> Result<ExitCode, Failure> {
     if let Some(file) = &arguments.html {
         output::write_page(&document, file)?;
     }
+    if let Some(folder) = &arguments.plots {
+        output::write_plots_with(&document, None, folder)?;
+    }
     output::show_again(&document)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -28,14 +28,15 @@ pub(super) struct Inputs {
 impl Inputs {
     pub fn of(question: &Question) -> Result<Self, PredictError> {
         let path = &question.path;
+        if let Some(path::Extra { field, value }) = path.extra() {
+            return Err(PredictError::NotOneLink { field, value });
+        }
         let congestion = question
             .congestion
             .as_ref()
             .unwrap_or(&path.hosts.congestion);
-        let window_auto = path
-            .hosts
-            .send_buffer_max
-            .min(path.hosts.receive_buffer_max);
+        let buffers = path.hosts.forward();
+        let window_auto = buffers.send.min(buffers.receive);
         let window = question.window.unwrap_or(window_auto);
         let payload = payload(path, path.forward.rate);
         let background = background(path);

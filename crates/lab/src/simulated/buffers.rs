@@ -17,7 +17,7 @@
 //! file says.
 
 use observe::{Buffer, Buffers, Setting, Window};
-use path::Hosts;
+use path::{BufferMaxima, Hosts};
 use units::Bytes;
 
 use crate::BUFFER_MAX;
@@ -64,7 +64,7 @@ impl StreamBuffers {
                 (buffers(Some(asked), send, receive), send, receive)
             }
             Window::Auto => {
-                let (send, receive) = (hosts.send_buffer_max, hosts.receive_buffer_max);
+                let BufferMaxima { send, receive } = hosts.forward();
                 let first = Bytes::new(SEND_SEGMENTS_FIRST * packet);
                 let granted = buffers(None, first.min(send), RECEIVE_FIRST.min(receive));
                 (granted, send, receive)

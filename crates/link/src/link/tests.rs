@@ -38,6 +38,8 @@ fn spec(limit: QueueLimit, loss: Loss) -> LinkSpec {
         delay: Span::from_millis(10),
         queue: QueueSpec::DropTail(limit),
         loss,
+        load: None,
+        mtu: None,
     }
 }
 

@@ -4,7 +4,7 @@ use path::CoDelSpec;
 use units::{Bytes, Span, Time};
 
 use super::drop_tail::DropTail;
-use crate::books::Books;
+use crate::books::{Books, Entry};
 use crate::{Admission, DropCause, Packet};
 
 /// First in, first out; drops or marks at the head what has waited too long for too long.
@@ -167,7 +167,7 @@ impl<P: Packet> CoDel<P> {
     fn notify(&self, mut packet: P, now: Time, books: &mut Books<P>) -> Notified<P> {
         if self.spec.ecn && packet.ecn_capable() {
             packet.mark_congestion();
-            books.mark(packet.size());
+            books.mark(Entry::of(&packet));
             return Notified::Marked(packet);
         }
         books.lose(packet, now, DropCause::Sojourn);

@@ -8,7 +8,7 @@ use path::RedSpec;
 use units::{Bytes, Rate, Time};
 
 use super::drop_tail::DropTail;
-use crate::books::Books;
+use crate::books::{Books, Entry};
 use crate::random::{Purpose, Random};
 use crate::{Admission, DropCause, Packet};
 
@@ -64,7 +64,7 @@ impl<P: Packet> Red<P> {
             Verdict::Pass => {}
             Verdict::Notify if self.spec.ecn && packet.ecn_capable() => {
                 packet.mark_congestion();
-                books.mark(size);
+                books.mark(Entry::of(&packet));
             }
             Verdict::Notify | Verdict::Drop => return Admission::Dropped(DropCause::Early),
         }

@@ -23,7 +23,7 @@ const REFUSED_RETRIES: u32 = 5;
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
 /// The control connection, over the first of the host's addresses that answers.
-pub(super) fn control(address: &Address) -> Result<(ControlSocket, SocketAddr), ClientError> {
+pub(crate) fn control(address: &Address) -> Result<(ControlSocket, SocketAddr), ClientError> {
     let mut last = None;
     for peer in resolve(address)? {
         let connected = TcpStream::connect_timeout(&peer, CONNECT_WAIT.into());

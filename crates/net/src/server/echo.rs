@@ -16,14 +16,15 @@ pub(super) fn serve(socket: &UdpSocket, shared: &Shared<'_>) {
     if socket.set_read_timeout(Some(TICK)).is_err() {
         return;
     }
-    // One byte more, so that a longer datagram is not taken for an echo.
+    // One byte more, so that a longer datagram is not taken for an echo. Padding is cut off.
     let mut buffer = [0; ECHO_LENGTH + 1];
     while !shared.is_stopped() {
         let Ok((length, from)) = socket.recv_from(&mut buffer) else {
             continue;
         };
-        let echo = Echo::decode(buffer.get(..length).unwrap_or_default()).ok();
-        let request = echo.filter(|echo| echo.kind == EchoKind::Request);
+        let datagram = buffer.get(..length).unwrap_or_default();
+        let echo = Echo::decode(datagram).or_else(|_| Echo::decode_padded(datagram));
+        let request = echo.ok().filter(|echo| echo.kind == EchoKind::Request);
         if let Some(request) = request.filter(|echo| shared.knows(echo.token)) {
             // A reply that cannot be sent is a lost one, and the prober counts it.
             let _ = socket.send_to(&request.reply().encode(), from);

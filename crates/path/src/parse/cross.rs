@@ -7,7 +7,7 @@ use units::{Bytes, Rate, Span};
 use super::{BUFFER, DELAY_MAX, RATE_MAX, RATE_MIN, congestion_name, kind, within};
 use crate::PathError;
 use crate::section::{Field, Section};
-use crate::spec::{Class, Cross, CrossTraffic};
+use crate::spec::{Class, Cross, CrossTraffic, LinkSpec};
 
 /// More kinds of others' traffic than anybody describes by hand.
 const GROUPS_MAX: usize = 64;
@@ -24,8 +24,8 @@ const SIZE: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::new(1_000_000_000_000
 /// At 1 and below the distribution has no mean; above 10 all transfers are of about one size.
 const SHAPE: RangeInclusive<f64> = 1.01..=10.0;
 
-/// All groups of a path whose forward link has this rate.
-pub(super) fn all(sections: &[Section], rate: Rate) -> Result<Vec<Cross>, PathError> {
+/// All groups of a path with this forward link.
+pub(super) fn all(sections: &[Section], forward: &LinkSpec) -> Result<Vec<Cross>, PathError> {
     if let Some(section) = sections.get(GROUPS_MAX) {
         return Err(section.refuse(
             "cross",
@@ -42,7 +42,7 @@ pub(super) fn all(sections: &[Section], rate: Rate) -> Result<Vec<Cross>, PathEr
         let group = cross(section)?;
         if let Some(more) = group.traffic.mean_load() {
             load = Rate::from_bits_per_second(load.bits_per_second() + more.bits_per_second());
-            check_load(section, &group.traffic, load, rate)?;
+            check_load(section, &group.traffic, load, forward)?;
         }
         groups.push(group);
     }
@@ -55,11 +55,15 @@ fn check_load(
     section: &Section,
     traffic: &CrossTraffic,
     load: Rate,
-    rate: Rate,
+    forward: &LinkSpec,
 ) -> Result<(), PathError> {
-    if load < rate {
+    if load < forward.available() {
         return Ok(());
     }
+    let beside = match forward.load {
+        Some(_) => "what its load leaves of ",
+        None => "",
+    };
     let (key, hint) = match traffic {
         CrossTraffic::Transfers { .. } => ("per_second", "lower `per_second` or `mean_size`"),
         _ => ("rate", "lower `rate`, `sources` or `on`, or raise `off`"),
@@ -67,8 +71,9 @@ fn check_load(
     Err(section.refuse(
         key,
         format!(
-            "cross traffic of {} on average fills the forward link of {rate}",
-            load.human()
+            "cross traffic of {} on average fills {beside}the forward link of {}",
+            load.human(),
+            forward.rate
         ),
         hint,
     ))

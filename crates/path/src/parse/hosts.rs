@@ -5,14 +5,19 @@ use std::ops::RangeInclusive;
 use super::{BUFFER, congestion_name, within};
 use crate::PathError;
 use crate::section::Section;
-use crate::spec::Hosts;
+use crate::spec::{BufferMaxima, Hosts};
 
 /// RFC 791: every host takes packets of 576 bytes; an IPv4 packet ends at 65,535.
-const MTU: RangeInclusive<i64> = 576..=65_535;
+pub(super) const MTU: RangeInclusive<i64> = 576..=65_535;
+
+const SEND: &str = "send_buffer_max";
+const RECEIVE: &str = "receive_buffer_max";
 
 pub(super) fn hosts(section: &Section) -> Result<Hosts, PathError> {
-    section.only(&["mtu", "congestion", "send_buffer_max", "receive_buffer_max"])?;
+    let known = ["mtu", "congestion", SEND, RECEIVE, "far"];
+    section.only(&known)?;
     let default = Hosts::default();
+    let near = buffers(section, default.near())?;
     let mtu = match section.integer("mtu")? {
         Some(mtu) => within(mtu, MTU, "an MTU", "Ethernet has 1500, jumbo frames 9000")? as u16,
         None => default.mtu,
@@ -21,14 +26,27 @@ pub(super) fn hosts(section: &Section) -> Result<Hosts, PathError> {
         Some(name) => congestion_name(name)?,
         None => default.congestion,
     };
+    let far = section.section("far")?;
+    let far = far.map(|far| {
+        far.only(&[SEND, RECEIVE])?;
+        buffers(&far, near)
+    });
+    Ok(Hosts {
+        mtu,
+        congestion,
+        send_buffer_max: near.send,
+        receive_buffer_max: near.receive,
+        far: far.transpose()?,
+    })
+}
+
+fn buffers(section: &Section, default: BufferMaxima) -> Result<BufferMaxima, PathError> {
     let buffer = |key, default| match section.quantity(key)? {
         Some(size) => within(size, BUFFER, "a socket buffer", "Linux ships 4MiB and 6MiB"),
         None => Ok(default),
     };
-    Ok(Hosts {
-        mtu,
-        congestion,
-        send_buffer_max: buffer("send_buffer_max", default.send_buffer_max)?,
-        receive_buffer_max: buffer("receive_buffer_max", default.receive_buffer_max)?,
+    Ok(BufferMaxima {
+        send: buffer(SEND, default.send)?,
+        receive: buffer(RECEIVE, default.receive)?,
     })
 }

@@ -1,15 +1,43 @@
-//! One direction of a path.
+//! One direction of a path, and both together.
 
 use units::Span;
 
-use super::{DELAY_MAX, RATE_MAX, RATE_MIN, loss, queue, within};
+use super::{DELAY_MAX, RATE_MAX, RATE_MIN, hosts, load, loss, queue, within};
 use crate::PathError;
 use crate::section::Section;
-use crate::spec::{LinkSpec, Loss};
+use crate::spec::{Duplex, LinkSpec, Loss};
 
-pub(super) fn link(section: &Section, mtu: u16) -> Result<LinkSpec, PathError> {
-    section.only(&["rate", "delay", "queue", "loss"])?;
+const FIELDS: [&str; 6] = ["rate", "delay", "queue", "loss", "load", "mtu"];
+
+/// A link of `[forward]` or `[reverse]`, between hosts with this MTU.
+pub(super) fn link(section: &Section, hosts_mtu: u16) -> Result<LinkSpec, PathError> {
+    section.only(&FIELDS)?;
+    one_way(section, hosts_mtu)
+}
+
+/// A link of `[[before]]` or `[[beyond]]`, which has its way back inside.
+pub(super) fn duplex(section: &Section, hosts_mtu: u16) -> Result<Duplex, PathError> {
+    section.only(&[&FIELDS[..], &["reverse"]].concat())?;
+    let forward = one_way(section, hosts_mtu)?;
+    let reverse = match section.section("reverse")? {
+        Some(reverse) => link(&reverse, hosts_mtu)?,
+        None => mirrored(&forward),
+    };
+    Ok(Duplex { forward, reverse })
+}
+
+/// The way back that nobody described: the same link, without loss and without others.
+pub(super) fn mirrored(forward: &LinkSpec) -> LinkSpec {
+    LinkSpec {
+        loss: Loss::None,
+        load: None,
+        ..forward.clone()
+    }
+}
+
+fn one_way(section: &Section, hosts_mtu: u16) -> Result<LinkSpec, PathError> {
     let rate = section.required("rate", "add `rate = \"45Mbit/s\"`")?;
+    let rate = within(rate, RATE_MIN..=RATE_MAX, "a rate", "check its unit")?;
     let delay = section.required("delay", "add the one-way delay, `delay = \"82.5ms\"`")?;
     let queue = section.required_section(
         "queue",
@@ -19,10 +47,36 @@ pub(super) fn link(section: &Section, mtu: u16) -> Result<LinkSpec, PathError> {
         Some(section) => loss::loss(&section)?,
         None => Loss::None,
     };
+    let own_mtu = mtu(section, hosts_mtu)?;
+    let mtu = own_mtu.unwrap_or(hosts_mtu);
+    let load = match section.section("load")? {
+        Some(section) => Some(load::load(&section, rate, mtu)?),
+        None => None,
+    };
     Ok(LinkSpec {
-        rate: within(rate, RATE_MIN..=RATE_MAX, "a rate", "check its unit")?,
+        rate,
         delay: within(delay, Span::ZERO..=DELAY_MAX, "a delay", "check its unit")?,
         queue: queue::queue(&queue, mtu)?,
         loss,
+        load,
+        mtu: own_mtu,
     })
+}
+
+/// The link's own MTU: hosts that would send nothing larger never meet a higher one.
+fn mtu(section: &Section, hosts_mtu: u16) -> Result<Option<u16>, PathError> {
+    let Some(mtu) = section.integer("mtu")? else {
+        return Ok(None);
+    };
+    if mtu.value > i64::from(hosts_mtu) {
+        return Err(mtu.refuse(
+            format!(
+                "an MTU of {} is above that of the hosts, {hosts_mtu}",
+                mtu.value
+            ),
+            "lower it, or raise `hosts.mtu`".to_owned(),
+        ));
+    }
+    let hint = "Ethernet has 1500, a tunnel some tens of bytes less";
+    Ok(Some(within(mtu, hosts::MTU, "an MTU", hint)? as u16))
 }

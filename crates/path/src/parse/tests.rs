@@ -200,3 +200,5 @@ fn an_unknown_name_lists_the_presets() {
     let error = PathSpec::load("slac-cren").unwrap_err();
     assert!(error.hint().contains("slac-cern"), "{}", error.hint());
 }
+
+mod row;

@@ -75,6 +75,40 @@ pub enum ArchiveError {
         /// The number.
         id: i64,
     },
+    /// Nothing with this number is a sweep.
+    #[error("there is no sweep {id} in {}", path.display())]
+    NoSweep {
+        /// In which archive.
+        path: PathBuf,
+        /// The number.
+        id: i64,
+    },
+    /// Another process makes its visits.
+    #[error("sweep {id} in {} is being made by another process", path.display())]
+    SweepTaken {
+        /// In which archive.
+        path: PathBuf,
+        /// Its number.
+        id: i64,
+    },
+    /// Another process made the same visit meanwhile.
+    #[error("visit {number} of sweep {sweep} in {} was made by another process meanwhile", path.display())]
+    VisitTaken {
+        /// In which archive.
+        path: PathBuf,
+        /// The sweep.
+        sweep: i64,
+        /// The visit.
+        number: u32,
+    },
+    /// A saved sweep that contradicts itself.
+    #[error(
+        "the sweep of {target} has a visit that its plan does not have, or a plan that cannot be followed"
+    )]
+    NotItsPlan {
+        /// Its target.
+        target: String,
+    },
     /// A kind of document without one operating point.
     #[error("{} documents are not kept", schema.name())]
     NotKept {
@@ -100,6 +134,20 @@ impl ArchiveError {
         }
     }
 
+    /// Whether the same may succeed later without anybody changing the request: another process writes, or a disk
+    /// is full.
+    pub fn may_pass(&self) -> bool {
+        let code = match self {
+            ArchiveError::Busy { .. } => return true,
+            ArchiveError::Database { source, .. } => source.sqlite_error_code(),
+            _ => None,
+        };
+        matches!(
+            code,
+            Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure | ErrorCode::CannotOpen)
+        )
+    }
+
     /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
@@ -121,6 +169,18 @@ impl ArchiveError {
             }
             ArchiveError::Busy { .. } => "end the process that holds it, and try again",
             ArchiveError::Unknown { .. } => "`trunkline history` lists the numbers that there are",
+            ArchiveError::NoSweep { .. } => {
+                "`trunkline history` lists the numbers that there are, sweeps among them"
+            }
+            ArchiveError::SweepTaken { .. } => {
+                "let it go on, or end it; what it finished is kept either way"
+            }
+            ArchiveError::VisitTaken { .. } => {
+                "let the other process go on; what both finished is kept"
+            }
+            ArchiveError::NotItsPlan { .. } => {
+                "the file was changed by hand or by another program; take it over from where it was made"
+            }
             ArchiveError::NotKept { .. } => {
                 "only `measure`, `tune`, `demo` and one setting of `simulate` are kept; save others with `--save`"
             }

@@ -3,7 +3,7 @@
 use rusqlite::params;
 use serde::Serialize;
 
-use super::{Archive, ArchiveError, Essence, rows};
+use super::{Archive, ArchiveError, Essence, Listed, rows};
 use crate::archive::essence::Tried;
 use crate::{SCHEMA_VERSION, layout};
 
@@ -33,12 +33,12 @@ pub struct Filter {
 pub struct Listing<'a> {
     schema: &'static str,
     schema_version: u32,
-    entries: &'a [Entry],
+    entries: &'a [Listed],
 }
 
 impl<'a> Listing<'a> {
     /// The document that lists `entries`.
-    pub fn new(entries: &'a [Entry]) -> Self {
+    pub fn new(entries: &'a [Listed]) -> Self {
         Listing {
             schema: "trunkline/history",
             schema_version: SCHEMA_VERSION,
@@ -53,7 +53,7 @@ impl<'a> Listing<'a> {
 }
 
 impl Archive {
-    /// The documents that `filter` wants, the newest last.
+    /// The documents that `filter` wants, the newest last; without the visits of sweeps.
     ///
     /// # Errors
     /// When the archive cannot be read.
@@ -61,6 +61,7 @@ impl Archive {
         let statement = format!(
             "SELECT * FROM (SELECT {} FROM documents \
                WHERE target LIKE ?1 ESCAPE '\\' AND created >= ?2 \
+               AND NOT EXISTS (SELECT 1 FROM visits WHERE document = documents.id) \
                ORDER BY created DESC, id DESC LIMIT ?3) AS newest \
              ORDER BY created, id",
             rows::entry_columns()
@@ -100,7 +101,7 @@ impl Archive {
 }
 
 /// A pattern that fits every text with `part` in it.
-fn containing(part: &str) -> String {
+pub(super) fn containing(part: &str) -> String {
     let mut pattern = String::from("%");
     for character in part.chars() {
         if ['%', '_', '\\'].contains(&character) {

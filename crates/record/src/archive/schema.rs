@@ -11,7 +11,7 @@ const APPLICATION: i64 = 0x7472_6e6b;
 
 /// One step for each version: the first makes the tables, each later one changes what is there.
 /// A step that has been published is never edited.
-const STEPS: [&str; 1] = [FIRST];
+const STEPS: [&str; 2] = [FIRST, SWEEPS];
 
 /// The version that this trunkline writes.
 const VERSION: i64 = STEPS.len() as i64;
@@ -72,6 +72,42 @@ CREATE TABLE samples (
     limited_by TEXT,
     PRIMARY KEY (document, number)
 ) STRICT;
+";
+
+/// * Sweeps and documents draw their numbers from one sequence, so that a number means one thing.
+/// * `asked`: the target as the user wrote it; `target` is its name.
+/// * `setting`: its place in the plan, from 0. A visit is there once, whoever makes it.
+/// * `figures_json`: of a visit that was measured; its readings are in `document`, absent of an imported one.
+/// * `elapsed_seconds`: by the monotonic clock.
+const SWEEPS: &str = "
+CREATE TABLE sweeps (
+    id INTEGER PRIMARY KEY,
+    created TEXT NOT NULL,
+    target TEXT NOT NULL,
+    target_kind TEXT NOT NULL,
+    path_digest TEXT,
+    asked TEXT NOT NULL,
+    settings INTEGER NOT NULL,
+    cycles INTEGER NOT NULL,
+    cut_because TEXT,
+    origin_json TEXT NOT NULL,
+    target_json TEXT NOT NULL,
+    plan_json TEXT NOT NULL
+) STRICT;
+CREATE INDEX sweeps_by_date ON sweeps (created);
+CREATE TABLE visits (
+    sweep INTEGER NOT NULL REFERENCES sweeps (id),
+    cycle INTEGER NOT NULL,
+    setting INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    started TEXT NOT NULL,
+    elapsed_seconds REAL NOT NULL,
+    document INTEGER REFERENCES documents (id),
+    failed_because TEXT,
+    figures_json TEXT,
+    PRIMARY KEY (sweep, cycle, setting)
+) STRICT;
+CREATE UNIQUE INDEX visits_by_document ON visits (document);
 ";
 
 /// Makes the tables where there are none, and brings those of earlier versions up to date.
@@ -140,4 +176,19 @@ fn check(path: &Path, connection: &Connection) -> Result<(), ArchiveError> {
 
 fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// Makes a file as trunkline left it when the tables had this version.
+#[cfg(test)]
+pub(super) fn make_version(path: &Path, version: usize) {
+    let connection = Connection::open(path).unwrap();
+    for step in &STEPS[..version] {
+        connection.execute_batch(step).unwrap();
+    }
+    for (name, value) in [
+        ("application_id", APPLICATION),
+        ("user_version", version as i64),
+    ] {
+        connection.pragma_update(None, name, value).unwrap();
+    }
 }

@@ -1,12 +1,10 @@
 //! From a document's visits back to what the analysis works with.
 
 use ::sweep as pure;
-use observe::StreamCount;
-use units::Rate;
 
 use super::SweepAnalysis;
 use crate::sweep::{CellFigures, RoundTripFigures, Sweep, SweepCell};
-use crate::{Direction, Interval, Kind, Setting, Target, Window};
+use crate::{Direction, Interval, Kind, Target, Window};
 
 impl Sweep {
     /// What it shows: as the document says, or computed from its visits where it says nothing.
@@ -78,22 +76,8 @@ fn cell(cell: &SweepCell) -> Option<pure::Cell> {
     };
     Some(pure::Cell {
         cycle: cell.cycle,
-        setting: setting(&cell.setting)?,
+        setting: observe::Setting::try_from(&cell.setting).ok()?,
         outcome,
-    })
-}
-
-/// `None` outside of what a run can be asked for.
-pub(crate) fn setting(setting: &Setting) -> Option<observe::Setting> {
-    Some(observe::Setting {
-        streams: StreamCount::new(setting.streams.into()).ok()?,
-        window: setting.window.into(),
-        direction: setting.direction.into(),
-        congestion: setting.congestion.clone(),
-        pacing: setting
-            .pacing_bits_per_second
-            .map(Rate::from_bits_per_second),
-        mss: setting.mss_bytes.map(u16::try_from).transpose().ok()?,
     })
 }
 

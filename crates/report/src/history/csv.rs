@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use record::Window;
-use record::archive::{Entry, Outcome};
+use record::archive::{Entry, Listed, Outcome, SweepEntry};
 
 use super::{direction, kind, known};
 use crate::words;
@@ -15,14 +15,38 @@ const HEAD: &str = "id,created,kind,target,target_kind,path_digest,objective,str
 
 /// One line for each entry, numbers in full. What is unknown is empty, and so is a window
 /// that was left to the kernel.
-pub fn csv(entries: &[Entry]) -> String {
+pub fn csv(entries: &[Listed]) -> String {
     let mut text = HEAD.to_owned();
     for entry in entries {
-        let cells: Vec<String> = cells(entry).iter().map(|cell| quoted(cell)).collect();
+        let cells = match entry {
+            Listed::Run(entry) => cells(entry),
+            Listed::Sweep(sweep) => sweep_cells(sweep),
+        };
+        let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}", cells.join(","));
     }
     text
+}
+
+/// A sweep has no figures of its own; how far it is stands in the list for people and in JSON.
+fn sweep_cells(sweep: &SweepEntry) -> Vec<String> {
+    let mut cells = vec![
+        sweep.id.to_string(),
+        sweep.created.clone(),
+        "sweep".to_owned(),
+        sweep.target.name.clone(),
+        words::kind(sweep.target.kind).to_owned(),
+        known(sweep.target.path_digest.as_ref()),
+    ];
+    // From the objective to the limit.
+    cells.resize(HEAD.split(',').count() - 3, String::new());
+    cells.extend([
+        known(sweep.cut_because.as_ref()),
+        known(sweep.host.as_ref()),
+        sweep.trunkline_version.clone(),
+    ]);
+    cells
 }
 
 fn cells(entry: &Entry) -> Vec<String> {
@@ -73,7 +97,7 @@ fn outcome_cells(outcome: &Outcome) -> [String; 13] {
 }
 
 /// Quoted where a comma, a quote or a line break stands in it.
-fn quoted(cell: &str) -> String {
+pub(super) fn quoted(cell: &str) -> String {
     match cell.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", cell.replace('"', "\"\"")),
         false => cell.to_owned(),

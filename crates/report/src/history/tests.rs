@@ -11,17 +11,37 @@ fn entry(id: i64, document: impl Into<AnyDocument>) -> Entry {
     Entry { id, essence }
 }
 
-fn entries() -> Vec<Entry> {
+fn sweep_entry(id: i64) -> SweepEntry {
+    let tune = entry(id, synthetic::tune(7)).essence;
+    SweepEntry {
+        id,
+        schema: record::Schema::Sweep,
+        created: tune.created,
+        trunkline_version: tune.trunkline_version,
+        host: tune.host,
+        target: tune.target,
+        settings: 80,
+        cycles: 21,
+        measured: 84,
+        failed: 3,
+        cut_because: Some("cancelled".to_owned()),
+    }
+}
+
+fn entries() -> Vec<Listed> {
     let mut long = entry(123, synthetic::tune(7));
     long.essence.target.name = "a-very-long-name.of-a-host.example.org:5201".to_owned();
     long.essence.outcome.limit = Some("receive-buffer".to_owned());
     long.essence.outcome.setting.window = Window::Bytes(1_500_000);
-    vec![
+    let runs = vec![
         entry(1, synthetic::measure(&synthetic::Case::streams(2, 1))),
         entry(2, synthetic::demo(3)),
         entry(3, synthetic::simulate(4)),
         long,
-    ]
+    ];
+    let sweep = Listed::Sweep(Box::new(sweep_entry(124)));
+    let runs = runs.into_iter().map(Box::new).map(Listed::Run);
+    runs.chain([sweep]).collect()
 }
 
 fn with_goodput(id: i64, rate: u64, half: Option<u64>) -> Entry {
@@ -44,6 +64,7 @@ fn the_list_fits_eighty_columns_whatever_the_names() {
     }
     assert!(text.contains("2026-03-14 15:09"), "{text}");
     assert!(text.contains("emu:slac-cern"), "{text}");
+    assert!(text.contains("84 of 1680 visits"), "{text}");
     assert!(
         text.contains("simulate"),
         "what sought nothing says what it is: {text}"
@@ -53,10 +74,12 @@ fn the_list_fits_eighty_columns_whatever_the_names() {
 #[test]
 fn every_line_of_the_csv_has_the_columns_of_its_head() {
     let mut entries = entries();
-    entries[0].essence.target.name = "a, \"b\"".to_owned();
+    if let Listed::Run(entry) = &mut entries[0] {
+        entry.essence.target.name = "a, \"b\"".to_owned();
+    }
     let text = csv(&entries);
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines.len(), 5);
+    assert_eq!(lines.len(), 6);
     let columns = lines[0].split(',').count();
     assert_eq!(columns, 23);
     for line in &lines[2..] {
@@ -145,7 +168,8 @@ fn a_comparison_shows_what_changed_in_text_and_page() {
 fn names_from_elsewhere_steer_neither_terminal_nor_page() {
     let mut from = with_goodput(1, 1, None);
     from.essence.target.name = "\u{1b}[2J<script>".to_owned();
-    let text = terminal::history(std::slice::from_ref(&from), Paint::Plain);
+    let listed = Listed::Run(Box::new(from.clone()));
+    let text = terminal::history(&[listed], Paint::Plain);
     assert!(!text.contains('\u{1b}'), "{text}");
     let comparison = Comparison::new(from.clone(), from);
     assert!(!terminal::comparison(&comparison, Paint::Plain).contains('\u{1b}'));

@@ -1,30 +1,56 @@
 //! The page of a sweep: what it came to, the figures, every setting and every visit.
 
 use maud::{Markup, html};
-use record::{Sweep, SweepCell};
+use record::{Measure, Sweep, SweepCell, Window};
 
 use super::parts::{self, Tile};
 use crate::figure;
 use crate::plot::PlotError;
-use crate::plot::sweep::{Section, sections};
+use crate::plot::sweep::{Section, one_visit, section};
 use crate::swept::metric::{self, Metric};
 use crate::swept::{Group, groups};
 use crate::words;
 
-pub fn body(sweep: &Sweep) -> Result<Markup, PlotError> {
-    let groups = groups(sweep);
-    let sections = sections(sweep)?;
+pub fn body(sweep: &Sweep, visit: Option<&Measure>) -> Result<Markup, PlotError> {
+    let analysis = sweep.analysis();
+    let groups = groups(sweep, &analysis);
+    let sections: Vec<Section> = groups.iter().map(section).collect::<Result<_, _>>()?;
+    let visit = visit.map(one_visit).transpose()?.unwrap_or_default();
     Ok(html! {
         p.setting { (plan(sweep)) }
+        @for lead in groups.iter().filter_map(lead) { p.lead { (lead) } }
         (parts::tiles(&tiles(sweep, &groups)))
         @if let Some(cut) = &sweep.cut_because {
             section.why { p { "It ended early: " (words::sentence(cut)) } }
         }
+        @for figure in &visit { (parts::plot(&figure.svg, &figure.caption)) }
         @for section in &sections { (figures(section)) }
         @for group in &groups { (settings(group)) }
         (failures(sweep))
         (visits(sweep))
     })
+}
+
+/// The setting to use, where the analysis found one.
+fn lead(group: &Group<'_>) -> Option<String> {
+    let found = group.analysis?.recommended.as_ref()?;
+    let (streams, window) = group.recommended()?;
+    let at = &found.at;
+    let added = at
+        .rtt_added_seconds
+        .map(|added| format!(", with {} ms of added delay", figure::milliseconds(added)));
+    let apart = match group.name.as_str() {
+        "" => String::new(),
+        name => format!("{name}: "),
+    };
+    let text = format!(
+        "{apart}recommended: {}. {}, {} of the highest median{}",
+        words::point(streams, window),
+        figure::rate(at.goodput.median_bits_per_second),
+        figure::percent(found.share_of_highest_ratio),
+        added.unwrap_or_default(),
+    );
+    Some(words::sentence(&text))
 }
 
 fn plan(sweep: &Sweep) -> String {
@@ -46,12 +72,7 @@ fn tiles(sweep: &Sweep, groups: &[Group<'_>]) -> Vec<Tile> {
         tiles.extend(best_tile(group));
     }
     if let [group] = groups {
-        tiles.extend(middle_tile(group, "Idle round trip", &metric::IDLE));
-        tiles.extend(middle_tile(
-            group,
-            "Added by the streams",
-            &metric::ADDED_DELAY,
-        ));
+        tiles.extend(round_trip_tile(group));
         tiles.extend(variability_tile(group));
     }
     tiles
@@ -92,28 +113,30 @@ fn best_tile(group: &Group<'_>) -> Option<Tile> {
     })
 }
 
-fn middle_tile(group: &Group<'_>, name: &'static str, metric: &Metric) -> Option<Tile> {
+/// The median of all visits.
+fn median(group: &Group<'_>, metric: &Metric) -> Option<f64> {
     let values: Vec<f64> = group.all().filter_map(|(_, _, f)| (metric.of)(f)).collect();
-    let spread = crate::swept::Spread::of(&values, metric)?;
-    let ms = figure::milliseconds;
+    stats::median(&values)
+}
+
+fn round_trip_tile(group: &Group<'_>) -> Option<Tile> {
+    let added = median(group, &metric::ADDED_DELAY)
+        .map(|added| format!("median; the streams add {} ms", figure::milliseconds(added)));
     Some(Tile {
-        name,
-        value: format!("{} ms", ms(spread.middle)),
-        note: format!(
-            "median; half of the visits {} to {} ms",
-            ms(spread.low),
-            ms(spread.high)
-        ),
+        name: "Idle round trip",
+        value: format!("{} ms", figure::milliseconds(median(group, &metric::IDLE)?)),
+        note: added.unwrap_or_else(|| "median".to_owned()),
     })
 }
 
 fn variability_tile(group: &Group<'_>) -> Option<Tile> {
     let metric = &metric::VARIABILITY_LOADED;
-    let values: Vec<f64> = group.all().filter_map(|(_, _, f)| (metric.of)(f)).collect();
+    let idle = median(group, &metric::VARIABILITY_IDLE);
+    let idle = idle.map(|idle| format!(", {} on the idle path", figure::percent(idle)));
     Some(Tile {
         name: "Rate variability, loaded",
-        value: figure::percent(stats::median(&values)?),
-        note: format!("median; mean {}", figure::percent(stats::mean(&values)?)),
+        value: figure::percent(median(group, metric)?),
+        note: format!("median{}", idle.unwrap_or_default()),
     })
 }
 
@@ -144,7 +167,6 @@ fn settings(group: &Group<'_>) -> Markup {
     let settings = settings.flat_map(|w| group.streams.iter().map(move |s| (*s, *w)));
     let settings = settings.filter(|(s, w)| !group.visits(*s, *w).is_empty());
     let settings: Vec<_> = settings.collect();
-    let best = group.best().map(|(streams, window, _)| (streams, window));
     html! {
         @if !settings.is_empty() {
             details open[settings.len() <= 40] {
@@ -159,15 +181,17 @@ fn settings(group: &Group<'_>) -> Markup {
                             th.number { "window" }
                             th.number { "visits" }
                             @for (heading, _) in COLUMNS { th.number { (heading) } }
+                            th { "" }
                         } }
                         tbody { @for (streams, window) in settings {
-                            tr.chosen[best == Some((streams, window))] {
+                            tr.chosen[group.recommended() == Some((streams, window))] {
                                 td.number { (streams) }
                                 td.number { (figure::window(window)) }
                                 td.number { (group.visits(streams, window).len()) }
                                 @for (_, metric) in COLUMNS {
                                     td.number { (middle(group, streams, window, metric)) }
                                 }
+                                td { (marks(group, streams, window)) }
                             }
                         } }
                     }
@@ -177,7 +201,24 @@ fn settings(group: &Group<'_>) -> Markup {
     }
 }
 
-fn middle(group: &Group<'_>, streams: u16, window: record::Window, metric: &Metric) -> String {
+fn marks(group: &Group<'_>, streams: u16, window: Window) -> String {
+    let here = Some((streams, window));
+    let is_knee = group
+        .knee(window)
+        .is_some_and(|knee| knee.streams == streams);
+    let marks = [
+        ("recommended", group.recommended() == here),
+        ("highest", group.best_setting() == here),
+        ("knee", is_knee),
+    ];
+    let names = marks
+        .into_iter()
+        .filter(|(_, is)| *is)
+        .map(|(name, _)| name);
+    names.collect::<Vec<_>>().join(", ")
+}
+
+fn middle(group: &Group<'_>, streams: u16, window: Window, metric: &Metric) -> String {
     let spread = group.spread(streams, window, metric);
     figure::or_absent(spread, |spread| {
         let middle = spread.middle;

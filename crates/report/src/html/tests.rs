@@ -1,10 +1,62 @@
-use record::synthetic::{self, Case};
+use record::synthetic::{self, Case, SweepCase};
 use record::{AnyDocument, Document, Measure};
 
 use super::*;
 
 fn measured(document: Document<Measure>) -> String {
     page(&AnyDocument::from(document)).unwrap()
+}
+
+fn swept(case: &SweepCase) -> String {
+    page(&AnyDocument::from(synthetic::sweep(case))).unwrap()
+}
+
+#[test]
+fn a_sweep_has_its_figures_settings_failures_and_visits() {
+    let seen = swept(&SweepCase {
+        cycles: 2,
+        failing: 10,
+        ..SweepCase::windows_against_streams(7)
+    });
+    assert_eq!(seen.matches("<svg").count(), 8);
+    let parts = [
+        "Recommended: ",
+        "16 failed",
+        "Settings (80)",
+        "Visits that failed (16)",
+        "The server was busy with another test for 60 s",
+        "Every visit (160)",
+        "all visits lasted about as long",
+    ];
+    for part in parts {
+        assert!(seen.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn texts_of_a_sweep_are_escaped() {
+    let mut document = synthetic::sweep(&SweepCase {
+        failing: 10,
+        cycles: 1,
+        ..SweepCase::windows_against_streams(7)
+    });
+    let evil = "<script>alert('x')</script>";
+    document.body.target.name = evil.to_owned();
+    document.body.cut_because = Some(evil.to_owned());
+    // Another congestion control makes a group of its own, with a heading.
+    document.body.cells[0].setting.congestion = Some(evil.to_owned());
+    for cell in &mut document.body.cells {
+        cell.started = evil.to_owned();
+        cell.failed_because = cell.failed_because.take().map(|_| evil.to_owned());
+    }
+    let seen = page(&AnyDocument::from(document.clone())).unwrap();
+    assert!(!seen.contains("<script") && seen.contains("It ended early: "));
+    for (name, svg) in crate::plots(&AnyDocument::from(document)).unwrap() {
+        assert!(
+            !svg.contains("<script") && !name.contains(['/', '<']),
+            "{name}"
+        );
+    }
 }
 
 #[test]
@@ -17,6 +69,7 @@ fn a_page_asks_nothing_of_the_network_and_runs_nothing() {
         page(&AnyDocument::from(synthetic::campaign())).unwrap(),
         page(&AnyDocument::from(synthetic::predict())).unwrap(),
         page(&AnyDocument::from(synthetic::fit())).unwrap(),
+        swept(&SweepCase::windows_against_streams(7)),
     ];
     for page in pages {
         let outside = page.replace("http://www.w3.org/2000/svg", "");

@@ -61,6 +61,17 @@ impl Axis {
         }
     }
 
+    /// The same axis with room down to `low`, where that lies below its first tick.
+    pub fn down_to(self, low: f64) -> Self {
+        let room = (self.high - self.low) * 0.04;
+        let low = if low < self.low {
+            low.max(-ABSURD) - room
+        } else {
+            self.low
+        };
+        Axis { low, ..self }
+    }
+
     /// From nothing to `high`, with ticks at whole numbers only and room for a dot at the last.
     ///
     /// ```

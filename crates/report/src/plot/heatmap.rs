@@ -19,10 +19,19 @@ pub struct Table {
     pub columns: Vec<String>,
     /// Row by row, column by column.
     pub fields: Vec<Vec<Field>>,
-    /// Row and column of the best field.
-    pub best: Option<(usize, usize)>,
-    /// Row and column of the knee.
-    pub knee: Option<(usize, usize)>,
+    /// The field to choose, framed in the accent.
+    pub chosen: Option<Framed>,
+    /// Another to compare with, in a colour for deep fields.
+    pub other: Option<Framed>,
+}
+
+/// A field with a frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Framed {
+    /// What it is.
+    pub name: &'static str,
+    /// Its row and column.
+    pub place: (usize, usize),
 }
 
 /// One field of the table.
@@ -40,8 +49,8 @@ const DEEP: RGBColor = RGBColor(0x00, 0x4E, 0x7C);
 /// Numbers on pale fields; not the ink, which follows the screen.
 const DARK: RGBColor = RGBColor(0x1B, 0x1F, 0x24);
 const LIGHT: RGBColor = RGBColor(0xFF, 0xFF, 0xFE);
-/// Around the knee: it nearly always lies on a deep colour.
-const KNEE: RGBColor = SERIES[6];
+/// For a frame on a deep colour.
+const OTHER: RGBColor = SERIES[6];
 const TOP: i32 = 118;
 const LEFT: i32 = 170;
 const RIGHT: i32 = 36;
@@ -53,7 +62,7 @@ const HEIGHT_MAX: i32 = 1700;
 /// With more rows than this a row would not be seen.
 const ROWS_MAX: usize = 850;
 
-/// The table as a map; best and knee framed.
+/// The table as a map.
 ///
 /// # Errors
 /// When the drawing library fails. `Ok(None)` for fewer than two rows or columns, and for more rows than can
@@ -116,15 +125,13 @@ impl Map {
 
     fn title(&self, sheet: &Area<'_>, table: &Table) -> Result<(), PlotError> {
         write(sheet, &table.title, HPos::Left, (LEFT, 26))?;
-        let keys = [
-            ("best", ACCENT, table.best.is_some()),
-            ("knee", KNEE, table.knee.is_some()),
-        ];
+        let keys = [(&table.chosen, ACCENT), (&table.other, OTHER)];
         let mut x = LEFT + text_width(&table.title) + 60;
-        for (name, colour, _) in keys.into_iter().filter(|(_, _, marked)| *marked) {
+        for (framed, colour) in keys {
+            let Some(framed) = framed else { continue };
             outline(sheet, [(x, 12), (x + 40, 40)], colour)?;
-            write(sheet, name, HPos::Left, (x + 54, 26))?;
-            x += 54 + text_width(name) + 40;
+            write(sheet, framed.name, HPos::Left, (x + 54, 26))?;
+            x += 54 + text_width(framed.name) + 40;
         }
         Ok(())
     }
@@ -175,17 +182,19 @@ impl Map {
             .map_err(PlotError::from_drawing)
     }
 
-    /// Last, so that no field covers them: the best inside the knee where they are the same.
+    /// Last, so that no field covers them: the chosen one inside the other where they are the same.
     fn frames(&self, sheet: &Area<'_>, table: &Table) -> Result<(), PlotError> {
-        let place = |(row, column): (usize, usize)| {
+        let place = |framed: &Option<Framed>| {
+            let (row, column) = framed.as_ref()?.place;
             Some((i32::try_from(row).ok()?, i32::try_from(column).ok()?))
         };
-        if let Some(knee) = table.knee.and_then(place) {
-            self.frame(sheet, knee, 3, KNEE)?;
+        let (chosen, other) = (place(&table.chosen), place(&table.other));
+        if let Some(other) = other {
+            self.frame(sheet, other, 3, OTHER)?;
         }
-        let inset = if table.best == table.knee { 9 } else { 3 };
-        match table.best.and_then(place) {
-            Some(best) => self.frame(sheet, best, inset, ACCENT),
+        let inset = if chosen == other { 9 } else { 3 };
+        match chosen {
+            Some(chosen) => self.frame(sheet, chosen, inset, ACCENT),
             None => Ok(()),
         }
     }
@@ -258,8 +267,8 @@ mod tests {
             rows: names(rows),
             columns: names(columns),
             fields: (0..rows).map(fields).collect(),
-            best: None,
-            knee: None,
+            chosen: None,
+            other: None,
         }
     }
 
@@ -268,7 +277,10 @@ mod tests {
         let mut table = table(3, 3);
         let plain = heatmap(&table).unwrap().unwrap();
         assert!(!plain.contains("knee") && !plain.contains("<polyline"));
-        table.best = Some((2, 2));
+        table.chosen = Some(Framed {
+            name: "best",
+            place: (2, 2),
+        });
         let marked = heatmap(&table).unwrap().unwrap();
         assert_eq!(marked.matches("<polyline").count(), 2);
         assert!(marked.contains("best") && !marked.contains("knee"));

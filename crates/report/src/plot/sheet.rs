@@ -70,6 +70,14 @@ pub fn line_colour(index: usize) -> RGBColor {
     }
 }
 
+/// The colours of windows: on a dark screen the palette's two blues are much alike, so they stand far apart here, and
+/// the accent is left to what is chosen.
+pub fn window_colour(index: usize) -> RGBColor {
+    let [blue, sky, green, orange, _, pink, _] = palette::SERIES;
+    let colours = [blue, orange, green, pink, sky, INK];
+    colours[index % colours.len()]
+}
+
 impl Sheet {
     /// Draws it all.
     pub(super) fn draw(&self) -> Result<String, PlotError> {

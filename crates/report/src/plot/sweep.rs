@@ -9,10 +9,11 @@ mod map;
 mod processor;
 mod variability;
 
-use record::{Measure, StreamDirection, Sweep};
+use record::{AnyDocument, Measure, StreamDirection, Sweep};
 
 use super::PlotError;
 use super::standalone::standalone;
+use crate::swept::metric::GOODPUT;
 use crate::swept::{Group, groups};
 
 /// With more visits than this, clouds of dots show each setting's medians instead.
@@ -73,10 +74,17 @@ pub fn all(sweep: &Sweep, representative: Option<&Measure>) -> Result<Vec<Figure
 /// # Errors
 /// When the drawing library fails.
 pub fn sections(sweep: &Sweep) -> Result<Vec<Section>, PlotError> {
-    groups(sweep).iter().map(section).collect()
+    groups(sweep, &sweep.analysis())
+        .iter()
+        .map(section)
+        .collect()
 }
 
-fn section(group: &Group<'_>) -> Result<Section, PlotError> {
+/// The figures of one group.
+///
+/// # Errors
+/// When the drawing library fails.
+pub fn section(group: &Group<'_>) -> Result<Section, PlotError> {
     let mut section = Section {
         name: group.name.clone(),
         figures: Vec::new(),
@@ -105,6 +113,31 @@ fn section(group: &Group<'_>) -> Result<Section, PlotError> {
         }
     }
     Ok(section)
+}
+
+/// The number under which the archive keeps a visit that stands for the others: of the recommended setting, or of the
+/// one with the highest median, the visit that comes nearest to the median. `None` for other documents, and where no
+/// readings were kept.
+pub fn representative(document: &AnyDocument) -> Option<i64> {
+    let AnyDocument::Sweep(sweep) = document else {
+        return None;
+    };
+    let analysis = sweep.body.analysis();
+    let groups = groups(&sweep.body, &analysis);
+    let group = groups.first()?;
+    let (streams, window) = group.recommended().or_else(|| group.best_setting())?;
+    let median = group.spread(streams, window, &GOODPUT)?.middle;
+    let cells = sweep.body.cells.iter();
+    let visits = cells.filter_map(|cell| {
+        let figures = cell.figures.as_ref()?;
+        let mut ours = group.visits(streams, window).iter();
+        let is_ours = ours.any(|visit| std::ptr::eq(*visit, figures));
+        let off = (figures.goodput_bits_per_second as f64 - median).abs();
+        Some((cell.run.filter(|_| is_ours)?, off))
+    });
+    visits
+        .min_by(|a, b| a.1.total_cmp(&b.1))
+        .map(|(run, _)| run)
 }
 
 /// Throughput over time of one visit, a figure for each direction.

@@ -13,8 +13,8 @@ pub struct Metric {
     pub scale: Scale,
     /// Its value in base units.
     pub of: fn(&CellFigures) -> Option<f64>,
-    /// Whether it is one or zero for a visit, so that its mean is a share of the visits.
-    pub is_share_of_visits: bool,
+    /// Whether several visits are told by their mean: of what is zero in most of them the median tells nothing.
+    pub is_mean: bool,
 }
 
 /// What the numbers of an axis are in.
@@ -37,7 +37,7 @@ const fn metric(title: &'static str, scale: Scale, of: fn(&CellFigures) -> Optio
         title,
         scale,
         of,
-        is_share_of_visits: false,
+        is_mean: false,
     }
 }
 
@@ -50,9 +50,12 @@ pub const SENT_AGAIN: Metric = metric("sent again", Scale::Share, |f| {
     share(f.retransmitted_ratio?)
 });
 /// Share of the loaded probes without an answer.
-pub const PROBES_LOST: Metric = metric("probes lost", Scale::Share, |f| {
-    share(f.rtt_loaded?.loss_ratio)
-});
+pub const PROBES_LOST: Metric = Metric {
+    title: "probes lost",
+    scale: Scale::Share,
+    of: |figures| share(figures.rtt_loaded?.loss_ratio),
+    is_mean: true,
+};
 /// One less the smallest over the mean round trip, beside the streams.
 pub const VARIABILITY_LOADED: Metric =
     metric("RV, loaded", Scale::Share, |f| variability(f.rtt_loaded?));
@@ -73,15 +76,15 @@ pub const USER: Metric = metric("user", Scale::Share, |f| processors(f.cpu_user_
 /// Processor time in the kernel.
 pub const KERNEL: Metric = metric("kernel", Scale::Share, |f| processors(f.cpu_kernel_ratio?));
 /// Processor time of both over what arrived.
-pub const COST: Metric = metric("both, for the rate", Scale::ShareOfRate, cost);
+pub const COST: Metric = metric("both", Scale::ShareOfRate, cost);
 /// How evenly the streams shared.
 pub const FAIRNESS: Metric = metric("Jain's index", Scale::Number, fairness);
 /// Visits in which a stream got less than half of its fair share.
 pub const STARVED: Metric = Metric {
-    title: "visits with a starved stream",
+    title: "starved",
     scale: Scale::Share,
     of: starved,
-    is_share_of_visits: true,
+    is_mean: true,
 };
 
 impl Scale {

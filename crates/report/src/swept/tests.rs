@@ -1,3 +1,4 @@
+use record::Direction;
 use record::synthetic::{SweepCase, sweep};
 
 use super::*;
@@ -9,7 +10,8 @@ fn made(case: SweepCase) -> Sweep {
 #[test]
 fn a_group_has_the_medians_of_its_visits() {
     let sweep = made(SweepCase::windows_against_streams(7));
-    let groups = groups(&sweep);
+    let analysis = sweep.analysis();
+    let groups = groups(&sweep, &analysis);
     assert_eq!((groups.len(), groups[0].name.as_str()), (1, ""));
     assert_eq!((groups[0].streams.len(), groups[0].windows.len()), (20, 4));
     let window = Window::Bytes(55 << 10);
@@ -32,7 +34,8 @@ fn two_directions_are_two_groups_with_names() {
         directions: vec![Direction::Forward, Direction::Reverse],
         ..SweepCase::windows_against_streams(7)
     });
-    let groups = groups(&sweep);
+    let analysis = sweep.analysis();
+    let groups = groups(&sweep, &analysis);
     let names: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
     assert_eq!(names, ["sending", "receiving"]);
     assert_eq!(groups[1].suffix, "-2-receiving");

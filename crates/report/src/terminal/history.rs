@@ -1,7 +1,7 @@
 //! Texts of kept documents.
 
 use comfy_table::{Attribute, Cell, ColumnConstraint};
-use record::archive::{Comparison, Entry};
+use record::archive::{Comparison, Listed};
 
 use super::Paint;
 use super::layout::Page;
@@ -14,11 +14,11 @@ const TARGET: usize = 2;
 const NUMBERS: std::ops::Range<usize> = 5..6;
 
 /// The list of `entries`, in their order.
-pub fn history(entries: &[Entry], paint: Paint) -> String {
+pub fn history(entries: &[Listed], paint: Paint) -> String {
     let mut table = empty(paint);
     table.set_header(COLUMNS.map(|name| Cell::new(name).add_attribute(Attribute::Bold)));
     for entry in entries {
-        table.add_row(history::row(entry));
+        table.add_row(history::listed(entry));
     }
     align(&mut table, NUMBERS);
     let last = table.column_count().saturating_sub(1);

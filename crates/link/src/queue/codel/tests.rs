@@ -1,4 +1,5 @@
 use super::*;
+use crate::books::Entry;
 
 use crate::random::{Purpose, Random};
 use path::QueueLimit;
@@ -49,7 +50,7 @@ fn filled(ecn: bool, packets: usize) -> CoDel<Plain> {
 /// Takes one packet each millisecond; tells in which milliseconds packets were dropped.
 fn drops_at(codel: &mut CoDel<Plain>, span: std::ops::Range<u64>) -> Vec<u64> {
     let mut books = Books::new();
-    (0..codel.packets()).for_each(|_| books.admit(Bytes::new(1500)));
+    (0..codel.packets()).for_each(|_| books.admit(Entry::of(&Plain::default())));
     let mut drops = Vec::new();
     for ms in span {
         let before = books.counters.dropped_sojourn.packets;
@@ -213,7 +214,7 @@ fn overloads_and_pauses_go_as_in_the_pseudo_code_of_the_rfc() {
             let load = if step / 4000 % 2 == 0 { 0.8 } else { 0.3 };
             if random.chance(load) {
                 let _ = codel.offer(Plain::default(), Time::from_nanos(now));
-                books.admit(Bytes::new(1500));
+                books.admit(Entry::of(&Plain::default()));
                 reference.queue.push_back(now);
             }
             if random.chance(0.6) {

@@ -3,7 +3,7 @@
 use crate::figure;
 use crate::grid::Grid;
 use crate::plot::PlotError;
-use crate::plot::heatmap::{self, Field, Table};
+use crate::plot::heatmap::{self, Field, Framed, Table};
 
 /// The settings of one variant as a map; best and knee framed.
 ///
@@ -25,19 +25,27 @@ fn table(grid: &Grid<'_>, title: &str) -> Table {
         rows: grid.streams.iter().map(u32::to_string).collect(),
         columns: grid.windows.iter().map(|w| figure::window(*w)).collect(),
         fields: grid.streams.iter().map(row).collect(),
-        best: place(grid, |streams, window| grid.is_best(streams, window)),
-        knee: place(grid, |streams, window| grid.is_knee(streams, window)),
+        chosen: framed(grid, "best", |streams, window| {
+            grid.is_best(streams, window)
+        }),
+        other: framed(grid, "knee", |streams, window| {
+            grid.is_knee(streams, window)
+        }),
     }
 }
 
-fn place(grid: &Grid<'_>, is: impl Fn(u32, record::Window) -> bool) -> Option<(usize, usize)> {
+fn framed(
+    grid: &Grid<'_>,
+    name: &'static str,
+    is: impl Fn(u32, record::Window) -> bool,
+) -> Option<Framed> {
     let rows = grid.streams.iter().enumerate();
     let mut places = rows.flat_map(|(row, streams)| {
         let columns = grid.windows.iter().enumerate();
         columns.map(move |(column, window)| ((row, column), (*streams, *window)))
     });
     let found = places.find(|(_, (streams, window))| is(*streams, *window));
-    found.map(|(place, _)| place)
+    found.map(|(place, _)| Framed { name, place })
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Figures against the number of streams, a line for each window.
 
+use plotters::style::RGBColor;
 use record::Window;
 
 use super::{Drawing, figure};
@@ -7,12 +8,12 @@ use crate::figure as number;
 use crate::plot::PlotError;
 use crate::plot::axis::Axis;
 use crate::plot::legend::{Entry, Mark};
-use crate::plot::palette::ACCENT;
-use crate::plot::sheet::{Layer, Panel, Shape, Sheet, line_colour};
+use crate::plot::palette::{ACCENT, INK};
+use crate::plot::sheet::{Layer, Panel, Shape, Sheet, window_colour};
 use crate::swept::metric::{
     ADDED_DELAY, FAIRNESS, GOODPUT, Metric, PROBES_LOST, SENT_AGAIN, STARVED, Scale,
 };
-use crate::swept::{Group, Spread};
+use crate::swept::{Column, Group, Spread};
 
 /// More lines than this cannot be told apart.
 const LINES_MAX: usize = 6;
@@ -36,9 +37,10 @@ pub(super) fn goodput_and_its_price(group: &Group<'_>) -> Result<Drawing, PlotEr
         )
     });
     let caption = format!(
-        "Goodput and its price against {}: median of the visits with its quartiles{}.{}{}",
+        "Goodput and its price against {}: median of the visits with its quartiles, of lost probes the mean{}.{}{}{}",
         curves.along(),
         curves.missing(&metrics),
+        curves.knees(),
         best.unwrap_or_default(),
         curves.selection(),
     );
@@ -79,6 +81,14 @@ pub(super) struct Curves<'a> {
     possible: usize,
 }
 
+/// Settings with rings of one kind.
+struct Ringed {
+    name: &'static str,
+    colour: RGBColor,
+    radius: i32,
+    settings: Vec<(u16, Window)>,
+}
+
 struct Line {
     name: String,
     /// Place along the level axis, and the setting there.
@@ -92,7 +102,7 @@ impl<'a> Curves<'a> {
         match (group.streams.as_slice(), group.windows.as_slice()) {
             ([], _) | (_, []) | ([_], [_]) => None,
             ([streams], windows) => Some(Curves::over_windows(group, *streams, windows)),
-            (streams, windows) => Some(Curves::over_streams(group, streams, windows)),
+            (streams, _) => Some(Curves::over_streams(group, streams)),
         }
     }
 
@@ -113,21 +123,24 @@ impl<'a> Curves<'a> {
         }
     }
 
-    fn over_streams(group: &'a Group<'a>, streams: &[u16], windows: &[Window]) -> Self {
+    fn over_streams(group: &'a Group<'a>, streams: &[u16]) -> Self {
         let (axis, place) = streams_axis(streams);
-        let shown = shown(group, windows);
-        let line = |window: &Window| Line {
-            name: format!("window {}", number::window(*window)),
-            settings: streams.iter().map(|s| (place(*s), (*s, *window))).collect(),
+        let line = |column: &Column| Line {
+            name: column.name.clone(),
+            settings: column
+                .windows
+                .iter()
+                .map(|(s, w)| (place(*s), (*s, *w)))
+                .collect(),
         };
-        let mut lines: Vec<Line> = shown.iter().map(line).collect();
+        let mut lines: Vec<Line> = shown(group).into_iter().map(line).collect();
         dodge(&mut lines, &axis);
         Curves {
             group,
             axis,
             title: "streams",
             lines,
-            possible: windows.len(),
+            possible: group.columns.len(),
         }
     }
 
@@ -163,15 +176,36 @@ impl<'a> Curves<'a> {
         }
     }
 
+    /// What a ring at a knee means, for a caption.
+    fn knees(&self) -> String {
+        let [knees, _] = self.marks();
+        let shares = knees
+            .settings
+            .iter()
+            .filter_map(|(_, window)| self.group.knee(*window));
+        let share = shares.map(|knee| knee.share_ratio).next();
+        share.map_or_else(String::new, |share| {
+            format!(
+                " A knee is the fewest streams that carry {} of the most with their window; a line that still grows has none.",
+                number::percent(share)
+            )
+        })
+    }
+
     /// Which lines were chosen of too many, for a caption.
     pub(super) fn selection(&self) -> String {
         if self.lines.len() == self.possible {
             return String::new();
         }
         format!(
-            " {} of {} windows are drawn, the best among them; the table has all.",
+            " {} of {} {} are drawn, the best among them; the table has all.",
             self.lines.len(),
-            self.possible
+            self.possible,
+            if self.group.has_windows() {
+                "windows"
+            } else {
+                "products of streams and window"
+            },
         )
     }
 
@@ -180,7 +214,9 @@ impl<'a> Curves<'a> {
         let known = self.known(metrics);
         let last = known.len().saturating_sub(1);
         let panels = known.iter().enumerate();
-        let panels = panels.map(|(place, metric)| self.panel(metric, place == 0, place == last));
+        let is_tall = |place: usize| place == 0 && metrics.len() > 2;
+        let panels =
+            panels.map(|(place, metric)| self.panel(metric, is_tall(place), place == last));
         let sheet = Sheet {
             entries: self.entries(known.iter().any(|metric| metric.title == GOODPUT.title)),
             panels: panels.collect(),
@@ -188,25 +224,28 @@ impl<'a> Curves<'a> {
         sheet.draw()
     }
 
-    fn entries(&self, with_best: bool) -> Vec<Entry> {
+    /// Of the goodput, where knees, recommendation and highest median are marked, also what the marks mean.
+    fn entries(&self, with_marks: bool) -> Vec<Entry> {
         let lines = self.lines.iter().enumerate();
         let lines = lines
-            .map(|(index, line)| Entry::new(Mark::Line(line_colour(index)), line.name.clone()));
-        let best = with_best.then(|| Entry::new(Mark::Ring(ACCENT), "best"));
-        lines.chain(best).collect()
+            .map(|(index, line)| Entry::new(Mark::Line(window_colour(index)), line.name.clone()));
+        let marks = self.marks().into_iter().filter(|_| with_marks);
+        let marks = marks.filter(|mark| !mark.settings.is_empty());
+        let marks = marks.map(|mark| Entry::new(Mark::Ring(mark.colour), mark.name));
+        lines.chain(marks).collect()
     }
 
-    fn panel(&self, metric: &Metric, is_first: bool, is_last: bool) -> Panel {
+    fn panel(&self, metric: &Metric, is_tall: bool, is_last: bool) -> Panel {
         let (unit, factor) = metric.scale.unit(self.group.top(metric));
         let layers: Vec<Layer> = (0..self.lines.len())
             .flat_map(|index| self.layers(index, metric, factor))
-            .chain(self.marks(metric, factor))
+            .chain(self.rings(metric, factor))
             .collect();
         Panel {
-            height: if is_first { 600 } else { 360 } + if is_last { 68 } else { 0 },
+            height: if is_tall { 600 } else { 360 } + if is_last { 68 } else { 0 },
             x: self.axis.clone(),
             x_title: is_last.then(|| self.title.to_owned()),
-            y: y_axis(&layers, metric.scale, if is_first { 5 } else { 3 }),
+            y: y_axis(&layers, metric.scale, if is_tall { 5 } else { 3 }),
             y_title: match unit {
                 "" => metric.title.to_owned(),
                 unit => format!("{} [{unit}]", metric.title),
@@ -233,23 +272,63 @@ impl<'a> Curves<'a> {
             Shape::Line(middles.clone()),
             Shape::Dots(radius, middles),
         ];
-        let colour = line_colour(index);
+        let colour = window_colour(index);
         shapes
             .into_iter()
             .map(|shape| Layer { colour, shape })
             .collect()
     }
 
-    fn marks(&self, metric: &Metric, factor: f64) -> Vec<Layer> {
-        let best = self.group.best().filter(|_| metric.title == GOODPUT.title);
-        let ring = best.and_then(|(streams, window, median)| {
-            Some((self.place(streams, window)?, median / factor))
-        });
-        let rings = |colour, radius, places| Layer {
-            colour,
-            shape: Shape::Rings(radius, places),
+    /// What is ringed in the panel of the goodput: the knee of each window, and the recommendation or, where there
+    /// is none, the highest median.
+    fn marks(&self) -> [Ringed; 2] {
+        let knee = |column: &Column| {
+            let window = column.window()?;
+            Some((self.group.knee(window)?.streams, window))
         };
-        vec![rings(ACCENT, 17, ring.into_iter().collect())]
+        let over_streams = self.title == "streams" && self.group.has_windows();
+        let knees = self.group.columns.iter().filter(|_| over_streams);
+        // Of windows that are drawn.
+        let knees = knees
+            .filter_map(knee)
+            .filter(|(s, w)| self.place(*s, *w).is_some());
+        let highest = self.group.best_setting();
+        let chosen = match self.group.recommended() {
+            Some(setting) => ("recommended", Some(setting)),
+            None => ("highest", highest),
+        };
+        [
+            Ringed {
+                name: "knee",
+                colour: INK,
+                radius: 14,
+                settings: knees.collect(),
+            },
+            Ringed {
+                name: chosen.0,
+                colour: ACCENT,
+                radius: 20,
+                settings: chosen.1.into_iter().collect(),
+            },
+        ]
+    }
+
+    fn rings(&self, metric: &Metric, factor: f64) -> Vec<Layer> {
+        if metric.title != GOODPUT.title {
+            return Vec::new();
+        }
+        let place = |&(streams, window): &(u16, Window)| {
+            let spread = self.group.spread(streams, window, metric)?;
+            Some((self.place(streams, window)?, spread.middle / factor))
+        };
+        let layer = |mark: Ringed| Layer {
+            colour: mark.colour,
+            shape: Shape::Rings(
+                mark.radius,
+                mark.settings.iter().filter_map(place).collect(),
+            ),
+        };
+        self.marks().into_iter().map(layer).collect()
     }
 
     /// Where a setting is drawn along the level axis.
@@ -274,7 +353,7 @@ fn y_axis(layers: &[Layer], scale: Scale, about: usize) -> Axis {
         (low.min(end), high.max(end))
     });
     let least = if scale == Scale::Number { 1.0 } else { 0.0 };
-    Axis::whole(low, high.max(least), about)
+    Axis::whole(0.0, high.max(least), about).down_to(low)
 }
 
 /// Even steps where the numbers are about evenly apart, doublings where they are not.
@@ -306,21 +385,21 @@ fn dodge(lines: &mut [Line], axis: &Axis) {
     }
 }
 
-/// Every window, or of many the best one and some evenly among the others.
-fn shown(group: &Group<'_>, windows: &[Window]) -> Vec<Window> {
-    if windows.len() <= LINES_MAX {
-        return windows.to_vec();
+/// Every column, or of many the best one and some evenly among the others.
+fn shown<'a>(group: &'a Group<'_>) -> Vec<&'a Column> {
+    let columns = &group.columns;
+    if columns.len() <= LINES_MAX {
+        return columns.iter().collect();
     }
-    let last = windows.len() - 1;
+    let last = columns.len() - 1;
     let mut chosen: Vec<usize> = (0..LINES_MAX).map(|i| i * last / (LINES_MAX - 1)).collect();
-    let best = group
-        .best()
-        .and_then(|(_, best, _)| windows.iter().position(|w| *w == best));
+    let best = group.recommended().or_else(|| group.best_setting());
+    let best = best.and_then(|(s, w)| columns.iter().position(|column| column.has(s, w)));
     if let Some(best) = best.filter(|best| !chosen.contains(best)) {
         let inner = chosen.iter_mut().skip(1).take(LINES_MAX - 2);
         if let Some(nearest) = inner.min_by_key(|place| place.abs_diff(best)) {
             *nearest = best;
         }
     }
-    chosen.into_iter().map(|place| windows[place]).collect()
+    chosen.into_iter().map(|place| &columns[place]).collect()
 }

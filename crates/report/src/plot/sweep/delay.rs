@@ -8,9 +8,9 @@ use crate::plot::PlotError;
 use crate::plot::axis::Axis;
 use crate::plot::legend::{Entry, Mark};
 use crate::plot::palette::{BLUE, INK};
-use crate::plot::sheet::{Layer, Panel, Shape, Sheet, line_colour};
-use crate::swept::Group;
+use crate::plot::sheet::{Layer, Panel, Shape, Sheet, window_colour};
 use crate::swept::metric::{IDLE, LOADED};
+use crate::swept::{Column, Group, Pair};
 
 /// Visits that share a colour, in milliseconds.
 struct Cloud {
@@ -58,28 +58,27 @@ pub(super) fn each_dot(group: &Group<'_>) -> &'static str {
 
 fn clouds(group: &Group<'_>) -> Vec<Cloud> {
     let all = group.pairs((&IDLE, &LOADED), CLOUD_MAX);
-    let milliseconds = |window: Option<record::Window>| {
-        let ours = all
-            .iter()
-            .filter(move |(of, _)| window == Some(*of) || window.is_none());
-        ours.map(|(_, (x, y))| (x * 1e3, y * 1e3))
-            .collect::<Vec<_>>()
-    };
-    if group.windows.len() > COLOURS_MAX {
-        let places = milliseconds(None);
-        let name = "all windows".to_owned();
+    let milliseconds = |(_, (x, y)): &Pair| (x * 1e3, y * 1e3);
+    if group.columns.len() > COLOURS_MAX {
+        let places = all.iter().map(milliseconds).collect();
+        let name = "all visits".to_owned();
         return vec![Cloud {
             name,
             colour: BLUE,
             places,
         }];
     }
-    let cloud = |(index, window): (usize, &record::Window)| Cloud {
-        name: format!("window {}", number::window(*window)),
-        colour: line_colour(index),
-        places: milliseconds(Some(*window)),
+    let cloud = |(index, column): (usize, &Column)| {
+        let ours = all
+            .iter()
+            .filter(|((streams, window), _)| column.has(*streams, *window));
+        Cloud {
+            name: column.name.clone(),
+            colour: window_colour(index),
+            places: ours.map(milliseconds).collect(),
+        }
     };
-    group.windows.iter().enumerate().map(cloud).collect()
+    group.columns.iter().enumerate().map(cloud).collect()
 }
 
 fn sheet(clouds: Vec<Cloud>, places: &[(f64, f64)]) -> Sheet {
@@ -117,6 +116,6 @@ fn axis(values: impl Iterator<Item = f64>, about: usize) -> Axis {
     let (low, high) = values.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), value| {
         (low.min(value), high.max(value))
     });
-    let room = ((high - low) * 0.05).max(high * 0.005).max(0.005);
+    let room = ((high - low) * 0.05).max(high * 0.001).max(0.005);
     Axis::exact((low - room).max(0.0), high + room, about)
 }

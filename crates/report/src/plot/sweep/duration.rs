@@ -83,10 +83,11 @@ fn sheet(lengths: &[Length]) -> Sheet {
         .iter()
         .map(|(x, spread)| (*x, spread.low, spread.high))
         .collect();
-    let top = whiskers
-        .iter()
-        .map(|(_, _, high)| *high)
-        .fold(100.0, f64::max);
+    let ends = whiskers.iter().flat_map(|(_, low, high)| [*low, *high]);
+    // Never so near that noise looks large.
+    let (lowest, highest) = ends.fold((80.0, 120.0), |(low, high): (f64, f64), end| {
+        (low.min(end), high.max(end))
+    });
     let name = |length: &Length| {
         let count = length.shares.len();
         let plural = if count == 1 { "" } else { "s" };
@@ -109,7 +110,7 @@ fn sheet(lengths: &[Length]) -> Sheet {
             height: 620,
             x,
             x_title: Some("duration [s]".to_owned()),
-            y: Axis::whole(0.0, top, 5),
+            y: Axis::whole(lowest, highest, 5),
             y_title: "goodput, relative [%]".to_owned(),
             layers: layers.map(|(colour, shape)| Layer { colour, shape }).into(),
         }],

@@ -4,9 +4,9 @@ use super::{Drawing, figure};
 use crate::figure as number;
 use crate::figure::RateUnit;
 use crate::plot::PlotError;
-use crate::plot::heatmap::{Field, Table, heatmap};
-use crate::swept::Group;
+use crate::plot::heatmap::{Field, Framed, Table, heatmap};
 use crate::swept::metric::GOODPUT;
+use crate::swept::{Column, Group};
 
 pub(super) fn map(group: &Group<'_>) -> Result<Drawing, PlotError> {
     let unit = RateUnit::fitting(group.best().map_or(0.0, |(_, _, median)| median));
@@ -21,24 +21,41 @@ pub(super) fn map(group: &Group<'_>) -> Result<Drawing, PlotError> {
 }
 
 fn table(group: &Group<'_>, unit: RateUnit) -> Table {
-    let field = |streams: u16, window: record::Window| {
-        let spread = group.spread(streams, window, &GOODPUT);
+    let field = |streams: u16, column: &Column| {
+        let window = column.windows.get(&streams);
+        let spread = window.and_then(|window| group.spread(streams, *window, &GOODPUT));
         Field {
             value: spread.map(|spread| spread.middle),
             number: number::or_absent(spread, |spread| unit.number(spread.middle)),
         }
     };
-    let row = |streams: &u16| group.windows.iter().map(|w| field(*streams, *w)).collect();
-    let best = group.best().and_then(|(streams, window, _)| {
+    let row = |streams: &u16| group.columns.iter().map(|c| field(*streams, c)).collect();
+    let framed = |name: &'static str, (streams, window): (u16, record::Window)| {
         let row = group.streams.iter().position(|s| *s == streams)?;
-        Some((row, group.windows.iter().position(|w| *w == window)?))
-    });
+        let mut columns = group.columns.iter();
+        let column = columns.position(|column| column.has(streams, window))?;
+        Some(Framed {
+            name,
+            place: (row, column),
+        })
+    };
+    let across = if group.has_windows() {
+        "window"
+    } else {
+        "streams x window"
+    };
+    let recommended = group.recommended();
+    let best = group.best_setting();
     Table {
-        title: format!("goodput [{}]: window across, streams down", unit.name),
+        title: format!("goodput [{}]: {across} across, streams down", unit.name),
         rows: group.streams.iter().map(u16::to_string).collect(),
-        columns: group.windows.iter().map(|w| number::window(*w)).collect(),
+        columns: group
+            .columns
+            .iter()
+            .map(|column| column.short.clone())
+            .collect(),
         fields: group.streams.iter().map(row).collect(),
-        best,
-        knee: None,
+        chosen: recommended.and_then(|setting| framed("recommended", setting)),
+        other: best.and_then(|setting| framed("highest", setting)),
     }
 }

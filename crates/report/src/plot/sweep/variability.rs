@@ -1,6 +1,7 @@
 //! The rate variability of the visits: how often which, and how many lie below.
 
 use plotters::style::RGBColor;
+use record::sweep_analysis::Distribution;
 
 use super::{Drawing, figure};
 use crate::figure::percent;
@@ -68,10 +69,10 @@ pub(super) fn histogram(group: &Group<'_>) -> Result<Drawing, PlotError> {
         .flat_map(|kind| &kind.values)
         .copied()
         .fold(0.0, f64::max);
-    let width = bin_width(&kinds, longest);
+    let width = bin_width(group, &kinds, longest);
     let end = ((longest / width).floor() + 1.0) * width;
     let x = Axis::exact(0.0, end, 10);
-    let fit = exponential(&kinds, width);
+    let fit = exponential(group, width);
     let last = kinds.len() - 1;
     let panels = kinds.iter().enumerate();
     let panels = panels.map(|(place, kind)| bars(kind, &x, width, fit.as_ref(), place == last));
@@ -137,21 +138,36 @@ fn percent_text(value: f64) -> String {
     percent(value / 100.0)
 }
 
-/// The same for both kinds: Freedman and Diaconis' for the loaded one, made round and not too narrow.
-fn bin_width(kinds: &[Kind], longest: f64) -> f64 {
-    let widest = kinds
-        .iter()
-        .filter_map(|kind| stats::bin_width(&kind.values))
-        .next();
-    let least = (longest / BARS_MAX).max(1e-3);
-    crate::plot::axis::step(widest.unwrap_or(least).max(least))
+/// The bins of the analysis, in percent, where they are neither too many nor too few to see; else round ones.
+fn bin_width(group: &Group<'_>, kinds: &[Kind], longest: f64) -> f64 {
+    let found = loaded(group).and_then(|seen| seen.bin_width_ratio);
+    let found = found.map(|ratio| ratio * 100.0);
+    let seen = |width: &f64| (longest / BARS_MAX..=longest.max(1e-3)).contains(width);
+    found.filter(seen).unwrap_or_else(|| {
+        let widest = kinds.iter().find_map(|kind| stats::bin_width(&kind.values));
+        let least = (longest / BARS_MAX).max(1e-3);
+        crate::plot::axis::step(widest.unwrap_or(least).max(least))
+    })
 }
 
-/// Through the shares of the loaded visits; where they grow no exponential is drawn.
-fn exponential(kinds: &[Kind], width: f64) -> Option<stats::Exponential> {
-    let loaded = kinds.iter().find(|kind| kind.name == "loaded")?;
-    let counted = stats::frequencies(&loaded.values, width)?;
-    stats::fit_exponential(&counted.shares()).filter(|fit| fit.scale > 0.0)
+/// What the analysis says of the loaded visits.
+fn loaded<'a>(group: &Group<'a>) -> Option<&'a Distribution> {
+    group.analysis?.rate_variability_loaded.as_ref()
+}
+
+/// The exponential through the shares of the loaded visits, on an axis in percent. It belongs to the bins of the
+/// analysis and is left out with others; one that grows is no exponential of this kind.
+fn exponential(group: &Group<'_>, width: f64) -> Option<stats::Exponential> {
+    let seen = loaded(group)?;
+    let fit = seen.exponential?;
+    let same_bins = (seen.bin_width_ratio? * 100.0 / width - 1.0).abs() < 1e-9;
+    let falls = fit.scale_ratio > 0.0 && fit.scale_ratio.is_finite();
+    let usable = same_bins && falls && fit.height_ratio.is_finite();
+    usable.then_some(stats::Exponential {
+        height: fit.height_ratio,
+        scale: fit.scale_ratio * 100.0,
+        r_squared: fit.r_squared,
+    })
 }
 
 fn bars(
@@ -179,7 +195,7 @@ fn bars(
         shape: Shape::Bars(bars),
     }];
     if let Some(fit) = fit.filter(|_| kind.name == "loaded") {
-        let curve = (0..=200).map(|i| x.high * f64::from(i) / 200.0);
+        let curve = (0..=40).map(|i| x.high * f64::from(i) / 40.0);
         let curve = curve.map(|at| (at, fit.at(at) * 100.0)).collect();
         layers.push(Layer {
             colour: ACCENT,
@@ -208,7 +224,7 @@ pub(super) fn cumulated(group: &Group<'_>) -> Result<Drawing, PlotError> {
         |(low, high): (f64, f64), value| (low.min(value), high.max(value)),
     );
     let x = Axis::powers_of_ten(low.max(SMALLEST), high);
-    let fit = logarithm(&kinds);
+    let fit = logarithm(group);
     let mut layers: Vec<Layer> = kinds
         .iter()
         .map(|kind| Layer {
@@ -262,9 +278,16 @@ fn steps(values: &[f64]) -> Vec<(f64, f64)> {
     line
 }
 
-fn logarithm(kinds: &[Kind]) -> Option<stats::Logarithm> {
-    let loaded = kinds.iter().find(|kind| kind.name == "loaded")?;
-    stats::fit_logarithm(&stats::cumulative(&loaded.values)?).filter(|fit| fit.slope > 0.0)
+/// The logarithm through the distribution of the loaded visits, on an axis in percent; one that falls is none of
+/// a distribution.
+fn logarithm(group: &Group<'_>) -> Option<stats::Logarithm> {
+    let fit = loaded(group)?.logarithm?;
+    let usable = fit.slope > 0.0 && fit.slope.is_finite() && fit.offset.is_finite();
+    usable.then(|| stats::Logarithm {
+        slope: fit.slope,
+        offset: fit.offset - fit.slope * 100_f64.ln(),
+        r_squared: fit.r_squared,
+    })
 }
 
 /// From where the logarithm leaves nothing to where it reaches all visits.

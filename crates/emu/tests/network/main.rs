@@ -10,6 +10,8 @@ use emu::{FAR_ADDRESS, NEAR_ADDRESS, Network};
 use nix::sys::socket::{setsockopt, sockopt};
 use path::PathSpec;
 
+mod row;
+
 fn path(text: &str) -> PathSpec {
     PathSpec::from_toml("test", text).unwrap()
 }

@@ -1,0 +1,114 @@
+//! Puts finished visits into the archive.
+
+use lab::TargetName;
+use observe::TargetInfo;
+use record::archive::{FinishedVisit, VisitResult};
+use record::sweep::CellFigures;
+use record::{Archive, ArchiveError, Document, Measure};
+use sweep::{Finished, KeepError, Keeper, Measured, Visit};
+use units::Span;
+
+use super::Journey;
+use crate::output;
+
+/// Keeps the visits of one sweep.
+pub(super) struct ArchiveKeeper {
+    archive: Archive,
+    sweep: i64,
+    seed: u64,
+    name: TargetName,
+    info: TargetInfo,
+    /// When the present visit began.
+    started: String,
+}
+
+impl ArchiveKeeper {
+    pub(super) fn new(
+        archive: Archive,
+        name: &TargetName,
+        info: TargetInfo,
+        journey: &Journey,
+    ) -> Self {
+        ArchiveKeeper {
+            archive,
+            sweep: journey.id,
+            seed: journey.plan.seed,
+            name: name.clone(),
+            info,
+            started: String::new(),
+        }
+    }
+
+    pub(super) fn into_archive(self) -> Archive {
+        self.archive
+    }
+
+    /// A visit as a measurement of its own.
+    fn document(&self, measured: &Measured) -> Document<Measure> {
+        let mut body = Measure::new(
+            &self.info,
+            &measured.seen,
+            &measured.summary,
+            &measured.verdict,
+        );
+        body.target = body.target.on_path(self.name.path());
+        Document::new(output::origin(self.seed), body)
+    }
+
+    fn insert(
+        &mut self,
+        visit: &Visit,
+        finished: &Finished,
+        took: Span,
+    ) -> Result<(), ArchiveError> {
+        let figures = match finished {
+            Finished::Measured(measured) => Some(CellFigures::from(&measured.figures)),
+            Finished::Failed(_) => None,
+        };
+        let result = match (finished, &figures) {
+            (Finished::Measured(measured), Some(figures)) => {
+                VisitResult::Measured(Box::new(self.document(measured)), figures)
+            }
+            (Finished::Failed(why), _) => VisitResult::Failed(why),
+            (Finished::Measured(_), None) => unreachable!("figures stand beside what was measured"),
+        };
+        let row = FinishedVisit {
+            number: visit.number,
+            key: visit.key(),
+            started: &self.started,
+            took,
+            result,
+        };
+        self.archive.keep_visit(self.sweep, &row).map(drop)
+    }
+}
+
+impl Keeper for ArchiveKeeper {
+    fn begin(&mut self, _visit: &Visit) {
+        self.started = record::now();
+    }
+
+    fn keep(&mut self, visit: &Visit, finished: &Finished, took: Span) -> Result<(), KeepError> {
+        let kept = self.insert(visit, finished, took);
+        kept.map_err(|error| KeepError {
+            what: told(&error),
+            hint: Some(hint(&error)),
+            may_pass: error.may_pass(),
+        })
+    }
+}
+
+/// An error with its cause in one sentence.
+fn told(error: &ArchiveError) -> String {
+    match std::error::Error::source(error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
+fn hint(error: &ArchiveError) -> String {
+    match error.may_pass() {
+        true => "make room on its disk, or end the process that holds it".to_owned(),
+        false => error.hint().to_owned(),
+    }
+}

@@ -1,0 +1,119 @@
+//! From the arguments to a plan, and whether those of a resumed sweep contradict it.
+
+use std::fs;
+
+use lab::TargetName;
+use observe::{Direction, Setting, StreamCount, Window};
+use record::Target;
+use record::archive::KeptSweep;
+use sweep::{Grid, SweepPlan, Windows};
+use units::Span;
+
+use crate::args::Sweep;
+use crate::failure::Failure;
+use crate::output::tell;
+
+/// Long enough for twenty probes of the idle path.
+const UNLOADED: Span = Span::from_secs(1);
+
+/// The plan that the arguments ask for; what had to be left out of a product grid is told.
+pub(super) fn plan(arguments: &Sweep) -> Result<SweepPlan, Failure> {
+    let grid = Grid {
+        streams: arguments.streams.0.clone(),
+        windows: windows(arguments),
+        directions: directions(arguments),
+        base: Setting {
+            congestion: arguments.tcp.congestion.clone(),
+            mss: arguments.tcp.mss,
+            ..Setting::new(StreamCount::ONE, Window::Auto)
+        },
+    };
+    let (settings, left_out) = grid.settings(net::WINDOW_MAX)?;
+    for one in left_out {
+        tell!(
+            "left out: {} over {} streams is a window of {}, not between {} and {}",
+            one.product,
+            one.streams,
+            one.window,
+            sweep::WINDOW_MIN,
+            net::WINDOW_MAX
+        );
+    }
+    let plan = SweepPlan {
+        settings,
+        cycles: arguments.cycles,
+        duration: arguments.duration,
+        unloaded: UNLOADED,
+        seed: arguments.seed,
+    };
+    plan.check()?;
+    Ok(plan)
+}
+
+fn windows(arguments: &Sweep) -> Windows {
+    match &arguments.product {
+        Some(products) => Windows::Products(products.0.clone()),
+        None => Windows::Each(arguments.windows.0.clone()),
+    }
+}
+
+fn directions(arguments: &Sweep) -> Vec<Direction> {
+    match (arguments.reverse, arguments.bidir, arguments.both_ways) {
+        (true, _, _) => vec![Direction::Reverse],
+        (_, true, _) => vec![Direction::Both],
+        (_, _, true) => vec![Direction::Forward, Direction::Reverse],
+        _ => vec![Direction::Forward],
+    }
+}
+
+/// The target in words that open it again from any folder, whatever the default port is then.
+pub(super) fn words(asked: &str, name: &TargetName) -> String {
+    if let TargetName::Live(address) = name {
+        return address.to_string();
+    }
+    let file = asked.split_once(':').and_then(|(kind, path)| {
+        let file = fs::canonicalize(path).ok().filter(|file| file.is_file())?;
+        Some(format!("{kind}:{}", file.display()))
+    });
+    file.unwrap_or_else(|| asked.to_owned())
+}
+
+/// Refuses to go on with a sweep on another target, or on a path that was edited since.
+pub(super) fn check_same(
+    arguments: &Sweep,
+    kept: &KeptSweep,
+    name: &TargetName,
+) -> Result<(), Failure> {
+    if let Some(asked) = &arguments.target {
+        let other = TargetName::parse(asked, arguments.port)?;
+        if other != *name {
+            return Err(Failure::wrong_request(
+                &format!("sweep {} measures {}, not {asked}", kept.id, kept.asked),
+                "leave the target out, or begin a sweep of its own without `--resume`",
+            ));
+        }
+    }
+    if arguments.tcp.congestion.is_some() || arguments.tcp.mss.is_some() {
+        return Err(Failure::wrong_request(
+            &format!(
+                "the settings of sweep {} are fixed, and so is their TCP",
+                kept.id
+            ),
+            "leave out `-C` and `-M`, or begin a sweep of its own without `--resume`",
+        ));
+    }
+    let now = Target {
+        path_digest: None,
+        ..kept.target.clone()
+    };
+    match now.on_path(name.path()).path_digest == kept.target.path_digest {
+        true => Ok(()),
+        false => Err(Failure::wrong_request(
+            &format!(
+                "the path {} was changed since sweep {} began",
+                kept.asked, kept.id
+            ),
+            "restore the path file, or begin a sweep of its own without `--resume`",
+        )),
+    }
+}

@@ -1,0 +1,171 @@
+//! The links of a path, in a row.
+
+use units::{Rate, Span};
+
+use super::{LinkSpec, Loss, PathSpec};
+
+/// Both directions between two neighbours.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Duplex {
+    /// The way of the data.
+    pub forward: LinkSpec,
+    /// The way back.
+    pub reverse: LinkSpec,
+}
+
+/// One of the two ways along a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Way {
+    /// From the near host to the far one.
+    Forward,
+    /// From the far host to the near one.
+    Reverse,
+}
+
+impl Way {
+    /// Both.
+    pub const BOTH: [Way; 2] = [Way::Forward, Way::Reverse];
+}
+
+/// Something that a path has and that one link without company has not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extra {
+    /// The field of the path file.
+    pub field: &'static str,
+    /// What it says.
+    pub value: String,
+}
+
+impl LinkSpec {
+    /// What others' load leaves of the rate.
+    ///
+    /// ```
+    /// let text = r#"
+    ///     [forward]
+    ///     rate = "100Mbit/s"
+    ///     delay = "10ms"
+    ///     queue = { kind = "drop-tail", limit = "125kB" }
+    ///     load = { rate = "30Mbit/s" }
+    /// "#;
+    /// let path = path::PathSpec::from_toml("example", text).unwrap();
+    /// assert_eq!(path.forward.available().to_string(), "70Mbit/s");
+    /// ```
+    pub fn available(&self) -> Rate {
+        let load = self.load.as_ref().map_or(Rate::ZERO, |load| load.rate);
+        let (rate, load) = (self.rate.bits_per_second(), load.bits_per_second());
+        Rate::from_bits_per_second(rate.saturating_sub(load))
+    }
+}
+
+impl PathSpec {
+    /// How many links there are in a row.
+    pub fn hops(&self) -> usize {
+        self.before.len() + 1 + self.beyond.len()
+    }
+
+    /// Where the main link stands among [`links`](PathSpec::links) of this way, from 0.
+    pub fn main_link(&self, way: Way) -> usize {
+        match way {
+            Way::Forward => self.before.len(),
+            Way::Reverse => self.beyond.len(),
+        }
+    }
+
+    /// The links of one way, in the order in which its packets pass them.
+    ///
+    /// ```
+    /// use path::{PathSpec, Way};
+    /// let path = PathSpec::load("slac-cern").unwrap();
+    /// assert_eq!(path.links(Way::Reverse), [&path.reverse]);
+    /// ```
+    pub fn links(&self, way: Way) -> Vec<&LinkSpec> {
+        let forward = |duplex| -> &LinkSpec {
+            let duplex: &Duplex = duplex;
+            &duplex.forward
+        };
+        let reverse = |duplex| -> &LinkSpec {
+            let duplex: &Duplex = duplex;
+            &duplex.reverse
+        };
+        let (before, beyond) = (self.before.iter(), self.beyond.iter());
+        match way {
+            Way::Forward => before
+                .map(forward)
+                .chain([&self.forward])
+                .chain(beyond.map(forward))
+                .collect(),
+            Way::Reverse => beyond
+                .rev()
+                .map(reverse)
+                .chain([&self.reverse])
+                .chain(before.rev().map(reverse))
+                .collect(),
+        }
+    }
+
+    /// The link of one way with the lowest rate, the first of several: the way's capacity is its rate.
+    pub fn narrowest(&self, way: Way) -> &LinkSpec {
+        let links = self.links(way);
+        let narrowest = links.into_iter().min_by_key(|link| link.rate);
+        narrowest.unwrap_or(match way {
+            Way::Forward => &self.forward,
+            Way::Reverse => &self.reverse,
+        })
+    }
+
+    /// What others' loads leave of one way: the lowest rate less load of its links. Streams in `[[cross]]` give way
+    /// and are not counted.
+    pub fn available(&self, way: Way) -> Rate {
+        let links = self.links(way).into_iter();
+        let least = links.map(LinkSpec::available).min();
+        least.unwrap_or(Rate::ZERO)
+    }
+
+    /// Propagation delay of one way.
+    pub fn delay(&self, way: Way) -> Span {
+        let delays = self.links(way).into_iter().map(|link| link.delay);
+        delays.fold(Span::ZERO, |sum, delay| sum + delay)
+    }
+
+    /// The share of packets that the wires of one way lose in the long run.
+    pub fn loss_rate(&self, way: Way) -> f64 {
+        let mut links = self.links(way).into_iter();
+        match (links.next(), links.next()) {
+            // Not 1 - (1 - p), which is not p to the last bit.
+            (Some(only), None) => only.loss.mean_rate(),
+            _ => {
+                let kept = |link: &LinkSpec| 1.0 - link.loss.mean_rate();
+                1.0 - self.links(way).into_iter().map(kept).product::<f64>()
+            }
+        }
+    }
+
+    /// The first thing that makes this more than one link in each direction with nobody's load on it; `None` when
+    /// there is none. Who can run only such paths asks here.
+    ///
+    /// ```
+    /// use path::PathSpec;
+    /// assert_eq!(PathSpec::load("slac-cern").unwrap().extra(), None);
+    /// ```
+    pub fn extra(&self) -> Option<Extra> {
+        let several = |field, links: &[Duplex]| {
+            let value = format!("{} of {} links", links.len(), self.hops());
+            (!links.is_empty()).then_some(Extra { field, value })
+        };
+        several("before", &self.before)
+            .or_else(|| several("beyond", &self.beyond))
+            .or_else(|| of_link(["forward.load", "forward.mtu"], &self.forward))
+            .or_else(|| of_link(["reverse.load", "reverse.mtu"], &self.reverse))
+    }
+
+    pub(super) fn has_loss(&self, way: Way) -> bool {
+        self.links(way).iter().any(|link| link.loss != Loss::None)
+    }
+}
+
+fn of_link(fields: [&'static str; 2], link: &LinkSpec) -> Option<Extra> {
+    let extra = |field, value: String| Extra { field, value };
+    let load = link.load.as_ref();
+    let load = load.map(|load| extra(fields[0], load.rate.to_string()));
+    load.or_else(|| link.mtu.map(|mtu| extra(fields[1], mtu.to_string())))
+}

@@ -1,0 +1,154 @@
+//! Streams, and the hops beside them.
+
+use observe::{
+    Amount, Direction, Observation, Probes, ProbesError, SamplePlan, Setting, StreamCount, Then,
+    Trace, TracePlan, Way, Window,
+};
+use units::{Bytes, Span};
+
+use super::small::{PATIENCE, ROUNDS, name_of};
+use super::{Examination, Examined, Load, Part, Wanted, named};
+use crate::{LeftOut, Onlooker};
+
+/// Streams that fill most paths; the same number as the measurements of 2000-2001 between SLAC and CERN.
+const SEVERAL: u16 = 8;
+/// Idle probes before the streams.
+const IDLE: Span = Span::from_secs(1);
+/// What streams take to fill the queue before hops are looked for.
+const FILLING: Span = Span::from_secs(2);
+
+impl Examination {
+    /// One stream and then several in each direction.
+    pub(super) fn loads(
+        &mut self,
+        path: &mut dyn Examined,
+        duration: Span,
+        wanted: &Wanted,
+        onlooker: &mut dyn Onlooker,
+    ) {
+        for way in &wanted.ways {
+            let name = named("one stream", *way);
+            let one = self.part(path, &name, onlooker, |path, look| {
+                one_stream(path, *way, duration, look)
+            });
+            let Some(one) = one else {
+                continue;
+            };
+            let (several, trace) = self.several(path, *way, duration, onlooker);
+            self.found.loads.push(Load {
+                way: *way,
+                one,
+                several,
+                trace,
+            });
+        }
+    }
+
+    /// Several streams with a trace beside them, where there are hops to look at.
+    fn several(
+        &mut self,
+        path: &mut dyn Examined,
+        way: Way,
+        duration: Span,
+        onlooker: &mut dyn Onlooker,
+    ) -> (Option<Observation>, Option<Trace>) {
+        let name = named("hops under load", way);
+        let Some(idle) = best(&self.found.traces) else {
+            let why = "no hops are known to compare with";
+            self.left(LeftOut::new(name, why, None));
+            return (None, None);
+        };
+        let plan = TracePlan {
+            protocol: idle.protocol,
+            rounds: ROUNDS,
+            hops_max: u8::try_from(idle.hops.len()).unwrap_or(u8::MAX),
+            patience: PATIENCE,
+        };
+        let mut traced = None;
+        let several = self.part(path, &name, onlooker, |path, look| {
+            several_streams(path, way, duration, look, &mut |probes| {
+                probes.pause(FILLING);
+                traced = Some(probes.trace(&plan, &mut ()));
+            })
+        });
+        let trace = match (traced, &several) {
+            (Some(Ok(trace)), Some(_)) => Some(trace),
+            (Some(Err(error)), Some(_)) => {
+                self.leave_out(&name, error);
+                None
+            }
+            (None, Some(_)) => {
+                let why = format!(
+                    "nobody could look at them by {} beside the streams",
+                    name_of(plan.protocol)
+                );
+                self.left(LeftOut::new(name, why, None));
+                None
+            }
+            (_, None) => None,
+        };
+        (several, trace)
+    }
+}
+
+/// The trace that most routers answered; the first of several.
+fn best(traces: &[Trace]) -> Option<&Trace> {
+    let answers = |trace: &Trace| {
+        let answered = trace
+            .hops
+            .iter()
+            .flat_map(|hop| hop.probes.iter().flatten());
+        answered.count()
+    };
+    // `max_by_key` would take the last of equals.
+    traces.iter().rev().max_by_key(|trace| answers(trace))
+}
+
+fn one_stream(
+    path: &mut dyn Examined,
+    way: Way,
+    duration: Span,
+    onlooker: &mut dyn Onlooker,
+) -> Part<Observation> {
+    let plan = plan(duration, IDLE, Then::KeepRunning);
+    let seen = path.target().observe(&setting(way, 1), &plan, onlooker);
+    with_bytes(seen.map_err(ProbesError::Failed)?)
+}
+
+fn several_streams(
+    path: &mut dyn Examined,
+    way: Way,
+    duration: Span,
+    onlooker: &mut dyn Onlooker,
+    work: &mut (dyn FnMut(&mut dyn Probes) + Send),
+) -> Part<Observation> {
+    let plan = plan(duration, Span::ZERO, Then::Stop);
+    let seen = path.beside(&setting(way, SEVERAL), &plan, onlooker, work);
+    with_bytes(seen.map_err(ProbesError::Failed)?)
+}
+
+fn with_bytes(seen: Observation) -> Part<Observation> {
+    let bytes: Bytes = seen.bytes_delivered();
+    Ok((seen, Some(bytes)))
+}
+
+fn plan(duration: Span, unloaded: Span, then: Then) -> SamplePlan {
+    SamplePlan {
+        amount: Amount::Time(duration),
+        precision: None,
+        unloaded,
+        then,
+    }
+}
+
+fn setting(way: Way, streams: u16) -> Setting {
+    let streams = StreamCount::new(u64::from(streams)).unwrap_or(StreamCount::ONE);
+    let direction = match way {
+        Way::Forward => Direction::Forward,
+        Way::Reverse => Direction::Reverse,
+    };
+    Setting {
+        direction,
+        ..Setting::new(streams, Window::Auto)
+    }
+}

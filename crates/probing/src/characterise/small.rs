@@ -1,0 +1,183 @@
+//! The parts of small packets.
+
+use observe::{
+    Passages, PathMtu, ProbeSeries, Probes, ProbesError, Trace, TracePlan, TraceProtocol, Train,
+    Watch, Way,
+};
+use units::{Bytes, Span};
+
+use super::{Examination, Examined, Part, Wanted, named, trains};
+use crate::{LeftOut, Onlooker};
+
+/// Twenty probes a second: a hundred of them give quartiles that mean something.
+const ROUND_TRIPS: Span = Span::from_secs(5);
+/// Packets of one direction's slow train.
+const SLOW_PACKETS: usize = 100;
+/// Their size, as small as stamps and a cookie allow with some room.
+const SLOW_SIZE: Bytes = Bytes::new(100);
+/// Their distance: 40 kbit/s, which disturbs nobody.
+const SLOW_GAP: Span = Span::from_millis(20);
+/// Probes to each hop: enough for a median and a loss of one in ten.
+pub(super) const ROUNDS: u16 = 10;
+/// As other traceroutes.
+const HOPS_MAX: u8 = 30;
+/// Routers answer within this or not at all.
+pub(super) const PATIENCE: Span = Span::from_secs(1);
+
+/// Loss and delay of one direction, from packets so far apart that they meet nothing of their own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variation {
+    /// Which direction.
+    pub way: Way,
+    /// What became of each packet.
+    pub passages: Passages,
+}
+
+impl Variation {
+    /// Share of the packets that never arrived; `None` when none was sent.
+    pub fn loss_ratio(&self) -> Option<f64> {
+        let sent = self.passages.packets.len();
+        let lost = self
+            .passages
+            .packets
+            .iter()
+            .filter(|packet| packet.arrived.is_none());
+        (sent > 0).then(|| lost.count() as f64 / sent as f64)
+    }
+
+    /// One-way delays in seconds above the smallest of them, in order of sending. The clocks of two hosts
+    /// agree on differences only; what they drift apart within two seconds is some microseconds.
+    ///
+    /// ```
+    /// # use observe::{Passage, Passages, Stamped, Way};
+    /// # use probing::characterise::Variation;
+    /// # use units::Span;
+    /// let packet = |left, arrived| Passage {
+    ///     left: Span::from_millis(left),
+    ///     arrived: Some(Span::from_millis(arrived)),
+    /// };
+    /// // Clocks that differ by 900 ms: the second packet waited 4 ms longer than the others.
+    /// let passages = Passages {
+    ///     packets: vec![packet(0, 900), packet(20, 924), packet(40, 940)],
+    ///     stamped: Stamped::ByKernel,
+    /// };
+    /// let variation = Variation { way: Way::Forward, passages };
+    /// let seconds = variation.above_smallest_seconds();
+    /// assert!((seconds[1] - 0.004).abs() < 1e-9 && seconds[0].abs() < 1e-9);
+    /// ```
+    pub fn above_smallest_seconds(&self) -> Vec<f64> {
+        let delay = |packet: &observe::Passage| {
+            Some(packet.arrived?.as_secs_f64() - packet.left.as_secs_f64())
+        };
+        let delays: Vec<f64> = self.passages.packets.iter().filter_map(delay).collect();
+        let smallest = delays.iter().copied().fold(f64::INFINITY, f64::min);
+        delays.iter().map(|delay| delay - smallest).collect()
+    }
+}
+
+impl Examination {
+    /// Everything that small packets tell.
+    pub(super) fn small_packets(
+        &mut self,
+        path: &mut dyn Examined,
+        probes: &mut dyn Probes,
+        wanted: &Wanted,
+        onlooker: &mut dyn Onlooker,
+    ) {
+        let round_trips = self.part(path, "round trips", onlooker, |_, look| {
+            round_trips(probes, look)
+        });
+        self.found.round_trips = round_trips;
+        self.found.mtu = self.part(path, "path MTU", onlooker, |_, look| path_mtu(probes, look));
+        for protocol in TraceProtocol::ALL {
+            let name = format!("hops by {}", name_of(protocol));
+            let trace = self.part(path, &name, onlooker, |_, look| {
+                trace(probes, protocol, look)
+            });
+            self.found.traces.extend(trace);
+        }
+        for way in &wanted.ways {
+            let name = named("loss and delay", *way);
+            let variation = self.part(path, &name, onlooker, |_, look| {
+                slow_train(probes, *way, look)
+            });
+            self.found.variations.extend(variation);
+        }
+        if wanted.trains {
+            for way in &wanted.ways {
+                self.trains(path, probes, *way, onlooker);
+            }
+        }
+    }
+
+    fn trains(
+        &mut self,
+        path: &mut dyn Examined,
+        probes: &mut dyn Probes,
+        way: Way,
+        onlooker: &mut dyn Onlooker,
+    ) {
+        let (packet, rtt) = (trains::packet(&self.found), trains::rtt(&self.found));
+        let capacity = self.part(path, &named("capacity", way), onlooker, |_, look| {
+            trains::capacity(probes, way, packet, look)
+        });
+        let name = named("available bandwidth", way);
+        let Some(capacity) = capacity else {
+            let why = "it is looked for below the capacity, which is not known";
+            self.left(LeftOut::new(name, why, None));
+            return;
+        };
+        let available = self.part(path, &name, onlooker, |_, look| {
+            trains::available(probes, &capacity, packet, rtt, look)
+        });
+        if let Some(Err(why)) = available.as_ref().map(|available| available.range.as_ref()) {
+            self.left(LeftOut::new(name, why.clone(), None));
+        }
+        self.found.capacities.push(capacity);
+        self.found.available.extend(available);
+    }
+}
+
+fn round_trips(probes: &mut dyn Probes, watch: &mut dyn Watch) -> Part<ProbeSeries> {
+    Ok((probes.round_trips(ROUND_TRIPS, watch)?, None))
+}
+
+fn path_mtu(probes: &mut dyn Probes, watch: &mut dyn Watch) -> Part<PathMtu> {
+    Ok((probes.path_mtu(watch)?, None))
+}
+
+fn slow_train(probes: &mut dyn Probes, way: Way, watch: &mut dyn Watch) -> Part<Variation> {
+    let train = Train::spaced(SLOW_PACKETS, SLOW_SIZE, SLOW_GAP);
+    let passages = probes.train(way, &train, watch)?;
+    Ok((Variation { way, passages }, Some(train.bytes())))
+}
+
+/// A trace that nobody answered tells nothing.
+fn trace(probes: &mut dyn Probes, protocol: TraceProtocol, watch: &mut dyn Watch) -> Part<Trace> {
+    let plan = TracePlan {
+        protocol,
+        rounds: ROUNDS,
+        hops_max: HOPS_MAX,
+        patience: PATIENCE,
+    };
+    let trace = probes.trace(&plan, watch)?;
+    let mut answers = trace
+        .hops
+        .iter()
+        .flat_map(|hop| hop.probes.iter().flatten());
+    match answers.next() {
+        Some(_) => Ok((trace, None)),
+        None => Err(ProbesError::Unsupported {
+            why: format!("nobody on the way answers {}", name_of(protocol)),
+            hint: None,
+        }),
+    }
+}
+
+pub(super) fn name_of(protocol: TraceProtocol) -> &'static str {
+    match protocol {
+        TraceProtocol::Udp => "UDP",
+        TraceProtocol::Tcp => "TCP",
+        TraceProtocol::Icmp => "ICMP",
+    }
+}

@@ -1,0 +1,50 @@
+//! The two parts that send trains.
+
+use observe::{Probes, Watch, Way};
+use units::{Bytes, Span};
+
+use super::{Characteristics, Part, ProbeSeries};
+use crate::available::{self, Known};
+use crate::capacity;
+use crate::{Available, Capacity};
+
+/// Full packets of Ethernet, where the path's MTU is not known.
+const USUAL: Bytes = Bytes::new(1500);
+
+/// The largest packet that passes.
+pub(super) fn packet(found: &Characteristics) -> Bytes {
+    found.mtu.map_or(USUAL, |mtu| mtu.bytes.min(USUAL))
+}
+
+/// The smallest round trip so far.
+pub(super) fn rtt(found: &Characteristics) -> Option<Span> {
+    found.round_trips.as_ref().and_then(ProbeSeries::min)
+}
+
+pub(super) fn capacity(
+    probes: &mut dyn Probes,
+    way: Way,
+    packet: Bytes,
+    watch: &mut dyn Watch,
+) -> Part<Capacity> {
+    let capacity = capacity::measure(probes, way, packet, watch)?;
+    let bytes = capacity.cost.bytes;
+    Ok((capacity, Some(bytes)))
+}
+
+pub(super) fn available(
+    probes: &mut dyn Probes,
+    capacity: &Capacity,
+    packet: Bytes,
+    rtt: Option<Span>,
+    watch: &mut dyn Watch,
+) -> Part<Available> {
+    let known = Known {
+        mtu: packet,
+        capacity: capacity.rate,
+        rtt: rtt.unwrap_or(Span::ZERO),
+    };
+    let available = available::measure(probes, capacity.way, &known, watch)?;
+    let bytes = available.cost.bytes;
+    Ok((available, Some(bytes)))
+}
