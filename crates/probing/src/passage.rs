@@ -48,14 +48,14 @@ pub(crate) fn sending(packets: &[Passage]) -> f64 {
     }
 }
 
-/// The furthest that the sender fell behind the plan, in seconds; how far behind it was at the first packet
-/// already is not counted.
+/// How far the sender strayed from its plan within the train, in seconds: from the packet that was least behind to
+/// the one that was most. A train that is late as a whole is no worse.
 pub(crate) fn sender_lag(passages: &Passages, departures: &[Span]) -> f64 {
     let lag =
         |(packet, planned): (&Passage, &Span)| packet.left.as_secs_f64() - planned.as_secs_f64();
-    let mut lags = passages.packets.iter().zip(departures).map(lag);
-    let first = lags.next().unwrap_or(0.0);
-    lags.map(|lag| lag - first).fold(0.0, f64::max)
+    let lags = || passages.packets.iter().zip(departures).map(lag);
+    let least = lags().reduce(f64::min).unwrap_or(0.0);
+    lags().map(|lag| lag - least).fold(0.0, f64::max)
 }
 
 /// Where the receiver took packets in batches, only the last of each: it waited least. Packets count as one batch
