@@ -1,8 +1,9 @@
 //! The figures of a sweep.
 //!
-//! Reading order: [`against`] (most of them), then one file for each other figure.
+//! Reading order: `against.rs` with `curves.rs` (most of them), then one file for each other figure.
 
 mod against;
+mod curves;
 mod delay;
 mod duration;
 mod map;

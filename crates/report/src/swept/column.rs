@@ -31,11 +31,15 @@ impl Column {
     }
 }
 
-/// A column for each window. Where hardly any window was visited with several numbers of streams, because the grid
+/// A column for each window. Where the grid has holes as columns of windows and fewer columns as products, because it
 /// was asked for as products, a column for each product.
 pub(super) fn columns(settings: &[(Window, u16)]) -> Vec<Column> {
     let by_window = by_window(settings);
-    if by_window.len() < 3 || settings.len() >= 2 * by_window.len() {
+    let most = by_window.iter().map(|column| column.windows.len()).max();
+    let is_full = by_window
+        .iter()
+        .all(|column| Some(column.windows.len()) == most);
+    if by_window.len() < 3 || is_full && most > Some(1) {
         return by_window;
     }
     match by_product(settings) {
@@ -103,6 +107,18 @@ mod tests {
         assert_eq!(columns.len(), 2);
         assert_eq!(columns[0].window(), Some(bytes(8)));
         assert!(columns[1].has(3, bytes(16)) && !columns[1].has(3, bytes(8)));
+    }
+
+    #[test]
+    fn products_that_share_windows_are_columns_too() {
+        // 512 KiB, 1 MiB and 2 MiB over 1 to 32 streams: 18 settings with 8 windows.
+        let settings = [512_u64, 1024, 2048].into_iter().flat_map(|kib| {
+            let streams = [1_u16, 2, 4, 8, 16, 32].into_iter();
+            streams.map(move |n| (Window::Bytes((kib << 10) / u64::from(n)), n))
+        });
+        let columns = columns(&settings.collect::<Vec<_>>());
+        let names: Vec<&str> = columns.iter().map(|column| column.short.as_str()).collect();
+        assert_eq!(names, ["512KiB", "1MiB", "2MiB"]);
     }
 
     #[test]

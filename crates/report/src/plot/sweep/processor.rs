@@ -2,7 +2,7 @@
 
 use plotters::style::RGBColor;
 
-use super::against::Curves;
+use super::curves::Curves;
 use super::delay::each_dot;
 use super::{CLOUD_MAX, Drawing, figure};
 use crate::figure::{RateUnit, three_digits};

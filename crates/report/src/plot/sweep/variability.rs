@@ -115,7 +115,7 @@ fn fit_words(name: &str, r_squared: Option<f64>) -> String {
 /// Mean and median of the loaded visits, for a caption.
 fn loaded_words(kinds: &[Kind]) -> String {
     let words = |kind: &Kind| {
-        let share = |percent: f64| percent_text(percent);
+        let share = |value: f64| percent(value / 100.0);
         let below = kind.values.iter().filter(|value| **value <= 10.0).count();
         let below = below as f64 / kind.values.len() as f64;
         Some(format!(
@@ -132,10 +132,6 @@ fn loaded_words(kinds: &[Kind]) -> String {
         ))
     };
     kinds.iter().filter_map(words).collect()
-}
-
-fn percent_text(value: f64) -> String {
-    percent(value / 100.0)
 }
 
 /// The bins of the analysis, in percent, where they are neither too many nor too few to see; else round ones.
