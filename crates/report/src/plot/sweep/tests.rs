@@ -208,7 +208,7 @@ fn without_round_trips_and_processors_the_other_figures_stay() {
 #[test]
 fn of_many_windows_some_are_drawn_and_many_visits_become_medians() {
     let (figures, _) = drawn(SweepCase {
-        windows: (1..=20).map(|i| Window::Bytes(i * i << 10)).collect(),
+        windows: (1..=20).map(|i| Window::Bytes((i * i) << 10)).collect(),
         streams: (1..=128).step_by(3).collect(),
         cycles: 2,
         ..usual()
