@@ -156,31 +156,23 @@ pub(super) fn judge(passages: &Passages, size: usize, packet: Bytes) -> Option<F
     })
 }
 
-/// The step of the receiver's clock: the shortest time between arrivals, if all others are multiples of it.
-/// Bulks leave at times that have no common measure, so that this is not the path's doing.
+/// The step of the receiver's clock, in seconds: what all times between arrivals are multiples of, in whole
+/// nanoseconds. Bulks leave at times that have no common measure, so that this is not the path's doing.
 fn tick(bulks: &[Bulk]) -> f64 {
-    let mut arrivals: Vec<f64> = Vec::new();
-    for bulk in bulks {
-        arrivals.extend(bulk.packets.iter().map(|packet| packet.arrived));
-    }
-    arrivals.sort_by(f64::total_cmp);
-    let steps = || {
-        arrivals
-            .windows(2)
-            .map(|two| two[1] - two[0])
-            .filter(|step| *step > 1e-9)
-    };
-    let Some(shortest) = steps().reduce(f64::min) else {
+    let nanos = |packet: &Seen| (packet.arrived * 1e9).round() as i64;
+    let mut arrivals = bulks.iter().flat_map(|bulk| bulk.packets.iter().map(nanos));
+    let Some(first) = arrivals.next() else {
         return 0.0;
     };
-    let first = arrivals[0];
-    let is_multiple = |arrival: &f64| {
-        let ticks = (arrival - first) / shortest;
-        (ticks - ticks.round()).abs() < 0.02
-    };
-    match arrivals.iter().all(is_multiple) {
-        true => shortest,
-        false => 0.0,
+    let steps = arrivals.map(|arrival| arrival.abs_diff(first));
+    steps.fold(0, common_measure) as f64 / 1e9
+}
+
+/// The greatest common divisor, by Euclid; of zero and another the other.
+fn common_measure(one: u64, other: u64) -> u64 {
+    match other {
+        0 => one,
+        _ => common_measure(other, one % other),
     }
 }
 

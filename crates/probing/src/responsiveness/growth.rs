@@ -118,8 +118,8 @@ impl Loaded {
 
     fn add(&mut self, seen: &Observation) {
         self.intervals.extend(intervals(seen));
-        self.delivered = self.delivered + seen.bytes_delivered();
-        self.elapsed = self.elapsed + seen.elapsed;
+        self.delivered += seen.bytes_delivered();
+        self.elapsed += seen.elapsed;
     }
 
     /// Goodput had stopped growing, and then responsiveness too.

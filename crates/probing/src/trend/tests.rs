@@ -79,7 +79,7 @@ fn a_rise_is_seen_through_noise_as_large_as_itself() {
         of(&delays) == Some(Trend::Increasing)
     };
     let seen = (0..1000).filter(|seed| rising(*seed)).count();
-    assert!(seen > 900, "{seen} of 1000");
+    assert!(seen > 800, "{seen} of 1000");
 }
 
 #[test]

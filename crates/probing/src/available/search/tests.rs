@@ -23,9 +23,9 @@ fn close_in(truth: f64, grey: f64, guess: f64) -> (Search, usize) {
 
 #[test]
 fn a_sharp_bound_is_found_to_two_percent() {
-    let (search, fleets) = close_in(70e6, 0.0, 72e6);
+    let (search, fleets) = close_in(70.3e6, 0.0, 72e6);
     let (low, high) = search.range().unwrap();
-    assert!(low < 70e6 && 70e6 < high);
+    assert!(low < 70.3e6 && 70.3e6 < high);
     assert!(high - low <= 0.02 * C, "{low} {high}");
     assert!(fleets <= 6, "{fleets}");
 }
