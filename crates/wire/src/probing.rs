@@ -1,7 +1,7 @@
 //! Trains of datagrams between two of our own ends, and what became of them.
 //!
 //! A client that wants to probe says so in its [`crate::Offer`], a server that can agrees in its
-//! [`crate::Answer`], and from there on the control connection carries [`message`]s in place of state
+//! [`crate::Answer`], and from there on the control connection carries `message`s in place of state
 //! bytes. One train at a time is announced; before it leaves, the client's [`Datagram`] has to reach the
 //! server with the token of this session, from the address that the control connection has. So nobody can
 //! be made the aim of a train but the client itself, and the client's own datagram opens firewalls and NAT

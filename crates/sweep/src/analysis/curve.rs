@@ -145,7 +145,7 @@ fn by_cycle(setting: &Visited<'_>, cycles: &[u32]) -> Vec<Vec<f64>> {
 
 fn draw(random: &mut Pcg64, count: usize) -> Vec<usize> {
     // The high half of the product of a draw and the count: uniform but for one part in 2^32.
-    let one = |_| (u64::from(random.next_u32()) * count as u64 >> 32) as usize;
+    let one = |_| ((u64::from(random.next_u32()) * count as u64) >> 32) as usize;
     (0..count).map(one).collect()
 }
 

@@ -89,7 +89,7 @@ fn processor(way: &DirectionAnalysis) -> Option<String> {
 
 fn products(way: &DirectionAnalysis) -> Option<String> {
     let of = |product: &record::sweep_analysis::Product| {
-        let kernel = product.kernel.filter(|fit| worth(fit))?;
+        let kernel = product.kernel.filter(worth)?;
         Some((product.product_bytes, product.streams.clone(), kernel))
     };
     let (bytes, streams, kernel) = way
