@@ -322,7 +322,7 @@ impl Attempt {
                 share * 100.0
             ),
             Some(Doubt::Batched(batch)) => format!(
-                "the receiver takes packets in batches of about {batch:.0}, so their distances are not the path's"
+                "the receiver takes packets in batches of about {batch:.1} on average, so their distances are not the path's"
             ),
             Some(Doubt::SenderTooSlow) => {
                 "the sender sent no faster than this, so the path may be faster".to_owned()

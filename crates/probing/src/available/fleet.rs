@@ -15,8 +15,9 @@ const DECIDING: usize = 8;
 /// half do not: more of those have to agree before the rate counts as slow enough.
 const TOO_FAST_AT_ONCE: usize = 4;
 const NOT_AT_ONCE: usize = 5;
-/// Streams that may be sent again because the sender was away, before longer ones are sent.
-const RETAKES_MAX: usize = 6;
+/// Streams that may be sent again because the sender was away, before longer ones are sent: a busy host misses
+/// the times of about every second stream, and short ones less often.
+const RETAKES_MAX: usize = 18;
 /// Streams that have to be unfit before longer ones are sent.
 const UNFIT_MAX: usize = 3;
 /// Silence after a stream, in lengths of it: on average streams take a tenth of their rate.
