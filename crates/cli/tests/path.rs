@@ -70,12 +70,16 @@ fn a_simulated_path_is_loaded_in_virtual_time() {
     assert_eq!(document["schema"], "trunkline/responsiveness");
     let way = &document["ways"][0];
     // 64 KiB at 20 Mbit/s hold a packet for 26 ms: a full path takes more than the idle 10 ms and no
-    // more than 37 with the packet itself.
+    // more than 37 with the packet itself. The streams' own round trips also wait for delayed
+    // acknowledgements, 40 ms at the most and seldom.
     let idle = number(way, "/idle/median_seconds");
     assert!((0.010..0.012).contains(&idle), "{idle}");
-    for part in ["/foreign/mean_seconds", "/loaded/mean_seconds"] {
+    for (part, most) in [
+        ("/foreign/mean_seconds", 0.038),
+        ("/loaded/mean_seconds", 0.077),
+    ] {
         let seconds = number(way, part);
-        assert!((0.015..0.038).contains(&seconds), "{part}: {seconds}");
+        assert!((0.015..most).contains(&seconds), "{part}: {seconds}");
     }
     let rpm = number(way, "/round_trips_per_minute");
     let of = |part| 60.0 / number(way, part);

@@ -45,7 +45,7 @@ pub fn listed(entry: &Listed) -> [String; 7] {
     }
 }
 
-/// A sweep has no operating point; how far it is stands in its place.
+/// A sweep has no operating point: how many settings it has and how many visits were made stands in its place.
 fn sweep_row(sweep: &SweepEntry) -> [String; 7] {
     let failed = match sweep.failed {
         0 => ABSENT.to_owned(),
@@ -57,7 +57,7 @@ fn sweep_row(sweep: &SweepEntry) -> [String; 7] {
         words::plain(&sweep.target.name),
         "sweep".to_owned(),
         format!("{} settings", sweep.settings),
-        format!("{} of {} visits", sweep.measured, sweep.visits()),
+        format!("{} of {}", sweep.measured, sweep.visits()),
         failed,
     ]
 }

@@ -99,7 +99,11 @@ impl Ranks {
         let exact = sizes.0.max(sizes.1) <= EXACT_MAX;
         Ranks {
             sizes,
-            odds: if exact { odds(sizes.0, sizes.1) } else { Vec::new() },
+            odds: if exact {
+                odds(sizes.0, sizes.1)
+            } else {
+                Vec::new()
+            },
             deviation: variance.max(0.0).sqrt(),
             ties: ties > 0.0,
         }

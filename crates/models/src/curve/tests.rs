@@ -167,7 +167,9 @@ proptest! {
                 let off = found.throughput(*n).as_f64() / rate.as_f64() - 1.0;
                 prop_assert!(off.abs() < 1e-6, "{original:?} gave {found:?} at {n}: {off}");
             }
-            for n in [2, 7, 20, 50] {
+            // Beyond the last sample a curve of another power may part from it: rates are whole bits.
+            let last = samples.last().map_or(0, |(n, _)| *n);
+            for n in [2, 7, 20, 50].into_iter().filter(|n| *n <= last) {
                 let off = found.throughput(n).as_f64() / original.throughput(n).as_f64() - 1.0;
                 prop_assert!(off.abs() < 0.01, "{original:?} gave {found:?} at {n}: {off}");
             }

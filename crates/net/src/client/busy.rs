@@ -3,6 +3,7 @@
 //! iperf3 serves one client at a time and turns the others away; so does our own server beyond its
 //! bound. Neither says for how long.
 
+use std::io::ErrorKind;
 use std::thread;
 use std::time::Duration;
 
@@ -62,6 +63,10 @@ fn is_busy(error: &ClientError, server: Acquaintance) -> bool {
             _ => false,
         },
         ClientError::Refused { .. } => server == Acquaintance::Served,
+        // It closed its listener while we stood in the queue.
+        ClientError::Connect { source, .. } => {
+            source.kind() == ErrorKind::ConnectionReset && server == Acquaintance::Served
+        }
         _ => false,
     }
 }
@@ -143,16 +148,23 @@ mod tests {
         let refused = || ClientError::Refused {
             address: "dtn:5201".parse().unwrap(),
         };
-        let mut watch = Waiter::default();
-        let mut answers = [Ok(7), Err(refused())].into_iter().rev();
-        let outcome = patiently(&mut watch, Acquaintance::Served, |_| {
-            answers.next().unwrap()
-        });
-        assert_eq!((outcome.unwrap(), watch.told.len()), (7, 1));
-        let mut watch = Waiter::default();
-        let outcome: Result<(), _> =
-            patiently(&mut watch, Acquaintance::Unknown, |_| Err(refused()));
-        assert!(outcome.is_err() && watch.told.is_empty());
+        let reset = || ClientError::Connect {
+            address: "dtn:5201".parse().unwrap(),
+            source: ErrorKind::ConnectionReset.into(),
+        };
+        let kinds: [&dyn Fn() -> ClientError; 2] = [&refused, &reset];
+        for error in kinds {
+            let mut watch = Waiter::default();
+            let mut answers = [Ok(7), Err(error())].into_iter().rev();
+            let outcome = patiently(&mut watch, Acquaintance::Served, |_| {
+                answers.next().unwrap()
+            });
+            assert_eq!((outcome.unwrap(), watch.told.len()), (7, 1));
+            let mut watch = Waiter::default();
+            let outcome: Result<(), _> =
+                patiently(&mut watch, Acquaintance::Unknown, |_| Err(error()));
+            assert!(outcome.is_err() && watch.told.is_empty());
+        }
     }
 
     #[test]

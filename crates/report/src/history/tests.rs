@@ -64,7 +64,7 @@ fn the_list_fits_eighty_columns_whatever_the_names() {
     }
     assert!(text.contains("2026-03-14 15:09"), "{text}");
     assert!(text.contains("emu:slac-cern"), "{text}");
-    assert!(text.contains("84 of 1680 visits"), "{text}");
+    assert!(text.contains("84 of 1680 "), "{text}");
     assert!(
         text.contains("simulate"),
         "what sought nothing says what it is: {text}"

@@ -228,9 +228,9 @@ fn gains(at: &OperatingPoint, highest: &OperatingPoint) -> Vec<String> {
 fn passed_over(recommended: &RecommendedPoint) -> Option<String> {
     match recommended.passed_over {
         0 => None,
-        1 => Some("One setting that carries as much starves a stream in most visits.".to_owned()),
+        1 => Some("One setting that carries as much starves a stream too often.".to_owned()),
         n => Some(format!(
-            "{n} settings that carry as much starve streams in most visits."
+            "{n} settings that carry as much starve streams too often."
         )),
     }
 }
@@ -263,9 +263,15 @@ pub fn directions(analysis: &SweepAnalysis) -> Option<String> {
         figure::rate(reverse)
     );
     if apart.shift.confidence <= SURE {
-        return Some(format!(
-            "Both directions carry about the same at their best: {rates}."
-        ));
+        return Some(
+            match forward.abs_diff(reverse) <= forward.max(reverse) / 10 {
+                true => format!("Both directions carry about the same at their best: {rates}."),
+                false => format!(
+                    "At their best {rates}{}: more cycles would make that surer.",
+                    factor(apart)
+                ),
+            },
+        );
     }
     Some(format!(
         "The directions differ: at their best {rates}{}.",

@@ -4,8 +4,8 @@ use super::KNEE_SHARE;
 use super::setting::Visited;
 use super::shapes::{OperatingPoint, Recommendation};
 
-/// A setting of which a larger share of the visits starves a stream is passed over.
-const STARVING_VISITS: f64 = 0.5;
+/// A setting of which a larger share of the visits starves a stream is passed over: one of four.
+const STARVING_VISITS: f64 = 0.25;
 
 /// The setting with the highest median goodput.
 pub(super) fn highest<'a, 'b>(settings: &'a [Visited<'b>]) -> Option<&'a Visited<'b>> {
@@ -41,7 +41,7 @@ pub(super) fn cost(setting: &Visited<'_>, resolution: Option<f64>) -> Option<f64
     Some(setting.added()?.max(resolution?) / goodput)
 }
 
-/// The setting to use: of those that reach 90 % of the highest median goodput and do not starve streams in most of
+/// The setting to use: of those that reach 90 % of the highest median goodput and do not starve streams in more than a quarter of
 /// their visits, the fewest streams of each window; of these the one with the least dRTT. Settings whose dRTT is as
 /// low within `resolution`, or unknown for one of them, are told apart by their streams: fewer are better.
 pub(super) fn recommended(
