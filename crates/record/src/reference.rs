@@ -458,6 +458,7 @@ fn full_sweep() -> Document<Sweep> {
         number: 1,
         cycle: 1,
         setting: setting.clone(),
+        duration_seconds: 10.0,
         started: measure.origin.created.clone(),
         run: Some(7),
         failed_because: None,
@@ -497,7 +498,7 @@ fn full_sweep() -> Document<Sweep> {
         plan: SweepPlan {
             settings: vec![setting],
             cycles: 2,
-            duration_seconds: 10.0,
+            durations_seconds: vec![10.0],
             unloaded_seconds: 1.0,
             seed: 1,
         },

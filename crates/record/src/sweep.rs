@@ -34,8 +34,8 @@ pub struct SweepPlan {
     pub settings: Vec<Setting>,
     /// How often each is visited.
     pub cycles: u32,
-    /// How long the streams of a visit run.
-    pub duration_seconds: f64,
+    /// How long the streams of a visit run; with several, each setting is visited with each of them.
+    pub durations_seconds: Vec<f64>,
     /// How long the idle path is probed before each.
     pub unloaded_seconds: f64,
     /// Decides the order of the visits, and what chance does on an emulated or simulated path.
@@ -51,6 +51,8 @@ pub struct SweepCell {
     pub cycle: u32,
     /// What was asked for.
     pub setting: Setting,
+    /// How long its streams were to run.
+    pub duration_seconds: f64,
     /// When it began: RFC 3339, UTC.
     pub started: String,
     /// The archive's number of its measurement, with all readings; absent where none was kept.
@@ -132,6 +134,22 @@ pub struct StreamFigures {
     /// Segments sent again over the whole run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u64>,
+}
+
+impl SweepPlan {
+    /// How many visits there are in a cycle: every setting with every duration.
+    pub fn places(&self) -> usize {
+        self.settings
+            .len()
+            .saturating_mul(self.durations_seconds.len())
+    }
+
+    /// What is visited at a place, see [`::sweep::SweepPlan::at`].
+    pub fn at(&self, place: usize) -> Option<(&Setting, f64)> {
+        let duration = place.checked_div(self.settings.len())?;
+        let setting = self.settings.get(place % self.settings.len())?;
+        Some((setting, *self.durations_seconds.get(duration)?))
+    }
 }
 
 impl From<&::sweep::RoundTripFigures> for RoundTripFigures {

@@ -35,7 +35,7 @@ pub struct ComparedSweep {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_digest: Option<String>,
     /// How long the streams of a visit ran.
-    pub duration_seconds: f64,
+    pub durations_seconds: Vec<f64>,
     /// When the first visit began; absent where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started: Option<String>,
@@ -130,7 +130,7 @@ impl ComparedSweep {
         ComparedSweep {
             target: sweep.target.name.clone(),
             path_digest: sweep.target.path_digest.clone(),
-            duration_seconds: sweep.plan.duration_seconds,
+            durations_seconds: sweep.plan.durations_seconds.clone(),
             started: started.cloned(),
             visits: measured.count() as u64,
         }

@@ -64,9 +64,7 @@ impl Ledger {
             let mut cycles = 1..=plan.cycles;
             cycles.all(|cycle| self.done.get(&VisitKey { cycle, index }) == Some(&Done::Failed))
         };
-        (0..plan.settings.len())
-            .filter(|index| failed(*index))
-            .collect()
+        (0..plan.places()).filter(|index| failed(*index)).collect()
     }
 
     fn times(&self) -> Vec<f64> {
@@ -86,7 +84,7 @@ impl SweepPlan {
         visits
     }
 
-    /// How long `visits` more visits take: each as long as the middle one of those that were measured, or
+    /// How long `visits` more visits take: each as long as those that were measured took in the mean, or
     /// before the first as the plan says, with one second for all around it.
     ///
     /// ```
@@ -95,7 +93,7 @@ impl SweepPlan {
     /// use units::Span;
     /// let plan = SweepPlan {
     ///     settings: vec![Setting::new(StreamCount::ONE, Window::Auto)],
-    ///     cycles: 4, duration: Span::from_secs(10), unloaded: Span::from_secs(1), seed: 1,
+    ///     cycles: 4, durations: vec![Span::from_secs(10)], unloaded: Span::from_secs(1), seed: 1,
     /// };
     /// let mut ledger = Ledger::default();
     /// assert_eq!(plan.time_for(4, &ledger), Span::from_secs(48));
@@ -103,8 +101,10 @@ impl SweepPlan {
     /// assert_eq!(plan.time_for(3, &ledger), Span::from_secs(45));
     /// ```
     pub fn time_for(&self, visits: usize, ledger: &Ledger) -> Span {
-        let seen = stats::median(&ledger.times()).map(Span::from_secs_f64);
-        let each = seen.unwrap_or(self.duration + self.unloaded + AROUND);
+        let seen = stats::mean(&ledger.times()).map(Span::from_secs_f64);
+        let all: Vec<f64> = self.durations.iter().map(|d| d.as_secs_f64()).collect();
+        let planned = Span::from_secs_f64(stats::mean(&all).unwrap_or(0.0));
+        let each = seen.unwrap_or(planned + self.unloaded + AROUND);
         each.times(visits as u64)
     }
 }
@@ -119,7 +119,7 @@ mod tests {
         SweepPlan {
             settings: (1..=3).map(setting).collect(),
             cycles: 2,
-            duration: Span::from_secs(10),
+            durations: vec![Span::from_secs(10)],
             unloaded: Span::from_secs(1),
             seed: 5,
         }

@@ -4,6 +4,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
 use observe::Setting;
+use units::Span;
 
 use crate::SweepPlan;
 
@@ -14,10 +15,12 @@ pub struct Visit {
     pub number: u32,
     /// The cycle that it belongs to, from 1.
     pub cycle: u32,
-    /// The place of its setting in the plan, from 0.
+    /// Its place in the plan, from 0: see [`SweepPlan::at`].
     pub index: usize,
     /// What is asked for.
     pub setting: Setting,
+    /// For how long.
+    pub duration: Span,
 }
 
 impl Visit {
@@ -48,12 +51,14 @@ impl SweepPlan {
         let mut random = Pcg64::seed_from_u64(self.seed);
         let mut visits = Vec::new();
         for cycle in 1..=self.cycles {
-            for index in shuffled(self.settings.len(), &mut random) {
+            let places = shuffled(self.places(), &mut random).into_iter();
+            for (index, (setting, duration)) in places.filter_map(|n| Some((n, self.at(n)?))) {
                 visits.push(Visit {
                     number: u32::try_from(visits.len() + 1).unwrap_or(u32::MAX),
                     cycle,
                     index,
-                    setting: self.settings[index].clone(),
+                    setting: setting.clone(),
+                    duration,
                 });
             }
         }
@@ -81,14 +86,13 @@ fn below(bound: usize, random: &mut Pcg64) -> usize {
 mod tests {
     use super::*;
     use observe::{StreamCount, Window};
-    use units::Span;
 
     fn plan(settings: u64, cycles: u32, seed: u64) -> SweepPlan {
         let setting = |n| Setting::new(StreamCount::new(n).unwrap(), Window::Auto);
         SweepPlan {
             settings: (1..=settings).map(setting).collect(),
             cycles,
-            duration: Span::from_secs(10),
+            durations: vec![Span::from_secs(10)],
             unloaded: Span::from_secs(1),
             seed,
         }

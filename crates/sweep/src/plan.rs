@@ -11,8 +11,8 @@ pub struct SweepPlan {
     pub settings: Vec<Setting>,
     /// How often each is visited.
     pub cycles: u32,
-    /// How long the streams of a visit run.
-    pub duration: Span,
+    /// How long the streams of a visit run; with several, each setting is visited with each of them.
+    pub durations: Vec<Span>,
     /// How long the idle path is probed before each visit.
     pub unloaded: Span,
     /// Decides the order of the visits, and what chance does on paths that this host makes.
@@ -142,9 +142,23 @@ impl Grid {
 }
 
 impl SweepPlan {
+    /// How many visits there are in a cycle: every setting with every duration.
+    pub fn places(&self) -> usize {
+        self.settings.len() * self.durations.len()
+    }
+
+    /// What is visited at a place: all settings with the first duration, then with the next. `None` beyond the last.
+    pub fn at(&self, place: usize) -> Option<(&Setting, Span)> {
+        let duration = self
+            .durations
+            .get(place.checked_div(self.settings.len())?)?;
+        let setting = self.settings.get(place % self.settings.len())?;
+        Some((setting, *duration))
+    }
+
     /// How many visits there are in all.
     pub fn visits(&self) -> u64 {
-        (self.settings.len() as u64).saturating_mul(self.cycles.into())
+        (self.places() as u64).saturating_mul(self.cycles.into())
     }
 
     /// Checks that there is something to do, and that its end can be lived to see.
@@ -155,18 +169,18 @@ impl SweepPlan {
         match self.visits() {
             1..=VISITS_MAX => Ok(()),
             _ => Err(GridError::TooMany {
-                settings: self.settings.len(),
+                settings: self.places(),
                 cycles: self.cycles,
             }),
         }
     }
 
-    /// How each visit is carried out: one loaded/unloaded cycle.
-    pub fn sample_plan(&self) -> SamplePlan {
+    /// How a visit is carried out: one loaded/unloaded cycle.
+    pub fn sample_plan(&self, duration: Span) -> SamplePlan {
         SamplePlan {
-            amount: Amount::Time(self.duration),
+            amount: Amount::Time(duration),
             unloaded: self.unloaded,
-            ..SamplePlan::lasting(self.duration)
+            ..SamplePlan::lasting(duration)
         }
     }
 }
@@ -233,7 +247,7 @@ mod tests {
         let plan = |cycles| SweepPlan {
             settings: vec![Setting::new(StreamCount::ONE, Window::Auto); 100],
             cycles,
-            duration: Span::from_secs(10),
+            durations: vec![Span::from_secs(10)],
             unloaded: Span::from_secs(1),
             seed: 1,
         };

@@ -162,7 +162,11 @@ fn patiently(
     loop {
         let begun = watch.now();
         target.draw_from(visit.number.into());
-        let observed = target.observe(&visit.setting, &plan.sample_plan(), &mut *watch);
+        let observed = target.observe(
+            &visit.setting,
+            &plan.sample_plan(visit.duration),
+            &mut *watch,
+        );
         let took = watch.now() - begun;
         let error = match observed {
             // What was cut short by the user is not a whole visit.

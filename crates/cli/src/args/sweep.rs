@@ -45,9 +45,10 @@ pub(crate) struct Sweep {
     #[arg(long, value_name = "COUNT", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000), conflicts_with = "resume")]
     pub cycles: u32,
 
-    /// How long the streams of each visit send: `10`, `20s`, `2min`; ten seconds outlast slow start on most paths
-    #[arg(short = 't', long, value_name = "TIME", default_value = "10s", value_parser = duration, conflicts_with = "resume")]
-    pub duration: Span,
+    /// How long the streams of each visit send: `10`, `20s`, `2min`; ten seconds outlast slow start on most paths.
+    /// With several, `10s,40s`, each setting is visited with each of them
+    #[arg(short = 't', long, value_name = "TIMES", default_value = "10s", value_parser = durations, conflicts_with = "resume")]
+    pub duration: List<Span>,
 
     /// The far end sends
     #[arg(short = 'R', long, group = "sending", conflicts_with = "resume")]
@@ -117,6 +118,11 @@ fn range(first: StreamCount, last: StreamCount) -> Result<Vec<StreamCount>, Stri
     let all = (first.get()..=last.get()).map(|count| StreamCount::new(count.into()));
     let all: Result<_, _> = all.collect();
     all.map_err(|error: observe::setting::StreamCountError| error.to_string())
+}
+
+fn durations(text: &str) -> Result<List<Span>, String> {
+    let one = |text: &str| duration(text).map(|span| vec![span]);
+    parts(text, one).map(List::of)
 }
 
 fn windows(text: &str) -> Result<List<Window>, String> {

@@ -218,7 +218,7 @@ fn cut_short(
 
 fn announce(journey: &Journey) {
     let left = journey.plan.remaining(&journey.ledger).len();
-    let settings = words::count(journey.plan.settings.len() as u64, "setting");
+    let settings = words::count(journey.plan.places() as u64, "setting");
     let cycles = words::count(journey.plan.cycles.into(), "cycle");
     let visits = journey.plan.visits();
     let time = match journey.name {
@@ -244,7 +244,7 @@ fn announce(journey: &Journey) {
 
 fn warn_of_failures(journey: &Journey) {
     for index in journey.ledger.always_failed(&journey.plan) {
-        let Some(setting) = journey.plan.settings.get(index) else {
+        let Some((setting, _)) = journey.plan.at(index) else {
             continue;
         };
         tell!(

@@ -181,8 +181,8 @@ impl Archive {
         };
         sweep::SweepPlan::try_from(&body.plan).map_err(|_| mismatch())?;
         let places = body.cells.iter().map(|cell| {
-            let mut settings = body.plan.settings.iter();
-            let place = settings.position(|setting| *setting == cell.setting);
+            let asked = Some((&cell.setting, cell.duration_seconds));
+            let place = (0..body.plan.places()).find(|place| body.plan.at(*place) == asked);
             place.filter(|_| (1..=body.plan.cycles).contains(&cell.cycle))
         });
         let places: Vec<usize> = places.collect::<Option<_>>().ok_or_else(mismatch)?;
@@ -267,7 +267,7 @@ fn assembled(head: &stored::Head, visits: Vec<stored::Row>) -> Option<Document<S
     let target: Target = serde_json::from_str(&head.target_json).ok()?;
     let plan: SweepPlan = serde_json::from_str(&head.plan_json).ok()?;
     let made = visits.len() as u64;
-    let all = (plan.settings.len() as u64).saturating_mul(plan.cycles.into());
+    let all = (plan.places() as u64).saturating_mul(plan.cycles.into());
     let unfinished = || format!("it was interrupted or still goes on: {made} of {all} visits");
     let cut_because = head.cut_because.clone();
     let cut_because = cut_because.or_else(|| (made < all).then(unfinished));

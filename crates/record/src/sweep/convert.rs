@@ -18,7 +18,7 @@ impl From<&::sweep::SweepPlan> for SweepPlan {
         SweepPlan {
             settings: plan.settings.iter().map(Setting::from).collect(),
             cycles: plan.cycles,
-            duration_seconds: plan.duration.as_secs_f64(),
+            durations_seconds: plan.durations.iter().map(|d| d.as_secs_f64()).collect(),
             unloaded_seconds: plan.unloaded.as_secs_f64(),
             seed: plan.seed,
         }
@@ -30,10 +30,11 @@ impl TryFrom<&SweepPlan> for ::sweep::SweepPlan {
 
     fn try_from(plan: &SweepPlan) -> Result<Self, PlanError> {
         let settings = plan.settings.iter().map(observe::Setting::try_from);
+        let durations = plan.durations_seconds.iter().copied();
         let plan = ::sweep::SweepPlan {
             settings: settings.collect::<Result<_, _>>()?,
             cycles: plan.cycles,
-            duration: Span::from_secs_f64(plan.duration_seconds),
+            durations: durations.map(Span::from_secs_f64).collect(),
             unloaded: Span::from_secs_f64(plan.unloaded_seconds),
             seed: plan.seed,
         };
@@ -116,7 +117,7 @@ mod tests {
         SweepPlan {
             settings: vec![setting(1, Window::Auto), setting(8, Window::Bytes(65_536))],
             cycles: 21,
-            duration_seconds: 0.3,
+            durations_seconds: vec![0.3],
             unloaded_seconds: 1.0,
             seed: u64::MAX,
         }

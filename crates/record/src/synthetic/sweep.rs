@@ -88,7 +88,7 @@ pub fn sweep(case: &SweepCase) -> Document<Sweep> {
         plan: SweepPlan {
             settings,
             cycles: case.cycles,
-            duration_seconds: case.durations.first().copied().unwrap_or(20.0),
+            durations_seconds: case.durations.clone(),
             unloaded_seconds: 5.0,
             seed: case.seed,
         },
@@ -116,6 +116,7 @@ fn cell(
         number,
         cycle,
         setting: setting.clone(),
+        duration_seconds: duration,
         started: started(number, duration + BETWEEN_SECONDS),
         run: (!failed).then(|| 100 + i64::from(number)),
         failed_because: failed.then(|| {

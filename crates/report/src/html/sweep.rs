@@ -63,7 +63,7 @@ fn plan(sweep: &Sweep) -> String {
         plan.settings.len(),
         plan.cycles,
         plan.seed,
-        figure::time(plan.duration_seconds),
+        words::sweep::times(&plan.durations_seconds),
         figure::time(plan.unloaded_seconds),
     )
 }

@@ -35,7 +35,7 @@ pub fn visited(sweep: &Sweep) -> Vec<String> {
         "{}, {} of {}: {}.",
         counted(plan.settings.len(), "setting"),
         counted(plan.cycles as usize, "cycle"),
-        figure::time(plan.duration_seconds),
+        times(&plan.durations_seconds),
         counted(measured, "visit"),
     )];
     sentences.extend(failures(sweep));
@@ -251,6 +251,12 @@ fn gentlest(way: &DirectionAnalysis, recommended: &RecommendedPoint) -> Option<S
 /// The share of visits with a starved stream.
 pub fn starved(starvation: Option<&Starvation>) -> String {
     figure::or_absent(starvation, |starvation| percent(starvation.visits_ratio))
+}
+
+/// `10.0 s`, `10.0 s and 40.0 s`.
+pub fn times(seconds: &[f64]) -> String {
+    let times: Vec<String> = seconds.iter().map(|s| figure::time(*s)).collect();
+    times.join(" and ")
 }
 
 /// Whether the two directions differ.

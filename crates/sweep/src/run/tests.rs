@@ -181,7 +181,7 @@ fn plan(settings: u64, cycles: u32) -> SweepPlan {
     SweepPlan {
         settings: (1..=settings).map(setting).collect(),
         cycles,
-        duration: Span::from_secs(10),
+        durations: vec![Span::from_secs(10)],
         unloaded: Span::from_secs(1),
         seed: 1,
     }

@@ -42,7 +42,7 @@ pub(super) fn plan(arguments: &Sweep) -> Result<SweepPlan, Failure> {
     let plan = SweepPlan {
         settings,
         cycles: arguments.cycles,
-        duration: arguments.duration,
+        durations: arguments.duration.0.clone(),
         unloaded: UNLOADED,
         seed: arguments.seed,
     };

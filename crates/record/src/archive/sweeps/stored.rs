@@ -33,7 +33,7 @@ pub(super) fn insert(
         word(&target.kind),
         target.path_digest,
         asked,
-        number(plan.settings.len()),
+        number(plan.places()),
         plan.cycles,
         json(origin),
         json(target),
@@ -166,10 +166,12 @@ impl Row {
     pub(super) fn cell(self, plan: &SweepPlan) -> Option<SweepCell> {
         let figures = self.figures_json.as_deref();
         let figures: Option<CellFigures> = figures.map(serde_json::from_str).transpose().ok()?;
+        let (setting, duration_seconds) = plan.at(self.setting)?;
         Some(SweepCell {
             number: self.number,
             cycle: self.cycle,
-            setting: plan.settings.get(self.setting)?.clone(),
+            setting: setting.clone(),
+            duration_seconds,
             started: self.started,
             run: self.document,
             failed_because: self.failed_because,

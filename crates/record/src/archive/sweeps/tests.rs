@@ -22,7 +22,7 @@ fn plan() -> Plan {
     Plan {
         settings: vec![setting(1), setting(2), back],
         cycles: 2,
-        duration: Span::from_secs(10),
+        durations: vec![Span::from_secs(10)],
         unloaded: Span::from_secs(1),
         seed: 3,
     }

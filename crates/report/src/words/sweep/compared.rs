@@ -5,6 +5,7 @@ use record::sweep_comparison::{ComparedSweep, DirectionChange, SettingChange};
 
 use crate::figure::{self, ABSENT, RateUnit, percent};
 use crate::words;
+use crate::words::sweep::times;
 
 /// The columns of the table of settings, in the order of [`rows`].
 pub const COLUMNS: [&str; 9] = [
@@ -70,11 +71,11 @@ fn unlike(from: &ComparedSweep, to: &ComparedSweep) -> Vec<String> {
         sentences
             .push("The two measured different paths: part of what changed is that.".to_owned());
     }
-    if from.duration_seconds != to.duration_seconds {
+    if from.durations_seconds != to.durations_seconds {
         sentences.push(format!(
             "Visits took {} before and {} after.",
-            figure::time(from.duration_seconds),
-            figure::time(to.duration_seconds)
+            times(&from.durations_seconds),
+            times(&to.durations_seconds)
         ));
     }
     sentences
