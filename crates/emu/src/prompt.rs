@@ -10,41 +10,23 @@ const TURN_NANOS: u64 = 100_000;
 
 /// Asks the kernel to wake this thread promptly: by default it may add 50 us to each wakeup, and
 /// lets busy programs end their turn. What this user may not ask for costs accuracy, not correctness.
+///
+/// Real-time threads would be woken sooner still on a busy machine. On an idle one they do harm: such a thread is
+/// woken on the processor where its packet was sent, in place of the sender, which then waits while the carrier watches.
 pub(crate) fn wake_promptly() {
     let _ = nix::sys::prctl::set_timerslack(1);
-    // From the best to what every user may have.
-    let _ = ask(Class::RealTime) || ask(Class::Nice) || ask(Class::Ordinary);
+    // From the better to what every user may have.
+    let _ = ask(NICE) || ask(0);
 }
 
-/// What to ask for.
-#[derive(Clone, Copy)]
-enum Class {
-    /// Before every ordinary program, those of other sessions too, among which niceness does not count.
-    RealTime,
-    Nice,
-    Ordinary,
-}
-
-/// Whether it was granted.
-fn ask(class: Class) -> bool {
+/// Whether short turns were granted, at this niceness.
+fn ask(nice: i32) -> bool {
     // SAFETY: `sched_attr` is a C structure of integers, for which all zero is valid.
     let mut attributes: libc::sched_attr = unsafe { mem::zeroed() };
     attributes.size = mem::size_of::<libc::sched_attr>() as u32;
-    match class {
-        Class::RealTime => {
-            attributes.sched_policy = libc::SCHED_FIFO as u32;
-            attributes.sched_priority = 1;
-        }
-        Class::Nice | Class::Ordinary => {
-            attributes.sched_policy = libc::SCHED_OTHER as u32;
-            attributes.sched_nice = if matches!(class, Class::Nice) {
-                NICE
-            } else {
-                0
-            };
-            attributes.sched_runtime = TURN_NANOS;
-        }
-    }
+    attributes.sched_policy = libc::SCHED_OTHER as u32;
+    attributes.sched_nice = nice;
+    attributes.sched_runtime = TURN_NANOS;
     // SAFETY: the kernel reads `size` bytes at the pointer, which is to a structure of that size that lives across
     // the call; thread 0 is the calling one, and no flags are given.
     let outcome = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
@@ -55,7 +37,7 @@ fn ask(class: Class) -> bool {
 mod tests {
     #[test]
     fn an_ordinary_user_may_ask_for_short_turns() {
-        let asked = std::thread::spawn(|| super::ask(super::Class::Ordinary)).join();
+        let asked = std::thread::spawn(|| super::ask(0)).join();
         assert!(asked.unwrap());
     }
 }

@@ -100,7 +100,8 @@ pub fn pdt(medians: &[f64]) -> Option<f64> {
     match medians.len() {
         1 => None,
         _ if moved == 0.0 => Some(0.0),
-        _ => Some((last - first) / moved),
+        // Sums of many steps are rounded.
+        _ => Some(((last - first) / moved).clamp(-1.0, 1.0)),
     }
 }
 

@@ -45,7 +45,7 @@ pub fn listed(entry: &Listed) -> [String; 7] {
     }
 }
 
-/// A sweep has no operating point: how many settings it has and how many visits were made stands in its place.
+/// A sweep has no operating point: how many cells its grid has and how many visits were made stands in its place.
 fn sweep_row(sweep: &SweepEntry) -> [String; 7] {
     let failed = match sweep.failed {
         0 => ABSENT.to_owned(),
@@ -56,7 +56,7 @@ fn sweep_row(sweep: &SweepEntry) -> [String; 7] {
         date(&sweep.created),
         words::plain(&sweep.target.name),
         "sweep".to_owned(),
-        format!("{} settings", sweep.settings),
+        format!("{} cells", sweep.settings),
         format!("{} of {}", sweep.measured, sweep.visits()),
         failed,
     ]

@@ -6,7 +6,7 @@ use observe::{
 };
 use units::{Bytes, Span};
 
-use super::small::{PATIENCE, ROUNDS, name_of};
+use super::small::{PATIENCE, name_of};
 use super::{Examination, Examined, Load, Part, Wanted, Work, named};
 use crate::hops::{QueueAt, compare};
 use crate::{LeftOut, Onlooker};
@@ -17,6 +17,9 @@ const SEVERAL: u16 = 8;
 const IDLE: Span = Span::from_secs(1);
 /// What streams take to fill the queue before hops are looked for.
 const FILLING: Span = Span::from_secs(2);
+
+/// Probes to each hop beside them: they are delayed by a queue that moves.
+const ROUNDS_LOADED: u16 = 8;
 
 impl Examination {
     /// One stream and then several in each direction.
@@ -71,7 +74,7 @@ impl Examination {
         };
         let plan = TracePlan {
             protocol: idle.protocol,
-            rounds: ROUNDS,
+            rounds: ROUNDS_LOADED,
             hops_max: u8::try_from(idle.hops.len()).unwrap_or(u8::MAX),
             patience: PATIENCE,
         };

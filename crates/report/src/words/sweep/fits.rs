@@ -53,13 +53,15 @@ fn form(loaded: &Distribution) -> Option<String> {
             r_squared(fit.r_squared)
         )
     });
-    (exponential.scale_ratio > 0.0).then(|| {
-        format!(
-            "Its frequency falls e-fold every {}{}{logarithm}.",
-            percent(exponential.scale_ratio),
-            r_squared(exponential.r_squared)
-        )
-    })
+    let falls = exponential.scale_ratio > 0.0 && exponential.r_squared >= Some(WORTH);
+    let frequency = match falls {
+        true => format!("falls e-fold every {}", percent(exponential.scale_ratio)),
+        false => "is no exponential".to_owned(),
+    };
+    Some(format!(
+        "Its frequency {frequency}{}{logarithm}.",
+        r_squared(exponential.r_squared)
+    ))
 }
 
 fn agreement(way: &DirectionAnalysis) -> Option<String> {
