@@ -79,7 +79,7 @@ def run(program, file):
     document = json.loads(done.stdout)
     found = Run()
     found.seconds = sum(
-        part.get("seconds", 0) for part in document["costs"] if part["part"].split()[0] in ("capacity", "available")
+        part.get("elapsed_seconds", 0) for part in document["costs"] if part["part"].split()[0] in ("capacity", "available")
     )
     for capacity in document.get("capacities", []):
         found.capacity = capacity["bits_per_second"] / 1e6

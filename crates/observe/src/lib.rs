@@ -30,9 +30,10 @@ pub use observation::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Observation, Peer, Progress, Stream,
     StreamDirection, TerminalCpu,
 };
+pub use path::Way;
 pub use probes::{
     Hop, HopAnswer, HopProbe, Passage, Passages, PathMtu, Probes, ProbesError, Stamped, Trace,
-    TracePlan, TraceProtocol, Train, Way,
+    TracePlan, TraceProtocol, Train,
 };
 pub use round_trip::{Probe, ProbeMethod, ProbeSeries, RoundTrips};
 pub use setting::{Amount, Direction, Precision, SamplePlan, Setting, StreamCount, Then, Window};

@@ -6,24 +6,11 @@
 
 use std::net::IpAddr;
 
+use path::Way;
 use thiserror::Error;
 use units::{Bytes, Span};
 
 use crate::{ProbeSeries, TargetError, Watch};
-
-/// Which end sends the packets of a train.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Way {
-    /// From here to the far end.
-    Forward,
-    /// From the far end to here.
-    Reverse,
-}
-
-impl Way {
-    /// Both, forward first.
-    pub const BOTH: [Way; 2] = [Way::Forward, Way::Reverse];
-}
 
 /// Datagrams of one size, sent at planned times.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -64,8 +64,8 @@ impl SimulatedProbes {
         }
         Ok(SimulatedProbes {
             path: path.clone(),
-            forward: Chain::new(path, path::Way::Forward, seed),
-            reverse: Chain::new(path, path::Way::Reverse, seed_of_run(seed, u64::MAX - 1)),
+            forward: Chain::new(path, Way::Forward, seed),
+            reverse: Chain::new(path, Way::Reverse, seed_of_run(seed, u64::MAX - 1)),
             now: Time::ZERO + LEAD,
             flights: 0,
         })
@@ -78,7 +78,7 @@ impl SimulatedProbes {
         let (Some(last), true) = (departures.last(), size <= self.mtu(way)) else {
             return arrivals;
         };
-        let latest = *last + self.path.delay(spec_way(way)) + PATIENCE;
+        let latest = *last + self.path.delay(way) + PATIENCE;
         let flight = self.flights;
         let chain = self.chain(way);
         for (number, at) in departures.iter().enumerate() {
@@ -109,7 +109,7 @@ impl SimulatedProbes {
     }
 
     fn mtu(&self, way: Way) -> Bytes {
-        let links = self.path.links(spec_way(way)).into_iter();
+        let links = self.path.links(way).into_iter();
         let least = links.filter_map(|link| link.mtu).min();
         Bytes::new(least.unwrap_or(u16::MAX).min(self.path.hosts.mtu).into())
     }
@@ -129,7 +129,7 @@ impl SimulatedProbes {
     /// After a call the clock stands where the last packet came in; where one was lost, where it was given up.
     fn settle(&mut self, arrivals: &[Option<Time>], departures: &[Time], way: Way) {
         let last = departures.last().copied().unwrap_or(self.now);
-        let given_up = last + self.path.delay(spec_way(way)) + PATIENCE;
+        let given_up = last + self.path.delay(way) + PATIENCE;
         let arrivals = arrivals.iter().map(|arrival| arrival.unwrap_or(given_up));
         let end = arrivals.max().unwrap_or(self.now);
         self.advance(end.max(self.now));
@@ -142,13 +142,6 @@ fn pass(chain: &mut Chain<Datagram>, now: Time, flight: u64, arrivals: &mut [Opt
         if packet.flight == flight {
             arrivals[packet.number] = Some(arrival);
         }
-    }
-}
-
-fn spec_way(way: Way) -> path::Way {
-    match way {
-        Way::Forward => path::Way::Forward,
-        Way::Reverse => path::Way::Reverse,
     }
 }
 

@@ -14,7 +14,7 @@ pub struct Duplex {
 }
 
 /// One of the two ways along a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Way {
     /// From the near host to the far one.
     Forward,
@@ -23,7 +23,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// Both.
+    /// Both, forward first.
     pub const BOTH: [Way; 2] = [Way::Forward, Way::Reverse];
 }
 
