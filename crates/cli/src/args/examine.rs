@@ -12,7 +12,7 @@ use super::{Keep, Output, Target, duration};
 ///
 /// Small packets first, then trains of packets, then one stream and eight of them in each direction. What
 /// this user, the path or the far end does not allow is left out and named, with what would make it
-/// possible. Trains need `trunkline serve` at the far end; hops by TCP and ICMP mostly need root.
+/// possible. Trains need `trunkline serve` at the far end; nothing needs root.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trunkline path emu:slac-cern\n  \
     trunkline path dtn.example.org --quick\n  \

@@ -114,7 +114,10 @@ fn together(streams: &[&Stream], before: usize, grid: &Grid) -> Band {
         .map(|stream| grid.rates(&stream.delivery.progress));
     let add = |a: Vec<f64>, b: Vec<f64>| a.iter().zip(&b).map(|(a, b)| a + b).collect();
     Band {
-        name: format!("rank {}-{}", before + 1, before + streams.len()),
+        name: match streams.len() {
+            1 => format!("rank {}", before + 1),
+            several => format!("rank {}-{}", before + 1, before + several),
+        },
         rates: rates.reduce(add).unwrap_or_default(),
     }
 }
