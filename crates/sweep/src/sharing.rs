@@ -59,11 +59,6 @@ pub fn losses(seen: &Observation) -> Option<LossesTogether> {
     })
 }
 
-/// [`LossesTogether::share`] alone.
-pub fn losses_together(seen: &Observation) -> Option<f64> {
-    losses(seen).map(|losses| losses.share)
-}
-
 /// How many of the streams got less than half of their fair share, the mean; `None` with fewer than two.
 ///
 /// ```

@@ -123,7 +123,7 @@ fn a_long_round_trip_makes_long_moments() {
 fn two_streams_lose_together_when_both_do() {
     let both = |shift| {
         let streams = (1..=2).map(|n| stream(n, SHORT, move |i| i % 10 == shift * u64::from(n)));
-        losses_together(&observation(streams.collect())).unwrap()
+        losses(&observation(streams.collect())).unwrap().share
     };
     assert_eq!(both(0), 1.0);
     assert_eq!(both(1), 0.0);
