@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate may use those before it, never one after it.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 19] = [
     "units", "stats", "models", "path", "link", "sim", "observe", "emu", "wire", "net", "tune",
-    "sweep", "probing", "lab", "record", "report", "cli", "testkit",
+    "sweep", "probing", "transfer", "lab", "record", "report", "cli", "testkit",
 ];
 
 /// Crates without clock, socket, thread, environment or unseeded randomness.

@@ -13,6 +13,8 @@
 //! an [`Answer`]; both then number their streams ([`numbered_greeting`]), add [`Telemetry`] to their
 //! results, and [`echo`] datagrams may be sent.
 //!
+//! [`copying`] is the protocol of `trunkline copy`, which shares the port and nothing else.
+//!
 //! A client of ours may also ask to send [`probing`] trains in place of a test.
 //!
 //! Reading order: `cookie` and `state` for the primitives, `frame` for JSON messages, `params` and
@@ -20,6 +22,7 @@
 //! `server`, and `probing` for itself.
 
 mod cookie;
+pub mod copying;
 pub mod echo;
 mod error_code;
 mod extension;

@@ -1,0 +1,195 @@
+//! What a copy tells while it runs, and what it comes down to.
+
+use units::{Bytes, Rate, Span, Time};
+use wire::copying::{LimitedBy, ProblemKind};
+
+/// Something that people, or programs that read events, want to know. Times are since the copy began.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CopyEvent {
+    /// The far end answered.
+    Connected {
+        /// Since the copy began.
+        at: Time,
+        /// Its address.
+        peer: String,
+        /// Smallest round trip of the handshake.
+        rtt: Option<Span>,
+    },
+    /// All there is to copy is known.
+    Planned {
+        /// Since the copy began.
+        at: Time,
+        /// Regular files.
+        files: u64,
+        /// Folders.
+        folders: u64,
+        /// Symbolic links.
+        links: u64,
+        /// Bytes of all files.
+        bytes: Bytes,
+        /// Bytes that need not be sent: they are there already.
+        present: Bytes,
+    },
+    /// Where it stands, twice a second.
+    Progress(Progress),
+    /// A file (or link) has its final name.
+    Published {
+        /// Since the copy began.
+        at: Time,
+        /// Its name below the destination.
+        name: String,
+        /// Its size.
+        bytes: Bytes,
+        /// BLAKE3 of its content; `None` for a link.
+        digest: Option<[u8; 32]>,
+    },
+    /// A file was there already.
+    Skipped {
+        /// Since the copy began.
+        at: Time,
+        /// Its name below the destination.
+        name: String,
+        /// Its size.
+        bytes: Bytes,
+    },
+    /// A dry run says what would be copied.
+    WouldCopy {
+        /// Its name below the destination.
+        name: String,
+        /// Bytes that would be sent.
+        bytes: Bytes,
+    },
+    /// A file could not be copied; others go on.
+    Failed {
+        /// Since the copy began.
+        at: Time,
+        /// Which and why.
+        problem: FileProblem,
+    },
+    /// The number of streams changed.
+    Steered {
+        /// Since the copy began.
+        at: Time,
+        /// Streams from now on.
+        streams: u16,
+        /// Why, as a sentence for people without a full stop.
+        why: String,
+    },
+    /// The far end is gone for now.
+    Lost {
+        /// Since the copy began.
+        at: Time,
+        /// What was seen.
+        why: String,
+        /// When the next try is.
+        retry_in: Span,
+    },
+    /// It is back; what had arrived is not sent again.
+    Resumed {
+        /// Since the copy began.
+        at: Time,
+        /// Bytes that are still to be sent.
+        left: Bytes,
+    },
+}
+
+/// Where a copy stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// Since the copy began.
+    pub at: Time,
+    /// Bytes of files that the receiver has confirmed, those that were there before included.
+    pub done: Bytes,
+    /// Bytes of all files found so far.
+    pub total: Bytes,
+    /// Whether all files are found.
+    pub total_is_known: bool,
+    /// Files that have their final name.
+    pub files_done: u64,
+    /// Files found so far.
+    pub files_total: u64,
+    /// What the readings said last.
+    pub reading: Reading,
+    /// Time left at this rate; `None` while that cannot be said.
+    pub left: Option<Span>,
+}
+
+/// What one half second showed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reading {
+    /// Since the copy began.
+    pub at: Time,
+    /// Confirmed bytes over the last seconds.
+    pub rate: Rate,
+    /// Streams that carry data.
+    pub streams: u16,
+    /// Mean smoothed round trip of the streams.
+    pub rtt: Option<Span>,
+    /// Bytes sent again, as a share of those sent.
+    pub retransmitted_share: Option<f64>,
+    /// What binds.
+    pub limited_by: Option<LimitedBy>,
+}
+
+/// A file that was not copied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileProblem {
+    /// Its name below the destination; empty where it is about all of them.
+    pub name: String,
+    /// What kind of trouble.
+    pub kind: ProblemKind,
+    /// What happened.
+    pub what: String,
+    /// The next step.
+    pub hint: Option<String>,
+}
+
+/// What limited the copy, for its last line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limit {
+    /// What bound most of the time.
+    pub by: LimitedBy,
+    /// Share of the copy's time during which it did.
+    pub share: f64,
+    /// Why, as sentences for people: the tuner's verdict where the network bound.
+    pub why: String,
+    /// What can be done about it.
+    pub advice: Option<String>,
+}
+
+/// How a copy ended: with everything copied, or with the files that were not.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Length of the copy.
+    pub took: Span,
+    /// Regular files that were published.
+    pub files: u64,
+    /// Folders made.
+    pub folders: u64,
+    /// Links made.
+    pub links: u64,
+    /// Files that were there already.
+    pub skipped: u64,
+    /// Bytes of all files that are there now.
+    pub bytes: Bytes,
+    /// Bytes of files that went over the network this time, before compression.
+    pub sent: Bytes,
+    /// Bytes on the streams after compression, headers included.
+    pub on_wire: Bytes,
+    /// Bytes that had to be sent twice: damaged, lost with their stream, or sent by two streams at the end.
+    pub sent_again: Bytes,
+    /// Files that were not copied.
+    pub failed: Vec<FileProblem>,
+    /// How often the far end was lost and found again.
+    pub reconnects: u32,
+    /// Streams that were replaced.
+    pub streams_replaced: u32,
+    /// Stream count that carried most of it; what to remember of this host.
+    pub streams: u16,
+    /// What limited it; `None` where it was over too soon to say.
+    pub limit: Option<Limit>,
+    /// All readings.
+    pub readings: Vec<Reading>,
+    /// Processor time of this process.
+    pub processor: Span,
+}

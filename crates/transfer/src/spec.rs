@@ -1,0 +1,108 @@
+//! What a copy can be asked for.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use observe::{StreamCount, Window};
+use tune::Objective;
+use units::{Rate, Span};
+use wire::copying::{Attributes, Filter, Way};
+
+/// One copy, from end to end.
+#[derive(Debug, Clone)]
+pub struct CopySpec {
+    /// Which way the files go.
+    pub way: Way,
+    /// Names at this end: the sources of a put, the destination (one) of a get.
+    pub near: Vec<PathBuf>,
+    /// The other end, with its names: the destination (one) of a put, the sources of a get.
+    pub far: Place,
+    /// Whether folders are copied with what is in them.
+    pub recursive: bool,
+    /// Which metadata is kept.
+    pub attributes: Attributes,
+    /// What is done with files that are there already.
+    pub filter: Filter,
+    /// Data without encryption.
+    pub plain: bool,
+    /// Files are read again from the receiver's disk before they have their final name.
+    pub verify: bool,
+    /// Nothing is written.
+    pub dry_run: bool,
+    /// Pieces may be compressed, for as long as that is faster.
+    pub compress: bool,
+    /// What the number of streams is chosen for.
+    pub objective: Objective,
+    /// This many streams and no search, where the user knows better.
+    pub streams: Option<StreamCount>,
+    /// Streams to begin with, from memory of this host.
+    pub remembered: Option<StreamCount>,
+    /// Socket buffers of each stream.
+    pub window: Window,
+    /// Congestion control by its kernel name.
+    pub congestion: Option<String>,
+    /// The most that is sent over all streams together.
+    pub rate_max: Option<Rate>,
+    /// Give way to everybody.
+    pub gentle: Option<Gentle>,
+    /// How connections are made.
+    pub connect: Connect,
+    /// How long nobody may be reachable before the copy is given up.
+    pub patience: Span,
+}
+
+/// How little a gentle copy may be felt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gentle {
+    /// Queueing delay that it may add.
+    pub added_rtt_max: Span,
+}
+
+/// Names at the far end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Where.
+    pub host: FarHost,
+    /// Names as the user wrote them; those of a get may have wildcards.
+    pub paths: Vec<Vec<u8>>,
+}
+
+/// How the far end is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FarHost {
+    /// Through the system's ssh client, which starts `trunkline` there.
+    Ssh {
+        /// As ssh takes it: `[user@]host`, or an alias of its configuration.
+        destination: String,
+        /// Further words for ssh, such as `-p 2222`.
+        options: Vec<String>,
+        /// The program there.
+        program: String,
+    },
+    /// A standing `trunkline serve --root`.
+    Server {
+        /// Where it listens.
+        address: net::Address,
+        /// What opens it.
+        credentials: Credentials,
+    },
+}
+
+/// The text of a token. Never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credentials(pub String);
+
+impl std::fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Credentials(..)")
+    }
+}
+
+/// How connections are made when ssh starts the far end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Connect {
+    /// The far end listens on a port of this range; without one the kernel chooses.
+    ToFar(Option<RangeInclusive<u16>>),
+    /// The near end listens, for where only connections from there get through.
+    FromFar(Option<RangeInclusive<u16>>),
+}

@@ -1,0 +1,28 @@
+//! The protocol of `trunkline copy`, without I/O.
+//!
+//! A copy has one *control* connection and any number of *streams*, all to one port. The end that was started
+//! by the user is *near*, the other *far*; independently of that one end is the *sender* and the other the
+//! *receiver*. After the handshake the near end says what is wanted ([`Message::Open`]); then sender and receiver
+//! talk the same way whichever of them is near.
+//!
+//! The sender tells what there is ([`Entry`]), the receiver what of it is missing ([`Want`]); pieces of
+//! files go over the streams ([`PieceHeader`]), each followed by the hash of its bytes; the receiver confirms each
+//! over the control connection ([`Range`]), and when a file is whole and its digest right, that it has its final name.
+//! A connection that is lost is not taken up again: a new control connection opens the copy once more, and what
+//! the receiver has by then is not asked for again.
+//!
+//! Reading order: `name`, `message`, `piece`.
+
+mod message;
+mod name;
+mod piece;
+
+pub use message::{
+    Activity, Attributes, Entry, FileEnd, FileId, Filter, Kind, LimitedBy, Message, Opening,
+    Problem, ProblemKind, Range, Want, Way,
+};
+pub use name::{NAME_MAX, Name, NameError, PATH_MAX};
+pub use piece::{Coding, HASH_LENGTH, HEADER_LENGTH, PIECE_MAX, PieceError, PieceHeader};
+
+/// Version of all of this. Ends of different versions do not copy; each says which one it speaks.
+pub const COPYING_VERSION: u16 = 1;

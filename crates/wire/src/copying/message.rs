@@ -1,0 +1,269 @@
+//! What the two ends say on the control connection.
+
+use serde::{Deserialize, Serialize};
+
+use super::{HASH_LENGTH, Name};
+
+/// Position of a file among the entries of this copy, from 0.
+pub type FileId = u32;
+
+/// Which way the files go, seen from the near end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Way {
+    /// The near end sends.
+    Put,
+    /// The near end receives.
+    Get,
+}
+
+/// What the near end asks for, once it is known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opening {
+    /// Which way.
+    pub way: Way,
+    /// The same number each time this copy connects, so that an older conversation of it is given up.
+    pub copy: [u8; 16],
+    /// Names at the far end, as the user wrote them: the destination (one) or the sources, which may have wildcards.
+    pub paths: Vec<Vec<u8>>,
+    /// Whether folders are copied with what is in them.
+    pub recursive: bool,
+    /// Which metadata is kept.
+    pub attributes: Attributes,
+    /// What is done with files that are there already.
+    pub filter: Filter,
+    /// Several sources, or a source that is a folder: the destination has to be a folder.
+    pub into_folder: bool,
+    /// Streams carry data without encryption; the control connection never does.
+    pub plain: bool,
+    /// The receiver reads each file again from its disk before it has its final name.
+    pub verify: bool,
+    /// Nothing is written; the receiver only says what it would want.
+    pub dry_run: bool,
+    /// Pieces may be compressed.
+    pub compress: bool,
+    /// The most that may be sent, over all streams together, in bits per second.
+    pub rate_max_bits_per_second: Option<u64>,
+    /// The queueing delay that the copy may cause, when it is to give way to everybody, in nanoseconds.
+    pub gentle_nanoseconds: Option<u64>,
+    /// What the sender aims at, by the name of the objective.
+    pub objective: String,
+    /// Streams to begin with; `None` leaves it to the sender.
+    pub streams: Option<u16>,
+    /// Congestion control asked for by name.
+    pub congestion: Option<String>,
+    /// Socket buffers asked for, in bytes; `None` leaves them to the kernel.
+    pub window_bytes: Option<u64>,
+}
+
+/// Which metadata is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attributes {
+    /// Permission bits.
+    pub permissions: bool,
+    /// Time of last modification.
+    pub times: bool,
+    /// Symbolic links as links; otherwise what they point to is copied.
+    pub links: bool,
+}
+
+/// What is done with files that are there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Filter {
+    /// Those of the same size and time of modification are skipped, others replaced.
+    Changed,
+    /// All are sent again.
+    All,
+    /// Whatever is there stays.
+    Missing,
+}
+
+/// Something to be copied. Its position among all entries is its [`FileId`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Below the destination; empty when the destination itself is this file.
+    pub name: Name,
+    /// What it is.
+    pub kind: Kind,
+    /// Permission bits, without the kind.
+    pub mode: u32,
+    /// Time of last modification in nanoseconds since 1970, negative before.
+    pub modified_nanoseconds: i64,
+}
+
+/// What an entry is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
+    /// A regular file of this many bytes.
+    File(u64),
+    /// A folder; comes before what is in it.
+    Folder,
+    /// A symbolic link with what it says, which is never followed by the receiver.
+    Link(Vec<u8>),
+}
+
+/// Part of a file: `start..start + length`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Range {
+    /// Which file.
+    pub file: FileId,
+    /// First byte.
+    pub start: u64,
+    /// Number of bytes.
+    pub length: u64,
+}
+
+/// What the receiver wants of one entry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Want {
+    /// Everything.
+    Whole(FileId),
+    /// What an earlier try left out: these parts, in order.
+    Rest(FileId, Vec<(u64, u64)>),
+    /// Nothing: it is there already.
+    Nothing(FileId),
+}
+
+/// All bytes of a file were read, and this is what they were.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileEnd {
+    /// Which file.
+    pub file: FileId,
+    /// BLAKE3 of the whole file.
+    pub digest: [u8; HASH_LENGTH],
+}
+
+/// What kind of trouble.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ProblemKind {
+    /// The request cannot be fulfilled as it was made: wrong path, not allowed.
+    Request,
+    /// Nothing of that name.
+    NotFound,
+    /// No right to read or write.
+    Permission,
+    /// No room left.
+    DiskFull,
+    /// A disk could not be read or written.
+    Disk,
+    /// The source became another file while it was read.
+    SourceChanged,
+    /// What arrived is not what was read, more than once.
+    Corrupt,
+    /// Somebody else copies to the same place.
+    Busy,
+    /// The peer broke the protocol.
+    Protocol,
+    /// The user ended it.
+    Cancelled,
+}
+
+/// Trouble, told to people at the other end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// What kind.
+    pub kind: ProblemKind,
+    /// The file, where it is about one; others go on.
+    pub file: Option<FileId>,
+    /// What happened: value and bound.
+    pub what: String,
+    /// The next step.
+    pub hint: Option<String>,
+}
+
+/// What an end's threads spent their time on since its last report, in all; for the verdict on what limits.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Activity {
+    /// Length of the time in nanoseconds.
+    pub nanoseconds: u64,
+    /// Threads that carried data.
+    pub streams: u16,
+    /// Bytes of files read or written.
+    pub bytes: u64,
+    /// Nanoseconds in reading or writing files, summed over threads.
+    pub disk: u64,
+    /// Nanoseconds in sending or receiving, waits included.
+    pub network: u64,
+    /// Nanoseconds of waiting for work: pieces, or the rate limit.
+    pub idle: u64,
+    /// Processor time of the whole process, and how many processors the host has.
+    pub processor: u64,
+    /// Processors of the host.
+    pub processors: u16,
+    /// Processor time that the host spent, on whatever, summed over its processors.
+    pub host_busy: u64,
+}
+
+/// Why a sender's stream count is what it is; shown beside the progress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum LimitedBy {
+    /// The path.
+    Network,
+    /// Reading at the sender.
+    SenderDisk,
+    /// Writing at the receiver.
+    ReceiverDisk,
+    /// The sender's processors.
+    SenderProcessor,
+    /// The receiver's processors.
+    ReceiverProcessor,
+    /// The rate that the user set.
+    RateLimit,
+}
+
+/// One message on the control connection. In brackets who says it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Message {
+    /// (near) What is wanted.
+    Open(Box<Opening>),
+    /// (far) It can be done.
+    Opened {
+        /// The number that streams of this conversation carry.
+        session: u64,
+        /// The destination is new or an empty folder: everything will be wanted, so data may come at once.
+        fresh: bool,
+    },
+    /// (sender) What there is, in order, some at a time.
+    Entries(Vec<Entry>),
+    /// (sender) That was all.
+    EntriesEnd {
+        /// How many.
+        count: u32,
+        /// Bytes of all files.
+        bytes: u64,
+    },
+    /// (receiver) What of it is missing; one for each entry, in order.
+    Wants(Vec<Want>),
+    /// (receiver) Pieces that arrived whole and were written.
+    Received(Vec<Range>),
+    /// (receiver) A piece that did not arrive as it was read.
+    Damaged(Range),
+    /// (sender) Files that were read to their end.
+    FileEnds(Vec<FileEnd>),
+    /// (receiver) Files that have their final name and content.
+    Published(Vec<FileId>),
+    /// (either) One file cannot be copied, or, without a file, none.
+    Failed(Problem),
+    /// (receiver) Everything that was wanted is published or failed.
+    Complete,
+    /// (sender) So many streams, please: to the end that connects. Streams that are too many are closed by the sender.
+    Streams(u16),
+    /// (near) Another bound on the rate, in bits per second; none lifts it.
+    RateMax(Option<u64>),
+    /// (either) Sign of life, twice a second, with what the threads did.
+    Alive(Activity),
+    /// (sender) Where the sender's streams stand, twice a second: round trip in nanoseconds and the reason.
+    Sending {
+        /// Streams that carry data.
+        streams: u16,
+        /// Mean smoothed round-trip time in nanoseconds.
+        rtt: Option<u64>,
+        /// Bytes sent again since the last report, as a share of those sent.
+        retransmitted_share: Option<f64>,
+        /// What binds.
+        limited_by: Option<LimitedBy>,
+    },
+    /// (either) The user ended it; what is there can be resumed.
+    Cancel,
+    /// (either) Nothing more will be said.
+    Bye,
+}

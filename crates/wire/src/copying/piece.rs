@@ -1,0 +1,194 @@
+//! What goes over a stream: pieces of files, each with its header before it and its hash behind it.
+
+use thiserror::Error;
+
+use super::FileId;
+
+/// Most bytes of a piece, before compression.
+pub const PIECE_MAX: u32 = 4 << 20;
+/// Bytes of a header.
+pub const HEADER_LENGTH: usize = 24;
+/// Bytes of a hash.
+pub const HASH_LENGTH: usize = 32;
+
+/// How the bytes of a piece lie on the stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Coding {
+    /// As they are in the file.
+    Raw,
+    /// One Zstandard frame (RFC 8878).
+    Zstd,
+}
+
+/// What a piece is. Behind it come `wire_length` bytes, then the hash of the `length` bytes of the file.
+///
+/// All numbers have their most significant byte first:
+///
+/// | bytes | what |
+/// |---|---|
+/// | 0..4 | magic `TLp` and the coding: `0` raw, `1` zstd |
+/// | 4..8 | file |
+/// | 8..16 | offset in the file |
+/// | 16..20 | length in the file |
+/// | 20..24 | length on the stream |
+///
+/// The hash is the chaining value of these bytes at this offset in the file's BLAKE3 tree, so that the digest of the
+/// file follows from those of its pieces; where the piece is the whole file, it is the digest itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PieceHeader {
+    /// Which file.
+    pub file: FileId,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes of the file: 1 to [`PIECE_MAX`].
+    pub length: u32,
+    /// Bytes on the stream.
+    pub wire_length: u32,
+    /// How they lie there.
+    pub coding: Coding,
+}
+
+/// A header that cannot be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum PieceError {
+    /// Does not begin as a piece does.
+    #[error("bytes {0:02x?} do not begin a piece")]
+    Magic([u8; 4]),
+    /// Empty or too long.
+    #[error("a piece of {0} bytes is not between 1 and {PIECE_MAX}")]
+    Length(u32),
+    /// Length on the stream does not fit the length in the file.
+    #[error("{wire} bytes on the stream cannot be {length} bytes of a file")]
+    WireLength {
+        /// On the stream.
+        wire: u32,
+        /// In the file.
+        length: u32,
+    },
+    /// Beyond the end of any file.
+    #[error("a piece of {length} bytes at {offset} ends beyond any file")]
+    Offset {
+        /// First byte.
+        offset: u64,
+        /// Bytes.
+        length: u32,
+    },
+}
+
+impl PieceHeader {
+    /// As it goes over the stream.
+    pub fn encode(&self) -> [u8; HEADER_LENGTH] {
+        let mut bytes = [0; HEADER_LENGTH];
+        let coding = match self.coding {
+            Coding::Raw => b'0',
+            Coding::Zstd => b'1',
+        };
+        bytes[..4].copy_from_slice(&[b'T', b'L', b'p', coding]);
+        bytes[4..8].copy_from_slice(&self.file.to_be_bytes());
+        bytes[8..16].copy_from_slice(&self.offset.to_be_bytes());
+        bytes[16..20].copy_from_slice(&self.length.to_be_bytes());
+        bytes[20..24].copy_from_slice(&self.wire_length.to_be_bytes());
+        bytes
+    }
+
+    /// Reads and checks what came over the stream.
+    ///
+    /// # Errors
+    /// When it is no header, or one of a piece that cannot be.
+    pub fn decode(bytes: &[u8; HEADER_LENGTH]) -> Result<Self, PieceError> {
+        let word = |at: usize| {
+            let four = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+            u32::from_be_bytes(four)
+        };
+        let magic = [bytes[0], bytes[1], bytes[2], bytes[3]];
+        let coding = match &magic {
+            b"TLp0" => Coding::Raw,
+            b"TLp1" => Coding::Zstd,
+            _ => return Err(PieceError::Magic(magic)),
+        };
+        let header = PieceHeader {
+            file: word(4),
+            offset: u64::from(word(8)) << 32 | u64::from(word(12)),
+            length: word(16),
+            wire_length: word(20),
+            coding,
+        };
+        header.check().map(|()| header)
+    }
+
+    fn check(&self) -> Result<(), PieceError> {
+        if !(1..=PIECE_MAX).contains(&self.length) {
+            return Err(PieceError::Length(self.length));
+        }
+        let fits = match self.coding {
+            Coding::Raw => self.wire_length == self.length,
+            Coding::Zstd => (1..self.length).contains(&self.wire_length),
+        };
+        if !fits {
+            return Err(PieceError::WireLength {
+                wire: self.wire_length,
+                length: self.length,
+            });
+        }
+        let end = self.offset.checked_add(u64::from(self.length));
+        match end.is_some_and(|end| i64::try_from(end).is_ok()) {
+            true => Ok(()),
+            false => Err(PieceError::Offset {
+                offset: self.offset,
+                length: self.length,
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PIECE: PieceHeader = PieceHeader {
+        file: 7,
+        offset: 1 << 40,
+        length: 1 << 20,
+        wire_length: 1 << 20,
+        coding: Coding::Raw,
+    };
+
+    #[test]
+    fn a_header_comes_back() {
+        assert_eq!(PieceHeader::decode(&PIECE.encode()), Ok(PIECE));
+        let small = PieceHeader {
+            coding: Coding::Zstd,
+            wire_length: 17,
+            ..PIECE
+        };
+        assert_eq!(PieceHeader::decode(&small.encode()), Ok(small));
+    }
+
+    #[test]
+    fn pieces_that_cannot_be_are_refused() {
+        let wrong = [
+            PieceHeader { length: 0, ..PIECE },
+            PieceHeader {
+                length: PIECE_MAX + 1,
+                wire_length: PIECE_MAX + 1,
+                ..PIECE
+            },
+            PieceHeader {
+                wire_length: 5,
+                ..PIECE
+            },
+            PieceHeader {
+                offset: u64::MAX,
+                ..PIECE
+            },
+            PieceHeader {
+                offset: i64::MAX as u64,
+                ..PIECE
+            },
+        ];
+        for piece in wrong {
+            assert!(PieceHeader::decode(&piece.encode()).is_err(), "{piece:?}");
+        }
+        assert!(PieceHeader::decode(&[0; HEADER_LENGTH]).is_err());
+    }
+}
