@@ -6,7 +6,14 @@
 //! Reading order: [`CopySpec`] for what can be asked, [`Event`] and [`Outcome`] for what is told.
 
 mod event;
+mod names;
+mod root;
+pub mod source;
 mod spec;
+pub mod store;
+mod trouble;
 
 pub use event::{CopyEvent, FileProblem, Limit, Outcome, Progress, Reading};
+pub use root::Root;
 pub use spec::{Connect, CopySpec, Credentials, FarHost, Gentle, Place};
+pub use trouble::shown;
