@@ -3,17 +3,25 @@
 //! Drives `net` for connections and `tune` for the number of streams. What is said between the ends is
 //! [`wire::copying`].
 //!
-//! Reading order: [`CopySpec`] for what can be asked, [`Event`] and [`Outcome`] for what is told.
+//! Reading order: [`CopySpec`] for what can be asked, [`CopyEvent`] and [`Outcome`] for what is told.
 
+mod error;
 mod event;
+mod ledger;
 mod names;
 mod root;
 pub mod source;
 mod spec;
+mod steering;
 pub mod store;
+mod tree;
 mod trouble;
 
+pub use error::CopyError;
 pub use event::{CopyEvent, FileProblem, Limit, Outcome, Progress, Reading};
+pub use ledger::{Acked, Ledger, Taken};
 pub use root::Root;
 pub use spec::{Connect, CopySpec, Credentials, FarHost, Gentle, Place};
+pub use steering::{Onlooker, Steering};
+pub use tree::{HASH_BLOCK, HashTree, PIECE_MIN, PieceHasher, TreeError, legal_piece};
 pub use trouble::shown;
