@@ -123,12 +123,12 @@ pub enum Want {
     Nothing(FileId),
 }
 
-/// All bytes of a file were read, and this is what they were.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileEnd {
+/// A file that has its final name and content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Published {
     /// Which file.
     pub file: FileId,
-    /// BLAKE3 of the whole file.
+    /// BLAKE3 of the whole file, from the hashes of all its pieces.
     pub digest: [u8; HASH_LENGTH],
 }
 
@@ -237,10 +237,10 @@ pub enum Message {
     Received(Vec<Range>),
     /// (receiver) A piece that did not arrive as it was read.
     Damaged(Range),
-    /// (sender) Files that were read to their end.
-    FileEnds(Vec<FileEnd>),
+    /// (sender) Files of which all that is wanted was read, and that did not change meanwhile.
+    FileEnds(Vec<FileId>),
     /// (receiver) Files that have their final name and content.
-    Published(Vec<FileId>),
+    Published(Vec<Published>),
     /// (either) One file cannot be copied, or, without a file, none.
     Failed(Problem),
     /// (receiver) Everything that was wanted is published or failed.
