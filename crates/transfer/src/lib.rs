@@ -3,10 +3,18 @@
 //! Drives `net` for connections and `tune` for the number of streams. What is said between the ends is
 //! [`wire::copying`].
 //!
-//! Reading order: [`CopySpec`] for what can be asked, [`Event`] and [`Outcome`] for what is told.
+//! Reading order: [`CopySpec`] for what can be asked, [`CopyEvent`] and [`Outcome`] for what is told.
 
+mod error;
 mod event;
+mod ledger;
 mod spec;
+mod steering;
+mod tree;
 
+pub use error::CopyError;
 pub use event::{CopyEvent, FileProblem, Limit, Outcome, Progress, Reading};
+pub use ledger::{Acked, Ledger, Taken};
 pub use spec::{Connect, CopySpec, Credentials, FarHost, Gentle, Place};
+pub use steering::{Onlooker, Steering};
+pub use tree::{HASH_BLOCK, HashTree, PIECE_MIN, PieceHasher, TreeError, legal_piece};

@@ -28,6 +28,7 @@ mod history;
 mod host;
 mod knee;
 mod lasting;
+pub mod online;
 mod packets;
 pub mod plan;
 mod remembered;
