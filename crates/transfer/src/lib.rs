@@ -9,8 +9,10 @@ mod error;
 mod event;
 mod spec;
 mod steering;
+mod tree;
 
 pub use error::CopyError;
 pub use event::{CopyEvent, FileProblem, Limit, Outcome, Progress, Reading};
 pub use spec::{Connect, CopySpec, Credentials, FarHost, Gentle, Place};
 pub use steering::{Onlooker, Steering};
+pub use tree::{HASH_BLOCK, HashTree, PIECE_MIN, PieceHasher, TreeError, legal_piece};

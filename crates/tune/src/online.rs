@@ -11,11 +11,13 @@
 //! There is no clock here: time is the sum of the intervals. Left out: congestion control, which stays what the
 //! user or the kernel chose, and pacing.
 //!
-//! Reading order: `interval`, `activity`, `prior`, `steer`, `limited`.
+//! Reading order: `plan`, `interval`, `activity`, `prior`, `look`, `steer`, `limited`.
 
 mod activity;
 mod interval;
 mod limited;
+mod look;
+mod plan;
 mod pool;
 mod prior;
 mod steer;
@@ -23,5 +25,6 @@ mod steer;
 pub use activity::{Activity, Bound};
 pub use interval::{Interval, Meter, Streams};
 pub use limited::Limited;
+pub use plan::OnlinePlan;
 pub use prior::streams_for;
-pub use steer::{Online, OnlinePlan, Steer};
+pub use steer::{Online, Steer};

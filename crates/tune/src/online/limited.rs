@@ -33,7 +33,7 @@ pub(super) struct Record {
 impl Record {
     pub fn add(&mut self, interval: &Interval, binds: Option<Bound>) {
         self.time += interval.length;
-        self.all.add(interval);
+        self.all.add(interval, Span::from_secs(1));
         if let Some(binds) = binds {
             *self.bound.entry(binds).or_default() += interval.length;
         }

@@ -1,47 +1,44 @@
 //! The state machine: when to add streams, when to let some go, when to leave them alone.
+//!
+//! A number of streams is looked at once those that joined have had time to settle. A change is a *trial*: the next look says
+//! whether it stays or is taken back. At first trials follow each other upwards; when one has brought nothing,
+//! the number stays as it is, and both ways are tried again after a while that grows with each trial in vain.
 
 use observe::{StreamCount, Window};
-use units::{Bytes, Rate, Span};
+use units::{Rate, Span};
 
 use super::activity::{Bound, bound};
 use super::limited::{Limited, Record};
+use super::look::{Look, gain_wanted, loss_allowed};
 use super::pool::Pool;
-use super::{Interval, streams_for};
-use crate::plan::Objective;
+use super::{Interval, OnlinePlan, streams_for};
 
-/// What a copy is to be steered by.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OnlinePlan {
-    /// What the number of streams is chosen for.
-    pub objective: Objective,
-    /// The most streams.
-    pub streams_max: StreamCount,
-    /// So many streams and no search, where the user knows better.
-    pub streams: Option<StreamCount>,
-    /// What this host needed the last time.
-    pub remembered: Option<StreamCount>,
-    /// Socket buffers that the user asked for; with [`Window::Auto`] they are only set where a buffer binds.
-    pub window: Window,
-    /// The largest socket buffer that both hosts grant on request (`wmem_max`, `rmem_max`), where that is known.
-    pub window_max: Option<Bytes>,
-    /// Round trip of the handshake.
-    pub rtt: Option<Span>,
-}
+/// Streams to begin with where not even the round trip is known.
+const FIRST: StreamCount = StreamCount::ONE;
 
-impl Default for OnlinePlan {
-    /// The knee, with at most as many streams as a run may have, and nothing known.
-    fn default() -> Self {
-        OnlinePlan {
-            objective: Objective::default(),
-            streams_max: StreamCount::MAX,
-            streams: None,
-            remembered: None,
-            window: Window::Auto,
-            window_max: None,
-            rtt: None,
-        }
-    }
-}
+/// Streams that start need some round trips until they show what they keep ...
+const SETTLE_ROUND_TRIPS: u64 = 8;
+const SETTLE_MIN: Span = Span::from_millis(500);
+/// Then they are looked at for some more.
+const LOOK_ROUND_TRIPS: u64 = 8;
+const LOOK_MIN: Span = Span::from_secs(1);
+/// A trial that chance could have decided is looked at for up to so many times as long.
+const LOOKS_MAX: u64 = 3;
+/// Chance could have decided it: the gain is closer to what is wanted than so many standard errors.
+const ERRORS: f64 = 1.5;
+
+/// A number of streams that was settled on stays for so long before another one is tried, ...
+const REST: Span = Span::from_secs(30);
+/// ... and twice as long after each trial in vain, up to this.
+const REST_MAX: Span = Span::from_secs(600);
+/// A rate that falls by this share for two looks is another state of the path.
+const DRIFT: f64 = 0.2;
+const DRIFT_LOOKS: u32 = 2;
+
+/// So much of the copy must be left for a change to pay.
+const LEFT_MIN: Span = Span::from_secs(3);
+/// A rate limit counts as reached at this share of it.
+const RATE_REACHED: f64 = 0.9;
 
 /// How to go on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,26 +51,44 @@ pub struct Steer {
     pub why: String,
 }
 
-/// What one number of streams has shown.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Stage {
-    pub streams: StreamCount,
-    pub rate: Rate,
-    pub rtt: Option<Span>,
-    pub retransmitted_share: Option<f64>,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Up,
+    Down,
 }
 
-/// Streams that start need some round trips until they show what they keep ...
-const SETTLE_ROUND_TRIPS: u64 = 6;
-const SETTLE_MIN: Span = Span::from_millis(500);
-/// ... and the first ones more: they begin with nothing.
-const FIRST_ROUND_TRIPS: u64 = 12;
-/// Then they are looked at for some more.
-const LOOK_ROUND_TRIPS: u64 = 8;
-const LOOK_MIN: Span = Span::from_secs(1);
+impl Way {
+    fn other(self) -> Self {
+        match self {
+            Way::Up => Way::Down,
+            Way::Down => Way::Up,
+        }
+    }
+}
 
-/// More streams must bring this share of what they would if each carried as much as the others.
-const GAIN_SHARE: f64 = 0.2;
+/// What the next look decides.
+#[derive(Debug, Clone, Copy)]
+enum Phase {
+    /// More streams are tried for as long as they bring something; the look before the last change, if any.
+    Climbing(Option<Look>),
+    /// The number is settled.
+    Resting {
+        /// The first look since.
+        base: Option<Look>,
+        /// For how long it is.
+        since: Span,
+        /// Looks in a row that were far below the first.
+        fallen: u32,
+    },
+    /// Another number was tried after a rest; the look before.
+    Trying(Look, Way),
+}
+
+const REST_BEGINS: Phase = Phase::Resting {
+    base: None,
+    since: Span::ZERO,
+    fallen: 0,
+};
 
 /// Steers one copy.
 #[derive(Debug, Clone)]
@@ -81,13 +96,17 @@ pub struct Online {
     plan: OnlinePlan,
     streams: StreamCount,
     window: Window,
+    phase: Phase,
     /// Since the streams last changed.
     since: Span,
     pool: Pool,
-    stages: Vec<Stage>,
+    /// What is to be tried after the present rest, and how long that is.
+    next_way: Way,
+    rest: Span,
+    /// More streams than this would have less than a few packets each.
+    packets_max: Option<StreamCount>,
     rtt_min: Option<Span>,
-    /// No more are added.
-    is_settled: bool,
+    pub(super) looks: Vec<Look>,
     record: Record,
 }
 
@@ -96,15 +115,17 @@ impl Online {
     pub fn new(plan: OnlinePlan) -> Self {
         let by_rtt = || plan.rtt.map(streams_for);
         let known = plan.streams.or(plan.remembered).or_else(by_rtt);
-        let streams = known.unwrap_or(FIRST).min(plan.streams_max);
         Online {
-            streams,
+            streams: known.unwrap_or(FIRST).min(plan.streams_max),
             window: plan.window,
+            phase: Phase::Climbing(None),
             since: Span::ZERO,
             pool: Pool::default(),
-            stages: Vec::new(),
+            next_way: Way::Down,
+            rest: REST,
+            packets_max: None,
             rtt_min: plan.rtt,
-            is_settled: false,
+            looks: Vec::new(),
             record: Record::default(),
             plan,
         }
@@ -116,7 +137,9 @@ impl Online {
         let why = match (plan.streams, plan.remembered, plan.rtt) {
             (Some(_), _, _) => "asked for".to_owned(),
             (_, Some(_), _) => "what this host needed the last time".to_owned(),
-            (_, _, Some(rtt)) => format!("what a path of {} mostly needs", rtt.human()),
+            (_, _, Some(rtt)) => {
+                format!("a first guess for a round trip of {}", rtt.human())
+            }
             _ => "nothing is known of the path yet".to_owned(),
         };
         self.steer(why)
@@ -127,6 +150,11 @@ impl Online {
         self.streams
     }
 
+    /// The smallest round trip seen.
+    pub fn rtt_min(&self) -> Option<Span> {
+        self.rtt_min
+    }
+
     /// Tells what an interval showed; `Some` when something is to change.
     pub fn on_interval(&mut self, interval: &Interval) -> Option<Steer> {
         let binds = self.bound(interval);
@@ -134,19 +162,20 @@ impl Online {
         let seen = [self.rtt_min, interval.streams.rtt_min];
         self.rtt_min = seen.into_iter().flatten().min();
         self.since += interval.length;
-        if self.since <= self.settling() {
+        if self.since <= self.round_trips(SETTLE_ROUND_TRIPS).max(SETTLE_MIN) {
             return None;
         }
-        self.pool.add(interval);
-        if self.pool.length < self.looking() || self.plan.streams.is_some() {
+        self.pool.add(interval, self.round_trips(1));
+        let look = Look::of(self.streams, &self.pool);
+        if self.needs_longer(&look) {
             return None;
         }
-        let stage = self.stage();
-        self.stages.push(stage);
         self.pool = Pool::default();
-        match binds {
-            Some(Bound::Network) => self.next(stage),
-            _ => None,
+        self.looks.push(look);
+        let is_free = self.plan.streams.is_none() && binds == Some(Bound::Network);
+        match is_free && !self.ends_soon(interval, look.rate) {
+            true => self.decide(look),
+            false => None,
         }
     }
 
@@ -158,88 +187,203 @@ impl Online {
     fn bound(&self, interval: &Interval) -> Option<Bound> {
         let rate = Rate::of(interval.streams.arrived, interval.length).as_f64();
         let limit = interval.rate_max.map(Rate::as_f64);
-        if limit.is_some_and(|limit| rate >= 0.9 * limit) {
-            return Some(Bound::RateLimit);
+        match limit.is_some_and(|limit| rate >= RATE_REACHED * limit) {
+            true => Some(Bound::RateLimit),
+            false => bound(interval.sender.as_ref(), interval.receiver.as_ref()),
         }
-        bound(interval.sender.as_ref(), interval.receiver.as_ref())
     }
 
     fn round_trips(&self, count: u64) -> Span {
         self.rtt_min.map_or(Span::ZERO, |rtt| rtt.times(count))
     }
 
-    fn settling(&self) -> Span {
-        let round_trips = match self.stages.is_empty() {
-            true => FIRST_ROUND_TRIPS,
-            false => SETTLE_ROUND_TRIPS,
+    /// Whether the look has to go on: for its least time, and for some more where chance could decide.
+    fn needs_longer(&self, look: &Look) -> bool {
+        let least = self.round_trips(LOOK_ROUND_TRIPS).max(LOOK_MIN);
+        if self.pool.length < least {
+            return true;
+        }
+        let Some((before, wanted)) = self.judged_by() else {
+            return false;
         };
-        self.round_trips(round_trips).max(SETTLE_MIN)
+        let Some(error) = look.error.zip(before.error).map(|(a, b)| a.hypot(b)) else {
+            return false;
+        };
+        let margin = look.gain_over(&before, self.plan.objective) - wanted;
+        margin.abs() < ERRORS * error && self.pool.length < least.times(LOOKS_MAX)
     }
 
-    fn looking(&self) -> Span {
-        self.round_trips(LOOK_ROUND_TRIPS).max(LOOK_MIN)
-    }
-
-    fn stage(&self) -> Stage {
-        Stage {
-            streams: self.streams,
-            rate: self.pool.rate(),
-            rtt: self.pool.rtt(),
-            retransmitted_share: self.pool.retransmitted_share(),
+    /// The look before the present trial, and the gain from which it is kept.
+    fn judged_by(&self) -> Option<(Look, f64)> {
+        let objective = self.plan.objective;
+        match self.phase {
+            Phase::Climbing(Some(before)) | Phase::Trying(before, Way::Up) => {
+                Some((before, gain_wanted(objective)))
+            }
+            Phase::Trying(before, Way::Down) => Some((before, -loss_allowed(objective))),
+            _ => None,
         }
     }
 
-    fn next(&mut self, stage: Stage) -> Option<Steer> {
-        if self.is_settled {
-            return None;
+    fn ends_soon(&self, interval: &Interval, rate: Rate) -> bool {
+        let enough = self.round_trips(SETTLE_ROUND_TRIPS).max(LEFT_MIN);
+        interval
+            .left
+            .is_some_and(|left| left < rate.bytes_in(enough))
+    }
+
+    fn decide(&mut self, look: Look) -> Option<Steer> {
+        if let Some(fewer) = look.fewer_for_packets() {
+            self.packets_max = Some(fewer);
+            self.phase = REST_BEGINS;
+            let why = format!(
+                "{} streams have too few packets on the way at {}",
+                look.streams,
+                look.rate.human()
+            );
+            return self.change(fewer, why);
         }
-        let before = self
-            .stages
-            .iter()
-            .rev()
-            .find(|one| one.streams < stage.streams)
-            .copied();
-        if let Some(before) = before {
-            let gain = stage.rate.as_f64() / before.rate.as_f64() - 1.0;
-            let most = f64::from(stage.streams.get()) / f64::from(before.streams.get()) - 1.0;
-            if gain < GAIN_SHARE * most {
-                self.is_settled = true;
-                return None;
+        if look.harms(self.plan.objective, self.rtt_min) && look.streams > StreamCount::ONE {
+            self.next_way = Way::Down;
+            return self.attempt(look, Way::Down);
+        }
+        match self.phase {
+            Phase::Climbing(before) => self.climb(before, look),
+            Phase::Trying(before, way) => self.judge(before, way, look),
+            Phase::Resting {
+                base,
+                since,
+                fallen,
+            } => self.rest(base.unwrap_or(look), since, fallen, look),
+        }
+    }
+
+    fn climb(&mut self, before: Option<Look>, look: Look) -> Option<Steer> {
+        if let Some(before) = before
+            && !self.is_worth_it(&before, &look)
+        {
+            return self.take_back(before, look);
+        }
+        let full = look.queue_stands(self.rtt_min);
+        match (full, self.more()) {
+            (false, Some(more)) => {
+                self.phase = Phase::Climbing(Some(look));
+                self.change(more, self.room(&look))
+            }
+            _ => {
+                self.phase = REST_BEGINS;
+                None
             }
         }
-        if self.queue_stands(&stage) {
-            self.is_settled = true;
-            return None;
+    }
+
+    fn room(&self, look: &Look) -> String {
+        let carried = format!("{} streams carried {}", look.streams, look.rate.human());
+        match look.buffer_binds {
+            true => format!("{carried}, each held back by a socket buffer"),
+            false => format!("{carried} without a queue"),
         }
-        let more = u64::from(self.streams.get()).div_ceil(2);
-        let wanted =
-            StreamCount::new(u64::from(self.streams.get()) + more).unwrap_or(StreamCount::MAX);
-        let wanted = wanted.min(self.plan.streams_max);
-        (wanted > self.streams).then(|| {
-            let why = format!(
-                "{} streams carry {} and no queue stands",
-                self.streams,
-                stage.rate.human()
-            );
-            self.change(wanted, why)
-        })
     }
 
-    /// Whether packets wait in a queue beside the streams: the link is full.
-    fn queue_stands(&self, stage: &Stage) -> bool {
-        let tcp = observe::TcpSummary {
-            rtt: stage.rtt,
-            ..Default::default()
+    fn is_worth_it(&self, before: &Look, look: &Look) -> bool {
+        look.gain_over(before, self.plan.objective) >= gain_wanted(self.plan.objective)
+    }
+
+    fn judge(&mut self, before: Look, way: Way, look: Look) -> Option<Steer> {
+        let objective = self.plan.objective;
+        let keeps = match way {
+            Way::Up => self.is_worth_it(&before, &look),
+            Way::Down => {
+                before.harms(objective, self.rtt_min)
+                    || look.gain_over(&before, objective) >= -loss_allowed(objective)
+            }
         };
-        self.rtt_min
-            .is_some_and(|empty| tcp.standing_queue(empty).is_some())
+        match keeps {
+            true => {
+                self.rest = REST;
+                self.attempt(look, way)
+            }
+            false => self.take_back(before, look),
+        }
     }
 
-    fn change(&mut self, streams: StreamCount, why: String) -> Steer {
+    fn take_back(&mut self, before: Look, look: Look) -> Option<Steer> {
+        self.phase = REST_BEGINS;
+        self.rest = self.rest.times(2).min(REST_MAX);
+        let why = format!(
+            "{} streams carried {}, {} carried {}",
+            before.streams,
+            before.rate.human(),
+            look.streams,
+            look.rate.human()
+        );
+        self.change(before.streams, why)
+    }
+
+    fn rest(&mut self, base: Look, since: Span, fallen: u32, look: Look) -> Option<Steer> {
+        let objective = self.plan.objective;
+        let has_fallen = look.gain_over(&base, objective) < -DRIFT;
+        let fallen = if has_fallen { fallen + 1 } else { 0 };
+        let since = since + self.round_trips(LOOK_ROUND_TRIPS).max(LOOK_MIN);
+        if fallen >= DRIFT_LOOKS {
+            return self.attempt(look, Way::Up);
+        }
+        if since >= self.rest {
+            let way = self.next_way;
+            self.next_way = way.other();
+            return self.attempt(look, way);
+        }
+        self.phase = Phase::Resting {
+            base: Some(base),
+            since,
+            fallen,
+        };
+        None
+    }
+
+    /// Tries another number that way; rests where there is none.
+    fn attempt(&mut self, look: Look, way: Way) -> Option<Steer> {
+        let other = match way {
+            Way::Up => self.more(),
+            Way::Down => self.fewer(),
+        };
+        match other {
+            Some(other) => {
+                self.phase = Phase::Trying(look, way);
+                let why = format!(
+                    "a trial: {} streams carried {}",
+                    look.streams,
+                    look.rate.human()
+                );
+                self.change(other, why)
+            }
+            None => {
+                self.phase = REST_BEGINS;
+                None
+            }
+        }
+    }
+
+    /// Half as many more, as far as that is allowed; `None` at the bound.
+    fn more(&self) -> Option<StreamCount> {
+        let now = u64::from(self.streams.get());
+        let wanted = StreamCount::new(now + now.div_ceil(2)).unwrap_or(StreamCount::MAX);
+        let bounds = [Some(self.plan.streams_max), self.packets_max];
+        let wanted = bounds.into_iter().flatten().fold(wanted, StreamCount::min);
+        (wanted > self.streams).then_some(wanted)
+    }
+
+    /// A quarter fewer; `None` with one.
+    fn fewer(&self) -> Option<StreamCount> {
+        let now = u64::from(self.streams.get());
+        let wanted = StreamCount::new(now - now.div_ceil(4)).ok()?;
+        (wanted < self.streams).then_some(wanted)
+    }
+
+    fn change(&mut self, streams: StreamCount, why: String) -> Option<Steer> {
         self.streams = streams;
         self.since = Span::ZERO;
-        self.pool = Pool::default();
-        self.steer(why)
+        Some(self.steer(why))
     }
 
     fn steer(&self, why: String) -> Steer {
@@ -250,6 +394,3 @@ impl Online {
         }
     }
 }
-
-/// Streams to begin with where not even the round trip is known.
-const FIRST: StreamCount = StreamCount::ONE;
