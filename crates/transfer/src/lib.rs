@@ -5,12 +5,21 @@
 //!
 //! Reading order: [`CopySpec`] for what can be asked, [`CopyEvent`] and [`Outcome`] for what is told.
 
+mod chronicle;
+mod copy;
 mod error;
 mod event;
+pub mod far;
+mod inner;
+mod lines;
+mod receiver;
+mod sender;
+mod session;
 mod spec;
 mod steering;
 mod tree;
 
+pub use copy::copy;
 pub use error::CopyError;
 pub use event::{CopyEvent, FileProblem, Limit, Outcome, Progress, Reading};
 pub use spec::{Connect, CopySpec, Credentials, FarHost, Gentle, Place};
