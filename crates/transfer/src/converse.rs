@@ -89,7 +89,7 @@ pub(crate) fn converse(
     pump: Pump,
     part: Part<'_>,
     chronicle: &mut Chronicle<'_>,
-    is_stopped: &dyn Fn() -> bool,
+    stopped: &dyn Fn() -> Option<End>,
 ) -> End {
     let desk = Desk {
         conversation: std::sync::Arc::clone(&pump.conversation),
@@ -106,11 +106,11 @@ pub(crate) fn converse(
                 rtt: part.rtt,
             };
             let mut sender = Sender::new(chronicle, part.opening, sending);
-            lead(&mut sender, &desk, &pump.happenings, is_stopped)
+            lead(&mut sender, &desk, &pump.happenings, stopped)
         }
         Files::To(store) => {
             let mut receiver = Receiver::new(chronicle, part.opening, *store, roster, &desk);
-            let end = lead(&mut receiver, &desk, &pump.happenings, is_stopped);
+            let end = lead(&mut receiver, &desk, &pump.happenings, stopped);
             if matches!(end, End::Done) {
                 desk.say(&Message::Bye);
             }

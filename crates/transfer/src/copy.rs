@@ -180,7 +180,8 @@ impl<'a> Near<'a> {
             rtt,
         };
         let steering = chronicle.steering();
-        let end = converse(pump, part, chronicle, &|| steering.is_stopped());
+        let stopped = || steering.is_stopped().then_some(End::Cancelled);
+        let end = converse(pump, part, chronicle, &stopped);
         self.seen = Some(Instant::now());
         Ok(end)
     }

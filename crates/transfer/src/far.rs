@@ -201,9 +201,11 @@ impl FarEnd {
             let arrivals =
                 || take_arrivals(&streams, &report, &|| has_ended.load(Ordering::Relaxed));
             scope.spawn(arrivals);
+            // The near end is to come again, unless it is there again already.
             let is_stopped =
                 || is_over.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed);
-            let end = converse(pump, part, chronicle, &is_stopped);
+            let stopped = || is_stopped().then(|| End::Lost("this end was stopped".to_owned()));
+            let end = converse(pump, part, chronicle, &stopped);
             has_ended.store(true, Ordering::Relaxed);
             end
         });

@@ -91,18 +91,21 @@ pub(crate) trait Role {
     fn on_quiet(&mut self, desk: &Desk) -> Result<bool, End>;
 }
 
-/// Leads the conversation until it ends. `is_stopped` is asked often.
+/// Leads the conversation until it ends. `stopped` is asked often, and says how it ends where this end wants that.
 pub(crate) fn lead(
     role: &mut dyn Role,
     desk: &Desk,
     happenings: &Receiver<Happening>,
-    is_stopped: &dyn Fn() -> bool,
+    stopped: &dyn Fn() -> Option<End>,
 ) -> End {
-    let mut has_more = false;
+    // Whoever leads has something to say at once.
+    let mut has_more = true;
     loop {
-        if is_stopped() {
-            desk.say(&Message::Cancel);
-            return End::Cancelled;
+        if let Some(end) = stopped() {
+            if matches!(end, End::Cancelled) {
+                desk.say(&Message::Cancel);
+            }
+            return end;
         }
         let patience = if has_more { Duration::ZERO } else { TICK };
         let first = match happenings.recv_timeout(patience) {
