@@ -47,8 +47,10 @@ pub struct Opening {
     pub gentle_nanoseconds: Option<u64>,
     /// What the sender aims at, by the name of the objective.
     pub objective: String,
-    /// Streams to begin with; `None` leaves it to the sender.
+    /// So many streams and no search; `None` leaves it to the sender.
     pub streams: Option<u16>,
+    /// Streams that served the last time: the sender begins with them.
+    pub remembered: Option<u16>,
     /// Congestion control asked for by name.
     pub congestion: Option<String>,
     /// Socket buffers asked for, in bytes; `None` leaves them to the kernel.
@@ -243,6 +245,13 @@ pub enum Message {
     Published(Vec<Published>),
     /// (either) One file cannot be copied, or, without a file, none.
     Failed(Problem),
+    /// (sender) There is something that cannot be copied, and is no entry.
+    LeftOut {
+        /// Its name.
+        name: String,
+        /// Why.
+        problem: Problem,
+    },
     /// (receiver) Everything that was wanted is published or failed.
     Complete,
     /// (sender) So many streams, please: to the end that connects. Streams that are too many are closed by the sender.
