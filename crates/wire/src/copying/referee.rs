@@ -8,7 +8,7 @@
 //! peer knew when it said it, so an honest peer is never refused. Whether a piece was sent that the receiver confirms is
 //! not known here: the sender's ledger knows it.
 
-use super::{Message, Opening, Way};
+use super::{Message, Opening, PATH_MAX, Way};
 
 mod error;
 mod files;
@@ -164,6 +164,7 @@ impl Referee {
             | Message::EntriesEnd { .. }
             | Message::FileEnds(_)
             | Message::Streams(_)
+            | Message::LeftOut { .. }
             | Message::Sending { .. } => is_sender,
             Message::RateMax(_) => speaker == Speaker::Near,
             Message::Opened { .. } | Message::Open(_) => return Err(Rule::Again),
@@ -203,6 +204,12 @@ impl Referee {
                     None => self.is_given_up = true,
                 }
                 Message::Failed(printable_problem(problem))
+            }
+            Message::LeftOut { name, problem } => {
+                require(problem.file.is_none(), Rule::UnknownFile)?;
+                let name = super::text::printable(&name, PATH_MAX);
+                let problem = printable_problem(problem);
+                Message::LeftOut { name, problem }
             }
             Message::Complete => {
                 files.on_complete()?;
@@ -263,6 +270,7 @@ fn name_of(message: &Message) -> &'static str {
         Message::FileEnds(_) => "FileEnds",
         Message::Published(_) => "Published",
         Message::Failed(_) => "Failed",
+        Message::LeftOut { .. } => "LeftOut",
         Message::Complete => "Complete",
         Message::Streams(_) => "Streams",
         Message::RateMax(_) => "RateMax",

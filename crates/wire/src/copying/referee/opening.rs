@@ -36,7 +36,7 @@ pub(super) fn check(opening: &Opening) -> Result<(), Rule> {
         let length = format!("{} bytes long", word.len());
         require(fits, rule("objective or congestion control", length, bound))?;
     }
-    if let Some(streams) = opening.streams {
+    for streams in [opening.streams, opening.remembered].into_iter().flatten() {
         let fits = (1..=COPY_STREAMS_MAX).contains(&streams);
         require(
             fits,
