@@ -3,16 +3,22 @@
 //! Whatever comes from elsewhere (messages, connections, streams) is a [`Happening`] in one queue. The thread that
 //! leads the conversation takes them one by one; a role (sender or receiver) says what follows.
 
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+mod pump;
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
+use net::copying::{Channel, Conversation};
 use units::{Span, Time};
-use wire::copying::{FileId, Message, Problem, ProblemKind, Range};
+use wire::copying::{FileId, HASH_LENGTH, Message, Problem, ProblemKind, Range};
 
-use crate::inner::net::{Channel, Outbox};
+pub(crate) use pump::Pump;
 
 /// Longest time between two looks at the clock.
 const TICK: Duration = Duration::from_millis(50);
+/// Happenings taken before the role gets to say something.
+const BATCH: usize = 256;
 
 /// Something that the leading thread has to know.
 #[derive(Debug)]
@@ -27,14 +33,16 @@ pub(crate) enum Happening {
     NotJoined(u32, String),
     /// A stream ended: between two pieces, or for a reason.
     StreamOver(u32, Result<(), String>),
-    /// (sender) All bytes of a file were read.
+    /// (sender) All that is wanted of a file was read, and it is still the same.
     FileRead(FileId),
     /// (receiver) A piece is where it belongs.
     Arrived(Range),
     /// (receiver) A piece came otherwise than it was sent.
     Damaged(Range),
+    /// (receiver) A file is whole and waits for its name.
+    Finished(FileId),
     /// (receiver) A file has its final name.
-    Published(FileId),
+    Published(FileId, [u8; HASH_LENGTH]),
     /// A file cannot be read or written.
     Failed(Problem),
 }
@@ -54,11 +62,11 @@ pub(crate) enum End {
 
 /// What a role has around it.
 pub(crate) struct Desk {
-    /// Goes to the peer.
-    pub outbox: Outbox,
+    /// With the peer.
+    pub conversation: Arc<Conversation>,
     /// Comes back to [`lead`].
-    pub report: Sender<Happening>,
-    /// The monotonic clock's reading when the copy began.
+    pub report: SyncSender<Happening>,
+    /// When the copy began.
     pub began: Instant,
 }
 
@@ -69,8 +77,8 @@ impl Desk {
     }
 
     /// Says it to the peer; a peer that is gone is noticed where its messages are awaited.
-    pub(crate) fn say(&self, message: Message) {
-        self.outbox.send(message);
+    pub(crate) fn say(&self, message: &Message) {
+        let _ = self.conversation.send(message);
     }
 }
 
@@ -78,14 +86,9 @@ impl Desk {
 pub(crate) trait Role {
     /// What follows from it; an end ends the conversation.
     fn on(&mut self, happening: Happening, desk: &Desk) -> Result<(), End>;
-    /// Nothing more is waiting: what was gathered can be said, and deadlines looked at. Returns
-    /// whether there is more to do at once.
+    /// Nothing more is waiting: what was gathered can be said, and deadlines looked at. Returns whether there is more to
+    /// do at once.
     fn on_quiet(&mut self, desk: &Desk) -> Result<bool, End>;
-}
-
-/// A queue of happenings.
-pub(crate) fn happenings() -> (Sender<Happening>, Receiver<Happening>) {
-    mpsc::channel()
 }
 
 /// Leads the conversation until it ends. `is_stopped` is asked often.
@@ -98,7 +101,7 @@ pub(crate) fn lead(
     let mut has_more = false;
     loop {
         if is_stopped() {
-            desk.say(Message::Cancel);
+            desk.say(&Message::Cancel);
             return End::Cancelled;
         }
         let patience = if has_more { Duration::ZERO } else { TICK };
@@ -107,7 +110,8 @@ pub(crate) fn lead(
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => return End::Lost("nobody is left".to_owned()),
         };
-        for happening in first.into_iter().chain(happenings.try_iter()) {
+        let all = first.into_iter().chain(happenings.try_iter().take(BATCH));
+        for happening in all {
             if let Err(end) = take(role, happening, desk) {
                 return end;
             }

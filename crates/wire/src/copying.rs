@@ -34,8 +34,8 @@ pub use handshake::{
     refusal,
 };
 pub use message::{
-    Activity, Attributes, Entry, FileEnd, FileId, Filter, Kind, LimitedBy, Message, Opening,
-    Problem, ProblemKind, Range, Want, Way,
+    Activity, Attributes, Entry, FileId, Filter, Kind, LimitedBy, Message, Opening,
+    Problem, ProblemKind, Published, Range, Want, Way,
 };
 pub use name::{NAME_MAX, Name, NameError, PATH_MAX};
 pub use piece::{Coding, HASH_LENGTH, HEADER_LENGTH, PIECE_MAX, PieceError, PieceHeader};
