@@ -7,13 +7,15 @@
 //! Reading order: [`Client`], [`Runs`] and `client/run.rs` for the near end, [`server`] and
 //! `server/session.rs` for the far end; below them `stream` (one thread per stream), `series` (what is
 //! read of it), `options` and `tcp_info` (the kernel's side), `probe` (round trips) and `telemetry`
-//! (series on the wire). Small packets: [`PathProbes`], `train`, [`Tracer`].
+//! (series on the wire). Small packets: [`PathProbes`], `train`, [`Tracer`]. Connections that carry files: [`copying`].
 
 mod address;
 mod background;
 mod client;
 mod clock;
 mod control;
+pub mod copying;
+mod crowd;
 mod flow;
 pub mod host;
 mod mtu;
@@ -33,7 +35,7 @@ mod train;
 pub use address::{Address, AddressError, PORT_DEFAULT};
 pub use background::{Background, BackgroundError, BackgroundSpec};
 pub use client::{Client, ClientError, Runs};
-pub use options::{BufferLimit, OptionError};
+pub use options::{BufferLimit, Dscp, OptionError, StreamOptions};
 pub use path_probes::PathProbes;
 pub use server::{BindError, ProbingLimits, Server, ServerEvent, ServerLimits};
 pub use trace::Tracer;

@@ -9,7 +9,7 @@ use nix::sys::socket::{setsockopt, sockopt};
 use observe::{Buffer, Buffers};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use thiserror::Error;
-use units::{Bytes, Rate};
+use units::{Bytes, Rate, Span};
 
 use crate::host;
 
@@ -26,13 +26,52 @@ pub enum BufferLimit {
 
 /// What a stream is asked to use; `None` leaves it to the kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct StreamOptions {
+pub struct StreamOptions {
+    /// Both socket buffers.
     pub window: Option<Bytes>,
+    /// Whether they may pass the host's bounds.
     pub limit: BufferLimit,
+    /// Congestion control by its kernel name.
     pub congestion: Option<String>,
+    /// The most that the kernel sends.
     pub pacing: Option<Rate>,
+    /// Largest segment.
     pub segment: Option<Bytes>,
+    /// Small writes are sent at once.
     pub no_delay: bool,
+    /// How its packets are marked.
+    pub dscp: Option<Dscp>,
+    /// How long data may stay unacknowledged before the connection counts as broken
+    /// (`TCP_USER_TIMEOUT`; RFC 5482 has the idea).
+    pub user_timeout: Option<Span>,
+    /// Bytes that wait in the kernel unsent before a write waits (`TCP_NOTSENT_LOWAT`), beside those on the way.
+    pub unsent_max: Option<Bytes>,
+}
+
+/// A differentiated services code point: the upper six bits of IPv4's TOS and IPv6's traffic class (RFC 2474).
+/// ```
+/// // Lower effort is 000001 (RFC 8622), so the whole octet is 4.
+/// assert_eq!(net::Dscp::LOWER_EFFORT.octet(), 4);
+/// assert_eq!(net::Dscp::new(64), None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Dscp(u8);
+
+impl Dscp {
+    /// As everybody's.
+    pub const DEFAULT: Dscp = Dscp(0);
+    /// Routers may prefer all others: "LE" of RFC 8622.
+    pub const LOWER_EFFORT: Dscp = Dscp(1);
+
+    /// A code point of 0 to 63.
+    pub fn new(code_point: u8) -> Option<Self> {
+        (code_point < 64).then_some(Dscp(code_point))
+    }
+
+    /// As it stands in a packet without congestion notification (RFC 3168), whose two bits lie below.
+    pub fn octet(self) -> u8 {
+        self.0 << 2
+    }
 }
 
 /// An option that the kernel refused.
@@ -82,6 +121,14 @@ pub enum OptionError {
         /// The kernel's answer.
         source: io::Error,
     },
+    /// The packets could not be marked.
+    #[error("the kernel refused to mark packets with DSCP {}", .dscp.0)]
+    Dscp {
+        /// What was asked for.
+        dscp: Dscp,
+        /// The kernel's answer.
+        source: io::Error,
+    },
     /// A plain socket operation failed.
     #[error("the stream's socket could not be prepared")]
     Socket(#[source] io::Error),
@@ -111,7 +158,7 @@ impl StreamOptions {
             set_congestion(socket, name)?;
         }
         if let Some(rate) = self.pacing {
-            set_pacing(socket, rate).map_err(|source| OptionError::Pacing { rate, source })?;
+            set_pacing_max(socket, Some(rate))?;
         }
         if let Some(size) = self.segment {
             let bytes = u32::try_from(size.get()).unwrap_or(u32::MAX);
@@ -120,6 +167,23 @@ impl StreamOptions {
         }
         if self.no_delay {
             socket.set_tcp_nodelay(true).map_err(OptionError::Socket)?;
+        }
+        self.apply_to_copies(socket)
+    }
+
+    /// What only streams of copies are asked to use.
+    fn apply_to_copies(&self, socket: &SockRef<'_>) -> Result<(), OptionError> {
+        if let Some(dscp) = self.dscp {
+            set_dscp(socket, dscp)?;
+        }
+        if let Some(limit) = self.user_timeout {
+            let set = socket.set_tcp_user_timeout(Some(limit.into()));
+            set.map_err(OptionError::Socket)?;
+        }
+        if let Some(most) = self.unsent_max {
+            let bytes = u32::try_from(most.get()).unwrap_or(u32::MAX);
+            let set = socket.set_tcp_notsent_lowat(bytes);
+            set.map_err(OptionError::Socket)?;
         }
         Ok(())
     }
@@ -207,11 +271,29 @@ fn listed(which: &str) -> String {
     }
 }
 
-fn set_pacing(socket: &SockRef<'_>, rate: Rate) -> io::Result<()> {
-    let bytes_per_second = (rate.bits_per_second() / 8).max(1);
-    let set = |value: &u64| set_option(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, value);
+/// The kernel's word for no bound.
+const UNPACED: u64 = u64::MAX;
+
+/// Bounds what the kernel sends; `None` lifts the bound.
+pub(crate) fn set_pacing_max(socket: &SockRef<'_>, rate: Option<Rate>) -> Result<(), OptionError> {
+    let bytes_per_second = |rate: Rate| (rate.bits_per_second() / 8).max(1);
+    let value = rate.map_or(UNPACED, bytes_per_second);
     // Kernels before 5.0 take 32 bits only and read the lower half of what they are given.
-    set(&bytes_per_second)
+    let set = set_option(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &value);
+    let rate = rate.unwrap_or(Rate::from_bits_per_second(u64::MAX));
+    set.map_err(|source| OptionError::Pacing { rate, source })
+}
+
+/// Marks the packets to come, of both families: an IPv6 socket may carry IPv4.
+pub(crate) fn set_dscp(socket: &SockRef<'_>, dscp: Dscp) -> Result<(), OptionError> {
+    let octet = libc::c_int::from(dscp.octet());
+    let is_v6 = socket.domain().map_err(OptionError::Socket)? == Domain::IPV6;
+    let set = set_option(socket, libc::IPPROTO_IP, libc::IP_TOS, &octet);
+    let set = set.and_then(|()| match is_v6 {
+        true => set_option(socket, libc::IPPROTO_IPV6, libc::IPV6_TCLASS, &octet),
+        false => Ok(()),
+    });
+    set.map_err(|source| OptionError::Dscp { dscp, source })
 }
 
 #[expect(unsafe_code, reason = "no safe crate covers these options")]

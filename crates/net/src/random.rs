@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 
+use wire::copying::Secret;
 use wire::{Cookie, EchoToken};
 
 fn bytes<const N: usize>() -> io::Result<[u8; N]> {
@@ -19,6 +20,16 @@ pub(crate) fn cookie() -> io::Result<Cookie> {
 /// A new token.
 pub(crate) fn token() -> io::Result<EchoToken> {
     Ok(EchoToken(u64::from_ne_bytes(bytes()?)))
+}
+
+/// A number that nobody can guess.
+pub(crate) fn number() -> io::Result<u64> {
+    Ok(u64::from_ne_bytes(bytes()?))
+}
+
+/// A secret for two ends.
+pub(crate) fn secret() -> io::Result<Secret> {
+    Ok(Secret::new(bytes()?))
 }
 
 #[cfg(test)]

@@ -10,6 +10,9 @@
 //! All sockets belong to the calling thread or to threads it starts, so a server that is bound and
 //! run by a thread inside a network namespace lives there entirely.
 //!
+//! A connection that begins with TLS or with the greeting of a stream belongs to a copy, where this server takes
+//! copies ([`crate::copying`]), and goes to a thread that finds out which.
+//!
 //! Left out: UDP and SCTP tests, authentication, and a reply address for echoes chosen by the
 //! request's destination; a host with several addresses answers echoes from the one its routes pick.
 //!
@@ -30,7 +33,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use socket2::{Domain, Protocol, Socket, Type};
@@ -40,6 +43,7 @@ use wire::probing::{Bounds, ProbingWaits};
 use wire::{EchoToken, ServerWaits};
 
 use crate::BufferLimit;
+use crate::copying::{CopyHandler, Door, DoorLimits, Identity, Intake};
 use door::Doors;
 
 pub use event::{Refusal, ServerEvent, SessionError, SessionSummary};
@@ -136,12 +140,12 @@ impl BindError {
 }
 
 /// A bound server.
-#[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
     echo: UdpSocket,
     address: SocketAddr,
     limits: ServerLimits,
+    copies: Option<(Intake, Door)>,
 }
 
 impl Server {
@@ -168,7 +172,21 @@ impl Server {
             echo,
             address,
             limits,
+            copies: None,
         })
+    }
+
+    /// Takes copies on the same port. Their connections begin with another byte than tests do.
+    ///
+    /// # Errors
+    /// When this host gives no random numbers for a key, or no descriptor.
+    pub fn with_copies(
+        mut self,
+        limits: DoorLimits,
+        handler: Arc<dyn CopyHandler>,
+    ) -> io::Result<Self> {
+        self.copies = Some(Door::behind(Identity::generate()?, limits, handler)?);
+        Ok(self)
     }
 
     /// The address clients can connect to; the port is the one that was really taken.
@@ -180,6 +198,7 @@ impl Server {
     ///
     /// `on_event` is called from several threads.
     pub fn run(self, stop: &AtomicBool, on_event: &(dyn Fn(ServerEvent) + Sync)) {
+        let (copies, door) = self.copies.unzip();
         let shared = Shared {
             limits: self.limits,
             stop,
@@ -189,9 +208,13 @@ impl Server {
             echo: &self.echo,
             port: Mutex::default(),
             streams: AtomicUsize::new(0),
+            copies,
         };
         thread::scope(|scope| {
             scope.spawn(|| echo::serve(&shared));
+            if let Some(door) = door {
+                scope.spawn(|| door.run(&|| shared.is_stopped()));
+            }
             acceptor::serve(scope, &self.listener, &shared);
         });
     }
@@ -208,6 +231,8 @@ pub(crate) struct Shared<'a> {
     /// Held while the port of `echo` may be shared.
     port: Mutex<()>,
     streams: AtomicUsize,
+    /// Where connections of copies go.
+    copies: Option<Intake>,
 }
 
 impl Shared<'_> {
@@ -262,7 +287,7 @@ fn has_v6() -> bool {
     Socket::new(Domain::IPV6, Type::STREAM, None).is_ok()
 }
 
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+pub(crate) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(
         Domain::for_address(address),
         Type::STREAM,

@@ -134,7 +134,7 @@ pub(crate) struct Sender {
     control: Control,
     /// Whether data was on the way, and whether the buffers held it back, when last looked at.
     noted: (bool, bool),
-    rules: Arc<Rules>,
+    pub(crate) rules: Arc<Rules>,
     rare: Box<Rare>,
 }
 

@@ -10,11 +10,12 @@
 //! between powers of two. There is no clock here: time is what the observations say has passed.
 //!
 //! Reading order: [`plan`], [`strategy`], `staged.rs` and the stages it names, `lasting.rs`, `choose.rs`,
-//! `driver.rs`; [`advice`] stands by itself.
+//! `driver.rs`; [`advice`] stands by itself. For a copy that runs: [`scavenger`], `bucket.rs`.
 
 pub mod advice;
 mod alternatives;
 pub mod baselines;
+mod bucket;
 mod choose;
 mod climb;
 mod confirm;
@@ -27,18 +28,22 @@ mod history;
 mod host;
 mod knee;
 mod lasting;
+pub mod online;
 mod packets;
 pub mod plan;
 mod remembered;
+pub mod scavenger;
 mod staged;
 pub mod strategy;
 pub mod tuning;
 mod windows;
 
 pub use advice::{Advice, End, SysctlLine, Tool};
+pub use bucket::{Bucket, Turn, stream_pacing};
 pub use driver::{Onlooker, tune, tune_with};
 pub use history::History;
 pub use plan::{Axis, Budget, Objective, Remembered, TunePlan};
+pub use scavenger::{Allowance, Scavenger, StreamReading};
 pub use staged::Staged;
 pub use strategy::{Choice, Request, Strategy};
 pub use tuning::{Cost, Ended, Purpose, Recommended, Sample, TuneError, Tuning};

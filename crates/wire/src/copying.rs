@@ -11,18 +11,39 @@
 //! A connection that is lost is not taken up again: a new control connection opens the copy once more, and what
 //! the receiver has by then is not asked for again.
 //!
-//! Reading order: `name`, `message`, `piece`.
+//! Reading order: `name`, `message`, `piece` for what is said; `secret`, `token`, `handshake`, `greeting` for who may say it;
+//! `codec` for the bytes.
 
+mod base32;
+mod codec;
+mod greeting;
+mod handshake;
 mod message;
 mod name;
 mod piece;
+mod secret;
+mod text;
+mod token;
 
+pub use codec::{CodecError, Frames, HELLO_MAX, MESSAGE_MAX, decode, encode};
+pub use greeting::{
+    GREETING_LENGTH, GREETING_MAGIC, Greeting, GreetingError, SessionKey, StreamNumbers,
+};
+pub use handshake::{
+    Admitted, EXPORTER_LABEL, Exporter, HandshakeError, NearHandshake, Refusal, answer_hello,
+    refusal,
+};
 pub use message::{
-    Activity, Attributes, Entry, FileEnd, FileId, Filter, Kind, LimitedBy, Message, Opening,
-    Problem, ProblemKind, Range, Want, Way,
+    Activity, Attributes, Entry, FileId, Filter, Kind, LimitedBy, Message, Opening,
+    Problem, ProblemKind, Published, Range, Want, Way,
 };
 pub use name::{NAME_MAX, Name, NameError, PATH_MAX};
 pub use piece::{Coding, HASH_LENGTH, HEADER_LENGTH, PIECE_MAX, PieceError, PieceHeader};
+pub use secret::{KEY_LENGTH, Key, Secret};
+pub use token::{
+    KEY_NAME_MAX, KeyName, KeyNameError, Rights, Token, TokenTextError, Tokens, TokensError,
+    TokensMistake,
+};
 
 /// Version of all of this. Ends of different versions do not copy; each says which one it speaks.
 pub const COPYING_VERSION: u16 = 1;

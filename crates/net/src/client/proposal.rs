@@ -131,7 +131,7 @@ fn options(client: &Client, setting: &Setting) -> StreamOptions {
         congestion: setting.congestion.clone(),
         pacing: setting.pacing,
         segment: segment(setting),
-        no_delay: false,
+        ..StreamOptions::default()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{ErrorKind, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -18,6 +18,8 @@ use super::event::{Refusal, ServerEvent};
 use super::{Shared, session};
 use crate::clock::Clock;
 use crate::control::{is_ready, readable, wait};
+use crate::copying::is_of_a_copy;
+use crate::crowd;
 
 /// How soon a stop is noticed.
 const TICK: Duration = Duration::from_millis(100);
@@ -147,15 +149,25 @@ impl<'scope> Acceptor<'scope, '_, '_> {
     /// Reads what has come and gives the connection back while it has not told all.
     fn identify(&mut self, mut one: Unidentified) -> Option<Unidentified> {
         loop {
-            match one.read() {
+            match one.read(self.shared.copies.is_some()) {
                 Reading::Unfinished => return Some(one),
                 Reading::Gone => return None,
+                Reading::OfACopy => {
+                    self.give_to_copies(one);
+                    return None;
+                }
                 Reading::Whole if self.lacks_number(&one) => one.wanted = GREETING_MAX,
                 Reading::Whole => {
                     self.sort(one);
                     return None;
                 }
             }
+        }
+    }
+
+    fn give_to_copies(&self, one: Unidentified) {
+        if let Some(copies) = &self.shared.copies {
+            copies.give(one.socket, one.peer);
         }
     }
 
@@ -178,13 +190,8 @@ impl<'scope> Acceptor<'scope, '_, '_> {
     }
 
     fn oldest_of_largest_crowd(&mut self) -> Option<Unidentified> {
-        let mut crowds: BTreeMap<IpAddr, usize> = BTreeMap::new();
-        for one in &self.unidentified {
-            *crowds.entry(one.peer.ip()).or_default() += 1;
-        }
-        let (largest, _) = crowds.into_iter().max_by_key(|(_, count)| *count)?;
-        let is_of_it = |one: &Unidentified| one.peer.ip() == largest;
-        let position = self.unidentified.iter().position(is_of_it)?;
+        let addresses = self.unidentified.iter().map(|one| one.peer.ip());
+        let position = crowd::oldest_of_largest(addresses)?;
         self.unidentified.remove(position)
     }
 
@@ -286,13 +293,18 @@ fn canonical(peer: SocketAddr) -> SocketAddr {
 }
 
 enum Reading {
+    /// Nothing of it has been read.
+    OfACopy,
     Whole,
     Unfinished,
     Gone,
 }
 
 impl Unidentified {
-    fn read(&mut self) -> Reading {
+    fn read(&mut self, may_be_a_copy: bool) -> Reading {
+        if may_be_a_copy && self.filled == 0 && self.begins_a_copy() {
+            return Reading::OfACopy;
+        }
         let room = self.greeting.get_mut(self.filled..self.wanted);
         let room = room.unwrap_or_default();
         match self.socket.read(room) {
@@ -305,6 +317,11 @@ impl Unidentified {
             true => Reading::Whole,
             false => Reading::Unfinished,
         }
+    }
+
+    fn begins_a_copy(&self) -> bool {
+        let mut first = [0];
+        matches!(self.socket.peek(&mut first), Ok(1..)) && is_of_a_copy(first[0])
     }
 
     fn cookie(&self) -> [u8; COOKIE_LENGTH] {

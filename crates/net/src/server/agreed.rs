@@ -79,5 +79,6 @@ fn options(request: &TestRequest, limit: BufferLimit) -> StreamOptions {
         pacing: request.pacing,
         segment: request.segment,
         no_delay: request.nagle == Nagle::Off,
+        ..StreamOptions::default()
     }
 }

@@ -1,0 +1,180 @@
+//! Which conversations wait for streams, and the streams that came.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::TcpStream;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use wire::copying::{Exporter, Greeting, SessionKey, StreamNumbers};
+
+use super::channel::Channel;
+use super::door::TurnedAway;
+use super::tls::Tls;
+use crate::options::StreamOptions;
+use crate::random;
+
+/// Streams that may wait for their conversation to take them.
+const ARRIVALS_MAX: usize = 256;
+
+/// Where conversations leave word of the streams that they expect.
+#[derive(Debug, Default)]
+pub(super) struct Desk {
+    /// By session; `None` for the one that does not know its number yet.
+    expected: Mutex<BTreeMap<Option<u64>, Expected>>,
+}
+
+#[derive(Debug)]
+struct Expected {
+    key: SessionKey,
+    numbers: StreamNumbers,
+    plain: bool,
+    options: StreamOptions,
+    arrivals: SyncSender<Arrival>,
+}
+
+/// A stream that showed to which conversation it belongs.
+#[derive(Debug)]
+pub struct Arrival {
+    /// Its number; no other stream of the conversation has it.
+    pub number: u32,
+    /// The stream.
+    pub channel: Channel,
+}
+
+/// The streams that come to one conversation. None come any more once this is dropped.
+#[derive(Debug)]
+pub struct Incoming {
+    desk: Arc<Desk>,
+    session: Option<u64>,
+    arrivals: Mutex<Receiver<Arrival>>,
+}
+
+impl Incoming {
+    /// The number that the other end's streams have to carry; `None` where they may carry any, because their
+    /// key says enough.
+    pub fn session(&self) -> Option<u64> {
+        self.session
+    }
+
+    /// The next stream; `None` when none comes within `patience`.
+    pub fn next(&self, patience: Duration) -> Option<Arrival> {
+        let arrivals = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
+        match arrivals.recv_timeout(patience) {
+            Ok(arrival) => Some(arrival),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
+        }
+    }
+
+    /// Streams from now on may (not) be in the clear. At first they may not.
+    pub fn allow_plain(&self, plain: bool) {
+        self.change(|expected| expected.plain = plain);
+    }
+
+    /// What streams from now on are set to as they come.
+    pub fn set_options(&self, options: StreamOptions) {
+        self.change(|expected| expected.options = options);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Expected)) {
+        self.desk.lock().get_mut(&self.session).map(change);
+    }
+}
+
+impl Drop for Incoming {
+    fn drop(&mut self) {
+        self.desk.lock().remove(&self.session);
+    }
+}
+
+impl Desk {
+    /// Expects streams under a number that nobody can guess.
+    pub(super) fn expect(self: &Arc<Self>, key: SessionKey) -> io::Result<Incoming> {
+        let session = random::number()?;
+        Ok(self.expect_as(Some(session), key))
+    }
+
+    /// Expects streams of whatever number; they know the key.
+    pub(super) fn expect_any(self: &Arc<Self>, key: SessionKey) -> Incoming {
+        self.expect_as(None, key)
+    }
+
+    fn expect_as(self: &Arc<Self>, session: Option<u64>, key: SessionKey) -> Incoming {
+        let (sender, arrivals) = sync_channel(ARRIVALS_MAX);
+        let expected = Expected {
+            key,
+            numbers: StreamNumbers::default(),
+            plain: false,
+            options: StreamOptions::default(),
+            arrivals: sender,
+        };
+        self.lock().insert(session, expected);
+        Incoming {
+            desk: Arc::clone(self),
+            session,
+            arrivals: Mutex::new(arrivals),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Option<u64>, Expected>> {
+        // Each change of it is whole, even when a thread panicked beside it.
+        self.expected.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands a stream to its conversation, if its greeting is right, new, and in the clear only where that was agreed on.
+    pub(super) fn hand_over(
+        &self,
+        greeting: &Greeting,
+        socket: TcpStream,
+        tls: Option<Box<Tls>>,
+    ) -> Result<(), TurnedAway> {
+        let exporter = tls.as_ref().map(|tls| tls.exporter()).transpose();
+        let exporter = exporter.map_err(|error| TurnedAway::Broken(error.to_string()))?;
+        let mut all = self.lock();
+        let number = Some(greeting.session);
+        let session = if all.contains_key(&number) {
+            number
+        } else {
+            None
+        };
+        let Some(expected) = all.get_mut(&session) else {
+            return Err(TurnedAway::NoSession);
+        };
+        expected.check(greeting, exporter.as_ref())?;
+        let set = socket
+            .set_nonblocking(false)
+            .and_then(|()| socket.set_nodelay(true));
+        set.map_err(|error| TurnedAway::Broken(error.to_string()))?;
+        let applied = expected.options.apply_to_accepted(&socket);
+        applied.map_err(|error| TurnedAway::Broken(error.to_string()))?;
+        let arrival = Arrival {
+            number: greeting.number,
+            channel: Channel::new(Arc::new(socket), tls),
+        };
+        match expected.arrivals.try_send(arrival) {
+            Ok(()) => Ok(()),
+            Err(TrySendError::Full(_)) => Err(TurnedAway::Crowd(ARRIVALS_MAX)),
+            Err(TrySendError::Disconnected(_)) => Err(TurnedAway::NoSession),
+        }
+    }
+}
+
+impl Expected {
+    fn check(
+        &mut self,
+        greeting: &Greeting,
+        exporter: Option<&Exporter>,
+    ) -> Result<(), TurnedAway> {
+        if !self.key.accepts(greeting, exporter) {
+            return Err(TurnedAway::NotOurs);
+        }
+        if exporter.is_none() && !self.plain {
+            return Err(TurnedAway::Plain);
+        }
+        match self.numbers.take(greeting.number) {
+            true => Ok(()),
+            false => Err(TurnedAway::Repeated(greeting.number)),
+        }
+    }
+}

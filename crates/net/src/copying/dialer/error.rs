@@ -1,0 +1,148 @@
+//! Why a far end is not reached, for people.
+
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+
+use thiserror::Error;
+use units::Span;
+use wire::copying::HandshakeError;
+
+use crate::OptionError;
+use crate::copying::connect::Tried;
+
+/// Why there is no connection.
+#[derive(Debug, Error)]
+pub enum DialError {
+    /// The name has no address.
+    #[error("the name `{host}` cannot be resolved")]
+    UnknownHost {
+        /// The name.
+        host: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// No address answers.
+    #[error("nobody answers: {}", listed(.tried))]
+    Nobody {
+        /// Each address and what became of it.
+        tried: Vec<(SocketAddr, io::Error)>,
+        /// How long was waited.
+        patience: Span,
+    },
+    /// Somebody took the connection and then said nothing.
+    #[error("{peer} took the connection and said nothing for {after}")]
+    Silent {
+        /// Where.
+        peer: SocketAddr,
+        /// How long.
+        after: Span,
+    },
+    /// Somebody closed the connection before it was secured.
+    #[error("{peer} closed the connection before it was secured")]
+    Closed {
+        /// Where.
+        peer: SocketAddr,
+    },
+    /// Somebody does not speak TLS 1.3, or shows another certificate than before.
+    #[error("no secure connection to {peer}: {source}")]
+    Tls {
+        /// Where.
+        peer: SocketAddr,
+        /// What TLS says.
+        source: io::Error,
+    },
+    /// The two ends do not know each other.
+    #[error("{source}")]
+    Handshake {
+        /// Where.
+        peer: SocketAddr,
+        /// Why.
+        source: HandshakeError,
+    },
+    /// This host refuses an option.
+    #[error(transparent)]
+    Option(#[from] OptionError),
+    /// A socket of this host failed.
+    #[error("the connection to {peer} broke: {source}")]
+    Socket {
+        /// Where.
+        peer: SocketAddr,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+impl DialError {
+    pub(super) fn nobody(tried: Tried, patience: Span) -> Self {
+        DialError::Nobody { tried, patience }
+    }
+
+    /// What a failure after the connection was made means.
+    pub(super) fn during(peer: SocketAddr, patience: Span, source: io::Error) -> Self {
+        match source.kind() {
+            ErrorKind::TimedOut => DialError::Silent {
+                peer,
+                after: patience,
+            },
+            ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
+                DialError::Closed { peer }
+            }
+            ErrorKind::InvalidData => DialError::Tls { peer, source },
+            _ => DialError::Socket { peer, source },
+        }
+    }
+
+    /// Whether trying again may help: a network or a far end that is away may come back.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            DialError::Nobody { .. }
+            | DialError::Silent { .. }
+            | DialError::Closed { .. }
+            | DialError::Socket { .. } => true,
+            // Names cannot be resolved either while the network is away.
+            DialError::UnknownHost { .. } => true,
+            DialError::Tls { .. } | DialError::Handshake { .. } | DialError::Option(_) => false,
+        }
+    }
+
+    /// The next step.
+    pub fn hint(&self) -> Option<String> {
+        let text = match self {
+            DialError::UnknownHost { .. } => "check the spelling, and that this host is online",
+            DialError::Nobody { tried, .. } => return nobody_hint(tried),
+            DialError::Silent { .. } | DialError::Closed { .. } => {
+                "something else may listen there, or a `trunkline serve` without `--root`"
+            }
+            DialError::Tls { .. } => {
+                "something else may listen there, or somebody may answer in its place"
+            }
+            DialError::Handshake { source, .. } => return source.hint(),
+            DialError::Option(_) | DialError::Socket { .. } => return None,
+        };
+        Some(text.to_owned())
+    }
+}
+
+fn nobody_hint(tried: &[(SocketAddr, io::Error)]) -> Option<String> {
+    let is = |kind: ErrorKind| tried.iter().any(|(_, error)| error.kind() == kind);
+    let text = if is(ErrorKind::ConnectionRefused) {
+        "check the port, and that the far end is running"
+    } else if is(ErrorKind::TimedOut) {
+        "a firewall may drop connections to that port: open it, or let the far end connect here"
+    } else {
+        return None;
+    };
+    Some(text.to_owned())
+}
+
+fn listed(tried: &[(SocketAddr, io::Error)]) -> String {
+    let shown = |(peer, error): &(SocketAddr, io::Error)| match error.kind() {
+        ErrorKind::ConnectionRefused => format!("{peer} refuses connections"),
+        ErrorKind::TimedOut => format!("{peer} is silent"),
+        _ => format!("{peer}: {error}"),
+    };
+    match tried {
+        [] => "it has no address".to_owned(),
+        tried => tried.iter().map(shown).collect::<Vec<_>>().join(", "),
+    }
+}

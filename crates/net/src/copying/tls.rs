@@ -1,0 +1,118 @@
+//! TLS over a socket, blocking or not: whatever the socket says comes through.
+
+use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::net::TcpStream;
+
+use rustls::Connection;
+use wire::copying::{EXPORTER_LABEL, Exporter, KEY_LENGTH};
+
+use super::identity::Fingerprint;
+
+/// Plaintext that is encrypted at once: 16 records of 16 KiB, which go to the kernel in one call.
+const WRITE_MAX: usize = 256 << 10;
+
+/// One TLS connection without its socket.
+pub(super) struct Tls {
+    connection: Connection,
+}
+
+impl Tls {
+    pub(super) fn new(mut connection: Connection) -> Self {
+        // What is waiting is bounded by who writes: WRITE_MAX here, the outbox of a conversation.
+        connection.set_buffer_limit(None);
+        Tls { connection }
+    }
+
+    pub(super) fn is_handshaking(&self) -> bool {
+        self.connection.is_handshaking()
+    }
+
+    /// Whether something waits to be sent.
+    pub(super) fn wants_write(&self) -> bool {
+        self.connection.wants_write()
+    }
+
+    /// What both ends of this connection know and nobody else; only after the handshake.
+    pub(super) fn exporter(&self) -> io::Result<Exporter> {
+        let made = [0; KEY_LENGTH];
+        let made = match &self.connection {
+            Connection::Client(one) => one.export_keying_material(made, EXPORTER_LABEL, None),
+            Connection::Server(one) => one.export_keying_material(made, EXPORTER_LABEL, None),
+        };
+        made.map_err(io::Error::other)
+    }
+
+    /// The certificate that the other end showed; only for the end that connected.
+    pub(super) fn peer(&self) -> Option<Fingerprint> {
+        self.connection
+            .peer_certificates()?
+            .first()
+            .map(Fingerprint::of)
+    }
+
+    /// Takes what the socket has, once, and answers what TLS itself has to answer.
+    ///
+    /// Returns the bytes taken; zero when the peer's end has come.
+    pub(super) fn fill(&mut self, mut socket: &TcpStream) -> io::Result<usize> {
+        let got = self.connection.read_tls(&mut socket)?;
+        let processed = self.connection.process_new_packets();
+        if let Err(error) = processed {
+            // The alert that says what is wrong with it, as far as it can be sent without waiting.
+            let _ = self.connection.write_tls(&mut socket);
+            return Err(io::Error::new(ErrorKind::InvalidData, error));
+        }
+        Ok(got)
+    }
+
+    /// Reads what is there already. Would block when nothing is.
+    pub(super) fn take(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.connection.reader().read(buffer)
+    }
+
+    pub(super) fn read(&mut self, socket: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.take(buffer) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                other => return other,
+            }
+            self.fill(socket)?;
+            self.flush(socket)?;
+        }
+    }
+
+    /// Encrypts all of it; [`Tls::flush`] sends it.
+    pub(super) fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.connection.writer().write_all(bytes)
+    }
+
+    pub(super) fn write(&mut self, socket: &TcpStream, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        let mut taken = 0;
+        for part in parts {
+            let part = part.get(..WRITE_MAX - taken).unwrap_or(part);
+            taken += self.connection.writer().write(part)?;
+            if taken == WRITE_MAX {
+                break;
+            }
+        }
+        self.flush(socket)?;
+        Ok(taken)
+    }
+
+    /// Sends what waits.
+    pub(super) fn flush(&mut self, mut socket: &TcpStream) -> io::Result<()> {
+        while self.connection.wants_write() {
+            match self.connection.write_tls(&mut socket) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Says that nothing more will come.
+    pub(super) fn close(&mut self) {
+        self.connection.send_close_notify();
+    }
+}

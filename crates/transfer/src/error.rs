@@ -1,0 +1,75 @@
+//! Why a copy ended before its end.
+
+use thiserror::Error;
+use units::Span;
+use wire::copying::{Problem, ProblemKind};
+
+use crate::Outcome;
+
+/// Why a copy ended before its end. Files that failed while others went on are no error: see
+/// [`Outcome::failed`].
+#[derive(Debug, Error)]
+pub enum CopyError {
+    /// It cannot be done as it was asked for, or not any further; one of the two ends says so.
+    #[error("{what}")]
+    Problem {
+        /// What kind of trouble.
+        kind: ProblemKind,
+        /// What happened.
+        what: String,
+        /// The next step.
+        hint: Option<String>,
+    },
+    /// There was never a conversation with the far end.
+    #[error("{peer} cannot be reached: {why}")]
+    Unreachable {
+        /// Where it should be.
+        peer: String,
+        /// What was seen last.
+        why: String,
+        /// The next step.
+        hint: Option<String>,
+    },
+    /// There was one, and then nobody for longer than the user has patience.
+    #[error("{peer} has been gone for {patience}: {why}")]
+    Lost {
+        /// Where it was.
+        peer: String,
+        /// What was seen last.
+        why: String,
+        /// How long was waited.
+        patience: Span,
+        /// What was done until then.
+        so_far: Box<Outcome>,
+    },
+    /// The user, here or there, ended it.
+    #[error("the copy was stopped")]
+    Cancelled {
+        /// What was done until then.
+        so_far: Box<Outcome>,
+    },
+}
+
+impl CopyError {
+    /// The next step, where one is known.
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            CopyError::Problem { hint, .. } | CopyError::Unreachable { hint, .. } => {
+                hint.as_deref()
+            }
+            CopyError::Lost { .. } | CopyError::Cancelled { .. } => {
+                Some("run the same command again; what has arrived is not sent again")
+            }
+        }
+    }
+}
+
+impl From<Problem> for CopyError {
+    fn from(problem: Problem) -> Self {
+        CopyError::Problem {
+            kind: problem.kind,
+            what: problem.what,
+            hint: problem.hint,
+        }
+    }
+}

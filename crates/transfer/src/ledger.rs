@@ -1,0 +1,280 @@
+//! What is still to be sent, who sends it, and what the receiver has confirmed.
+//!
+//! The ledger has no clock and no threads: streams ask it for pieces, and it is told what became of them. Every byte
+//! that was added is given out until it is confirmed; whatever dies, what it owed goes to others.
+//!
+//! At the end, when all is given out, a stream that owes nothing gets a copy of what the slowest
+//! one owes, the newest first: that is the one which would come last. So no stream that hangs can hold up the end for
+//! longer than it takes another one to send a few pieces. Nowhere else is anything sent twice on purpose.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use wire::copying::{FileId, Range};
+
+mod cut;
+mod order;
+mod owed;
+mod wanted;
+
+use cut::normalised;
+use order::Order;
+use owed::Owed;
+use wanted::Wanted;
+
+/// Place of a piece: its file and first byte. Where a piece was cut once it is never cut otherwise.
+type Key = (FileId, u64);
+
+/// The sender's ledger.
+/// ```
+/// use transfer::{Acked, Ledger};
+/// let mut ledger = Ledger::default();
+/// ledger.add(0, 100_000, &[(0, 100_000)]);
+/// ledger.all_added();
+/// let first = ledger.take(1, 65_536).unwrap().piece;
+/// assert_eq!((first.start, first.length), (0, 65_536));
+/// let second = ledger.take(2, 65_536).unwrap().piece;
+/// assert_eq!(second.length, 34_464);
+/// assert_eq!(ledger.acked(first), Acked::Counted { is_last: false });
+/// assert!(ledger.take(1, 65_536).unwrap().is_copy); // stream 2 may be slow
+/// assert_eq!(ledger.acked(second), Acked::Counted { is_last: true });
+/// assert_eq!(ledger.left(), 0);
+/// ```
+#[derive(Debug, Default)]
+pub struct Ledger {
+    files: BTreeMap<FileId, Wanted>,
+    order: Order,
+    owed: Owed,
+    /// Pieces that were given out and came back; they go before everything else.
+    back: BTreeSet<Key>,
+    /// Bytes that were not given out or came back.
+    waiting: u64,
+    /// Bytes that are not confirmed.
+    left: u64,
+    /// No file with this number or a higher one was added.
+    next: FileId,
+    all_added: bool,
+}
+
+/// A piece for a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taken {
+    /// Which bytes.
+    pub piece: Range,
+    /// Another stream has it too, and may be slow.
+    pub is_copy: bool,
+}
+
+/// What a confirmation was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Acked {
+    /// The piece counts.
+    Counted {
+        /// It was the last of what was wanted of its file.
+        is_last: bool,
+    },
+    /// It was confirmed before, or its file was given up: nothing changes.
+    Late,
+    /// Nobody sent that: the peer breaks the protocol.
+    NeverSent,
+}
+
+impl Ledger {
+    /// Something is wanted of a file.
+    ///
+    /// * `size`: bytes of the file.
+    /// * `wanted`: start and length of each part, in bytes. What is beyond the file is left out; ends are moved outward to
+    ///   multiples of [`PIECE_MIN`](crate::PIECE_MIN), because pieces begin and end there.
+    /// * Returns the bytes that will be sent. A file of which there are none is not added, nor one that is there.
+    pub fn add(&mut self, file: FileId, size: u64, wanted: &[(u64, u64)]) -> u64 {
+        let rest = normalised(size, wanted);
+        let bytes = rest.iter().map(|range| range.end - range.start).sum();
+        self.next = self.next.max(file.saturating_add(1));
+        if bytes == 0 || self.files.contains_key(&file) {
+            return 0;
+        }
+        self.files.insert(file, Wanted::new(size, rest, bytes));
+        self.order.add(file, bytes);
+        self.waiting += bytes;
+        self.left += bytes;
+        bytes
+    }
+
+    /// No file will be added any more: from now on pieces get smaller towards the end, and streams that have nothing to
+    /// do help others.
+    pub fn all_added(&mut self) {
+        self.all_added = true;
+    }
+
+    /// The next piece for a stream, of about `wish` bytes; `None` when there is nothing for it now. There may be
+    /// something later: when a file is added, or anything is told to this ledger.
+    pub fn take(&mut self, stream: u32, wish: u64) -> Option<Taken> {
+        self.owed.meet(stream);
+        let wish = wish.min(self.fair_share());
+        let key = self.take_back().or_else(|| self.cut(wish));
+        if let Some(key) = key {
+            return self.owed.give(key, stream).map(|piece| Taken {
+                piece,
+                is_copy: false,
+            });
+        }
+        let is_end = self.all_added && self.left > 0;
+        let key = is_end.then(|| self.owed.to_copy(stream)).flatten()?;
+        let piece = self.owed.give(key, stream)?;
+        let is_copy = true;
+        Some(Taken { piece, is_copy })
+    }
+
+    /// So much that each stream gets two more pieces: guided self-scheduling, by which nobody is left with a long piece
+    /// while others have none.
+    ///
+    /// Source: Polychronopoulos and Kuck, "Guided self-scheduling", IEEE Transactions on Computers C-36, 1987; there one
+    /// piece for each, here two because streams differ in speed.
+    fn fair_share(&self) -> u64 {
+        match self.all_added {
+            true => self.waiting / (2 * self.owed.streams().max(1)),
+            false => u64::MAX,
+        }
+    }
+
+    fn take_back(&mut self) -> Option<Key> {
+        let key = self.back.pop_first()?;
+        self.waiting -= self.owed.length(key);
+        Some(key)
+    }
+
+    /// A new piece of the file whose turn it is.
+    fn cut(&mut self, wish: u64) -> Option<Key> {
+        while let Some(file) = self.order.front() {
+            // Nothing where the file was given up meanwhile.
+            let wanted = self.files.get_mut(&file);
+            let piece = wanted.and_then(|wanted| wanted.cut(wish));
+            let Some((start, length)) = piece else {
+                self.order.pass();
+                continue;
+            };
+            self.order.taken(length);
+            self.waiting -= length;
+            self.owed.enter((file, start), length);
+            return Some((file, start));
+        }
+        None
+    }
+
+    /// A piece was read to its end, whatever becomes of it on the way. To be told before its hash is sent: nobody can
+    /// confirm a piece that was not read.
+    ///
+    /// * Returns whether all that is wanted of its file was read with that. It is, at most once for each file.
+    pub fn read(&mut self, piece: Range) -> bool {
+        if !self.owed.read_first(piece) {
+            return false;
+        }
+        let wanted = self.files.get_mut(&piece.file);
+        wanted.is_some_and(|wanted| {
+            let begun = wanted.begin();
+            begun.unread -= piece.length;
+            begun.unread == 0
+        })
+    }
+
+    /// The receiver has a piece.
+    pub fn acked(&mut self, piece: Range) -> Acked {
+        let key = (piece.file, piece.start);
+        if !self.owed.is_read(piece) {
+            return self.unexpected(piece);
+        }
+        self.owed.remove(key);
+        if self.back.remove(&key) {
+            self.waiting -= piece.length;
+        }
+        self.left -= piece.length;
+        let is_last = self.files.get_mut(&piece.file).is_some_and(|wanted| {
+            let begun = wanted.begin();
+            begun.unconfirmed -= piece.length;
+            begun.unconfirmed == 0
+        });
+        if is_last {
+            self.files.remove(&piece.file);
+        }
+        Acked::Counted { is_last }
+    }
+
+    /// What is not owed was confirmed before, or never sent.
+    fn unexpected(&self, piece: Range) -> Acked {
+        let is_owed = self.owed.length((piece.file, piece.start)) > 0;
+        let was_given = match self.files.get(&piece.file) {
+            Some(wanted) => wanted.was_given(piece),
+            None => piece.file < self.next,
+        };
+        match was_given && !is_owed && piece.length > 0 {
+            true => Acked::Late,
+            false => Acked::NeverSent,
+        }
+    }
+
+    /// A piece arrived other than it was read: it is given out again, before everything else.
+    ///
+    /// * Returns how often that happened to this piece by now; 0 when it is not owed.
+    pub fn damaged(&mut self, piece: Range) -> u32 {
+        let key = (piece.file, piece.start);
+        if self.owed.length(key) != piece.length || piece.length == 0 {
+            return 0;
+        }
+        // Which of two copies it was is not known; the other one may still be confirmed.
+        self.return_piece(key);
+        self.owed.damaged(key)
+    }
+
+    /// A stream is over. What it owes, and nobody else does, is given out again.
+    ///
+    /// * Returns the bytes of that.
+    pub fn over(&mut self, stream: u32) -> u64 {
+        let mut bytes = 0;
+        for key in self.owed.part(stream) {
+            bytes += self.owed.length(key);
+            self.return_piece(key);
+        }
+        bytes
+    }
+
+    fn return_piece(&mut self, key: Key) {
+        self.owed.release(key);
+        if self.back.insert(key) {
+            self.waiting += self.owed.length(key);
+        }
+    }
+
+    /// Nothing of a file is wanted any more: it failed.
+    pub fn forget(&mut self, file: FileId) {
+        let Some(mut wanted) = self.files.remove(&file) else {
+            return;
+        };
+        let begun = wanted.begin();
+        self.left -= begun.unconfirmed;
+        let rest: u64 = begun.rest.iter().map(|range| range.end - range.start).sum();
+        self.waiting -= rest;
+        for key in self.owed.of_file(file) {
+            if self.back.remove(&key) {
+                self.waiting -= self.owed.length(key);
+            }
+            self.owed.remove(key);
+        }
+    }
+
+    /// Bytes that are not confirmed.
+    pub fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// Bytes that no stream has at the moment.
+    pub fn waiting(&self) -> u64 {
+        self.waiting
+    }
+
+    /// Files of which something is not confirmed.
+    pub fn files(&self) -> usize {
+        self.files.len()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,198 @@
+//! The ledger: what happens in which order, and that nothing is lost.
+
+use super::*;
+use crate::tree::PIECE_MIN;
+
+const MIB: u64 = 1 << 20;
+
+fn range(file: FileId, start: u64, length: u64) -> Range {
+    Range {
+        file,
+        start,
+        length,
+    }
+}
+
+fn take(ledger: &mut Ledger, stream: u32, wish: u64) -> Range {
+    let taken = ledger.take(stream, wish).unwrap();
+    ledger.read(taken.piece);
+    taken.piece
+}
+
+#[test]
+fn a_large_file_is_cut_in_order_over_all_streams() {
+    let mut ledger = Ledger::default();
+    ledger.add(0, 10 * MIB, &[(0, 10 * MIB)]);
+    let starts: Vec<u64> = (0..10)
+        .map(|at| take(&mut ledger, at % 3, MIB).start / MIB)
+        .collect();
+    assert_eq!(starts, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    assert!(
+        ledger.take(0, MIB).is_none(),
+        "nobody helps while files may come"
+    );
+    assert_eq!((ledger.left(), ledger.waiting()), (10 * MIB, 0));
+}
+
+#[test]
+fn small_files_flow_beside_a_large_one_and_end_with_it() {
+    let mut ledger = Ledger::default();
+    ledger.add(0, 100 * MIB, &[(0, 100 * MIB)]);
+    for file in 1..=200 {
+        ledger.add(file, 4096, &[(0, 4096)]);
+    }
+    let order: Vec<FileId> = (0..300).map(|_| take(&mut ledger, 1, MIB).file).collect();
+    assert_eq!(ledger.waiting(), 0);
+    // In each third of the work a third of both.
+    for third in order.chunks(100) {
+        let large = third.iter().filter(|file| **file == 0).count();
+        assert!((32..=35).contains(&large), "{large} of 100 pieces");
+    }
+    let small: Vec<FileId> = order.into_iter().filter(|file| *file > 0).collect();
+    assert!(small.is_sorted());
+}
+
+#[test]
+fn pieces_get_smaller_towards_the_end() {
+    let mut ledger = Ledger::default();
+    ledger.add(0, 64 * MIB, &[(0, 64 * MIB)]);
+    ledger.all_added();
+    let mut lengths = Vec::new();
+    let mut stream = 0;
+    while ledger.waiting() > 0 {
+        lengths.push(take(&mut ledger, stream % 4, 4 * MIB).length);
+        stream += 1;
+    }
+    assert_eq!(lengths[..4], [4 * MIB; 4]);
+    assert!(lengths.iter().rev().skip(1).is_sorted(), "{lengths:?}");
+    assert_eq!(lengths.last(), Some(&PIECE_MIN));
+}
+
+#[test]
+fn what_a_dead_stream_owes_goes_to_others_first() {
+    let mut ledger = Ledger::default();
+    ledger.add(0, 8 * MIB, &[(0, 8 * MIB)]);
+    let lost = take(&mut ledger, 1, MIB);
+    let late = take(&mut ledger, 1, MIB);
+    let kept = take(&mut ledger, 2, MIB);
+    assert_eq!(ledger.over(1), 2 * MIB);
+    assert_eq!(ledger.over(1), 0);
+    // Its confirmation was under way.
+    assert_eq!(ledger.acked(late), Acked::Counted { is_last: false });
+    assert_eq!(ledger.acked(late), Acked::Late);
+    assert_eq!(take(&mut ledger, 2, 64 << 10), lost, "as it was cut");
+    assert_eq!(ledger.acked(kept), Acked::Counted { is_last: false });
+    assert_eq!(ledger.left(), 6 * MIB);
+}
+
+#[test]
+fn idle_streams_help_the_slowest_from_its_end() {
+    let mut ledger = Ledger::default();
+    ledger.add(0, 8 * MIB, &[(0, 8 * MIB)]);
+    let slow: Vec<Range> = (0..6).map(|_| take(&mut ledger, 1, MIB)).collect();
+    let quick: Vec<Range> = (0..2).map(|_| take(&mut ledger, 2, MIB)).collect();
+    ledger.all_added();
+    assert_eq!(ledger.take(2, MIB), None, "has work of its own");
+    for piece in quick {
+        ledger.acked(piece);
+    }
+    let copies: Vec<Taken> = (0..3).filter_map(|_| ledger.take(2, MIB)).collect();
+    assert!(copies.iter().all(|taken| taken.is_copy));
+    let pieces: Vec<Range> = copies.iter().map(|taken| taken.piece).collect();
+    assert_eq!(pieces, [slow[5], slow[4], slow[3]]);
+    assert_eq!(
+        ledger.take(3, MIB).unwrap().piece,
+        slow[2],
+        "a third stream goes on"
+    );
+    // The slow one dies: what nobody helps with waits, the rest has one holder.
+    assert_eq!(ledger.over(1), 2 * MIB);
+    assert_eq!(ledger.over(2), 3 * MIB);
+    assert_eq!(ledger.acked(slow[5]), Acked::Counted { is_last: false });
+}
+
+#[test]
+fn a_damaged_piece_is_given_out_again_and_counted() {
+    let mut ledger = Ledger::default();
+    ledger.add(3, 5, &[(0, 5)]);
+    let piece = ledger.take(1, MIB).unwrap().piece;
+    assert_eq!(ledger.acked(piece), Acked::NeverSent, "not read yet");
+    assert!(ledger.read(piece), "the file's only piece");
+    assert!(!ledger.read(piece), "only once");
+    assert_eq!(ledger.damaged(piece), 1);
+    assert_eq!(take(&mut ledger, 2, MIB), piece);
+    assert_eq!(ledger.damaged(piece), 2);
+    assert_eq!(take(&mut ledger, 1, MIB), piece);
+    assert_eq!(ledger.acked(piece), Acked::Counted { is_last: true });
+    assert_eq!(ledger.damaged(piece), 0);
+}
+
+#[test]
+fn a_copy_that_is_damaged_does_not_strand_the_piece() {
+    let mut ledger = Ledger::default();
+    ledger.add(0, 5, &[(0, 5)]);
+    ledger.all_added();
+    let piece = take(&mut ledger, 1, MIB);
+    assert!(ledger.take(2, MIB).unwrap().is_copy);
+    ledger.damaged(piece);
+    assert_eq!(take(&mut ledger, 2, MIB), piece);
+    assert_eq!(ledger.acked(piece), Acked::Counted { is_last: true });
+}
+
+#[test]
+fn confirmations_of_what_was_never_sent_are_seen() {
+    let mut ledger = Ledger::default();
+    ledger.add(0, 4 * MIB, &[(0, 4 * MIB)]);
+    let piece = take(&mut ledger, 1, MIB);
+    let never = [
+        range(0, MIB, MIB),
+        range(0, 0, MIB - 1),
+        range(0, 0, 0),
+        range(1, 0, MIB),
+        range(0, u64::MAX, 2),
+        range(0, 3 * MIB, 2 * MIB),
+        range(0, 0, 2 * MIB),
+    ];
+    for piece in never {
+        assert_eq!(ledger.acked(piece), Acked::NeverSent, "{piece:?}");
+        assert_eq!(ledger.damaged(piece), 0);
+    }
+    assert_eq!(ledger.left(), 4 * MIB);
+    assert_eq!(ledger.acked(piece), Acked::Counted { is_last: false });
+}
+
+#[test]
+fn a_file_that_failed_is_asked_for_no_more() {
+    let mut ledger = Ledger::default();
+    ledger.add(0, 8 * MIB, &[(0, 8 * MIB)]);
+    ledger.add(1, 5, &[(0, 5)]);
+    ledger.add(2, 6, &[(0, 6)]);
+    let large = take(&mut ledger, 1, MIB);
+    let back = take(&mut ledger, 2, MIB);
+    ledger.over(2);
+    ledger.forget(0);
+    ledger.forget(1);
+    ledger.forget(9);
+    assert_eq!((ledger.left(), ledger.waiting(), ledger.files()), (6, 6, 1));
+    assert_eq!(take(&mut ledger, 1, MIB).file, 2);
+    assert_eq!(ledger.acked(large), Acked::Late);
+    assert_eq!(ledger.acked(back), Acked::Late);
+    assert!(ledger.take(1, MIB).is_none());
+}
+
+#[test]
+fn a_million_small_files_pass_in_little_memory() {
+    assert!(size_of::<Wanted>() <= 16);
+    let mut ledger = Ledger::default();
+    for file in 0..1_000_000 {
+        ledger.add(file, 4096, &[(0, 4096)]);
+    }
+    ledger.all_added();
+    for _ in 0..1_000_000 {
+        let piece = take(&mut ledger, 1, MIB);
+        ledger.acked(piece);
+    }
+    assert_eq!((ledger.left(), ledger.files()), (0, 0));
+}
+
+mod world;

@@ -1,0 +1,73 @@
+//! What is wanted of one file.
+
+use std::collections::VecDeque;
+use std::ops;
+
+use wire::copying::Range;
+
+use super::cut::piece_length;
+
+/// A file of which something is wanted. Nearly all of a million small ones are whole and not begun.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    size: u64,
+    /// `None` for a file that is wanted whole and not begun.
+    begun: Option<Box<Begun>>,
+}
+
+#[derive(Debug)]
+pub(super) struct Begun {
+    /// Not given out yet.
+    pub(super) rest: VecDeque<ops::Range<u64>>,
+    /// Bytes never read.
+    pub(super) unread: u64,
+    /// Bytes not confirmed.
+    pub(super) unconfirmed: u64,
+}
+
+impl Wanted {
+    /// * `rest`: `bytes` bytes of a file of `size`, as [`normalised`](super::cut::normalised) gave them.
+    pub(super) fn new(size: u64, rest: VecDeque<ops::Range<u64>>, bytes: u64) -> Self {
+        let begun = (bytes != size).then(|| Box::new(Begun::new(rest, bytes)));
+        Wanted { size, begun }
+    }
+
+    pub(super) fn begin(&mut self) -> &mut Begun {
+        let size = self.size;
+        self.begun
+            .get_or_insert_with(|| Box::new(Begun::new([0..size].into(), size)))
+    }
+
+    /// The next piece: start and length.
+    pub(super) fn cut(&mut self, wish: u64) -> Option<(u64, u64)> {
+        let size = self.size;
+        let begun = self.begin();
+        let range = begun.rest.front_mut()?;
+        let (start, length) = (range.start, piece_length(size, range, wish));
+        range.start += length;
+        if range.is_empty() {
+            begun.rest.pop_front();
+        }
+        Some((start, length))
+    }
+
+    /// Whether nothing of a piece waits to be given out for the first time.
+    pub(super) fn was_given(&self, piece: Range) -> bool {
+        let Some(end) = piece.start.checked_add(piece.length) else {
+            return false;
+        };
+        let apart = |range: &ops::Range<u64>| range.end <= piece.start || end <= range.start;
+        let begun = self.begun.as_ref();
+        end <= self.size && begun.is_some_and(|begun| begun.rest.iter().all(apart))
+    }
+}
+
+impl Begun {
+    fn new(rest: VecDeque<ops::Range<u64>>, bytes: u64) -> Self {
+        Begun {
+            rest,
+            unread: bytes,
+            unconfirmed: bytes,
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What can be asked of a copy while it runs, and who is told how it goes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use units::Rate;
+
+use crate::CopyEvent;
+
+/// The reins of a running copy. Clones hold the same copy, so any thread can steer it.
+#[derive(Debug, Clone, Default)]
+pub struct Steering {
+    stop: Arc<AtomicBool>,
+    /// Bits per second; zero where there is no bound.
+    rate_max: Arc<AtomicU64>,
+}
+
+/// Is told what happens, in order, on the thread that called [`crate::copy`].
+pub trait Onlooker {
+    /// Something happened.
+    fn on_event(&mut self, event: &CopyEvent);
+}
+
+/// Nobody looks on.
+impl Onlooker for () {
+    fn on_event(&mut self, _event: &CopyEvent) {}
+}
+
+impl Steering {
+    /// Reins whose stop is a flag that exists already, such as one that a signal sets.
+    pub fn with_stop(stop: Arc<AtomicBool>) -> Self {
+        Steering {
+            stop,
+            rate_max: Arc::default(),
+        }
+    }
+
+    /// Asks the copy to end; what arrived stays, so that the next one goes on from there.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the copy was asked to end.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Bounds the rate of all streams together from now on; `None` lifts the bound.
+    pub fn set_rate_max(&self, rate: Option<Rate>) {
+        let bits = rate.map_or(0, |rate| rate.bits_per_second().max(1));
+        self.rate_max.store(bits, Ordering::Relaxed);
+    }
+
+    /// The bound in force.
+    pub fn rate_max(&self) -> Option<Rate> {
+        match self.rate_max.load(Ordering::Relaxed) {
+            0 => None,
+            bits => Some(Rate::from_bits_per_second(bits)),
+        }
+    }
+}

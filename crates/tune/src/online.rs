@@ -1,0 +1,33 @@
+//! Steers the streams of a copy while data flows.
+//!
+//! [`Online`] is told what an interval of the copy showed ([`Interval`]) and answers with the number of streams to
+//! go on with ([`Steer`]). It begins with what the host needed the last time, else with what a path of this
+//! round trip mostly needs ([`streams_for`]), since most copies are over before a search from below would have
+//! arrived. Then it adds streams for as long as they bring something, and lets them go where they harm.
+//! Where a disk, a processor or a rate limit binds, more streams bring nothing and none are added.
+//!
+//! At the end [`Online::limited`] says what limited the copy, in words.
+//!
+//! There is no clock here: time is the sum of the intervals. Left out: congestion control, which stays what the
+//! user or the kernel chose, and pacing.
+//!
+//! Reading order: `plan`, `interval`, `activity`, `prior`, `look`, `steer`, `limited`.
+
+mod activity;
+mod interval;
+mod limited;
+mod look;
+mod plan;
+mod pool;
+mod prior;
+mod steer;
+
+pub use activity::{Activity, Bound};
+pub use interval::{Interval, Meter, Streams};
+pub use limited::Limited;
+pub use plan::OnlinePlan;
+pub use prior::streams_for;
+pub use steer::{Online, Steer};
+
+#[cfg(test)]
+mod tests;

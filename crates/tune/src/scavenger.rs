@@ -1,0 +1,330 @@
+//! The rate of a copy that gives way to everybody: LEDBAT++ for a program that cannot change its kernel.
+//!
+//! [`Scavenger::on_reading`] is told ten times a second what the kernel says of the copy's streams, and answers with the rate
+//! that they may have together. The program shares it out as pacing rates (`SO_MAX_PACING_RATE`), which work for everybody
+//! and at once; the streams' own congestion control stays what it was.
+//!
+//! A copy that is alone on the path sends a little less than it carries, and its queue stays below the target. As
+//! soon as packets wait longer, the rate is cut by what empties the copy's own queue within one round. What is
+//! still there after that is somebody else's, and then the rate is halved each round. When nobody is felt any more, the rate grows by steps, ever
+//! larger ones, to where it was before. Every now and then it is lowered for two round trips, so that the queue empties and
+//! copies of this kind that came later see the path's true round trip.
+//!
+//! The target is the user's budget, or less where the path's queue is too short for that: a quarter of the delay at which packets
+//! were lost. More losses than at low rates are congestion as well (`losses.rs`).
+//!
+//! What is left out: delay in one direction. A queue on the way back counts as if it were the copy's own, which makes it
+//! slower than it need be, as with LEDBAT++. A queue that was there before the copy and never empties is not seen.
+//!
+//! Sources: draft-irtf-iccrg-ledbat-plus-plus-01 (round trips instead of one-way delays, the slow start that ends at three quarters of the target,
+//! the slowdown after it and the ones that come periodically, halving at losses); RFC 6817 (history of base delays); Kuzmanovic and Knightly,
+//! "TCP-LP: A Distributed Algorithm for Low Priority Data Transfer", INFOCOM 2003 (a threshold that is a share of the longest
+//! delay).
+//!
+//! Reading order: [`Scavenger`], `law.rs` for the numbers of its law, `intake.rs`, `delays.rs`, `losses.rs`.
+
+mod delays;
+mod intake;
+mod law;
+mod losses;
+
+use units::{Rate, Span, Time};
+
+use delays::Delays;
+pub use intake::StreamReading;
+use intake::{Intake, Interval};
+use law::Depth;
+use losses::Losses;
+
+/// What a gentle copy may do until the next reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allowance {
+    /// All streams together, as payload.
+    pub rate: Rate,
+    /// The streams do not reach the rate because of their own congestion windows: one more would help, and
+    /// hurt nobody.
+    pub streams_bind: bool,
+}
+
+/// Decides how much a gentle copy sends.
+#[derive(Debug, Clone)]
+pub struct Scavenger {
+    budget: Span,
+    intake: Intake,
+    delays: Delays,
+    losses: Losses,
+    depth: Depth,
+    phase: Phase,
+    /// Bits per second.
+    rate: f64,
+    /// What arrives, smoothed over about a round, in bits per second.
+    delivered: f64,
+    /// What arrived when somebody, or the end of the path, was felt the last time, in bits per second.
+    ceiling: f64,
+    /// The most that arrived in the last minutes, in bits per second.
+    level: f64,
+    round: Round,
+    streams: usize,
+    /// Until then the last cut cannot be felt.
+    deaf_until: Time,
+    /// Cuts in a row after which the queue was still there.
+    cuts: u32,
+    /// Since when nobody was felt.
+    free_since: Time,
+    next_slowdown: Time,
+    streams_bind: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Phase {
+    /// Until somebody, or the end of the path, is felt for the first time.
+    Start,
+    Cruise,
+    /// Little is sent until then, and afterwards the rate is this one.
+    Slowdown {
+        until: Time,
+        back_to: f64,
+    },
+}
+
+/// From one decision to the time at which its effect can be seen.
+#[derive(Debug, Clone, Copy, Default)]
+struct Round {
+    ends: Time,
+    lost: f64,
+    packets: f64,
+    /// The longest queue.
+    queueing: Span,
+}
+
+impl Scavenger {
+    /// A scavenger that may add `budget` to the path's round trip.
+    pub fn new(budget: Span) -> Self {
+        Scavenger {
+            budget,
+            intake: Intake::default(),
+            delays: Delays::new(),
+            losses: Losses::default(),
+            depth: Depth::default(),
+            phase: Phase::Start,
+            rate: law::RATE_START,
+            delivered: 0.0,
+            ceiling: f64::INFINITY,
+            level: 0.0,
+            round: Round::default(),
+            streams: 0,
+            deaf_until: Time::ZERO,
+            cuts: 0,
+            free_since: Time::ZERO,
+            next_slowdown: Time::MAX,
+            streams_bind: false,
+        }
+    }
+
+    /// What may be sent before the first reading.
+    pub fn allowance(&self) -> Allowance {
+        Allowance {
+            rate: Rate::from_f64(self.rate),
+            streams_bind: self.streams_bind,
+        }
+    }
+
+    /// The delay that is aimed at now: the budget, or less where queues are short.
+    pub fn target(&self) -> Span {
+        let unevenness = law::unevenness(self.streams, self.level);
+        self.depth.target(self.budget).max(unevenness)
+    }
+
+    /// How long packets of this path wait in queues now.
+    pub fn queueing(&self) -> Span {
+        self.delays.queueing()
+    }
+
+    /// Takes in what the streams say at `at`; of those that are gone, nothing.
+    pub fn on_reading(&mut self, at: Time, streams: &[StreamReading]) -> Allowance {
+        self.streams = streams.len();
+        if let Some(seen) = self.intake.take(at, streams) {
+            self.note(at, &seen);
+            // Without an acknowledgement nothing is known of the path.
+            if seen.rtt.is_some() {
+                self.decide(at, &seen);
+            }
+        }
+        self.allowance()
+    }
+
+    fn note(&mut self, at: Time, seen: &Interval) {
+        if let Some(rtt) = seen.rtt {
+            self.delays.note(at, rtt, seen.rtt_min);
+        }
+        let over = self.round_length(seen).max(law::SMOOTHED);
+        let share = seen.length.as_secs_f64() / over.as_secs_f64();
+        self.delivered += (seen.rate() - self.delivered) * share.min(1.0);
+        let faded = self.level * law::level_kept(seen.length);
+        self.level = self.delivered.max(faded);
+        self.round.lost += seen.lost;
+        self.round.packets += seen.packets;
+        self.round.queueing = self.round.queueing.max(self.delays.queueing());
+        let is_low = self.rate < law::LOW * self.level;
+        if is_low && self.delays.queueing() <= self.half_target() {
+            self.losses.note_ordinary(seen.lost, seen.packets);
+        }
+    }
+
+    fn decide(&mut self, at: Time, seen: &Interval) {
+        match self.phase {
+            Phase::Slowdown { until, .. } if at < until => {}
+            Phase::Slowdown { back_to, .. } => self.return_from_slowdown(at, seen, back_to),
+            _ if self.has_congestion_losses() => self.on_losses(at, seen),
+            _ if self.delays.queueing() > self.bound() => self.on_queue(at, seen),
+            _ if at >= self.round.ends => self.on_round(at, seen),
+            _ => {}
+        }
+    }
+
+    /// The first growth ends earlier, for its steps are large.
+    fn bound(&self) -> Span {
+        match self.phase {
+            Phase::Start => law::hold_bound(self.target()),
+            _ => self.target(),
+        }
+    }
+
+    fn has_congestion_losses(&self) -> bool {
+        let round = &self.round;
+        self.losses.are_congestion(round.lost, round.packets)
+    }
+
+    fn on_losses(&mut self, at: Time, seen: &Interval) {
+        if at < self.deaf_until {
+            return;
+        }
+        self.depth.note(at, self.round.queueing);
+        self.ceiling = self.rate.min(self.delivered);
+        let rate = self.ceiling * law::KEPT;
+        self.cut(at, seen, rate, Span::ZERO);
+    }
+
+    fn on_queue(&mut self, at: Time, seen: &Interval) {
+        if at < self.deaf_until {
+            return;
+        }
+        let probes = self.rate >= law::PROBING * self.ceiling || self.phase == Phase::Start;
+        if probes && self.cuts == 0 {
+            self.ceiling = self.rate.min(self.delivered);
+            let (rate, drain) = self.without_own_queue();
+            self.cut(at, seen, rate, drain);
+        } else {
+            self.ceiling = f64::INFINITY;
+            self.cut(at, seen, self.rate * law::KEPT, Span::ZERO);
+        }
+    }
+
+    /// A rate at which the queue becomes shorter, and when it is gone, with what is on its way to it.
+    fn without_own_queue(&self) -> (f64, Span) {
+        let carried = self.rate.min(self.delivered);
+        let on_its_way = (self.rate / carried - 1.0) * self.rtt().as_secs_f64();
+        let queue = self.delays.queueing().as_secs_f64() + on_its_way;
+        let (share, drain) = law::without_queue(queue, self.rtt());
+        (carried * share, drain)
+    }
+
+    /// Cuts are not repeated before this one can be felt, and `drain` has passed.
+    fn cut(&mut self, at: Time, seen: &Interval, rate: f64, drain: Span) {
+        if self.phase == Phase::Start {
+            self.phase = Phase::Cruise;
+            self.next_slowdown = at + drain + self.slowdown_length(seen);
+        }
+        self.deaf_until = at + self.round_length(seen) + drain;
+        self.cuts += 1;
+        self.free_since = at;
+        self.begin_round(at, seen, rate);
+    }
+
+    /// A round went by without a reason to send less.
+    fn on_round(&mut self, at: Time, seen: &Interval) {
+        if at >= self.next_slowdown && self.rate > 2.0 * self.least() {
+            return self.slow_down(at, seen);
+        }
+        let arrives = self.delivered / self.rate;
+        self.streams_bind = seen.windows_bind && arrives < law::ARRIVES;
+        let rate = if arrives < law::REACHED {
+            law::not_reached(self.rate, self.delivered)
+        } else if self.delays.queueing() > law::hold_bound(self.target()) {
+            self.rate
+        } else {
+            self.cuts = 0;
+            self.grown(at, seen)
+        };
+        self.begin_round(at, seen, rate);
+    }
+
+    fn grown(&self, at: Time, seen: &Interval) -> f64 {
+        if self.phase == Phase::Start {
+            return self.rate * law::START_GROWTH;
+        }
+        let free = at.since(self.free_since);
+        let step = |free| law::step(self.target(), self.round_length(seen), free) * self.level;
+        if free < law::HOLD {
+            return self.rate;
+        }
+        let (small, large) = (
+            self.rate + step(Span::ZERO),
+            self.rate + step(free - law::HOLD),
+        );
+        // Where others were felt and where the path ended before, steps are small.
+        let careful = [self.ceiling, self.level]
+            .into_iter()
+            .find(|end| large > law::NEAR * end && self.rate < law::BEYOND * end);
+        careful.map_or(large, |end| small.max(law::NEAR * end))
+    }
+
+    fn slow_down(&mut self, at: Time, seen: &Interval) {
+        let length = self.slowdown_length(seen);
+        self.phase = Phase::Slowdown {
+            until: at + length,
+            back_to: self.rate * law::BACK,
+        };
+        self.next_slowdown = at + law::slowdown_period(length);
+        self.begin_round(at, seen, self.rate * law::SLOWDOWN);
+    }
+
+    /// A queue that is there without us is somebody else's.
+    fn return_from_slowdown(&mut self, at: Time, seen: &Interval, back_to: f64) {
+        self.phase = Phase::Cruise;
+        let is_others = self.delays.queueing() > self.target();
+        // The time of the slowdown does not count.
+        self.free_since += self.slowdown_length(seen);
+        self.begin_round(at, seen, if is_others { self.rate } else { back_to });
+    }
+
+    fn begin_round(&mut self, at: Time, seen: &Interval, rate: f64) {
+        self.rate = rate.max(self.least());
+        self.round = Round {
+            ends: at + self.round_length(seen),
+            ..Round::default()
+        };
+    }
+
+    /// Until what was decided has come back in a reading.
+    fn round_length(&self, seen: &Interval) -> Span {
+        self.rtt() + seen.length
+    }
+
+    fn rtt(&self) -> Span {
+        self.delays.last().unwrap_or(Span::ZERO)
+    }
+
+    fn slowdown_length(&self, seen: &Interval) -> Span {
+        self.rtt().times(law::SLOWDOWN_ROUND_TRIPS) + seen.length
+    }
+
+    fn half_target(&self) -> Span {
+        Span::from_nanos(self.target().as_nanos() / 2)
+    }
+
+    /// Enough to see what the round trip is.
+    fn least(&self) -> f64 {
+        law::RATE_MIN.max(self.level * law::LEAST)
+    }
+}

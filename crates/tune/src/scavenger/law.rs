@@ -1,0 +1,193 @@
+//! The numbers of the scavenger's law, each with its reason.
+
+use units::{Span, Time};
+
+/// Where a copy begins, in bits per second: ten packets in a tenth of a second.
+pub(super) const RATE_START: f64 = 1.2e6;
+/// The least that is sent, in bits per second: one packet of 1500 bytes in a tenth of a second, so that there is a round trip to
+/// read.
+pub(super) const RATE_MIN: f64 = 120e3;
+/// ... and as a share of what the path carried: nobody feels a hundredth.
+pub(super) const LEAST: f64 = 0.01;
+/// What is kept at a loss, and of what a queue is left of that is not our own (LEDBAT++ section 4.2: never less than half
+/// in a round trip).
+pub(super) const KEPT: f64 = 0.5;
+/// Growth of a round until the path is known. LEDBAT++ doubles, and its last step adds a round trip to the queue; this one adds a seventh of one.
+pub(super) const START_GROWTH: f64 = 1.15;
+/// Rates below this share of what the path carried are low: they cause no losses.
+pub(super) const LOW: f64 = 0.75;
+/// What is sent of what the path carries.
+const CRUISE: f64 = 0.95;
+/// Steps are small from this share of what the path carried ...
+pub(super) const NEAR: f64 = 0.9;
+/// ... to this one.
+pub(super) const BEYOND: f64 = 1.05;
+/// From this share of it on, a queue is as likely our own as somebody else's.
+pub(super) const PROBING: f64 = 0.97;
+/// After a cut, the rate stays where it is for so long. Nobody's queue is our own then, and flows that begin
+/// find room to grow in.
+pub(super) const HOLD: Span = Span::from_millis(1_500);
+/// A cut shows after a round trip; what it does to a queue takes time as well.
+const DRAIN_MIN: Span = Span::from_millis(50);
+/// Rates are smoothed over a round, or this, which has some packets in it at low rates.
+pub(super) const SMOOTHED: Span = Span::from_millis(100);
+/// Streams that their windows hold back below this share of the rate are too few.
+pub(super) const ARRIVES: f64 = 0.85;
+/// A rate of which less than this share arrives is not what holds the streams back.
+pub(super) const REACHED: f64 = 0.6;
+/// Rate during a slowdown, as a share. LEDBAT++ (section 4.4) goes down to two packets; three quarters of the link empty a queue of the
+/// budget's length in a small part of a round trip as well, and the streams keep their windows in use.
+pub(super) const SLOWDOWN: f64 = 0.25;
+/// LEDBAT++ section 4.4.
+pub(super) const SLOWDOWN_ROUND_TRIPS: u64 = 2;
+/// Rate after a slowdown, as a share of that before it.
+pub(super) const BACK: f64 = 0.97;
+/// Between slowdowns lies this many times their length: they cost a twentieth of the time, where LEDBAT++ gives a tenth.
+const SLOWDOWN_PAUSE: u64 = 20;
+/// ... and no less than this, on short paths.
+const SLOWDOWN_PERIOD_MIN: Span = Span::from_secs(10);
+
+/// Host and clock add up to this much to a round trip without any queue.
+pub(super) const TARGET_MIN: Span = Span::from_millis(1);
+/// The target is this part of the delay at which packets are lost. TCP-LP takes 15 %, of single one-way delays; smoothed
+/// round trips show less of a short queue.
+const TARGET_PART: u64 = 4;
+/// How long it is remembered that a queue was short.
+const DEPTH_REMEMBERED: Span = Span::from_secs(600);
+
+/// Steps double each time that nobody was felt for so long.
+const DOUBLING: f64 = 0.75;
+/// Bounds of a step, as a share of what the path carried.
+const STEP_MIN: f64 = 0.002;
+const STEP_MAX: f64 = 0.05;
+/// Seconds after which what the path carried has faded to a third.
+const LEVEL_SECONDS: f64 = 300.0;
+
+/// What is left of a remembered level after `passed`.
+pub(super) fn level_kept(passed: Span) -> f64 {
+    (-passed.as_secs_f64() / LEVEL_SECONDS).exp()
+}
+
+/// LEDBAT++ section 4.3: the first growth ends at three quarters of the target. Later there is none beyond.
+pub(super) fn hold_bound(target: Span) -> Span {
+    Span::from_nanos(target.as_nanos() / 4 * 3)
+}
+
+/// Share of the arriving rate at which `queue` seconds of our own are gone after half a round trip, or 50 ms, but
+/// not less than half nor more than 95 %; and when they are gone at that.
+///
+/// A queue of 10 ms and a round trip of 165 ms: sending 12.1 % less takes 10 ms out of it in 82.5 ms.
+pub(super) fn without_queue(queue: f64, rtt: Span) -> (f64, Span) {
+    let drain = (rtt.as_secs_f64() / 2.0).max(DRAIN_MIN.as_secs_f64());
+    let share = (1.0 - queue / drain).clamp(KEPT, CRUISE);
+    (
+        share,
+        Span::from_secs_f64((queue / (1.0 - share)).max(drain)),
+    )
+}
+
+/// How much more is sent in the next round, as a share of what the path carried.
+///
+/// The first steps are so small that three of them before the first is seen fill less than the target: 1/8, 2/8 and 3/8
+/// of it. They double for every 0.75 s of `free`.
+pub(super) fn step(target: Span, round: Span, free: Span) -> f64 {
+    let first = target.as_secs_f64() / 8.0 / round.as_secs_f64();
+    let first = first.clamp(STEP_MIN, STEP_MAX / 2.0);
+    (first * (free.as_secs_f64() / DOUBLING).exp2()).min(STEP_MAX)
+}
+
+/// How long packets wait for others of the same copy, though there is room for all: the kernel paces by bursts of what
+/// leaves in a millisecond, at least two packets and at most 64 KiB, which meet by chance. Of `n` even streams about
+/// the root of `n` bursts meet on a full link, and half of them come before a packet.
+///
+/// Nine streams on 45 Mbit/s, pairs of 3000 bytes: 3 / 2 * 0.533 ms.
+pub(super) fn unevenness(streams: usize, level: f64) -> Span {
+    let (level, streams) = (level.max(RATE_START), streams.max(1) as f64);
+    let burst = (level / streams * 1e-3).clamp(2.0 * 1500.0 * 8.0, 65536.0 * 8.0);
+    TARGET_MIN + Span::from_secs_f64(streams.sqrt() / 2.0 * burst / level)
+}
+
+/// Streams that do not reach the rate shall not leap when what holds them back is gone.
+pub(super) fn not_reached(rate: f64, delivered: f64) -> f64 {
+    rate.min((delivered / REACHED).max(rate / 2.0))
+}
+
+pub(super) fn slowdown_period(length: Span) -> Span {
+    length.times(SLOWDOWN_PAUSE).max(SLOWDOWN_PERIOD_MIN)
+}
+
+/// The delay at which packets are lost, where they were.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Depth {
+    known: Option<(Time, Span)>,
+}
+
+impl Depth {
+    /// Packets were lost while others waited for `queueing`.
+    pub fn note(&mut self, at: Time, queueing: Span) {
+        let is_old = |noted: Time| at.since(noted) > DEPTH_REMEMBERED;
+        self.known = match self.known {
+            Some((noted, shorter)) if shorter < queueing && !is_old(noted) => self.known,
+            _ => Some((at, queueing)),
+        };
+    }
+
+    /// What is aimed at: a part of what may be added, or of what fits in.
+    pub fn target(&self, budget: Span) -> Span {
+        let room = self.known.map_or(budget, |(_, depth)| depth.min(budget));
+        let part = Span::from_nanos(room.as_nanos() / TARGET_PART);
+        part.max(TARGET_MIN)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn millis(millis: u64) -> Span {
+        Span::from_millis(millis)
+    }
+
+    #[test]
+    fn a_cut_empties_the_copys_own_queue() {
+        let (share, drain) = without_queue(0.010, millis(165));
+        assert!((share - 0.8788).abs() < 1e-4);
+        assert_eq!(drain, Span::from_micros(82_500));
+        assert_eq!(without_queue(0.200, millis(50)), (KEPT, millis(400)));
+        assert_eq!(without_queue(0.0, millis(50)), (CRUISE, DRAIN_MIN));
+    }
+
+    #[test]
+    fn steps_fit_the_target_and_double() {
+        // 4 ms over eight rounds of 50 ms.
+        assert!((step(millis(4), millis(50), Span::ZERO) - 0.01).abs() < 1e-9);
+        assert!((step(millis(4), millis(50), millis(1_500)) - 0.04).abs() < 1e-9);
+        assert_eq!(step(millis(4), millis(50), millis(60_000)), STEP_MAX);
+    }
+
+    #[test]
+    fn pairs_of_packets_meet() {
+        let met = unevenness(9, 45e6) - TARGET_MIN;
+        assert_eq!(met, Span::from_micros(800));
+    }
+
+    #[test]
+    fn the_target_is_a_quarter_of_the_budget_or_of_a_short_queue() {
+        let mut depth = Depth::default();
+        let budget = millis(40);
+        assert_eq!(depth.target(budget), millis(10));
+        depth.note(Time::ZERO, millis(8));
+        depth.note(Time::ZERO + millis(1), millis(20));
+        assert_eq!(depth.target(budget), millis(2));
+        depth.note(Time::ZERO, millis(2));
+        assert_eq!(depth.target(budget), TARGET_MIN);
+        depth.note(Time::ZERO + millis(700_000), millis(20));
+        assert_eq!(depth.target(budget), millis(5));
+    }
+
+    #[test]
+    fn streams_that_cannot_reach_the_rate_keep_it_from_leaping() {
+        assert_eq!(not_reached(100.0, 48.0), 80.0);
+        assert_eq!(not_reached(100.0, 10.0), 50.0);
+    }
+}

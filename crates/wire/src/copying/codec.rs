@@ -1,0 +1,211 @@
+//! Messages in bytes: a length of four bytes, most significant first, then the message in postcard's encoding.
+//!
+//! Nothing is put aside for what was announced, only for what arrived. What a message becomes in memory is at most
+//! about 16 times its length on the wire (a [`Want`](super::Want) of 2 bytes takes 32), so at most 4 MiB.
+
+use thiserror::Error;
+
+use super::Message;
+use crate::frame::{FrameError, FrameReader, encode_frame};
+
+/// Most bytes of a frame before the peer has shown who it is.
+pub const HELLO_MAX: u32 = 1 << 10;
+/// Most bytes of a message.
+pub const MESSAGE_MAX: u32 = 256 << 10;
+
+/// Bytes that are no message.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum CodecError {
+    /// Announced nothing.
+    #[error("the peer announced a message of 0 bytes")]
+    Empty,
+    /// Announced too much.
+    #[error("the peer announced a message of {length} bytes; at most {bound} are read")]
+    TooLong {
+        /// What was announced, in bytes.
+        length: u32,
+        /// What is accepted, in bytes.
+        bound: u32,
+    },
+    /// Cannot be read.
+    #[error("the peer sent a message of {length} bytes that cannot be read: {why}")]
+    Malformed {
+        /// Its length in bytes.
+        length: usize,
+        /// What postcard says.
+        why: postcard::Error,
+    },
+    /// More than the message.
+    #[error("the peer sent a message with {0} bytes too many")]
+    Surplus(usize),
+    /// We would send what the peer has to refuse.
+    #[error("a message of {0} bytes is longer than {MESSAGE_MAX}")]
+    Outgoing(usize),
+}
+
+impl From<FrameError> for CodecError {
+    fn from(error: FrameError) -> Self {
+        match error {
+            FrameError::Empty => CodecError::Empty,
+            FrameError::TooLong { length, bound } => CodecError::TooLong { length, bound },
+        }
+    }
+}
+
+/// Cuts what arrives into frames. It keeps one unfinished frame and nothing else.
+#[derive(Debug)]
+pub struct Frames {
+    bound: u32,
+    reader: FrameReader,
+}
+
+impl Frames {
+    /// For the two frames of the handshake.
+    pub fn hello() -> Self {
+        Frames::new(HELLO_MAX)
+    }
+
+    /// For what follows it.
+    pub fn messages() -> Self {
+        Frames::new(MESSAGE_MAX)
+    }
+
+    fn new(bound: u32) -> Self {
+        let reader = FrameReader::new(bound);
+        Frames { bound, reader }
+    }
+
+    /// Takes bytes from the front of `input`, up to the end of a frame; its body once it is complete.
+    ///
+    /// # Errors
+    /// When the peer announces nothing or too much; nothing can be read from it any more.
+    pub fn next_frame(&mut self, input: &mut &[u8]) -> Result<Option<Vec<u8>>, CodecError> {
+        let frame = self.reader.feed(input)?;
+        if frame.is_some() {
+            self.reader = FrameReader::new(self.bound);
+        }
+        Ok(frame)
+    }
+
+    /// The same, read as a message.
+    ///
+    /// # Errors
+    /// As [`Frames::next_frame`], and when the frame is no message.
+    pub fn next_message(&mut self, input: &mut &[u8]) -> Result<Option<Message>, CodecError> {
+        self.next_frame(input)?
+            .map(|frame| decode(&frame))
+            .transpose()
+    }
+}
+
+/// The frame of a message, to be sent.
+///
+/// # Errors
+/// When it is longer than [`MESSAGE_MAX`]: whoever made it put too much into it.
+/// ```
+/// use wire::copying::{Frames, Message, encode};
+/// let frame = encode(&Message::RateMax(Some(1_000_000))).unwrap();
+/// let mut input = frame.as_slice();
+/// let message = Frames::messages().next_message(&mut input).unwrap();
+/// assert_eq!(message, Some(Message::RateMax(Some(1_000_000))));
+/// ```
+pub fn encode(message: &Message) -> Result<Vec<u8>, CodecError> {
+    let body =
+        postcard::to_stdvec(message).map_err(|why| CodecError::Malformed { length: 0, why })?;
+    match body.len() <= MESSAGE_MAX as usize {
+        true => Ok(encode_frame(&body)),
+        false => Err(CodecError::Outgoing(body.len())),
+    }
+}
+
+/// Reads the body of a frame.
+///
+/// # Errors
+/// When it is no message, or more than one.
+pub fn decode(body: &[u8]) -> Result<Message, CodecError> {
+    decode_as(body)
+}
+
+pub(super) fn decode_as<'a, T: serde::Deserialize<'a>>(body: &'a [u8]) -> Result<T, CodecError> {
+    let length = body.len();
+    match postcard::take_from_bytes(body) {
+        Ok((value, [])) => Ok(value),
+        Ok((_, surplus)) => Err(CodecError::Surplus(surplus.len())),
+        Err(why) => Err(CodecError::Malformed { length, why }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::copying::{Range, Want};
+
+    fn received(pieces: u64) -> Message {
+        let range = |at: u64| Range {
+            file: 1,
+            start: at << 20,
+            length: 1 << 20,
+        };
+        Message::Received((0..pieces).map(range).collect())
+    }
+
+    #[test]
+    fn messages_one_behind_the_other_come_apart() {
+        let sent = [Message::Bye, received(3), Message::Streams(4)];
+        let bytes: Vec<u8> = sent.iter().flat_map(|one| encode(one).unwrap()).collect();
+        for step in [1, 2, 5, bytes.len()] {
+            let mut frames = Frames::messages();
+            let mut heard = Vec::new();
+            for mut input in bytes.chunks(step) {
+                while let Some(message) = frames.next_message(&mut input).unwrap() {
+                    heard.push(message);
+                }
+            }
+            assert_eq!(heard, sent, "{step} at a time");
+        }
+    }
+
+    #[test]
+    fn a_length_beyond_the_bound_is_refused_before_anything_of_it_comes() {
+        let announce = |length: u32| length.to_be_bytes();
+        let refused = Frames::hello().next_frame(&mut &announce(HELLO_MAX + 1)[..]);
+        let (length, bound) = (HELLO_MAX + 1, HELLO_MAX);
+        assert_eq!(refused, Err(CodecError::TooLong { length, bound }));
+        assert_eq!(
+            Frames::messages().next_frame(&mut &announce(length)[..]),
+            Ok(None)
+        );
+        let zero = Frames::messages().next_frame(&mut &[0; 4][..]);
+        assert_eq!(zero, Err(CodecError::Empty));
+    }
+
+    #[test]
+    fn a_vector_that_claims_more_than_came_is_refused() {
+        // Message::Wants with 2^32 - 1 entries, of which none follows.
+        let first = postcard::to_stdvec(&Message::Wants(vec![Want::Nothing(0)])).unwrap()[0];
+        let body = [first, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F];
+        assert!(matches!(decode(&body), Err(CodecError::Malformed { .. })));
+        let mut body = postcard::to_stdvec(&Message::Bye).unwrap();
+        body.push(0);
+        assert_eq!(decode(&body), Err(CodecError::Surplus(1)));
+    }
+
+    #[test]
+    fn what_the_peer_would_refuse_is_not_sent() {
+        let message = received(60_000);
+        assert!(matches!(encode(&message), Err(CodecError::Outgoing(_))));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_message_or_an_error(body: Vec<u8>) {
+            if let Ok(message) = decode(&body) {
+                let bytes = encode(&message).unwrap();
+                // Bytes, not messages: a share may be no number.
+                prop_assert_eq!(encode(&decode(&bytes[4..]).unwrap()), Ok(bytes));
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Tokens and their file.
+
+use super::*;
+
+fn token(name: &str, fill: u8) -> Token {
+    Token {
+        name: KeyName::new(name).unwrap(),
+        secret: Secret::new([fill; 32]),
+    }
+}
+
+fn mistake(text: &str) -> (usize, TokensMistake) {
+    let error = Tokens::parse(text).unwrap_err();
+    (error.line, error.what)
+}
+
+#[test]
+fn a_name_with_hyphens_comes_back() {
+    for name in ["a", "a-b", "-", "x.y_z-9", &"n".repeat(KEY_NAME_MAX)] {
+        let token = token(name, 3);
+        let again: Token = token.text().parse().unwrap();
+        assert_eq!(again.name, token.name);
+        assert_eq!(again.secret.text(), token.secret.text());
+    }
+}
+
+#[test]
+fn what_is_no_token_is_refused_without_repeating_it() {
+    let secret = "a".repeat(52);
+    let cases = [
+        (String::new(), TokenTextError::Form),
+        (format!("tl2-x-{secret}"), TokenTextError::Form),
+        (format!("tl1-{secret}"), TokenTextError::Form),
+        (format!("tl1-x-{secret}a"), TokenTextError::Secret),
+        (
+            format!("tl1--{secret}"),
+            TokenTextError::Name(KeyNameError { length: 0 }),
+        ),
+        (
+            format!("tl1-a b-{secret}"),
+            TokenTextError::Name(KeyNameError { length: 3 }),
+        ),
+    ];
+    for (text, expected) in cases {
+        let error = text.parse::<Token>().unwrap_err();
+        assert_eq!(error, expected, "{text}");
+        assert!(!error.to_string().contains(&secret));
+    }
+}
+
+#[test]
+fn a_file_gives_each_name_its_key_and_rights() {
+    let read = Rights {
+        write: false,
+        ..Rights::ALL
+    };
+    let file = format!(
+        "# people\n\n{}  {}",
+        Tokens::line(&token("ana", 1), Rights::ALL),
+        Tokens::line(&token("bo", 2), read)
+    );
+    let tokens = Tokens::parse(&file).unwrap();
+    let (key, rights) = tokens.find(&KeyName::new("bo").unwrap()).unwrap();
+    assert_eq!(rights, read);
+    let proof = token("bo", 2).secret.key().proof(&[b"x"]);
+    assert_eq!(key.proof(&[b"x"]), proof);
+    assert!(tokens.find(&KeyName::new("eve").unwrap()).is_none());
+    assert_eq!(tokens.names().count(), 2);
+    assert!(!format!("{tokens:?}").contains(&token("bo", 2).secret.text()));
+}
+
+#[test]
+fn a_wrong_line_is_named_by_its_number() {
+    let good = Tokens::line(&token("ana", 1), Rights::ALL);
+    let secret = token("ana", 1).secret.text();
+    assert_eq!(mistake("#\nx"), (2, TokensMistake::Words(1)));
+    assert_eq!(
+        mistake(&format!("{good}a rx {secret}")),
+        (2, TokensMistake::Rights)
+    );
+    assert_eq!(mistake("a r bbb"), (1, TokensMistake::Secret));
+    let (line, what) = mistake(&format!("{good}\n{good}"));
+    assert_eq!(line, 3);
+    assert!(matches!(what, TokensMistake::Twice { first: 1, .. }));
+    let error = Tokens::parse(&format!("ana rw {secret} x")).unwrap_err();
+    let text = format!("{error} {error:?}");
+    assert!(!text.contains(&secret), "{text}");
+}
+
+#[test]
+fn rights_are_cut_by_what_the_server_allows() {
+    let write = Rights {
+        read: false,
+        write: true,
+    };
+    assert_eq!(Rights::ALL.and(write), write);
+    let read = Rights {
+        read: true,
+        write: false,
+    };
+    assert_eq!(read.and(write).to_string(), "-");
+}
