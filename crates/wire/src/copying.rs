@@ -22,6 +22,7 @@ mod message;
 mod name;
 mod piece;
 mod secret;
+mod start;
 mod text;
 mod token;
 
@@ -34,12 +35,13 @@ pub use handshake::{
     refusal,
 };
 pub use message::{
-    Activity, Attributes, Entry, FileId, Filter, Kind, LimitedBy, Message, Opening,
-    Problem, ProblemKind, Published, Range, Want, Way,
+    Activity, Attributes, Entry, FileId, Filter, Kind, LimitedBy, Message, Opening, Problem,
+    ProblemKind, Published, Range, Want, Way,
 };
 pub use name::{NAME_MAX, Name, NameError, PATH_MAX};
 pub use piece::{Coding, HASH_LENGTH, HEADER_LENGTH, PIECE_MAX, PieceError, PieceHeader};
 pub use secret::{KEY_LENGTH, Key, Secret};
+pub use start::{CallBack, START_LINE_MAX, StartAnswer, StartError, StartRequest};
 pub use token::{
     KEY_NAME_MAX, KeyName, KeyNameError, Rights, Token, TokenTextError, Tokens, TokensError,
     TokensMistake,

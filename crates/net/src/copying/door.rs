@@ -97,6 +97,9 @@ pub enum TurnedAway {
     /// Its conversation has not taken the streams before it.
     #[error("{0} streams before it have not been taken by their conversation")]
     Crowd(usize),
+    /// It wants to be spoken to first, which nobody here asked for.
+    #[error("it wants to be spoken to first, which nobody here asked for")]
+    NotCalled,
     /// It did not say in time what it is.
     #[error("it did not show within {0} what it is")]
     Silent(Span),
@@ -278,6 +281,7 @@ impl Door {
             Found::Gone => {}
             Found::Wrong(reason) => self.turn_away(one.peer, &reason),
             Found::Stream(greeting) => self.take_stream(&greeting, one),
+            Found::Caller => self.take_caller(one),
             Found::Control(hello, exporter) => self.take_control(&hello, &exporter, one),
         }
         None
@@ -287,6 +291,14 @@ impl Door {
         let peer = one.peer;
         let (socket, tls) = one.into_parts();
         if let Err(reason) = self.house.desk.hand_over(greeting, socket, tls) {
+            self.turn_away(peer, &reason);
+        }
+    }
+
+    fn take_caller(&mut self, one: Pending) {
+        let peer = one.peer;
+        let (socket, _) = one.into_parts();
+        if let Err(reason) = self.house.desk.call((socket, peer)) {
             self.turn_away(peer, &reason);
         }
     }
