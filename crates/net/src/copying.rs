@@ -42,7 +42,7 @@ pub use identity::{Fingerprint, Identity};
 pub use listener::{Landing, ListenError, Listener};
 pub(crate) use pending::is_of_a_copy;
 pub use ssh::{FAR_COMMAND, Ssh, SshError, Started};
-pub use started::{AttendError, attend};
+pub use started::{AttendError, Back, attend};
 
 /// What an end says of itself to people at the other.
 pub const SOFTWARE: &str = concat!("trunkline ", env!("CARGO_PKG_VERSION"));

@@ -329,14 +329,47 @@ fn thousands_of_connections_pass() {
 
 #[test]
 fn one_conversation_too_many_is_told_so() {
-    let far = Far::with(DoorLimits {
+    let limits = DoorLimits {
         conversations: 1,
         ..DoorLimits::default()
-    });
-    // The handler of these tests hands visits on and is done, so its place is free again: a busy end is made by hand.
-    let (near, visit) = far.meet();
-    drop((near, visit));
-    still_serves(&far);
+    };
+    let far = Far::keeping(limits, true);
+    let first = far.dial(&token(1)).unwrap();
+    let error = far.dial(&token(1)).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("1 copies are connected"), "{text}");
+    assert!(error.hint().unwrap().contains("try again"));
+    assert_eq!(far.turned_away(), TurnedAway::Busy(1));
+    // The place is free again once the first has left.
+    first.conversation.close(PATIENCE);
+    while far.dial(&token(1)).is_err() {}
+}
+
+#[test]
+fn who_does_not_know_the_secret_does_not_learn_that_the_far_end_is_busy() {
+    let limits = DoorLimits {
+        conversations: 1,
+        ..DoorLimits::default()
+    };
+    let far = Far::keeping(limits, true);
+    let _first = far.dial(&token(1)).unwrap();
+    let error = far.dial(&token(2)).unwrap_err().to_string();
+    assert!(!error.contains("connected"), "{error}");
+}
+
+#[test]
+fn a_stop_breaks_conversations_that_would_last() {
+    let far = Far::keeping(DoorLimits::default(), true);
+    let near = far.dial(&token(1)).unwrap();
+    drop(far);
+    let error = near.conversation.receive(PATIENCE).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            ConversationError::Lost(_) | ConversationError::Closed
+        ),
+        "{error}"
+    );
 }
 
 fn one_second(target: Address) -> Result<observe::Observation, ClientError> {

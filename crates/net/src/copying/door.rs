@@ -306,29 +306,27 @@ impl Door {
     fn take_control(&mut self, hello: &[u8], exporter: &Exporter, mut one: Pending) {
         let peer = one.peer;
         let bound = self.house.limits.conversations;
-        if self.visits.len() >= bound {
-            let _ = one.answer(&busy(bound));
-            one.close();
-            return self.turn_away(peer, &TurnedAway::Busy(bound));
-        }
         let handler = &self.house.handler;
-        match answer_hello(hello, exporter, SOFTWARE, |name| handler.find(name)) {
+        let answered = answer_hello(hello, exporter, SOFTWARE, |name| handler.find(name));
+        let refused = match answered {
+            Err((error, answer)) => (error.into(), answer),
+            Ok(_) if self.visits.len() >= bound => (TurnedAway::Busy(bound), busy(bound)),
             Ok((admitted, answer)) => {
-                let begun = one.answer(&answer).and_then(|()| self.begin(admitted, one));
-                if let Err(error) = begun {
+                let begun = self.begin(admitted, &answer, one);
+                return begun.unwrap_or_else(|error| {
                     self.turn_away(peer, &TurnedAway::Broken(error.to_string()));
-                }
+                });
             }
-            Err((error, answer)) => {
-                let _ = one.answer(&answer);
-                one.close();
-                self.turn_away(peer, &error.into());
-            }
-        }
+        };
+        // Best effort: a peer that is gone needs no answer.
+        let _ = one.answer(&refused.1);
+        one.close();
+        self.turn_away(peer, &refused.0);
     }
 
-    fn begin(&mut self, admitted: Admitted, one: Pending) -> io::Result<()> {
+    fn begin(&mut self, admitted: Admitted, answer: &[u8], mut one: Pending) -> io::Result<()> {
         let peer = one.peer;
+        one.answer(answer)?;
         let (socket, tls) = one.into_parts();
         let Some(tls) = tls else {
             return Err(ErrorKind::InvalidInput.into());

@@ -2,16 +2,16 @@
 
 use std::io::{self, BufRead, Read, Write};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use socket2::{Domain, Socket};
+use socket2::{Domain, Socket, Type};
 use thiserror::Error;
-use units::Span;
+use units::{Span, Time};
 use wire::copying::{
-    CallBack, KeyName, START_LINE_MAX, StartAnswer, StartError, StartRequest, Token,
+    CallBack, Key, KeyName, Rights, START_LINE_MAX, StartAnswer, StartError, StartRequest, Token,
 };
 
 use super::dialer::StreamDialer;
@@ -22,10 +22,11 @@ use super::pending::CALL_MAGIC;
 use super::ssh::{KEY_NAME, LEAVE};
 use super::{CopyHandler, DoorLimits, SOFTWARE, TurnedAway, Visit};
 use crate::clock::Clock;
-use units::Time;
 
 /// Pauses between two calls to the near end.
 const CALL_PAUSE: Duration = Duration::from_millis(500);
+/// How soon a near end that has begun is noticed.
+const CALL_TICK: Duration = Duration::from_millis(20);
 /// How long one call may take.
 const CALL_WAIT: Duration = Duration::from_secs(5);
 
@@ -187,11 +188,9 @@ impl Watch {
     fn until(self: &Arc<Self>, patience: Span) -> impl Fn() -> bool + use<> {
         let watch = Arc::clone(self);
         let clock = Clock::start();
-        let last = std::sync::Mutex::new(Time::ZERO);
+        let last = Mutex::new(Time::ZERO);
         move || {
-            let mut last = last
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
             let is_visited = watch.visits.load(Ordering::Relaxed) > 0;
             if is_visited || !watch.is_alone.load(Ordering::Relaxed) {
                 *last = clock.now();
@@ -209,7 +208,7 @@ struct Watched {
 }
 
 impl CopyHandler for Watched {
-    fn find(&self, name: &KeyName) -> Option<(wire::copying::Key, wire::copying::Rights)> {
+    fn find(&self, name: &KeyName) -> Option<(Key, Rights)> {
         self.inner.find(name)
     }
 
@@ -247,7 +246,9 @@ fn call(
         scope.spawn(|| door.run(&|| is_over()));
         while !is_over() {
             if watch.visits.load(Ordering::Relaxed) == 0 {
-                call_once(back, &intake, limits.patience.into(), watch);
+                call_once(back, &intake, limits.patience.into(), &|| {
+                    is_over() || watch.visits.load(Ordering::Relaxed) > 0
+                });
             }
             thread::sleep(CALL_PAUSE);
         }
@@ -256,10 +257,9 @@ fn call(
 }
 
 /// One call, and time for the near end to begin.
-fn call_once(back: &Back, intake: &Intake, patience: Duration, watch: &Watch) {
+fn call_once(back: &Back, intake: &Intake, patience: Duration, is_enough: &dyn Fn() -> bool) {
     for peer in &back.addresses {
-        let Ok(socket) = Socket::new(Domain::for_address(*peer), socket2::Type::STREAM, None)
-        else {
+        let Ok(socket) = Socket::new(Domain::for_address(*peer), Type::STREAM, None) else {
             return;
         };
         let called = socket
@@ -268,8 +268,8 @@ fn call_once(back: &Back, intake: &Intake, patience: Duration, watch: &Watch) {
         if called.is_ok() {
             intake.give(socket.into(), *peer);
             let end = Instant::now() + patience;
-            while watch.visits.load(Ordering::Relaxed) == 0 && Instant::now() < end {
-                thread::sleep(Duration::from_millis(20));
+            while !is_enough() && Instant::now() < end {
+                thread::sleep(CALL_TICK);
             }
         }
     }

@@ -40,6 +40,27 @@ impl CopyHandler for Told {
     }
 }
 
+/// Serves each visit to its end.
+struct Keeping(Arc<Told>);
+
+impl CopyHandler for Keeping {
+    fn find(&self, name: &KeyName) -> Option<(Key, Rights)> {
+        self.0.find(name)
+    }
+
+    fn serve(&self, visit: Visit) {
+        while visit
+            .conversation
+            .receive(PATIENCE)
+            .is_ok_and(|heard| heard.is_some())
+        {}
+    }
+
+    fn turned_away(&self, peer: SocketAddr, reason: &TurnedAway) {
+        self.0.turned_away(peer, reason);
+    }
+}
+
 pub fn token(fill: u8) -> Token {
     Token {
         name: KeyName::new("ana").unwrap(),
@@ -74,9 +95,18 @@ impl Far {
     }
 
     pub fn with(limits: DoorLimits) -> Self {
+        Self::keeping(limits, false)
+    }
+
+    /// `keeps_visits`: conversations last until the other end closes them, instead of being handed to the test.
+    pub fn keeping(limits: DoorLimits, keeps_visits: bool) -> Self {
         let listener = Listener::bind(None).unwrap();
         let address = SocketAddr::from(([127, 0, 0, 1], listener.port()));
         let (handler, visits, turned_away) = handler();
+        let handler: Arc<dyn CopyHandler> = match keeps_visits {
+            true => Arc::new(Keeping(handler)),
+            false => handler,
+        };
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
         let run = move || listener.run(limits, handler, &|| told.load(Ordering::Relaxed));
