@@ -28,7 +28,7 @@
 //! Reading order: [`Scenario`] and [`RunResult`]; `simulation.rs` for the loop of events; `network.rs` for what
 //! lies between hosts; `receiver.rs`, `sender.rs` and `scoreboard.rs` for TCP; `control.rs` and the folder
 //! beside it for congestion control; `traffic.rs` for others' traffic; `measure.rs` for what is counted; `join.rs` for runs
-//! that grow.
+//! that grow, `pace.rs` for streams that are told how fast to send.
 
 mod bits;
 mod check;
@@ -39,6 +39,7 @@ mod held_back;
 mod join;
 mod measure;
 mod network;
+mod pace;
 mod pacer;
 mod packet;
 mod probe;

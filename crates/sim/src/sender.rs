@@ -134,7 +134,7 @@ pub(crate) struct Sender {
     control: Control,
     /// Whether data was on the way, and whether the buffers held it back, when last looked at.
     noted: (bool, bool),
-    rules: Arc<Rules>,
+    pub(crate) rules: Arc<Rules>,
     rare: Box<Rare>,
 }
 
@@ -217,6 +217,11 @@ impl Sender {
         self.limit = self.una;
         self.timeout.clear();
         self.send.clear();
+    }
+
+    /// Nothing is sent any more that was not sent before; what was is still repaired and waited for.
+    pub(crate) fn end_with_sent(&mut self) {
+        self.limit = self.highest;
     }
 
     /// The congestion window, in segments.

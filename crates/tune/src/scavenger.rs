@@ -59,10 +59,14 @@ pub struct Scavenger {
     rate: f64,
     /// What arrives, smoothed over about a round, in bits per second.
     delivered: f64,
+    /// What arrived when somebody, or the end of the path, was felt the last time, in bits per second.
+    ceiling: f64,
     /// The most that arrived in the last minutes, in bits per second.
     level: f64,
     round: Round,
-    last_cut: Option<Time>,
+    streams: usize,
+    /// Until then the last cut cannot be felt.
+    deaf_until: Time,
     /// Cuts in a row after which the queue was still there.
     cuts: u32,
     /// Since when nobody was felt.
@@ -97,7 +101,7 @@ impl Scavenger {
     /// A scavenger that may add `budget` to the path's round trip.
     pub fn new(budget: Span) -> Self {
         Scavenger {
-            budget: budget.max(law::TARGET_MIN),
+            budget,
             intake: Intake::default(),
             delays: Delays::new(),
             losses: Losses::default(),
@@ -105,9 +109,11 @@ impl Scavenger {
             phase: Phase::Start,
             rate: law::RATE_START,
             delivered: 0.0,
+            ceiling: f64::INFINITY,
             level: 0.0,
             round: Round::default(),
-            last_cut: None,
+            streams: 0,
+            deaf_until: Time::ZERO,
             cuts: 0,
             free_since: Time::ZERO,
             next_slowdown: Time::MAX,
@@ -125,7 +131,8 @@ impl Scavenger {
 
     /// The delay that is aimed at now: the budget, or less where queues are short.
     pub fn target(&self) -> Span {
-        self.depth.target(self.budget)
+        let unevenness = law::unevenness(self.streams, self.level);
+        self.depth.target(self.budget).max(unevenness)
     }
 
     /// How long packets of this path wait in queues now.
@@ -135,6 +142,7 @@ impl Scavenger {
 
     /// Takes in what the streams say at `at`; of those that are gone, nothing.
     pub fn on_reading(&mut self, at: Time, streams: &[StreamReading]) -> Allowance {
+        self.streams = streams.len();
         if let Some(seen) = self.intake.take(at, streams) {
             self.note(at, &seen);
             // Without an acknowledgement nothing is known of the path.
@@ -149,7 +157,8 @@ impl Scavenger {
         if let Some(rtt) = seen.rtt {
             self.delays.note(at, rtt, seen.rtt_min);
         }
-        let share = seen.length.as_secs_f64() / self.round_length(seen).as_secs_f64();
+        let over = self.round_length(seen).max(law::SMOOTHED);
+        let share = seen.length.as_secs_f64() / over.as_secs_f64();
         self.delivered += (seen.rate() - self.delivered) * share.min(1.0);
         let faded = self.level * law::level_kept(seen.length);
         self.level = self.delivered.max(faded);
@@ -176,7 +185,7 @@ impl Scavenger {
     /// The first growth ends earlier, for its steps are large.
     fn bound(&self) -> Span {
         match self.phase {
-            Phase::Start => law::start_bound(self.target()),
+            Phase::Start => law::hold_bound(self.target()),
             _ => self.target(),
         }
     }
@@ -187,40 +196,46 @@ impl Scavenger {
     }
 
     fn on_losses(&mut self, at: Time, seen: &Interval) {
-        if !self.may_cut(at, seen) {
+        if at < self.deaf_until {
             return;
         }
         self.depth.note(at, self.round.queueing);
-        self.cut(at, seen, self.rate.min(self.delivered) * law::KEPT);
+        self.ceiling = self.rate.min(self.delivered);
+        let rate = self.ceiling * law::KEPT;
+        self.cut(at, seen, rate, Span::ZERO);
     }
 
     fn on_queue(&mut self, at: Time, seen: &Interval) {
-        if !self.may_cut(at, seen) {
+        if at < self.deaf_until {
             return;
         }
-        let rate = match self.cuts {
-            0 => {
-                let round = self.round_length(seen);
-                let own = law::without_queue(self.delays.queueing(), round);
-                self.rate.min(self.delivered) * own
-            }
-            _ => self.rate * law::KEPT,
-        };
-        self.cut(at, seen, rate);
+        let probes = self.rate >= law::PROBING * self.ceiling || self.phase == Phase::Start;
+        if probes && self.cuts == 0 {
+            self.ceiling = self.rate.min(self.delivered);
+            let (rate, drain) = self.without_own_queue();
+            self.cut(at, seen, rate, drain);
+        } else {
+            self.ceiling = f64::INFINITY;
+            self.cut(at, seen, self.rate * law::KEPT, Span::ZERO);
+        }
     }
 
-    /// Not again before the last one can be felt.
-    fn may_cut(&self, at: Time, seen: &Interval) -> bool {
-        let round = self.round_length(seen);
-        self.last_cut.is_none_or(|cut| at >= cut + round)
+    /// A rate at which the queue becomes shorter, and when it is gone, with what is on its way to it.
+    fn without_own_queue(&self) -> (f64, Span) {
+        let carried = self.rate.min(self.delivered);
+        let on_its_way = (self.rate / carried - 1.0) * self.rtt().as_secs_f64();
+        let queue = self.delays.queueing().as_secs_f64() + on_its_way;
+        let (share, drain) = law::without_queue(queue, self.rtt());
+        (carried * share, drain)
     }
 
-    fn cut(&mut self, at: Time, seen: &Interval, rate: f64) {
+    /// Cuts are not repeated before this one can be felt, and `drain` has passed.
+    fn cut(&mut self, at: Time, seen: &Interval, rate: f64, drain: Span) {
         if self.phase == Phase::Start {
             self.phase = Phase::Cruise;
-            self.next_slowdown = at + self.slowdown_length(seen);
+            self.next_slowdown = at + drain + self.slowdown_length(seen);
         }
-        self.last_cut = Some(at);
+        self.deaf_until = at + self.round_length(seen) + drain;
         self.cuts += 1;
         self.free_since = at;
         self.begin_round(at, seen, rate);
@@ -231,12 +246,11 @@ impl Scavenger {
         if at >= self.next_slowdown && self.rate > 2.0 * self.least() {
             return self.slow_down(at, seen);
         }
-        let reaches = self.delivered >= law::REACHED * self.rate;
-        self.streams_bind = !reaches && seen.windows_bind;
-        let rate = if !reaches {
+        let arrives = self.delivered / self.rate;
+        self.streams_bind = seen.windows_bind && arrives < law::ARRIVES;
+        let rate = if arrives < law::REACHED {
             law::not_reached(self.rate, self.delivered)
-        } else if self.delays.queueing() > self.half_target() {
-            self.free_since = at;
+        } else if self.delays.queueing() > law::hold_bound(self.target()) {
             self.rate
         } else {
             self.cuts = 0;
@@ -245,21 +259,24 @@ impl Scavenger {
         self.begin_round(at, seen, rate);
     }
 
-    fn grown(&mut self, at: Time, seen: &Interval) -> f64 {
+    fn grown(&self, at: Time, seen: &Interval) -> f64 {
         if self.phase == Phase::Start {
             return self.rate * law::START_GROWTH;
         }
-        let room = self.depth.room(self.budget);
         let free = at.since(self.free_since);
-        let step = law::step(room, self.round_length(seen), free) * self.level;
-        // The last bit up to what the path carries is taken carefully, and so is everything beyond.
-        let near = law::NEAR * self.level;
-        let rate = self.rate + step;
-        if self.rate < near && rate >= near {
-            self.free_since = at;
-            return near;
+        let step = |free| law::step(self.target(), self.round_length(seen), free) * self.level;
+        if free < law::HOLD {
+            return self.rate;
         }
-        rate
+        let (small, large) = (
+            self.rate + step(Span::ZERO),
+            self.rate + step(free - law::HOLD),
+        );
+        // Where others were felt and where the path ended before, steps are small.
+        let careful = [self.ceiling, self.level]
+            .into_iter()
+            .find(|end| large > law::NEAR * end && self.rate < law::BEYOND * end);
+        careful.map_or(large, |end| small.max(law::NEAR * end))
     }
 
     fn slow_down(&mut self, at: Time, seen: &Interval) {
@@ -276,7 +293,8 @@ impl Scavenger {
     fn return_from_slowdown(&mut self, at: Time, seen: &Interval, back_to: f64) {
         self.phase = Phase::Cruise;
         let is_others = self.delays.queueing() > self.target();
-        self.free_since = at;
+        // The time of the slowdown does not count.
+        self.free_since += self.slowdown_length(seen);
         self.begin_round(at, seen, if is_others { self.rate } else { back_to });
     }
 
@@ -290,12 +308,15 @@ impl Scavenger {
 
     /// Until what was decided has come back in a reading.
     fn round_length(&self, seen: &Interval) -> Span {
-        self.delays.last().unwrap_or(Span::ZERO) + seen.length
+        self.rtt() + seen.length
+    }
+
+    fn rtt(&self) -> Span {
+        self.delays.last().unwrap_or(Span::ZERO)
     }
 
     fn slowdown_length(&self, seen: &Interval) -> Span {
-        let rtt = self.delays.last().unwrap_or(Span::ZERO);
-        rtt.times(law::SLOWDOWN_ROUND_TRIPS) + seen.length
+        self.rtt().times(law::SLOWDOWN_ROUND_TRIPS) + seen.length
     }
 
     fn half_target(&self) -> Span {

@@ -1,0 +1,171 @@
+//! A gentle copy of several streams and, for part of the time, others beside it, on a simulated path.
+
+use observe::TcpSample;
+use path::PathSpec;
+use sim::{Scenario, Simulation, StreamState, Variant};
+use tune::{Scavenger, StreamReading};
+use units::{Bytes, Rate, Span, Time};
+
+const PERIOD: Span = Span::from_millis(25);
+/// As good as nothing.
+const SILENT: Rate = Rate::from_bits_per_second(1_000);
+
+/// What 25 ms showed.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Moment {
+    /// Payload of the gentle copy and of the other flow in this time.
+    pub gentle: Bytes,
+    pub other: Bytes,
+    pub allowed: f64,
+    /// Round trip of a small packet beside them.
+    pub rtt: Option<Span>,
+    pub queueing: Span,
+    pub target: Span,
+}
+
+pub struct Bench {
+    simulation: Simulation,
+    copies: Vec<(Scavenger, std::ops::Range<u32>)>,
+    other: Option<u32>,
+    before: Vec<u64>,
+    pub seen: Vec<Moment>,
+}
+
+impl Bench {
+    /// `streams` of a gentle copy on the path; with none, the path is empty.
+    pub fn new(path: PathSpec, streams: u32, seed: u64) -> Self {
+        let mut scenario = Scenario::of(path, Variant::Cubic);
+        scenario.streams = streams.max(1);
+        scenario.seed = seed;
+        // Linux paces pairs of segments at any rate, so that no acknowledgement is delayed.
+        scenario.tcp.delayed_ack = None;
+        scenario.duration = Span::from_secs(1_000);
+        let simulation = Simulation::new(&scenario).unwrap();
+        let mut bench = Bench {
+            simulation,
+            copies: Vec::new(),
+            other: None,
+            before: vec![0; 64],
+            seen: Vec::new(),
+        };
+        bench.simulation.pace(0, Some(SILENT));
+        bench.gentle(0..streams);
+        bench
+    }
+
+    fn gentle(&mut self, streams: std::ops::Range<u32>) {
+        let scavenger = Scavenger::new(Span::from_millis(10));
+        self.copies.push((scavenger, streams));
+        let last = self.copies.len() - 1;
+        self.pace(last);
+    }
+
+    /// A second gentle copy begins.
+    pub fn another(&mut self, streams: u32, begun: u32) {
+        self.simulation.join(streams).unwrap();
+        self.gentle(begun..begun + streams);
+    }
+
+    /// A stream that knows nothing of all this begins.
+    pub fn other_begins(&mut self, number: u32) {
+        self.simulation.join(1).unwrap();
+        self.other = Some(number);
+    }
+
+    /// It is done.
+    pub fn other_ends(&mut self) {
+        if let Some(other) = self.other.take() {
+            self.simulation.pace(other, Some(SILENT));
+        }
+    }
+
+    pub fn run(&mut self, seconds: u64) {
+        for _ in 0..seconds * 40 {
+            let now = self.simulation.now() + PERIOD;
+            self.simulation.probe();
+            self.simulation.advance(now);
+            self.read(now);
+        }
+    }
+
+    fn read(&mut self, now: Time) {
+        for copy in 0..self.copies.len() {
+            let (scavenger, streams) = &mut self.copies[copy];
+            let readings = streams.clone().filter_map(|stream| {
+                let state = self.simulation.stream(stream)?;
+                Some(StreamReading {
+                    stream,
+                    tcp: sample(&state),
+                })
+            });
+            let readings: Vec<_> = readings.collect();
+            scavenger.on_reading(now, &readings);
+            self.pace(copy);
+        }
+        let first = &self.copies[0];
+        let moment = Moment {
+            gentle: self.delivered(first.1.clone()),
+            other: self
+                .other
+                .map_or(Bytes::ZERO, |other| self.delivered(other..other + 1)),
+            allowed: first.0.allowance().rate.as_f64(),
+            rtt: self
+                .simulation
+                .probes()
+                .iter()
+                .rev()
+                .find_map(|probe| probe.round_trip),
+            queueing: first.0.queueing(),
+            target: first.0.target(),
+        };
+        self.seen.push(moment);
+        for stream in 0..64 {
+            let state = self.simulation.stream(stream);
+            self.before[stream as usize] = state.map_or(0, |state| state.arrived.get());
+        }
+    }
+
+    fn pace(&mut self, copy: usize) {
+        let (scavenger, streams) = &self.copies[copy];
+        let each = scavenger.allowance().rate.bits_per_second()
+            / u64::from(streams.end - streams.start).max(1);
+        for stream in streams.clone() {
+            self.simulation
+                .pace(stream, Some(Rate::from_bits_per_second(each)));
+        }
+    }
+
+    fn delivered(&self, streams: std::ops::Range<u32>) -> Bytes {
+        let each = streams.filter_map(|stream| {
+            let state = self.simulation.stream(stream)?;
+            Some(state.arrived - Bytes::new(self.before[stream as usize]))
+        });
+        each.sum()
+    }
+
+    /// Means in Mbit/s of gentle copy and other from one second to another.
+    pub fn mean(&self, from: usize, until: usize) -> (f64, f64) {
+        let part = &self.seen[40 * from..40 * until];
+        let sum = |what: fn(&Moment) -> Bytes| {
+            let bytes: Bytes = part.iter().map(what).sum();
+            Rate::of(bytes, PERIOD.times(part.len() as u64)).as_f64() / 1e6
+        };
+        (sum(|moment| moment.gentle), sum(|moment| moment.other))
+    }
+}
+
+/// What Linux would say.
+fn sample(state: &StreamState) -> TcpSample {
+    TcpSample {
+        rtt: state.round_trip,
+        rtt_min: state.round_trip_min,
+        cwnd_segments: Some(state.window as u32),
+        mss: Some(state.segment),
+        unacked_segments: Some(state.outstanding),
+        bytes_acked: Some(state.acknowledged),
+        bytes_arrived: Some(state.arrived),
+        bytes_sent: Some(state.sent),
+        retransmits: u32::try_from(state.retransmitted).ok(),
+        ..TcpSample::default()
+    }
+}
