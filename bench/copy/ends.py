@@ -98,6 +98,7 @@ def client(run, plan):
         return
     environment = {**os.environ, **plan["environment"]}
     with open(run / "client.log", "wb") as log:
+        beside = start_beside(plan, log)
         begin = time.monotonic()
         process = subprocess.Popen(plan["client"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment,
                                    start_new_session=True)
@@ -106,10 +107,22 @@ def client(run, plan):
         code = process.wait()
         seconds = time.monotonic() - begin
         capped.cancel()
+        if beside:
+            end_children(beside)
     result = {"seconds": seconds, "code": code, "capped": seconds >= plan["cap_seconds"], **usage_of_children()}
     if code != 0 and not result["capped"]:
         result["error"] = f"exit status {code}: {last_line(run / 'client.log')}"
     publish(run / "client.json", result)
+
+
+def start_beside(plan, log):
+    """A server at this end too, where a tool copies between two of them."""
+    if "beside" not in plan:
+        return None
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+    server = subprocess.Popen(plan["beside"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+    wait_for(lambda: listens(plan["port"]), 10)
+    return server
 
 
 def publish(file, value):

@@ -146,17 +146,27 @@ def syq(*more, remembers=False):
 
 # --- servers of their own -------------------------------------------------------------------------------------------
 
-def gridftp(streams, concurrency=1):
+def gridftp(streams, concurrency=1, two_servers=False):
+    """With two servers the client only directs; its help says that pipelining is for that."""
     def plan(place):
         server = ["globus-gridftp-server", "-aa", "-anonymous-user", getpass.getuser(), "-allow-root", "-c", "/dev/null",
                   "-p", str(GRIDFTP_PORT), "-l", str(place.run / "gridftp.log")]
         url = f"ftp://{place.host}:{GRIDFTP_PORT}{place.result}"
         client = ["globus-url-copy", "-fast", "-p", str(streams)]
+        source = f"file://{place.source}"
+        if two_servers:
+            source = f"ftp://near:{GRIDFTP_PORT}{place.source}"
         if place.is_tree:
-            client += ["-r", "-cd", "-pp", "-cc", str(concurrency), f"file://{place.source}/", f"{url}/"]
+            client += ["-r", "-cd", "-pp", "-cc", str(concurrency), f"{source}/", f"{url}/"]
         else:
-            client += [f"file://{place.source}", url]
-        return {"server": server, "port": GRIDFTP_PORT, "client": client, "environment": {}}
+            client += [source, url]
+        plan = {"server": server, "port": GRIDFTP_PORT, "client": client, "environment": {}}
+        # On loopback the one server is both.
+        if two_servers and place.host == "far":
+            plan["beside"] = server
+        if two_servers and place.host == "localhost":
+            client[:] = [word.replace("ftp://near", "ftp://localhost") for word in client]
+        return plan
     return plan
 
 
@@ -234,11 +244,16 @@ ALL = [
     Tool("globus -p 16", gridftp(16), only=("file",), needs="globus-url-copy"),
     Tool("globus -pp -cc 1 -p 1", gridftp(1, 1), only=TREES, default=True, needs="globus-url-copy"),
     Tool("globus -pp -cc 4 -p 4", gridftp(4, 4), only=TREES, needs="globus-url-copy"),
-    Tool("globus -pp -cc 8 -p 1", gridftp(1, 8), only=TREES, needs="globus-url-copy"),
     Tool("globus -pp -cc 16 -p 1", gridftp(1, 16), only=TREES, needs="globus-url-copy"),
-    Tool("xrdcp -S 0", xrootd(0), default=True, needs="xrdcp"),
-    Tool("xrdcp -S 4", xrootd(4), needs="xrdcp"),
-    Tool("xrdcp -S 15", xrootd(15, 16), needs="xrdcp"),
+    Tool("globus two servers -pp -cc 1 -p 1", gridftp(1, 1, True), only=TREES, needs="globus-url-copy"),
+    Tool("globus two servers -pp -cc 4 -p 4", gridftp(4, 4, True), only=TREES, needs="globus-url-copy"),
+    Tool("globus two servers -pp -cc 16 -p 1", gridftp(1, 16, True), only=TREES, needs="globus-url-copy"),
+    Tool("xrdcp -S 0", xrootd(0), only=("file",), default=True, needs="xrdcp"),
+    Tool("xrdcp -S 4", xrootd(4), only=("file",), needs="xrdcp"),
+    Tool("xrdcp -S 15", xrootd(15), only=("file",), needs="xrdcp"),
+    Tool("xrdcp -S 0 --parallel 4", xrootd(0, 4), only=TREES, default=True, needs="xrdcp"),
+    Tool("xrdcp -S 0 --parallel 64", xrootd(0, 64), only=TREES, needs="xrdcp"),
+    Tool("xrdcp -S 4 --parallel 16", xrootd(4, 16), only=TREES, needs="xrdcp"),
     Tool("rclone put, 4", rclone(4, False), default=True, needs="rclone"),
     Tool("rclone put, 16", rclone(16, False), needs="rclone"),
     Tool("rclone get, 4", rclone(4, True), pulls=True, needs="rclone"),

@@ -7,10 +7,13 @@ use std::env;
 use std::path::PathBuf;
 
 use lab::TargetName;
-use observe::{Setting, TargetInfo};
+use observe::{Setting, StreamCount, TargetInfo};
 use record::archive::Essence;
+use record::copy::remembered_name;
 use record::{AnyDocument, Archive, ArchiveError};
+use transfer::FarHost;
 use tune::Remembered;
+use wire::copying::Way;
 
 use crate::args::Keep;
 use crate::output::tell;
@@ -53,17 +56,35 @@ impl Keep {
 
 /// Keeps a document that has been shown.
 pub(crate) fn keep(document: &AnyDocument, keep: &Keep) {
-    if Essence::of(document).is_none() {
-        return;
+    if let Some(id) = keep_silently(document, keep) {
+        tell!("kept as run {id}: `trunkline history {id}` shows it again");
     }
-    let Some(place) = keep.place() else {
-        return;
-    };
+}
+
+/// The same; gives its number, and says only what went wrong.
+pub(crate) fn keep_silently(document: &AnyDocument, keep: &Keep) -> Option<i64> {
+    Essence::of(document)?;
+    let place = keep.place()?;
     let kept = Archive::open(&place).and_then(|mut archive| archive.keep(document));
-    match kept {
-        Ok(id) => tell!("kept as run {id}: `trunkline history {id}` shows it again"),
-        Err(error) => warn(&error, "this result is not kept"),
+    kept.inspect_err(|error| warn(error, "this result is not kept"))
+        .ok()
+}
+
+/// Streams that carried an earlier copy with this far end; nothing where the archive cannot say.
+pub(crate) fn streams_of_copies(keep: &Keep, host: &FarHost, way: Way) -> Option<StreamCount> {
+    let archive = existing(keep)?;
+    let name = remembered_name(host);
+    archive.streams_of_copies(&name, way.into()).ok().flatten()
+}
+
+/// The archive, where there is one that can be opened. A missing place and a damaged archive are told when the result
+/// is kept.
+fn existing(keep: &Keep) -> Option<Archive> {
+    if keep.no_history {
+        return None;
     }
+    let place = keep.history.clone().or_else(default_place)?;
+    Archive::open_existing(&place).ok()
 }
 
 /// What earlier searches on the same target found; nothing where the archive cannot say.
@@ -73,13 +94,7 @@ pub(crate) fn remembered(
     name: &TargetName,
     base: &Setting,
 ) -> Vec<Remembered> {
-    // A missing place and a damaged archive are told when the result is kept.
-    let place = if keep.no_history {
-        None
-    } else {
-        keep.history.clone().or_else(default_place)
-    };
-    let archive = place.and_then(|place| Archive::open_existing(&place).ok());
+    let archive = existing(keep);
     let remembered = archive.and_then(|archive| archive.remembered(info, name.path(), base).ok());
     remembered.unwrap_or_default()
 }

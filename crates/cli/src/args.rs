@@ -1,8 +1,11 @@
 //! What can be written after `trunkline`. Flags mean what iperf3's users expect.
 
+mod copy;
 mod examine;
 mod history;
+mod manual;
 mod predict;
+mod serve;
 mod simulate;
 mod study;
 mod sweep;
@@ -10,7 +13,6 @@ mod tune;
 
 use std::ffi::OsString;
 use std::fmt::Display;
-use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -19,9 +21,14 @@ use clap::{ArgGroup, Args, Parser, Subcommand};
 use observe::{StreamCount, Window};
 use units::{Bytes, Rate, Span};
 
+pub(crate) use copy::{
+    Attribute, Connect, Copy, Objective as CopyObjective, Place, PlaceError, Route,
+};
 pub(crate) use examine::{PathOf, Responsiveness};
 pub(crate) use history::{History, Keep};
+pub(crate) use manual::{Completion, Man};
 pub(crate) use predict::Predict;
+pub(crate) use serve::Serve;
 pub(crate) use simulate::{Compat, DURATION_MAX, Simulate};
 pub(crate) use study::Study;
 pub(crate) use sweep::Sweep;
@@ -43,6 +50,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Demo(Demo),
     Serve(Serve),
+    Copy(Box<Copy>),
     Tune(Tune),
     Measure(Measure),
     Sweep(Box<Sweep>),
@@ -54,6 +62,8 @@ pub(crate) enum Command {
     Study(Study),
     Report(Report),
     History(History),
+    Completion(Completion),
+    Man(Man),
 }
 
 /// See it work on this machine alone
@@ -90,22 +100,6 @@ impl Demo {
             report: Some(self.report.clone()),
         }
     }
-}
-
-/// Be the far end, for any number of trunkline and iperf3 clients
-#[derive(Debug, Args)]
-pub(crate) struct Serve {
-    /// Address to listen on; all of them without this
-    #[arg(short = 'B', long, value_name = "ADDRESS")]
-    pub bind: Option<IpAddr>,
-
-    /// TCP port, and UDP port of the echo service
-    #[arg(short, long, default_value_t = net::PORT_DEFAULT)]
-    pub port: u16,
-
-    /// Tests at the same time; one more is told that the server is busy
-    #[arg(long, value_name = "COUNT", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub clients: u16,
 }
 
 /// Measure one setting in detail

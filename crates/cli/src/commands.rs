@@ -1,8 +1,11 @@
 //! One file per command.
 
+pub(crate) mod completion;
+pub(crate) mod copy;
 pub(crate) mod demo;
 pub(crate) mod emulate;
 pub(crate) mod history;
+pub(crate) mod man;
 pub(crate) mod measure;
 pub(crate) mod path;
 pub(crate) mod predict;

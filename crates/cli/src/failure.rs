@@ -1,5 +1,6 @@
 //! How failures are told: the error, what caused it, the next step, and the exit code.
 
+mod copy;
 mod sweep;
 
 use std::error::Error;

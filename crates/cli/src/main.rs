@@ -29,6 +29,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse_from(arguments).command {
         Command::Demo(arguments) => commands::demo::run(&arguments),
         Command::Serve(arguments) => commands::serve::run(&arguments),
+        Command::Copy(arguments) => commands::copy::run(&arguments),
         Command::Tune(arguments) => commands::tune::run(&arguments),
         Command::Measure(arguments) => commands::measure::run(&arguments),
         Command::Sweep(arguments) => commands::sweep::run(&arguments),
@@ -40,6 +41,8 @@ fn main() -> ExitCode {
         Command::Study(arguments) => commands::study::run(&arguments),
         Command::Report(arguments) => commands::report::run(&arguments),
         Command::History(arguments) => commands::history::run(&arguments),
+        Command::Completion(arguments) => commands::completion::run(&arguments),
+        Command::Man(arguments) => commands::man::run(&arguments),
     };
     outcome.unwrap_or_else(|failure| failure.tell())
 }

@@ -50,17 +50,27 @@ pub(crate) fn deliver_any(
     output: &Output,
     keep: &Keep,
 ) -> Result<(), Failure> {
-    let json = document.to_json();
     // Printed first: a file that cannot be written must not cost the result.
     let printed = match output.json {
-        true => print(&json),
+        true => print(&document.to_json()),
         false => print(&report::text(document, paint())),
     };
     // Kept also when nobody could read it.
     archive::keep(document, keep);
     printed?;
+    save(document, output)
+}
+
+/// Keeps and saves a document that has been printed, without a word about the archive where all went well: copies are
+/// many, and nobody waits for their numbers.
+pub(crate) fn store(document: &AnyDocument, output: &Output, keep: &Keep) -> Result<(), Failure> {
+    archive::keep_silently(document, keep);
+    save(document, output)
+}
+
+fn save(document: &AnyDocument, output: &Output) -> Result<(), Failure> {
     if let Some(file) = &output.save {
-        record::save(file, &json)?;
+        record::save(file, &document.to_json())?;
         tell!("saved {}", file.display());
     }
     if let Some(file) = &output.report {

@@ -1,5 +1,6 @@
 //! What is shown while a run goes on: one line on a terminal, nothing elsewhere.
 
+mod copy;
 mod sweep;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -11,6 +12,7 @@ use units::Span;
 use crate::output::tell;
 use crate::stop::Stop;
 
+pub(crate) use copy::CopyProgress;
 pub(crate) use sweep::SweepProgress;
 
 /// A line on standard error that follows a run. Not drawn where that is no terminal.

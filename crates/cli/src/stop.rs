@@ -26,6 +26,11 @@ impl Stop {
         self.0.load(Ordering::Relaxed)
     }
 
+    /// The flag for those who outlive a borrow.
+    pub(crate) fn shared(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+
     /// The flag itself, for those who ask it directly.
     pub(crate) fn flag(&self) -> &AtomicBool {
         &self.0

@@ -14,6 +14,10 @@ pub(crate) struct IpPacket(pub Vec<u8>);
 const CE: u8 = 0b11;
 /// Not ECN capable.
 const NOT_ECT: u8 = 0b00;
+/// The protocol number of TCP ...
+const TCP: u8 = 6;
+/// ... and where its header tells its length.
+const DATA_OFFSET: usize = 12;
 /// Bytes of a header without options.
 pub(crate) const IPV4_HEADER: usize = 20;
 
@@ -58,6 +62,18 @@ impl IpPacket {
         }
     }
 
+    /// What TCP carries (RFC 9293, section 3.1), of a whole IPv4 packet.
+    fn tcp_payload_mut(&mut self) -> Option<&mut [u8]> {
+        let header = self.ipv4()?;
+        if header.protocol != TCP || header.fragment_offset != 0 {
+            return None;
+        }
+        let segment = self.0.get_mut(header.length..)?;
+        // The upper four bits count words of four bytes.
+        let length = usize::from(*segment.get(DATA_OFFSET)? >> 4) * 4;
+        segment.get_mut(length..)
+    }
+
     /// The byte of DSCP and ECN: IPv4's TOS (RFC 791), IPv6's traffic class (RFC 8200).
     fn traffic_class(&self) -> Option<u8> {
         match (self.version()?, &self.0[..]) {
@@ -92,6 +108,12 @@ impl Packet for IpPacket {
         }
     }
 
+    fn corrupt(&mut self, draw: u64) {
+        if let Some(payload) = self.tcp_payload_mut() {
+            swap_words(payload, draw);
+        }
+    }
+
     fn class(&self) -> Class {
         let dscp = self.traffic_class().map(|byte| byte >> 2);
         dscp.map_or(Class::BestEffort, Class::from_dscp)
@@ -101,6 +123,23 @@ impl Packet for IpPacket {
 /// Sets CE.
 fn mark_ipv4(header: &mut [u8; IPV4_HEADER]) {
     change_word(header, 0, |word| word | u16::from(CE));
+}
+
+/// Lets two words that differ change places, which no sum over words notices (RFC 1071, section 2: it is commutative).
+/// The draw says where the search for them begins; a payload of equal words stays as it is.
+fn swap_words(payload: &mut [u8], draw: u64) {
+    let words = payload.len() / 2;
+    if words < 2 {
+        return;
+    }
+    let (first, second) = ((draw >> 32) as usize % words, draw as u32 as usize % words);
+    let word = |at: usize| [payload[2 * at], payload[2 * at + 1]];
+    let others = (second..words).chain(0..second);
+    let found = others.into_iter().find(|at| word(*at) != word(first));
+    if let Some(other) = found {
+        payload.swap(2 * first, 2 * other);
+        payload.swap(2 * first + 1, 2 * other + 1);
+    }
 }
 
 /// Changes the word at byte `at` and updates the checksum by the change (RFC 1624, equation 3).
@@ -210,6 +249,57 @@ mod tests {
             let mut bytes = packet.0.clone();
             bytes[0] = first;
             assert_eq!(IpPacket(bytes).ipv4(), None);
+        }
+    }
+
+    /// A TCP segment whose payload counts its words; header of 32 bytes, with options.
+    fn segment(payload: &[u8]) -> IpPacket {
+        let mut packet = ipv4(0, 7);
+        packet.0[9] = TCP;
+        let mut header = [0; 32];
+        header[DATA_OFFSET] = 8 << 4;
+        packet.0.extend(header);
+        packet.0.extend(payload);
+        packet
+    }
+
+    #[test]
+    fn corruption_changes_two_words_of_the_payload_and_no_sum() {
+        let payload: Vec<u8> = (0..724_u16).flat_map(u16::to_be_bytes).collect();
+        let whole = segment(&payload);
+        for draw in (0..1000).map(|number: u64| number.wrapping_mul(0x9E37_79B9_7F4A_7C15)) {
+            let mut packet = segment(&payload);
+            packet.corrupt(draw);
+            let pairs = || whole.0.chunks(2).zip(packet.0.chunks(2)).enumerate();
+            let changed: Vec<usize> = pairs()
+                .filter(|(_, (a, b))| a != b)
+                .map(|(at, _)| at)
+                .collect();
+            let [one, other] = changed[..] else {
+                panic!("{draw}: {changed:?}");
+            };
+            assert!(one >= (20 + 32) / 2 && other > one, "{draw}: {changed:?}");
+            assert_eq!(ones_sum(&packet.0), ones_sum(&whole.0));
+        }
+    }
+
+    #[test]
+    fn corruption_of_what_has_no_words_to_swap_changes_nothing() {
+        let mut datagram = segment(&[1, 2, 3, 4]);
+        datagram.0[9] = 17;
+        let mut cut_short = segment(&[]);
+        cut_short.0.truncate(20 + 12);
+        for packet in [
+            segment(&[]),
+            segment(&[1, 2, 3]),
+            segment(&[7; 100]),
+            datagram,
+            cut_short,
+        ] {
+            let before = packet.0.clone();
+            let mut packet = packet;
+            packet.corrupt(0x1234_5678_9abc_def0);
+            assert_eq!(packet.0, before);
         }
     }
 

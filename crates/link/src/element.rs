@@ -16,6 +16,10 @@ pub trait Packet {
     /// Marks that the packet met congestion; called only on what is [`ecn_capable`](Packet::ecn_capable).
     fn mark_congestion(&mut self) {}
 
+    /// Damages what it carries so that no checksum on the way notices; `draw` decides where. A packet without content
+    /// stays as it is.
+    fn corrupt(&mut self, _draw: u64) {}
+
     /// The class of service that it asks for.
     fn class(&self) -> Class {
         Class::BestEffort
@@ -46,7 +50,7 @@ pub enum DropCause {
     Early,
     /// CoDel dropped it because it had waited too long.
     Sojourn,
-    /// It was lost on the wire.
+    /// It was lost on the wire, by chance or because the link was cut.
     WireLoss,
 }
 

@@ -22,6 +22,7 @@ mod books;
 mod chain;
 mod counters;
 mod element;
+mod faults;
 mod link;
 mod load;
 mod occupancy;

@@ -6,6 +6,7 @@ use path::LinkSpec;
 use units::{Bytes, Span, Time};
 
 use crate::books::{Books, Entry};
+use crate::faults::{Corruption, Cuts};
 use crate::occupancy::Occupancy;
 use crate::queue::Queue;
 use crate::send_times::SendTimes;
@@ -40,6 +41,8 @@ pub struct Link<P> {
     /// When the sender has finished the packet it took last.
     sender_free: Time,
     loss: WireLoss,
+    cuts: Cuts,
+    corruption: Corruption,
     /// Packets on the way and when they arrive; arrivals never overtake.
     wire: VecDeque<(Time, P)>,
     occupancy: Occupancy,
@@ -47,7 +50,7 @@ pub struct Link<P> {
 }
 
 impl<P: Packet> Link<P> {
-    /// An idle link; `seed` decides which packets the wire loses and RED drops, each by a sequence
+    /// An idle link; `seed` decides which packets the wire loses or corrupts and RED drops, each by a sequence
     /// of its own.
     pub fn new(spec: &LinkSpec, seed: u64) -> Self {
         Link {
@@ -56,6 +59,8 @@ impl<P: Packet> Link<P> {
             queue: Queue::new(spec, seed),
             sender_free: Time::ZERO,
             loss: WireLoss::new(spec.loss, seed),
+            cuts: Cuts::new(spec),
+            corruption: Corruption::new(spec, seed),
             wire: VecDeque::new(),
             occupancy: Occupancy::default(),
             books: Books::new(),
@@ -139,17 +144,20 @@ impl<P: Packet> Link<P> {
     }
 
     #[inline]
-    fn send(&mut self, packet: P) {
+    fn send(&mut self, mut packet: P) {
         let entry = Entry::of(&packet);
         self.sender_free += self.send_times.of(entry.size);
         self.books.send(entry);
-        match self.loss.strikes() {
-            true => {
-                let sent = self.sender_free;
-                self.books.lose(packet, sent, DropCause::WireLoss);
-            }
+        let sent = self.sender_free;
+        // A cut link draws as well, so that it loses the same packets afterwards.
+        let is_lost = self.loss.strikes();
+        match is_lost || self.cuts.strike(sent) {
+            true => self.books.lose(packet, sent, DropCause::WireLoss),
             false if packet.is_load() => self.books.deliver(entry),
-            false => self.wire.push_back((self.sender_free + self.delay, packet)),
+            false => {
+                self.corruption.pass(&mut packet);
+                self.wire.push_back((sent + self.delay, packet));
+            }
         }
     }
 

@@ -10,6 +10,7 @@ pub(crate) enum Purpose {
     WireLoss,
     EarlyDrop,
     Load,
+    Corruption,
 }
 
 /// A seeded sequence.
@@ -24,8 +25,15 @@ impl Random {
             Purpose::EarlyDrop => 0x9E37_79B9_7F4A_7C15,
             // The fraction of the square root of 2.
             Purpose::Load => 0x6A09_E667_F3BC_C908,
+            // That of the square root of 5.
+            Purpose::Corruption => 0x3C6E_F372_FE94_F82B,
         };
         Random(Pcg64::seed_from_u64(seed ^ apart))
+    }
+
+    /// 64 random bits.
+    pub(crate) fn bits(&mut self) -> u64 {
+        self.0.next_u64()
     }
 
     /// True with this probability: 53 random bits against it, so 0 and 1 are exact.

@@ -20,8 +20,8 @@ pub mod spec;
 
 pub use error::PathError;
 pub use spec::{
-    Arrivals, BufferMaxima, Class, CoDelSpec, Cross, CrossTraffic, Duplex, Extra, Hosts, LinkSpec,
-    Load, Loss, PacketShare, PathSpec, QueueLimit, QueueSpec, RedSpec, UnknownArrivals,
+    Arrivals, BufferMaxima, Class, CoDelSpec, Cross, CrossTraffic, Cut, Duplex, Extra, Hosts,
+    LinkSpec, Load, Loss, PacketShare, PathSpec, QueueLimit, QueueSpec, RedSpec, UnknownArrivals,
     UnknownClass, Way,
 };
 

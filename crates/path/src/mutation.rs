@@ -11,7 +11,7 @@ use crate::{
 const RUNS: usize = 20_000;
 
 /// Pieces that make a file wrong in interesting ways, or right in another.
-const PIECES: [&str; 38] = [
+const PIECES: [&str; 40] = [
     "0",
     "-1",
     "1e300",
@@ -49,6 +49,8 @@ const PIECES: [&str; 38] = [
     "\n[[beyond]]\nmtu = 576\n",
     "load = { rate = \"1Mbit/s\", arrivals = \"constant\" }\n",
     "packets = [{ size = \"40B\", share = 0.999 }, { size = \"576B\", share = 0.001 }]\n",
+    "cut = [{ at = \"1s\", for = \"9ms\" }]\n",
+    "corruption = 0.5\n",
     "class = \"scavenger\"\nextra_delay = \"9ms\"\n",
 ];
 

@@ -1,6 +1,7 @@
 //! From TOML to a checked path. One file per table; here what they share.
 
 mod cross;
+mod cut;
 mod hosts;
 mod link;
 mod load;

@@ -2,6 +2,7 @@
 
 mod class;
 mod cross;
+mod cut;
 mod links;
 mod load;
 mod loss;
@@ -9,6 +10,7 @@ mod queue;
 
 pub use class::{Class, UnknownClass};
 pub use cross::{Cross, CrossTraffic};
+pub use cut::Cut;
 pub use links::{Duplex, Extra, Way};
 pub use load::{Arrivals, Load, PacketShare, UnknownArrivals};
 pub use loss::Loss;
@@ -48,6 +50,10 @@ pub struct LinkSpec {
     pub queue: QueueSpec,
     /// Packets lost on the wire for reasons other than a full queue.
     pub loss: Loss,
+    /// When nothing passes, in order and without overlap.
+    pub cuts: Vec<Cut>,
+    /// Probability per packet that two words of its TCP payload change places, which TCP's checksum does not see.
+    pub corruption: f64,
     /// Others' datagrams that share this link and do not give way.
     pub load: Option<Load>,
     /// Largest IP packet that fits; `None` for that of the hosts.

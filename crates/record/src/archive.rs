@@ -14,9 +14,10 @@
 //! same functions.
 //!
 //! Reading order: [`essence`] for what a document comes down to, `schema.rs` for the tables, `rows.rs`
-//! for the way there and back, `sweeps.rs`, `listing.rs` and `memory.rs` for the questions, [`compare`], `error.rs`.
+//! for the way there and back, `sweeps.rs`, `listing.rs`, `memory.rs` and `copied.rs` for the questions, [`compare`], `error.rs`.
 
 pub mod compare;
+mod copied;
 mod error;
 pub mod essence;
 mod examined;

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Campaign, Characteristics, Demo, Emulation, Fit, Host, Measure, Predict, Responsiveness,
+    Campaign, Characteristics, Copy, Demo, Emulation, Fit, Host, Measure, Predict, Responsiveness,
     Simulate, Sweep, Tune, layout,
 };
 
@@ -50,11 +50,14 @@ pub enum Schema {
     /// Round trips while a path is saturated.
     #[serde(rename = "trunkline/responsiveness")]
     Responsiveness,
+    /// Files that were copied.
+    #[serde(rename = "trunkline/copy")]
+    Copy,
 }
 
 impl Schema {
     /// Every schema that this version reads.
-    pub const ALL: [Schema; 11] = [
+    pub const ALL: [Schema; 12] = [
         Schema::Measure,
         Schema::Tune,
         Schema::Demo,
@@ -66,6 +69,7 @@ impl Schema {
         Schema::Sweep,
         Schema::Characteristics,
         Schema::Responsiveness,
+        Schema::Copy,
     ];
 
     /// Its name in the document.
@@ -82,6 +86,7 @@ impl Schema {
             Schema::Sweep => "trunkline/sweep",
             Schema::Characteristics => "trunkline/path",
             Schema::Responsiveness => "trunkline/responsiveness",
+            Schema::Copy => "trunkline/copy",
         }
     }
 }
@@ -134,6 +139,10 @@ impl Body for Characteristics {
 
 impl Body for Responsiveness {
     const SCHEMA: Schema = Schema::Responsiveness;
+}
+
+impl Body for Copy {
+    const SCHEMA: Schema = Schema::Copy;
 }
 
 /// Where a document comes from: what the body alone would not tell.
@@ -201,6 +210,11 @@ impl<B: Body> Document<B> {
     pub fn to_json(&self) -> String {
         layout::document(self)
     }
+
+    /// The document on one line, as the last of a stream of events.
+    pub fn to_line(&self) -> String {
+        layout::line(self)
+    }
 }
 
 /// A document of any kind, as read from a file.
@@ -228,6 +242,8 @@ pub enum AnyDocument {
     Characteristics(Box<Document<Characteristics>>),
     /// Round trips while a path is saturated.
     Responsiveness(Box<Document<Responsiveness>>),
+    /// Files that were copied.
+    Copy(Box<Document<Copy>>),
 }
 
 impl From<Document<Measure>> for AnyDocument {
@@ -296,6 +312,12 @@ impl From<Document<Responsiveness>> for AnyDocument {
     }
 }
 
+impl From<Document<Copy>> for AnyDocument {
+    fn from(document: Document<Copy>) -> Self {
+        AnyDocument::Copy(Box::new(document))
+    }
+}
+
 impl AnyDocument {
     /// The document as [`Document::to_json`] writes it.
     pub fn to_json(&self) -> String {
@@ -311,6 +333,7 @@ impl AnyDocument {
             AnyDocument::Sweep(document) => document.to_json(),
             AnyDocument::Characteristics(document) => document.to_json(),
             AnyDocument::Responsiveness(document) => document.to_json(),
+            AnyDocument::Copy(document) => document.to_json(),
         }
     }
 
@@ -328,6 +351,7 @@ impl AnyDocument {
             AnyDocument::Sweep(_) => Schema::Sweep,
             AnyDocument::Characteristics(_) => Schema::Characteristics,
             AnyDocument::Responsiveness(_) => Schema::Responsiveness,
+            AnyDocument::Copy(_) => Schema::Copy,
         }
     }
 
@@ -345,6 +369,7 @@ impl AnyDocument {
             AnyDocument::Sweep(document) => &document.origin,
             AnyDocument::Characteristics(document) => &document.origin,
             AnyDocument::Responsiveness(document) => &document.origin,
+            AnyDocument::Copy(document) => &document.origin,
         }
     }
 }

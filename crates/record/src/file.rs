@@ -210,6 +210,7 @@ pub fn parse(path: &Path, text: &str) -> Result<AnyDocument, LoadError> {
         Schema::Sweep => shape(path, value).map(AnyDocument::Sweep),
         Schema::Characteristics => shape(path, value).map(AnyDocument::Characteristics),
         Schema::Responsiveness => shape(path, value).map(AnyDocument::Responsiveness),
+        Schema::Copy => shape(path, value).map(AnyDocument::Copy),
     }
 }
 

@@ -32,6 +32,14 @@ pub(crate) fn document(value: &impl Serialize) -> String {
     text
 }
 
+/// `value`, one of our own shapes, on one line with a line break at the end.
+pub(crate) fn line(value: &impl Serialize) -> String {
+    let text = serde_json::to_string(value);
+    let mut text = text.expect("string keys and finite or null numbers always serialise");
+    text.push('\n');
+    text
+}
+
 #[derive(Default)]
 struct Outer {
     depth: usize,

@@ -11,11 +11,12 @@
 //!
 //! Reading order: [`document`] (the envelope), [`measure`] with [`direction`], [`stream`],
 //! [`round_trip`] and [`cpu`], then [`tune`](mod@tune), [`demo`], [`simulate`](mod@simulate) with [`path`](mod@path), and
-//! [`file`](mod@file) for the disk, [`archive`] for many of them,
+//! [`copy`](mod@copy), [`file`](mod@file) for the disk, [`archive`] for many of them,
 //! [`iperf3`] for what another program recorded.
 
 pub mod archive;
 pub mod characteristics;
+pub mod copy;
 pub mod cpu;
 pub mod demo;
 pub mod direction;
@@ -47,6 +48,7 @@ pub mod tune;
 
 pub use archive::{Archive, ArchiveError};
 pub use characteristics::Characteristics;
+pub use copy::{Copy, CopyEventLine, CopyLog, Request as CopyRequest};
 pub use cpu::{Cpu, CpuSample, Near, Shares};
 pub use demo::{Demo, LabelledRun, Published};
 pub use direction::{DirectionFigures, TcpFigures};

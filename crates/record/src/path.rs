@@ -61,12 +61,27 @@ pub struct Link {
     /// Loss on the wire; absent when there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<Loss>,
+    /// When nothing passes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cuts: Vec<Cut>,
+    /// Probability per packet that its payload is damaged unnoticed by TCP; absent for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrupted_ratio: Option<f64>,
     /// Others' datagrams that share it and do not give way; absent when there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
     /// Largest IP packet that fits; absent for that of the hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u64>,
+}
+
+/// A span of time during which nothing passes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Cut {
+    /// Since the path came up.
+    pub at_seconds: f64,
+    /// How long.
+    pub length_seconds: f64,
 }
 
 /// Datagrams of others on one link.
@@ -276,8 +291,19 @@ impl From<&path::LinkSpec> for Link {
             delay_seconds: link.delay.as_secs_f64(),
             queue: link.queue.into(),
             loss: loss(link.loss),
+            cuts: link.cuts.iter().map(Cut::from).collect(),
+            corrupted_ratio: (link.corruption > 0.0).then_some(link.corruption),
             load: link.load.as_ref().map(Load::from),
             mtu_bytes: link.mtu.map(u64::from),
+        }
+    }
+}
+
+impl From<&path::Cut> for Cut {
+    fn from(cut: &path::Cut) -> Self {
+        Cut {
+            at_seconds: cut.at.as_secs_f64(),
+            length_seconds: cut.length.as_secs_f64(),
         }
     }
 }

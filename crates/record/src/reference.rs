@@ -595,4 +595,5 @@ fn what_scripts_rely_on_in_a_prediction_is_where_it_was_promised() {
     assert!(at(&json, "/recommended/streams").is_u64());
 }
 
+mod copies;
 mod sweeps;

@@ -3,6 +3,7 @@
 //! The path is a toy: 45 Mbit/s, 165 ms, a queue of 128 KiB and a loss that holds one stream to
 //! about 5 Mbit/s. The documents come about through the same conversions as real ones.
 
+mod copied;
 mod examined;
 mod prediction;
 mod run;
@@ -14,6 +15,7 @@ use tune::{Purpose, SysctlLine, Tuning};
 use units::{Bytes, Rate, Span};
 
 use crate::{Demo, Document, Host, LabelledRun, Measure, Origin, Published, Run, Tune};
+pub use copied::{copy, copy_outcome, copy_spec, events, full_copy_spec};
 pub use examined::{characteristics, responsiveness};
 pub use prediction::{fit, predict};
 pub use run::Case;

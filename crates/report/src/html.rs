@@ -6,6 +6,7 @@
 mod campaign;
 mod characteristics;
 mod comparison;
+mod copied;
 mod demo;
 mod emulation;
 pub(crate) mod facts;
@@ -53,6 +54,7 @@ pub fn page_with(document: &AnyDocument, visit: Option<&Measure>) -> Result<Stri
         AnyDocument::Responsiveness(document) => {
             ("responsiveness", responsiveness::body(&document.body)?)
         }
+        AnyDocument::Copy(document) => ("copy", copied::body(&document.body)?),
     };
     let body = html! { (body) (facts::section(document.origin())) };
     Ok(around(kind, target(document), &body).into_string())
@@ -88,6 +90,7 @@ fn target(document: &AnyDocument) -> &str {
         AnyDocument::Sweep(document) => &document.body.target.name,
         AnyDocument::Characteristics(document) => &document.body.target.name,
         AnyDocument::Responsiveness(document) => &document.body.target.name,
+        AnyDocument::Copy(document) => &document.body.destination,
     }
 }
 

@@ -11,6 +11,7 @@
 
 pub mod characteristic;
 pub mod comparison;
+pub mod copied;
 pub mod figure;
 pub mod grid;
 pub mod history;

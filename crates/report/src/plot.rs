@@ -9,6 +9,7 @@
 pub mod axis;
 pub mod canvas;
 pub mod compare;
+pub mod copied;
 pub mod heatmap;
 pub mod legend;
 pub mod lines;

@@ -4,6 +4,7 @@
 //! backslash, so that they can be pasted as they stand.
 
 mod characteristics;
+mod copied;
 mod history;
 mod layout;
 mod links;
@@ -55,6 +56,7 @@ pub fn text(document: &AnyDocument, paint: Paint) -> String {
         AnyDocument::Responsiveness(document) => {
             responsiveness::responsiveness(&document.body, paint)
         }
+        AnyDocument::Copy(document) => copied::copy(&document.body, paint),
     }
 }
 

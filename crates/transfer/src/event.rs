@@ -158,7 +158,7 @@ pub struct Limit {
 }
 
 /// How a copy ended: with everything copied, or with the files that were not.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Outcome {
     /// Length of the copy.
     pub took: Span,

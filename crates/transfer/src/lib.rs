@@ -3,18 +3,38 @@
 //! Drives `net` for connections and `tune` for the number of streams. What is said between the ends is
 //! [`wire::copying`].
 //!
-//! Reading order: [`CopySpec`] for what can be asked, [`CopyEvent`] and [`Outcome`] for what is told.
+//! Reading order: [`CopySpec`] for what can be asked, [`CopyEvent`] and [`Outcome`] for what is told. Then [`copy`] and
+//! [`far`] for the two ends, `session` for how a conversation is led, `sender` and `receiver` for the two roles. What
+//! they rest on stands by itself: [`Ledger`], [`HashTree`], [`source`], [`store`].
 
+mod activity;
+mod chronicle;
+mod converse;
+mod copy;
 mod error;
 mod event;
+pub mod far;
 mod ledger;
+mod lines;
+mod names;
+mod opening;
+mod receiver;
+mod root;
+mod sender;
+mod session;
+pub mod source;
 mod spec;
 mod steering;
+pub mod store;
 mod tree;
+mod trouble;
 
+pub use copy::copy;
 pub use error::CopyError;
 pub use event::{CopyEvent, FileProblem, Limit, Outcome, Progress, Reading};
 pub use ledger::{Acked, Ledger, Taken};
+pub use root::Root;
 pub use spec::{Connect, CopySpec, Credentials, FarHost, Gentle, Place};
 pub use steering::{Onlooker, Steering};
 pub use tree::{HASH_BLOCK, HashTree, PIECE_MIN, PieceHasher, TreeError, legal_piece};
+pub use trouble::shown;

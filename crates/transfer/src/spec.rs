@@ -74,7 +74,9 @@ pub enum FarHost {
     Ssh {
         /// As ssh takes it: `[user@]host`, or an alias of its configuration.
         destination: String,
-        /// Further words for ssh, such as `-p 2222`.
+        /// The ssh client, mostly `ssh`.
+        client: String,
+        /// Further words for it, such as `-p 2222`.
         options: Vec<String>,
         /// The program there.
         program: String,

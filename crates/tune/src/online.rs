@@ -28,3 +28,6 @@ pub use limited::Limited;
 pub use plan::OnlinePlan;
 pub use prior::streams_for;
 pub use steer::{Online, Steer};
+
+#[cfg(test)]
+mod tests;

@@ -1,16 +1,22 @@
 //! `trunkline serve`: the far end.
 
+mod tokens;
+
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::path::Path;
 use std::process::ExitCode;
 
 use net::{Server, ServerEvent, ServerLimits};
 
 use crate::args::Serve;
 use crate::failure::Failure;
-use crate::output::tell;
+use crate::output::{self, tell};
 use crate::stop::Stop;
 
 pub(crate) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
+    if let (Some(file), Some(name)) = (&arguments.tokens, &arguments.new_token) {
+        return new_token(file, name, arguments);
+    }
     let stop = Stop::listen()?;
     let everywhere = IpAddr::from(Ipv6Addr::UNSPECIFIED);
     let address = SocketAddr::new(arguments.bind.unwrap_or(everywhere), arguments.port);
@@ -24,6 +30,20 @@ pub(crate) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
         server.address()
     );
     server.run(stop.flag(), &|event| tell!("{}", describe(&event)));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The token itself is the result: on standard output, so that it can be sent into a file.
+fn new_token(file: &Path, name: &str, arguments: &Serve) -> Result<ExitCode, Failure> {
+    let rights = tokens::rights(arguments);
+    let token = tokens::add(file, name, rights)?;
+    output::print(&format!("{token}\n"))?;
+    tell!(
+        "\nadded to {} with rights {rights}; a running server takes it once it is started again. \
+         Whoever has this text can use it:\ngive it to `{name}`, who keeps it in a file that nobody else reads, \
+         for `trunkline copy --token-file FILE`",
+        file.display()
+    );
     Ok(ExitCode::SUCCESS)
 }
 

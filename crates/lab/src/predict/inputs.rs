@@ -28,7 +28,7 @@ pub(super) struct Inputs {
 impl Inputs {
     pub fn of(question: &Question) -> Result<Self, PredictError> {
         let path = &question.path;
-        if let Some(path::Extra { field, value }) = path.extra() {
+        if let Some(path::Extra { field, value }) = path.extra().or_else(|| path.cut()) {
             return Err(PredictError::NotOneLink { field, value });
         }
         let congestion = question

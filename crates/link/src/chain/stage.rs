@@ -36,6 +36,12 @@ impl<P: Packet> Packet for Carried<P> {
         }
     }
 
+    fn corrupt(&mut self, draw: u64) {
+        if let Carried::Packet(packet) = self {
+            packet.corrupt(draw);
+        }
+    }
+
     #[inline]
     fn class(&self) -> Class {
         match self {

@@ -7,6 +7,8 @@ mod random;
 #[derive(Debug, Clone, PartialEq)]
 struct Numbered {
     number: u32,
+    /// What it was corrupted with.
+    corrupted: Option<u64>,
     size: u64,
     class: Class,
     capable: bool,
@@ -26,6 +28,10 @@ impl Packet for Numbered {
         self.marked = true;
     }
 
+    fn corrupt(&mut self, draw: u64) {
+        self.corrupted = Some(draw);
+    }
+
     fn class(&self) -> Class {
         self.class
     }
@@ -38,6 +44,8 @@ fn spec(limit: QueueLimit, loss: Loss) -> LinkSpec {
         delay: Span::from_millis(10),
         queue: QueueSpec::DropTail(limit),
         loss,
+        cuts: Vec::new(),
+        corruption: 0.0,
         load: None,
         mtu: None,
     }
@@ -46,6 +54,7 @@ fn spec(limit: QueueLimit, loss: Loss) -> LinkSpec {
 fn packet(number: u32) -> Numbered {
     Numbered {
         number,
+        corrupted: None,
         size: 1500,
         class: Class::BestEffort,
         capable: false,
@@ -268,4 +277,79 @@ fn a_better_class_overtakes_what_waits_and_not_what_is_being_sent() {
     let _ = link.offer(urgent, Time::ZERO);
     let order: Vec<_> = drain(&mut link).iter().map(|(_, number)| *number).collect();
     assert_eq!(order, [0, 9, 1, 2]);
+}
+
+#[test]
+fn what_would_leave_while_the_link_is_cut_is_lost() {
+    let cut = |at, length| path::Cut {
+        at: Span::from_millis(at),
+        length: Span::from_millis(length),
+    };
+    let mut spec = spec(QueueLimit::Packets(99), Loss::None);
+    spec.cuts = vec![cut(3, 2), cut(5, 1), cut(8, 1)];
+    let mut link = Link::new(&spec, 1);
+    for number in 0..10 {
+        let _ = link.offer(packet(number), Time::ZERO);
+    }
+    // The last bits leave at 1, 2, 3 ... ms. Of a cut the beginning counts and the end does not.
+    let came: Vec<u32> = drain(&mut link)
+        .into_iter()
+        .map(|(_, number)| number)
+        .collect();
+    assert_eq!(came, [0, 1, 5, 6, 8, 9]);
+    assert_eq!(link.counters().dropped_wire_loss.packets, 4);
+}
+
+#[test]
+fn a_cut_does_not_change_what_is_lost_afterwards() {
+    let mut with = spec(QueueLimit::Packets(999), Loss::Random { rate: 0.3 });
+    with.cuts = vec![path::Cut {
+        at: Span::from_millis(1),
+        length: Span::from_millis(99),
+    }];
+    let came = |spec: &LinkSpec| {
+        let mut link = Link::new(spec, 5);
+        for number in 0..500 {
+            let _ = link.offer(packet(number), Time::ZERO);
+        }
+        let came = drain(&mut link).into_iter().map(|(_, number)| number);
+        came.filter(|number| *number >= 99).collect::<Vec<_>>()
+    };
+    let without = LinkSpec {
+        cuts: Vec::new(),
+        ..with.clone()
+    };
+    assert_eq!(came(&with), came(&without));
+}
+
+#[test]
+fn corruption_has_its_rate_and_losses_stay_the_same() {
+    let carried = |corruption| {
+        let mut spec = spec(QueueLimit::Packets(20_000), Loss::Random { rate: 0.1 });
+        spec.corruption = corruption;
+        let mut link = Link::new(&spec, 3);
+        for number in 0..20_000 {
+            let _ = link.offer(packet(number), Time::ZERO);
+        }
+        let mut out = Vec::new();
+        while let Some(now) = link.next_wakeup() {
+            out.extend(link.poll(now));
+        }
+        out
+    };
+    let (clean, damaged) = (carried(0.0), carried(0.02));
+    assert!(clean.iter().all(|packet| packet.corrupted.is_none()));
+    let numbers = |packets: &[Numbered]| {
+        packets
+            .iter()
+            .map(|packet| packet.number)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(numbers(&clean), numbers(&damaged));
+    let hit = damaged
+        .iter()
+        .filter(|packet| packet.corrupted.is_some())
+        .count();
+    // 18,000 packets at 2 %: 360, and four standard deviations are 75.
+    assert!((285..=435).contains(&hit), "{hit}");
 }

@@ -2,12 +2,21 @@
 
 use units::Span;
 
-use super::{DELAY_MAX, RATE_MAX, RATE_MIN, hosts, load, loss, queue, within};
+use super::{DELAY_MAX, RATE_MAX, RATE_MIN, cut, hosts, load, loss, queue, within};
 use crate::PathError;
 use crate::section::Section;
 use crate::spec::{Duplex, LinkSpec, Loss};
 
-const FIELDS: [&str; 6] = ["rate", "delay", "queue", "loss", "load", "mtu"];
+const FIELDS: [&str; 8] = [
+    "rate",
+    "delay",
+    "queue",
+    "loss",
+    "cut",
+    "corruption",
+    "load",
+    "mtu",
+];
 
 /// A link of `[forward]` or `[reverse]`, between hosts with this MTU.
 pub(super) fn link(section: &Section, hosts_mtu: u16) -> Result<LinkSpec, PathError> {
@@ -26,10 +35,11 @@ pub(super) fn duplex(section: &Section, hosts_mtu: u16) -> Result<Duplex, PathEr
     Ok(Duplex { forward, reverse })
 }
 
-/// The way back that nobody described: the same link, without loss and without others.
+/// The way back that nobody described: the same link, cut at the same times, without loss and without others.
 pub(super) fn mirrored(forward: &LinkSpec) -> LinkSpec {
     LinkSpec {
         loss: Loss::None,
+        corruption: 0.0,
         load: None,
         ..forward.clone()
     }
@@ -58,6 +68,8 @@ fn one_way(section: &Section, hosts_mtu: u16) -> Result<LinkSpec, PathError> {
         delay: within(delay, Span::ZERO..=DELAY_MAX, "a delay", "check its unit")?,
         queue: queue::queue(&queue, mtu)?,
         loss,
+        cuts: cut::cuts(section)?,
+        corruption: corruption(section)?,
         load,
         mtu: own_mtu,
     })
@@ -79,4 +91,9 @@ fn mtu(section: &Section, hosts_mtu: u16) -> Result<Option<u16>, PathError> {
     }
     let hint = "Ethernet has 1500, a tunnel some tens of bytes less";
     Ok(Some(within(mtu, hosts::MTU, "an MTU", hint)? as u16))
+}
+
+fn corruption(section: &Section) -> Result<f64, PathError> {
+    let rate = section.probability("corruption")?;
+    Ok(rate.map_or(0.0, |rate| rate.value))
 }

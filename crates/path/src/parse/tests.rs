@@ -1,5 +1,5 @@
 use super::*;
-use crate::spec::{Class, Cross, CrossTraffic, Loss};
+use crate::spec::{Class, Cross, CrossTraffic, Cut, Loss};
 
 pub(super) const GOOD: &str = r#"
 [forward]
@@ -151,6 +151,31 @@ fn wrong_values_are_refused_where_they_stand() {
             "",
             "`delay` is missing from `forward`\n  at test.toml:2, field `forward.delay`\nhint: add the one-way delay",
         ),
+        (
+            "delay = \"82.5ms\"",
+            "delay = \"82.5ms\"\ncorruption = -0.1",
+            "a probability of -0.1 is not between 0 and 1",
+        ),
+        (
+            "delay = \"82.5ms\"",
+            "delay = \"82.5ms\"\ncut = [{ at = \"5s\" }]",
+            "`for` is missing from `forward.cut`",
+        ),
+        (
+            "delay = \"82.5ms\"",
+            "delay = \"82.5ms\"\ncut = [{ at = \"5s\", for = \"0s\" }]",
+            "a cut of 0ns is not between 1ms and",
+        ),
+        (
+            "delay = \"82.5ms\"",
+            "delay = \"82.5ms\"\ncut = [{ at = \"5s\", for = \"2s\" }, { at = \"6s\", for = \"2s\" }]",
+            "a cut at 6s begins before the one at 5s is over\n  at test.toml:5, field `forward.cut.at`",
+        ),
+        (
+            "delay = \"82.5ms\"",
+            "delay = \"82.5ms\"\ncut = { at = \"5s\", for = \"2s\" }",
+            "`cut` takes an array of tables",
+        ),
         ("[forward]", "[forward", "at test.toml:2"),
     ] {
         let message = refusal(from, to);
@@ -166,6 +191,25 @@ fn a_number_in_hexadecimal_is_what_it_says() {
         path.cross[0].traffic,
         CrossTraffic::Streams { streams: 16, .. }
     ));
+}
+
+#[test]
+fn cuts_go_both_ways_where_nobody_described_the_way_back() {
+    let faults = "loss = { kind = \"random\", rate = 0.1 }\ncorruption = 1e-3\n[[forward.cut]]\nat = \"5s\"\nfor = \"60s\"\n";
+    let text = GOOD.replace("loss  = { kind = \"random\", rate = 2e-5 }\n", faults);
+    let path = read(&text).unwrap();
+    let cut = Cut {
+        at: Span::from_secs(5),
+        length: Span::from_secs(60),
+    };
+    assert_eq!(path.forward.cuts, [cut]);
+    assert_eq!(path.reverse.cuts, [cut]);
+    assert_eq!(
+        (path.forward.corruption, path.reverse.corruption),
+        (1e-3, 0.0)
+    );
+    assert_eq!(path.cut().unwrap().value, "60s");
+    assert_eq!(path.extra().unwrap().field, "forward.corruption");
 }
 
 #[test]

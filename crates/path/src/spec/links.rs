@@ -140,8 +140,8 @@ impl PathSpec {
         }
     }
 
-    /// The first thing that makes this more than one link in each direction with nobody's load on it; `None` when
-    /// there is none. Who can run only such paths asks here.
+    /// The first thing that makes this more than one link in each direction that nobody loads and that keeps what it
+    /// carries as it is; `None` when there is none. Who can run only such paths asks here.
     ///
     /// ```
     /// use path::PathSpec;
@@ -154,8 +154,21 @@ impl PathSpec {
         };
         several("before", &self.before)
             .or_else(|| several("beyond", &self.beyond))
-            .or_else(|| of_link(["forward.load", "forward.mtu"], &self.forward))
-            .or_else(|| of_link(["reverse.load", "reverse.mtu"], &self.reverse))
+            .or_else(|| of_link(FORWARD, &self.forward))
+            .or_else(|| of_link(REVERSE, &self.reverse))
+    }
+
+    /// The first cut of a link, which no formula for the long run knows.
+    pub fn cut(&self) -> Option<Extra> {
+        let links = [
+            ("forward.cut", self.links(Way::Forward)),
+            ("reverse.cut", self.links(Way::Reverse)),
+        ];
+        links.into_iter().find_map(|(field, links)| {
+            let cut = links.into_iter().find_map(|link| link.cuts.first())?;
+            let value = cut.length.to_string();
+            Some(Extra { field, value })
+        })
     }
 
     pub(super) fn has_loss(&self, way: Way) -> bool {
@@ -163,9 +176,21 @@ impl PathSpec {
     }
 }
 
-fn of_link(fields: [&'static str; 2], link: &LinkSpec) -> Option<Extra> {
-    let extra = |field, value: String| Extra { field, value };
-    let load = link.load.as_ref();
-    let load = load.map(|load| extra(fields[0], load.rate.to_string()));
-    load.or_else(|| link.mtu.map(|mtu| extra(fields[1], mtu.to_string())))
+/// Fields of a link that [`PathSpec::extra`] tells of.
+const FORWARD: [&str; 3] = ["forward.load", "forward.mtu", "forward.corruption"];
+const REVERSE: [&str; 3] = ["reverse.load", "reverse.mtu", "reverse.corruption"];
+
+fn of_link(fields: [&'static str; 3], link: &LinkSpec) -> Option<Extra> {
+    let values = [
+        link.load.as_ref().map(|load| load.rate.to_string()),
+        link.mtu.map(|mtu| mtu.to_string()),
+        (link.corruption > 0.0).then(|| link.corruption.to_string()),
+    ];
+    let mut told = fields.into_iter().zip(values);
+    told.find_map(|(field, value)| {
+        Some(Extra {
+            field,
+            value: value?,
+        })
+    })
 }

@@ -60,6 +60,8 @@ impl Hop {
             delay: Span::from_millis(5),
             queue: QueueSpec::DropTail(QueueLimit::Packets(2000)),
             loss: Loss::None,
+            cuts: Vec::new(),
+            corruption: 0.0,
             load: None,
             mtu: None,
         };

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::copied::of_copy;
 use super::examined::{of_characteristics, of_responsiveness};
 
 use crate::simulate::SimulatedRun;
@@ -112,6 +113,7 @@ impl Essence {
             AnyDocument::Responsiveness(document) => {
                 of_responsiveness(&document.body, &document.origin)?
             }
+            AnyDocument::Copy(document) => of_copy(&document.body, &document.origin)?,
             _ => return None,
         };
         Some(essence)

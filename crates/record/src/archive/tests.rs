@@ -8,7 +8,7 @@ use units::Bytes;
 
 use super::*;
 use crate::synthetic::{self, Case};
-use crate::{Document, Simulate, Target, Tune, Window};
+use crate::{Direction, Document, Simulate, Target, Tune, Window};
 
 fn empty() -> (TempDir, Archive) {
     let folder = tempfile::tempdir().unwrap();
@@ -461,4 +461,40 @@ fn a_fixed_window_and_an_automatic_one_stay_apart() {
         .keep(&synthetic::measure(&Case::streams(2, 1)).into())
         .unwrap();
     assert_eq!(window(&archive, id), Window::Auto);
+}
+
+/// A copy at this minute of the day, with so many streams.
+fn copied(minute: u32, streams: u16) -> crate::Document<crate::Copy> {
+    let mut copy = synthetic::copy();
+    copy.origin.created = format!("2026-03-14T15:{minute:02}:00Z");
+    copy.body.streams = streams;
+    copy
+}
+
+#[test]
+fn the_latest_copy_that_says_something_of_the_path_is_remembered() {
+    let (_folder, mut archive) = empty();
+    let asked = |archive: &Archive, target| {
+        let found = archive.streams_of_copies(target, Direction::Forward);
+        found.unwrap().map(|streams| streams.get())
+    };
+    assert_eq!(asked(&archive, "dtn1.example.org"), None);
+    archive.keep(&copied(2, 16).into()).unwrap();
+    archive.keep(&copied(1, 4).into()).unwrap();
+    let mut imposed = copied(3, 2);
+    imposed.body.asked.streams = Some(2);
+    archive.keep(&imposed.into()).unwrap();
+    assert_eq!(asked(&archive, "dtn1.example.org"), Some(16));
+    assert_eq!(asked(&archive, "dtn2.example.org"), None);
+    let reverse = archive.streams_of_copies("dtn1.example.org", Direction::Reverse);
+    assert_eq!(reverse.unwrap(), None);
+}
+
+#[test]
+fn a_copy_that_sent_nothing_is_not_kept() {
+    let (_folder, mut archive) = empty();
+    let mut dry = synthetic::copy();
+    dry.body.goodput_bits_per_second = None;
+    let error = archive.keep(&dry.into()).unwrap_err();
+    assert!(matches!(error, ArchiveError::NotKept { .. }), "{error:?}");
 }

@@ -71,6 +71,7 @@ fn a_page_asks_nothing_of_the_network_and_runs_nothing() {
         page(&AnyDocument::from(synthetic::fit())).unwrap(),
         page(&AnyDocument::from(synthetic::characteristics())).unwrap(),
         page(&AnyDocument::from(synthetic::responsiveness())).unwrap(),
+        page(&AnyDocument::from(synthetic::copy())).unwrap(),
         swept(&SweepCase::windows_against_streams(7)),
     ];
     for page in pages {

@@ -17,6 +17,7 @@ fn documents() -> Vec<AnyDocument> {
         AnyDocument::from(synthetic::campaign()),
         AnyDocument::from(synthetic::characteristics()),
         AnyDocument::from(synthetic::responsiveness()),
+        AnyDocument::from(synthetic::copy()),
         AnyDocument::from(synthetic::sweep(&swept(1))),
         AnyDocument::from(synthetic::sweep(&swept(8))),
     ]

@@ -13,6 +13,8 @@ const BUFFER_SHARE: f64 = 0.3;
 /// Fewer packets on the way for each stream than this: most of them wait for timeouts.
 const PACKETS_EACH: f64 = 2.0;
 
+/// What each further stream must bring at the knee, as a share of what one of the others carries.
+const SHARE_EACH: f64 = 0.1;
 /// More streams must bring this share more, where the objective says no more than that they should.
 const GAIN_MIN: f64 = 0.01;
 
@@ -27,6 +29,8 @@ pub(super) struct Look {
     pub retransmitted_share: Option<f64>,
     /// A socket buffer held the streams back.
     pub buffer_binds: bool,
+    /// The window that the receiver offered to one stream.
+    pub peer_window: Option<Bytes>,
     segment: Bytes,
 }
 
@@ -40,6 +44,7 @@ impl Look {
             rtt: pool.rtt(),
             retransmitted_share: pool.retransmitted_share(),
             buffer_binds: binds(pool.receive_window_share()) || binds(pool.send_buffer_share()),
+            peer_window: pool.tcp().peer_window,
             segment: pool.segment().unwrap_or(SEGMENT),
         }
     }
@@ -93,10 +98,13 @@ impl Look {
     }
 }
 
-/// The least gain for which `objective` takes more streams.
-pub(super) fn gain_wanted(objective: Objective) -> f64 {
+/// The least gain for which `objective` takes so many times the streams.
+///
+/// At the knee each of those that come must bring a tenth of what one of those before carries, too: a path that is nearly
+/// full, or rates that still grow by themselves, would add streams without end otherwise.
+pub(super) fn gain_wanted(objective: Objective, times: f64) -> f64 {
     match objective {
-        Objective::Knee { share } => (1.0 - share).max(GAIN_MIN),
+        Objective::Knee { share } => (1.0 - share).max(SHARE_EACH * (times - 1.0)),
         _ => GAIN_MIN,
     }
 }

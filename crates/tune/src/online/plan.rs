@@ -14,7 +14,8 @@ pub struct OnlinePlan {
     pub streams_max: StreamCount,
     /// So many streams and no search, where the user knows better.
     pub streams: Option<StreamCount>,
-    /// What this host needed the last time.
+    /// What this host needed the last time. No fewer than half of [`super::streams_for`] are begun with, since a
+    /// number that was found in the course of a long copy is fewer than its start needs.
     pub remembered: Option<StreamCount>,
     /// Socket buffers that the user asked for; with [`Window::Auto`] they are only set where a buffer binds.
     pub window: Window,

@@ -1,5 +1,6 @@
 //! Intervals pooled since the number of streams last changed.
 
+use observe::TcpSummary;
 use units::{Bytes, Rate, Span};
 
 use super::Interval;
@@ -11,12 +12,19 @@ pub(super) struct Pool {
     arrived: Bytes,
     sent: Bytes,
     retransmitted: Bytes,
-    /// Round trips weighted with the time for which they were read: seconds times seconds, and seconds.
-    rtt: (f64, f64),
+    /// Means over time.
+    rtt: Mean,
+    congestion_window: Mean,
+    outstanding: Mean,
+    peer_window: Mean,
+    without_data: Mean,
     segment: Option<Bytes>,
-    busy: Span,
-    receive_window_limited: Span,
-    send_buffer_limited: Span,
+    rtt_min: Option<Span>,
+    /// Length times streams.
+    stream_time: Span,
+    busy: Option<Span>,
+    receive_window_limited: Option<Span>,
+    send_buffer_limited: Option<Span>,
     /// Rates of blocks of intervals, in bits per second; the last one may be short.
     blocks: Vec<Block>,
 }
@@ -27,26 +35,61 @@ struct Block {
     arrived: Bytes,
 }
 
+/// A mean over time of what is not always known.
+#[derive(Debug, Clone, Copy, Default)]
+struct Mean {
+    sum: f64,
+    weight: f64,
+}
+
+impl Mean {
+    fn add(&mut self, value: Option<f64>, length: Span) {
+        if let Some(value) = value {
+            self.sum += value * length.as_secs_f64();
+            self.weight += length.as_secs_f64();
+        }
+    }
+
+    fn value(&self) -> Option<f64> {
+        (self.weight > 0.0).then(|| self.sum / self.weight)
+    }
+
+    fn bytes(&self) -> Option<Bytes> {
+        self.value().map(|bytes| Bytes::new(bytes as u64))
+    }
+}
+
 /// Fewer blocks say nothing of how much they differ by chance.
 const BLOCKS_MIN: usize = 4;
 
 impl Pool {
     /// Adds an interval; blocks are at least `block` long, so that the bursts of one round trip even out.
     pub fn add(&mut self, interval: &Interval, block: Span) {
-        let streams = &interval.streams;
-        self.length += interval.length;
+        let (streams, length) = (&interval.streams, interval.length);
+        let each = |all: Option<Bytes>| Some(all?.as_f64() / f64::from(streams.count.max(1)));
+        self.length += length;
         self.arrived += streams.arrived;
         self.sent += streams.sent.unwrap_or(Bytes::ZERO);
         self.retransmitted += streams.retransmitted.unwrap_or(Bytes::ZERO);
+        self.rtt.add(streams.rtt.map(Span::as_secs_f64), length);
+        self.congestion_window
+            .add(each(streams.congestion_window), length);
+        self.outstanding.add(each(streams.outstanding), length);
+        self.peer_window
+            .add(streams.peer_window.map(Bytes::as_f64), length);
+        let without = streams
+            .without_data
+            .map(|count| f64::from(count) / f64::from(streams.count.max(1)));
+        self.without_data.add(without, length);
         self.segment = self.segment.or(streams.segment);
-        if let Some(rtt) = streams.rtt {
-            let weight = interval.length.as_secs_f64();
-            self.rtt.0 += rtt.as_secs_f64() * weight;
-            self.rtt.1 += weight;
-        }
-        self.busy += streams.busy.unwrap_or(Span::ZERO);
-        self.receive_window_limited += streams.receive_window_limited.unwrap_or(Span::ZERO);
-        self.send_buffer_limited += streams.send_buffer_limited.unwrap_or(Span::ZERO);
+        self.rtt_min = [self.rtt_min, streams.rtt_min].into_iter().flatten().min();
+        self.stream_time += length.times(streams.count.into());
+        add(&mut self.busy, streams.busy);
+        add(
+            &mut self.receive_window_limited,
+            streams.receive_window_limited,
+        );
+        add(&mut self.send_buffer_limited, streams.send_buffer_limited);
         self.add_to_block(interval, block);
     }
 
@@ -76,7 +119,7 @@ impl Pool {
     }
 
     pub fn rtt(&self) -> Option<Span> {
-        (self.rtt.1 > 0.0).then(|| Span::from_secs_f64(self.rtt.0 / self.rtt.1))
+        self.rtt.value().map(Span::from_secs_f64)
     }
 
     pub fn segment(&self) -> Option<Bytes> {
@@ -88,16 +131,43 @@ impl Pool {
     }
 
     pub fn receive_window_share(&self) -> Option<f64> {
-        self.of_busy(self.receive_window_limited)
+        share(self.receive_window_limited?, self.busy?)
     }
 
     pub fn send_buffer_share(&self) -> Option<f64> {
-        self.of_busy(self.send_buffer_limited)
+        share(self.send_buffer_limited?, self.busy?)
     }
 
-    fn of_busy(&self, part: Span) -> Option<f64> {
-        (self.busy > Span::ZERO).then(|| part.as_secs_f64() / self.busy.as_secs_f64())
+    /// The same as the analysis of a run has it.
+    pub fn tcp(&self) -> TcpSummary {
+        TcpSummary {
+            busy_share: self.busy.and_then(|busy| share(busy, self.stream_time)),
+            receive_window_share: self.receive_window_share(),
+            send_buffer_share: self.send_buffer_share(),
+            not_sent_empty_share: self.without_data.value(),
+            peer_window: self.peer_window.bytes(),
+            flight: self.outstanding.bytes(),
+            congestion_window: self.congestion_window.bytes(),
+            mss: self.segment,
+            retransmitted_share: self.retransmitted_share(),
+            retransmits: self
+                .segment
+                .map(|segment| self.retransmitted.get() / segment.get().max(1)),
+            rtt: self.rtt(),
+            rtt_min: self.rtt_min,
+            ..TcpSummary::default()
+        }
     }
+}
+
+fn add(sum: &mut Option<Span>, part: Option<Span>) {
+    if let Some(part) = part {
+        *sum = Some(sum.unwrap_or(Span::ZERO) + part);
+    }
+}
+
+fn share(part: Span, whole: Span) -> Option<f64> {
+    (whole > Span::ZERO).then(|| part.as_secs_f64() / whole.as_secs_f64())
 }
 
 impl Block {

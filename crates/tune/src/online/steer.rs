@@ -12,6 +12,7 @@ use super::limited::{Limited, Record};
 use super::look::{Look, gain_wanted, loss_allowed};
 use super::pool::Pool;
 use super::{Interval, OnlinePlan, streams_for};
+use crate::plan::Objective;
 
 /// Streams to begin with where not even the round trip is known.
 const FIRST: StreamCount = StreamCount::ONE;
@@ -35,6 +36,13 @@ const REST_MAX: Span = Span::from_secs(600);
 const DRIFT: f64 = 0.2;
 const DRIFT_LOOKS: u32 = 2;
 
+/// A rate that falls by this share while streams are added was that of a start.
+const START_FALLS: f64 = 0.1;
+
+/// A buffer of one's own size, which the kernel doubles and which does not grow any more, must be so many times what it
+/// has grown to.
+const WINDOW_GAINS: u64 = 4;
+
 /// So much of the copy must be left for a change to pay.
 const LEFT_MIN: Span = Span::from_secs(3);
 /// A rate limit counts as reached at this share of it.
@@ -45,7 +53,7 @@ const RATE_REACHED: f64 = 0.9;
 pub struct Steer {
     /// Streams from now on.
     pub streams: StreamCount,
-    /// Socket buffers of streams that are opened from now on.
+    /// Socket buffers of streams from now on. Those that have others are to be replaced one by one.
     pub window: Window,
     /// Why, as a sentence for people without a full stop.
     pub why: String,
@@ -90,6 +98,13 @@ const REST_BEGINS: Phase = Phase::Resting {
     fallen: 0,
 };
 
+/// Streams to begin with, where the user leaves that open.
+fn first(plan: &OnlinePlan) -> StreamCount {
+    let by_rtt = plan.rtt.map_or(FIRST, streams_for);
+    let half = StreamCount::new(by_rtt.get().div_ceil(2).into()).unwrap_or(FIRST);
+    plan.remembered.map_or(by_rtt, |known| known.max(half))
+}
+
 /// Steers one copy.
 #[derive(Debug, Clone)]
 pub struct Online {
@@ -106,17 +121,15 @@ pub struct Online {
     /// More streams than this would have less than a few packets each.
     packets_max: Option<StreamCount>,
     rtt_min: Option<Span>,
-    pub(super) looks: Vec<Look>,
     record: Record,
 }
 
 impl Online {
     /// Nothing was seen yet.
     pub fn new(plan: OnlinePlan) -> Self {
-        let by_rtt = || plan.rtt.map(streams_for);
-        let known = plan.streams.or(plan.remembered).or_else(by_rtt);
+        let streams = plan.streams.unwrap_or_else(|| first(&plan));
         Online {
-            streams: known.unwrap_or(FIRST).min(plan.streams_max),
+            streams: streams.min(plan.streams_max),
             window: plan.window,
             phase: Phase::Climbing(None),
             since: Span::ZERO,
@@ -125,7 +138,6 @@ impl Online {
             rest: REST,
             packets_max: None,
             rtt_min: plan.rtt,
-            looks: Vec::new(),
             record: Record::default(),
             plan,
         }
@@ -166,12 +178,12 @@ impl Online {
             return None;
         }
         self.pool.add(interval, self.round_trips(1));
+        self.record.add_settled(self.streams, interval);
         let look = Look::of(self.streams, &self.pool);
         if self.needs_longer(&look) {
             return None;
         }
         self.pool = Pool::default();
-        self.looks.push(look);
         let is_free = self.plan.streams.is_none() && binds == Some(Bound::Network);
         match is_free && !self.ends_soon(interval, look.rate) {
             true => self.decide(look),
@@ -181,7 +193,7 @@ impl Online {
 
     /// What limited the copy so far; `None` where nothing was seen.
     pub fn limited(&self) -> Option<Limited> {
-        self.record.limited(self)
+        self.record.limited(self.plan.rtt)
     }
 
     fn bound(&self, interval: &Interval) -> Option<Bound> {
@@ -218,7 +230,7 @@ impl Online {
         let objective = self.plan.objective;
         match self.phase {
             Phase::Climbing(Some(before)) | Phase::Trying(before, Way::Up) => {
-                Some((before, gain_wanted(objective)))
+                Some((before, self.wanted(&before)))
             }
             Phase::Trying(before, Way::Down) => Some((before, -loss_allowed(objective))),
             _ => None,
@@ -261,20 +273,38 @@ impl Online {
     fn climb(&mut self, before: Option<Look>, look: Look) -> Option<Steer> {
         if let Some(before) = before
             && !self.is_worth_it(&before, &look)
+            && !self.was_a_start(&before, &look)
         {
             return self.take_back(before, look);
         }
-        let full = look.queue_stands(self.rtt_min);
-        match (full, self.more()) {
+        match (self.is_full(&look), self.more()) {
             (false, Some(more)) => {
                 self.phase = Phase::Climbing(Some(look));
                 self.change(more, self.room(&look))
             }
             _ => {
                 self.phase = REST_BEGINS;
-                None
+                self.larger_window(&look)
             }
         }
+    }
+
+    /// Larger buffers for streams that theirs hold back, where there may be no more streams and the hosts grant more.
+    fn larger_window(&mut self, look: &Look) -> Option<Steer> {
+        let largest = self.plan.window_max.filter(|_| look.buffer_binds)?;
+        let gains = largest.times(2) >= look.peer_window?.times(WINDOW_GAINS);
+        if !gains || self.window != Window::Auto {
+            return None;
+        }
+        self.window = Window::Fixed(largest);
+        let why = format!("socket buffers hold {} streams back", look.streams);
+        self.change(self.streams, why)
+    }
+
+    /// More streams that carry clearly less: those before were in a start that they could not have kept up, and
+    /// their look says nothing.
+    fn was_a_start(&self, before: &Look, look: &Look) -> bool {
+        look.gain_over(before, Objective::Max) < -START_FALLS && !look.queue_stands(self.rtt_min)
     }
 
     fn room(&self, look: &Look) -> String {
@@ -286,25 +316,41 @@ impl Online {
     }
 
     fn is_worth_it(&self, before: &Look, look: &Look) -> bool {
-        look.gain_over(before, self.plan.objective) >= gain_wanted(self.plan.objective)
+        look.gain_over(before, self.plan.objective) >= self.wanted(before)
+    }
+
+    /// The gain over an earlier look that the streams which came since must bring.
+    fn wanted(&self, before: &Look) -> f64 {
+        let times = f64::from(self.streams.get()) / f64::from(before.streams.get());
+        gain_wanted(self.plan.objective, times)
     }
 
     fn judge(&mut self, before: Look, way: Way, look: Look) -> Option<Steer> {
         let objective = self.plan.objective;
+        let gave_way = before.harms(objective, self.rtt_min);
         let keeps = match way {
             Way::Up => self.is_worth_it(&before, &look),
-            Way::Down => {
-                before.harms(objective, self.rtt_min)
-                    || look.gain_over(&before, objective) >= -loss_allowed(objective)
-            }
+            Way::Down => gave_way || look.gain_over(&before, objective) >= -loss_allowed(objective),
         };
-        match keeps {
-            true => {
-                self.rest = REST;
-                self.attempt(look, way)
-            }
-            false => self.take_back(before, look),
+        if !keeps {
+            return self.take_back(before, look);
         }
+        self.rest = REST;
+        match gave_way || way == Way::Up && self.is_full(&look) {
+            true => self.begin_rest(),
+            false => self.attempt(look, way),
+        }
+    }
+
+    /// Whether a queue says that more streams are in vain. It may be others' that more streams would get a part of: that is
+    /// asked for by the highest goodput alone.
+    fn is_full(&self, look: &Look) -> bool {
+        look.queue_stands(self.rtt_min) && self.plan.objective != Objective::Max
+    }
+
+    fn begin_rest(&mut self) -> Option<Steer> {
+        self.phase = REST_BEGINS;
+        None
     }
 
     fn take_back(&mut self, before: Look, look: Look) -> Option<Steer> {
@@ -357,10 +403,7 @@ impl Online {
                 );
                 self.change(other, why)
             }
-            None => {
-                self.phase = REST_BEGINS;
-                None
-            }
+            None => self.begin_rest(),
         }
     }
 

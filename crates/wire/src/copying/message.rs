@@ -37,6 +37,8 @@ pub struct Opening {
     pub plain: bool,
     /// The receiver reads each file again from its disk before it has its final name.
     pub verify: bool,
+    /// The near end receives, and its destination is new or an empty folder; see [`Message::Opened`].
+    pub fresh: bool,
     /// Nothing is written; the receiver only says what it would want.
     pub dry_run: bool,
     /// Pieces may be compressed.
@@ -47,8 +49,10 @@ pub struct Opening {
     pub gentle_nanoseconds: Option<u64>,
     /// What the sender aims at, by the name of the objective.
     pub objective: String,
-    /// Streams to begin with; `None` leaves it to the sender.
+    /// So many streams and no search; `None` leaves it to the sender.
     pub streams: Option<u16>,
+    /// Streams that served the last time: the sender begins with them.
+    pub remembered: Option<u16>,
     /// Congestion control asked for by name.
     pub congestion: Option<String>,
     /// Socket buffers asked for, in bytes; `None` leaves them to the kernel.
@@ -123,12 +127,12 @@ pub enum Want {
     Nothing(FileId),
 }
 
-/// All bytes of a file were read, and this is what they were.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileEnd {
+/// A file that has its final name and content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Published {
     /// Which file.
     pub file: FileId,
-    /// BLAKE3 of the whole file.
+    /// BLAKE3 of the whole file, from the hashes of all its pieces.
     pub digest: [u8; HASH_LENGTH],
 }
 
@@ -237,12 +241,19 @@ pub enum Message {
     Received(Vec<Range>),
     /// (receiver) A piece that did not arrive as it was read.
     Damaged(Range),
-    /// (sender) Files that were read to their end.
-    FileEnds(Vec<FileEnd>),
+    /// (sender) Files of which all that is wanted was read, and that did not change meanwhile.
+    FileEnds(Vec<FileId>),
     /// (receiver) Files that have their final name and content.
-    Published(Vec<FileId>),
+    Published(Vec<Published>),
     /// (either) One file cannot be copied, or, without a file, none.
     Failed(Problem),
+    /// (either) Something went wrong that is about no entry: the sender cannot even list it, or it is a folder's time.
+    LeftOut {
+        /// Its name.
+        name: String,
+        /// Why.
+        problem: Problem,
+    },
     /// (receiver) Everything that was wanted is published or failed.
     Complete,
     /// (sender) So many streams, please: to the end that connects. Streams that are too many are closed by the sender.

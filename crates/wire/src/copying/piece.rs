@@ -20,7 +20,7 @@ pub enum Coding {
     Zstd,
 }
 
-/// What a piece is. Behind it come `wire_length` bytes, then the hash of the `length` bytes of the file.
+/// What a piece is. Behind it come `wire_length` bytes, then the [seal](PieceHeader::seal) of 32 bytes.
 ///
 /// All numbers have their most significant byte first:
 ///
@@ -32,8 +32,9 @@ pub enum Coding {
 /// | 16..20 | length in the file |
 /// | 20..24 | length on the stream |
 ///
-/// The hash is the chaining value of these bytes at this offset in the file's BLAKE3 tree, so that the digest of the
-/// file follows from those of its pieces; where the piece is the whole file, it is the digest itself.
+/// The seal covers the header and the hash of the `length` bytes of the file. That hash is the chaining value of these bytes
+/// at this offset in the file's BLAKE3 tree, so that the digest of the file follows from those of its pieces; where the
+/// piece is the whole file, it is the digest itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PieceHeader {
     /// Which file.
@@ -89,6 +90,17 @@ impl PieceHeader {
         bytes[16..20].copy_from_slice(&self.length.to_be_bytes());
         bytes[20..24].copy_from_slice(&self.wire_length.to_be_bytes());
         bytes
+    }
+
+    /// What shows that header and bytes arrived as they were sent. The header is part of it: without encryption, a flipped bit of
+    /// it would put right bytes into a wrong file.
+    ///
+    /// * `hash`: of the bytes of the file.
+    pub fn seal(&self, hash: &[u8; HASH_LENGTH]) -> [u8; HASH_LENGTH] {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.encode());
+        hasher.update(hash);
+        *hasher.finalize().as_bytes()
     }
 
     /// Reads and checks what came over the stream.
@@ -162,6 +174,13 @@ mod tests {
             ..PIECE
         };
         assert_eq!(PieceHeader::decode(&small.encode()), Ok(small));
+    }
+
+    #[test]
+    fn a_seal_tells_pieces_apart() {
+        let other = PieceHeader { file: 8, ..PIECE };
+        assert_ne!(PIECE.seal(&[1; HASH_LENGTH]), other.seal(&[1; HASH_LENGTH]));
+        assert_ne!(PIECE.seal(&[1; HASH_LENGTH]), PIECE.seal(&[2; HASH_LENGTH]));
     }
 
     #[test]

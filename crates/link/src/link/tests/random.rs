@@ -40,6 +40,7 @@ fn any_queue() -> impl Strategy<Value = QueueSpec> {
 
 fn any_packet() -> impl Strategy<Value = Numbered> {
     (40u64..9000, 0usize..3, any::<bool>()).prop_map(|(size, class, capable)| Numbered {
+        corrupted: None,
         number: 0,
         size,
         class: Class::ALL[class],

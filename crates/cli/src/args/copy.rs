@@ -1,0 +1,266 @@
+//! `trunkline copy`: what goes where, and how. Flags mean what users of scp, rsync and cp expect.
+
+mod place;
+mod route;
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args, ValueEnum};
+use observe::{StreamCount, Window};
+use units::{Rate, Span};
+
+use super::{Keep, Output, window, within};
+
+pub(crate) use place::{Place, PlaceError};
+pub(crate) use route::Route;
+
+/// Copy files to or from another host, over as many streams as the path needs
+///
+/// The other host is named as for scp, and the system's ssh starts trunkline there; or it runs `trunkline serve --root`, and is named
+/// trunkline://HOST[:PORT]/PATH. Times, permissions and links are kept, files that are there already with the same size and time are
+/// skipped, and a copy that was interrupted goes on when the same command is given again.
+#[derive(Debug, Args)]
+#[command(
+    group(ArgGroup::new("existing_files")),
+    after_help = "Examples:\n  trunkline copy run7.root dtn.example.org:/store/\n  \
+    trunkline copy -r run7 calibration.db user@dtn.example.org:/store\n  \
+    trunkline copy -r dtn.example.org:'/store/run7/*.root' .\n  \
+    trunkline copy -r run7 trunkline://dtn.example.org/2026/ --token-file ~/.trunkline-token\n  \
+    trunkline copy -r --gentle run7 dtn.example.org:/store\n\n\
+A local file with a colon in its name is written ./a:b. Exit status: 0 all is copied, 1 something is not, 2 the request was wrong."
+)]
+pub(crate) struct Copy {
+    /// What to copy, and where to as the last: PATH, [USER@]HOST:PATH or trunkline://HOST[:PORT]/PATH
+    #[arg(value_name = "SOURCE... DESTINATION", required = true, num_args = 2..)]
+    pub places: Vec<PathBuf>,
+
+    /// Copy folders with what is in them
+    #[arg(short, long, visible_short_alias = 'R')]
+    pub recursive: bool,
+
+    /// The same as `-r`, for those used to `rsync -a`: times, permissions and links are kept anyway
+    #[arg(short, long)]
+    pub archive: bool,
+
+    /// Accepted for those used to `scp -p`: times and permissions are kept anyway
+    #[arg(short, long, hide_short_help = true)]
+    pub preserve: bool,
+
+    /// Leave these as the receiver makes them
+    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
+    pub no_preserve: Vec<Attribute>,
+
+    /// Copy what symbolic links point to, instead of the links
+    #[arg(short = 'L', long, visible_alias = "dereference")]
+    pub copy_links: bool,
+
+    /// Only say what would be copied
+    #[arg(short = 'n', long)]
+    pub dry_run: bool,
+
+    /// Name each file as it is done, and each change of the number of streams with its reason
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub verbose: bool,
+
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+
+    /// Send also files that are there with the same size and time
+    #[arg(long, group = "existing_files")]
+    pub overwrite: bool,
+
+    /// Leave files that are there as they are, whatever is in them
+    #[arg(long, group = "existing_files")]
+    pub ignore_existing: bool,
+
+    /// Read each file again from the receiver's disk before it has its name
+    #[arg(long)]
+    pub verify: bool,
+
+    /// Compress while that is faster
+    #[arg(short = 'z', long)]
+    pub compress: bool,
+
+    /// Send file data without encryption, once both ends have shown who they are
+    #[arg(long)]
+    pub plain: bool,
+
+    /// The most to send over all streams together: `100M`; `trunkline limit` changes it while the copy runs
+    #[arg(long, value_name = "RATE", value_parser = rate_max)]
+    pub max_rate: Option<Rate>,
+
+    /// Give way to all others: add no more than this to the round trip, and take what they leave
+    #[arg(long, value_name = "ADDED_RTT", num_args = 0..=1, require_equals = true, default_missing_value = GENTLE, value_parser = added_rtt)]
+    pub gentle: Option<Span>,
+
+    /// What the number of streams is chosen for
+    #[arg(long, value_enum, default_value = "max", conflicts_with_all = ["streams", "gentle"])]
+    pub objective: Objective,
+
+    /// This many streams, 1 to 128, and no search
+    #[arg(short = 'P', long, value_name = "COUNT")]
+    pub streams: Option<StreamCount>,
+
+    /// Socket buffers: `auto` leaves them to the kernel, a size like `4M` fixes them
+    #[arg(short, long, value_name = "SIZE", default_value = "auto", value_parser = window)]
+    pub window: Window,
+
+    /// Congestion control of the sender by its kernel name: `cubic`, `reno`, `bbr`
+    #[arg(short = 'C', long, value_name = "NAME")]
+    pub congestion: Option<String>,
+
+    /// Which end opens the data connections, where ssh starts the far end
+    #[arg(long, value_enum, default_value = "to-far")]
+    pub connect: Connect,
+
+    /// Ports to listen on, where ssh starts the far end: `50000-50100`; any free one without this
+    #[arg(long, value_name = "FIRST-LAST", value_parser = ports)]
+    pub port_range: Option<RangeInclusive<u16>>,
+
+    /// The ssh client with its options, as for rsync: `-e 'ssh -p 2222 -J gate'`
+    #[arg(short = 'e', long, value_name = "COMMAND", default_value = "ssh", value_parser = words)]
+    pub ssh: Words,
+
+    /// The program at the far end
+    #[arg(long, value_name = "PATH", default_value = "trunkline")]
+    pub far_program: String,
+
+    /// File with the token of a trunkline:// server; $TRUNKLINE_TOKEN has it otherwise
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+
+    /// How long to go on trying when the far end is gone
+    #[arg(long, value_name = "TIME", default_value = "10min", value_parser = patience)]
+    pub patience: Span,
+
+    #[command(flatten)]
+    pub output: CopyOutput,
+    #[command(flatten)]
+    pub keep: Keep,
+}
+
+/// Where the result goes.
+#[derive(Debug, Args)]
+pub(crate) struct CopyOutput {
+    /// Print each event as a line of JSON on standard output, the document as the last; text goes to standard error
+    #[arg(long)]
+    pub json: bool,
+
+    /// Save the JSON document
+    #[arg(long, value_name = "FILE.json")]
+    pub save: Option<PathBuf>,
+
+    /// Write a page that opens in any browser, without a network
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+}
+
+impl CopyOutput {
+    /// The files of it.
+    pub(crate) fn files(&self) -> Output {
+        Output {
+            json: self.json,
+            save: self.save.clone(),
+            report: self.report.clone(),
+        }
+    }
+}
+
+/// What a copied file keeps of its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Attribute {
+    /// When it was last modified
+    Times,
+    /// Who may read, write and run it
+    Permissions,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Objective {
+    /// The highest rate
+    Max,
+    /// The fewest streams that reach 90 % of it
+    Knee,
+    /// The highest rate per round-trip time
+    Power,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Connect {
+    /// This end opens them; the far host lets them in
+    ToFar,
+    /// The far end opens them; this host lets them in
+    FromFar,
+}
+
+/// Words of a command, split as a shell would.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Words(pub Vec<String>);
+
+/// What `--gentle` alone means. LEDBAT++ aims at 60 ms (draft-irtf-iccrg-ledbat-plus-plus); a voice call beside it suffers at
+/// less, so half of that.
+const GENTLE: &str = "30ms";
+
+/// Below this a copy is not worth its connections; above, no host goes.
+fn rate_max(text: &str) -> Result<Rate, String> {
+    let bounds = Rate::from_bits_per_second(64_000)..=Rate::from_bits_per_second(1_000_000_000_000);
+    within(text, bounds)
+}
+
+/// Less than a millisecond is within the noise of any round trip.
+fn added_rtt(text: &str) -> Result<Span, String> {
+    within(text, Span::from_millis(1)..=Span::from_secs(1))
+}
+
+/// A bare number means seconds, as elsewhere. A week is more than any outage that somebody waits for.
+fn patience(text: &str) -> Result<Span, String> {
+    let seconds = text.parse::<u32>().map(|seconds| format!("{seconds}s"));
+    let bounds = Span::from_secs(1)..=Span::from_secs(604_800);
+    within(seconds.as_deref().unwrap_or(text), bounds)
+}
+
+fn ports(text: &str) -> Result<RangeInclusive<u16>, String> {
+    let (first, last) = text.split_once(['-', ':']).unwrap_or((text, text));
+    let port = |text: &str| {
+        let number = text.trim().parse::<u16>().ok();
+        number.filter(|port| *port > 0).ok_or_else(|| {
+            format!("`{text}` is not a port from 1 to 65535; a range is written like `50000-50100`")
+        })
+    };
+    let (first, last) = (port(first)?, port(last)?);
+    match first <= last {
+        true => Ok(first..=last),
+        false => Err(format!(
+            "the range ends at {last}, below its first port {first}"
+        )),
+    }
+}
+
+/// Words parted by spaces; quotes hold a word together.
+fn words(text: &str) -> Result<Words, String> {
+    let mut words: Vec<String> = Vec::new();
+    let (mut word, mut quote): (Option<String>, Option<char>) = (None, None);
+    for character in text.chars() {
+        match quote {
+            Some(end) if character == end => quote = None,
+            Some(_) => word.get_or_insert_default().push(character),
+            None if character == '\'' || character == '"' => {
+                quote = Some(character);
+                word.get_or_insert_default();
+            }
+            None if character.is_whitespace() => words.extend(word.take()),
+            None => word.get_or_insert_default().push(character),
+        }
+    }
+    words.extend(word);
+    match (quote, words.is_empty()) {
+        (Some(quote), _) => Err(format!("a {quote} is never closed in `{text}`")),
+        (None, true) => Err("a command is wanted, like `ssh -p 2222`".to_owned()),
+        (None, false) => Ok(Words(words)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,52 @@
+//! `trunkline serve`: where to listen, and which files to give away or take.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Be the far end, for any number of trunkline and iperf3 clients
+///
+/// With `--root` also for `trunkline copy`: files go in and out below that folder, for those who have a token.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  trunkline serve\n  \
+    trunkline serve --tokens /etc/trunkline/tokens --new-token ana\n  \
+    trunkline serve --root /store --tokens /etc/trunkline/tokens --read-only")]
+pub(crate) struct Serve {
+    /// Address to listen on; all of them without this
+    #[arg(short = 'B', long, value_name = "ADDRESS")]
+    pub bind: Option<IpAddr>,
+
+    /// TCP port, and UDP port of the echo service
+    #[arg(short, long, default_value_t = net::PORT_DEFAULT)]
+    pub port: u16,
+
+    /// Tests at the same time; one more is told that the server is busy
+    #[arg(long, value_name = "COUNT", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub clients: u16,
+
+    /// Serve files too: those below this folder, and nothing outside it
+    #[arg(long, value_name = "DIR", requires = "tokens")]
+    pub root: Option<PathBuf>,
+
+    /// The file with the tokens that open the root: a line `NAME rw|r|w SECRET` for each, readable by its owner alone
+    #[arg(long, value_name = "FILE")]
+    pub tokens: Option<PathBuf>,
+
+    /// Files may only be taken away; of a new token: it allows no more
+    #[arg(long, group = "rights", requires = "tokens")]
+    pub read_only: bool,
+
+    /// Files may only be put there; of a new token: it allows no more
+    #[arg(long, group = "rights", requires = "tokens")]
+    pub write_only: bool,
+
+    /// Make a token of this name, add it to the file, print it and end
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "tokens",
+        conflicts_with = "root"
+    )]
+    pub new_token: Option<String>,
+}

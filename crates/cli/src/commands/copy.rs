@@ -1,0 +1,106 @@
+//! `trunkline copy`: files from here to there, or the other way.
+
+mod spec;
+
+use std::process::ExitCode;
+
+use record::copy::shown_command;
+use record::{AnyDocument, Copy as Body, CopyEventLine, CopyRequest, Document};
+use transfer::{CopyError, Outcome, Steering};
+
+use crate::args::{Copy, Route};
+use crate::failure::Failure;
+use crate::output::{self, tell};
+use crate::progress::CopyProgress;
+use crate::stop::Stop;
+
+pub(crate) fn run(arguments: &Copy) -> Result<ExitCode, Failure> {
+    let route = Route::parse(&arguments.places)?;
+    let files = arguments.output.files();
+    output::check_places(&files, None)?;
+    let spec = spec::spec(arguments, &route)?;
+    let stop = Stop::listen()?;
+    let steering = Steering::with_stop(stop.shared());
+    let mut progress = CopyProgress::new(arguments);
+    let copied = transfer::copy(&spec, &steering, &mut progress);
+    let log = progress.finish();
+    let (sources, destination) = names(arguments);
+    let request = CopyRequest {
+        spec: &spec,
+        sources: &sources,
+        destination: &destination,
+    };
+    let (outcome, failure) = ended(copied, arguments)?;
+    let cut = failure.as_ref().map(|failure| failure.what());
+    let body = Body::new(&request, log, &outcome, cut);
+    let document = Document::new(output::origin_without_seed(), body);
+    deliver(document, arguments)?;
+    match failure.or_else(|| incomplete(&outcome)) {
+        Some(failure) => Err(failure),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// What there is to show of it, and how it failed where it ended early; an error where there is nothing to show.
+fn ended(
+    copied: Result<Outcome, CopyError>,
+    arguments: &Copy,
+) -> Result<(Outcome, Option<Failure>), Failure> {
+    let error = match copied {
+        Ok(outcome) => return Ok((outcome, None)),
+        Err(error) => error,
+    };
+    let failure = Failure::copy(&error, &go_on());
+    if arguments.output.json {
+        let line = CopyEventLine::Error {
+            what: failure.what(),
+            hint: failure.hint().map(str::to_owned),
+        };
+        output::print(&line.to_line())?;
+    }
+    match error {
+        CopyError::Lost { so_far, .. } | CopyError::Cancelled { so_far } => {
+            Ok((*so_far, Some(failure)))
+        }
+        CopyError::Problem { .. } | CopyError::Unreachable { .. } => Err(failure),
+    }
+}
+
+/// All sources and the destination as the user wrote them.
+fn names(arguments: &Copy) -> (Vec<String>, String) {
+    let shown = |path: &std::path::PathBuf| path.display().to_string();
+    let mut names: Vec<String> = arguments.places.iter().map(shown).collect();
+    let destination = names.pop().unwrap_or_default();
+    (names, destination)
+}
+
+/// The command that goes on with this copy: the same once more.
+fn go_on() -> String {
+    shown_command(std::env::args_os())
+}
+
+fn incomplete(outcome: &Outcome) -> Option<Failure> {
+    let failed = outcome.failed.len();
+    (failed > 0).then(|| Failure::files_left(failed, &go_on()))
+}
+
+fn deliver(document: Document<Body>, arguments: &Copy) -> Result<(), Failure> {
+    let printed = match (arguments.output.json, arguments.quiet) {
+        (true, _) => output::print(&document.to_line()),
+        (false, false) => {
+            let text = AnyDocument::from(document.clone());
+            output::print(&report::text(&text, output::paint()))
+        }
+        (false, true) => Ok(tell_failures(&document)),
+    };
+    let document = AnyDocument::from(document);
+    output::store(&document, &arguments.output.files(), &arguments.keep)?;
+    printed
+}
+
+/// What even a quiet copy says.
+fn tell_failures(document: &Document<Body>) {
+    for failure in &document.body.failed {
+        tell!("error: {}", report::copied::failure(failure));
+    }
+}

@@ -1,0 +1,153 @@
+//! What is shown while files are copied: two lines on a terminal, elsewhere a line every ten seconds.
+
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use record::copy::ProgressLine;
+use record::{CopyEventLine, CopyLog};
+use report::copied;
+use transfer::{CopyEvent, Onlooker};
+use units::Bytes;
+
+use crate::args::Copy;
+use crate::output::{self, tell};
+
+/// How often a line is written where no terminal is: seldom enough for a log, often enough to see that it lives.
+const PERIOD: Duration = Duration::from_secs(10);
+/// Steps of the bar, more than a terminal shows.
+const STEPS: u64 = 1_000;
+
+/// Follows a copy.
+pub(crate) struct CopyProgress {
+    bar: ProgressBar,
+    log: CopyLog,
+    is_json: bool,
+    is_quiet: bool,
+    is_verbose: bool,
+    /// When the last line was written where no terminal is.
+    told: Instant,
+}
+
+impl CopyProgress {
+    pub(crate) fn new(arguments: &Copy) -> Self {
+        let bar = match arguments.quiet {
+            true => ProgressBar::hidden(),
+            false => ProgressBar::new(STEPS),
+        };
+        let style = ProgressStyle::with_template("{bar:24} {percent:>3} %  {wide_msg}\n{prefix}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        CopyProgress {
+            bar,
+            log: CopyLog::default(),
+            is_json: arguments.output.json,
+            is_quiet: arguments.quiet,
+            is_verbose: arguments.verbose,
+            told: Instant::now(),
+        }
+    }
+
+    /// Takes the lines away and gives what the document will need.
+    pub(crate) fn finish(self) -> CopyLog {
+        self.bar.finish_and_clear();
+        self.log
+    }
+
+    /// A remark for people, beside the result.
+    fn say(&self, text: &str) {
+        match (self.is_quiet, self.bar.is_hidden()) {
+            (true, _) => {}
+            (false, true) => tell!("{text}"),
+            (false, false) => self.bar.suspend(|| tell!("{text}")),
+        }
+    }
+
+    /// A part of the result: standard output, unless that is for programs.
+    fn put(&self, text: &str) {
+        if self.is_json || self.is_quiet {
+            return;
+        }
+        // A result that nobody reads any more is told at the end of the copy, if at all.
+        self.bar
+            .suspend(|| drop(output::print(&format!("{text}\n"))));
+    }
+
+    fn json(&self, event: &CopyEvent) {
+        let line = CopyEventLine::from(event).to_line();
+        self.bar.suspend(|| drop(output::print(&line)));
+    }
+
+    fn show(&mut self, line: &ProgressLine) {
+        let (done, how) = copied::progress(line);
+        self.bar.set_position(copied::thousandths(line));
+        self.bar.set_message(done.clone());
+        self.bar.set_prefix(how.clone());
+        self.bar.tick();
+        if self.bar.is_hidden() && !self.is_quiet && self.told.elapsed() >= PERIOD {
+            self.told = Instant::now();
+            tell!("{done}; {how}");
+        }
+    }
+
+    fn verbose(&self, text: &str) {
+        if self.is_verbose {
+            self.say(text);
+        }
+    }
+
+    /// A file of which something is known.
+    fn file(&self, name: &str, what: &str) {
+        if self.is_verbose {
+            self.put(&format!("{}  {what}", report::words::plain(name)));
+        }
+    }
+}
+
+impl Onlooker for CopyProgress {
+    fn on_event(&mut self, event: &CopyEvent) {
+        self.log.on_event(event);
+        if self.is_json {
+            self.json(event);
+        }
+        match event {
+            CopyEvent::Progress(progress) => self.show(&progress.into()),
+            CopyEvent::Connected { peer, rtt, .. } => {
+                let rtt = rtt.map(|rtt| format!(", RTT {}", rtt.human()));
+                self.verbose(&format!("connected to {peer}{}", rtt.unwrap_or_default()));
+            }
+            CopyEvent::Published { name, bytes, .. } => self.file(name, &bytes.human()),
+            CopyEvent::Skipped { name, .. } => self.file(name, "is there already"),
+            CopyEvent::WouldCopy { name, bytes } => self.would_copy(name, *bytes),
+            CopyEvent::Failed { problem, .. } => {
+                let failure = copied::failure(&problem.into());
+                self.verbose(&format!("error: {failure}"));
+            }
+            CopyEvent::Steered { streams, why, .. } => {
+                let streams = report::words::count((*streams).into(), "stream");
+                self.verbose(&format!(
+                    "{streams} from now on: {}",
+                    report::words::plain(why)
+                ));
+            }
+            CopyEvent::Lost { why, retry_in, .. } => self.say(&format!(
+                "the far end is gone ({}); trying again in {}",
+                report::words::plain(why),
+                retry_in.human()
+            )),
+            CopyEvent::Resumed { left, .. } => {
+                self.say(&format!("the far end is back; {} to go", left.human()));
+            }
+            CopyEvent::Planned { .. } => {}
+        }
+    }
+}
+
+impl CopyProgress {
+    /// What a dry run is for, so it is told without `--verbose` too.
+    fn would_copy(&self, name: &str, bytes: Bytes) {
+        self.put(&format!(
+            "{}  {}",
+            report::words::plain(name),
+            bytes.human()
+        ));
+    }
+}

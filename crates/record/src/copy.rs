@@ -1,0 +1,263 @@
+//! What a copy was asked for, what it did, and where it stood twice a second.
+
+mod command;
+mod event;
+mod shape;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Direction, Target, Window};
+
+pub use command::shown_command;
+pub use event::{CopyEventLine, FailureKind, FileFailure, ProgressLine};
+pub use shape::{CopyLog, Request, remembered_name};
+
+/// The body of a `trunkline/copy` document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Copy {
+    /// The far end, by the name under which it is remembered.
+    pub target: Target,
+    /// Which way the files went: `forward` from here, `reverse` to here.
+    pub direction: Direction,
+    /// How the far end was reached.
+    pub over: Over,
+    /// What was copied, as the user wrote it.
+    pub sources: Vec<String>,
+    /// Where to.
+    pub destination: String,
+    /// What else was asked for.
+    pub asked: Asked,
+    /// Why it ended before its end; absent where it did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut_because: Option<String>,
+    /// All there was to copy; absent when the copy ended before that was known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planned: Option<Planned>,
+    /// Length of the copy.
+    pub elapsed_seconds: f64,
+    /// Bytes of files sent over all of this time; absent when none were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goodput_bits_per_second: Option<u64>,
+    /// Stream count that carried most of it.
+    pub streams: u16,
+    /// Mean of the streams' round trips over the readings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_mean_seconds: Option<f64>,
+    /// Regular files that got their final name.
+    pub files: u64,
+    /// Folders made.
+    pub folders: u64,
+    /// Symbolic links made.
+    pub links: u64,
+    /// Files that were there already.
+    pub skipped_files: u64,
+    /// Files that were not copied, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<FileFailure>,
+    /// Bytes of all files that are there now.
+    pub bytes: u64,
+    /// Bytes of files that went over the network this time, before compression.
+    pub sent_bytes: u64,
+    /// Bytes on the streams, after compression, with headers.
+    pub wire_bytes: u64,
+    /// Bytes that had to be sent twice.
+    pub sent_again_bytes: u64,
+    /// How often the far end was lost and found again.
+    pub reconnects: u32,
+    /// Streams that were replaced.
+    pub streams_replaced: u32,
+    /// Processor time of this process.
+    pub cpu_seconds: f64,
+    /// What limited it; absent where it was over too soon to say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<CopyLimit>,
+    /// Every change of the number of streams.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Step>,
+    /// Every time that the far end was gone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outages: Vec<Outage>,
+    /// Where it stood, twice a second.
+    pub readings: Vec<CopyReading>,
+}
+
+/// How the far end was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Over {
+    /// Started through ssh.
+    Ssh,
+    /// A standing server.
+    Server,
+}
+
+/// What the user asked for beside names.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// Folders with what is in them.
+    pub recursive: bool,
+    /// What was to happen with files that were there already.
+    pub existing: Existing,
+    /// Permission bits were kept.
+    pub permissions: bool,
+    /// Times of modification were kept.
+    pub times: bool,
+    /// Symbolic links were copied as links.
+    pub links: bool,
+    /// Files were read again from the receiver's disk.
+    pub verify: bool,
+    /// Data without encryption.
+    pub plain: bool,
+    /// Pieces could be compressed.
+    pub compress: bool,
+    /// Nothing was to be written.
+    pub dry_run: bool,
+    /// What the number of streams was chosen for.
+    pub objective: String,
+    /// A fixed number of streams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streams: Option<u16>,
+    /// Streams to begin with, from memory of the host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streams_remembered: Option<u16>,
+    /// Socket buffers of each stream.
+    pub window: Window,
+    /// Congestion control.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<String>,
+    /// The most that was to be sent over all streams together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_max_bits_per_second: Option<u64>,
+    /// The queueing delay that a gentle copy could add.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gentle_added_rtt_max_seconds: Option<f64>,
+}
+
+/// What happens with files that are there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Existing {
+    /// Those of the same size and time are skipped, others replaced.
+    Update,
+    /// All are sent again.
+    Overwrite,
+    /// They stay as they are.
+    Keep,
+}
+
+/// All there was to copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Planned {
+    /// Regular files.
+    pub files: u64,
+    /// Folders.
+    pub folders: u64,
+    /// Symbolic links.
+    pub links: u64,
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// Bytes that were there already.
+    pub present_bytes: u64,
+}
+
+/// What bound a copy.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CopyLimit {
+    /// What bound most of the time.
+    pub by: LimitedBy,
+    /// Share of the copy's time during which it did.
+    pub share_ratio: f64,
+    /// How it is known, a sentence.
+    pub because: String,
+    /// What can be done about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+}
+
+/// What can bind a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitedBy {
+    /// The path.
+    Network,
+    /// Reading at the sender.
+    SenderDisk,
+    /// Writing at the receiver.
+    ReceiverDisk,
+    /// The sender's processors.
+    SenderProcessor,
+    /// The receiver's processors.
+    ReceiverProcessor,
+    /// The rate that the user set.
+    RateLimit,
+}
+
+impl LimitedBy {
+    /// Its name in the document.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LimitedBy::Network => "network",
+            LimitedBy::SenderDisk => "sender-disk",
+            LimitedBy::ReceiverDisk => "receiver-disk",
+            LimitedBy::SenderProcessor => "sender-processor",
+            LimitedBy::ReceiverProcessor => "receiver-processor",
+            LimitedBy::RateLimit => "rate-limit",
+        }
+    }
+}
+
+/// A change of the number of streams.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Since the copy began.
+    pub at_seconds: f64,
+    /// Streams from then on.
+    pub streams: u16,
+    /// Why.
+    pub because: String,
+}
+
+/// A time without the far end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outage {
+    /// When it was lost, since the copy began.
+    pub at_seconds: f64,
+    /// What was seen.
+    pub because: String,
+    /// When it was back; absent where it never was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until_seconds: Option<f64>,
+}
+
+/// Where a copy stood.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CopyReading {
+    /// Since the copy began.
+    pub at_seconds: f64,
+    /// Confirmed bytes over the last seconds.
+    pub rate_bits_per_second: u64,
+    /// Streams that carried data.
+    pub streams: u16,
+    /// Mean smoothed round trip of the streams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_seconds: Option<f64>,
+    /// Bytes sent again as a share of those sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retransmitted_ratio: Option<f64>,
+    /// What bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limited_by: Option<LimitedBy>,
+}
+
+impl Copy {
+    /// Whether its number of streams says something of the path: the search had its way, and the path is what bound.
+    pub fn teaches(&self) -> bool {
+        let free = self.asked.streams.is_none()
+            && self.asked.rate_max_bits_per_second.is_none()
+            && self.asked.gentle_added_rtt_max_seconds.is_none();
+        let by = self.limit.as_ref().map(|limit| limit.by);
+        free && self.streams > 0 && by == Some(LimitedBy::Network)
+    }
+}

@@ -1,0 +1,303 @@
+//! Events of a running copy: one line of JSON each.
+
+use serde::{Deserialize, Serialize};
+use transfer::{CopyEvent, FileProblem, Progress};
+use wire::copying::ProblemKind;
+
+use super::LimitedBy;
+
+/// One line that `trunkline copy --json` prints. The last line is the document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum CopyEventLine {
+    /// The far end answered.
+    Connected {
+        /// Since the copy began.
+        at_seconds: f64,
+        /// Its address.
+        peer: String,
+        /// Smallest round trip of the handshake.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        rtt_seconds: Option<f64>,
+    },
+    /// All there is to copy is known.
+    Planned {
+        /// Since the copy began.
+        at_seconds: f64,
+        /// Regular files.
+        files: u64,
+        /// Folders.
+        folders: u64,
+        /// Symbolic links.
+        links: u64,
+        /// Bytes of all files.
+        bytes: u64,
+        /// Bytes that are there already.
+        present_bytes: u64,
+    },
+    /// Where it stands, twice a second.
+    Progress(ProgressLine),
+    /// A file (or link) has its final name.
+    Published {
+        /// Since the copy began.
+        at_seconds: f64,
+        /// Below the destination.
+        name: String,
+        /// Its size.
+        bytes: u64,
+        /// BLAKE3 of its content, as `b3sum` prints it; absent of a link.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        blake3: Option<String>,
+    },
+    /// A file was there already.
+    Skipped {
+        /// Since the copy began.
+        at_seconds: f64,
+        /// Below the destination.
+        name: String,
+        /// Its size.
+        bytes: u64,
+    },
+    /// A dry run says what would be copied.
+    WouldCopy {
+        /// Below the destination.
+        name: String,
+        /// Bytes that would be sent.
+        bytes: u64,
+    },
+    /// A file could not be copied.
+    Failed {
+        /// Since the copy began.
+        at_seconds: f64,
+        /// Which and why.
+        #[serde(flatten)]
+        failure: FileFailure,
+    },
+    /// The number of streams changed.
+    Steered {
+        /// Since the copy began.
+        at_seconds: f64,
+        /// Streams from now on.
+        streams: u16,
+        /// Why.
+        because: String,
+    },
+    /// The far end is gone for now.
+    Lost {
+        /// Since the copy began.
+        at_seconds: f64,
+        /// What was seen.
+        because: String,
+        /// When the next try is.
+        retry_in_seconds: f64,
+    },
+    /// It is back.
+    Resumed {
+        /// Since the copy began.
+        at_seconds: f64,
+        /// Bytes that are still to be sent.
+        left_bytes: u64,
+    },
+    /// The copy did not come about, or ended early; then its document follows.
+    Error {
+        /// What happened.
+        what: String,
+        /// The next step.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        hint: Option<String>,
+    },
+}
+
+/// Where a copy stands.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ProgressLine {
+    /// Since the copy began.
+    pub at_seconds: f64,
+    /// Confirmed bytes, those that were there before included.
+    pub done_bytes: u64,
+    /// Bytes of all files found so far.
+    pub total_bytes: u64,
+    /// Whether all files are found.
+    pub total_is_known: bool,
+    /// Files that have their final name.
+    pub files_done: u64,
+    /// Files found so far.
+    pub files_total: u64,
+    /// Confirmed bytes over the last seconds.
+    pub rate_bits_per_second: u64,
+    /// Streams that carry data.
+    pub streams: u16,
+    /// Mean smoothed round trip of the streams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_seconds: Option<f64>,
+    /// Bytes sent again as a share of those sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retransmitted_ratio: Option<f64>,
+    /// What binds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limited_by: Option<LimitedBy>,
+    /// Time left at this rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_seconds: Option<f64>,
+}
+
+/// A file that was not copied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileFailure {
+    /// Below the destination; empty where it is about all of them.
+    pub name: String,
+    /// What kind of trouble, in a word.
+    pub kind: FailureKind,
+    /// What happened.
+    pub what: String,
+    /// The next step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// What kind of trouble.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureKind {
+    /// It cannot be done as it was asked for.
+    Request,
+    /// Nothing of that name.
+    NotFound,
+    /// No right to read or write.
+    Permission,
+    /// No room left.
+    DiskFull,
+    /// A disk could not be read or written.
+    Disk,
+    /// The source became another file while it was read.
+    SourceChanged,
+    /// What arrived is not what was read, more than once.
+    Corrupt,
+    /// Somebody else copies to the same place.
+    Busy,
+    /// The peer broke the protocol.
+    Protocol,
+    /// The user ended it.
+    Cancelled,
+}
+
+impl CopyEventLine {
+    /// The event as one line, with a line break at its end.
+    pub fn to_line(&self) -> String {
+        crate::layout::line(self)
+    }
+}
+
+impl From<&CopyEvent> for CopyEventLine {
+    fn from(event: &CopyEvent) -> Self {
+        match event {
+            CopyEvent::Connected { at, peer, rtt } => CopyEventLine::Connected {
+                at_seconds: at.as_secs_f64(),
+                peer: peer.clone(),
+                rtt_seconds: rtt.map(|rtt| rtt.as_secs_f64()),
+            },
+            CopyEvent::Planned {
+                at,
+                files,
+                folders,
+                links,
+                bytes,
+                present,
+            } => CopyEventLine::Planned {
+                at_seconds: at.as_secs_f64(),
+                files: *files,
+                folders: *folders,
+                links: *links,
+                bytes: bytes.get(),
+                present_bytes: present.get(),
+            },
+            CopyEvent::Progress(progress) => CopyEventLine::Progress(progress.into()),
+            CopyEvent::Published {
+                at,
+                name,
+                bytes,
+                digest,
+            } => CopyEventLine::Published {
+                at_seconds: at.as_secs_f64(),
+                name: name.clone(),
+                bytes: bytes.get(),
+                blake3: digest.map(|digest| blake3::Hash::from(digest).to_hex().to_string()),
+            },
+            CopyEvent::Skipped { at, name, bytes } => CopyEventLine::Skipped {
+                at_seconds: at.as_secs_f64(),
+                name: name.clone(),
+                bytes: bytes.get(),
+            },
+            CopyEvent::WouldCopy { name, bytes } => CopyEventLine::WouldCopy {
+                name: name.clone(),
+                bytes: bytes.get(),
+            },
+            CopyEvent::Failed { at, problem } => CopyEventLine::Failed {
+                at_seconds: at.as_secs_f64(),
+                failure: problem.into(),
+            },
+            CopyEvent::Steered { at, streams, why } => CopyEventLine::Steered {
+                at_seconds: at.as_secs_f64(),
+                streams: *streams,
+                because: why.clone(),
+            },
+            CopyEvent::Lost { at, why, retry_in } => CopyEventLine::Lost {
+                at_seconds: at.as_secs_f64(),
+                because: why.clone(),
+                retry_in_seconds: retry_in.as_secs_f64(),
+            },
+            CopyEvent::Resumed { at, left } => CopyEventLine::Resumed {
+                at_seconds: at.as_secs_f64(),
+                left_bytes: left.get(),
+            },
+        }
+    }
+}
+
+impl From<&Progress> for ProgressLine {
+    fn from(progress: &Progress) -> Self {
+        let reading = &progress.reading;
+        ProgressLine {
+            at_seconds: progress.at.as_secs_f64(),
+            done_bytes: progress.done.get(),
+            total_bytes: progress.total.get(),
+            total_is_known: progress.total_is_known,
+            files_done: progress.files_done,
+            files_total: progress.files_total,
+            rate_bits_per_second: reading.rate.bits_per_second(),
+            streams: reading.streams,
+            rtt_seconds: reading.rtt.map(|rtt| rtt.as_secs_f64()),
+            retransmitted_ratio: reading.retransmitted_share,
+            limited_by: reading.limited_by.map(LimitedBy::from),
+            left_seconds: progress.left.map(|left| left.as_secs_f64()),
+        }
+    }
+}
+
+impl From<&FileProblem> for FileFailure {
+    fn from(problem: &FileProblem) -> Self {
+        FileFailure {
+            name: problem.name.clone(),
+            kind: problem.kind.into(),
+            what: problem.what.clone(),
+            hint: problem.hint.clone(),
+        }
+    }
+}
+
+impl From<ProblemKind> for FailureKind {
+    fn from(kind: ProblemKind) -> Self {
+        match kind {
+            ProblemKind::Request => FailureKind::Request,
+            ProblemKind::NotFound => FailureKind::NotFound,
+            ProblemKind::Permission => FailureKind::Permission,
+            ProblemKind::DiskFull => FailureKind::DiskFull,
+            ProblemKind::Disk => FailureKind::Disk,
+            ProblemKind::SourceChanged => FailureKind::SourceChanged,
+            ProblemKind::Corrupt => FailureKind::Corrupt,
+            ProblemKind::Busy => FailureKind::Busy,
+            ProblemKind::Protocol => FailureKind::Protocol,
+            ProblemKind::Cancelled => FailureKind::Cancelled,
+        }
+    }
+}

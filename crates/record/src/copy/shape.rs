@@ -1,0 +1,229 @@
+//! From a copy and what it told to its document.
+
+use transfer::{CopyEvent, CopySpec, FarHost, Limit, Outcome, Reading};
+use units::{Bytes, Rate, Span};
+use wire::copying::{Filter, LimitedBy as Binds, Way};
+
+use super::{
+    Asked, Copy, CopyLimit, CopyReading, Existing, FileFailure, LimitedBy, Outage, Over, Planned,
+    Step,
+};
+use crate::{Direction, Kind, Target};
+
+/// What a copy told while it ran, as far as its outcome does not have it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CopyLog {
+    planned: Option<Planned>,
+    steps: Vec<Step>,
+    outages: Vec<Outage>,
+}
+
+/// A copy as it was asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// Everything that the copy is told.
+    pub spec: &'a CopySpec,
+    /// The sources as the user wrote them.
+    pub sources: &'a [String],
+    /// The destination as the user wrote it.
+    pub destination: &'a str,
+}
+
+impl CopyLog {
+    /// Takes note of what the document will have.
+    pub fn on_event(&mut self, event: &CopyEvent) {
+        match event {
+            CopyEvent::Planned {
+                files,
+                folders,
+                links,
+                bytes,
+                present,
+                ..
+            } => {
+                // After a reconnection there is another plan, in which all that came meanwhile counts as there.
+                self.planned.get_or_insert(Planned {
+                    files: *files,
+                    folders: *folders,
+                    links: *links,
+                    bytes: bytes.get(),
+                    present_bytes: present.get(),
+                });
+            }
+            CopyEvent::Steered { at, streams, why } => self.steps.push(Step {
+                at_seconds: at.as_secs_f64(),
+                streams: *streams,
+                because: why.clone(),
+            }),
+            CopyEvent::Lost { at, why, .. } => self.lost(at.as_secs_f64(), why),
+            CopyEvent::Resumed { at, .. } => {
+                if let Some(outage) = self.outages.last_mut() {
+                    outage.until_seconds.get_or_insert(at.as_secs_f64());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Further tries without success belong to the same outage.
+    fn lost(&mut self, at_seconds: f64, why: &str) {
+        let goes_on = self.outages.last();
+        if goes_on.is_some_and(|outage| outage.until_seconds.is_none()) {
+            return;
+        }
+        self.outages.push(Outage {
+            at_seconds,
+            because: why.to_owned(),
+            until_seconds: None,
+        });
+    }
+}
+
+/// The name under which a far end is remembered: the network does not care for the user's name there.
+pub fn remembered_name(host: &FarHost) -> String {
+    match host {
+        FarHost::Server { address, .. } => address.to_string(),
+        FarHost::Ssh { destination, .. } => {
+            let host = destination.rsplit_once('@').map(|(_, host)| host);
+            host.unwrap_or(destination).to_owned()
+        }
+    }
+}
+
+impl Copy {
+    /// The shape of a copy.
+    ///
+    /// * `cut_because`: why it ended before its end, where it did.
+    pub fn new(
+        request: &Request<'_>,
+        log: CopyLog,
+        outcome: &Outcome,
+        cut_because: Option<String>,
+    ) -> Self {
+        let spec = request.spec;
+        Copy {
+            target: Target {
+                name: remembered_name(&spec.far.host),
+                kind: Kind::Live,
+                limits: None,
+                path_digest: None,
+            },
+            direction: spec.way.into(),
+            over: match spec.far.host {
+                FarHost::Ssh { .. } => Over::Ssh,
+                FarHost::Server { .. } => Over::Server,
+            },
+            sources: request.sources.to_vec(),
+            destination: request.destination.to_owned(),
+            asked: Asked::from(spec),
+            cut_because,
+            planned: log.planned,
+            elapsed_seconds: outcome.took.as_secs_f64(),
+            goodput_bits_per_second: goodput(outcome.sent, outcome.took),
+            streams: outcome.streams,
+            rtt_mean_seconds: rtt_mean(&outcome.readings),
+            files: outcome.files,
+            folders: outcome.folders,
+            links: outcome.links,
+            skipped_files: outcome.skipped,
+            failed: outcome.failed.iter().map(FileFailure::from).collect(),
+            bytes: outcome.bytes.get(),
+            sent_bytes: outcome.sent.get(),
+            wire_bytes: outcome.on_wire.get(),
+            sent_again_bytes: outcome.sent_again.get(),
+            reconnects: outcome.reconnects,
+            streams_replaced: outcome.streams_replaced,
+            cpu_seconds: outcome.processor.as_secs_f64(),
+            limit: outcome.limit.as_ref().map(CopyLimit::from),
+            steps: log.steps,
+            outages: log.outages,
+            readings: outcome.readings.iter().map(CopyReading::from).collect(),
+        }
+    }
+}
+
+/// Seen from this end.
+impl From<Way> for Direction {
+    fn from(way: Way) -> Self {
+        match way {
+            Way::Put => Direction::Forward,
+            Way::Get => Direction::Reverse,
+        }
+    }
+}
+
+fn goodput(sent: Bytes, took: Span) -> Option<u64> {
+    let something = sent.get() > 0 && took > Span::ZERO;
+    something.then(|| Rate::of(sent, took).bits_per_second())
+}
+
+fn rtt_mean(readings: &[Reading]) -> Option<f64> {
+    let seen = readings.iter().filter_map(|reading| reading.rtt);
+    let seconds: Vec<f64> = seen.map(Span::as_secs_f64).collect();
+    stats::mean(&seconds)
+}
+
+impl From<&CopySpec> for Asked {
+    fn from(spec: &CopySpec) -> Self {
+        let gentle = spec.gentle.map(|gentle| gentle.added_rtt_max);
+        Asked {
+            recursive: spec.recursive,
+            existing: match spec.filter {
+                Filter::Changed => Existing::Update,
+                Filter::All => Existing::Overwrite,
+                Filter::Missing => Existing::Keep,
+            },
+            permissions: spec.attributes.permissions,
+            times: spec.attributes.times,
+            links: spec.attributes.links,
+            verify: spec.verify,
+            plain: spec.plain,
+            compress: spec.compress,
+            dry_run: spec.dry_run,
+            objective: spec.objective.name().to_owned(),
+            streams: spec.streams.map(|streams| streams.get()),
+            streams_remembered: spec.remembered.map(|streams| streams.get()),
+            window: spec.window.into(),
+            congestion: spec.congestion.clone(),
+            rate_max_bits_per_second: spec.rate_max.map(Rate::bits_per_second),
+            gentle_added_rtt_max_seconds: gentle.map(Span::as_secs_f64),
+        }
+    }
+}
+
+impl From<&Limit> for CopyLimit {
+    fn from(limit: &Limit) -> Self {
+        CopyLimit {
+            by: limit.by.into(),
+            share_ratio: limit.share,
+            because: limit.why.clone(),
+            advice: limit.advice.clone(),
+        }
+    }
+}
+
+impl From<Binds> for LimitedBy {
+    fn from(by: Binds) -> Self {
+        match by {
+            Binds::Network => LimitedBy::Network,
+            Binds::SenderDisk => LimitedBy::SenderDisk,
+            Binds::ReceiverDisk => LimitedBy::ReceiverDisk,
+            Binds::SenderProcessor => LimitedBy::SenderProcessor,
+            Binds::ReceiverProcessor => LimitedBy::ReceiverProcessor,
+            Binds::RateLimit => LimitedBy::RateLimit,
+        }
+    }
+}
+
+impl From<&Reading> for CopyReading {
+    fn from(reading: &Reading) -> Self {
+        CopyReading {
+            at_seconds: reading.at.as_secs_f64(),
+            rate_bits_per_second: reading.rate.bits_per_second(),
+            streams: reading.streams,
+            rtt_seconds: reading.rtt.map(Span::as_secs_f64),
+            retransmitted_ratio: reading.retransmitted_share,
+            limited_by: reading.limited_by.map(LimitedBy::from),
+        }
+    }
+}

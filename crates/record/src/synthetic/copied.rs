@@ -1,0 +1,223 @@
+//! A made-up copy: some minutes at 165 ms, with a cut cable in the middle.
+
+use observe::{StreamCount, Window};
+use transfer::{
+    Connect, CopyEvent, CopySpec, FarHost, FileProblem, Gentle, Limit, Outcome, Place, Reading,
+};
+use units::{Bytes, Rate, Span, Time};
+use wire::copying::{Attributes, Filter, LimitedBy, ProblemKind, Way};
+
+use super::origin;
+use crate::{Copy, CopyLog, CopyRequest, Document};
+
+/// Half seconds of the copy, and those in which the far end is gone.
+const READINGS: u64 = 240;
+const GONE: std::ops::Range<u64> = 120..140;
+
+/// A copy of 1,204 files with 12 streams, two of which failed.
+pub fn copy() -> Document<Copy> {
+    let mut log = CopyLog::default();
+    events().iter().for_each(|event| log.on_event(event));
+    let spec = copy_spec();
+    let request = CopyRequest {
+        spec: &spec,
+        sources: &["run7".to_owned(), "calibration.db".to_owned()],
+        destination: "dtn@dtn1.example.org:/store/2026",
+    };
+    let body = Copy::new(&request, log, &copy_outcome(), None);
+    let words = "trunkline copy -r run7 calibration.db dtn@dtn1.example.org:/store/2026";
+    let mut origin = origin(words, 1);
+    origin.seed = None;
+    Document::new(origin, body)
+}
+
+/// What it was asked for.
+pub fn copy_spec() -> CopySpec {
+    CopySpec {
+        way: Way::Put,
+        near: vec!["run7".into(), "calibration.db".into()],
+        far: Place {
+            host: FarHost::Ssh {
+                destination: "dtn@dtn1.example.org".to_owned(),
+                client: "ssh".to_owned(),
+                options: Vec::new(),
+                program: "trunkline".to_owned(),
+            },
+            paths: vec![b"/store/2026".to_vec()],
+        },
+        recursive: true,
+        attributes: Attributes {
+            permissions: true,
+            times: true,
+            links: true,
+        },
+        filter: Filter::Changed,
+        plain: false,
+        verify: false,
+        dry_run: false,
+        compress: false,
+        objective: tune::Objective::Max,
+        streams: None,
+        remembered: StreamCount::new(4).ok(),
+        window: Window::Auto,
+        congestion: None,
+        rate_max: None,
+        gentle: None,
+        connect: Connect::ToFar(None),
+        patience: Span::from_secs(600),
+    }
+}
+
+/// The same with everything that can be asked for.
+pub fn full_copy_spec() -> CopySpec {
+    CopySpec {
+        streams: StreamCount::new(8).ok(),
+        congestion: Some("bbr".to_owned()),
+        rate_max: Some(Rate::from_bits_per_second(100_000_000)),
+        gentle: Some(Gentle {
+            added_rtt_max: Span::from_millis(30),
+        }),
+        ..copy_spec()
+    }
+}
+
+/// One of each kind.
+pub fn events() -> Vec<CopyEvent> {
+    let at = |halves: u64| Time::from_nanos(halves * 500_000_000);
+    let steered = |halves, streams, why: &str| CopyEvent::Steered {
+        at: at(halves),
+        streams,
+        why: why.to_owned(),
+    };
+    let lost = |halves, seconds| CopyEvent::Lost {
+        at: at(halves),
+        why: "nothing was heard of it for 10 s".to_owned(),
+        retry_in: Span::from_secs(seconds),
+    };
+    vec![
+        CopyEvent::Connected {
+            at: Time::from_nanos(340_000_000),
+            peer: "192.0.2.7:40123".to_owned(),
+            rtt: Some(Span::from_millis(165)),
+        },
+        CopyEvent::Planned {
+            at: at(3),
+            files: 1_204,
+            folders: 31,
+            links: 4,
+            bytes: Bytes::new(9_140_000_000),
+            present: Bytes::new(1_100_000_000),
+        },
+        CopyEvent::Skipped {
+            at: at(3),
+            name: "run7/setup.json".to_owned(),
+            bytes: Bytes::new(1_100_000_000),
+        },
+        steered(8, 8, "4 streams carried 96 % more than 2"),
+        steered(20, 12, "8 streams carried 71 % more than 4"),
+        CopyEvent::Progress(transfer::Progress {
+            at: at(40),
+            done: Bytes::new(2_400_000_000),
+            total: Bytes::new(9_140_000_000),
+            total_is_known: true,
+            files_done: 300,
+            files_total: 1_204,
+            reading: reading(40),
+            left: Some(Span::from_secs(75)),
+        }),
+        CopyEvent::Published {
+            at: at(41),
+            name: "run7/hits-0001.root".to_owned(),
+            bytes: Bytes::new(21_000_000),
+            digest: Some([7; 32]),
+        },
+        lost(120, 1),
+        lost(122, 2),
+        CopyEvent::Resumed {
+            at: at(140),
+            left: Bytes::new(4_000_000_000),
+        },
+        CopyEvent::Failed {
+            at: at(150),
+            problem: problems().remove(0),
+        },
+        CopyEvent::WouldCopy {
+            name: "run7/hits-0002.root".to_owned(),
+            bytes: Bytes::new(21_000_000),
+        },
+    ]
+}
+
+fn problems() -> Vec<FileProblem> {
+    let problem = |name: &str, kind, what: &str, hint: Option<&str>| FileProblem {
+        name: name.to_owned(),
+        kind,
+        what: what.to_owned(),
+        hint: hint.map(str::to_owned),
+    };
+    vec![
+        problem(
+            "run7/private.key",
+            ProblemKind::Permission,
+            "no right to read it",
+            Some("run as its owner, or ask for read access"),
+        ),
+        problem(
+            "run7/daq.log",
+            ProblemKind::SourceChanged,
+            "it grew from 81920 to 86016 bytes while it was read",
+            None,
+        ),
+    ]
+}
+
+/// How it ended.
+pub fn copy_outcome() -> Outcome {
+    Outcome {
+        took: Span::from_secs(120),
+        files: 1_201,
+        folders: 31,
+        links: 4,
+        skipped: 1,
+        bytes: Bytes::new(9_139_000_000),
+        sent: Bytes::new(8_040_000_000),
+        on_wire: Bytes::new(8_042_000_000),
+        sent_again: Bytes::new(21_000_000),
+        failed: problems(),
+        reconnects: 1,
+        streams_replaced: 2,
+        streams: 12,
+        limit: Some(Limit {
+            by: LimitedBy::Network,
+            share: 0.93,
+            why: "the path is full: four more streams brought 1 % and the round trip rose by 22 ms"
+                .to_owned(),
+            advice: Some(
+                "nothing here makes it faster; a link with a higher rate would".to_owned(),
+            ),
+        }),
+        readings: (1..=READINGS).map(reading).collect(),
+        processor: Span::from_millis(14_200),
+    }
+}
+
+fn reading(halves: u64) -> Reading {
+    let streams = match halves {
+        0..8 => 4,
+        8..20 => 8,
+        _ => 12,
+    };
+    let gone = GONE.contains(&halves);
+    // A slow start of two seconds, and a rate that goes to and fro by a tenth.
+    let full = u64::from(streams) * 54_000_000;
+    let wave = 90 + (halves * 7) % 20;
+    let rate = full * halves.min(4) / 4 * wave / 100;
+    Reading {
+        at: Time::from_nanos(halves * 500_000_000),
+        rate: Rate::from_bits_per_second(if gone { 0 } else { rate }),
+        streams: if gone { 0 } else { streams },
+        rtt: (!gone).then(|| Span::from_millis(165 + u64::from(streams) * 2)),
+        retransmitted_share: (!gone).then_some(0.0004),
+        limited_by: (!gone).then_some(LimitedBy::Network),
+    }
+}

@@ -1,0 +1,243 @@
+//! What a copy did or does, in words for terminals and pages.
+
+use record::copy::{Copy, CopyLimit, LimitedBy, ProgressLine};
+use record::copy::{FileFailure, Outage};
+
+use crate::{figure, words};
+
+/// Failures that a text lists; the document has them all.
+const FAILURES_MAX: usize = 10;
+
+/// What went where.
+pub fn title(copy: &Copy) -> String {
+    let sources = match &copy.sources[..] {
+        [] => "nothing".to_owned(),
+        [one] => one.clone(),
+        [first, others @ ..] => format!(
+            "{first} and {}",
+            words::count(others.len() as u64, "other source")
+        ),
+    };
+    words::plain(&format!("{sources} -> {}", copy.destination))
+}
+
+/// Names and values, for the end of a copy.
+pub fn facts(copy: &Copy) -> Vec<(&'static str, String)> {
+    let facts = [
+        Some(match copy.asked.dry_run {
+            true => ("would copy", would_copy(copy)),
+            false => ("copied", copied(copy)),
+        }),
+        there(copy).map(|text| ("there", text)),
+        network(copy).map(|text| ("network", text)),
+        outages(copy).map(|text| ("outages", text)),
+    ];
+    facts.into_iter().flatten().collect()
+}
+
+fn copied(copy: &Copy) -> String {
+    let mut parts = vec![words::count(copy.files, "file")];
+    parts.extend((copy.folders > 0).then(|| words::count(copy.folders, "folder")));
+    parts.extend((copy.links > 0).then(|| words::count(copy.links, "link")));
+    let sent = figure::size(copy.sent_bytes);
+    let took = lasting(copy.elapsed_seconds);
+    let rate = copy.goodput_bits_per_second.map(figure::rate);
+    let rate = rate.map(|rate| format!(": {rate}")).unwrap_or_default();
+    format!("{}; {sent} sent in {took}{rate}", parts.join(", "))
+}
+
+/// A short time to a tenth, a long one as people say it.
+fn lasting(seconds: f64) -> String {
+    match seconds {
+        short if short < 59.95 => figure::time(short),
+        long => figure::lasting(long),
+    }
+}
+
+fn would_copy(copy: &Copy) -> String {
+    let Some(plan) = &copy.planned else {
+        return "nobody knows: it ended before that was known".to_owned();
+    };
+    let files = plan.files.saturating_sub(copy.skipped_files);
+    let bytes = plan.bytes.saturating_sub(plan.present_bytes);
+    format!("{}, {}", words::count(files, "file"), figure::size(bytes))
+}
+
+fn there(copy: &Copy) -> Option<String> {
+    let present = copy.planned.map_or(0, |plan| plan.present_bytes);
+    match (copy.skipped_files, present) {
+        (0, 0) => None,
+        (0, bytes) => Some(format!(
+            "{} of unfinished files had arrived before",
+            figure::size(bytes)
+        )),
+        (files, bytes) => Some(format!(
+            "{} there already, {} in all",
+            words::count(files, "file"),
+            figure::size(bytes)
+        )),
+    }
+}
+
+fn network(copy: &Copy) -> Option<String> {
+    let again = share(copy.sent_again_bytes, copy.sent_bytes);
+    let packed = copy.asked.compress && copy.wire_bytes < copy.sent_bytes;
+    let parts = [
+        (copy.streams > 0).then(|| words::count(copy.streams.into(), "stream")),
+        copy.rtt_mean_seconds
+            .map(|rtt| format!("RTT {} ms", figure::milliseconds(rtt))),
+        packed.then(|| format!("compressed to {}", figure::size(copy.wire_bytes))),
+        again.map(|share| format!("{} sent twice", figure::percent(share))),
+        (copy.streams_replaced > 0).then(|| {
+            format!(
+                "{} replaced",
+                words::count(copy.streams_replaced.into(), "stream")
+            )
+        }),
+    ];
+    let known: Vec<String> = parts.into_iter().flatten().collect();
+    (!known.is_empty()).then(|| known.join(", "))
+}
+
+/// `None` where it is nothing.
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (part > 0 && whole > 0).then(|| part as f64 / whole as f64)
+}
+
+fn outages(copy: &Copy) -> Option<String> {
+    let gone: f64 = copy.outages.iter().map(|one| gone(one, copy)).sum();
+    match copy.outages.len() {
+        0 => None,
+        1 => Some(format!("the far end was gone for {}", lasting(gone))),
+        times => Some(format!(
+            "the far end was gone {times} times, {} in all",
+            lasting(gone)
+        )),
+    }
+}
+
+fn gone(outage: &Outage, copy: &Copy) -> f64 {
+    let until = outage.until_seconds.unwrap_or(copy.elapsed_seconds);
+    (until - outage.at_seconds).max(0.0)
+}
+
+/// What limited it, what to do about it, and why it ended early.
+pub fn sentences(copy: &Copy) -> Vec<String> {
+    let cut = copy.cut_because.as_deref();
+    let cut = cut.map(|why| words::sentence(&format!("it ended early: {why}")));
+    let limit = copy.limit.as_ref();
+    let advice = limit.and_then(|limit| limit.advice.as_deref());
+    [cut, limit.map(limit_sentence), advice.map(words::sentence)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn limit_sentence(limit: &CopyLimit) -> String {
+    format!(
+        "Limited by {} for {} of the time: {}",
+        limited_by(limit.by),
+        figure::percent(limit.share_ratio),
+        full_stop(&words::plain(&limit.because))
+    )
+}
+
+fn full_stop(text: &str) -> String {
+    match text.trim_end().ends_with(['.', '!', '?']) {
+        true => text.trim_end().to_owned(),
+        false => format!("{}.", text.trim_end()),
+    }
+}
+
+/// What binds, behind "limited by".
+pub fn limited_by(by: LimitedBy) -> &'static str {
+    match by {
+        LimitedBy::Network => "the network",
+        LimitedBy::SenderDisk => "the sender's disk",
+        LimitedBy::ReceiverDisk => "the receiver's disk",
+        LimitedBy::SenderProcessor => "the sender's processors",
+        LimitedBy::ReceiverProcessor => "the receiver's processors",
+        LimitedBy::RateLimit => "the rate that was set",
+    }
+}
+
+/// How many files were not copied; `None` where all were.
+pub fn failures_title(copy: &Copy) -> Option<String> {
+    match copy.failed.len() as u64 {
+        0 => None,
+        1 => Some("1 file was not copied".to_owned()),
+        many => Some(format!("{many} files were not copied")),
+    }
+}
+
+/// A line for each failure of the first few, and how many more there are.
+pub fn failures(copy: &Copy) -> Vec<String> {
+    let shown = copy.failed.iter().take(FAILURES_MAX).map(failure);
+    let more = copy.failed.len().saturating_sub(FAILURES_MAX);
+    let more = (more > 0).then(|| format!("and {more} more; `--json` and `--save` have them all"));
+    shown.chain(more).collect()
+}
+
+/// One file that was not copied, why, and the next step.
+pub fn failure(failure: &FileFailure) -> String {
+    let hint = failure.hint.as_deref();
+    let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
+    let name = match failure.name.as_str() {
+        "" => String::new(),
+        name => format!("{name}: "),
+    };
+    words::plain(&format!("{name}{}{hint}", failure.what))
+}
+
+/// How far a copy is, in two parts: what is done, and how it goes.
+pub fn progress(line: &ProgressLine) -> (String, String) {
+    let total = figure::size(line.total_bytes);
+    let so_far = if line.total_is_known {
+        ""
+    } else {
+        " found so far"
+    };
+    let left = line.left_seconds.filter(|_| line.total_is_known);
+    let left = left.map(|left| format!(", {} left", figure::lasting(left)));
+    let done = format!(
+        "{} of {total}{so_far}, {} of {} files{}",
+        figure::size(line.done_bytes),
+        line.files_done,
+        line.files_total,
+        left.unwrap_or_default()
+    );
+    let how = [
+        Some(figure::rate(line.rate_bits_per_second)),
+        Some(words::count(line.streams.into(), "stream")),
+        line.rtt_seconds
+            .map(|rtt| format!("RTT {} ms", figure::milliseconds(rtt))),
+        line.limited_by
+            .map(|by| format!("limited by {}", limited_by(by))),
+    ];
+    let how: Vec<String> = how.into_iter().flatten().collect();
+    (done, how.join(", "))
+}
+
+/// Thousandths of the bytes that are done; zero while it is not known how many there are.
+///
+/// ```
+/// use record::copy::ProgressLine;
+/// let mut line = ProgressLine {
+///     at_seconds: 1.0, done_bytes: 300, total_bytes: 1200, total_is_known: true, files_done: 0, files_total: 1,
+///     rate_bits_per_second: 0, streams: 1, rtt_seconds: None, retransmitted_ratio: None, limited_by: None,
+///     left_seconds: None,
+/// };
+/// assert_eq!(report::copied::thousandths(&line), 250);
+/// line.total_is_known = false;
+/// assert_eq!(report::copied::thousandths(&line), 0);
+/// ```
+pub fn thousandths(line: &ProgressLine) -> u64 {
+    match (line.total_is_known, line.total_bytes) {
+        (false, _) => 0,
+        (true, 0) => 1000,
+        (true, total) => (line.done_bytes.min(total) as f64 / total as f64 * 1000.0) as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests;

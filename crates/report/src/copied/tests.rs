@@ -1,0 +1,86 @@
+use record::copy::CopyEventLine;
+use record::synthetic;
+
+use super::*;
+use crate::terminal::{Paint, text};
+
+fn shown(copy: &Copy) -> String {
+    let mut document = synthetic::copy();
+    document.body = copy.clone();
+    text(&document.into(), Paint::Plain)
+}
+
+#[test]
+fn a_copy_is_told_in_few_lines() {
+    let expected = "\
+run7 and 1 other source -> dtn@dtn1.example.org:/store/2026
+copied      1201 files, 31 folders, 4 links; 8.04 GB sent in 2 min: 536 Mbit/s
+there       1 file there already, 1.1 GB in all
+network     12 streams, RTT 187.9 ms, 0.26 % sent twice, 2 streams replaced
+outages     the far end was gone for 10 s
+Limited by the network for 93 % of the time: the path is full: four more streams
+brought 1 % and the round trip rose by 22 ms.
+Nothing here makes it faster; a link with a higher rate would.
+2 files were not copied:
+- run7/private.key: no right to read it (run as its owner, or ask for read
+  access)
+- run7/daq.log: it grew from 81920 to 86016 bytes while it was read
+";
+    assert_eq!(shown(&synthetic::copy().body), expected);
+}
+
+#[test]
+fn a_dry_run_says_what_would_be_copied() {
+    let mut copy = synthetic::copy().body;
+    copy.asked.dry_run = true;
+    let shown = shown(&copy);
+    assert!(
+        shown.contains("would copy  1203 files, 8.04 GB\n"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn many_failures_are_told_by_their_number() {
+    let mut copy = synthetic::copy().body;
+    copy.failed = vec![copy.failed[0].clone(); 300];
+    let lines = failures(&copy);
+    assert_eq!(lines.len(), FAILURES_MAX + 1);
+    assert!(lines[FAILURES_MAX].starts_with("and 290 more"));
+    assert_eq!(failures_title(&copy).unwrap(), "300 files were not copied");
+}
+
+#[test]
+fn names_of_strangers_do_not_steer_the_terminal() {
+    let mut copy = synthetic::copy().body;
+    copy.failed[0].name = "a\x1b[2Jb\nc".to_owned();
+    copy.destination = "x\x1b]0;y".to_owned();
+    assert!(!shown(&copy).contains('\x1b'));
+}
+
+#[test]
+fn progress_fits_two_lines_of_eighty_columns() {
+    let lines = synthetic::events()
+        .iter()
+        .map(CopyEventLine::from)
+        .collect::<Vec<_>>();
+    let line = lines.iter().find_map(|line| match line {
+        CopyEventLine::Progress(progress) => Some(*progress),
+        _ => None,
+    });
+    let mut line = line.unwrap();
+    let (done, how) = progress(&line);
+    assert_eq!(done, "2.4 GB of 9.14 GB, 300 of 1204 files, 1 min left");
+    assert_eq!(
+        how,
+        "648 Mbit/s, 12 streams, RTT 189.0 ms, limited by the network"
+    );
+    line.files_total = 1_000_000;
+    line.files_done = 999_999;
+    line.limited_by = Some(LimitedBy::ReceiverProcessor);
+    let (done, how) = progress(&line);
+    assert!(
+        done.chars().count() <= 70 && how.chars().count() <= 78,
+        "{done}\n{how}"
+    );
+}

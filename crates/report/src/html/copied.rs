@@ -1,0 +1,122 @@
+//! The page of a copy.
+
+use maud::{Markup, html};
+use record::Copy;
+use record::copy::{CopyLimit, FileFailure, Outage, Step};
+
+use super::parts::{self, Tile};
+use crate::figure::{self, ABSENT};
+use crate::plot::{self, PlotError};
+use crate::{copied, words};
+
+pub fn body(copy: &Copy) -> Result<Markup, PlotError> {
+    let plot = plot::copied::over_time(copy)?;
+    Ok(html! {
+        (parts::tiles(&tiles(copy)))
+        section.why { (parts::sentences(&copied::sentences(copy))) }
+        @if let Some(svg) = plot {
+            (parts::plot(&svg, "Rate, streams and their mean round trip over time. Where the lines break, the far end was gone."))
+        }
+        dl.facts {
+            @for (name, value) in copied::facts(copy) { dt { (name) } dd { (value) } }
+        }
+        (steps(&copy.steps))
+        (outages(&copy.outages))
+        (failures(&copy.failed))
+    })
+}
+
+fn tiles(copy: &Copy) -> Vec<Tile> {
+    let limit = |limit: &CopyLimit| {
+        copied::limited_by(limit.by)
+            .trim_start_matches("the ")
+            .to_owned()
+    };
+    let share =
+        |limit: &CopyLimit| format!("for {} of the time", figure::percent(limit.share_ratio));
+    let of = copy.planned.map(|plan| format!("of {} files", plan.files));
+    vec![
+        Tile {
+            name: "Files copied",
+            value: copy.files.to_string(),
+            note: of.unwrap_or_default(),
+        },
+        Tile {
+            name: "Sent",
+            value: figure::size(copy.sent_bytes),
+            note: format!("in {}", figure::lasting(copy.elapsed_seconds)),
+        },
+        Tile {
+            name: "Rate",
+            value: figure::or_absent(copy.goodput_bits_per_second, figure::rate),
+            note: words::count(copy.streams.into(), "stream"),
+        },
+        Tile {
+            name: "Limited by",
+            value: copy.limit.as_ref().map_or_else(|| ABSENT.to_owned(), limit),
+            note: copy.limit.as_ref().map(share).unwrap_or_default(),
+        },
+    ]
+}
+
+fn steps(steps: &[Step]) -> Markup {
+    html! {
+        @if !steps.is_empty() {
+            h2 { "How the number of streams changed" }
+            div.table { table {
+                thead { tr { th.number { "at [s]" } th.number { "streams" } th { "why" } } }
+                tbody {
+                    @for step in steps {
+                        tr {
+                            td.number { (format!("{:.1}", step.at_seconds)) }
+                            td.number { (step.streams) }
+                            td.text { (words::sentence(&step.because)) }
+                        }
+                    }
+                }
+            } }
+        }
+    }
+}
+
+fn outages(outages: &[Outage]) -> Markup {
+    let until =
+        |outage: &Outage| figure::or_absent(outage.until_seconds, |until| format!("{until:.1}"));
+    html! {
+        @if !outages.is_empty() {
+            h2 { "When the far end was gone" }
+            div.table { table {
+                thead { tr { th.number { "from [s]" } th.number { "to [s]" } th { "what was seen" } } }
+                tbody {
+                    @for outage in outages {
+                        tr {
+                            td.number { (format!("{:.1}", outage.at_seconds)) }
+                            td.number { (until(outage)) }
+                            td.text { (words::sentence(&outage.because)) }
+                        }
+                    }
+                }
+            } }
+        }
+    }
+}
+
+fn failures(failed: &[FileFailure]) -> Markup {
+    html! {
+        @if !failed.is_empty() {
+            h2 { "Files that were not copied" }
+            div.table { table {
+                thead { tr { th { "file" } th { "what happened" } th { "what to do" } } }
+                tbody {
+                    @for failure in failed {
+                        tr {
+                            td.text { (words::plain(&failure.name)) }
+                            td.text { (words::sentence(&failure.what)) }
+                            td.text { (words::sentence(failure.hint.as_deref().unwrap_or_default())) }
+                        }
+                    }
+                }
+            } }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! How streams come about: the end that connects makes them, the other asks for them.
+
+use std::sync::mpsc::SyncSender;
+use std::thread;
+use std::time::Duration;
+
+use net::StreamOptions;
+use net::copying::StreamDialer;
+use observe::Window;
+use units::{Span, Time};
+use wire::copying::Message;
+
+use crate::session::{Desk, Happening};
+
+/// A wish that brought no stream is said again after this.
+const ASK_AGAIN: Span = Span::from_secs(2);
+/// After a stream that could not be connected the next ones wait, longer each time up to 64 times this.
+const PAUSE: Span = Span::from_millis(250);
+
+/// Where this end's streams come from.
+pub(crate) enum Lines {
+    /// We connect.
+    Dial {
+        /// Knows where to.
+        dialer: StreamDialer,
+        /// What every stream says first.
+        session: u64,
+        /// In the clear.
+        plain: bool,
+    },
+    /// The peer connects when it is asked.
+    Ask,
+}
+
+/// Keeps the number of streams.
+pub(crate) struct Roster {
+    lines: Lines,
+    options: StreamOptions,
+    next: u32,
+    /// Streams on their way.
+    coming: u16,
+    /// Streams at work.
+    pub present: u16,
+    asked: Option<(u16, Time)>,
+    failures: u32,
+    not_before: Time,
+}
+
+impl Roster {
+    /// None yet.
+    pub(crate) fn new(lines: Lines, options: StreamOptions) -> Self {
+        Roster {
+            lines,
+            options,
+            next: 0,
+            coming: 0,
+            present: 0,
+            asked: None,
+            failures: 0,
+            not_before: Time::ZERO,
+        }
+    }
+
+    /// More of them, until there are so many.
+    pub(crate) fn grow(&mut self, target: u16, desk: &Desk) {
+        let now = desk.now();
+        match &self.lines {
+            Lines::Ask => self.ask(target, now, desk),
+            Lines::Dial { .. } if now < self.not_before => (),
+            Lines::Dial {
+                dialer,
+                session,
+                plain,
+            } => {
+                for _ in self.present + self.coming..target {
+                    let dial = Dial {
+                        dialer: dialer.clone(),
+                        session: *session,
+                        plain: *plain,
+                        number: self.next,
+                        options: self.options.clone(),
+                    };
+                    dial.start(desk.report.clone());
+                    self.next += 1;
+                    self.coming += 1;
+                }
+            }
+        }
+    }
+
+    /// Socket buffers of streams that are connected from now on.
+    pub(crate) fn set_window(&mut self, window: Window) {
+        self.options.window = match window {
+            Window::Auto => None,
+            Window::Fixed(bytes) => Some(bytes),
+        };
+    }
+
+    fn ask(&mut self, target: u16, now: Time, desk: &Desk) {
+        let is_new = |(asked, at): (u16, Time)| asked != target || now.since(at) > ASK_AGAIN;
+        if self.present < target && self.asked.is_none_or(is_new) {
+            self.asked = Some((target, now));
+            desk.say(&Message::Streams(target));
+        }
+    }
+
+    /// One came.
+    pub(crate) fn on_joined(&mut self) {
+        self.coming = self.coming.saturating_sub(1);
+        self.present += 1;
+        self.failures = 0;
+    }
+
+    /// One did not come.
+    pub(crate) fn on_not_joined(&mut self, now: Time) {
+        self.coming = self.coming.saturating_sub(1);
+        let pause = PAUSE.times(1 << self.failures.min(6));
+        self.failures += 1;
+        self.not_before = now + pause;
+    }
+
+    /// One is over.
+    pub(crate) fn on_over(&mut self) {
+        self.present = self.present.saturating_sub(1);
+        self.asked = None;
+    }
+}
+
+struct Dial {
+    dialer: StreamDialer,
+    session: u64,
+    plain: bool,
+    number: u32,
+    options: StreamOptions,
+}
+
+impl Dial {
+    /// On a thread of its own, so that all of them connect at once.
+    fn start(self, report: SyncSender<Happening>) {
+        thread::spawn(move || {
+            let made = self
+                .dialer
+                .stream(self.session, self.number, &self.options, self.plain);
+            let happening = match made {
+                Ok(channel) => Happening::Joined(self.number, channel),
+                Err(error) => Happening::NotJoined(self.number, error.to_string()),
+            };
+            // Nobody listens any more when the conversation is over; the channel closes with it.
+            let _ = report.send(happening);
+        });
+    }
+}
+
+/// Waits for streams that come to this end, until `is_over`.
+pub(crate) fn take_arrivals(
+    incoming: &net::copying::Incoming,
+    report: &SyncSender<Happening>,
+    is_over: &dyn Fn() -> bool,
+) {
+    while !is_over() {
+        if let Some(arrival) = incoming.next(Duration::from_millis(100))
+            && report
+                .send(Happening::Joined(arrival.number, arrival.channel))
+                .is_err()
+        {
+            return;
+        }
+    }
+}

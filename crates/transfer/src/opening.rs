@@ -1,0 +1,84 @@
+//! What is wanted, as it is told to the far end.
+
+use observe::Window;
+use tune::Objective;
+use tune::online::OnlinePlan;
+use units::{Bytes, Rate, Span};
+use wire::copying::Opening;
+
+use crate::CopySpec;
+
+/// Delay and loss that a gentle objective may add when only its name is known.
+const GENTLE: Objective = Objective::Gentle {
+    added_rtt_max: Span::from_millis(30),
+    loss_max: 0.01,
+};
+
+/// What the far end is asked for.
+pub(crate) fn opening(spec: &CopySpec, copy: [u8; 16], into_folder: bool) -> Opening {
+    Opening {
+        way: spec.way,
+        copy,
+        paths: spec.far.paths.clone(),
+        recursive: spec.recursive,
+        attributes: spec.attributes,
+        filter: spec.filter,
+        into_folder,
+        plain: spec.plain,
+        verify: spec.verify,
+        fresh: false,
+        dry_run: spec.dry_run,
+        compress: spec.compress,
+        rate_max_bits_per_second: spec.rate_max.map(Rate::bits_per_second),
+        gentle_nanoseconds: spec.gentle.map(|gentle| gentle.added_rtt_max.as_nanos()),
+        objective: name(&spec.objective),
+        streams: spec.streams.map(|streams| streams.get()),
+        remembered: spec.remembered.map(|streams| streams.get()),
+        congestion: spec.congestion.clone(),
+        window_bytes: match spec.window {
+            Window::Auto => None,
+            Window::Fixed(bytes) => Some(bytes.get()),
+        },
+    }
+}
+
+fn name(objective: &Objective) -> String {
+    match objective {
+        Objective::Knee { share } => format!("knee {share}"),
+        Objective::Max => "max".to_owned(),
+        Objective::Power => "power".to_owned(),
+        Objective::Gentle { .. } => "gentle".to_owned(),
+    }
+}
+
+/// What the sender aims at; the tuner's own default for a name that it does not know.
+/// The inverse of what [`opening`] writes.
+pub(crate) fn objective(name: &str) -> Objective {
+    let mut words = name.split(' ');
+    match (words.next(), words.next().map(str::parse::<f64>)) {
+        (Some("max"), _) => Objective::Max,
+        (Some("power"), _) => Objective::Power,
+        (Some("gentle"), _) => GENTLE,
+        (Some("knee"), Some(Ok(share))) if share > 0.0 && share <= 1.0 => Objective::Knee { share },
+        _ => OnlinePlan::KNEE,
+    }
+}
+
+/// Socket buffers as they were asked for.
+pub(crate) fn window(bytes: Option<u64>) -> Window {
+    bytes.map_or(Window::Auto, |bytes| Window::Fixed(Bytes::new(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objectives_arrive_as_they_were_meant() {
+        for meant in [Objective::Max, Objective::Power, Objective::KNEE] {
+            assert_eq!(objective(&name(&meant)), meant);
+        }
+        assert_eq!(objective("something new"), OnlinePlan::KNEE);
+        assert_eq!(objective("knee 7"), OnlinePlan::KNEE);
+    }
+}

@@ -1,0 +1,210 @@
+//! One stream of the sender: takes pieces, reads them, writes them.
+//!
+//! A piece is read in blocks that stay in the processor's cache: each is hashed and written before the next is read. Small
+//! pieces are gathered, so that a thousand small files cost few writes.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::SyncSender;
+use std::time::{Duration, Instant};
+
+use net::copying::Channel;
+use wire::copying::{Coding, HASH_LENGTH, HEADER_LENGTH, PIECE_MAX, PieceHeader, Range};
+
+use super::work::Work;
+use crate::activity::Spent;
+use crate::session::Happening;
+use crate::source::{Reader, Source};
+use crate::tree::{PIECE_MIN, PieceHasher};
+
+/// Bytes that are read, hashed and written at a time: they stay in the second-level cache.
+const CHUNK: usize = 256 << 10;
+/// Room for a header before and a seal behind them, and some.
+const SLACK: usize = 4 << 10;
+/// A piece takes its stream about this long: short enough to be spread evenly and to be repeated, long enough to cost little.
+const PIECE_TIME: f64 = 0.25;
+/// Before its rate is known.
+const PIECE_FIRST: u64 = 256 << 10;
+
+/// Sends pieces until there is nothing more to do.
+pub(crate) struct Outflow {
+    number: u32,
+    channel: Channel,
+    work: Arc<Work>,
+    source: Arc<Source>,
+    report: SyncSender<Happening>,
+    buffer: Vec<u8>,
+    filled: usize,
+    /// Bytes per second while it had something to send, smoothed.
+    rate: Option<f64>,
+}
+
+impl Outflow {
+    pub(crate) fn new(
+        number: u32,
+        channel: Channel,
+        work: Arc<Work>,
+        source: Arc<Source>,
+        report: SyncSender<Happening>,
+    ) -> Self {
+        Outflow {
+            number,
+            channel,
+            work,
+            source,
+            report,
+            buffer: vec![0; CHUNK + SLACK],
+            filled: 0,
+            rate: None,
+        }
+    }
+
+    /// Runs on a thread of its own until its work is over or the stream breaks.
+    pub(crate) fn run(mut self) {
+        let end = self.send_all().map_err(|error| error.to_string());
+        self.tell(Happening::StreamOver(self.number, end));
+    }
+
+    fn tell(&self, happening: Happening) {
+        // Nobody listens any more when the conversation is over.
+        let _ = self.report.send(happening);
+    }
+
+    fn send_all(&mut self) -> io::Result<()> {
+        while let Some(piece) = self.next()? {
+            let since = Instant::now();
+            self.send(piece)?;
+            self.learn(piece.length, since.elapsed());
+        }
+        self.flush()?;
+        self.channel.finish()
+    }
+
+    /// Small pieces are gathered for as long as there are more at once.
+    fn next(&mut self) -> io::Result<Option<Range>> {
+        let wish = self.wish();
+        if self.filled > 0 {
+            if let Some(piece) = self.work.take_at_once(self.number, wish) {
+                return Ok(Some(piece));
+            }
+            self.flush()?;
+        }
+        Ok(self.work.take(self.number, wish))
+    }
+
+    fn wish(&self) -> u64 {
+        let wish = self
+            .rate
+            .map_or(PIECE_FIRST, |rate| (rate * PIECE_TIME) as u64);
+        wish.clamp(PIECE_MIN, u64::from(PIECE_MAX))
+    }
+
+    fn learn(&mut self, bytes: u64, time: Duration) {
+        // What only went into the buffer says nothing.
+        if bytes >= PIECE_MIN && !time.is_zero() {
+            let rate = bytes as f64 / time.as_secs_f64();
+            self.rate = Some(self.rate.map_or(rate, |old| 0.75 * old + 0.25 * rate));
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let since = Instant::now();
+        let bytes = self.buffer.get(..self.filled).unwrap_or_default();
+        self.channel.write_all(bytes)?;
+        Spent::note(&self.work.spent.network, since);
+        let length = bytes.len() as u64;
+        self.work.on_wire.fetch_add(length, Ordering::Relaxed);
+        self.filled = 0;
+        Ok(())
+    }
+
+    /// Room for so many bytes behind what is gathered.
+    fn room(&mut self, length: usize) -> io::Result<&mut [u8]> {
+        if self.filled + length > self.buffer.len() {
+            self.flush()?;
+        }
+        let from = self.filled;
+        self.filled += length;
+        Ok(self.buffer.get_mut(from..from + length).unwrap_or_default())
+    }
+
+    fn send(&mut self, piece: Range) -> io::Result<()> {
+        let length = u32::try_from(piece.length).map_err(io::Error::other)?;
+        let header = PieceHeader {
+            file: piece.file,
+            offset: piece.start,
+            length,
+            wire_length: length,
+            coding: Coding::Raw,
+        };
+        self.room(HEADER_LENGTH)?.copy_from_slice(&header.encode());
+        let seal = match self.send_bytes(&piece)? {
+            Some(hash) => header.seal(&hash),
+            None => [0; HASH_LENGTH],
+        };
+        self.room(HASH_LENGTH)?.copy_from_slice(&seal);
+        if self.work.read(piece) {
+            self.tell(match self.source.finished(piece.file) {
+                Ok(()) => Happening::FileRead(piece.file),
+                Err(problem) => Happening::Failed(problem),
+            });
+        }
+        Ok(())
+    }
+
+    /// Returns the piece's hash; `None` where it could not be read, so that the receiver must not take it.
+    fn send_bytes(&mut self, piece: &Range) -> io::Result<Option<[u8; HASH_LENGTH]>> {
+        let mut reader = match self.source.reader(piece.file) {
+            Ok(reader) => Some(reader),
+            Err(problem) => {
+                self.tell(Happening::Failed(problem));
+                None
+            }
+        };
+        let size = reader.as_ref().map_or(0, |reader| reader.size());
+        let mut hasher = PieceHasher::new(size, piece.start, piece.length);
+        let end = piece.start + piece.length;
+        let mut at = piece.start;
+        while at < end {
+            let most = usize::try_from(end - at).unwrap_or(CHUNK).min(CHUNK);
+            let chunk = self.work.pace(most);
+            if !self.read(reader.as_deref(), at, chunk, &mut hasher)? {
+                reader = None;
+            }
+            at += chunk as u64;
+        }
+        Ok(reader.and_then(|_| hasher.finish()))
+    }
+
+    /// Whether the bytes are those of the file.
+    fn read(
+        &mut self,
+        reader: Option<&Reader>,
+        at: u64,
+        length: usize,
+        hasher: &mut PieceHasher,
+    ) -> io::Result<bool> {
+        let work = Arc::clone(&self.work);
+        let room = self.room(length)?;
+        let since = Instant::now();
+        let Some(reader) = reader else {
+            room.fill(0);
+            return Ok(false);
+        };
+        let read = reader.read(at, room);
+        Spent::note(&work.spent.disk, since);
+        match read {
+            Ok(()) => {
+                hasher.update(room);
+                let bytes = &work.spent.bytes;
+                bytes.fetch_add(length as u64, Ordering::Relaxed);
+                Ok(true)
+            }
+            Err(problem) => {
+                self.tell(Happening::Failed(problem));
+                Ok(false)
+            }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! What the sender's streams share: what is to be sent, and how fast.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tune::Bucket;
+use units::{Bytes, Rate, Span, Time};
+use wire::copying::{FileId, Range};
+
+use crate::activity::Spent;
+use crate::ledger::{Acked, Ledger};
+
+/// Least time for which a stream is without work before it repeats what another still owes.
+const GRACE_MIN: Duration = Duration::from_millis(500);
+/// Longest sleep of a stream that waits for the rate limit: the limit may be lifted meanwhile.
+const NAP_MAX: Duration = Duration::from_millis(100);
+
+/// What the streams have to do.
+#[derive(Debug)]
+pub(crate) struct Work {
+    state: Mutex<State>,
+    changed: Condvar,
+    began: Instant,
+    /// See [`Work::set_rtt`].
+    grace: AtomicU64,
+    /// What the streams spend their time on.
+    pub spent: Spent,
+    /// Bytes of files read for streams.
+    pub sent: AtomicU64,
+    /// Bytes written to streams.
+    pub on_wire: AtomicU64,
+    /// Bytes of files that two streams sent.
+    pub repeated: AtomicU64,
+}
+
+#[derive(Debug)]
+struct State {
+    ledger: Ledger,
+    bucket: Bucket,
+    leaving: BTreeSet<u32>,
+    is_over: bool,
+}
+
+impl Work {
+    pub(crate) fn new(rate_max: Option<Rate>) -> Self {
+        let state = State {
+            ledger: Ledger::default(),
+            bucket: Bucket::new(rate_max, Time::ZERO),
+            leaving: BTreeSet::new(),
+            is_over: false,
+        };
+        Work {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            began: Instant::now(),
+            grace: AtomicU64::new(GRACE_MIN.as_nanos() as u64),
+            spent: Spent::default(),
+            sent: AtomicU64::new(0),
+            on_wire: AtomicU64::new(0),
+            repeated: AtomicU64::new(0),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A thread that panicked while it held the lock left the ledger as it was between two operations.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> Time {
+        Time::ZERO + Span::from(self.began.elapsed())
+    }
+
+    /// Parts of files (file, size, parts) are to be sent. Returns the bytes of each.
+    pub(crate) fn add<'a>(
+        &self,
+        wanted: impl IntoIterator<Item = (FileId, u64, &'a [(u64, u64)])>,
+    ) -> Vec<(FileId, u64)> {
+        let mut state = self.state();
+        let ledger = &mut state.ledger;
+        let added = wanted
+            .into_iter()
+            .map(|(file, size, parts)| (file, ledger.add(file, size, parts)))
+            .collect();
+        self.changed.notify_all();
+        added
+    }
+
+    /// Nothing will be added any more.
+    pub(crate) fn all_added(&self) {
+        self.state().ledger.all_added();
+        self.changed.notify_all();
+    }
+
+    /// A stream without work waits three round trips, in which what was sent last is confirmed, before it helps another.
+    pub(crate) fn set_rtt(&self, rtt: Span) {
+        let grace = GRACE_MIN.max(Duration::from(rtt.times(3)));
+        let nanos = u64::try_from(grace.as_nanos()).unwrap_or(u64::MAX);
+        self.grace.store(nanos, Ordering::Relaxed);
+    }
+
+    /// The next piece for a stream, once there is one; `None` when the stream shall end.
+    pub(crate) fn take(&self, stream: u32, wish: u64) -> Option<Range> {
+        let since = Instant::now();
+        let mut state = self.state();
+        let piece = loop {
+            if state.is_over || state.leaving.remove(&stream) {
+                break None;
+            }
+            let grace = Duration::from_nanos(self.grace.load(Ordering::Relaxed));
+            let left = grace.saturating_sub(since.elapsed());
+            if (state.ledger.waiting() > 0 || left.is_zero())
+                && let Some(piece) = self.take_from(&mut state, stream, wish)
+            {
+                break Some(piece);
+            }
+            let nap = left.max(NAP_MAX);
+            let woken = self.changed.wait_timeout(state, nap);
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+        };
+        drop(state);
+        Spent::note(&self.spent.idle, since);
+        piece
+    }
+
+    /// The next piece for a stream if there is one at once.
+    pub(crate) fn take_at_once(&self, stream: u32, wish: u64) -> Option<Range> {
+        let mut state = self.state();
+        let may = !state.is_over && !state.leaving.contains(&stream) && state.ledger.waiting() > 0;
+        may.then(|| self.take_from(&mut state, stream, wish))?
+    }
+
+    fn take_from(&self, state: &mut State, stream: u32, wish: u64) -> Option<Range> {
+        let taken = state.ledger.take(stream, wish)?;
+        if taken.is_copy {
+            self.repeated
+                .fetch_add(taken.piece.length, Ordering::Relaxed);
+        }
+        Some(taken.piece)
+    }
+
+    /// How many bytes may be sent in one go, and waits until they may.
+    pub(crate) fn pace(&self, most: usize) -> usize {
+        let now = self.now();
+        let mut state = self.state();
+        if state.bucket.rate().is_none() {
+            return most;
+        }
+        let portion = state.bucket.portion(Bytes::new(most as u64));
+        let turn = state.bucket.queue(portion, now);
+        let since = Instant::now();
+        loop {
+            let wait = Duration::from(state.bucket.wait(turn, self.now()));
+            if wait.is_zero() || state.is_over {
+                break;
+            }
+            drop(state);
+            std::thread::sleep(wait.min(NAP_MAX));
+            state = self.state();
+        }
+        drop(state);
+        Spent::note(&self.spent.idle, since);
+        usize::try_from(portion.get()).unwrap_or(most).min(most)
+    }
+
+    /// The bound on the rate of all streams together from now on.
+    pub(crate) fn set_rate_max(&self, rate: Option<Rate>) {
+        let now = self.now();
+        let mut state = self.state();
+        if state.bucket.rate() != rate {
+            state.bucket.set_rate(rate, now);
+        }
+    }
+
+    /// A piece was read. Returns whether that was the last of its file.
+    pub(crate) fn read(&self, piece: Range) -> bool {
+        self.sent.fetch_add(piece.length, Ordering::Relaxed);
+        self.state().ledger.read(piece)
+    }
+
+    /// Pieces that arrived. Returns the bytes that were not confirmed before; `None` when one was never sent.
+    pub(crate) fn acked(&self, pieces: &[Range]) -> Option<u64> {
+        let mut state = self.state();
+        let mut bytes = 0;
+        for piece in pieces {
+            match state.ledger.acked(*piece) {
+                Acked::Counted { .. } => bytes += piece.length,
+                Acked::Late => (),
+                Acked::NeverSent => return None,
+            }
+        }
+        Some(bytes)
+    }
+
+    /// A piece has to be sent again; how often that happened to it.
+    pub(crate) fn damaged(&self, piece: Range) -> u32 {
+        let times = self.state().ledger.damaged(piece);
+        self.changed.notify_all();
+        times
+    }
+
+    /// A stream is over; what it owed is given to others: so many bytes.
+    pub(crate) fn over(&self, stream: u32) -> u64 {
+        let mut state = self.state();
+        state.leaving.remove(&stream);
+        let bytes = state.ledger.over(stream);
+        self.changed.notify_all();
+        bytes
+    }
+
+    /// Nothing of a file is needed any more.
+    pub(crate) fn forget(&self, file: FileId) {
+        self.state().ledger.forget(file);
+    }
+
+    /// A stream shall end after the piece that it sends.
+    pub(crate) fn leave(&self, stream: u32) {
+        self.state().leaving.insert(stream);
+        self.changed.notify_all();
+    }
+
+    /// Bytes that are not confirmed yet.
+    pub(crate) fn left(&self) -> u64 {
+        self.state().ledger.left()
+    }
+
+    /// All streams shall end.
+    pub(crate) fn close(&self) {
+        self.state().is_over = true;
+        self.changed.notify_all();
+    }
+}

@@ -1,0 +1,112 @@
+//! Brings the peer's messages into the queue of happenings.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use net::copying::{Conversation, ConversationError};
+use wire::copying::Message;
+
+use super::{End, Happening};
+
+/// Happenings that may wait; streams wait when there are more.
+const HAPPENINGS_MAX: usize = 1024;
+/// Longest wait before it is asked whether anybody still listens.
+const TICK: Duration = Duration::from_millis(100);
+/// How long goodbyes may take.
+const GOODBYE: Duration = Duration::from_secs(2);
+
+/// A conversation whose messages come as happenings.
+pub(crate) struct Pump {
+    /// To speak.
+    pub conversation: Arc<Conversation>,
+    /// For everybody who has something to report.
+    pub report: SyncSender<Happening>,
+    /// What is reported.
+    pub happenings: Receiver<Happening>,
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Pump {
+    /// Starts the thread that listens.
+    pub(crate) fn start(conversation: Conversation) -> std::io::Result<Self> {
+        let conversation = Arc::new(conversation);
+        let (report, happenings) = sync_channel(HAPPENINGS_MAX);
+        let is_over = Arc::new(AtomicBool::new(false));
+        let heard = Arc::clone(&conversation);
+        let (to, stop) = (report.clone(), Arc::clone(&is_over));
+        let builder = thread::Builder::new().name("messages".to_owned());
+        let thread = builder.spawn(move || listen(&heard, &to, &stop))?;
+        Ok(Pump {
+            conversation,
+            report,
+            happenings,
+            is_over,
+            thread: Some(thread),
+        })
+    }
+
+    /// The next message, where nothing else can happen yet.
+    pub(crate) fn first(&self, patience: Duration) -> Result<Message, End> {
+        match self.happenings.recv_timeout(patience) {
+            Ok(Happening::Message(Message::Cancel)) => Err(End::Cancelled),
+            Ok(Happening::Message(message)) => Ok(message),
+            Ok(Happening::Gone(why)) => Err(End::Lost(why)),
+            _ => Err(End::Lost("the other end does not answer".to_owned())),
+        }
+    }
+
+    /// Says what is left to say, and goodbye.
+    pub(crate) fn finish(mut self) {
+        self.end();
+        let Pump { conversation, .. } = &mut self;
+        let conversation = Arc::clone(conversation);
+        drop(self);
+        if let Ok(conversation) = Arc::try_unwrap(conversation) {
+            conversation.close(GOODBYE);
+        }
+    }
+
+    fn end(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        // Room for a happening that the thread may be waiting to report.
+        while let Some(thread) = &self.thread {
+            while self.happenings.try_recv().is_ok() {}
+            if thread.is_finished() {
+                break;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        if let Some(thread) = self.thread.take() {
+            // It does not panic; if it did, the conversation would be over as well.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Pump {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn listen(conversation: &Conversation, report: &SyncSender<Happening>, is_over: &AtomicBool) {
+    while !is_over.load(Ordering::Relaxed) {
+        let happening = match conversation.receive(TICK) {
+            Ok(None) => continue,
+            Ok(Some(message)) => Happening::Message(message),
+            Err(error) => Happening::Gone(gone(&error)),
+        };
+        let is_last = matches!(happening, Happening::Gone(_));
+        if report.send(happening).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+fn gone(error: &ConversationError) -> String {
+    error.to_string()
+}

@@ -1,0 +1,349 @@
+//! From folder to folder.
+
+use std::collections::VecDeque;
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::{Arc, PoisonError};
+
+use nix::dir::Dir;
+use nix::fcntl::{AtFlags, OFlag, openat, readlinkat};
+use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
+use wire::copying::{Entry, Kind, Name, ProblemKind};
+
+use super::reader::Seen;
+use super::{Source, select};
+use crate::event::FileProblem;
+use crate::trouble::{failed, problem, shown, with_hint};
+
+/// Folders on the way to where the walk stands that are held open; those above are opened again on the way back.
+const OPEN_MAX: usize = 64;
+
+/// What a walk comes across.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// Something to copy; the first has id 0.
+    Entry(Entry),
+    /// Something that cannot be copied; it has no id.
+    LeftOut(FileProblem),
+}
+
+/// Goes through all sources; see [`Source::walk`].
+#[derive(Debug)]
+pub struct Walk {
+    source: Arc<Source>,
+    tops: VecDeque<Vec<u8>>,
+    folders: Vec<Folder>,
+}
+
+/// A folder that the walk is in.
+#[derive(Debug)]
+struct Folder {
+    id: u32,
+    fd: Option<OwnedFd>,
+    name: Vec<u8>,
+    device_and_inode: (u64, u64),
+    /// Names in it, the next at the end.
+    left: Vec<Vec<u8>>,
+}
+
+impl Iterator for Walk {
+    type Item = Found;
+
+    fn next(&mut self) -> Option<Found> {
+        loop {
+            let Some(folder) = self.folders.last_mut() else {
+                let path = self.tops.pop_front()?;
+                return Some(self.top(&path));
+            };
+            match folder.left.pop() {
+                Some(name) => return Some(self.child(&name)),
+                None => drop(self.folders.pop()),
+            }
+        }
+    }
+}
+
+/// Something that was looked at, before it is an entry.
+struct Looked {
+    stat: FileStat,
+    /// What the link says, where it stays one.
+    link: Option<Vec<u8>>,
+    /// Opened through links, from the root.
+    is_followed: bool,
+}
+
+impl Walk {
+    pub(super) fn new(source: Arc<Source>) -> Self {
+        let tops = source.spec.paths.iter().cloned().collect();
+        Walk {
+            source,
+            tops,
+            folders: Vec::new(),
+        }
+    }
+
+    fn top(&mut self, path: &[u8]) -> Found {
+        let name = select::target_name(path).to_vec();
+        match self.look_at_top(path) {
+            Ok(looked) => self.found(name, path, looked),
+            Err(error) => left_out(&name, failed("read", shown(path), &error)),
+        }
+    }
+
+    fn child(&mut self, last: &[u8]) -> Found {
+        let name = match self.folders.last() {
+            Some(folder) if !folder.name.is_empty() => [&folder.name, &b"/"[..], last].concat(),
+            _ => last.to_vec(),
+        };
+        match self.look_at_child(last) {
+            Ok(looked) => self.found(name, last, looked),
+            Err(error) => left_out(&name, failed("read", shown(&name), &error)),
+        }
+    }
+
+    fn keeps_links(&self) -> bool {
+        self.source.spec.attributes.links
+    }
+
+    fn look_at_top(&self, path: &[u8]) -> io::Result<Looked> {
+        let mut flags = OFlag::O_PATH;
+        flags.set(
+            OFlag::O_NOFOLLOW,
+            self.keeps_links() && !path.ends_with(b"/"),
+        );
+        let fd = self.source.root.open(path, flags)?;
+        let stat = fstat(&fd)?;
+        let link = match kind_of(&stat) == SFlag::S_IFLNK {
+            true => Some(readlinkat(&fd, "")?.as_bytes().to_vec()),
+            false => None,
+        };
+        Ok(Looked {
+            stat,
+            link,
+            is_followed: true,
+        })
+    }
+
+    fn look_at_child(&mut self, last: &[u8]) -> io::Result<Looked> {
+        let path = self.path_of(last);
+        let keeps_links = self.keeps_links();
+        let folder = self.standing_in()?;
+        let last = OsStr::from_bytes(last);
+        let stat = fstatat(&folder, last, AtFlags::AT_SYMLINK_NOFOLLOW)?;
+        if kind_of(&stat) != SFlag::S_IFLNK {
+            return Ok(Looked {
+                stat,
+                link: None,
+                is_followed: false,
+            });
+        }
+        if keeps_links {
+            let link = readlinkat(&folder, last)?.as_bytes().to_vec();
+            return Ok(Looked {
+                stat,
+                link: Some(link),
+                is_followed: false,
+            });
+        }
+        let fd = self.source.root.open(&path, OFlag::O_PATH)?;
+        Ok(Looked {
+            stat: fstat(&fd)?,
+            link: None,
+            is_followed: true,
+        })
+    }
+
+    /// As the user would call what is in the present folder.
+    fn path_of(&self, last: &[u8]) -> Vec<u8> {
+        let found = self.source.found.read();
+        let found = found.unwrap_or_else(PoisonError::into_inner);
+        let folder = self
+            .folders
+            .last()
+            .and_then(|folder| found.names.get(folder.id));
+        match folder {
+            Some(folder) if folder.ends_with(b"/") => [&folder, last].concat(),
+            Some(folder) if !folder.is_empty() => [&folder, &b"/"[..], last].concat(),
+            _ => last.to_vec(),
+        }
+    }
+
+    /// The present folder; opened again where it had to be closed on the way down.
+    fn standing_in(&mut self) -> io::Result<&OwnedFd> {
+        let path = match self.folders.last() {
+            Some(Folder { fd: None, id, .. }) => self.source.path(*id),
+            _ => None,
+        };
+        let root = self.source.root.clone();
+        let Some(folder) = self.folders.last_mut() else {
+            return Err(io::ErrorKind::NotFound.into());
+        };
+        if let Some(path) = path {
+            let fd = root.open(&path, OFlag::O_RDONLY | OFlag::O_DIRECTORY)?;
+            if device_and_inode(&fstat(&fd)?) != folder.device_and_inode {
+                return Err(io::Error::other("the folder was replaced meanwhile"));
+            }
+            folder.fd = Some(fd);
+        }
+        folder.fd.as_ref().ok_or(io::ErrorKind::NotFound.into())
+    }
+
+    fn found(&mut self, name: Vec<u8>, last: &[u8], looked: Looked) -> Found {
+        let kind = match (kind_of(&looked.stat), looked.link) {
+            (SFlag::S_IFREG, _) => Kind::File(u64::try_from(looked.stat.st_size).unwrap_or(0)),
+            (SFlag::S_IFLNK, Some(link)) => Kind::Link(link),
+            (SFlag::S_IFDIR, _) if !self.source.spec.recursive => {
+                return left_out(&name, a_folder(&name));
+            }
+            (SFlag::S_IFDIR, _) => Kind::Folder,
+            (other, _) => return left_out(&name, special(&name, other)),
+        };
+        let checked = match Name::new(name.clone()) {
+            Ok(checked) => checked,
+            Err(error) => return left_out(&name, problem(ProblemKind::Request, error.to_string())),
+        };
+        let opened = match kind {
+            Kind::Folder => match self.open_folder(last, &looked.stat, looked.is_followed) {
+                Ok(opened) => Some(opened),
+                Err(trouble) => return left_out(&name, trouble),
+            },
+            _ => None,
+        };
+        let Some(id) = self.remember(last, &looked.stat) else {
+            let what = "more names than a copy can count";
+            return left_out(&name, problem(ProblemKind::Request, what));
+        };
+        if let Some((fd, left)) = opened {
+            self.enter(id, name, device_and_inode(&looked.stat), fd, left);
+        }
+        Found::Entry(Entry {
+            name: checked,
+            kind,
+            mode: looked.stat.st_mode & 0o7777,
+            modified_nanoseconds: nanoseconds(looked.stat.st_mtime, looked.stat.st_mtime_nsec),
+        })
+    }
+
+    fn remember(&self, last: &[u8], stat: &FileStat) -> Option<u32> {
+        let parent = self.folders.last().map(|folder| folder.id);
+        let found = self.source.found.write();
+        let mut found = found.unwrap_or_else(PoisonError::into_inner);
+        let id = found.names.add(parent, last)?;
+        found.seen.push(Seen::of(stat));
+        Some(id)
+    }
+
+    fn open_folder(
+        &mut self,
+        last: &[u8],
+        stat: &FileStat,
+        is_followed: bool,
+    ) -> Result<(OwnedFd, Vec<Vec<u8>>), wire::copying::Problem> {
+        let path = self.path_of(last);
+        let here = device_and_inode(stat);
+        if self
+            .folders
+            .iter()
+            .any(|folder| folder.device_and_inode == here)
+        {
+            let what = format!("`{}` leads back to a folder that it is in", shown(&path));
+            return Err(with_hint(
+                problem(ProblemKind::Request, what),
+                "copy links as links, or remove this one",
+            ));
+        }
+        let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+        let opened = match is_followed {
+            true => self.source.root.open(&path, flags),
+            false => self.standing_in().and_then(|folder| {
+                let last = OsStr::from_bytes(last);
+                Ok(openat(
+                    folder,
+                    last,
+                    flags | OFlag::O_NOFOLLOW,
+                    Mode::empty(),
+                )?)
+            }),
+        };
+        let listed = opened.and_then(|fd| list(&fd).map(|names| (fd, names)));
+        listed.map_err(|error| failed("list", shown(&path), &error))
+    }
+
+    fn enter(
+        &mut self,
+        id: u32,
+        name: Vec<u8>,
+        device_and_inode: (u64, u64),
+        fd: OwnedFd,
+        left: Vec<Vec<u8>>,
+    ) {
+        self.folders.push(Folder {
+            id,
+            fd: Some(fd),
+            name,
+            device_and_inode,
+            left,
+        });
+        if let Some(above) = self.folders.len().checked_sub(OPEN_MAX + 1) {
+            self.folders[above].fd = None;
+        }
+    }
+}
+
+/// Names in a folder, the last one first.
+fn list(folder: &OwnedFd) -> io::Result<Vec<Vec<u8>>> {
+    let mut dir = Dir::from_fd(folder.as_fd().try_clone_to_owned()?)?;
+    let mut names = Vec::new();
+    for entry in dir.iter() {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if !matches!(name, b"." | b"..") {
+            names.push(name.to_vec());
+        }
+    }
+    names.sort_unstable_by(|a, b| b.cmp(a));
+    Ok(names)
+}
+
+fn kind_of(stat: &FileStat) -> SFlag {
+    SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT
+}
+
+fn device_and_inode(stat: &FileStat) -> (u64, u64) {
+    (stat.st_dev, stat.st_ino)
+}
+
+/// Since 1970; what lies beyond the years 1677 to 2262 becomes the nearest that can be said.
+pub(crate) fn nanoseconds(seconds: i64, rest: i64) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(rest)
+}
+
+fn left_out(name: &[u8], problem: wire::copying::Problem) -> Found {
+    Found::LeftOut(FileProblem {
+        name: shown(name),
+        kind: problem.kind,
+        what: problem.what,
+        hint: problem.hint,
+    })
+}
+
+fn a_folder(name: &[u8]) -> wire::copying::Problem {
+    let what = format!("`{}` is a folder", shown(name));
+    with_hint(
+        problem(ProblemKind::Request, what),
+        "copy folders with `-r`",
+    )
+}
+
+fn special(name: &[u8], kind: SFlag) -> wire::copying::Problem {
+    let kind = match kind {
+        SFlag::S_IFIFO => "a pipe",
+        SFlag::S_IFSOCK => "a socket",
+        SFlag::S_IFCHR | SFlag::S_IFBLK => "a device",
+        _ => "no file",
+    };
+    let what = format!("`{}` is {kind} and is left out", shown(name));
+    problem(ProblemKind::Request, what)
+}

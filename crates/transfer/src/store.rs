@@ -1,0 +1,267 @@
+//! Where files arrive: under a temporary name until they are whole, right and on the disk.
+//!
+//! A file that arrives lies beside its place as `.NAME.trunkline-part`, locked, with all its room reserved; pieces are
+//! written to where they belong in any order. What has arrived is noted in `.NAME.trunkline-journal`, so that
+//! a copy that was broken off goes on there.
+//!
+//! # What is on the disk after a power failure
+//!
+//! A file has its final name only once its content is on the disk: it is flushed, then renamed, then the folder is
+//! flushed. Files are flushed together where that is cheaper ([`Store::publish`]). So after a power failure a name stands for
+//! what it stood for before the copy or for the whole new file, never for a part of it; and what was reported as published
+//! stays. Pieces of unfinished files are not flushed: when the machine was started anew, those that the journal
+//! names are read and hashed again before they count.
+//!
+//! # Names
+//!
+//! Below the destination no link is followed, whoever made it and when: neither in the way of a file nor as a file. Files
+//! replace links and files of the same name; they do not replace folders, devices, pipes or sockets. Links are made as
+//! they are told, wherever they point. Who owns a file is not kept, and so neither are the bits that lend its owner's
+//! rights.
+//!
+//! Reading order: this file, `place` (where entries belong), `temporary`, `part` and `journal` (a file on its way), `held`
+//! (which are open), `settle` (its last steps).
+
+mod held;
+mod journal;
+mod part;
+mod place;
+mod settle;
+mod temporary;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use wire::copying::{
+    Attributes, Entry, FileId, Filter, HASH_LENGTH, Kind, Problem, ProblemKind, Want,
+};
+
+use crate::PIECE_MIN;
+use crate::root::Root;
+use crate::trouble::{problem, with_hint};
+use held::Held;
+use place::Place;
+
+/// Where files go, and how.
+#[derive(Debug, Clone)]
+pub struct StoreSpec {
+    /// As the user wrote it: a folder, or the name for one file.
+    pub destination: Vec<u8>,
+    /// It has to be a folder; it is made where it is missing.
+    pub into_folder: bool,
+    /// Which metadata is kept.
+    pub attributes: Attributes,
+    /// What is done with files that are there already.
+    pub filter: Filter,
+    /// Files are read again from the disk before they have their final name.
+    pub verify: bool,
+    /// Nothing is written.
+    pub dry_run: bool,
+}
+
+/// What an entry needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// It is there already.
+    Present,
+    /// A folder or link that was made, or would be in a dry run.
+    Made,
+    /// A file of which all is wanted.
+    Whole,
+    /// A file of which an earlier try left out these parts (offset, length), in order; see [`Store::known`] for the others.
+    Rest(Vec<(u64, u64)>),
+}
+
+impl Answer {
+    /// What the sender is told.
+    pub fn want(self, file: FileId) -> Want {
+        match self {
+            Answer::Present | Answer::Made => Want::Nothing(file),
+            Answer::Whole => Want::Whole(file),
+            Answer::Rest(parts) => Want::Rest(file, parts),
+        }
+    }
+}
+
+/// Part of a file that arrived whole, and its place in the file's BLAKE3 tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece {
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub length: u32,
+    /// Its chaining value; where it is the whole file, the digest.
+    pub hash: [u8; HASH_LENGTH],
+}
+
+/// The files of one end that receives; used by many threads at once.
+#[derive(Debug)]
+pub struct Store {
+    spec: StoreSpec,
+    place: Place,
+    held: Held,
+    waiting: Mutex<Vec<FileId>>,
+}
+
+impl Store {
+    /// Looks at the destination; makes nothing yet.
+    ///
+    /// # Errors
+    /// When the root may not be written, or the destination cannot be what is wanted.
+    pub fn open(root: &Root, spec: StoreSpec) -> Result<Self, Problem> {
+        if !root.may_write() {
+            let refused = problem(ProblemKind::Permission, "nothing may be written here");
+            return Err(with_hint(
+                refused,
+                "this server or token only gives files; use a token with `w` or `rw`",
+            ));
+        }
+        let place = Place::open(root, &spec)?;
+        Ok(Store {
+            spec,
+            place,
+            held: Held::default(),
+            waiting: Mutex::default(),
+        })
+    }
+
+    /// Whether the destination is new or an empty folder, so that everything will be wanted.
+    pub fn is_fresh(&self) -> bool {
+        self.place.is_fresh()
+    }
+
+    /// Takes the next entry; the first has id 0. Folders and links are made at once.
+    ///
+    /// # Errors
+    /// When this entry cannot be had; others can.
+    pub fn add(&self, entry: &Entry) -> (FileId, Result<Answer, Problem>) {
+        let (file, placed) = self.place.add(entry);
+        let answer = placed.and_then(|()| self.place.answer(file, entry, &self.spec));
+        let answer = answer.and_then(|answer| self.look_for_part(file, entry, answer));
+        (file, answer.map_err(|trouble| about(file, trouble)))
+    }
+
+    /// What an earlier try left of a file; told once.
+    pub fn known(&self, file: FileId) -> Vec<Piece> {
+        let part = self.held.get(file);
+        part.map(|part| part.take_known()).unwrap_or_default()
+    }
+
+    /// Writes bytes of a file where they belong.
+    ///
+    /// # Errors
+    /// When somebody else copies to the same place, there is no room, or the disk fails.
+    pub fn write(&self, file: FileId, offset: u64, bytes: &[u8]) -> Result<(), Problem> {
+        let part = self.held.open(file, || self.place.at(file));
+        let written = part.and_then(|part| part.write(offset, bytes));
+        written.map_err(|trouble| about(file, trouble))
+    }
+
+    /// Notes a piece whose bytes are all written and right, so that it need not be sent again.
+    ///
+    /// # Errors
+    /// When the note cannot be written.
+    pub fn note(&self, file: FileId, piece: &Piece) -> Result<(), Problem> {
+        let part = self.held.open(file, || self.place.at(file));
+        let noted = part.and_then(|part| part.note(piece));
+        noted.map_err(|trouble| about(file, trouble))
+    }
+
+    /// A file whose pieces are all there and hash to `digest`: it gets its metadata and waits for [`Store::publish`].
+    ///
+    /// # Errors
+    /// When `verify` is asked for and what the disk says is another digest; the part is then gone, and nothing of it
+    /// counts any more. Or when the disk fails.
+    pub fn finish(&self, file: FileId, digest: &[u8; HASH_LENGTH]) -> Result<(), Problem> {
+        let part = self.held.open(file, || self.place.at(file));
+        let finished = part.and_then(|part| {
+            if self.spec.verify {
+                settle::verify(&part, digest)?;
+            }
+            settle::dress(&part, &self.spec.attributes)?;
+            self.held.keep(file);
+            Ok(())
+        });
+        match finished {
+            Ok(()) => {
+                self.waiting().push(file);
+                Ok(())
+            }
+            Err(trouble) => {
+                if trouble.kind == ProblemKind::Corrupt {
+                    self.discard(file);
+                }
+                Err(about(file, trouble))
+            }
+        }
+    }
+
+    /// Files that wait to be published. Publish when these are [`Store::BATCH`], or 100 ms after the first.
+    pub fn waiting_count(&self) -> usize {
+        self.waiting().len()
+    }
+
+    /// So many small files are flushed in one go.
+    pub const BATCH: usize = 256;
+
+    /// Flushes all files that wait, gives them their final names and flushes the folders; what is returned as done
+    /// survives a power failure.
+    pub fn publish(&self) -> Vec<(FileId, Result<(), Problem>)> {
+        let files = std::mem::take(&mut *self.waiting());
+        // Files that were discarded meanwhile are gone.
+        let take = |file: FileId| self.held.take(file).map(|part| (file, part));
+        let (files, parts): (Vec<_>, Vec<_>) = files.into_iter().filter_map(take).unzip();
+        let outcomes = settle::publish(&parts, self.spec.filter);
+        let named = files.into_iter().zip(outcomes);
+        let named = named.map(|(file, outcome)| (file, outcome.map_err(|it| about(file, it))));
+        named.collect()
+    }
+
+    /// Forgets what arrived of a file: its source changed, or it is wrong.
+    pub fn discard(&self, file: FileId) {
+        if let Some(part) = self.held.take(file) {
+            part.remove();
+        }
+    }
+
+    /// The end, once every file is published or failed: folders get their modes and times, and are flushed.
+    pub fn end(&self) -> Vec<Problem> {
+        match self.spec.dry_run {
+            true => Vec::new(),
+            false => self.place.dress_folders(&self.spec.attributes),
+        }
+    }
+
+    fn look_for_part(
+        &self,
+        file: FileId,
+        entry: &Entry,
+        answer: Answer,
+    ) -> Result<Answer, Problem> {
+        let Kind::File(size) = entry.kind else {
+            return Ok(answer);
+        };
+        // A file of one piece has no journal.
+        if self.spec.dry_run || size <= PIECE_MIN || self.is_fresh() {
+            return Ok(answer);
+        }
+        match answer {
+            Answer::Present => self.place.at(file)?.sweep(),
+            Answer::Whole => {
+                if let Some(missing) = self.held.resume(file, self.place.at(file)?)? {
+                    return Ok(Answer::Rest(missing));
+                }
+            }
+            _ => {}
+        }
+        Ok(answer)
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Vec<FileId>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn about(file: FileId, mut problem: Problem) -> Problem {
+    problem.file = Some(file);
+    problem
+}

@@ -1,0 +1,125 @@
+//! What has arrived of a file, noted beside it so that any moment may be the last.
+//!
+//! All numbers have their least significant byte first.
+//!
+//! | bytes | header |
+//! |---|---|
+//! | 0..4 | `TLj1` |
+//! | 4..12 | size of the source |
+//! | 12..20 | its time of modification in nanoseconds since 1970 |
+//! | 20..36 | which boot of the machine wrote this |
+//! | 36..40 | first bytes of the BLAKE3 hash of those before |
+//!
+//! | bytes | each piece behind it |
+//! |---|---|
+//! | 0..8 | offset |
+//! | 8..12 | length |
+//! | 12..44 | chaining value |
+//! | 44..48 | first bytes of the BLAKE3 hash of those before, under this journal's header |
+//!
+//! A note that is not whole, with all behind it, does not count.
+
+use super::Piece;
+
+/// Bytes of a header.
+pub(super) const HEADER: usize = 40;
+/// Bytes of a note.
+pub(super) const NOTE: usize = 48;
+
+/// Which file a journal is about, and when it was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Header {
+    pub size: u64,
+    pub modified_nanoseconds: i64,
+    pub boot: [u8; 16],
+}
+
+impl Header {
+    pub fn encode(&self) -> [u8; HEADER] {
+        let mut bytes = [0; HEADER];
+        bytes[..4].copy_from_slice(b"TLj1");
+        bytes[4..12].copy_from_slice(&self.size.to_le_bytes());
+        bytes[12..20].copy_from_slice(&self.modified_nanoseconds.to_le_bytes());
+        bytes[20..36].copy_from_slice(&self.boot);
+        let check = blake3::hash(&bytes[..36]);
+        bytes[36..].copy_from_slice(&check.as_bytes()[..4]);
+        bytes
+    }
+
+    /// `None` where it is none of ours, or not whole.
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let (start, rest) = bytes.split_first_chunk::<4>()?;
+        let (size, rest) = rest.split_first_chunk::<8>()?;
+        let (modified, rest) = rest.split_first_chunk::<8>()?;
+        let (boot, _) = rest.split_first_chunk::<16>()?;
+        let header = Header {
+            size: u64::from_le_bytes(*size),
+            modified_nanoseconds: i64::from_le_bytes(*modified),
+            boot: *boot,
+        };
+        let is_whole = start == b"TLj1" && bytes.starts_with(&header.encode());
+        is_whole.then_some(header)
+    }
+
+    /// A note as it stands in the journal with this header.
+    pub fn note(&self, piece: &Piece) -> [u8; NOTE] {
+        let mut bytes = [0; NOTE];
+        bytes[..8].copy_from_slice(&piece.offset.to_le_bytes());
+        bytes[8..12].copy_from_slice(&piece.length.to_le_bytes());
+        bytes[12..44].copy_from_slice(&piece.hash);
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.encode()).update(&bytes[..44]);
+        bytes[44..].copy_from_slice(&hasher.finalize().as_bytes()[..4]);
+        bytes
+    }
+
+    /// The whole notes behind a header, up to the first that is not whole or cannot be.
+    pub fn pieces(&self, notes: &[u8]) -> Vec<Piece> {
+        let whole = notes.chunks_exact(NOTE);
+        whole.map_while(|bytes| self.piece(bytes)).collect()
+    }
+
+    fn piece(&self, bytes: &[u8]) -> Option<Piece> {
+        let (offset, rest) = bytes.split_first_chunk::<8>()?;
+        let (length, rest) = rest.split_first_chunk::<4>()?;
+        let (hash, _) = rest.split_first_chunk::<32>()?;
+        let piece = Piece {
+            offset: u64::from_le_bytes(*offset),
+            length: u32::from_le_bytes(*length),
+            hash: *hash,
+        };
+        let end = piece.offset.checked_add(u64::from(piece.length))?;
+        let is_right = piece.length > 0 && end <= self.size && self.note(&piece) == bytes;
+        is_right.then_some(piece)
+    }
+}
+
+/// Pieces in order, without those that overlap an earlier one.
+pub(super) fn in_order(mut pieces: Vec<Piece>) -> Vec<Piece> {
+    pieces.sort_by_key(|piece| (piece.offset, std::cmp::Reverse(piece.length)));
+    let mut end = 0;
+    pieces.retain(|piece| {
+        let is_new = piece.offset >= end;
+        if is_new {
+            end = piece.offset + u64::from(piece.length);
+        }
+        is_new
+    });
+    pieces
+}
+
+/// What lies between pieces that are in order, up to `size`.
+pub(super) fn missing(pieces: &[Piece], size: u64) -> Vec<(u64, u64)> {
+    let mut gaps = Vec::new();
+    let mut end = 0;
+    for piece in pieces {
+        if piece.offset > end {
+            gaps.push((end, piece.offset - end));
+        }
+        end = piece.offset + u64::from(piece.length);
+    }
+    if end < size {
+        gaps.push((end, size - end));
+    }
+    gaps
+}
