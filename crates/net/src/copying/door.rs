@@ -97,6 +97,9 @@ pub enum TurnedAway {
     /// Its conversation has not taken the streams before it.
     #[error("{0} streams before it have not been taken by their conversation")]
     Crowd(usize),
+    /// It wants to be spoken to first, which nobody here asked for.
+    #[error("it wants to be spoken to first, which nobody here asked for")]
+    NotCalled,
     /// It did not say in time what it is.
     #[error("it did not show within {0} what it is")]
     Silent(Span),
@@ -278,6 +281,7 @@ impl Door {
             Found::Gone => {}
             Found::Wrong(reason) => self.turn_away(one.peer, &reason),
             Found::Stream(greeting) => self.take_stream(&greeting, one),
+            Found::Caller => self.take_caller(one),
             Found::Control(hello, exporter) => self.take_control(&hello, &exporter, one),
         }
         None
@@ -291,32 +295,38 @@ impl Door {
         }
     }
 
-    fn take_control(&mut self, hello: &[u8], exporter: &Exporter, mut one: Pending) {
+    fn take_caller(&mut self, one: Pending) {
         let peer = one.peer;
-        let bound = self.house.limits.conversations;
-        if self.visits.len() >= bound {
-            let _ = one.answer(&busy(bound));
-            one.close();
-            return self.turn_away(peer, &TurnedAway::Busy(bound));
-        }
-        let handler = &self.house.handler;
-        match answer_hello(hello, exporter, SOFTWARE, |name| handler.find(name)) {
-            Ok((admitted, answer)) => {
-                let begun = one.answer(&answer).and_then(|()| self.begin(admitted, one));
-                if let Err(error) = begun {
-                    self.turn_away(peer, &TurnedAway::Broken(error.to_string()));
-                }
-            }
-            Err((error, answer)) => {
-                let _ = one.answer(&answer);
-                one.close();
-                self.turn_away(peer, &error.into());
-            }
+        let (socket, _) = one.into_parts();
+        if let Err(reason) = self.house.desk.call((socket, peer)) {
+            self.turn_away(peer, &reason);
         }
     }
 
-    fn begin(&mut self, admitted: Admitted, one: Pending) -> io::Result<()> {
+    fn take_control(&mut self, hello: &[u8], exporter: &Exporter, mut one: Pending) {
         let peer = one.peer;
+        let bound = self.house.limits.conversations;
+        let handler = &self.house.handler;
+        let answered = answer_hello(hello, exporter, SOFTWARE, |name| handler.find(name));
+        let refused = match answered {
+            Err((error, answer)) => (error.into(), answer),
+            Ok(_) if self.visits.len() >= bound => (TurnedAway::Busy(bound), busy(bound)),
+            Ok((admitted, answer)) => {
+                let begun = self.begin(admitted, &answer, one);
+                return begun.unwrap_or_else(|error| {
+                    self.turn_away(peer, &TurnedAway::Broken(error.to_string()));
+                });
+            }
+        };
+        // Best effort: a peer that is gone needs no answer.
+        let _ = one.answer(&refused.1);
+        one.close();
+        self.turn_away(peer, &refused.0);
+    }
+
+    fn begin(&mut self, admitted: Admitted, answer: &[u8], mut one: Pending) -> io::Result<()> {
+        let peer = one.peer;
+        one.answer(answer)?;
         let (socket, tls) = one.into_parts();
         let Some(tls) = tls else {
             return Err(ErrorKind::InvalidInput.into());
