@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
 
-.PHONY: demo build test check peers bench bench-sim bench-tuning bench-confusion agreement studies clean
+.PHONY: demo build test check peers man bench bench-sim bench-tuning bench-confusion agreement studies clean
 
 demo: build
 	./target/release/trunkline demo
@@ -25,6 +25,10 @@ check:
 # The programs that tests talk to, through apt where this user may.
 peers:
 	@sh bench/peers.sh
+
+# Manual pages of all commands, for packagers: target/man/trunkline*.1
+man: build
+	./target/release/trunkline man --dir target/man
 
 bench:
 	@echo "one script per question: see bench/README.md"

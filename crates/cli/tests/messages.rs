@@ -31,7 +31,17 @@ fn assert_told(arguments: &[&str], code: i32, parts: &[&str]) {
 #[test]
 fn every_command_explains_itself() {
     for command in [
-        "demo", "serve", "tune", "measure", "emulate", "simulate", "report", "history",
+        "demo",
+        "serve",
+        "copy",
+        "tune",
+        "measure",
+        "emulate",
+        "simulate",
+        "report",
+        "history",
+        "completion",
+        "man",
     ] {
         let output = run(&[command, "--help"]);
         assert!(output.status.success(), "{command}");

@@ -68,6 +68,12 @@ impl Flows {
         joined.map_or(stream, |place| *place as usize)
     }
 
+    /// The number of the stream at a place.
+    pub(crate) fn number(&self, place: u32) -> usize {
+        let later = self.joined.iter().position(|joined| *joined == place);
+        later.map_or(place as usize, |later| self.begun + later)
+    }
+
     /// Fetches the state of one end of a flow into the cache.
     #[inline]
     pub(crate) fn fetch(&self, flow: u32, receiver: bool) {

@@ -1,10 +1,12 @@
-//! Streams that join a run that goes, and a run that goes on for longer than was planned.
+//! Streams that join a run that goes or leave it, and a run that goes on for longer than was planned.
 //!
 //! A stream that joins is a new connection: it asks for it, has the initial window and its own slow start,
 //! and its own start time within [`crate::TcpSettings::start_within`] from now on. Everything else is as the
 //! scenario says of the others.
 //!
-//! Left out: streams that leave, and others' share of a rate that was fixed at the beginning. The streams of
+//! A stream that leaves sends nothing new; what it has sent is still repaired, and acknowledged, before it is done.
+//!
+//! Left out: others' share of a rate that was fixed at the beginning. The streams of
 //! NETBLT, which have it, keep their part of the link when others join, and then ask for more than there is.
 
 use units::Time;
@@ -48,6 +50,51 @@ impl Simulation {
         self.measure.on_joined(count);
         self.unfinished += count;
         Ok(())
+    }
+
+    /// Lets stream `index`, counted from 0, send nothing new from now on. It stays under its number.
+    ///
+    /// # Errors
+    /// When there is no such stream that sends, or it would be the last one: a run without streams is over.
+    ///
+    /// ```
+    /// use sim::{Scenario, Simulation};
+    /// use units::{Span, Time};
+    /// let mut scenario = Scenario::new(path::PathSpec::load("slac-caltech").unwrap()).unwrap();
+    /// scenario.streams = 2;
+    /// let mut simulation = Simulation::new(&scenario).unwrap();
+    /// let at = |seconds| Time::ZERO + Span::from_secs(seconds);
+    /// simulation.advance(at(5));
+    /// simulation.leave(1).unwrap();
+    /// simulation.advance(at(10));
+    /// let gone = simulation.stream(1).unwrap();
+    /// assert_eq!((gone.outstanding, gone.delivered), (0, gone.acknowledged));
+    /// assert!(simulation.leave(1).is_err());
+    /// assert!(simulation.leave(0).is_err());
+    /// ```
+    pub fn leave(&mut self, index: u32) -> Result<(), ScenarioError> {
+        self.change(|_| ())?;
+        let place = self.flows.place(index as usize) as u32;
+        let mut sending = (0..self.scenario.streams).filter(|one| self.sends(*one));
+        let is_last = sending.nth(1).is_none();
+        if is_last || !self.sends(index) {
+            return Err(ScenarioError {
+                problem: format!("stream {index} does not send, or is the last one that does"),
+                hint: "let another one leave, or end the run".to_owned(),
+            });
+        }
+        let sender = &mut self.flows.senders[place as usize];
+        sender.end_with_sent();
+        if sender.is_done() {
+            self.on_completed(place);
+        }
+        Ok(())
+    }
+
+    /// Whether there is such a stream, and it has not left.
+    fn sends(&self, index: u32) -> bool {
+        let sender = || self.flows.senders.get(self.flows.place(index as usize));
+        index < self.scenario.streams && sender().is_some_and(|sender| sender.limit().is_none())
     }
 
     /// Lets the run last until `end`, which may lie before or after the end it had.
@@ -155,6 +202,47 @@ mod tests {
                 assert!(state.delivered > Bytes::ZERO, "{variant}: {index}");
             }
             assert_eq!(simulation.finish().streams.len(), 4);
+        }
+    }
+
+    #[test]
+    fn who_leaves_sends_nothing_new_and_leaves_the_path_to_the_others() {
+        // Cross traffic has places between those of the streams that were there and those that join.
+        for path in ["slac-caltech", "dadc-dumbbell-cross5"] {
+            let mut simulation = Simulation::new(&scenario(path, 2)).unwrap();
+            simulation.advance(at(2_000));
+            simulation.join(2).unwrap();
+            simulation.advance(at(3_000));
+            // One that sends, and one that was never connected.
+            simulation.join(1).unwrap();
+            simulation.leave(0).unwrap();
+            simulation.leave(2).unwrap();
+            simulation.leave(4).unwrap();
+            let sent: Vec<Bytes> = (0..5)
+                .map(|n| simulation.stream(n).unwrap().unsent.unwrap_or_default())
+                .collect();
+            assert_eq!(sent, [Bytes::ZERO; 5], "{path}");
+            simulation.advance(at(5_900));
+            for gone in [0, 2, 4] {
+                let state = simulation.stream(gone).unwrap();
+                assert_eq!((state.outstanding, state.unsent), (0, Some(Bytes::ZERO)));
+                assert_eq!(state.delivered, state.acknowledged);
+                assert!(simulation.leave(gone).is_err());
+            }
+            simulation.leave(1).unwrap();
+            let last = simulation.leave(3).unwrap_err();
+            assert_eq!(
+                last.problem,
+                "stream 3 does not send, or is the last one that does"
+            );
+            simulation.advance(simulation.end());
+            let shown = simulation.finish();
+            let completed: Vec<bool> = shown
+                .streams
+                .iter()
+                .map(|one| one.completed.is_some())
+                .collect();
+            assert_eq!(completed, [true, true, true, false, true], "{path}");
         }
     }
 

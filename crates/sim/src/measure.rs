@@ -107,8 +107,8 @@ impl Measure {
         }
     }
 
-    pub(crate) fn on_completed(&mut self, flow: u32, now: Time) {
-        self.completed[flow as usize] = Some(now);
+    pub(crate) fn on_completed(&mut self, stream: usize, now: Time) {
+        self.completed[stream] = Some(now);
     }
 
     /// So many streams join.

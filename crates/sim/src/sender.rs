@@ -219,6 +219,11 @@ impl Sender {
         self.send.clear();
     }
 
+    /// Nothing is sent any more that was not sent before; what was is still repaired and waited for.
+    pub(crate) fn end_with_sent(&mut self) {
+        self.limit = self.highest;
+    }
+
     /// The congestion window, in segments.
     pub(crate) fn window(&self) -> Window {
         self.window

@@ -294,9 +294,7 @@ impl Simulation {
         if ack.group == STREAMS {
             self.measure.on_round_trip(self.now.since(ack.sent));
             if done {
-                self.measure.on_completed(ack.flow, self.now);
-                self.flows.leave();
-                self.unfinished -= 1;
+                self.on_completed(ack.flow);
             }
         } else {
             let flow = ack.flow as usize;
@@ -310,6 +308,14 @@ impl Simulation {
                 self.flows.retire(ack.flow);
             }
         }
+    }
+
+    /// All that a stream had to send is acknowledged.
+    pub(crate) fn on_completed(&mut self, flow: u32) {
+        let number = self.flows.number(flow);
+        self.measure.on_completed(number, self.now);
+        self.flows.leave();
+        self.unfinished -= 1;
     }
 
     fn on_alarm(&mut self, alarm: Alarm) {

@@ -1,31 +1,74 @@
 //! What has happened so far, over all conversations of one copy.
 
-use std::collections::HashSet;
+mod pace;
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Instant;
 
-use units::{Bytes, Span, Time};
-use wire::copying::{Entry, Kind, Problem};
+use tune::online::{Bound, Limited};
+use units::{Bytes, Rate, Span, Time};
+use wire::copying::{Entry, Kind, LimitedBy, Message, Problem};
 
-use crate::{CopyEvent, FileProblem, Onlooker, Outcome};
+use self::pace::Pace;
+use crate::{
+    CopyEvent, FileProblem, Limit, Onlooker, Outcome, Progress, Reading, Steering, activity,
+};
 
 /// Counts what happens and tells the onlooker.
 pub(crate) struct Chronicle<'a> {
     onlooker: &'a mut dyn Onlooker,
+    steering: Steering,
     began: Instant,
     /// What the copy comes down to.
     pub outcome: Outcome,
-    /// Names that were published before the far end was lost: there already, and still copied by us.
-    published: HashSet<Vec<u8>>,
+    /// Names that were published before the far end was lost, hashed: there already, and still copied by us.
+    published: BTreeSet<u64>,
+    /// Of this conversation.
+    counts: Counts,
+    pace: Pace,
+    sending: Sending,
+    rate_max: Option<Rate>,
+    why_limited: Option<Limited>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    files: u64,
+    folders: u64,
+    links: u64,
+    bytes: Bytes,
+    present: Bytes,
+    /// Bytes of files that were there already as a whole.
+    skipped: Bytes,
+    done: Bytes,
+    files_done: u64,
+    is_known: bool,
+}
+
+/// Where the sender's streams stand.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sending {
+    streams: u16,
+    rtt: Option<Span>,
+    retransmitted_share: Option<f64>,
+    limited_by: Option<LimitedBy>,
 }
 
 impl<'a> Chronicle<'a> {
     /// Begins now.
-    pub(crate) fn new(onlooker: &'a mut dyn Onlooker) -> Self {
+    pub(crate) fn new(onlooker: &'a mut dyn Onlooker, steering: &Steering) -> Self {
         Chronicle {
             onlooker,
             began: Instant::now(),
             outcome: Outcome::default(),
-            published: HashSet::new(),
+            published: BTreeSet::new(),
+            counts: Counts::default(),
+            pace: Pace::default(),
+            sending: Sending::default(),
+            rate_max: steering.rate_max(),
+            steering: steering.clone(),
+            why_limited: None,
         }
     }
 
@@ -39,10 +82,29 @@ impl<'a> Chronicle<'a> {
         Time::ZERO + Span::from(self.began.elapsed())
     }
 
+    /// Another conversation tells everything once more.
+    pub(crate) fn begin_counting(&mut self) {
+        self.counts = Counts::default();
+        self.pace = Pace::default();
+        let outcome = &mut self.outcome;
+        (outcome.skipped, outcome.folders, outcome.links) = (0, 0, 0);
+        outcome.failed.clear();
+    }
+
     /// What it comes down to.
     pub(crate) fn conclude(&self) -> Outcome {
         let mut outcome = self.outcome.clone();
         outcome.took = Span::from(self.began.elapsed());
+        outcome.bytes += self.counts.skipped;
+        outcome.processor = Span::from(activity::processor());
+        outcome.streams = self.pace.streams_mostly().unwrap_or(self.sending.streams);
+        outcome.readings = self.pace.readings().to_vec();
+        outcome.limit = self.why_limited.clone().map(|limited| Limit {
+            by: by(limited.by),
+            share: limited.share,
+            why: limited.why,
+            advice: limited.advice,
+        });
         outcome
     }
 
@@ -51,16 +113,83 @@ impl<'a> Chronicle<'a> {
         self.onlooker.on_event(event);
     }
 
+    /// Whether the user wants it to end.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.steering.is_stopped()
+    }
+
+    /// The reins of this copy.
+    pub(crate) fn steering(&self) -> Steering {
+        self.steering.clone()
+    }
+
+    /// Another bound on the rate, when the user has just set one.
+    pub(crate) fn wished_rate(&mut self) -> Option<Option<Rate>> {
+        let wished = self.steering.rate_max();
+        (wished != self.rate_max).then(|| {
+            self.rate_max = wished;
+            wished
+        })
+    }
+
+    /// Something that there is to copy.
+    pub(crate) fn on_entry(&mut self, entry: &Entry) {
+        match entry.kind {
+            Kind::File(size) => {
+                self.counts.files += 1;
+                self.counts.bytes += Bytes::new(size);
+            }
+            Kind::Folder => self.counts.folders += 1,
+            Kind::Link(_) => self.counts.links += 1,
+        }
+    }
+
+    /// There is nothing else.
+    pub(crate) fn on_all_known(&mut self) {
+        self.counts.is_known = true;
+    }
+
+    /// It is known what of it is missing.
+    pub(crate) fn on_planned(&mut self) {
+        let counts = &self.counts;
+        let event = CopyEvent::Planned {
+            at: self.now(),
+            files: counts.files,
+            folders: counts.folders,
+            links: counts.links,
+            bytes: counts.bytes,
+            present: counts.present,
+        };
+        self.tell(&event);
+        if self.outcome.reconnects > 0 {
+            let left = self.counts.bytes - self.counts.done.min(self.counts.bytes);
+            let at = self.now();
+            self.tell(&CopyEvent::Resumed { at, left });
+        }
+    }
+
+    /// Bytes arrived where they belong.
+    pub(crate) fn on_arrived(&mut self, bytes: u64) {
+        self.counts.done += Bytes::new(bytes);
+    }
+
+    /// Part of a file was there already.
+    pub(crate) fn on_part_present(&mut self, bytes: u64) {
+        self.counts.present += Bytes::new(bytes);
+        self.counts.done += Bytes::new(bytes);
+    }
+
     /// An entry has its final name.
     pub(crate) fn on_published(&mut self, entry: &Entry, digest: Option<[u8; 32]>) {
         let bytes = match entry.kind {
             Kind::File(size) => {
                 self.outcome.files += 1;
+                self.counts.files_done += 1;
                 Bytes::new(size)
             }
             Kind::Link(_) => {
                 self.outcome.links += 1;
-                Bytes::new(0)
+                Bytes::ZERO
             }
             Kind::Folder => {
                 self.outcome.folders += 1;
@@ -68,7 +197,7 @@ impl<'a> Chronicle<'a> {
             }
         };
         self.outcome.bytes += bytes;
-        self.published.insert(entry.name.as_bytes().to_vec());
+        self.published.insert(hash_of(entry));
         let event = CopyEvent::Published {
             at: self.now(),
             name: entry.name.to_string(),
@@ -83,31 +212,139 @@ impl<'a> Chronicle<'a> {
         let Kind::File(size) = entry.kind else {
             return;
         };
-        if self.published.contains(entry.name.as_bytes()) {
+        let bytes = Bytes::new(size);
+        self.counts.present += bytes;
+        self.counts.done += bytes;
+        self.counts.files_done += 1;
+        if self.published.contains(&hash_of(entry)) {
             return;
         }
         self.outcome.skipped += 1;
-        self.outcome.bytes += Bytes::new(size);
+        self.counts.skipped += bytes;
         let event = CopyEvent::Skipped {
             at: self.now(),
             name: entry.name.to_string(),
-            bytes: Bytes::new(size),
+            bytes,
         };
         self.tell(&event);
     }
 
+    /// A dry run would copy it.
+    pub(crate) fn on_would_copy(&mut self, entry: &Entry, bytes: Bytes) {
+        let name = entry.name.to_string();
+        self.tell(&CopyEvent::WouldCopy { name, bytes });
+    }
+
     /// An entry cannot be copied.
     pub(crate) fn on_failed(&mut self, entry: Option<&Entry>, problem: Problem) {
-        let problem = FileProblem {
-            name: entry
-                .map(|entry| entry.name.to_string())
-                .unwrap_or_default(),
+        let name = entry
+            .map(|entry| entry.name.to_string())
+            .unwrap_or_default();
+        self.on_left_out(FileProblem {
+            name,
             kind: problem.kind,
             what: problem.what,
             hint: problem.hint,
-        };
+        });
+    }
+
+    /// Something cannot be copied.
+    pub(crate) fn on_left_out(&mut self, problem: FileProblem) {
         self.outcome.failed.push(problem.clone());
         let at = self.now();
         self.tell(&CopyEvent::Failed { at, problem });
+    }
+
+    /// The number of streams changes.
+    pub(crate) fn on_steered(&mut self, streams: u16, why: String) {
+        let at = self.now();
+        self.tell(&CopyEvent::Steered { at, streams, why });
+    }
+
+    /// What the sender's streams show.
+    pub(crate) fn on_streams(&mut self, streams: u16, seen: &tune::online::Streams) {
+        self.sending.streams = streams;
+        self.sending.rtt = seen.rtt.or(self.sending.rtt);
+        self.sending.retransmitted_share = seen.retransmitted_share();
+    }
+
+    /// What has limited the copy so far.
+    pub(crate) fn on_limited(&mut self, limited: Option<Limited>) {
+        self.sending.limited_by = limited.as_ref().map(|limited| by(limited.by));
+        self.why_limited = limited.or(self.why_limited.take());
+    }
+
+    /// The sender at the other end says where its streams stand.
+    pub(crate) fn on_sending(&mut self, message: &Message) {
+        if let Message::Sending {
+            streams,
+            rtt,
+            retransmitted_share,
+            limited_by,
+        } = message
+        {
+            self.sending = Sending {
+                streams: *streams,
+                rtt: rtt.map(Span::from_nanos),
+                retransmitted_share: *retransmitted_share,
+                limited_by: *limited_by,
+            };
+        }
+    }
+
+    /// The same, to be told to the other end.
+    pub(crate) fn sending(&self) -> Message {
+        Message::Sending {
+            streams: self.sending.streams,
+            rtt: self.sending.rtt.map(Span::as_nanos),
+            retransmitted_share: self.sending.retransmitted_share,
+            limited_by: self.sending.limited_by,
+        }
+    }
+
+    /// Tells where it stands; twice a second.
+    pub(crate) fn on_tick(&mut self) {
+        let at = self.now();
+        let rate = self.pace.rate(at, self.counts.done);
+        let reading = Reading {
+            at,
+            rate,
+            streams: self.sending.streams,
+            rtt: self.sending.rtt,
+            retransmitted_share: self.sending.retransmitted_share,
+            limited_by: self.sending.limited_by,
+        };
+        self.pace.keep(reading);
+        let counts = &self.counts;
+        let missing = counts.bytes - counts.done.min(counts.bytes);
+        let may_say = counts.is_known && rate > Rate::ZERO;
+        let progress = Progress {
+            at,
+            done: counts.done,
+            total: counts.bytes,
+            total_is_known: counts.is_known,
+            files_done: counts.files_done,
+            files_total: counts.files,
+            reading,
+            left: may_say.then(|| rate.time_to_send(missing)),
+        };
+        self.tell(&CopyEvent::Progress(progress));
+    }
+}
+
+fn hash_of(entry: &Entry) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    entry.name.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn by(bound: Bound) -> LimitedBy {
+    match bound {
+        Bound::Network => LimitedBy::Network,
+        Bound::SenderDisk => LimitedBy::SenderDisk,
+        Bound::ReceiverDisk => LimitedBy::ReceiverDisk,
+        Bound::SenderProcessor => LimitedBy::SenderProcessor,
+        Bound::ReceiverProcessor => LimitedBy::ReceiverProcessor,
+        Bound::RateLimit => LimitedBy::RateLimit,
     }
 }

@@ -1,32 +1,27 @@
 //! The near end: connects, says what is wanted, and connects again when the far end was lost.
 
-use std::net::ToSocketAddrs;
-use std::path::PathBuf;
-use std::sync::mpsc::Receiver as Queue;
+mod patience;
+
 use std::thread;
 use std::time::{Duration, Instant};
 
+use net::copying::{DialError, Dialed, Dialer};
 use units::Span;
-use wire::copying::{Message, Opening, Problem, ProblemKind, Way};
+use wire::copying::{HandshakeError, Message, Problem, ProblemKind, Token, Way};
 
+use self::patience::Patience;
 use crate::chronicle::Chronicle;
-use crate::inner::net::{Dialer, converse};
-use crate::inner::source::Walk;
-use crate::inner::store::Store;
-use crate::lines::{Lines, Roster};
-use crate::receiver::Receiver;
-use crate::sender::Sender;
-use crate::session::{Desk, End, Happening, Role, happenings, lead, protocol};
-use crate::{CopyError, CopySpec, FarHost, Onlooker, Outcome, Steering};
+use crate::converse::{Files, Part, bytes_of, converse};
+use crate::lines::Lines;
+use crate::opening::opening;
+use crate::root::Root;
+use crate::session::{End, Pump, protocol};
+use crate::{CopyError, CopyEvent, CopySpec, FarHost, Onlooker, Outcome, Steering};
 
-/// Streams of a copy that nobody has tuned yet.
-pub(crate) const STREAMS_DEFAULT: u16 = 4;
-/// First pause before another try, doubled each time.
-const PAUSE_MIN: Duration = Duration::from_millis(500);
-/// Longest pause between tries.
-const PAUSE_MAX: Duration = Duration::from_secs(15);
 /// How long the far end may think about what is wanted.
-const ANSWER_MAX: Duration = Duration::from_secs(30);
+const ANSWER_MAX: Duration = Duration::from_secs(60);
+/// How soon a stop is noticed between two tries.
+const TICK: Duration = Duration::from_millis(50);
 
 /// Copies files as `spec` says and returns when they are there.
 ///
@@ -39,17 +34,14 @@ pub fn copy(
     steering: &Steering,
     onlooker: &mut dyn Onlooker,
 ) -> Result<Outcome, CopyError> {
-    let mut chronicle = Chronicle::new(onlooker);
-    let mut near = Near {
-        spec,
-        steering,
-        copy: identity(),
-        was_connected: false,
-    };
-    let mut pause = PAUSE_MIN;
-    let mut seen = Instant::now();
+    net::host::raise_open_files();
+    if steering.rate_max().is_none() {
+        steering.set_rate_max(spec.rate_max);
+    }
+    let mut chronicle = Chronicle::new(onlooker, steering);
+    let mut near = Near::new(spec)?;
+    let mut patience = Patience::new(spec.patience);
     loop {
-        let before = near.was_connected;
         match near.attempt(&mut chronicle) {
             End::Done => return Ok(chronicle.conclude()),
             End::Problem(problem) => return Err(problem.into()),
@@ -58,37 +50,87 @@ pub fn copy(
                 return Err(CopyError::Cancelled { so_far });
             }
             End::Lost(why) => {
-                let _ = (before, &mut seen, &mut pause);
-                return Err(near.lost(chronicle, why));
+                let pause = patience.pause(near.seen, Instant::now());
+                let Some(pause) = pause.filter(|_| near.may_come_back()) else {
+                    return Err(near.lost(&chronicle, why));
+                };
+                let retry_in = Span::from(pause);
+                let at = chronicle.now();
+                chronicle.tell(&CopyEvent::Lost { at, why, retry_in });
+                chronicle.outcome.reconnects += 1;
+                if !wait(pause, &chronicle) {
+                    let so_far = Box::new(chronicle.conclude());
+                    return Err(CopyError::Cancelled { so_far });
+                }
             }
         }
     }
 }
 
-struct Near<'a> {
-    spec: &'a CopySpec,
-    steering: &'a Steering,
-    copy: [u8; 16],
-    was_connected: bool,
+/// Waits; `false` when the user wants it to end meanwhile.
+fn wait(pause: Duration, chronicle: &Chronicle<'_>) -> bool {
+    let until = Instant::now() + pause;
+    while Instant::now() < until {
+        if chronicle.is_stopped() {
+            return false;
+        }
+        thread::sleep(TICK.min(until.saturating_duration_since(Instant::now())));
+    }
+    true
 }
 
-impl Near<'_> {
-    fn lost(&self, chronicle: Chronicle<'_>, why: String) -> CopyError {
-        let peer = match &self.spec.far.host {
+struct Near<'a> {
+    spec: &'a CopySpec,
+    copy: [u8; 16],
+    /// When there was a conversation the last time; `None` when there never was.
+    seen: Option<Instant>,
+}
+
+impl<'a> Near<'a> {
+    fn new(spec: &'a CopySpec) -> Result<Self, CopyError> {
+        let identity = net::copying::new_secret().map_err(|error| CopyError::Problem {
+            kind: ProblemKind::Request,
+            what: format!("this host gives no random numbers: {error}"),
+            hint: None,
+        })?;
+        // The number is no secret: it is a hash of one.
+        let hash = blake3::derive_key("trunkline copy 1 number", identity.text().as_bytes());
+        let mut copy = [0; 16];
+        copy.copy_from_slice(&hash[..16]);
+        Ok(Near {
+            spec,
+            copy,
+            seen: None,
+        })
+    }
+
+    fn peer(&self) -> String {
+        match &self.spec.far.host {
             FarHost::Server { address, .. } => address.to_string(),
             FarHost::Ssh { destination, .. } => destination.clone(),
-        };
-        match self.was_connected {
-            true => CopyError::Lost {
+        }
+    }
+
+    /// A far end that was never there is not waited for: its name may be wrong.
+    fn may_come_back(&self) -> bool {
+        self.seen.is_some()
+    }
+
+    fn lost(&self, chronicle: &Chronicle<'_>, why: String) -> CopyError {
+        let peer = self.peer();
+        match self.seen {
+            Some(_) => CopyError::Lost {
                 peer,
                 why,
                 patience: self.spec.patience,
                 so_far: Box::new(chronicle.conclude()),
             },
-            false => CopyError::Unreachable {
+            None => CopyError::Unreachable {
                 peer,
                 why,
-                hint: None,
+                hint: Some(
+                    "is `trunkline serve --root` running there, and its port open?".to_owned(),
+                ),
             },
         }
     }
@@ -98,101 +140,106 @@ impl Near<'_> {
     }
 
     fn try_attempt(&mut self, chronicle: &mut Chronicle<'_>) -> Result<End, End> {
-        let (report, happenings) = happenings();
-        let dialer = self.dialer()?;
+        let spec = self.spec;
+        let is_many = spec.near.len() > 1
+            || spec.way == Way::Get && (spec.far.paths.len() > 1 || has_wildcard(&spec.far.paths));
+        let mut opening = opening(spec, self.copy, is_many);
+        let files = self.files(&opening).map_err(End::Problem)?;
+        opening.fresh = files.is_fresh();
+        let dialed = self.dial()?;
+        let rtt = dialed
+            .conversation
+            .handle()
+            .sample(chronicle.now())
+            .ok()
+            .and_then(|sample| sample.rtt_min.or(sample.rtt));
+        let at = chronicle.now();
+        let peer = dialed.peer.to_string();
+        chronicle.tell(&CopyEvent::Connected { at, peer, rtt });
         let lost = |error: std::io::Error| End::Lost(error.to_string());
-        let socket = dialer.control().map_err(lost)?;
-        let outbox = converse(socket, report.clone()).map_err(lost)?;
-        let began = chronicle.began();
-        let desk = Desk {
-            outbox,
-            report,
-            began,
+        let pump = Pump::start(dialed.conversation).map_err(lost)?;
+        let open = Message::Open(Box::new(opening.clone()));
+        if let Err(error) = pump.conversation.send(&open) {
+            return Err(End::Lost(error.to_string()));
+        }
+        let (session, is_fresh) = match pump.first(ANSWER_MAX)? {
+            Message::Opened { session, fresh } => (session, fresh),
+            Message::Failed(problem) => return Err(End::Problem(problem)),
+            other => return Err(protocol(format!("{other:?} is no answer"))),
         };
-        desk.say(Message::Open(Box::new(self.opening())));
-        let (session, is_fresh) = opened(&happenings)?;
-        self.was_connected = true;
-        let roster = Roster::new(Lines::Dial { dialer, session });
-        let is_stopped = || self.steering.is_stopped();
+        self.seen = Some(Instant::now());
+        let part = Part {
+            opening: &opening,
+            files,
+            lines: Lines::Dial {
+                dialer: dialed.streams,
+                session,
+                plain: spec.plain,
+            },
+            is_fresh,
+            rtt,
+        };
+        let steering = chronicle.steering();
+        let end = converse(pump, part, chronicle, &|| steering.is_stopped());
+        self.seen = Some(Instant::now());
+        Ok(end)
+    }
+
+    fn files(&self, opening: &wire::copying::Opening) -> Result<Files, Problem> {
+        let root = Root::own();
+        let mut paths = bytes_of(&self.spec.near);
         match self.spec.way {
-            Way::Put => {
-                let walk = Walk::new(&self.spec.near, self.into_folder(), self.spec.recursive);
-                let streams = self.streams();
-                let mut sender = Sender::new(chronicle, walk, roster, streams, is_fresh);
-                sender.start(&desk);
-                Ok(lead(&mut sender, &desk, &happenings, &is_stopped))
-            }
-            Way::Get => {
-                let root = self.spec.near.first().cloned().unwrap_or_default();
-                let mut receiver = Receiver::new(chronicle, Store::new(root), roster);
-                Ok(lead(&mut receiver, &desk, &happenings, &is_stopped))
-            }
+            Way::Put => Files::from(&root, opening, paths, false),
+            Way::Get => Files::to(&root, opening, paths.pop().unwrap_or_default()),
         }
     }
 
-    fn streams(&self) -> u16 {
-        let asked = self.spec.streams.or(self.spec.remembered);
-        asked.map_or(STREAMS_DEFAULT, |streams| streams.get())
-    }
-
-    fn into_folder(&self) -> bool {
-        self.spec.near.len() > 1
-    }
-
-    fn dialer(&self) -> Result<Dialer, End> {
-        let FarHost::Server { address, .. } = &self.spec.far.host else {
+    fn dial(&self) -> Result<Dialed, End> {
+        let FarHost::Server {
+            address,
+            credentials,
+        } = &self.spec.far.host
+        else {
             return Err(protocol("ssh cannot be used yet".to_owned()));
         };
-        let lost = |error: std::io::Error| End::Lost(error.to_string());
-        let mut found = (address.host.as_str(), address.port)
-            .to_socket_addrs()
-            .map_err(lost)?;
-        let first = found.next();
-        first
-            .map(Dialer)
-            .ok_or_else(|| End::Lost("no address".to_owned()))
-    }
-
-    fn opening(&self) -> Opening {
-        let spec = self.spec;
-        Opening {
-            way: spec.way,
-            copy: self.copy,
-            paths: spec.far.paths.clone(),
-            recursive: spec.recursive,
-            attributes: spec.attributes,
-            filter: spec.filter,
-            into_folder: self.into_folder(),
-            plain: spec.plain,
-            verify: spec.verify,
-            dry_run: spec.dry_run,
-            compress: spec.compress,
-            rate_max_bits_per_second: spec.rate_max.map(units::Rate::bits_per_second),
-            gentle_nanoseconds: spec.gentle.map(|gentle| gentle.added_rtt_max.as_nanos()),
-            objective: String::new(),
-            streams: Some(self.streams()),
-            congestion: spec.congestion.clone(),
-            window_bytes: None,
-        }
+        let token: Token = credentials.0.parse().map_err(|error| {
+            End::Problem(Problem {
+                kind: ProblemKind::Request,
+                file: None,
+                what: format!("{error}"),
+                hint: Some("`trunkline serve --new-token` prints one".to_owned()),
+            })
+        })?;
+        let places = std::slice::from_ref(address);
+        Dialer::default()
+            .control(places, &token)
+            .map_err(|error| why_not(&error))
     }
 }
 
-fn identity() -> [u8; 16] {
-    let mut bytes = [0; 16];
-    let random = std::fs::File::open("/dev/urandom");
-    if let Ok(mut file) = random {
-        // Two copies with the same number would take each other for one that came back: chance 2^-128.
-        let _ = std::io::Read::read_exact(&mut file, &mut bytes);
+/// Whom trying again does not help is told so.
+fn why_not(error: &DialError) -> End {
+    let refused = |kind, hint: Option<String>| {
+        End::Problem(Problem {
+            kind,
+            file: None,
+            what: error.to_string(),
+            hint,
+        })
+    };
+    match error {
+        DialError::Handshake { source, .. } => match source {
+            HandshakeError::Refused(refusal) => {
+                refused(ProblemKind::Permission, refusal.hint.clone())
+            }
+            _ => refused(ProblemKind::Permission, None),
+        },
+        DialError::Option(_) => refused(ProblemKind::Request, None),
+        other => End::Lost(other.to_string()),
     }
-    bytes
 }
 
-fn opened(happenings: &Queue<Happening>) -> Result<(u64, bool), End> {
-    match happenings.recv_timeout(ANSWER_MAX) {
-        Ok(Happening::Message(Message::Opened { session, fresh })) => Ok((session, fresh)),
-        Ok(Happening::Message(Message::Failed(problem))) => Err(End::Problem(problem)),
-        Ok(Happening::Gone(why)) => Err(End::Lost(why)),
-        Ok(other) => Err(protocol(format!("{other:?} is no answer"))),
-        Err(_) => Err(End::Lost("no answer".to_owned())),
-    }
+fn has_wildcard(paths: &[Vec<u8>]) -> bool {
+    let is_special = |byte: &u8| matches!(byte, b'*' | b'?' | b'[' | b'{');
+    paths.iter().any(|path| path.iter().any(is_special))
 }

@@ -9,6 +9,7 @@
 
 mod activity;
 mod chronicle;
+mod converse;
 mod copy;
 mod error;
 mod event;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use net::StreamOptions;
 use net::copying::StreamDialer;
+use observe::Window;
 use units::{Span, Time};
 use wire::copying::Message;
 
@@ -85,6 +86,14 @@ impl Roster {
                 }
             }
         }
+    }
+
+    /// Socket buffers of streams that are connected from now on.
+    pub(crate) fn set_window(&mut self, window: Window) {
+        self.options.window = match window {
+            Window::Auto => None,
+            Window::Fixed(bytes) => Some(bytes),
+        };
     }
 
     fn ask(&mut self, target: u16, now: Time, desk: &Desk) {

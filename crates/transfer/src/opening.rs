@@ -26,6 +26,7 @@ pub(crate) fn opening(spec: &CopySpec, copy: [u8; 16], into_folder: bool) -> Ope
         into_folder,
         plain: spec.plain,
         verify: spec.verify,
+        fresh: false,
         dry_run: spec.dry_run,
         compress: spec.compress,
         rate_max_bits_per_second: spec.rate_max.map(Rate::bits_per_second),

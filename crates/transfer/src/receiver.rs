@@ -1,139 +1,281 @@
-//! The end that gets the data.
+//! The end that gets the data: says what it wants, has the streams write it, and gives files their names.
+//!
+//! Reading order: this file for the conversation, `shelf` for what the streams share, `stream` for one of them,
+//! `publisher`.
 
+mod publisher;
+mod shelf;
 mod stream;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::thread;
 
-use wire::copying::{Entry, FileEnd, FileId, Kind, Message, Problem, Range, Want};
+use units::{Bytes, Rate, Span, Time};
+use wire::copying::{
+    Entry, FileId, HASH_LENGTH, Kind, Message, Opening, Problem, ProblemKind, Published, Range,
+    Want,
+};
 
+use self::publisher::Publisher;
+use self::shelf::Shelf;
 use self::stream::Inflow;
+use crate::FileProblem;
+use crate::activity::{Reporter, Spent};
 use crate::chronicle::Chronicle;
-use crate::inner::store::Store;
 use crate::lines::Roster;
-use crate::session::{Desk, End, Happening, Role, unexpected};
+use crate::session::{Desk, End, Happening, Role, protocol, unexpected};
+use crate::store::{Answer, Store};
 
-/// Says what it wants, has the streams write it, and gives files their names.
+/// How often this end says what it does.
+const TICK: Span = Span::from_millis(500);
+/// Pieces or files in one message.
+const BATCH: usize = 4096;
+/// Parts of files in one message of wants; each takes up to 20 bytes.
+const PARTS: usize = 8192;
+/// Streams that one conversation may have.
+const STREAMS_MAX: u16 = 256;
+
+/// What the receiver's threads share.
+pub(crate) struct Shared {
+    store: Arc<Store>,
+    shelf: Shelf,
+    publisher: Publisher,
+    spent: Spent,
+}
+
+/// Leads the receiver's half of a conversation.
 pub(crate) struct Receiver<'a, 'o> {
     chronicle: &'a mut Chronicle<'o>,
-    store: Arc<Store>,
+    shared: Arc<Shared>,
     roster: Roster,
-    /// Files that are wanted and not there yet.
-    unfinished: HashMap<FileId, Entry>,
+    is_dry: bool,
+    /// Files that are wanted and not published yet.
+    unfinished: BTreeMap<FileId, Entry>,
+    /// Those of them that wait for their names.
+    whole: BTreeSet<FileId>,
     next: FileId,
     /// All entries were told.
     is_known: bool,
     is_complete: bool,
     received: Vec<Range>,
-    published: Vec<FileId>,
+    published: Vec<Published>,
+    reporter: Reporter,
+    last: Time,
 }
 
 impl<'a, 'o> Receiver<'a, 'o> {
-    pub(crate) fn new(chronicle: &'a mut Chronicle<'o>, store: Store, roster: Roster) -> Self {
+    pub(crate) fn new(
+        chronicle: &'a mut Chronicle<'o>,
+        opening: &Opening,
+        store: Store,
+        roster: Roster,
+        desk: &Desk,
+    ) -> Self {
+        let store = Arc::new(store);
+        let publisher = Publisher::start(Arc::clone(&store), desk.report.clone());
+        chronicle.begin_counting();
         Receiver {
+            last: chronicle.now(),
             chronicle,
-            store: Arc::new(store),
+            shared: Arc::new(Shared {
+                store,
+                shelf: Shelf::default(),
+                publisher,
+                spent: Spent::default(),
+            }),
             roster,
-            unfinished: HashMap::new(),
+            is_dry: opening.dry_run,
+            unfinished: BTreeMap::new(),
+            whole: BTreeSet::new(),
             next: 0,
             is_known: false,
             is_complete: false,
             received: Vec::new(),
             published: Vec::new(),
+            reporter: Reporter::start(),
         }
     }
 
-    fn on_entries(&mut self, entries: Vec<Entry>, desk: &Desk) {
+    fn on_entries(&mut self, entries: Vec<Entry>, desk: &Desk) -> Result<(), End> {
         let mut wants = Vec::with_capacity(entries.len());
+        let mut parts = 0;
         for entry in entries {
-            let id = self.next;
+            self.chronicle.on_entry(&entry);
+            let (id, answer) = self.shared.store.add(&entry);
+            if id != self.next {
+                return Err(protocol(format!("entry {} became {id}", self.next)));
+            }
             self.next += 1;
-            match self.store.expect(id, &entry) {
-                Ok(want) => {
-                    self.on_expected(id, entry, &want);
-                    wants.push(want);
-                }
+            let want = match answer {
+                Ok(answer) => self.on_answer(id, entry, answer),
                 Err(problem) => {
-                    wants.push(Want::Nothing(id));
-                    self.fail(
-                        Some(&entry),
-                        Problem {
-                            file: Some(id),
-                            ..problem
-                        },
-                        desk,
-                    );
+                    self.fail(Some(&entry), problem, desk)?;
+                    Want::Nothing(id)
                 }
+            };
+            if let Want::Rest(_, rest) = &want {
+                parts += rest.len();
+            }
+            wants.push(want);
+            if parts >= PARTS {
+                desk.say(&Message::Wants(std::mem::take(&mut wants)));
+                parts = 0;
             }
         }
-        desk.say(Message::Wants(wants));
+        self.shared.shelf.told(self.next);
+        desk.say(&Message::Wants(wants));
+        Ok(())
     }
 
-    fn on_expected(&mut self, id: FileId, entry: Entry, want: &Want) {
-        let is_file = matches!(entry.kind, Kind::File(_));
-        match want {
-            Want::Nothing(_) if is_file => self.chronicle.on_present(&entry),
-            Want::Nothing(_) => self.chronicle.on_published(&entry, None),
-            _ => {
+    fn on_answer(&mut self, id: FileId, entry: Entry, answer: Answer) -> Want {
+        let size = match entry.kind {
+            Kind::File(size) => size,
+            _ => 0,
+        };
+        match &answer {
+            Answer::Present => self.chronicle.on_present(&entry),
+            Answer::Made => self.chronicle.on_published(&entry, None),
+            Answer::Whole | Answer::Rest(_) if self.is_dry => {
+                self.chronicle.on_would_copy(&entry, Bytes::new(size));
+            }
+            Answer::Whole => {
+                self.shared.shelf.expect(id, size, &[]);
+                self.unfinished.insert(id, entry);
+            }
+            Answer::Rest(parts) => {
+                let missing = parts.iter().map(|(_, length)| *length).sum();
+                self.chronicle.on_part_present(size.saturating_sub(missing));
+                let known = self.shared.store.known(id);
+                self.shared.shelf.expect(id, size, &known);
                 self.unfinished.insert(id, entry);
             }
         }
+        answer.want(id)
     }
 
-    fn fail(&mut self, entry: Option<&Entry>, problem: Problem, desk: &Desk) {
-        desk.say(Message::Failed(problem.clone()));
+    fn fail(&mut self, entry: Option<&Entry>, problem: Problem, desk: &Desk) -> Result<(), End> {
+        if problem.kind == ProblemKind::DiskFull {
+            // What is missing of all others would fail the same way.
+            let file = None;
+            return Err(End::Problem(Problem { file, ..problem }));
+        }
+        desk.say(&Message::Failed(problem.clone()));
         self.chronicle.on_failed(entry, problem);
+        Ok(())
     }
 
-    fn on_file_end(&mut self, end: FileEnd, desk: &Desk) {
-        let id = end.file;
-        match self.store.ended(end) {
-            Ok(true) => self.on_published(id),
-            Ok(false) => (),
-            Err(problem) => self.fail_file(id, problem, desk),
+    fn fail_file(&mut self, problem: Problem, desk: &Desk) -> Result<(), End> {
+        let Some(id) = problem.file else {
+            return Err(End::Problem(problem));
+        };
+        self.shared.shelf.remove(id);
+        self.whole.remove(&id);
+        match self.unfinished.remove(&id) {
+            Some(entry) => self.fail(Some(&entry), problem, desk),
+            None => Ok(()),
         }
     }
 
-    fn on_published(&mut self, id: FileId) {
-        if let Some(entry) = self.unfinished.remove(&id) {
-            self.chronicle.on_published(&entry, None);
-            self.published.push(id);
+    fn on_whole(&mut self, id: FileId) {
+        self.shared.shelf.remove(id);
+        if self.unfinished.contains_key(&id) {
+            self.whole.insert(id);
         }
     }
 
-    fn fail_file(&mut self, id: FileId, problem: Problem, desk: &Desk) {
-        if let Some(entry) = self.unfinished.remove(&id) {
-            self.fail(
-                Some(&entry),
-                Problem {
-                    file: Some(id),
-                    ..problem
-                },
-                desk,
-            );
+    fn on_published(&mut self, file: FileId, digest: [u8; HASH_LENGTH]) {
+        self.whole.remove(&file);
+        if let Some(entry) = self.unfinished.remove(&file) {
+            self.chronicle.on_published(&entry, Some(digest));
+            self.published.push(Published { file, digest });
         }
+    }
+
+    /// The sender cannot read it (any more), or it changed: what arrived of it is of no use then.
+    fn on_source_failed(&mut self, problem: Problem) {
+        let Some(id) = problem.file else {
+            return;
+        };
+        self.shared.shelf.remove(id);
+        if problem.kind == ProblemKind::SourceChanged && !self.whole.contains(&id) {
+            self.shared.store.discard(id);
+        }
+        let entry = self.unfinished.remove(&id);
+        self.chronicle.on_failed(entry.as_ref(), problem);
     }
 
     fn on_message(&mut self, message: Message, desk: &Desk) -> Result<(), End> {
         match message {
-            Message::Entries(entries) => self.on_entries(entries, desk),
-            Message::EntriesEnd { .. } => self.is_known = true,
-            Message::FileEnds(ends) => {
-                for end in ends {
-                    self.on_file_end(end, desk);
+            Message::Entries(entries) if !self.is_known => {
+                return self.on_entries(entries, desk);
+            }
+            Message::EntriesEnd { count, .. } if count == self.next => {
+                self.is_known = true;
+                self.chronicle.on_all_known();
+                self.chronicle.on_planned();
+            }
+            Message::FileEnds(files) => {
+                for id in files {
+                    if let Some(digest) = self.shared.shelf.on_read(id) {
+                        self.shared.publisher.take(id, digest);
+                        self.on_whole(id);
+                    }
                 }
             }
-            Message::Failed(problem) => {
-                let entry = problem.file.and_then(|id| self.unfinished.remove(&id));
-                self.chronicle.on_failed(entry.as_ref(), problem);
-            }
-            Message::Streams(count) => self.roster.grow(count, desk),
-            Message::Alive(_) | Message::Sending { .. } => (),
+            Message::Failed(problem) => self.on_source_failed(problem),
+            Message::LeftOut { name, problem } => self.chronicle.on_left_out(FileProblem {
+                name,
+                kind: problem.kind,
+                what: problem.what,
+                hint: problem.hint,
+            }),
+            Message::Streams(count) => self.roster.grow(count.min(STREAMS_MAX), desk),
+            Message::Alive(_) => (),
+            Message::Sending { .. } => self.chronicle.on_sending(&message),
+            Message::RateMax(_) => (),
             Message::Bye if self.is_complete => return Err(End::Done),
             other => return Err(unexpected(&other)),
         }
         Ok(())
+    }
+
+    fn on_joined(&mut self, number: u32, channel: net::copying::Channel, desk: &Desk) {
+        if self.roster.present >= STREAMS_MAX {
+            return;
+        }
+        self.roster.on_joined();
+        let shared = Arc::clone(&self.shared);
+        let inflow = Inflow::new(number, channel, shared, desk.report.clone());
+        thread::spawn(move || inflow.run());
+    }
+
+    fn complete(&mut self, desk: &Desk) {
+        self.is_complete = true;
+        for problem in self.shared.store.end() {
+            let name = String::new();
+            desk.say(&Message::LeftOut {
+                name,
+                problem: problem.clone(),
+            });
+            self.chronicle.on_failed(None, problem);
+        }
+        desk.say(&Message::Complete);
+    }
+
+    fn tick(&mut self, desk: &Desk) {
+        if let Some(rate) = self.chronicle.wished_rate() {
+            desk.say(&Message::RateMax(rate.map(Rate::bits_per_second)));
+        }
+        let now = desk.now();
+        if now.since(self.last) >= TICK {
+            self.last = now;
+            let activity = self
+                .reporter
+                .report(&self.shared.spent, self.roster.present);
+            desk.say(&Message::Alive(activity));
+            self.chronicle.on_tick();
+        }
     }
 }
 
@@ -141,37 +283,45 @@ impl Role for Receiver<'_, '_> {
     fn on(&mut self, happening: Happening, desk: &Desk) -> Result<(), End> {
         match happening {
             Happening::Message(message) => return self.on_message(message, desk),
-            Happening::Joined(_, channel) if self.is_complete => drop(channel),
-            Happening::Joined(number, channel) => {
-                self.roster.on_joined();
-                let store = Arc::clone(&self.store);
-                let inflow = Inflow::new(number, channel, store, desk.report.clone());
-                thread::spawn(move || inflow.run());
+            Happening::Joined(number, channel) => self.on_joined(number, channel, desk),
+            Happening::NotJoined(..) => self.roster.on_not_joined(desk.now()),
+            Happening::StreamOver(..) => self.roster.on_over(),
+            Happening::Arrived(range) => {
+                self.chronicle.on_arrived(range.length);
+                self.received.push(range);
             }
-            Happening::NotJoined(..) | Happening::StreamOver(..) => self.roster.on_over(),
-            Happening::Arrived(range) => self.received.push(range),
-            Happening::Damaged(range) => desk.say(Message::Damaged(range)),
-            Happening::Published(id) => self.on_published(id),
-            Happening::Failed(problem) => match problem.file {
-                Some(id) => self.fail_file(id, problem, desk),
-                None => return Err(End::Problem(problem)),
-            },
+            Happening::Damaged(range) => desk.say(&Message::Damaged(range)),
+            Happening::Finished(id) => self.on_whole(id),
+            Happening::Published(id, digest) => self.on_published(id, digest),
+            Happening::Failed(problem) => return self.fail_file(problem, desk),
             _ => (),
         }
         Ok(())
     }
 
     fn on_quiet(&mut self, desk: &Desk) -> Result<bool, End> {
-        if !self.received.is_empty() {
-            desk.say(Message::Received(std::mem::take(&mut self.received)));
+        while !self.received.is_empty() {
+            let rest = self.received.split_off(self.received.len().min(BATCH));
+            let all = std::mem::replace(&mut self.received, rest);
+            desk.say(&Message::Received(all));
         }
-        if !self.published.is_empty() {
-            desk.say(Message::Published(std::mem::take(&mut self.published)));
+        while !self.published.is_empty() {
+            let rest = self.published.split_off(self.published.len().min(BATCH));
+            let all = std::mem::replace(&mut self.published, rest);
+            desk.say(&Message::Published(all));
         }
+        let is_last = self.is_known && self.whole.len() == self.unfinished.len();
+        self.shared.publisher.hurry(is_last);
         if self.is_known && self.unfinished.is_empty() && !self.is_complete {
-            self.is_complete = true;
-            desk.say(Message::Complete);
+            self.complete(desk);
         }
+        self.tick(desk);
         Ok(false)
+    }
+}
+
+impl Drop for Receiver<'_, '_> {
+    fn drop(&mut self) {
+        self.shared.shelf.close();
     }
 }

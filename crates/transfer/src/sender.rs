@@ -1,186 +1,356 @@
-//! The end that has the data.
+//! The end that has the data: tells what there is, and has the streams send what is wanted of it.
+//!
+//! Reading order: this file for the conversation, `work` for what the streams share, `stream` for one of them,
+//! `streams` for all of them, `stall`.
 
+mod stall;
 mod stream;
+mod streams;
 mod work;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::thread;
+use std::sync::atomic::Ordering;
 
-use wire::copying::{Entry, FileEnd, FileId, Kind, Message, Problem, Want};
+use units::{Bytes, Rate, Span, Time};
+use wire::copying::{
+    Activity, Entry, FileId, Kind, Message, Opening, Problem, ProblemKind, Range, Want,
+};
 
-use self::stream::Outflow;
-use self::work::{Origin, Work};
+use self::streams::Streams;
+use self::work::Work;
+use crate::activity::{Reporter, for_tuner};
 use crate::chronicle::Chronicle;
-use crate::inner::source::Walk;
 use crate::lines::Roster;
-use crate::session::{Desk, End, Happening, Role, unexpected};
+use crate::session::{Desk, End, Happening, Role, protocol, unexpected};
+use crate::source::{Found, Source, Walk};
 
-/// Entries in one message.
+/// Entries in one message, and bytes of their names: so that it stays below `MESSAGE_MAX`.
 const BATCH: usize = 512;
+const BATCH_BYTES: usize = 100 << 10;
 /// Entries that may be told before the receiver has answered.
-const AHEAD: u32 = 8192;
+const AHEAD: usize = 16_384;
 /// Files that may be on their way at once; bounds the memory of both ends.
 const UNFINISHED: usize = 65_536;
+/// Files in one message.
+const ENDS: usize = 16_384;
+/// How often the tuner looks, and how often this end says what it does.
+const TICK: Span = Span::from_millis(250);
+/// A piece that arrives damaged so often has a cause that sending it again does not remove.
+const DAMAGED_MAX: u32 = 8;
 
-/// Tells what there is and has the streams send what is wanted of it.
+/// Leads the sender's half of a conversation.
 pub(crate) struct Sender<'a, 'o> {
     chronicle: &'a mut Chronicle<'o>,
     walk: Option<Walk>,
-    roster: Roster,
-    target: u16,
+    streams: Streams,
     work: Arc<Work>,
+    source: Arc<Source>,
+    is_dry: bool,
     /// Everything will be wanted: nothing waits for the receiver's answer.
     is_fresh: bool,
     /// Entries that the receiver has not answered yet.
     unanswered: VecDeque<(FileId, Entry)>,
-    told: u32,
+    /// Files that are not published yet.
+    unfinished: BTreeMap<FileId, Entry>,
+    told: FileId,
     bytes: u64,
-    read: Vec<FileEnd>,
-    unfinished: usize,
+    read: Vec<FileId>,
+    /// Files without bytes to send that cannot be read.
+    unreadable: Vec<Problem>,
+    is_all_added: bool,
+    reporter: Reporter,
+    mine: Option<Activity>,
+    theirs: Option<Activity>,
+    last: Time,
+    ticks: u32,
+}
+
+/// What a sender needs to begin.
+pub(crate) struct Sending {
+    /// Where the files are.
+    pub source: Arc<Source>,
+    /// Where streams come from.
+    pub roster: Roster,
+    /// The receiver has nothing yet.
+    pub is_fresh: bool,
+    /// Smallest round trip of the handshake.
+    pub rtt: Option<Span>,
 }
 
 impl<'a, 'o> Sender<'a, 'o> {
     pub(crate) fn new(
         chronicle: &'a mut Chronicle<'o>,
-        walk: Walk,
-        roster: Roster,
-        target: u16,
-        is_fresh: bool,
+        opening: &Opening,
+        sending: Sending,
     ) -> Self {
+        let rate_max = opening
+            .rate_max_bits_per_second
+            .map(Rate::from_bits_per_second);
+        let work = Arc::new(Work::new(rate_max));
+        let source = sending.source;
+        let streams = Streams::new(
+            sending.roster,
+            Arc::clone(&work),
+            Arc::clone(&source),
+            opening,
+            sending.rtt,
+        );
+        chronicle.begin_counting();
         Sender {
+            walk: Some(source.walk()),
+            last: chronicle.now(),
             chronicle,
-            walk: Some(walk),
-            roster,
-            target,
-            work: Arc::default(),
-            is_fresh,
+            streams,
+            work,
+            source,
+            is_dry: opening.dry_run,
+            is_fresh: sending.is_fresh && !opening.dry_run,
             unanswered: VecDeque::new(),
+            unfinished: BTreeMap::new(),
             told: 0,
             bytes: 0,
             read: Vec::new(),
-            unfinished: 0,
+            unreadable: Vec::new(),
+            is_all_added: false,
+            reporter: Reporter::start(),
+            mine: None,
+            theirs: None,
+            ticks: 0,
         }
-    }
-
-    /// Streams may come.
-    pub(crate) fn start(&mut self, desk: &Desk) {
-        self.roster.grow(self.target, desk);
     }
 
     /// Tells some more of what there is. Returns whether there may be yet more at once.
-    fn tell_entries(&mut self, desk: &Desk) -> Result<bool, End> {
-        let Some(walk) = &mut self.walk else {
-            return Ok(false);
+    fn tell_entries(&mut self, desk: &Desk) -> bool {
+        let is_ahead = self.unanswered.len() >= AHEAD || self.unfinished.len() >= UNFINISHED;
+        let Some(mut walk) = self.walk.take().filter(|_| !is_ahead) else {
+            return false;
         };
-        if self.unanswered.len() as u32 >= AHEAD || self.unfinished >= UNFINISHED {
-            return Ok(false);
-        }
-        let found: Result<Vec<_>, Problem> = walk.take(BATCH).collect();
-        let found = found.map_err(End::Problem)?;
-        if found.is_empty() {
-            self.walk = None;
-            desk.say(Message::EntriesEnd {
-                count: self.told,
-                bytes: self.bytes,
-            });
-            return Ok(false);
-        }
-        let mut entries = Vec::with_capacity(found.len());
-        for (path, entry) in found {
-            let id = self.told;
-            self.told += 1;
-            self.announce(id, path, &entry);
-            self.unanswered.push_back((id, entry.clone()));
-            entries.push(entry);
-        }
-        desk.say(Message::Entries(entries));
-        Ok(true)
-    }
-
-    fn announce(&mut self, id: FileId, path: std::path::PathBuf, entry: &Entry) {
-        let Kind::File(size) = entry.kind else {
-            return;
-        };
-        self.bytes += size;
-        self.unfinished += 1;
-        let entry = entry.clone();
-        self.work.announce(id, Origin { path, entry });
-        if self.is_fresh {
-            self.want(id, 0, size);
-        }
-    }
-
-    fn want(&mut self, id: FileId, start: u64, length: u64) {
-        match length {
-            0 => self.read.push(FileEnd {
-                file: id,
-                digest: [0; 32],
-            }),
-            _ => self.work.add(id, start, length),
-        }
-    }
-
-    fn on_want(&mut self, want: Want) -> Result<(), End> {
-        let Some((id, entry)) = self.unanswered.pop_front() else {
-            return Err(unexpected(&Message::Wants(vec![want])));
-        };
-        let size = match entry.kind {
-            Kind::File(size) => Some(size),
-            _ => None,
-        };
-        match (want, size) {
-            (Want::Nothing(_), Some(_)) => {
-                self.finish(id);
-                self.chronicle.on_present(&entry);
-            }
-            (Want::Nothing(_), None) => self.chronicle.on_published(&entry, None),
-            (Want::Whole(_), Some(size)) if !self.is_fresh => self.want(id, 0, size),
-            (Want::Whole(_), _) => (),
-            (Want::Rest(_, parts), _) => {
-                for (start, length) in parts {
-                    self.want(id, start, length);
+        let mut entries = Vec::with_capacity(BATCH);
+        let mut bytes = 0;
+        while entries.len() < BATCH && bytes < BATCH_BYTES {
+            match walk.next() {
+                Some(Found::Entry(entry)) => {
+                    bytes += length(&entry);
+                    entries.push(entry);
+                }
+                Some(Found::LeftOut(problem)) => self.leave_out(problem, desk),
+                None => {
+                    self.tell(entries, desk);
+                    desk.say(&Message::EntriesEnd {
+                        count: self.told,
+                        bytes: self.bytes,
+                    });
+                    self.chronicle.on_all_known();
+                    return false;
                 }
             }
+        }
+        self.tell(entries, desk);
+        self.walk = Some(walk);
+        true
+    }
+
+    fn leave_out(&mut self, problem: crate::FileProblem, desk: &Desk) {
+        desk.say(&Message::LeftOut {
+            name: problem.name.clone(),
+            problem: Problem {
+                kind: problem.kind,
+                file: None,
+                what: problem.what.clone(),
+                hint: problem.hint.clone(),
+            },
+        });
+        self.chronicle.on_left_out(problem);
+    }
+
+    fn tell(&mut self, entries: Vec<Entry>, desk: &Desk) {
+        if entries.is_empty() {
+            return;
+        }
+        desk.say(&Message::Entries(entries.clone()));
+        let mut whole = Vec::new();
+        for entry in entries {
+            let id = self.told;
+            self.told += 1;
+            self.chronicle.on_entry(&entry);
+            if let Kind::File(size) = entry.kind {
+                self.bytes += size;
+                self.unfinished.insert(id, entry.clone());
+                if self.is_fresh {
+                    whole.push((id, size, vec![(0, size)]));
+                }
+            }
+            self.unanswered.push_back((id, entry));
+        }
+        self.want(whole);
+    }
+
+    fn want(&mut self, wanted: Vec<(FileId, u64, Vec<(u64, u64)>)>) {
+        if wanted.is_empty() {
+            return;
+        }
+        let parts = wanted
+            .iter()
+            .map(|(id, size, parts)| (*id, *size, parts.as_slice()));
+        for (id, bytes) in self.work.add(parts) {
+            if bytes == 0 {
+                // Empty, or all there but its name.
+                match self.source.finished(id) {
+                    Ok(()) => self.read.push(id),
+                    Err(problem) => self.unreadable.push(problem),
+                }
+            }
+        }
+    }
+
+    fn on_wants(&mut self, wants: Vec<Want>) -> Result<(), End> {
+        let mut wanted = Vec::new();
+        for want in wants {
+            let Some((id, entry)) = self.unanswered.pop_front() else {
+                return Err(unexpected(&Message::Wants(vec![want])));
+            };
+            let size = match entry.kind {
+                Kind::File(size) => Some(size),
+                _ => None,
+            };
+            match (want, size) {
+                (Want::Nothing(_), Some(_)) => {
+                    if self.unfinished.remove(&id).is_some() {
+                        self.work.forget(id);
+                        self.chronicle.on_present(&entry);
+                    }
+                }
+                (Want::Nothing(_), None) => self.chronicle.on_published(&entry, None),
+                (_, None) => return Err(protocol("a folder or link was wanted".to_owned())),
+                (_, Some(size)) if self.is_dry => {
+                    self.unfinished.remove(&id);
+                    self.chronicle.on_would_copy(&entry, Bytes::new(size));
+                }
+                (Want::Whole(_), Some(size)) if !self.is_fresh => {
+                    wanted.push((id, size, vec![(0, size)]));
+                }
+                (Want::Whole(_), Some(_)) => (),
+                (Want::Rest(_, parts), Some(size)) => {
+                    let missing = parts.iter().map(|(_, length)| *length).sum();
+                    self.chronicle.on_part_present(size.saturating_sub(missing));
+                    wanted.push((id, size, parts));
+                }
+            }
+        }
+        self.want(wanted);
+        self.check_all_added();
+        Ok(())
+    }
+
+    /// From when on nothing can be wanted that is not known.
+    fn check_all_added(&mut self) {
+        if !self.is_all_added && self.walk.is_none() && self.unanswered.is_empty() {
+            self.is_all_added = true;
+            self.work.all_added();
+            self.chronicle.on_planned();
+        }
+    }
+
+    fn fail(&mut self, problem: Problem, desk: &Desk) {
+        let entry = problem.file.and_then(|id| self.unfinished.remove(&id));
+        if let (Some(id), Some(entry)) = (problem.file, entry) {
+            self.work.forget(id);
+            desk.say(&Message::Failed(problem.clone()));
+            self.chronicle.on_failed(Some(&entry), problem);
+        }
+    }
+
+    fn on_damaged(&mut self, piece: Range, desk: &Desk) {
+        self.chronicle.outcome.sent_again += Bytes::new(piece.length);
+        if self.work.damaged(piece) < DAMAGED_MAX {
+            return;
+        }
+        let what = format!(
+            "{} bytes at {} arrived {DAMAGED_MAX} times other than they were sent",
+            piece.length, piece.start
+        );
+        let problem = Problem {
+            kind: ProblemKind::Corrupt,
+            file: Some(piece.file),
+            what,
+            hint: Some("memory or a device on the way is faulty; copy without --plain".to_owned()),
+        };
+        self.fail(problem, desk);
+    }
+
+    fn on_message(&mut self, message: Message, desk: &Desk) -> Result<(), End> {
+        match message {
+            Message::Wants(wants) => return self.on_wants(wants),
+            Message::Received(pieces) => match self.work.acked(&pieces) {
+                Some(bytes) => self.chronicle.on_arrived(bytes),
+                None => return Err(protocol("a piece was confirmed that was not sent".into())),
+            },
+            Message::Damaged(piece) => self.on_damaged(piece, desk),
+            Message::Published(files) => {
+                for published in files {
+                    if let Some(entry) = self.unfinished.remove(&published.file) {
+                        self.chronicle.on_published(&entry, Some(published.digest));
+                    }
+                }
+            }
+            Message::Failed(problem) => {
+                let entry = problem.file.and_then(|id| self.unfinished.remove(&id));
+                if let Some(id) = problem.file {
+                    self.work.forget(id);
+                }
+                self.chronicle.on_failed(entry.as_ref(), problem);
+            }
+            Message::Alive(activity) => self.theirs = Some(activity),
+            Message::RateMax(rate) => self.set_rate_max(rate.map(Rate::from_bits_per_second)),
+            other => return Err(unexpected(&other)),
         }
         Ok(())
     }
 
-    fn finish(&mut self, id: FileId) -> Option<Arc<Origin>> {
-        let origin = self.work.forget(id)?;
-        self.unfinished -= 1;
-        Some(origin)
+    /// Another bound on the rate of all streams together.
+    pub(crate) fn set_rate_max(&mut self, rate: Option<Rate>) {
+        self.streams.set_rate_max(rate);
     }
 
-    fn on_message(&mut self, message: Message) -> Result<(), End> {
-        match message {
-            Message::Wants(wants) => wants.into_iter().try_for_each(|want| self.on_want(want)),
-            Message::Received(pieces) => {
-                self.work.acked(&pieces);
-                Ok(())
-            }
-            Message::Damaged(piece) => {
-                self.chronicle.outcome.sent_again += units::Bytes::new(piece.length);
-                self.work.damaged(piece);
-                Ok(())
-            }
-            Message::Published(files) => {
-                for id in files {
-                    if let Some(origin) = self.finish(id) {
-                        self.chronicle.on_published(&origin.entry, None);
-                    }
-                }
-                Ok(())
-            }
-            Message::Failed(problem) => {
-                let origin = problem.file.and_then(|id| self.finish(id));
-                let entry = origin.as_ref().map(|origin| &origin.entry);
-                self.chronicle.on_failed(entry, problem);
-                Ok(())
-            }
-            Message::Alive(_) => Ok(()),
-            other => Err(unexpected(&other)),
+    fn tick(&mut self, desk: &Desk) {
+        let now = desk.now();
+        self.streams.give_way(now);
+        if let Some(rate) = self.chronicle.wished_rate() {
+            self.set_rate_max(rate);
         }
+        if now.since(self.last) < TICK {
+            return;
+        }
+        self.last = now;
+        self.ticks += 1;
+        if self.is_dry {
+            return self.say_alive(desk);
+        }
+        let left = self.is_all_added.then(|| Bytes::new(self.work.left()));
+        let (mine, theirs) = (
+            self.mine.as_ref().map(for_tuner),
+            self.theirs.as_ref().map(for_tuner),
+        );
+        let look = self.streams.look(desk, left, mine, theirs);
+        if let Some((streams, why)) = look.steered {
+            self.chronicle.on_steered(streams, why);
+        }
+        self.streams.keep(desk);
+        let limited = self.streams.limited();
+        self.chronicle.on_limited(limited);
+        self.chronicle.on_streams(self.streams.count(), &look.seen);
+        if self.ticks.is_multiple_of(2) {
+            self.say_alive(desk);
+            self.chronicle.on_tick();
+        }
+    }
+
+    fn say_alive(&mut self, desk: &Desk) {
+        let activity = self.reporter.report(&self.work.spent, self.streams.count());
+        self.mine = Some(activity);
+        desk.say(&Message::Alive(activity));
+        desk.say(&self.chronicle.sending());
     }
 }
 
@@ -189,44 +359,38 @@ impl Role for Sender<'_, '_> {
         match happening {
             Happening::Message(Message::Complete) => {
                 self.work.close();
-                desk.say(Message::Bye);
+                desk.say(&Message::Bye);
                 return Err(End::Done);
             }
-            Happening::Message(message) => return self.on_message(message),
-            Happening::Joined(number, channel) => {
-                self.roster.on_joined();
-                let work = Arc::clone(&self.work);
-                let outflow = Outflow::new(number, channel, work, desk.report.clone());
-                thread::spawn(move || outflow.run());
+            Happening::Message(message) => return self.on_message(message, desk),
+            Happening::Joined(number, channel) => self.streams.on_joined(number, channel, desk),
+            Happening::NotJoined(..) => self.streams.on_not_joined(desk),
+            Happening::StreamOver(number, end) => {
+                let bytes = self.streams.on_over(number, &end);
+                self.chronicle.outcome.sent_again += Bytes::new(bytes);
+                self.streams.keep(desk);
             }
-            Happening::NotJoined(..) => self.roster.on_over(),
-            Happening::StreamOver(number, _) => {
-                self.roster.on_over();
-                let bytes = self.work.died(number);
-                self.chronicle.outcome.sent_again += units::Bytes::new(bytes);
-                self.chronicle.outcome.streams_replaced += 1;
-                self.roster.grow(self.target, desk);
-            }
-            Happening::FileRead(file) => self.read.push(FileEnd {
-                file,
-                digest: [0; 32],
-            }),
-            Happening::Failed(problem) => {
-                desk.say(Message::Failed(problem.clone()));
-                let origin = problem.file.and_then(|id| self.finish(id));
-                let entry = origin.as_ref().map(|origin| &origin.entry);
-                self.chronicle.on_failed(entry, problem);
-            }
+            Happening::FileRead(file) => self.read.push(file),
+            Happening::Failed(problem) => self.fail(problem, desk),
             _ => (),
         }
         Ok(())
     }
 
     fn on_quiet(&mut self, desk: &Desk) -> Result<bool, End> {
-        let has_more = self.tell_entries(desk)?;
-        if !self.read.is_empty() {
-            desk.say(Message::FileEnds(std::mem::take(&mut self.read)));
+        if self.ticks == 0 && self.told == 0 && !self.is_dry {
+            self.streams.keep(desk);
         }
+        let has_more = self.tell_entries(desk);
+        self.check_all_added();
+        for problem in std::mem::take(&mut self.unreadable) {
+            self.fail(problem, desk);
+        }
+        while !self.read.is_empty() {
+            let rest = self.read.split_off(self.read.len().min(ENDS));
+            desk.say(&Message::FileEnds(std::mem::replace(&mut self.read, rest)));
+        }
+        self.tick(desk);
         Ok(has_more)
     }
 }
@@ -234,10 +398,20 @@ impl Role for Sender<'_, '_> {
 impl Drop for Sender<'_, '_> {
     fn drop(&mut self) {
         self.work.close();
-        let load = |counter: &std::sync::atomic::AtomicU64| {
-            units::Bytes::new(counter.load(std::sync::atomic::Ordering::Relaxed))
-        };
-        self.chronicle.outcome.sent += load(&self.work.sent);
-        self.chronicle.outcome.on_wire += load(&self.work.on_wire);
+        let load =
+            |counter: &std::sync::atomic::AtomicU64| Bytes::new(counter.load(Ordering::Relaxed));
+        let outcome = &mut self.chronicle.outcome;
+        outcome.sent += load(&self.work.sent);
+        outcome.on_wire += load(&self.work.on_wire);
+        outcome.sent_again += load(&self.work.repeated);
+        outcome.streams_replaced += self.streams.replaced;
     }
+}
+
+fn length(entry: &Entry) -> usize {
+    let link = match &entry.kind {
+        Kind::Link(target) => target.len(),
+        _ => 0,
+    };
+    entry.name.as_bytes().len() + link
 }

@@ -16,20 +16,29 @@
 //!
 //! Below the destination no link is followed, whoever made it and when: neither in the way of a file nor as a file. Files
 //! replace links and files of the same name; they do not replace folders, devices, pipes or sockets. Links are made as
-//! they are told, wherever they point.
+//! they are told, wherever they point. Who owns a file is not kept, and so neither are the bits that lend its owner's
+//! rights.
+//!
+//! Reading order: this file, `place` (where entries belong), `temporary`, `part` and `journal` (a file on its way), `held`
+//! (which are open), `settle` (its last steps).
 
+mod held;
 mod journal;
 mod part;
 mod place;
+mod settle;
+mod temporary;
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use wire::copying::{Attributes, Entry, FileId, Filter, HASH_LENGTH, Problem, ProblemKind, Want};
+use wire::copying::{
+    Attributes, Entry, FileId, Filter, HASH_LENGTH, Kind, Problem, ProblemKind, Want,
+};
 
+use crate::PIECE_MIN;
 use crate::root::Root;
 use crate::trouble::{problem, with_hint};
-use part::Part;
+use held::Held;
 use place::Place;
 
 /// Where files go, and how.
@@ -89,7 +98,7 @@ pub struct Piece {
 pub struct Store {
     spec: StoreSpec,
     place: Place,
-    parts: Mutex<BTreeMap<FileId, Arc<Part>>>,
+    held: Held,
     waiting: Mutex<Vec<FileId>>,
 }
 
@@ -110,7 +119,7 @@ impl Store {
         Ok(Store {
             spec,
             place,
-            parts: Mutex::default(),
+            held: Held::default(),
             waiting: Mutex::default(),
         })
     }
@@ -127,16 +136,13 @@ impl Store {
     pub fn add(&self, entry: &Entry) -> (FileId, Result<Answer, Problem>) {
         let (file, placed) = self.place.add(entry);
         let answer = placed.and_then(|()| self.place.answer(file, entry, &self.spec));
-        let answer = answer.and_then(|answer| match answer {
-            Answer::Whole if !self.spec.dry_run => self.look_for_part(file),
-            other => Ok(other),
-        });
+        let answer = answer.and_then(|answer| self.look_for_part(file, entry, answer));
         (file, answer.map_err(|trouble| about(file, trouble)))
     }
 
     /// What an earlier try left of a file; told once.
     pub fn known(&self, file: FileId) -> Vec<Piece> {
-        let part = self.parts().get(&file).cloned();
+        let part = self.held.get(file);
         part.map(|part| part.take_known()).unwrap_or_default()
     }
 
@@ -145,7 +151,8 @@ impl Store {
     /// # Errors
     /// When somebody else copies to the same place, there is no room, or the disk fails.
     pub fn write(&self, file: FileId, offset: u64, bytes: &[u8]) -> Result<(), Problem> {
-        let written = self.part(file).and_then(|part| part.write(offset, bytes));
+        let part = self.held.open(file, || self.place.at(file));
+        let written = part.and_then(|part| part.write(offset, bytes));
         written.map_err(|trouble| about(file, trouble))
     }
 
@@ -154,7 +161,8 @@ impl Store {
     /// # Errors
     /// When the note cannot be written.
     pub fn note(&self, file: FileId, piece: &Piece) -> Result<(), Problem> {
-        let noted = self.part(file).and_then(|part| part.note(piece));
+        let part = self.held.open(file, || self.place.at(file));
+        let noted = part.and_then(|part| part.note(piece));
         noted.map_err(|trouble| about(file, trouble))
     }
 
@@ -164,11 +172,14 @@ impl Store {
     /// When `verify` is asked for and what the disk says is another digest; the part is then gone, and nothing of it
     /// counts any more. Or when the disk fails.
     pub fn finish(&self, file: FileId, digest: &[u8; HASH_LENGTH]) -> Result<(), Problem> {
-        let finished = self.part(file).and_then(|part| {
+        let part = self.held.open(file, || self.place.at(file));
+        let finished = part.and_then(|part| {
             if self.spec.verify {
-                part.verify(digest)?;
+                settle::verify(&part, digest)?;
             }
-            part.dress(&self.spec.attributes)
+            settle::dress(&part, &self.spec.attributes)?;
+            self.held.keep(file);
+            Ok(())
         });
         match finished {
             Ok(()) => {
@@ -196,19 +207,18 @@ impl Store {
     /// survives a power failure.
     pub fn publish(&self) -> Vec<(FileId, Result<(), Problem>)> {
         let files = std::mem::take(&mut *self.waiting());
-        let mut outcomes = Vec::with_capacity(files.len());
-        for file in files {
-            let published = self.part(file).and_then(|part| part.publish(&self.spec));
-            self.parts().remove(&file);
-            outcomes.push((file, published.map_err(|trouble| about(file, trouble))));
-        }
-        outcomes
+        // Files that were discarded meanwhile are gone.
+        let take = |file: FileId| self.held.take(file).map(|part| (file, part));
+        let (files, parts): (Vec<_>, Vec<_>) = files.into_iter().filter_map(take).unzip();
+        let outcomes = settle::publish(&parts, self.spec.filter);
+        let named = files.into_iter().zip(outcomes);
+        let named = named.map(|(file, outcome)| (file, outcome.map_err(|it| about(file, it))));
+        named.collect()
     }
 
     /// Forgets what arrived of a file: its source changed, or it is wrong.
     pub fn discard(&self, file: FileId) {
-        let part = self.parts().remove(&file);
-        if let Some(part) = part {
+        if let Some(part) = self.held.take(file) {
             part.remove();
         }
     }
@@ -221,28 +231,29 @@ impl Store {
         }
     }
 
-    fn look_for_part(&self, file: FileId) -> Result<Answer, Problem> {
-        let at = self.place.at(file)?;
-        let Some(part) = Part::resume(at)? else {
-            return Ok(Answer::Whole);
+    fn look_for_part(
+        &self,
+        file: FileId,
+        entry: &Entry,
+        answer: Answer,
+    ) -> Result<Answer, Problem> {
+        let Kind::File(size) = entry.kind else {
+            return Ok(answer);
         };
-        let missing = part.missing();
-        self.parts().insert(file, Arc::new(part));
-        Ok(Answer::Rest(missing))
-    }
-
-    fn part(&self, file: FileId) -> Result<Arc<Part>, Problem> {
-        let mut parts = self.parts();
-        if let Some(part) = parts.get(&file) {
-            return Ok(Arc::clone(part));
+        // A file of one piece has no journal.
+        if self.spec.dry_run || size <= PIECE_MIN || self.is_fresh() {
+            return Ok(answer);
         }
-        let part = Arc::new(Part::create(self.place.at(file)?)?);
-        parts.insert(file, Arc::clone(&part));
-        Ok(part)
-    }
-
-    fn parts(&self) -> MutexGuard<'_, BTreeMap<FileId, Arc<Part>>> {
-        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+        match answer {
+            Answer::Present => self.place.at(file)?.sweep(),
+            Answer::Whole => {
+                if let Some(missing) = self.held.resume(file, self.place.at(file)?)? {
+                    return Ok(Answer::Rest(missing));
+                }
+            }
+            _ => {}
+        }
+        Ok(answer)
     }
 
     fn waiting(&self) -> MutexGuard<'_, Vec<FileId>> {

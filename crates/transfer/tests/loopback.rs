@@ -1,24 +1,30 @@
-//! Whole copies over the loopback device.
+//! Whole copies over the loopback device, both ends in one process.
 
 use std::fs;
-use std::net::TcpListener;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
+use net::copying::{DoorLimits, Listener, new_secret};
 use observe::Window;
-use transfer::{Connect, CopySpec, Credentials, FarHost, Outcome, Place, Steering, copy, far};
-use tune::Objective;
+use transfer::far::{FarEnd, FarEvent, Keys};
+use transfer::{
+    Connect, CopyError, CopyEvent, CopySpec, Credentials, FarHost, Onlooker, Outcome, Place, Root,
+    Steering, copy,
+};
+use tune::online::OnlinePlan;
 use units::Span;
-use wire::copying::{Attributes, Filter, Way};
+use wire::copying::{Attributes, Filter, Token, Way};
 
-fn spec(way: Way, near: &Path, port: u16, far: &str) -> CopySpec {
+fn spec(way: Way, near: &Path, server: &Server, far: &str) -> CopySpec {
     CopySpec {
         way,
         near: vec![near.to_owned()],
         far: Place {
             host: FarHost::Server {
-                address: format!("127.0.0.1:{port}").parse().unwrap(),
-                credentials: Credentials(String::new()),
+                address: format!("127.0.0.1:{}", server.port).parse().unwrap(),
+                credentials: Credentials(server.token.text()),
             },
             paths: vec![far.into()],
         },
@@ -29,11 +35,11 @@ fn spec(way: Way, near: &Path, port: u16, far: &str) -> CopySpec {
             links: true,
         },
         filter: Filter::Changed,
-        plain: true,
+        plain: false,
         verify: false,
         dry_run: false,
         compress: false,
-        objective: Objective::Max,
+        objective: OnlinePlan::KNEE,
         streams: None,
         remembered: None,
         window: Window::Auto,
@@ -41,25 +47,89 @@ fn spec(way: Way, near: &Path, port: u16, far: &str) -> CopySpec {
         rate_max: None,
         gentle: None,
         connect: Connect::ToFar(None),
-        patience: Span::from_secs(5),
+        patience: Span::from_secs(20),
     }
 }
 
-fn server(root: &Path) -> (u16, JoinHandle<std::io::Result<()>>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let root = root.to_owned();
-    (
-        port,
-        thread::spawn(move || far::serve_once(&listener, &root)),
-    )
+/// A far end that serves one folder until it is dropped.
+struct Server {
+    port: u16,
+    token: Token,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    fn start(root: &Path) -> Self {
+        let token = Token {
+            name: "test".to_owned().try_into().unwrap(),
+            secret: new_secret().unwrap(),
+        };
+        Server::start_with(root, token, None)
+    }
+
+    fn start_with(root: &Path, token: Token, port: Option<u16>) -> Self {
+        let listener = Listener::bind(port.map(|port| port..=port)).unwrap();
+        let port = listener.port();
+        let stop = Arc::new(AtomicBool::new(false));
+        let log = |event: &FarEvent| eprintln!("far: {event:?}");
+        let far = FarEnd::new(
+            Keys::One(token.clone()),
+            Root::beneath(root).unwrap(),
+            Arc::clone(&stop),
+            Box::new(log),
+        );
+        let is_stopped = Arc::clone(&stop);
+        let thread = thread::spawn(move || {
+            let handler = Arc::new(far);
+            listener.run(DoorLimits::default(), handler, &|| {
+                is_stopped.load(Ordering::Relaxed)
+            });
+        });
+        Server {
+            port,
+            token,
+            stop,
+            thread: Some(thread),
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let thread = self.thread.take().unwrap();
+        if !thread::panicking() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+/// Writes events to the test's output.
+struct Log(Vec<CopyEvent>);
+
+impl Onlooker for Log {
+    fn on_event(&mut self, event: &CopyEvent) {
+        eprintln!("near: {event:?}");
+        self.0.push(event.clone());
+    }
 }
 
 fn run(way: Way, near: &Path, root: &Path, far: &str) -> Outcome {
-    let (port, server) = server(root);
-    let outcome = copy(&spec(way, near, port, far), &Steering::default(), &mut ()).unwrap();
-    server.join().unwrap().unwrap();
-    outcome
+    run_as(&|_| (), way, near, root, far).unwrap()
+}
+
+fn run_as(
+    change: &dyn Fn(&mut CopySpec),
+    way: Way,
+    near: &Path,
+    root: &Path,
+    far: &str,
+) -> Result<Outcome, CopyError> {
+    let server = Server::start(root);
+    let mut spec = spec(way, near, &server, far);
+    change(&mut spec);
+    copy(&spec, &Steering::default(), &mut Log(Vec::new()))
 }
 
 /// Bytes that do not repeat.
@@ -144,10 +214,12 @@ fn one_file_comes_here() {
 fn a_tree_goes_there_and_only_once() {
     let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let files = tree(near.path());
-    let outcome = run(Way::Put, near.path(), far.path(), "t");
+    // A closing slash copies what is in the folder.
+    let source = near.path().join("");
+    let outcome = run(Way::Put, &source, far.path(), "t");
     assert_tree(&far.path().join("t"), &files);
     assert_eq!((outcome.files, outcome.links), (6, 1));
-    let again = run(Way::Put, near.path(), far.path(), "t");
+    let again = run(Way::Put, &source, far.path(), "t");
     assert_eq!((again.files, again.skipped), (0, 6));
     assert_eq!(again.sent.get(), 0);
 }
@@ -157,7 +229,39 @@ fn a_tree_comes_here() {
     let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let files = tree(far.path());
     let target = near.path().join("t");
-    let outcome = run(Way::Get, &target, far.path(), "");
+    let outcome = run(Way::Get, &target, far.path(), "./");
     assert_tree(&target, &files);
     assert_eq!(outcome.files, 6);
+}
+
+#[test]
+fn a_tree_goes_there_in_the_clear() {
+    let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let files = tree(near.path());
+    let plain = |spec: &mut CopySpec| spec.plain = true;
+    let source = near.path().join("");
+    run_as(&plain, Way::Put, &source, far.path(), "t").unwrap();
+    assert_tree(&far.path().join("t"), &files);
+}
+
+#[test]
+fn a_wrong_token_is_refused() {
+    let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::write(near.path().join("a"), b"a").unwrap();
+    let other = Token {
+        name: "test".to_owned().try_into().unwrap(),
+        secret: new_secret().unwrap(),
+    };
+    let wrong = |spec: &mut CopySpec| {
+        let FarHost::Server { credentials, .. } = &mut spec.far.host else {
+            unreachable!()
+        };
+        *credentials = Credentials(other.text());
+    };
+    let result = run_as(&wrong, Way::Put, &near.path().join("a"), far.path(), "a");
+    let Err(CopyError::Problem { kind, .. }) = result else {
+        panic!("{result:?}")
+    };
+    assert_eq!(kind, wire::copying::ProblemKind::Permission);
+    assert!(!far.path().join("a").exists());
 }

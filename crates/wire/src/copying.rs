@@ -12,7 +12,7 @@
 //! the receiver has by then is not asked for again.
 //!
 //! Reading order: `name`, `message`, `piece` for what is said; `secret`, `token`, `handshake`, `greeting` for who may say it;
-//! `codec` for the bytes.
+//! `codec` for the bytes; `referee` for which message may be said when.
 
 mod base32;
 mod codec;
@@ -21,6 +21,7 @@ mod handshake;
 mod message;
 mod name;
 mod piece;
+mod referee;
 mod secret;
 mod text;
 mod token;
@@ -34,11 +35,14 @@ pub use handshake::{
     refusal,
 };
 pub use message::{
-    Activity, Attributes, Entry, FileId, Filter, Kind, LimitedBy, Message, Opening,
-    Problem, ProblemKind, Published, Range, Want, Way,
+    Activity, Attributes, Entry, FileId, Filter, Kind, LimitedBy, Message, Opening, Problem,
+    ProblemKind, Published, Range, Want, Way,
 };
 pub use name::{NAME_MAX, Name, NameError, PATH_MAX};
 pub use piece::{Coding, HASH_LENGTH, HEADER_LENGTH, PIECE_MAX, PieceError, PieceHeader};
+pub use referee::{
+    COPY_STREAMS_MAX, NAMES_MAX, PARTS_MAX, Referee, RefereeError, Rule, Speaker, UNFINISHED_MAX,
+};
 pub use secret::{KEY_LENGTH, Key, Secret};
 pub use token::{
     KEY_NAME_MAX, KeyName, KeyNameError, Rights, Token, TokenTextError, Tokens, TokensError,

@@ -1,6 +1,7 @@
 //! `trunkline copy`: what goes where, and how. Flags mean what users of scp, rsync and cp expect.
 
 mod place;
+mod route;
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -11,7 +12,8 @@ use units::{Rate, Span};
 
 use super::{Keep, Output, window, within};
 
-pub(crate) use place::{Place, PlaceError, Route};
+pub(crate) use place::{Place, PlaceError};
+pub(crate) use route::Route;
 
 /// Copy files to or from another host, over as many streams as the path needs
 ///

@@ -182,7 +182,7 @@ impl ArchiveError {
                 "the file was changed by hand or by another program; take it over from where it was made"
             }
             ArchiveError::NotKept { .. } => {
-                "only `measure`, `tune`, `demo` and one setting of `simulate` are kept; save others with `--save`"
+                "only `copy`, `measure`, `tune`, `demo`, `path`, `responsiveness` and one setting of `simulate` are kept; save others with `--save`"
             }
             ArchiveError::Document(error) => error.hint(),
         }

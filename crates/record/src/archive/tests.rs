@@ -8,7 +8,7 @@ use units::Bytes;
 
 use super::*;
 use crate::synthetic::{self, Case};
-use crate::{Document, Simulate, Target, Tune, Window};
+use crate::{Direction, Document, Simulate, Target, Tune, Window};
 
 fn empty() -> (TempDir, Archive) {
     let folder = tempfile::tempdir().unwrap();

@@ -2,13 +2,17 @@
 
 use std::io::{self, Read};
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
+use std::time::Instant;
 
-use wire::copying::{HASH_LENGTH, HEADER_LENGTH, PieceHeader, Problem, Range};
+use net::copying::Channel;
+use wire::copying::{Coding, HASH_LENGTH, HEADER_LENGTH, PIECE_MAX, PieceHeader, Problem, Range};
 
-use crate::inner::net::Channel;
-use crate::inner::store::Store;
+use super::Shared;
+use super::shelf::{Growing, Placed};
+use crate::activity::Spent;
 use crate::session::Happening;
+use crate::tree::PieceHasher;
 
 /// Bytes that are read, hashed and written at a time: they stay in the second-level cache.
 const CHUNK: usize = 256 << 10;
@@ -19,24 +23,33 @@ const SLACK: usize = 64 << 10;
 pub(crate) struct Inflow {
     number: u32,
     channel: Channel,
-    store: Arc<Store>,
-    report: Sender<Happening>,
+    shared: Arc<Shared>,
+    report: SyncSender<Happening>,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
+}
+
+/// A piece on its way in.
+struct Incoming<'a> {
+    header: &'a PieceHeader,
+    /// `None` when nothing of it is wanted.
+    file: Option<Arc<Growing>>,
+    hasher: PieceHasher,
+    problem: Option<Problem>,
 }
 
 impl Inflow {
     pub(crate) fn new(
         number: u32,
         channel: Channel,
-        store: Arc<Store>,
-        report: Sender<Happening>,
+        shared: Arc<Shared>,
+        report: SyncSender<Happening>,
     ) -> Self {
         Inflow {
             number,
             channel,
-            store,
+            shared,
             report,
             buffer: vec![0; CHUNK + SLACK],
             start: 0,
@@ -57,10 +70,20 @@ impl Inflow {
 
     fn receive_all(&mut self) -> io::Result<()> {
         while self.has_more()? {
-            let header = self.header()?;
+            let bytes: [u8; HEADER_LENGTH] = self.take()?;
+            let header = PieceHeader::decode(&bytes).map_err(io::Error::other)?;
             self.piece(&header)?;
         }
         Ok(())
+    }
+
+    fn read(&mut self) -> io::Result<usize> {
+        let since = Instant::now();
+        let room = self.buffer.get_mut(self.end..).unwrap_or_default();
+        let got = self.channel.read(room)?;
+        Spent::note(&self.shared.spent.network, since);
+        self.end += got;
+        Ok(got)
     }
 
     /// Whether another piece begins; a stream that ends within one broke.
@@ -69,8 +92,7 @@ impl Inflow {
             return Ok(true);
         }
         (self.start, self.end) = (0, 0);
-        self.end = self.channel.read(&mut self.buffer)?;
-        Ok(self.end > 0)
+        Ok(self.read()? > 0)
     }
 
     /// Waits until so many bytes are in the buffer.
@@ -81,10 +103,8 @@ impl Inflow {
             self.start = 0;
         }
         while self.end - self.start < length {
-            let room = self.buffer.get_mut(self.end..).unwrap_or_default();
-            match self.channel.read(room)? {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                got => self.end += got,
+            if self.read()? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
             }
         }
         Ok(())
@@ -99,60 +119,135 @@ impl Inflow {
         Ok(bytes)
     }
 
-    fn header(&mut self) -> io::Result<PieceHeader> {
-        let bytes: [u8; HEADER_LENGTH] = self.take()?;
-        PieceHeader::decode(&bytes).map_err(io::Error::other)
+    fn piece(&mut self, header: &PieceHeader) -> io::Result<()> {
+        let found = self.shared.shelf.find(header.file);
+        if found.as_ref().is_some_and(|file| !file.fits(header)) {
+            return Err(io::Error::other(format!(
+                "{} bytes at {} are no piece of file {}",
+                header.length, header.offset, header.file
+            )));
+        }
+        let size = found.as_ref().map_or(0, |file| file.size);
+        let file = found.filter(|file| file.begin(header, self.number));
+        let mut incoming = Incoming {
+            header,
+            file,
+            hasher: PieceHasher::new(size, header.offset, header.length.into()),
+            problem: None,
+        };
+        let received = match header.coding {
+            Coding::Raw => self.raw(&mut incoming),
+            Coding::Zstd => self.compressed(&mut incoming),
+        };
+        let seal = received.and_then(|()| self.take::<HASH_LENGTH>());
+        match seal {
+            Ok(seal) => {
+                self.conclude(incoming, &seal);
+                Ok(())
+            }
+            Err(error) => {
+                if let Some(file) = &incoming.file {
+                    file.abandon(header, self.number);
+                }
+                Err(error)
+            }
+        }
     }
 
-    fn piece(&mut self, header: &PieceHeader) -> io::Result<()> {
-        let mut hasher = blake3::Hasher::new();
-        let mut at = header.offset;
-        let end = header.offset + u64::from(header.length);
-        let mut trouble = None;
+    fn raw(&mut self, incoming: &mut Incoming<'_>) -> io::Result<()> {
+        let end = incoming.header.offset + u64::from(incoming.header.length);
+        let mut at = incoming.header.offset;
         while at < end {
-            let length = (end - at).min(CHUNK as u64) as usize;
+            let length = usize::try_from(end - at).unwrap_or(CHUNK).min(CHUNK);
             self.fill(length)?;
             let chunk = self.buffer.get(self.start..self.start + length);
-            let chunk = chunk.unwrap_or_default();
-            hasher.update(chunk);
-            if trouble.is_none() {
-                trouble = self.store.write(header.file, at, chunk).err();
-            }
+            incoming.write(&self.shared, self.number, at, chunk.unwrap_or_default());
             self.start += length;
             at += length as u64;
         }
-        let hash: [u8; HASH_LENGTH] = self.take()?;
-        let is_right = hasher.finalize() == blake3::Hash::from_bytes(hash);
-        self.conclude(header, is_right, trouble);
         Ok(())
     }
 
-    fn conclude(&self, header: &PieceHeader, is_right: bool, trouble: Option<Problem>) {
+    /// What cannot be decompressed is hashed as nothing, and so is damaged.
+    fn compressed(&mut self, incoming: &mut Incoming<'_>) -> io::Result<()> {
+        let mut left = incoming.header.wire_length as usize;
+        let mut packed = Vec::with_capacity(left);
+        while left > 0 {
+            let length = left.min(CHUNK);
+            self.fill(length)?;
+            let chunk = self.buffer.get(self.start..self.start + length);
+            packed.extend_from_slice(chunk.unwrap_or_default());
+            self.start += length;
+            left -= length;
+        }
+        let most = (incoming.header.length.min(PIECE_MAX)) as usize;
+        let bytes = zstd::bulk::decompress(&packed, most).unwrap_or_default();
+        let offset = incoming.header.offset;
+        incoming.write(&self.shared, self.number, offset, &bytes);
+        Ok(())
+    }
+
+    fn conclude(&self, incoming: Incoming<'_>, seal: &[u8; HASH_LENGTH]) {
+        let header = incoming.header;
         let range = Range {
             file: header.file,
             start: header.offset,
             length: u64::from(header.length),
         };
-        if let Some(problem) = trouble {
-            self.tell(Happening::Failed(Problem {
+        let Some(file) = incoming.file else {
+            // Confirmed all the same: whoever sent it may stop thinking of it.
+            return self.tell(Happening::Arrived(range));
+        };
+        if let Some(problem) = incoming.problem {
+            file.abandon(header, self.number);
+            return self.tell(Happening::Failed(problem));
+        }
+        let hash = incoming.hasher.finish();
+        let hash = hash.filter(|hash| blake3::Hash::from_bytes(header.seal(hash)) == *seal);
+        let Some(hash) = hash else {
+            file.abandon(header, self.number);
+            return self.tell(Happening::Damaged(range));
+        };
+        match file.place(&self.shared.store, header, self.number, hash) {
+            Ok(Placed::Counts { digest }) => {
+                self.tell(Happening::Arrived(range));
+                if let Some(digest) = digest {
+                    self.shared.publisher.take(header.file, digest);
+                    self.tell(Happening::Finished(header.file));
+                }
+            }
+            Ok(Placed::Superfluous) => (),
+            Err(problem) => self.tell(Happening::Failed(Problem {
                 file: Some(header.file),
                 ..problem
-            }));
-        } else if !is_right {
-            self.tell(Happening::Damaged(range));
-        } else {
-            match self.store.arrived(range.file, range.length) {
-                Ok(is_published) => {
-                    self.tell(Happening::Arrived(range));
-                    if is_published {
-                        self.tell(Happening::Published(range.file));
-                    }
-                }
-                Err(problem) => self.tell(Happening::Failed(Problem {
-                    file: Some(header.file),
+            })),
+        }
+    }
+}
+
+impl Incoming<'_> {
+    fn write(&mut self, shared: &Shared, stream: u32, at: u64, bytes: &[u8]) {
+        let Some(file) = &self.file else {
+            return;
+        };
+        self.hasher.update(bytes);
+        if self.problem.is_some() {
+            return;
+        }
+        let since = Instant::now();
+        let piece = self.header.offset;
+        match file.write(&shared.store, piece, stream, at, bytes) {
+            Ok(_) => {
+                let counter = &shared.spent.bytes;
+                counter.fetch_add(bytes.len() as u64, std::sync::atomic::Ordering::Relaxed);
+            }
+            Err(problem) => {
+                self.problem = Some(Problem {
+                    file: Some(self.header.file),
                     ..problem
-                })),
+                });
             }
         }
+        Spent::note(&shared.spent.disk, since);
     }
 }

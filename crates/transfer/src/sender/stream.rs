@@ -126,10 +126,7 @@ impl Outflow {
         }
         let from = self.filled;
         self.filled += length;
-        Ok(self
-            .buffer
-            .get_mut(from..from + length)
-            .unwrap_or_default())
+        Ok(self.buffer.get_mut(from..from + length).unwrap_or_default())
     }
 
     fn send(&mut self, piece: Range) -> io::Result<()> {

@@ -84,7 +84,7 @@ impl Streams {
             lines: BTreeMap::new(),
             online,
             meter: Meter::default(),
-            scavenger: gentle.map(|budget| Scavenger::new(budget, Time::ZERO)),
+            scavenger: gentle.map(Scavenger::new),
             last: Time::ZERO,
             last_gentle: Time::ZERO,
             rate_max: opening

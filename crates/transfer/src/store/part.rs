@@ -1,246 +1,176 @@
 //! One file on its way: the temporary file, its lock and its journal.
 
 use std::ffi::OsStr;
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nix::errno::Errno;
-use nix::fcntl::{
-    AtFlags, FallocateFlags, OFlag, RenameFlags, fallocate, openat, renameat, renameat2,
-};
-use nix::sys::stat::{Mode, SFlag, fchmod, fstat, fstatat, futimens};
-use nix::sys::time::TimeSpec;
-use nix::unistd::{UnlinkatFlags, fsync, unlinkat};
-use wire::copying::{Attributes, Filter, HASH_LENGTH, NAME_MAX, Problem, ProblemKind};
+use nix::fcntl::{FallocateFlags, OFlag, PosixFadviseAdvice, fallocate, openat, posix_fadvise};
+use nix::sys::stat::{FileStat, Mode, fstat};
+use wire::copying::{Problem, ProblemKind};
 
+use super::Piece;
 use super::journal::{self, HEADER, Header};
-use super::{Piece, StoreSpec};
-use crate::trouble::{failed, problem, with_hint};
+use super::temporary::{At, JOURNAL, PART, busy, open_locked};
+use crate::trouble::problem;
+use crate::{PIECE_MIN, PieceHasher};
 
 /// Smaller files get no room reserved: a full disk shows at their only write.
 const RESERVE_MIN: u64 = 1 << 20;
-/// How often a temporary file that is in the way is removed before somebody must be putting it there.
-const TRIES_MAX: usize = 16;
-/// Bytes that are read at once when a file is read again.
-const READ_LENGTH: usize = 1 << 20;
-
-/// Where a file belongs and what it is to be.
-#[derive(Debug, Clone)]
-pub(super) struct At {
-    pub folder: Arc<OwnedFd>,
-    pub last: Vec<u8>,
-    /// Its name, for people.
-    pub shown: String,
-    pub size: u64,
-    pub mode: u32,
-    /// The mode is set whatever the mask says.
-    pub is_exact: bool,
-    pub modified_nanoseconds: i64,
-}
-
-impl At {
-    pub fn failed(&self, trying: &str, error: &io::Error) -> Problem {
-        failed(trying, &self.shown, error)
-    }
-}
 
 /// A temporary file that this copy holds.
 #[derive(Debug)]
 pub(super) struct Part {
-    at: At,
-    file: File,
+    pub(super) at: At,
+    pub(super) file: File,
     header: Header,
     journal: Mutex<Option<File>>,
     known: Mutex<Vec<Piece>>,
 }
 
-/// `.NAME` and the ending, shortened so that a file system takes it; what is cut off is replaced by its hash.
-pub(super) fn beside(last: &[u8], ending: &[u8]) -> Vec<u8> {
-    let room = NAME_MAX - 1 - ending.len();
-    let stem = match last.len() <= room {
-        true => last.to_vec(),
-        false => {
-            let hash = blake3::hash(last).to_hex();
-            let kept = &last[..room - 17];
-            [kept, b"-", &hash.as_bytes()[..16]].concat()
-        }
-    };
-    [b".", stem.as_slice(), ending].concat()
+/// A part that was closed to have fewer files open, and that has to be the same when it is opened again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Closed {
+    device: u64,
+    inode: u64,
+    has_journal: bool,
 }
 
-const PART: &[u8] = b".trunkline-part";
-const JOURNAL: &[u8] = b".trunkline-journal";
-
 impl Part {
-    /// Begins a file anew.
-    pub fn create(at: At) -> Result<Self, Problem> {
-        let file = open_locked(&at, true)?;
-        let file = file.ok_or_else(|| at.failed("create", &Errno::ENOENT.into()))?;
-        file.set_len(0)
-            .map_err(|error| at.failed("write", &error))?;
-        remove(&at, JOURNAL);
-        let part = Part {
+    fn new(at: At, file: File) -> Self {
+        Part {
             header: header_of(&at),
             at,
             file,
             journal: Mutex::default(),
             known: Mutex::default(),
-        };
-        match part.reserve() {
-            Ok(()) => Ok(part),
-            Err(error) => {
-                part.remove();
-                Err(part.at.failed("make room for", &error))
-            }
         }
+    }
+
+    /// Begins a file anew.
+    pub fn create(at: At) -> Result<Self, Problem> {
+        let file = open_locked(&at, true)?;
+        let file = file.ok_or_else(|| at.failed("create", Errno::ENOENT))?;
+        let part = Part::new(at, file);
+        part.clear().map_err(|error| {
+            part.remove();
+            part.at.failed("make room for", error)
+        })?;
+        Ok(part)
     }
 
     /// Takes up what an earlier try left; `None` where there is nothing of use.
     pub fn resume(at: At) -> Result<Option<Self>, Problem> {
-        let journal_name = beside(&at.last, JOURNAL);
-        let flags = OFlag::O_RDWR | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
-        let name = OsStr::from_bytes(&journal_name);
-        let Ok(journal) = openat(&at.folder, name, flags, Mode::empty()) else {
+        let Some(journal) = open_journal(&at) else {
             return Ok(None);
         };
         let Some(file) = open_locked(&at, false)? else {
             return Ok(None);
         };
-        let mut journal = File::from(journal);
-        let mut bytes = Vec::new();
-        let header = header_of(&at);
-        let is_read = journal.read_to_end(&mut bytes).is_ok();
-        let Some(old) = Header::decode(&bytes).filter(|_| is_read) else {
+        let part = Part::new(at, file);
+        let Some(noted) = part.noted(&journal) else {
             return Ok(None);
         };
-        let is_same =
-            (old.size, old.modified_nanoseconds) == (header.size, header.modified_nanoseconds);
-        if !is_same {
-            return Ok(None);
-        }
-        let part = Part {
-            at,
-            file,
-            header,
-            journal: Mutex::default(),
-            known: Mutex::default(),
-        };
-        let noted = old.pieces(bytes.get(HEADER..).unwrap_or_default());
-        let pieces = part.trusted(journal::in_order(noted), &old);
-        part.rewrite(journal, &pieces)?;
-        *part.known.lock().unwrap_or_else(PoisonError::into_inner) = pieces;
+        let begun = part.begin_again(journal, &noted);
+        begun.map_err(|error| part.at.failed("write the journal of", error))?;
+        *part.known() = noted;
         Ok(Some(part))
+    }
+
+    /// Opens what was closed a while ago.
+    pub fn reopen(at: At, closed: Closed) -> Result<Self, Problem> {
+        let file = open_locked(&at, false)?;
+        let part = Part::new(at.clone(), file.ok_or_else(|| busy(&at))?);
+        if part.identity()? != (closed.device, closed.inode) {
+            return Err(busy(&at));
+        }
+        if closed.has_journal {
+            let mut journal = open_journal(&at).ok_or_else(|| busy(&at))?;
+            let sought = journal.seek(SeekFrom::End(0));
+            sought.map_err(|error| at.failed("write the journal of", error))?;
+            *part.journal() = Some(journal);
+        }
+        Ok(part)
+    }
+
+    /// What has to be known to open it again.
+    pub fn closed(&self) -> Result<Closed, Problem> {
+        let (device, inode) = self.identity()?;
+        Ok(Closed {
+            device,
+            inode,
+            has_journal: self.has_journal(),
+        })
     }
 
     /// What of the file did not arrive by the time it was resumed.
     pub fn missing(&self) -> Vec<(u64, u64)> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        journal::missing(&known, self.at.size)
+        journal::missing(&self.known(), self.at.size)
     }
 
+    /// The pieces that it was resumed with, once.
     pub fn take_known(&self) -> Vec<Piece> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *known)
+        std::mem::take(&mut *self.known())
     }
 
     pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Problem> {
         let end = offset.checked_add(bytes.len() as u64);
         if end.is_none_or(|end| end > self.at.size) {
-            let what = format!(
-                "{} bytes at {offset} lie beyond the {} bytes of `{}`",
-                bytes.len(),
-                self.at.size,
-                self.at.shown
-            );
+            let (length, size) = (bytes.len(), self.at.size);
+            let name = &self.at.shown;
+            let what =
+                format!("{length} bytes at {offset} lie beyond the {size} bytes of `{name}`");
             return Err(problem(ProblemKind::Protocol, what));
         }
         let written = self.file.write_all_at(bytes, offset);
-        written.map_err(|error| self.at.failed("write", &error))
+        written.map_err(|error| self.at.failed("write", error))
     }
 
     pub fn note(&self, piece: &Piece) -> Result<(), Problem> {
         if piece.offset == 0 && u64::from(piece.length) == self.at.size {
             return Ok(());
         }
-        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        self.begin_flush(piece);
+        let mut journal = self.journal();
         let noted = match &mut *journal {
             Some(journal) => journal.write_all(&self.header.note(piece)),
             None => self
                 .begin_journal(piece)
                 .map(|begun| *journal = Some(begun)),
         };
-        noted.map_err(|error| self.at.failed("write the journal of", &error))
+        noted.map_err(|error| self.at.failed("write the journal of", error))
     }
 
-    /// Mode and times, as the last thing before it is flushed.
-    pub fn dress(&self, attributes: &Attributes) -> Result<(), Problem> {
-        let dressed = (|| {
-            if self.at.is_exact {
-                fchmod(&self.file, Mode::from_bits_truncate(self.at.mode))?;
-            }
-            if attributes.times {
-                let modified = time_of(self.at.modified_nanoseconds);
-                futimens(&self.file, &TimeSpec::UTIME_OMIT, &modified)?;
-            }
-            Ok(())
-        })();
-        dressed.map_err(|errno: Errno| self.at.failed("set mode and time of", &errno.into()))
-    }
-
-    /// Reads all of it from the disk and compares.
-    pub fn verify(&self, digest: &[u8; HASH_LENGTH]) -> Result<(), Problem> {
-        let hash = self
-            .hash()
-            .map_err(|error| self.at.failed("read again", &error))?;
-        if hash == *digest {
-            return Ok(());
-        }
-        let what = format!(
-            "`{}` reads back from the disk as something else",
-            self.at.shown
-        );
-        Err(with_hint(
-            problem(ProblemKind::Corrupt, what),
-            "the disk or memory of the receiving host may be failing; copy it again",
-        ))
-    }
-
-    /// Flushes it, gives it its name and flushes the folder.
-    pub fn publish(&self, spec: &StoreSpec) -> Result<(), Problem> {
-        let flushed = fsync(&self.file);
-        flushed.map_err(|errno| self.at.failed("write", &errno.into()))?;
-        self.rename(spec.filter)?;
-        let flushed = fsync(&self.at.folder);
-        flushed.map_err(|errno| self.at.failed("write", &errno.into()))
+    pub fn has_journal(&self) -> bool {
+        self.journal().is_some()
     }
 
     /// Removes it and its journal.
     pub fn remove(&self) {
-        remove(&self.at, PART);
-        remove(&self.at, JOURNAL);
+        self.at.remove(PART);
+        self.at.remove(JOURNAL);
     }
 
-    fn rename(&self, filter: Filter) -> Result<(), Problem> {
-        let part = beside(&self.at.last, PART);
-        let (from, to) = (OsStr::from_bytes(&part), OsStr::from_bytes(&self.at.last));
-        let folder = &self.at.folder;
-        let renamed = match filter {
-            Filter::Missing => renameat2(folder, from, folder, to, RenameFlags::RENAME_NOREPLACE),
-            Filter::All | Filter::Changed => renameat(folder, from, folder, to),
-        };
-        renamed.map_err(|errno| self.at.failed("rename to", &errno.into()))?;
-        remove(&self.at, JOURNAL);
-        Ok(())
+    /// Has the disk start with these bytes, so that little is left to flush at the end: the advice writes out what
+    /// was changed, and only drops what needs no writing (`generic_fadvise` in Linux's mm/fadvise.c).
+    fn begin_flush(&self, piece: &Piece) {
+        if let Ok(offset) = i64::try_from(piece.offset) {
+            let length = i64::from(piece.length);
+            let advice = PosixFadviseAdvice::POSIX_FADV_DONTNEED;
+            let _ = posix_fadvise(&self.file, offset, length, advice);
+        }
     }
 
-    fn reserve(&self) -> io::Result<()> {
-        let Ok(size) = i64::try_from(self.at.size) else {
-            return Err(Errno::EFBIG.into());
-        };
+    /// Nothing of an earlier try is left, and there is room for all.
+    fn clear(&self) -> io::Result<()> {
+        self.file.set_len(0)?;
+        if self.at.size > PIECE_MIN {
+            self.at.remove(JOURNAL);
+        }
+        let size = i64::try_from(self.at.size).map_err(|_| Errno::EFBIG)?;
         if self.at.size >= RESERVE_MIN {
             match fallocate(&self.file, FallocateFlags::empty(), 0, size) {
                 Ok(()) => return Ok(()),
@@ -252,8 +182,8 @@ impl Part {
     }
 
     fn begin_journal(&self, piece: &Piece) -> io::Result<File> {
-        let name = beside(&self.at.last, JOURNAL);
-        let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_CLOEXEC;
+        let name = self.at.beside(JOURNAL);
+        let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_CLOEXEC;
         let mode = Mode::S_IRUSR | Mode::S_IWUSR;
         let fd = openat(&self.at.folder, OsStr::from_bytes(&name), flags, mode)?;
         let mut file = File::from(fd);
@@ -261,63 +191,73 @@ impl Part {
         Ok(file)
     }
 
+    /// Pieces of an older journal that are on the disk: all it names where the machine ran on, else those that read
+    /// back as they were. `None` where the journal is of another file.
+    fn noted(&self, mut journal: &File) -> Option<Vec<Piece>> {
+        let mut bytes = Vec::new();
+        journal.read_to_end(&mut bytes).ok()?;
+        let old = Header::decode(&bytes)?;
+        let is_same = (old.size, old.modified_nanoseconds)
+            == (self.header.size, self.header.modified_nanoseconds);
+        let noted = old.pieces(bytes.get(HEADER..)?);
+        let mut pieces = journal::in_order(noted);
+        let has_run_on = self.header.boot == old.boot && self.header.boot != [0; 16];
+        if !has_run_on {
+            let mut buffer = Vec::new();
+            pieces.retain(|piece| self.reads_back(piece, &mut buffer));
+        }
+        let is_long = self
+            .file
+            .metadata()
+            .is_ok_and(|file| file.len() == self.at.size);
+        (is_same && is_long).then_some(pieces)
+    }
+
     /// A clean journal of this boot; what follows is written behind it.
-    fn rewrite(&self, mut journal: File, pieces: &[Piece]) -> Result<(), Problem> {
+    fn begin_again(&self, mut journal: File, pieces: &[Piece]) -> io::Result<()> {
         let mut bytes = self.header.encode().to_vec();
         for piece in pieces {
             bytes.extend_from_slice(&self.header.note(piece));
         }
-        let written = journal
-            .set_len(0)
-            .and_then(|()| journal.seek(SeekFrom::Start(0)))
-            .and_then(|_| journal.write_all(&bytes));
-        written.map_err(|error| self.at.failed("write the journal of", &error))?;
-        *self.journal.lock().unwrap_or_else(PoisonError::into_inner) = Some(journal);
+        // Over what was there, so that a crash in between costs no more than the notes that are not yet over.
+        journal.seek(SeekFrom::Start(0))?;
+        journal.write_all(&bytes)?;
+        journal.set_len(bytes.len() as u64)?;
+        *self.journal() = Some(journal);
         Ok(())
     }
 
-    /// Pieces that are on the disk: all of them where the machine ran on, else those that are read back as they were.
-    fn trusted(&self, mut pieces: Vec<Piece>, old: &Header) -> Vec<Piece> {
-        let has_run_on = self.header.boot == old.boot && self.header.boot != [0; 16];
-        if !has_run_on {
-            pieces.retain(|piece| self.reads_back(piece));
-        }
-        pieces
-    }
-
-    fn reads_back(&self, piece: &Piece) -> bool {
-        use blake3::hazmat::{HasherExt, max_subtree_len};
-        let is_whole = piece.offset == 0 && u64::from(piece.length) == self.at.size;
-        let is_subtree = piece.offset % blake3::CHUNK_LEN as u64 == 0
-            && max_subtree_len(piece.offset).is_none_or(|max| u64::from(piece.length) <= max);
-        let mut bytes = vec![0; piece.length as usize];
-        if !is_subtree || self.file.read_exact_at(&mut bytes, piece.offset).is_err() {
+    fn reads_back(&self, piece: &Piece, buffer: &mut Vec<u8>) -> bool {
+        buffer.resize(piece.length as usize, 0);
+        if self.file.read_exact_at(buffer, piece.offset).is_err() {
             return false;
         }
-        let mut hasher = blake3::Hasher::new();
-        hasher.set_input_offset(piece.offset).update(&bytes);
-        match is_whole {
-            true => hasher.finalize() == piece.hash,
-            false => hasher.finalize_non_root() == piece.hash,
-        }
+        let mut hasher = PieceHasher::new(self.at.size, piece.offset, piece.length.into());
+        hasher.update(buffer);
+        hasher.finish() == Some(piece.hash)
     }
 
-    fn hash(&self) -> io::Result<[u8; HASH_LENGTH]> {
-        let mut hasher = blake3::Hasher::new();
-        let mut bytes = vec![0; READ_LENGTH];
-        let mut offset = 0;
-        loop {
-            match self.file.read_at(&mut bytes, offset) {
-                Ok(0) => return Ok(hasher.finalize().into()),
-                Ok(length) => {
-                    hasher.update(&bytes[..length]);
-                    offset += length as u64;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
+    fn identity(&self) -> Result<(u64, u64), Problem> {
+        let stat: Result<FileStat, Errno> = fstat(&self.file);
+        let stat = stat.map_err(|errno| self.at.failed("write", errno))?;
+        Ok((stat.st_dev, stat.st_ino))
     }
+
+    fn journal(&self) -> MutexGuard<'_, Option<File>> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn known(&self) -> MutexGuard<'_, Vec<Piece>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn open_journal(at: &At) -> Option<File> {
+    let name = at.beside(JOURNAL);
+    let flags = OFlag::O_RDWR | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+    let fd = openat(&at.folder, OsStr::from_bytes(&name), flags, Mode::empty());
+    let file = File::from(fd.ok()?);
+    file.metadata().is_ok_and(|it| it.is_file()).then_some(file)
 }
 
 fn header_of(at: &At) -> Header {
@@ -330,73 +270,10 @@ fn header_of(at: &At) -> Header {
 
 /// Which boot of the machine this is (random(4)); zeros where the kernel does not say, which is then never the same.
 fn boot() -> [u8; 16] {
-    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
-    u128::from_str_radix(&digits, 16).unwrap_or(0).to_be_bytes()
-}
-
-pub(super) fn time_of(nanoseconds: i64) -> TimeSpec {
-    let seconds = nanoseconds.div_euclid(1_000_000_000);
-    TimeSpec::new(seconds, nanoseconds.rem_euclid(1_000_000_000))
-}
-
-fn remove(at: &At, ending: &[u8]) {
-    // It may not be there, and where it cannot be removed, the next try says so.
-    let name = beside(&at.last, ending);
-    let _ = unlinkat(
-        &at.folder,
-        OsStr::from_bytes(&name),
-        UnlinkatFlags::NoRemoveDir,
-    );
-}
-
-/// Opens the temporary file and locks it, so that no other copy writes to it; `None` where there is none and none is
-/// to be made.
-fn open_locked(at: &At, create: bool) -> Result<Option<File>, Problem> {
-    let name = beside(&at.last, PART);
-    let name = OsStr::from_bytes(&name);
-    let mut flags = OFlag::O_RDWR | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
-    flags.set(OFlag::O_CREAT, create);
-    let mode = Mode::from_bits_truncate(at.mode & 0o777 | 0o600);
-    for _ in 0..TRIES_MAX {
-        let file = match openat(&at.folder, name, flags, mode) {
-            Ok(fd) => File::from(fd),
-            Err(Errno::ENOENT) if !create => return Ok(None),
-            Err(Errno::ELOOP | Errno::ENXIO) => {
-                remove(at, PART);
-                continue;
-            }
-            Err(errno) => return Err(at.failed("create a temporary file for", &errno.into())),
-        };
-        let stat = fstat(&file).map_err(|errno| at.failed("create", &errno.into()))?;
-        let is_ours =
-            stat.st_mode & SFlag::S_IFMT.bits() == SFlag::S_IFREG.bits() && stat.st_nlink == 1;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(busy(at)),
-            Err(TryLockError::Error(error)) => return Err(at.failed("lock", &error)),
-        }
-        // Whoever held the lock may have given the file its final name just now.
-        let there = fstatat(&at.folder, name, AtFlags::AT_SYMLINK_NOFOLLOW);
-        let is_there =
-            there.is_ok_and(|there| (there.st_dev, there.st_ino) == (stat.st_dev, stat.st_ino));
-        match (is_there, is_ours) {
-            (true, true) => return Ok(Some(file)),
-            (true, false) => remove(at, PART),
-            (false, _) => {}
-        }
-    }
-    let what = format!(
-        "somebody keeps putting something at the temporary name of `{}`",
-        at.shown
-    );
-    Err(problem(ProblemKind::Busy, what))
-}
-
-fn busy(at: &At) -> Problem {
-    let what = format!("another copy is writing `{}`", at.shown);
-    with_hint(
-        problem(ProblemKind::Busy, what),
-        "wait until it is done, or copy to another destination",
-    )
+    static BOOT: std::sync::OnceLock<[u8; 16]> = std::sync::OnceLock::new();
+    *BOOT.get_or_init(|| {
+        let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
+        u128::from_str_radix(&digits, 16).unwrap_or(0).to_be_bytes()
+    })
 }

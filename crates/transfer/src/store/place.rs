@@ -16,7 +16,7 @@ use nix::sys::time::TimeSpec;
 use nix::unistd::{UnlinkatFlags, fsync, symlinkat, unlinkat};
 use wire::copying::{Attributes, Entry, FileId, Filter, Kind, Problem, ProblemKind};
 
-use super::part::{At, beside};
+use super::temporary::{At, LINK, beside};
 use super::{Answer, StoreSpec};
 use crate::names::Names;
 use crate::root::{Root, open_below};
@@ -207,7 +207,7 @@ impl Place {
                 fchmod(&fd, Mode::from_bits_truncate(record.mode | special))?;
             }
             if attributes.times {
-                let modified = super::part::time_of(record.modified_nanoseconds);
+                let modified = super::settle::time_of(record.modified_nanoseconds);
                 futimens(&fd, &TimeSpec::UTIME_OMIT, &modified)?;
             }
             Ok(fsync(&fd)?)
@@ -507,7 +507,7 @@ fn make(parent: &OwnedFd, last: &[u8]) -> io::Result<Arc<OwnedFd>> {
 }
 
 fn link(folder: &OwnedFd, last: &[u8], text: &[u8]) -> io::Result<()> {
-    let beside = beside(last, b".trunkline-link");
+    let beside = beside(last, LINK);
     let (beside, last) = (OsStr::from_bytes(&beside), OsStr::from_bytes(last));
     let text = OsStr::from_bytes(text);
     if let Err(Errno::EEXIST) = symlinkat(text, folder, beside) {

@@ -98,10 +98,10 @@ impl Frames {
     }
 }
 
-/// The frame of a message, to be sent.
+/// The frame of a message, to be sent. A list that is too long for one goes as several messages, one behind the other.
 ///
 /// # Errors
-/// When it is longer than [`MESSAGE_MAX`]: whoever made it put too much into it.
+/// When one entry of a list, or what is no list, is longer than [`MESSAGE_MAX`].
 /// ```
 /// use wire::copying::{Frames, Message, encode};
 /// let frame = encode(&Message::RateMax(Some(1_000_000))).unwrap();
@@ -110,12 +110,32 @@ impl Frames {
 /// assert_eq!(message, Some(Message::RateMax(Some(1_000_000))));
 /// ```
 pub fn encode(message: &Message) -> Result<Vec<u8>, CodecError> {
-    let body =
-        postcard::to_stdvec(message).map_err(|why| CodecError::Malformed { length: 0, why })?;
-    match body.len() <= MESSAGE_MAX as usize {
-        true => Ok(encode_frame(&body)),
-        false => Err(CodecError::Outgoing(body.len())),
+    let body = postcard::to_stdvec(message);
+    let body = body.map_err(|why| CodecError::Malformed { length: 0, why })?;
+    if body.len() <= MESSAGE_MAX as usize {
+        return Ok(encode_frame(&body));
     }
+    let (first, second) = halves(message).ok_or(CodecError::Outgoing(body.len()))?;
+    let mut frames = encode(&first)?;
+    frames.extend(encode(&second)?);
+    Ok(frames)
+}
+
+/// The two halves of a list; `None` where there are none.
+fn halves(message: &Message) -> Option<(Message, Message)> {
+    match message {
+        Message::Entries(list) => split(list, Message::Entries),
+        Message::Wants(list) => split(list, Message::Wants),
+        Message::Received(list) => split(list, Message::Received),
+        Message::FileEnds(list) => split(list, Message::FileEnds),
+        Message::Published(list) => split(list, Message::Published),
+        _ => None,
+    }
+}
+
+fn split<T: Clone>(list: &[T], wrap: fn(Vec<T>) -> Message) -> Option<(Message, Message)> {
+    let (first, second) = list.split_at(list.len() / 2);
+    (!first.is_empty()).then(|| (wrap(first.to_vec()), wrap(second.to_vec())))
 }
 
 /// Reads the body of a frame.
@@ -193,9 +213,28 @@ mod tests {
     }
 
     #[test]
-    fn what_the_peer_would_refuse_is_not_sent() {
+    fn a_long_list_goes_as_several_messages() {
         let message = received(60_000);
-        assert!(matches!(encode(&message), Err(CodecError::Outgoing(_))));
+        let bytes = encode(&message).unwrap();
+        let (mut frames, mut input) = (Frames::messages(), bytes.as_slice());
+        let mut together = Vec::new();
+        let mut count = 0;
+        while let Some(Message::Received(part)) = frames.next_message(&mut input).unwrap() {
+            together.extend(part);
+            count += 1;
+        }
+        assert_eq!(Message::Received(together), message);
+        assert_eq!(
+            count, 4,
+            "60,000 ranges of 8 to 12 bytes each, 256 KiB in a message"
+        );
+    }
+
+    #[test]
+    fn what_the_peer_would_refuse_is_not_sent() {
+        let parts = vec![(u64::MAX, u64::MAX); 20_000];
+        let error = encode(&Message::Wants(vec![Want::Rest(0, parts)])).unwrap_err();
+        assert!(matches!(error, CodecError::Outgoing(_)));
     }
 
     proptest! {

@@ -37,6 +37,8 @@ pub struct Opening {
     pub plain: bool,
     /// The receiver reads each file again from its disk before it has its final name.
     pub verify: bool,
+    /// The near end receives, and its destination is new or an empty folder; see [`Message::Opened`].
+    pub fresh: bool,
     /// Nothing is written; the receiver only says what it would want.
     pub dry_run: bool,
     /// Pieces may be compressed.
@@ -245,7 +247,7 @@ pub enum Message {
     Published(Vec<Published>),
     /// (either) One file cannot be copied, or, without a file, none.
     Failed(Problem),
-    /// (sender) There is something that cannot be copied, and is no entry.
+    /// (either) Something went wrong that is about no entry: the sender cannot even list it, or it is a folder's time.
     LeftOut {
         /// Its name.
         name: String,

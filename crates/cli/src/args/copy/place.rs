@@ -31,25 +31,6 @@ pub(crate) enum Place {
     },
 }
 
-/// Where to, from where: one of the two ends is elsewhere.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Route {
-    /// From here to there.
-    Put {
-        /// Names here.
-        sources: Vec<PathBuf>,
-        /// The place there.
-        destination: Place,
-    },
-    /// From there to here.
-    Get {
-        /// Places there, all on one host.
-        sources: Vec<Place>,
-        /// The name here.
-        destination: PathBuf,
-    },
-}
-
 /// A request that names no copy, with the next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PlaceError {
@@ -57,7 +38,7 @@ pub(crate) struct PlaceError {
     pub hint: String,
 }
 
-fn wrong<T>(what: impl Into<String>, hint: impl Into<String>) -> Result<T, PlaceError> {
+pub(super) fn wrong<T>(what: impl Into<String>, hint: impl Into<String>) -> Result<T, PlaceError> {
     Err(PlaceError {
         what: what.into(),
         hint: hint.into(),
@@ -96,12 +77,19 @@ impl Place {
         }
     }
 
-    fn is_here(&self) -> bool {
+    pub(super) fn here(&self) -> Option<PathBuf> {
+        match self {
+            Place::Here(path) => Some(path.clone()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_here(&self) -> bool {
         matches!(self, Place::Here(_))
     }
 
     /// Whether both are on one host, reached the same way.
-    fn is_beside(&self, other: &Place) -> bool {
+    pub(super) fn is_beside(&self, other: &Place) -> bool {
         match (self, other) {
             (Place::Ssh { destination, .. }, Place::Ssh { destination: b, .. }) => destination == b,
             (Place::Server { address, .. }, Place::Server { address: b, .. }) => address == b,
@@ -115,69 +103,6 @@ impl Place {
             Place::Here(path) => path.as_os_str().as_bytes().to_vec(),
             Place::Ssh { path, .. } | Place::Server { path, .. } => path.clone(),
         }
-    }
-}
-
-impl Route {
-    /// Reads all places, the last of which is the destination.
-    pub(crate) fn parse(texts: &[PathBuf]) -> Result<Self, PlaceError> {
-        let places: Result<Vec<Place>, PlaceError> = texts
-            .iter()
-            .map(|text| Place::parse(text.as_os_str()))
-            .collect();
-        let mut sources = places?;
-        let Some(destination) = sources.pop().filter(|_| !sources.is_empty()) else {
-            return wrong(
-                "there is nothing to copy",
-                "name a source and a destination",
-            );
-        };
-        let near = sources.iter().filter(|place| place.is_here()).count();
-        match (near == sources.len(), near == 0, destination) {
-            (true, _, Place::Here(_)) => wrong(
-                "both ends are on this host",
-                "use cp; or name the other host: HOST:PATH or trunkline://HOST/PATH",
-            ),
-            (true, _, destination) => Ok(Route::Put {
-                sources: sources.iter().filter_map(Place::here).collect(),
-                destination,
-            }),
-            (_, true, Place::Here(destination)) => from_one_host(sources, destination),
-            (_, true, _) => wrong(
-                "both ends are on other hosts",
-                "run trunkline on one of the two; files do not pass through a third host",
-            ),
-            (false, false, _) => wrong(
-                "some sources are here and some on another host",
-                "copy them with two commands",
-            ),
-        }
-    }
-}
-
-impl Place {
-    fn here(&self) -> Option<PathBuf> {
-        match self {
-            Place::Here(path) => Some(path.clone()),
-            _ => None,
-        }
-    }
-}
-
-fn from_one_host(sources: Vec<Place>, destination: PathBuf) -> Result<Route, PlaceError> {
-    let first = sources.first();
-    match sources
-        .iter()
-        .all(|one| first.is_some_and(|first| first.is_beside(one)))
-    {
-        true => Ok(Route::Get {
-            sources,
-            destination,
-        }),
-        false => wrong(
-            "the sources are on several hosts",
-            "copy from each host with a command of its own",
-        ),
     }
 }
 

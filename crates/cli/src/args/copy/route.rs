@@ -1,0 +1,134 @@
+//! From where to where.
+
+use std::path::PathBuf;
+
+use super::place::{Place, PlaceError, wrong};
+
+/// Where to, from where: one of the two ends is elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// From here to there.
+    Put {
+        /// Names here.
+        sources: Vec<PathBuf>,
+        /// The place there.
+        destination: Place,
+    },
+    /// From there to here.
+    Get {
+        /// Places there, all on one host.
+        sources: Vec<Place>,
+        /// The name here.
+        destination: PathBuf,
+    },
+}
+
+impl Route {
+    /// Reads all places, the last of which is the destination.
+    pub(crate) fn parse(texts: &[PathBuf]) -> Result<Self, PlaceError> {
+        let places: Result<Vec<Place>, PlaceError> = texts
+            .iter()
+            .map(|text| Place::parse(text.as_os_str()))
+            .collect();
+        let mut sources = places?;
+        let Some(destination) = sources.pop().filter(|_| !sources.is_empty()) else {
+            return wrong(
+                "there is nothing to copy",
+                "name a source and a destination",
+            );
+        };
+        let near = sources.iter().filter(|place| place.is_here()).count();
+        match (near == sources.len(), near == 0, destination) {
+            (true, _, Place::Here(_)) => wrong(
+                "both ends are on this host",
+                "use cp; or name the other host: HOST:PATH or trunkline://HOST/PATH",
+            ),
+            (true, _, destination) => Ok(Route::Put {
+                sources: sources.iter().filter_map(Place::here).collect(),
+                destination,
+            }),
+            (_, true, Place::Here(destination)) => from_one_host(sources, destination),
+            (_, true, _) => wrong(
+                "both ends are on other hosts",
+                "run trunkline on one of the two; files do not pass through a third host",
+            ),
+            (false, false, _) => wrong(
+                "some sources are here and some on another host",
+                "copy them with two commands",
+            ),
+        }
+    }
+}
+
+fn from_one_host(sources: Vec<Place>, destination: PathBuf) -> Result<Route, PlaceError> {
+    let first = sources.first();
+    match sources
+        .iter()
+        .all(|one| first.is_some_and(|first| first.is_beside(one)))
+    {
+        true => Ok(Route::Get {
+            sources,
+            destination,
+        }),
+        false => wrong(
+            "the sources are on several hosts",
+            "copy from each host with a command of its own",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ssh(destination: &str, path: &str) -> Place {
+        Place::Ssh {
+            destination: destination.to_owned(),
+            path: path.as_bytes().to_vec(),
+        }
+    }
+
+    fn route(texts: &[&str]) -> Result<Route, PlaceError> {
+        let texts: Vec<PathBuf> = texts.iter().map(PathBuf::from).collect();
+        Route::parse(&texts)
+    }
+
+    #[test]
+    fn one_end_is_here_and_the_other_elsewhere() {
+        let put = Route::Put {
+            sources: vec!["a".into(), "b".into()],
+            destination: ssh("dtn", "x"),
+        };
+        assert_eq!(route(&["a", "b", "dtn:x"]), Ok(put));
+        let get = Route::Get {
+            sources: vec![ssh("dtn", "x"), ssh("dtn", "y")],
+            destination: ".".into(),
+        };
+        assert_eq!(route(&["dtn:x", "dtn:y", "."]), Ok(get));
+    }
+
+    #[test]
+    fn routes_that_are_none_are_told_with_the_next_step() {
+        let table: [(&[&str], &str, &str); 6] = [
+            (&["a", "b"], "both ends are on this host", "use cp"),
+            (
+                &["a:x", "b:y"],
+                "both ends are on other hosts",
+                "one of the two",
+            ),
+            (
+                &["a", "b:y", "c:z"],
+                "some sources are here",
+                "two commands",
+            ),
+            (&["a", "b:y", "."], "some sources are here", "two commands"),
+            (&["a:x", "b:y", "."], "several hosts", "its own"),
+            (&["a:x", "trunkline://a/x", "."], "several hosts", "its own"),
+        ];
+        for (texts, what, hint) in table {
+            let error = route(texts).unwrap_err();
+            assert!(error.what.contains(what), "{texts:?}: {}", error.what);
+            assert!(error.hint.contains(hint), "{texts:?}: {}", error.hint);
+        }
+    }
+}

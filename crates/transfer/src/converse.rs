@@ -1,0 +1,149 @@
+//! What both ends do once they know each other: the role that the opening gives this end, until the conversation ends.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use net::StreamOptions;
+use units::Span;
+use wire::copying::{Message, Opening, Problem};
+
+use crate::chronicle::Chronicle;
+use crate::lines::{Lines, Roster};
+use crate::receiver::Receiver;
+use crate::root::Root;
+use crate::sender::{Sender, Sending};
+use crate::session::{Desk, End, Pump, lead};
+use crate::source::{Source, SourceSpec};
+use crate::store::{Store, StoreSpec};
+
+/// A stream whose data is not acknowledged for so long is broken; the kernel's own patience is a quarter of an hour.
+const USER_TIMEOUT: Span = Span::from_secs(30);
+/// Bytes that wait unsent in the kernel beside those on the way: enough to bridge the time until a thread is woken, and
+/// what a stream that hangs holds back is little.
+const UNSENT_MAX: units::Bytes = units::Bytes::from_kib(512);
+
+/// The files of this end, before the other end answers.
+pub(crate) enum Files {
+    /// They go away.
+    From(std::sync::Arc<Source>),
+    /// They come here.
+    To(Box<Store>),
+}
+
+impl Files {
+    /// Those of a sender.
+    pub(crate) fn from(
+        root: &Root,
+        opening: &Opening,
+        paths: Vec<Vec<u8>>,
+        wildcards: bool,
+    ) -> Result<Self, Problem> {
+        let spec = SourceSpec {
+            paths,
+            wildcards,
+            recursive: opening.recursive,
+            attributes: opening.attributes,
+        };
+        Source::new(root, spec).map(Files::From)
+    }
+
+    /// Those of a receiver.
+    pub(crate) fn to(
+        root: &Root,
+        opening: &Opening,
+        destination: Vec<u8>,
+    ) -> Result<Self, Problem> {
+        let spec = StoreSpec {
+            destination,
+            into_folder: opening.into_folder,
+            attributes: opening.attributes,
+            filter: opening.filter,
+            verify: opening.verify,
+            dry_run: opening.dry_run,
+        };
+        Store::open(root, spec).map(|store| Files::To(Box::new(store)))
+    }
+
+    /// Whether everything will be wanted.
+    pub(crate) fn is_fresh(&self) -> bool {
+        match self {
+            Files::From(_) => false,
+            Files::To(store) => store.is_fresh(),
+        }
+    }
+}
+
+/// How an end takes part.
+pub(crate) struct Part<'a> {
+    pub opening: &'a Opening,
+    pub files: Files,
+    pub lines: Lines,
+    /// The receiver has nothing yet.
+    pub is_fresh: bool,
+    /// Smallest round trip so far.
+    pub rtt: Option<Span>,
+}
+
+/// Plays the part until the conversation ends, and tells the peer why where that is this end's doing.
+pub(crate) fn converse(
+    pump: Pump,
+    part: Part<'_>,
+    chronicle: &mut Chronicle<'_>,
+    is_stopped: &dyn Fn() -> bool,
+) -> End {
+    let desk = Desk {
+        conversation: std::sync::Arc::clone(&pump.conversation),
+        report: pump.report.clone(),
+        began: chronicle.began(),
+    };
+    let roster = Roster::new(part.lines, options(part.opening));
+    let end = match part.files {
+        Files::From(source) => {
+            let sending = Sending {
+                source,
+                roster,
+                is_fresh: part.is_fresh,
+                rtt: part.rtt,
+            };
+            let mut sender = Sender::new(chronicle, part.opening, sending);
+            lead(&mut sender, &desk, &pump.happenings, is_stopped)
+        }
+        Files::To(store) => {
+            let mut receiver = Receiver::new(chronicle, part.opening, *store, roster, &desk);
+            let end = lead(&mut receiver, &desk, &pump.happenings, is_stopped);
+            if matches!(end, End::Done) {
+                desk.say(&Message::Bye);
+            }
+            end
+        }
+    };
+    if let End::Problem(problem) = &end {
+        let file = None;
+        let problem = problem.clone();
+        desk.say(&Message::Failed(Problem { file, ..problem }));
+    }
+    drop(desk);
+    pump.finish();
+    end
+}
+
+/// What streams are set to.
+pub(crate) fn options(opening: &Opening) -> StreamOptions {
+    StreamOptions {
+        window: opening.window_bytes.map(units::Bytes::new),
+        congestion: opening.congestion.clone(),
+        no_delay: true,
+        dscp: opening.gentle_nanoseconds.map(|_| net::Dscp::LOWER_EFFORT),
+        user_timeout: Some(USER_TIMEOUT),
+        unsent_max: Some(UNSENT_MAX),
+        ..StreamOptions::default()
+    }
+}
+
+/// Names of this end's files as bytes.
+pub(crate) fn bytes_of(paths: &[PathBuf]) -> Vec<Vec<u8>> {
+    paths
+        .iter()
+        .map(|path| path.as_os_str().as_bytes().to_vec())
+        .collect()
+}

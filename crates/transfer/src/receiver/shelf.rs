@@ -1,0 +1,280 @@
+//! The files that arrive, as the receiver's streams share them: what of each is there, and who writes what.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
+
+use wire::copying::{FileId, HASH_LENGTH, PieceHeader, Problem};
+
+use crate::store::{Piece, Store};
+use crate::tree::{HashTree, legal_piece};
+
+/// How long a stream waits to be told of a file whose piece it has: entries come on another connection.
+const ENTRY_MAX: Duration = Duration::from_secs(60);
+
+/// All files that are wanted and not whole yet.
+#[derive(Debug, Default)]
+pub(crate) struct Shelf {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    files: BTreeMap<FileId, Arc<Growing>>,
+    /// Files with lower numbers were told.
+    told: FileId,
+    is_over: bool,
+}
+
+/// One file that arrives.
+#[derive(Debug)]
+pub(crate) struct Growing {
+    id: FileId,
+    /// Its length in bytes.
+    pub size: u64,
+    state: RwLock<Grown>,
+}
+
+#[derive(Debug)]
+struct Grown {
+    tree: HashTree,
+    /// Pieces that are being written, by offset, and by which stream. When two streams bring the same piece, the later one
+    /// writes: the earlier one hangs, probably. What it still brings is not written, so that it cannot damage what
+    /// was verified.
+    writers: BTreeMap<u64, u32>,
+    /// The sender has read it to its end.
+    is_read: bool,
+    is_whole: bool,
+}
+
+/// What became of a piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Placed {
+    /// It counts.
+    Counts {
+        /// With it the file is whole.
+        digest: Option<[u8; HASH_LENGTH]>,
+    },
+    /// Another stream has it, or its file is done with.
+    Superfluous,
+}
+
+impl Shelf {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Each change of it is whole, even when a thread panicked beside it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Entries up to `id` were told; of this one all is wanted but `known`. Returns the digest of what is whole but for
+    /// its name.
+    pub(crate) fn expect(&self, id: FileId, size: u64, known: &[Piece]) {
+        let mut tree = HashTree::new(size);
+        for piece in known {
+            // What does not fit is sent again.
+            let _ = tree.insert(piece.offset, piece.length.into(), piece.hash);
+        }
+        let state = Grown {
+            tree,
+            writers: BTreeMap::new(),
+            is_read: false,
+            is_whole: false,
+        };
+        let growing = Growing {
+            id,
+            size,
+            state: RwLock::new(state),
+        };
+        self.state().files.insert(id, Arc::new(growing));
+    }
+
+    /// Everything below `next` was told.
+    pub(crate) fn told(&self, next: FileId) {
+        self.state().told = next;
+        self.changed.notify_all();
+    }
+
+    /// The file, once it was told of; `None` when nothing of it is wanted (any more).
+    pub(crate) fn find(&self, id: FileId) -> Option<Arc<Growing>> {
+        let state = self.state();
+        let is_unknown = |state: &mut State| state.told <= id && !state.is_over;
+        let waited = self
+            .changed
+            .wait_timeout_while(state, ENTRY_MAX, is_unknown);
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        state.files.get(&id).cloned()
+    }
+
+    /// The sender has read it. Returns the digest when it is whole with that.
+    pub(crate) fn on_read(&self, id: FileId) -> Option<[u8; HASH_LENGTH]> {
+        let growing = self.state().files.get(&id).cloned()?;
+        growing.change(|grown| {
+            grown.is_read = true;
+            grown.digest_once()
+        })
+    }
+
+    /// Nothing of it is wanted any more.
+    pub(crate) fn remove(&self, id: FileId) {
+        if let Some(growing) = self.state().files.remove(&id) {
+            growing.change(|grown| grown.is_whole = true);
+        }
+    }
+
+    /// No stream waits any more.
+    pub(crate) fn close(&self) {
+        self.state().is_over = true;
+        self.changed.notify_all();
+    }
+}
+
+impl Growing {
+    fn change<T>(&self, change: impl FnOnce(&mut Grown) -> T) -> T {
+        // As above.
+        change(&mut self.state.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether this can be a piece of it.
+    pub(crate) fn fits(&self, header: &PieceHeader) -> bool {
+        legal_piece(self.size, header.offset, header.length.into())
+    }
+
+    /// A stream begins to write a piece. Whether it is needed.
+    pub(crate) fn begin(&self, header: &PieceHeader, stream: u32) -> bool {
+        self.change(|grown| {
+            let is_there = grown.tree.covers(header.offset, header.length.into());
+            let is_needed = !grown.is_whole && !is_there;
+            if is_needed {
+                grown.writers.insert(header.offset, stream);
+            }
+            is_needed
+        })
+    }
+
+    /// Writes part of a piece if this stream (still) is the one that does. Returns whether it is.
+    pub(crate) fn write(
+        &self,
+        store: &Store,
+        piece: u64,
+        stream: u32,
+        offset: u64,
+        bytes: &[u8],
+    ) -> Result<bool, Problem> {
+        // Held while writing: whoever takes the piece over waits until this is on its way.
+        let grown = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        if grown.is_whole || grown.writers.get(&piece) != Some(&stream) {
+            return Ok(false);
+        }
+        store.write(self.id, offset, bytes).map(|()| true)
+    }
+
+    /// The piece is written and its hash right.
+    pub(crate) fn place(
+        &self,
+        store: &Store,
+        header: &PieceHeader,
+        stream: u32,
+        hash: [u8; HASH_LENGTH],
+    ) -> Result<Placed, Problem> {
+        let piece = Piece {
+            offset: header.offset,
+            length: header.length,
+            hash,
+        };
+        let is_only = u64::from(header.length) == self.size;
+        let placed = self.change(|grown| {
+            if grown.writers.get(&header.offset) != Some(&stream) || grown.is_whole {
+                return Ok(Placed::Superfluous);
+            }
+            grown.writers.remove(&header.offset);
+            let inserted = grown.tree.insert(piece.offset, piece.length.into(), hash);
+            inserted.map(|_| Placed::Counts {
+                digest: grown.digest_once(),
+            })
+        });
+        match placed {
+            Ok(Placed::Counts { digest }) => {
+                if !is_only {
+                    store.note(self.id, &piece)?;
+                }
+                Ok(Placed::Counts { digest })
+            }
+            Ok(Placed::Superfluous) => Ok(Placed::Superfluous),
+            Err(error) => Err(Problem {
+                kind: wire::copying::ProblemKind::Protocol,
+                file: Some(self.id),
+                what: error.to_string(),
+                hint: None,
+            }),
+        }
+    }
+
+    /// The piece came wrong, or its stream broke.
+    pub(crate) fn abandon(&self, header: &PieceHeader, stream: u32) {
+        self.change(|grown| {
+            if grown.writers.get(&header.offset) == Some(&stream) {
+                grown.writers.remove(&header.offset);
+            }
+        });
+    }
+}
+
+impl Grown {
+    /// The digest, once everything is there and was read; told once.
+    fn digest_once(&mut self) -> Option<[u8; HASH_LENGTH]> {
+        if self.is_whole || !self.is_read {
+            return None;
+        }
+        let digest = self.tree.digest()?;
+        self.is_whole = true;
+        Some(digest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::copying::Coding;
+
+    fn header(offset: u64, length: u32) -> PieceHeader {
+        PieceHeader {
+            file: 0,
+            offset,
+            length,
+            wire_length: length,
+            coding: Coding::Raw,
+        }
+    }
+
+    #[test]
+    fn the_later_of_two_streams_writes() {
+        let shelf = Shelf::default();
+        shelf.expect(0, 100, &[]);
+        shelf.told(1);
+        let file = shelf.find(0).unwrap();
+        let piece = header(0, 100);
+        assert!(file.begin(&piece, 1) && file.begin(&piece, 2));
+        let writer = |file: &Growing| file.change(|grown| grown.writers.get(&0).copied());
+        assert_eq!(writer(&file), Some(2));
+        file.abandon(&piece, 1);
+        assert_eq!(writer(&file), Some(2));
+        shelf.remove(0);
+        assert!(!file.begin(&piece, 3), "done with");
+    }
+
+    #[test]
+    fn a_file_is_whole_once_it_was_read_and_is_there() {
+        let shelf = Shelf::default();
+        let digest = *blake3::hash(b"abc").as_bytes();
+        let known = [Piece {
+            offset: 0,
+            length: 3,
+            hash: digest,
+        }];
+        shelf.expect(4, 3, &known);
+        assert_eq!(shelf.on_read(4), Some(digest));
+        assert_eq!(shelf.on_read(4), None, "told once");
+        shelf.expect(5, 0, &[]);
+        assert_eq!(shelf.on_read(5), Some(*blake3::hash(b"").as_bytes()));
+    }
+}

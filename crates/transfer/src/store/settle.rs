@@ -1,0 +1,166 @@
+//! The last steps of a file: its metadata, its way to the disk, its name.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+use nix::errno::Errno;
+use nix::fcntl::{AtFlags, PosixFadviseAdvice, RenameFlags, posix_fadvise, renameat, renameat2};
+use nix::sys::stat::{Mode, fchmod, fstat, fstatat, futimens};
+use nix::sys::time::TimeSpec;
+use nix::unistd::{fsync, syncfs};
+use wire::copying::{Attributes, Filter, HASH_LENGTH, Problem, ProblemKind};
+
+use super::part::Part;
+use super::temporary::{JOURNAL, PART};
+use crate::trouble::{problem, with_hint};
+
+/// From so many files or folders on, the whole file system is flushed at once instead of each of them.
+const TOGETHER_MIN: usize = 4;
+/// Bytes that are read at once when a file is read again.
+const READ_LENGTH: usize = 1 << 20;
+
+/// Mode and times, as the last thing before it is flushed.
+pub(super) fn dress(part: &Part, attributes: &Attributes) -> Result<(), Problem> {
+    let dressed = || {
+        if part.at.is_exact {
+            fchmod(&part.file, Mode::from_bits_truncate(part.at.mode))?;
+        }
+        if attributes.times {
+            let modified = time_of(part.at.modified_nanoseconds);
+            futimens(&part.file, &TimeSpec::UTIME_OMIT, &modified)?;
+        }
+        Ok(())
+    };
+    dressed().map_err(|errno: Errno| part.at.failed("set mode and time of", errno))
+}
+
+/// Reads all of it again, from the disk and not from memory, and compares.
+pub(super) fn verify(part: &Part, digest: &[u8; HASH_LENGTH]) -> Result<(), Problem> {
+    let read = || {
+        fsync(&part.file)?;
+        posix_fadvise(&part.file, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED)?;
+        hash(part)
+    };
+    if read().map_err(|error| part.at.failed("read again", error))? == *digest {
+        return Ok(());
+    }
+    let what = format!(
+        "`{}` reads back from the disk as something else",
+        part.at.shown
+    );
+    let hint = "the disk or memory of the receiving host may be failing; copy it again";
+    Err(with_hint(problem(ProblemKind::Corrupt, what), hint))
+}
+
+fn hash(part: &Part) -> io::Result<[u8; HASH_LENGTH]> {
+    let mut hasher = blake3::Hasher::new();
+    let mut bytes = vec![0; READ_LENGTH];
+    let mut offset = 0;
+    loop {
+        match part.file.read_at(&mut bytes, offset) {
+            Ok(0) => return Ok(hasher.finalize().into()),
+            Ok(length) => {
+                hasher.update(&bytes[..length]);
+                offset += length as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Flushes the files, gives them their names and flushes their folders. One outcome for each, in order.
+pub(super) fn publish(parts: &[Arc<Part>], filter: Filter) -> Vec<Result<(), Problem>> {
+    let mut outcomes = flush(parts, |part| &part.file);
+    let mut folders: BTreeMap<(u64, u64), Arc<Part>> = BTreeMap::new();
+    for (part, outcome) in parts.iter().zip(&mut outcomes) {
+        if outcome.is_ok() {
+            *outcome = rename(part, filter);
+            folders
+                .entry(folder_of(part))
+                .or_insert_with(|| Arc::clone(part));
+        }
+    }
+    let (folders, one_of_each): (Vec<_>, Vec<_>) = folders.into_iter().unzip();
+    let flushed = flush(&one_of_each, |part| &*part.at.folder);
+    let flushed: BTreeMap<_, _> = folders.into_iter().zip(flushed).collect();
+    for (part, outcome) in parts.iter().zip(&mut outcomes) {
+        if let (Ok(()), Some(Err(trouble))) = (&outcome, flushed.get(&folder_of(part))) {
+            *outcome = Err(trouble.clone());
+        }
+    }
+    outcomes
+}
+
+fn folder_of(part: &Part) -> (u64, u64) {
+    let stat = fstat(&part.at.folder);
+    stat.map_or((0, 0), |stat| (stat.st_dev, stat.st_ino))
+}
+
+/// Flushes something of each; many at once as a whole, which costs one flush of the disk instead of one for each.
+fn flush<F: AsFd>(parts: &[Arc<Part>], of: impl Fn(&Part) -> &F) -> Vec<Result<(), Problem>> {
+    let device = |part: &Part| fstat(of(part)).map(|stat| stat.st_dev);
+    let mut whole: BTreeMap<u64, bool> = BTreeMap::new();
+    if parts.len() >= TOGETHER_MIN {
+        for part in parts {
+            if let Ok(device) = device(part) {
+                whole
+                    .entry(device)
+                    .or_insert_with(|| syncfs(of(part)).is_ok());
+            }
+        }
+    }
+    let flush = |part: &Arc<Part>| {
+        let is_flushed = |device| whole.get(&device).copied();
+        let is_done = !whole.is_empty() && device(part).ok().and_then(is_flushed) == Some(true);
+        match is_done {
+            true => Ok(()),
+            false => fsync(of(part)).map_err(|errno| part.at.failed("write", errno)),
+        }
+    };
+    parts.iter().map(flush).collect()
+}
+
+fn rename(part: &Part, filter: Filter) -> Result<(), Problem> {
+    let at = &part.at;
+    let temporary = at.beside(PART);
+    let (from, to) = (OsStr::from_bytes(&temporary), OsStr::from_bytes(&at.last));
+    let folder = &at.folder;
+    let renamed = match filter {
+        Filter::Missing => {
+            let kept = RenameFlags::RENAME_NOREPLACE;
+            match renameat2(folder, from, folder, to, kept) {
+                // Not every file system has this; what came there meanwhile is then looked for.
+                Err(Errno::EINVAL | Errno::ENOSYS) => {
+                    match fstatat(folder, to, AtFlags::AT_SYMLINK_NOFOLLOW) {
+                        Err(Errno::ENOENT) => renameat(folder, from, folder, to),
+                        _ => Err(Errno::EEXIST),
+                    }
+                }
+                other => other,
+            }
+        }
+        Filter::All | Filter::Changed => renameat(folder, from, folder, to),
+    };
+    match renamed {
+        Ok(()) => {}
+        // What came there meanwhile stays, as it was asked for.
+        Err(Errno::EEXIST) => at.remove(PART),
+        Err(errno) => return Err(at.failed("give the final name to", errno)),
+    }
+    if part.has_journal() {
+        at.remove(JOURNAL);
+    }
+    Ok(())
+}
+
+/// For the calls that set times.
+pub(super) fn time_of(nanoseconds: i64) -> TimeSpec {
+    let seconds = nanoseconds.div_euclid(1_000_000_000);
+    TimeSpec::new(seconds, nanoseconds.rem_euclid(1_000_000_000))
+}

@@ -1,0 +1,156 @@
+//! Names beside a file while it arrives, and the lock that keeps other copies away.
+
+use std::ffi::OsStr;
+use std::fs::{File, TryLockError};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+
+use nix::errno::Errno;
+use nix::fcntl::{AtFlags, OFlag, openat};
+use nix::sys::stat::{Mode, SFlag, fstat, fstatat};
+use nix::unistd::{UnlinkatFlags, unlinkat};
+use wire::copying::{NAME_MAX, Problem, ProblemKind};
+
+use crate::trouble::{failed, problem, with_hint};
+
+/// Ending of the content on its way.
+pub(super) const PART: &[u8] = b".trunkline-part";
+/// Ending of the journal.
+pub(super) const JOURNAL: &[u8] = b".trunkline-journal";
+/// Ending of a link before it replaces what is there.
+pub(super) const LINK: &[u8] = b".trunkline-link";
+
+/// How often something in the way of the temporary file is removed before somebody must be putting it there.
+const TRIES_MAX: usize = 16;
+/// Bytes of a long name that its hash replaces: 16 digits and a dash.
+const HASHED: usize = 17;
+
+/// Where a file belongs and what it is to be.
+#[derive(Debug, Clone)]
+pub(super) struct At {
+    pub folder: Arc<OwnedFd>,
+    pub last: Vec<u8>,
+    /// Its name, for people.
+    pub shown: String,
+    pub size: u64,
+    pub mode: u32,
+    /// The mode is set whatever the mask says.
+    pub is_exact: bool,
+    pub modified_nanoseconds: i64,
+}
+
+impl At {
+    /// What the system said when something was tried with this file.
+    pub fn failed(&self, trying: &str, error: impl Into<io::Error>) -> Problem {
+        failed(trying, &self.shown, &error.into())
+    }
+
+    /// The name beside it with this ending.
+    pub fn beside(&self, ending: &[u8]) -> Vec<u8> {
+        beside(&self.last, ending)
+    }
+
+    /// Removes what is beside it with this ending.
+    pub fn remove(&self, ending: &[u8]) {
+        // It may not be there, and where it cannot be removed, the next try says so.
+        let name = self.beside(ending);
+        let name = OsStr::from_bytes(&name);
+        let _ = unlinkat(&self.folder, name, UnlinkatFlags::NoRemoveDir);
+    }
+
+    /// Removes what an earlier try left, unless another copy is at it.
+    pub fn sweep(&self) {
+        if let Ok(Some(_lock)) = open_locked(self, false) {
+            self.remove(PART);
+            self.remove(JOURNAL);
+        }
+    }
+}
+
+/// `.NAME` and the ending, shortened so that a file system takes it; what is cut off is replaced by a hash of all.
+pub(super) fn beside(last: &[u8], ending: &[u8]) -> Vec<u8> {
+    let room = NAME_MAX - 1 - JOURNAL.len();
+    if last.len() <= room {
+        return [b".", last, ending].concat();
+    }
+    let hash = blake3::hash(last).to_hex();
+    let (kept, hash) = (&last[..room - HASHED], &hash.as_bytes()[..HASHED - 1]);
+    [b".", kept, b"-", hash, ending].concat()
+}
+
+/// Opens the temporary file and locks it, so that no other copy writes to it; `None` where there is none and none is
+/// to be made.
+pub(super) fn open_locked(at: &At, create: bool) -> Result<Option<File>, Problem> {
+    let name = at.beside(PART);
+    let name = OsStr::from_bytes(&name);
+    // A pipe in the way must not keep us waiting.
+    let mut flags = OFlag::O_RDWR | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+    flags.set(OFlag::O_CREAT, create);
+    let mode = Mode::from_bits_truncate(at.mode & 0o777 | 0o600);
+    for _ in 0..TRIES_MAX {
+        let file = match openat(&at.folder, name, flags, mode) {
+            Ok(fd) => File::from(fd),
+            Err(Errno::ENOENT) if !create => return Ok(None),
+            // A link, a socket, or a temporary file that lost our right to write to it.
+            Err(Errno::ELOOP | Errno::ENXIO) => {
+                at.remove(PART);
+                continue;
+            }
+            Err(errno) => return Err(at.failed("create a temporary file for", errno)),
+        };
+        let stat = fstat(&file).map_err(|errno| at.failed("create", errno))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(busy(at)),
+            Err(TryLockError::Error(error)) => return Err(at.failed("lock", error)),
+        }
+        // A name of the file elsewhere would show what we write under that name too.
+        let is_file = stat.st_mode & SFlag::S_IFMT.bits() == SFlag::S_IFREG.bits();
+        let is_ours = is_file && stat.st_nlink == 1;
+        // Whoever held the lock may have given the file its final name just now.
+        let there = fstatat(&at.folder, name, AtFlags::AT_SYMLINK_NOFOLLOW);
+        let is_there =
+            there.is_ok_and(|there| (there.st_dev, there.st_ino) == (stat.st_dev, stat.st_ino));
+        match (is_there, is_ours) {
+            (true, true) => return Ok(Some(file)),
+            (true, false) => at.remove(PART),
+            (false, _) => {}
+        }
+    }
+    let what = format!(
+        "somebody keeps putting something at the temporary name of `{}`",
+        at.shown
+    );
+    Err(problem(ProblemKind::Busy, what))
+}
+
+/// Somebody else has the lock.
+pub(super) fn busy(at: &At) -> Problem {
+    let what = format!("another copy is writing `{}`", at.shown);
+    with_hint(
+        problem(ProblemKind::Busy, what),
+        "wait until it is done, or copy to another destination",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn temporary_names_are_never_longer_than_a_file_system_takes() {
+        for length in [1, 200, 235, 236, 237, 254, 255] {
+            let last = vec![b'x'; length];
+            for ending in [PART, JOURNAL, LINK] {
+                assert!(beside(&last, ending).len() <= NAME_MAX, "{length}");
+            }
+        }
+        let (a, b) = (
+            [b"x".repeat(254), b"a".to_vec()].concat(),
+            [b"x".repeat(254), b"b".to_vec()].concat(),
+        );
+        assert_ne!(beside(&a, PART), beside(&b, PART), "only their ends differ");
+    }
+}

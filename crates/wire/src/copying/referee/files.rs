@@ -1,0 +1,241 @@
+//! Where each file stands that is neither published nor failed nor left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::error::Rule;
+use super::{NAMES_MAX, PARTS_MAX, UNFINISHED_MAX, require};
+use crate::copying::{Entry, FileId, Kind, PATH_MAX, PIECE_MAX, Published, Range, Want};
+
+/// The files of a conversation.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    open: BTreeMap<FileId, File>,
+    /// Bytes of names and links of the open ones.
+    names: usize,
+    /// The sender gave them up and the receiver has not said anything about them since: it may just now.
+    failed_by_sender: BTreeSet<FileId>,
+    /// Entries told.
+    told: FileId,
+    bytes: u64,
+    /// All are told.
+    is_told: bool,
+    /// Entries that the receiver has answered.
+    answered: FileId,
+    is_fresh: bool,
+    is_dry: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct File {
+    /// `None` when it has no content.
+    size: Option<u64>,
+    /// Bytes of its name, and of what it says as a link.
+    name: usize,
+    is_wanted: bool,
+    was_read: bool,
+}
+
+impl Files {
+    /// The opening was answered.
+    pub(super) fn begin(&mut self, is_fresh: bool, is_dry: bool) {
+        self.is_fresh = is_fresh && !is_dry;
+        self.is_dry = is_dry;
+    }
+
+    pub(super) fn size(&self, file: FileId) -> Option<u64> {
+        self.open.get(&file).and_then(|file| file.size)
+    }
+
+    pub(super) fn on_entries(&mut self, entries: Vec<Entry>) -> Result<Vec<Entry>, Rule> {
+        require(!self.is_told, Rule::Again)?;
+        for entry in &entries {
+            self.enter(entry)?;
+        }
+        Ok(entries)
+    }
+
+    fn enter(&mut self, entry: &Entry) -> Result<(), Rule> {
+        let file = self.told;
+        let name = name_length(entry);
+        let fits = self.open.len() < UNFINISHED_MAX && self.names + name <= NAMES_MAX;
+        require(fits, Rule::TooMany)?;
+        self.told = file.checked_add(1).ok_or(Rule::TooMany)?;
+        let size = match &entry.kind {
+            Kind::File(size) => Some(*size),
+            Kind::Folder => None,
+            Kind::Link(target) => {
+                let fits = (1..=PATH_MAX).contains(&target.len()) && !target.contains(&0);
+                require(fits, Rule::Link(file))?;
+                None
+            }
+        };
+        let bytes = size.unwrap_or_default();
+        let sum = self.bytes.checked_add(bytes);
+        let fits = i64::try_from(bytes).is_ok();
+        self.bytes = sum
+            .filter(|_| fits)
+            .ok_or(Rule::Size { file, size: bytes })?;
+        let entered = File {
+            size,
+            name,
+            is_wanted: self.is_fresh,
+            was_read: false,
+        };
+        self.open.insert(file, entered);
+        self.names += name;
+        Ok(())
+    }
+
+    /// Returns whether it was open.
+    fn close(&mut self, file: FileId) -> bool {
+        let closed = self.open.remove(&file);
+        self.names -= closed.map_or(0, |file| file.name);
+        closed.is_some()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.open.len() >= UNFINISHED_MAX / 2 || self.names >= NAMES_MAX / 2
+    }
+
+    pub(super) fn on_entries_end(&mut self, count: u32, bytes: u64) -> Result<(), Rule> {
+        require(!self.is_told, Rule::Again)?;
+        let sums = [
+            ("number", u64::from(self.told), u64::from(count)),
+            ("bytes", self.bytes, bytes),
+        ];
+        for (what, told, said) in sums {
+            require(told == said, Rule::Sum { what, told, said })?;
+        }
+        self.is_told = true;
+        Ok(())
+    }
+
+    pub(super) fn on_wants(&mut self, wants: Vec<Want>) -> Result<Vec<Want>, Rule> {
+        wants.into_iter().map(|want| self.on_want(want)).collect()
+    }
+
+    fn on_want(&mut self, want: Want) -> Result<Want, Rule> {
+        let (Want::Whole(said) | Want::Rest(said, _) | Want::Nothing(said)) = want;
+        let expected = self.answered;
+        require(said < self.told, Rule::UnknownFile)?;
+        require(said == expected, Rule::WantOrder { said, expected })?;
+        self.answered += 1;
+        let Some(file) = self.open.get_mut(&said) else {
+            return Ok(Want::Nothing(said));
+        };
+        match (&want, file.size) {
+            (Want::Nothing(_), _) => {
+                self.close(said);
+                return Ok(want);
+            }
+            (_, None) => return Err(Rule::NoContent(said)),
+            (Want::Rest(_, parts), Some(size)) => check_parts(said, size, parts)?,
+            (Want::Whole(_), Some(_)) => (),
+        }
+        file.is_wanted = true;
+        if self.is_dry {
+            self.close(said);
+        }
+        Ok(want)
+    }
+
+    /// Pieces that the receiver says something about.
+    pub(super) fn on_received(&self, mut ranges: Vec<Range>) -> Result<Vec<Range>, Rule> {
+        for range in &ranges {
+            self.check_range(*range)?;
+        }
+        ranges.retain(|range| self.open.contains_key(&range.file));
+        Ok(ranges)
+    }
+
+    fn check_range(&self, range: Range) -> Result<(), Rule> {
+        require(range.file < self.told, Rule::UnknownFile)?;
+        let end = range.start.checked_add(range.length);
+        let is_piece = (1..=u64::from(PIECE_MAX)).contains(&range.length) && end.is_some();
+        require(is_piece, Rule::Range(range))?;
+        let Some(file) = self.open.get(&range.file) else {
+            return Ok(());
+        };
+        require(file.is_wanted, Rule::FileState(range.file))?;
+        let is_within = end <= file.size;
+        require(is_within, Rule::Range(range))
+    }
+
+    /// Files that the sender read to their end.
+    pub(super) fn on_file_ends(&mut self, mut ends: Vec<FileId>) -> Result<Vec<FileId>, Rule> {
+        for end in &ends {
+            require(*end < self.told, Rule::UnknownFile)?;
+            if let Some(file) = self.open.get_mut(end) {
+                let first = file.is_wanted && !file.was_read && file.size.is_some();
+                require(first, Rule::FileState(*end))?;
+                file.was_read = true;
+            }
+        }
+        ends.retain(|end| self.open.contains_key(end));
+        Ok(ends)
+    }
+
+    pub(super) fn on_published(
+        &mut self,
+        published: Vec<Published>,
+    ) -> Result<Vec<Published>, Rule> {
+        let mut current = Vec::with_capacity(published.len());
+        for one in published {
+            require(one.file < self.told, Rule::UnknownFile)?;
+            let state = Rule::FileState(one.file);
+            match self.open.get(&one.file) {
+                Some(file) => require(file.was_read, state)?,
+                None => {
+                    // Crossed the sender's word that it failed.
+                    require(self.failed_by_sender.remove(&one.file), state)?;
+                    continue;
+                }
+            }
+            self.close(one.file);
+            current.push(one);
+        }
+        Ok(current)
+    }
+
+    /// One file failed, which the peer may not know yet.
+    pub(super) fn on_failed(&mut self, file: FileId, by_sender: bool) -> Result<(), Rule> {
+        require(file < self.told, Rule::UnknownFile)?;
+        let was_open = self.close(file);
+        match by_sender {
+            true if was_open => {
+                self.failed_by_sender.insert(file);
+            }
+            true => (),
+            false => {
+                self.failed_by_sender.remove(&file);
+            }
+        }
+        Ok(())
+    }
+
+    /// The receiver says that nothing is left to do.
+    pub(super) fn on_complete(&mut self) -> Result<(), Rule> {
+        let is_done = self.is_told && self.answered == self.told && self.open.is_empty();
+        require(is_done, Rule::Unfinished)
+    }
+}
+
+fn name_length(entry: &Entry) -> usize {
+    let target = match &entry.kind {
+        Kind::Link(target) => target.len(),
+        _ => 0,
+    };
+    entry.name.as_bytes().len() + target
+}
+
+fn check_parts(file: FileId, size: u64, parts: &[(u64, u64)]) -> Result<(), Rule> {
+    let mut from = 0;
+    let is_next = |(start, length): &(u64, u64)| {
+        let end = start.checked_add(*length);
+        let fits = *start >= from && *length > 0 && end.is_some_and(|end| end <= size);
+        from = end.unwrap_or(u64::MAX);
+        fits
+    };
+    let fits = (1..=PARTS_MAX).contains(&parts.len()) && parts.iter().all(is_next);
+    require(fits, Rule::Parts(file))
+}

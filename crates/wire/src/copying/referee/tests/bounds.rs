@@ -1,0 +1,152 @@
+//! Values that cannot be.
+
+use super::*;
+
+#[test]
+fn an_opening_keeps_to_its_bounds() {
+    let with = |change: fn(&mut Opening)| {
+        let mut opening = opening(Way::Get);
+        change(&mut opening);
+        let message = Message::Open(Box::new(opening));
+        Referee::default().pass(Near, message).err()
+    };
+    assert_eq!(with(|_| ()), None);
+    let wrong: [fn(&mut Opening); 9] = [
+        |opening| opening.paths.clear(),
+        |opening| opening.paths = vec![Vec::new(); 1025],
+        |opening| opening.paths[0] = vec![b'a'; 4096],
+        |opening| opening.paths[0].push(0),
+        |opening| opening.objective = "\x1b[2J".to_owned(),
+        |opening| opening.congestion = Some("x".repeat(33)),
+        |opening| opening.streams = Some(0),
+        |opening| opening.streams = Some(5000),
+        |opening| opening.rate_max_bits_per_second = Some(0),
+    ];
+    for change in wrong {
+        let error = with(change).unwrap();
+        assert!(matches!(error.rule, Rule::Opening { .. }), "{error}");
+    }
+    let mut put = opening(Way::Put);
+    put.paths.push(Vec::new());
+    let refused = refused(&mut Referee::default(), Near, Message::Open(Box::new(put)));
+    assert!(matches!(refused, Rule::Opening { value, .. } if value == "2"));
+}
+
+#[test]
+fn entries_that_no_disk_can_have_are_refused() {
+    let tell = |entry: Entry| refused(&mut open(false), Near, Message::Entries(vec![entry]));
+    assert_eq!(
+        tell(file("a", u64::MAX)),
+        Rule::Size {
+            file: 0,
+            size: u64::MAX
+        }
+    );
+    assert_eq!(tell(entry("l", Kind::Link(Vec::new()))), Rule::Link(0));
+    assert_eq!(tell(entry("l", Kind::Link(b"a\0".to_vec()))), Rule::Link(0));
+    assert_eq!(
+        tell(entry("l", Kind::Link(vec![b'a'; 4096]))),
+        Rule::Link(0)
+    );
+}
+
+#[test]
+fn a_sender_that_tells_without_end_is_stopped() {
+    let mut referee = open(false);
+    let tell = |referee: &mut Referee, name: &str| {
+        let entries = vec![file(name, 1); 1024];
+        (0..1 << 20).find(|_| {
+            referee
+                .pass(Near, Message::Entries(entries.clone()))
+                .is_err()
+        })
+    };
+    assert!(!referee.is_full());
+    assert_eq!(tell(&mut referee, "a"), Some(UNFINISHED_MAX / 1024));
+    assert!(referee.is_full());
+    let long = vec!["x".repeat(255); 15].join("/");
+    let batches = tell(&mut open(false), &long);
+    assert_eq!(batches, Some(NAMES_MAX / 1024 / long.len()));
+}
+
+#[test]
+fn wants_come_in_order_and_within_their_files() {
+    let told = || {
+        let mut referee = open(false);
+        let entries = vec![file("a", 100), entry("d", Kind::Folder)];
+        referee.pass(Near, Message::Entries(entries)).unwrap();
+        referee
+    };
+    let want = |want: Want| refused(&mut told(), Far, Message::Wants(vec![want]));
+    let (said, expected) = (1, 0);
+    assert_eq!(want(Want::Nothing(1)), Rule::WantOrder { said, expected });
+    assert_eq!(want(Want::Whole(2)), Rule::UnknownFile);
+    for parts in [
+        vec![],
+        vec![(0, 0)],
+        vec![(0, 101)],
+        vec![(100, 1)],
+        vec![(50, 10), (20, 10)],
+        vec![(0, 10), (5, 10)],
+        vec![(u64::MAX, 2)],
+        vec![(0, u64::MAX)],
+        vec![(0, 1); PARTS_MAX + 1],
+    ] {
+        assert_eq!(want(Want::Rest(0, parts)), Rule::Parts(0));
+    }
+    let mut referee = told();
+    let wants = vec![Want::Nothing(0), Want::Whole(1)];
+    assert_eq!(
+        refused(&mut referee, Far, Message::Wants(wants)),
+        Rule::NoContent(1)
+    );
+}
+
+#[test]
+fn confirmations_are_of_pieces_that_can_be() {
+    let mut referee = wanted();
+    for (wrong, rule) in [
+        (range(4, 0, 1), Rule::UnknownFile),
+        (range(1, 0, 101), Rule::Range(range(1, 0, 101))),
+        (range(1, 0, 0), Rule::Range(range(1, 0, 0))),
+        (range(1, u64::MAX, 2), Rule::Range(range(1, u64::MAX, 2))),
+        (range(2, 0, 5 << 20), Rule::Range(range(2, 0, 5 << 20))),
+    ] {
+        let said = Message::Received(vec![range(1, 0, 100), wrong]);
+        assert_eq!(refused(&mut referee, Far, said), rule);
+        assert_eq!(refused(&mut referee, Far, Message::Damaged(wrong)), rule);
+    }
+    referee
+        .pass(Near, Message::Entries(vec![file("x", 9)]))
+        .unwrap();
+    let early = Message::Received(vec![range(4, 0, 9)]);
+    assert_eq!(refused(&mut referee, Far, early), Rule::FileState(4));
+}
+
+#[test]
+fn the_end_of_the_entries_agrees_with_them() {
+    let mut referee = wanted();
+    let bytes = 100 + (5 << 20);
+    let end = |count, bytes| Message::EntriesEnd { count, bytes };
+    let wrong = refused(&mut referee, Near, end(5, bytes));
+    let rule = Rule::Sum {
+        what: "number",
+        told: 4,
+        said: 5,
+    };
+    assert_eq!(wrong, rule);
+    assert!(matches!(
+        refused(&mut referee, Near, end(4, 1)),
+        Rule::Sum { .. }
+    ));
+    assert_eq!(
+        refused(&mut referee, Far, Message::Complete),
+        Rule::Unfinished
+    );
+    referee.pass(Near, end(4, bytes)).unwrap();
+    assert_eq!(refused(&mut referee, Near, end(4, bytes)), Rule::Again);
+    assert_eq!(
+        refused(&mut referee, Near, Message::Entries(Vec::new())),
+        Rule::Again
+    );
+}
