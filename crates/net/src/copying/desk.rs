@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -72,10 +72,7 @@ impl Incoming {
     /// The next stream; `None` when none comes within `patience`.
     pub fn next(&self, patience: Duration) -> Option<Arrival> {
         let arrivals = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
-        match arrivals.recv_timeout(patience) {
-            Ok(arrival) => Some(arrival),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        }
+        arrivals.recv_timeout(patience).ok()
     }
 
     /// Streams from now on may (not) be in the clear. At first they may not.

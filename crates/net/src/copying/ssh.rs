@@ -122,10 +122,10 @@ impl Ssh {
             let _ = pipe.flush();
         }
         let mut ear = Ear::default();
-        if let Some(output) = child.stdout.take() {
-            if let Some(answer) = ear.listen(output, is_stopped)? {
-                return Ok(answer);
-            }
+        if let Some(output) = child.stdout.take()
+            && let Some(answer) = ear.listen(output, is_stopped)?
+        {
+            return Ok(answer);
         }
         let status = wait_for(child, Duration::from_secs(5));
         Err(SshError::ended(self, status, ear.noise()))
