@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use net::copying::{DialError, Dialed, Dialer};
 use units::Span;
-use wire::copying::{HandshakeError, Message, Problem, ProblemKind, Token, Way};
+use wire::copying::{HandshakeError, Message, Problem, ProblemKind, Speaker, Token, Way};
 
 use self::patience::Patience;
 use crate::chronicle::Chronicle;
@@ -169,6 +169,7 @@ impl<'a> Near<'a> {
         };
         self.seen = Some(Instant::now());
         let part = Part {
+            me: Speaker::Near,
             opening: &opening,
             files,
             lines: Lines::Dial {

@@ -216,7 +216,8 @@ impl Scavenger {
             self.cut(at, seen, rate, drain);
         } else {
             self.ceiling = f64::INFINITY;
-            self.cut(at, seen, self.rate * law::KEPT, Span::ZERO);
+            let share = law::kept(self.delays.queueing(), self.target());
+            self.cut(at, seen, self.rate * share, Span::ZERO);
         }
     }
 

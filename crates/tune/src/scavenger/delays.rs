@@ -1,10 +1,14 @@
 //! The path's round trip without queues, and how long packets wait in them.
 
+use std::collections::VecDeque;
+
 use units::{Span, Time};
 
 /// Minutes over which the smallest round trip is remembered. The kernel's own minimum lasts five
 /// (`tcp_min_rtt_wlen`), which makes the ten of RFC 6817 section 3.4.2 together.
 const MINUTES: usize = 5;
+/// A queue lasts; hosts hand packets over late for some milliseconds at a time.
+const RECENT: Span = Span::from_millis(100);
 const MINUTE: Span = Span::from_secs(60);
 
 /// What the round trips of the last minutes say.
@@ -13,27 +17,26 @@ pub(super) struct Delays {
     /// The smallest of each minute.
     minutes: [Span; MINUTES],
     minute: u64,
-    last: Option<Span>,
-    /// The smaller one of the last two readings: one that comes late by itself is the host's doing.
-    queueing: Option<Span>,
+    recent: VecDeque<(Time, Span)>,
 }
 
 impl Delays {
-    pub const fn new() -> Self {
+    pub fn new() -> Self {
         Delays {
             minutes: [Span::MAX; MINUTES],
             minute: 0,
-            last: None,
-            queueing: None,
+            recent: VecDeque::new(),
         }
     }
 
     /// Takes in the smoothed round trip of a reading, and the smallest that the streams know of.
     pub fn note(&mut self, at: Time, rtt: Span, rtt_min: Option<Span>) {
         self.remember(at, rtt.min(rtt_min.unwrap_or(Span::MAX)));
-        let smaller = rtt.min(self.last.unwrap_or(Span::MAX));
-        self.last = Some(rtt);
-        self.queueing = Some(smaller - self.base());
+        let is_old = |noted: Time| at.since(noted) >= RECENT;
+        while self.recent.front().is_some_and(|(noted, _)| is_old(*noted)) {
+            self.recent.pop_front();
+        }
+        self.recent.push_back((at, rtt));
     }
 
     fn remember(&mut self, at: Time, smallest: Span) {
@@ -55,12 +58,13 @@ impl Delays {
 
     /// The round trip of the last reading.
     pub fn last(&self) -> Option<Span> {
-        self.last
+        self.recent.back().map(|(_, rtt)| *rtt)
     }
 
-    /// How long packets wait; zero before the first reading.
+    /// How long packets wait: the least of the last tenth of a second, and at least of one reading; zero before the first.
     pub fn queueing(&self) -> Span {
-        self.queueing.unwrap_or(Span::ZERO)
+        let least = self.recent.iter().map(|(_, rtt)| *rtt).min();
+        least.map_or(Span::ZERO, |rtt| rtt - self.base())
     }
 }
 
@@ -73,14 +77,18 @@ mod tests {
     }
 
     #[test]
-    fn one_late_reading_is_not_a_queue_and_two_are() {
+    fn readings_that_come_late_for_a_moment_are_not_a_queue() {
         let mut delays = Delays::new();
-        for (second, millis) in [(0, 40), (1, 40), (2, 55)] {
-            delays.note(at(second), Span::from_millis(millis), None);
+        let mut note = |ticks: u64, millis| {
+            let at = Time::ZERO + Span::from_millis(25 * ticks);
+            delays.note(at, Span::from_millis(millis), None);
+            delays.queueing()
+        };
+        for (tick, rtt) in [(0, 40), (1, 48), (2, 55), (3, 43)] {
+            assert_eq!(note(tick, rtt), Span::ZERO);
         }
-        assert_eq!(delays.queueing(), Span::ZERO);
-        delays.note(at(3), Span::from_millis(52), None);
-        assert_eq!(delays.queueing(), Span::from_millis(12));
+        assert_eq!(note(4, 52), Span::from_millis(3));
+        assert_eq!(note(7, 52), Span::from_millis(12));
     }
 
     #[test]
