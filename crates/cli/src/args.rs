@@ -51,6 +51,9 @@ pub(crate) enum Command {
     Demo(Demo),
     Serve(Serve),
     Copy(Box<Copy>),
+    /// What ssh starts at the far end of a copy
+    #[command(name = net::copying::FAR_COMMAND, hide = true)]
+    CopyFar,
     Tune(Tune),
     Measure(Measure),
     Sweep(Box<Sweep>),
