@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use net::StreamOptions;
 use units::Span;
-use wire::copying::{Message, Opening, Problem};
+use wire::copying::{Message, Opening, Problem, Referee, Speaker};
 
 use crate::chronicle::Chronicle;
 use crate::lines::{Lines, Roster};
 use crate::receiver::Receiver;
 use crate::root::Root;
 use crate::sender::{Sender, Sending};
-use crate::session::{Desk, End, Pump, lead};
+use crate::session::{Desk, End, Pump, lead, protocol};
 use crate::source::{Source, SourceSpec};
 use crate::store::{Store, StoreSpec};
 
@@ -75,6 +75,8 @@ impl Files {
 
 /// How an end takes part.
 pub(crate) struct Part<'a> {
+    /// Which end this is.
+    pub me: Speaker,
     pub opening: &'a Opening,
     pub files: Files,
     pub lines: Lines,
@@ -89,9 +91,15 @@ pub(crate) fn converse(
     pump: Pump,
     part: Part<'_>,
     chronicle: &mut Chronicle<'_>,
-    is_stopped: &dyn Fn() -> bool,
+    stopped: &dyn Fn() -> Option<End>,
 ) -> End {
+    let referee = match Referee::opened(part.opening, part.is_fresh) {
+        Ok(referee) => referee,
+        Err(error) => return protocol(error.to_string()),
+    };
     let desk = Desk {
+        me: part.me,
+        referee: referee.into(),
         conversation: std::sync::Arc::clone(&pump.conversation),
         report: pump.report.clone(),
         began: chronicle.began(),
@@ -106,11 +114,11 @@ pub(crate) fn converse(
                 rtt: part.rtt,
             };
             let mut sender = Sender::new(chronicle, part.opening, sending);
-            lead(&mut sender, &desk, &pump.happenings, is_stopped)
+            lead(&mut sender, &desk, &pump.happenings, stopped)
         }
         Files::To(store) => {
             let mut receiver = Receiver::new(chronicle, part.opening, *store, roster, &desk);
-            let end = lead(&mut receiver, &desk, &pump.happenings, is_stopped);
+            let end = lead(&mut receiver, &desk, &pump.happenings, stopped);
             if matches!(end, End::Done) {
                 desk.say(&Message::Bye);
             }

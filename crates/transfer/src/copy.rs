@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use net::copying::{DialError, Dialed, Dialer};
 use units::Span;
-use wire::copying::{HandshakeError, Message, Problem, ProblemKind, Token, Way};
+use wire::copying::{HandshakeError, Message, Problem, ProblemKind, Speaker, Token, Way};
 
 use self::patience::Patience;
 use crate::chronicle::Chronicle;
@@ -169,6 +169,7 @@ impl<'a> Near<'a> {
         };
         self.seen = Some(Instant::now());
         let part = Part {
+            me: Speaker::Near,
             opening: &opening,
             files,
             lines: Lines::Dial {
@@ -180,7 +181,8 @@ impl<'a> Near<'a> {
             rtt,
         };
         let steering = chronicle.steering();
-        let end = converse(pump, part, chronicle, &|| steering.is_stopped());
+        let stopped = || steering.is_stopped().then_some(End::Cancelled);
+        let end = converse(pump, part, chronicle, &stopped);
         self.seen = Some(Instant::now());
         Ok(end)
     }

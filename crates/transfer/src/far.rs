@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use net::copying::{CopyHandler, TurnedAway, Visit};
 use wire::copying::{
-    Key, KeyName, Message, Opening, Problem, ProblemKind, Rights, Token, Tokens, Way,
+    Key, KeyName, Message, Opening, Problem, ProblemKind, Referee, Rights, Speaker, Token, Tokens,
+    Way,
 };
 
 use crate::chronicle::Chronicle;
@@ -144,9 +145,11 @@ impl FarEnd {
         let rtt = visit.conversation.handle().sample(chronicle.now()).ok();
         let rtt = rtt.and_then(|sample| sample.rtt_min.or(sample.rtt));
         let pump = Pump::start(visit.conversation).map_err(lost)?;
-        let opening = match pump.first(OPENING_MAX)? {
-            Message::Open(opening) => opening,
-            other => return Err(protocol(format!("{other:?} opens nothing"))),
+        let first = pump.first(OPENING_MAX)?;
+        let opening = match Referee::default().pass(Speaker::Near, first) {
+            Ok(Message::Open(opening)) => opening,
+            Ok(_) => return Err(protocol("the near end opened nothing".to_owned())),
+            Err(error) => return Err(protocol(error.to_string())),
         };
         (self.on_event)(&FarEvent::Began {
             peer: visit.peer,
@@ -188,6 +191,7 @@ impl FarEnd {
         // A peer that is gone is noticed where its messages are awaited.
         let _ = pump.conversation.send(&opened);
         let part = Part {
+            me: Speaker::Far,
             opening: &opening,
             files,
             lines: Lines::Ask,
@@ -201,9 +205,11 @@ impl FarEnd {
             let arrivals =
                 || take_arrivals(&streams, &report, &|| has_ended.load(Ordering::Relaxed));
             scope.spawn(arrivals);
+            // The near end is to come again, unless it is there again already.
             let is_stopped =
                 || is_over.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed);
-            let end = converse(pump, part, chronicle, &is_stopped);
+            let stopped = || is_stopped().then(|| End::Lost("this end was stopped".to_owned()));
+            let end = converse(pump, part, chronicle, &stopped);
             has_ended.store(true, Ordering::Relaxed);
             end
         });

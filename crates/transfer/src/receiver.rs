@@ -26,6 +26,7 @@ use crate::chronicle::Chronicle;
 use crate::lines::Roster;
 use crate::session::{Desk, End, Happening, Role, protocol, unexpected};
 use crate::store::{Answer, Store};
+use crate::tree::HashTree;
 
 /// How often this end says what it does.
 const TICK: Span = Span::from_millis(500);
@@ -140,14 +141,12 @@ impl<'a, 'o> Receiver<'a, 'o> {
                 self.chronicle.on_would_copy(&entry, Bytes::new(size));
             }
             Answer::Whole => {
-                self.shared.shelf.expect(id, size, &[]);
+                self.shared.shelf.expect(id, HashTree::new(size), size);
                 self.unfinished.insert(id, entry);
             }
-            Answer::Rest(parts) => {
-                let missing = parts.iter().map(|(_, length)| *length).sum();
-                self.chronicle.on_part_present(size.saturating_sub(missing));
-                let known = self.shared.store.known(id);
-                self.shared.shelf.expect(id, size, &known);
+            Answer::Rest(tree) => {
+                self.chronicle.on_part_present(tree.present());
+                self.shared.shelf.expect(id, tree.clone(), size);
                 self.unfinished.insert(id, entry);
             }
         }

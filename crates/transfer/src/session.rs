@@ -5,13 +5,14 @@
 
 mod pump;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
 use net::copying::{Channel, Conversation};
 use units::{Span, Time};
-use wire::copying::{FileId, HASH_LENGTH, Message, Problem, ProblemKind, Range};
+use wire::copying::{FileId, HASH_LENGTH, Message, Problem, ProblemKind, Range, Referee, Speaker};
 
 pub(crate) use pump::Pump;
 
@@ -68,6 +69,10 @@ pub(crate) struct Desk {
     pub report: SyncSender<Happening>,
     /// When the copy began.
     pub began: Instant,
+    /// Which end this is.
+    pub me: Speaker,
+    /// Judges what is said by either end.
+    pub referee: RefCell<Referee>,
 }
 
 impl Desk {
@@ -78,7 +83,25 @@ impl Desk {
 
     /// Says it to the peer; a peer that is gone is noticed where its messages are awaited.
     pub(crate) fn say(&self, message: &Message) {
-        let _ = self.conversation.send(message);
+        let judged = self.referee.borrow_mut().pass(self.me, message.clone());
+        let _ = match judged {
+            Ok(message) => self.conversation.send(&message),
+            Err(error) => {
+                // An error of this program. The other end will see it too, and end the copy with these words.
+                debug_assert!(false, "{error}: {message:?}");
+                self.conversation.send(message)
+            }
+        };
+    }
+
+    /// What of the peer's message can be acted upon.
+    fn hear(&self, message: Message) -> Result<Message, End> {
+        let peer = match self.me {
+            Speaker::Near => Speaker::Far,
+            Speaker::Far => Speaker::Near,
+        };
+        let judged = self.referee.borrow_mut().pass(peer, message);
+        judged.map_err(|error| protocol(error.to_string()))
     }
 }
 
@@ -91,18 +114,21 @@ pub(crate) trait Role {
     fn on_quiet(&mut self, desk: &Desk) -> Result<bool, End>;
 }
 
-/// Leads the conversation until it ends. `is_stopped` is asked often.
+/// Leads the conversation until it ends. `stopped` is asked often, and says how it ends where this end wants that.
 pub(crate) fn lead(
     role: &mut dyn Role,
     desk: &Desk,
     happenings: &Receiver<Happening>,
-    is_stopped: &dyn Fn() -> bool,
+    stopped: &dyn Fn() -> Option<End>,
 ) -> End {
-    let mut has_more = false;
+    // Whoever leads has something to say at once.
+    let mut has_more = true;
     loop {
-        if is_stopped() {
-            desk.say(&Message::Cancel);
-            return End::Cancelled;
+        if let Some(end) = stopped() {
+            if matches!(end, End::Cancelled) {
+                desk.say(&Message::Cancel);
+            }
+            return end;
         }
         let patience = if has_more { Duration::ZERO } else { TICK };
         let first = match happenings.recv_timeout(patience) {
@@ -124,6 +150,10 @@ pub(crate) fn lead(
 }
 
 fn take(role: &mut dyn Role, happening: Happening, desk: &Desk) -> Result<(), End> {
+    let happening = match happening {
+        Happening::Message(message) => Happening::Message(desk.hear(message)?),
+        other => other,
+    };
     match happening {
         Happening::Gone(why) => Err(End::Lost(why)),
         Happening::Message(Message::Cancel) => Err(End::Cancelled),

@@ -35,9 +35,9 @@ use wire::copying::{
     Attributes, Entry, FileId, Filter, HASH_LENGTH, Kind, Problem, ProblemKind, Want,
 };
 
-use crate::PIECE_MIN;
 use crate::root::Root;
 use crate::trouble::{problem, with_hint};
+use crate::{HashTree, PIECE_MIN};
 use held::Held;
 use place::Place;
 
@@ -59,7 +59,7 @@ pub struct StoreSpec {
 }
 
 /// What an entry needs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Answer {
     /// It is there already.
     Present,
@@ -67,17 +67,24 @@ pub enum Answer {
     Made,
     /// A file of which all is wanted.
     Whole,
-    /// A file of which an earlier try left out these parts (offset, length), in order; see [`Store::known`] for the others.
-    Rest(Vec<(u64, u64)>),
+    /// A file of which an earlier try left these pieces.
+    Rest(HashTree),
 }
+
+/// Most parts that the sender is told of a file; where more are missing, the last one has some that are there.
+const RANGES_MAX: usize = 1024;
 
 impl Answer {
     /// What the sender is told.
-    pub fn want(self, file: FileId) -> Want {
+    pub fn want(&self, file: FileId) -> Want {
         match self {
             Answer::Present | Answer::Made => Want::Nothing(file),
             Answer::Whole => Want::Whole(file),
-            Answer::Rest(parts) => Want::Rest(file, parts),
+            Answer::Rest(tree) => {
+                let missing = tree.missing(RANGES_MAX).into_iter();
+                let parts = missing.map(|part| (part.start, part.end - part.start));
+                Want::Rest(file, parts.collect())
+            }
         }
     }
 }
@@ -138,12 +145,6 @@ impl Store {
         let answer = placed.and_then(|()| self.place.answer(file, entry, &self.spec));
         let answer = answer.and_then(|answer| self.look_for_part(file, entry, answer));
         (file, answer.map_err(|trouble| about(file, trouble)))
-    }
-
-    /// What an earlier try left of a file; told once.
-    pub fn known(&self, file: FileId) -> Vec<Piece> {
-        let part = self.held.get(file);
-        part.map(|part| part.take_known()).unwrap_or_default()
     }
 
     /// Writes bytes of a file where they belong.
@@ -247,8 +248,8 @@ impl Store {
         match answer {
             Answer::Present => self.place.at(file)?.sweep(),
             Answer::Whole => {
-                if let Some(missing) = self.held.resume(file, self.place.at(file)?)? {
-                    return Ok(Answer::Rest(missing));
+                if let Some(tree) = self.held.resume(file, self.place.at(file)?)? {
+                    return Ok(Answer::Rest(tree));
                 }
             }
             _ => {}

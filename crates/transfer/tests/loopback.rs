@@ -265,3 +265,156 @@ fn a_wrong_token_is_refused() {
     assert_eq!(kind, wire::copying::ProblemKind::Permission);
     assert!(!far.path().join("a").exists());
 }
+
+/// Calls something at the first progress that fulfils a condition.
+struct At<'a> {
+    log: Log,
+    when: &'a dyn Fn(&CopyEvent) -> bool,
+    what: Option<Box<dyn FnOnce() + 'a>>,
+}
+
+impl Onlooker for At<'_> {
+    fn on_event(&mut self, event: &CopyEvent) {
+        self.log.on_event(event);
+        if (self.when)(event)
+            && let Some(what) = self.what.take()
+        {
+            what();
+        }
+    }
+}
+
+fn has_moved(event: &CopyEvent) -> bool {
+    matches!(event, CopyEvent::Progress(progress) if progress.done.get() > 4_000_000)
+}
+
+fn slowly(spec: &mut CopySpec) {
+    spec.rate_max = Some("64Mbit/s".parse().unwrap());
+    spec.streams = Some(observe::StreamCount::new(3).unwrap());
+}
+
+/// The far end is stopped in the middle and started again; what had arrived is not sent again.
+fn far_end_comes_back(way: Way) {
+    let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let bytes = noise(20_000_001);
+    let (from, to) = match way {
+        Way::Put => (near.path().join("a"), far.path().join("b")),
+        Way::Get => (far.path().join("b"), near.path().join("a")),
+    };
+    fs::write(&from, &bytes).unwrap();
+    let server = Server::start(far.path());
+    let mut spec = spec(way, &near.path().join("a"), &server, "b");
+    slowly(&mut spec);
+    let (port, token) = (server.port, server.token.clone());
+    let (done, again) = std::sync::mpsc::channel();
+    let root = far.path().to_owned();
+    let what = move || {
+        drop(server);
+        thread::sleep(std::time::Duration::from_millis(300));
+        done.send(Server::start_with(&root, token, Some(port)))
+            .unwrap();
+    };
+    let mut at = At {
+        log: Log(Vec::new()),
+        when: &has_moved,
+        what: Some(Box::new(what)),
+    };
+    let outcome = copy(&spec, &Steering::default(), &mut at).unwrap();
+    let _server = again.recv().unwrap();
+    assert!(fs::read(to).unwrap() == bytes);
+    assert_eq!(outcome.reconnects.min(1), 1, "{outcome:?}");
+    assert!(
+        outcome.sent.get() < 20_000_001 + 8_000_000,
+        "what had arrived was sent again: {outcome:?}"
+    );
+    assert_eq!((outcome.files, outcome.skipped), (1, 0));
+}
+
+#[test]
+fn a_put_goes_on_when_the_far_end_comes_back() {
+    far_end_comes_back(Way::Put);
+}
+
+#[test]
+fn a_get_goes_on_when_the_far_end_comes_back() {
+    far_end_comes_back(Way::Get);
+}
+
+#[test]
+fn a_stopped_copy_goes_on_with_the_next() {
+    let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let bytes = noise(20_000_001);
+    let source = near.path().join("a");
+    fs::write(&source, &bytes).unwrap();
+    let server = Server::start(far.path());
+    let mut spec = spec(Way::Put, &source, &server, "b");
+    slowly(&mut spec);
+    let steering = Steering::default();
+    let reins = steering.clone();
+    let mut at = At {
+        log: Log(Vec::new()),
+        when: &has_moved,
+        what: Some(Box::new(move || reins.stop())),
+    };
+    let Err(CopyError::Cancelled { so_far }) = copy(&spec, &steering, &mut at) else {
+        panic!("it was stopped")
+    };
+    assert!(!far.path().join("b").exists(), "no final name yet");
+    spec.rate_max = None;
+    let outcome = copy(&spec, &Steering::default(), &mut Log(Vec::new())).unwrap();
+    assert!(fs::read(far.path().join("b")).unwrap() == bytes);
+    let both = so_far.sent.get() + outcome.sent.get();
+    assert!(both < 20_000_001 + 8_000_000, "{so_far:?} {outcome:?}");
+}
+
+#[test]
+fn a_source_that_changes_is_told_and_not_published() {
+    let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::write(near.path().join("a"), noise(20_000_000)).unwrap();
+    fs::write(near.path().join("b"), noise(70_000)).unwrap();
+    let server = Server::start(far.path());
+    let mut spec = spec(Way::Put, &near.path().join(""), &server, "t");
+    slowly(&mut spec);
+    let source = near.path().join("a");
+    let shrink = move || {
+        let file = fs::OpenOptions::new().write(true).open(source).unwrap();
+        file.set_len(19_000_000).unwrap();
+    };
+    let mut at = At {
+        log: Log(Vec::new()),
+        when: &has_moved,
+        what: Some(Box::new(shrink)),
+    };
+    let outcome = copy(&spec, &Steering::default(), &mut at).unwrap();
+    assert_eq!(outcome.failed.len(), 1, "{outcome:?}");
+    let kind = outcome.failed[0].kind;
+    assert_eq!(kind, wire::copying::ProblemKind::SourceChanged);
+    assert!(!far.path().join("t/a").exists());
+    assert_eq!(fs::read(far.path().join("t/b")).unwrap().len(), 70_000);
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    tree(near.path());
+    let server = Server::start(far.path());
+    let mut spec = spec(Way::Put, &near.path().join(""), &server, "t");
+    spec.dry_run = true;
+    let mut log = Log(Vec::new());
+    let outcome = copy(&spec, &Steering::default(), &mut log).unwrap();
+    let would = |event: &&CopyEvent| matches!(event, CopyEvent::WouldCopy { .. });
+    assert_eq!(log.0.iter().filter(would).count(), 6);
+    assert_eq!(outcome.sent.get(), 0);
+    assert_eq!(fs::read_dir(far.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_rate_limit_is_kept() {
+    let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::write(near.path().join("a"), noise(8_000_000)).unwrap();
+    let slow = |spec: &mut CopySpec| slowly(spec);
+    let source = near.path().join("a");
+    let outcome = run_as(&slow, Way::Put, &source, far.path(), "a").unwrap();
+    // 64 Mbit at 64 Mbit/s, less what a bucket saves: nobody can be faster, and a slow machine may be slower.
+    assert!(outcome.took > Span::from_millis(900), "{outcome:?}");
+}

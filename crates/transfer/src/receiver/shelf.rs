@@ -66,14 +66,8 @@ impl Shelf {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Entries up to `id` were told; of this one all is wanted but `known`. Returns the digest of what is whole but for
-    /// its name.
-    pub(crate) fn expect(&self, id: FileId, size: u64, known: &[Piece]) {
-        let mut tree = HashTree::new(size);
-        for piece in known {
-            // What does not fit is sent again.
-            let _ = tree.insert(piece.offset, piece.length.into(), piece.hash);
-        }
+    /// A file of `size` bytes is wanted, but for what `tree` has.
+    pub(crate) fn expect(&self, id: FileId, tree: HashTree, size: u64) {
         let state = Grown {
             tree,
             writers: BTreeMap::new(),
@@ -249,7 +243,7 @@ mod tests {
     #[test]
     fn the_later_of_two_streams_writes() {
         let shelf = Shelf::default();
-        shelf.expect(0, 100, &[]);
+        shelf.expect(0, HashTree::new(100), 100);
         shelf.told(1);
         let file = shelf.find(0).unwrap();
         let piece = header(0, 100);
@@ -266,15 +260,12 @@ mod tests {
     fn a_file_is_whole_once_it_was_read_and_is_there() {
         let shelf = Shelf::default();
         let digest = *blake3::hash(b"abc").as_bytes();
-        let known = [Piece {
-            offset: 0,
-            length: 3,
-            hash: digest,
-        }];
-        shelf.expect(4, 3, &known);
+        let mut tree = HashTree::new(3);
+        tree.insert(0, 3, digest).unwrap();
+        shelf.expect(4, tree, 3);
         assert_eq!(shelf.on_read(4), Some(digest));
         assert_eq!(shelf.on_read(4), None, "told once");
-        shelf.expect(5, 0, &[]);
+        shelf.expect(5, HashTree::new(0), 0);
         assert_eq!(shelf.on_read(5), Some(*blake3::hash(b"").as_bytes()));
     }
 }

@@ -12,7 +12,7 @@ use units::{Bytes, Rate, Span, Time};
 use wire::copying::Opening;
 
 use super::stall::Stall;
-use super::stream::Outflow;
+use super::stream::{Outflow, Wish};
 use super::work::Work;
 use crate::lines::Roster;
 use crate::session::Desk;
@@ -42,6 +42,8 @@ pub(crate) struct Streams {
 struct Line {
     handle: StreamHandle,
     stall: Stall,
+    wish: Wish,
+    acked: Bytes,
     is_leaving: bool,
 }
 
@@ -136,15 +138,18 @@ impl Streams {
         let line = Line {
             handle: channel.handle(),
             stall: Stall::default(),
+            wish: Wish::default(),
+            acked: Bytes::ZERO,
             is_leaving: false,
         };
         if let Some(rate) = self.pacing {
             // As above.
             let _ = line.handle.set_pacing(Some(rate));
         }
+        let wish = line.wish.clone();
         self.lines.insert(number, line);
         let (work, source) = (Arc::clone(&self.work), Arc::clone(&self.source));
-        let outflow = Outflow::new(number, channel, work, source, desk.report.clone());
+        let outflow = Outflow::new(number, channel, work, source, desk.report.clone(), wish);
         thread::spawn(move || outflow.run());
     }
 
@@ -196,6 +201,7 @@ impl Streams {
         let now = desk.now();
         let samples = self.samples(now);
         self.cut_stalled(now, &samples);
+        self.set_wishes(now.since(self.last), &samples);
         let seen = self.meter.read(samples);
         if let Some(rtt) = seen.rtt {
             self.work.set_rtt(rtt);
@@ -225,6 +231,19 @@ impl Streams {
     fn samples(&self, now: Time) -> Vec<(u32, TcpSample)> {
         let sample = |(number, line): (&u32, &Line)| Some((*number, line.handle.sample(now).ok()?));
         self.lines.iter().filter_map(sample).collect()
+    }
+
+    /// A stream that nothing arrived of keeps its wish, so that a pause does not cut everything into crumbs.
+    fn set_wishes(&mut self, over: Span, samples: &[(u32, TcpSample)]) {
+        for (number, sample) in samples {
+            let acked = sample.bytes_acked.unwrap_or(Bytes::ZERO);
+            if let Some(line) = self.lines.get_mut(number)
+                && acked > line.acked
+            {
+                line.wish.set(Rate::of(acked - line.acked, over));
+                line.acked = acked;
+            }
+        }
     }
 
     fn cut_stalled(&mut self, now: Time, samples: &[(u32, TcpSample)]) {

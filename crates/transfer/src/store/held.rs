@@ -8,6 +8,7 @@ use wire::copying::{FileId, Problem};
 
 use super::part::{Closed, Part};
 use super::temporary::At;
+use crate::HashTree;
 
 /// Files that are on their way at once and stay open; each has a journal beside it.
 const OPEN_MAX: usize = 1024;
@@ -54,11 +55,6 @@ impl Held {
         }
     }
 
-    /// The part of this file, if it is open.
-    pub fn get(&self, file: FileId) -> Option<Arc<Part>> {
-        self.parts().used(file)
-    }
-
     /// The part of this file, begun where there is none.
     pub fn open(
         &self,
@@ -77,14 +73,13 @@ impl Held {
         Ok(parts.hold(file, part, self.open_max))
     }
 
-    /// Takes up what an earlier try left, and says what is missing.
-    pub fn resume(&self, file: FileId, at: At) -> Result<Option<Vec<(u64, u64)>>, Problem> {
-        let Some(part) = Part::resume(at)? else {
+    /// Takes up what an earlier try left, and says what is there.
+    pub fn resume(&self, file: FileId, at: At) -> Result<Option<HashTree>, Problem> {
+        let Some((part, tree)) = Part::resume(at)? else {
             return Ok(None);
         };
-        let missing = part.missing();
         self.parts().hold(file, part, self.open_max);
-        Ok(Some(missing))
+        Ok(Some(tree))
     }
 
     /// Leaves it open until it is taken.
@@ -142,7 +137,6 @@ impl Parts {
         let Some(open) = self.open.get(&file) else {
             return;
         };
-        // What a resumed part is known to have must have been asked for by then.
         if let Ok(closed) = open.part.closed() {
             self.closed.insert(file, closed);
             self.open.remove(&file);

@@ -61,6 +61,11 @@ impl Header {
         is_whole.then_some(header)
     }
 
+    /// Whether both are about one state of one source.
+    pub fn is_of_same_file(&self, other: &Self) -> bool {
+        (self.size, self.modified_nanoseconds) == (other.size, other.modified_nanoseconds)
+    }
+
     /// A note as it stands in the journal with this header.
     pub fn note(&self, piece: &Piece) -> [u8; NOTE] {
         let mut bytes = [0; NOTE];
@@ -94,32 +99,84 @@ impl Header {
     }
 }
 
-/// Pieces in order, without those that overlap an earlier one.
-pub(super) fn in_order(mut pieces: Vec<Piece>) -> Vec<Piece> {
-    pieces.sort_by_key(|piece| (piece.offset, std::cmp::Reverse(piece.length)));
-    let mut end = 0;
-    pieces.retain(|piece| {
-        let is_new = piece.offset >= end;
-        if is_new {
-            end = piece.offset + u64::from(piece.length);
-        }
-        is_new
-    });
-    pieces
-}
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
 
-/// What lies between pieces that are in order, up to `size`.
-pub(super) fn missing(pieces: &[Piece], size: u64) -> Vec<(u64, u64)> {
-    let mut gaps = Vec::new();
-    let mut end = 0;
-    for piece in pieces {
-        if piece.offset > end {
-            gaps.push((end, piece.offset - end));
+    use super::*;
+
+    const HEADER_1: Header = Header {
+        size: 1 << 30,
+        modified_nanoseconds: -5,
+        boot: [7; 16],
+    };
+
+    fn piece(index: u64) -> Piece {
+        Piece {
+            offset: index << 16,
+            length: 1 << 16,
+            hash: [index as u8; 32],
         }
-        end = piece.offset + u64::from(piece.length);
     }
-    if end < size {
-        gaps.push((end, size - end));
+
+    fn journal(pieces: &[Piece]) -> Vec<u8> {
+        let mut bytes = HEADER_1.encode().to_vec();
+        for piece in pieces {
+            bytes.extend(HEADER_1.note(piece));
+        }
+        bytes
     }
-    gaps
+
+    #[test]
+    fn a_journal_cut_anywhere_keeps_its_whole_notes() {
+        let pieces: Vec<Piece> = (0..9).map(piece).collect();
+        let bytes = journal(&pieces);
+        for length in 0..=bytes.len() {
+            let cut = &bytes[..length];
+            let Some(header) = Header::decode(cut) else {
+                assert!(length < HEADER, "{length}");
+                continue;
+            };
+            let whole = (length - HEADER) / NOTE;
+            assert_eq!(header, HEADER_1);
+            assert_eq!(header.pieces(&cut[HEADER..]), pieces[..whole], "{length}");
+        }
+    }
+
+    #[test]
+    fn notes_of_another_journal_do_not_count() {
+        let other = Header {
+            modified_nanoseconds: 6,
+            ..HEADER_1
+        };
+        assert_eq!(other.pieces(&HEADER_1.note(&piece(3))), []);
+    }
+
+    #[test]
+    fn a_piece_beyond_the_file_does_not_count() {
+        let beyond = Piece {
+            offset: (1 << 30) - 1,
+            ..piece(0)
+        };
+        assert_eq!(HEADER_1.pieces(&HEADER_1.note(&beyond)), []);
+        let endless = Piece {
+            offset: u64::MAX,
+            ..piece(0)
+        };
+        assert_eq!(HEADER_1.pieces(&HEADER_1.note(&endless)), []);
+    }
+
+    proptest! {
+        #[test]
+        fn a_bit_that_flipped_ends_the_journal_there(bit in 0..(HEADER + 5 * NOTE) * 8) {
+            let pieces: Vec<Piece> = (0..5).map(piece).collect();
+            let mut bytes = journal(&pieces);
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let read = Header::decode(&bytes).map(|header| header.pieces(&bytes[HEADER..]));
+            match (bit / 8).checked_sub(HEADER) {
+                None => prop_assert_eq!(read, None),
+                Some(byte) => prop_assert_eq!(read.unwrap(), &pieces[..byte / NOTE]),
+            }
+        }
+    }
 }

@@ -13,10 +13,10 @@ use nix::sys::stat::{FileStat, Mode, fstat};
 use wire::copying::{Problem, ProblemKind};
 
 use super::Piece;
-use super::journal::{self, HEADER, Header};
+use super::journal::{HEADER, Header};
 use super::temporary::{At, JOURNAL, PART, busy, open_locked};
 use crate::trouble::problem;
-use crate::{PIECE_MIN, PieceHasher};
+use crate::{HashTree, PIECE_MIN, PieceHasher};
 
 /// Smaller files get no room reserved: a full disk shows at their only write.
 const RESERVE_MIN: u64 = 1 << 20;
@@ -28,7 +28,6 @@ pub(super) struct Part {
     pub(super) file: File,
     header: Header,
     journal: Mutex<Option<File>>,
-    known: Mutex<Vec<Piece>>,
 }
 
 /// A part that was closed to have fewer files open, and that has to be the same when it is opened again.
@@ -46,7 +45,6 @@ impl Part {
             at,
             file,
             journal: Mutex::default(),
-            known: Mutex::default(),
         }
     }
 
@@ -63,7 +61,7 @@ impl Part {
     }
 
     /// Takes up what an earlier try left; `None` where there is nothing of use.
-    pub fn resume(at: At) -> Result<Option<Self>, Problem> {
+    pub fn resume(at: At) -> Result<Option<(Self, HashTree)>, Problem> {
         let Some(journal) = open_journal(&at) else {
             return Ok(None);
         };
@@ -71,13 +69,12 @@ impl Part {
             return Ok(None);
         };
         let part = Part::new(at, file);
-        let Some(noted) = part.noted(&journal) else {
+        let Some((tree, noted)) = part.noted(&journal) else {
             return Ok(None);
         };
         let begun = part.begin_again(journal, &noted);
         begun.map_err(|error| part.at.failed("write the journal of", error))?;
-        *part.known() = noted;
-        Ok(Some(part))
+        Ok(Some((part, tree)))
     }
 
     /// Opens what was closed a while ago.
@@ -104,16 +101,6 @@ impl Part {
             inode,
             has_journal: self.has_journal(),
         })
-    }
-
-    /// What of the file did not arrive by the time it was resumed.
-    pub fn missing(&self) -> Vec<(u64, u64)> {
-        journal::missing(&self.known(), self.at.size)
-    }
-
-    /// The pieces that it was resumed with, once.
-    pub fn take_known(&self) -> Vec<Piece> {
-        std::mem::take(&mut *self.known())
     }
 
     pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Problem> {
@@ -193,24 +180,25 @@ impl Part {
 
     /// Pieces of an older journal that are on the disk: all it names where the machine ran on, else those that read
     /// back as they were. `None` where the journal is of another file.
-    fn noted(&self, mut journal: &File) -> Option<Vec<Piece>> {
+    fn noted(&self, mut journal: &File) -> Option<(HashTree, Vec<Piece>)> {
         let mut bytes = Vec::new();
         journal.read_to_end(&mut bytes).ok()?;
         let old = Header::decode(&bytes)?;
-        let is_same = (old.size, old.modified_nanoseconds)
-            == (self.header.size, self.header.modified_nanoseconds);
-        let noted = old.pieces(bytes.get(HEADER..)?);
-        let mut pieces = journal::in_order(noted);
-        let has_run_on = self.header.boot == old.boot && self.header.boot != [0; 16];
-        if !has_run_on {
-            let mut buffer = Vec::new();
-            pieces.retain(|piece| self.reads_back(piece, &mut buffer));
+        let length = self.file.metadata().ok()?.len();
+        if !self.header.is_of_same_file(&old) || length != self.at.size {
+            return None;
         }
-        let is_long = self
-            .file
-            .metadata()
-            .is_ok_and(|file| file.len() == self.at.size);
-        (is_same && is_long).then_some(pieces)
+        let has_run_on = self.header.boot == old.boot && self.header.boot != [0; 16];
+        let mut pieces = old.pieces(bytes.get(HEADER..)?);
+        pieces.sort_unstable_by_key(|piece| piece.offset);
+        let (mut tree, mut buffer) = (HashTree::new(self.at.size), Vec::new());
+        pieces.retain(|piece| {
+            let is_there = has_run_on || self.reads_back(piece, &mut buffer);
+            let insert =
+                |tree: &mut HashTree| tree.insert(piece.offset, piece.length.into(), piece.hash);
+            is_there && insert(&mut tree).is_ok_and(|new| new > 0)
+        });
+        Some((tree, pieces))
     }
 
     /// A clean journal of this boot; what follows is written behind it.
@@ -245,10 +233,6 @@ impl Part {
 
     fn journal(&self) -> MutexGuard<'_, Option<File>> {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn known(&self) -> MutexGuard<'_, Vec<Piece>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

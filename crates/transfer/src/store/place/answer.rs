@@ -1,0 +1,212 @@
+//! What an entry needs, given what is there.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+
+use nix::errno::Errno;
+use nix::fcntl::{readlinkat, renameat};
+use nix::sys::stat::{
+    FchmodatFlags, FileStat, Mode, SFlag, UtimensatFlags, fchmodat, mkdirat, utimensat,
+};
+use nix::sys::time::TimeSpec;
+use nix::unistd::{UnlinkatFlags, symlinkat, unlinkat};
+use wire::copying::{Entry, FileId, Filter, Kind, Problem, ProblemKind};
+
+use super::super::temporary::{LINK, beside};
+use super::super::{Answer, StoreSpec};
+use super::{Place, Record, look};
+use crate::store::settle::time_of;
+use crate::trouble::{failed, problem, shown, with_hint};
+
+impl Place {
+    /// What the entry needs; folders and links are made.
+    pub fn answer(&self, file: FileId, entry: &Entry, spec: &StoreSpec) -> Result<Answer, Problem> {
+        let is_folder = entry.kind == Kind::Folder;
+        self.state()
+            .target
+            .decide(is_folder, spec)
+            .map_err(|refusal| refusal.told(&self.shown))?;
+        match &entry.kind {
+            Kind::Folder => {
+                self.state().folders.push(file);
+                self.make_folder(entry, spec)
+            }
+            Kind::Link(text) => self.make_link(file, entry, text, spec),
+            Kind::File(size) => self.answer_file(file, entry, *size, spec),
+        }
+    }
+
+    fn make_folder(&self, entry: &Entry, spec: &StoreSpec) -> Result<Answer, Problem> {
+        let name = entry.name.as_bytes();
+        if name.is_empty() {
+            return Ok(Answer::Present);
+        }
+        let mut state = self.state();
+        let (folder, last) = match state.folder_of(name) {
+            Ok(place) => place,
+            Err(_) if spec.dry_run => return Ok(Answer::Made),
+            Err(error) => return Err(failed("make", self.shown_below(name), &error)),
+        };
+        match look(&folder, &last) {
+            Ok(Some(stat)) if kind_of(&stat) == SFlag::S_IFDIR => Ok(Answer::Present),
+            Ok(Some(stat)) => Err(in_the_way(&self.shown_below(name), &stat, "a folder")),
+            Ok(None) if spec.dry_run => Ok(Answer::Made),
+            Ok(None) => {
+                let mode = Mode::from_bits_truncate(entry.mode & 0o777 | 0o700);
+                let made = mkdirat(&folder, OsStr::from_bytes(&last), mode);
+                made.map_err(|errno| failed("make", self.shown_below(name), &errno.into()))?;
+                Ok(Answer::Made)
+            }
+            Err(error) => Err(failed("make", self.shown_below(name), &error)),
+        }
+    }
+
+    fn make_link(
+        &self,
+        file: FileId,
+        entry: &Entry,
+        text: &[u8],
+        spec: &StoreSpec,
+    ) -> Result<Answer, Problem> {
+        let name = self.shown_below(entry.name.as_bytes());
+        let (folder, last) = match self.state().folder_of_file(file) {
+            Ok(place) => place,
+            Err(_) if spec.dry_run => return Ok(Answer::Made),
+            Err(error) => return Err(failed("make", name, &error)),
+        };
+        match look(&folder, &last).map_err(|error| failed("make", &name, &error))? {
+            None => {}
+            Some(stat) => match kind_of(&stat) {
+                SFlag::S_IFREG | SFlag::S_IFLNK if spec.filter == Filter::Missing => {
+                    return Ok(Answer::Present);
+                }
+                SFlag::S_IFLNK => {
+                    let there = readlinkat(&folder, OsStr::from_bytes(&last));
+                    let is_same = there.is_ok_and(|there| there.as_bytes() == text);
+                    if is_same && spec.filter == Filter::Changed {
+                        return Ok(Answer::Present);
+                    }
+                }
+                SFlag::S_IFREG => {}
+                _ => return Err(in_the_way(&name, &stat, "a link")),
+            },
+        }
+        if spec.dry_run {
+            return Ok(Answer::Made);
+        }
+        let modified = spec.attributes.times.then_some(entry.modified_nanoseconds);
+        let made = link(&folder, &last, text, modified);
+        made.map_err(|error| failed("make", name, &error))?;
+        Ok(Answer::Made)
+    }
+
+    fn answer_file(
+        &self,
+        file: FileId,
+        entry: &Entry,
+        size: u64,
+        spec: &StoreSpec,
+    ) -> Result<Answer, Problem> {
+        let name = self.shown_below(entry.name.as_bytes());
+        let mut state = self.state();
+        let (folder, last) = match state.folder_of_file(file) {
+            Ok(place) => place,
+            Err(_) if spec.dry_run => return Ok(Answer::Whole),
+            Err(error) => return Err(failed("write", name, &error)),
+        };
+        let there = look(&folder, &last).map_err(|error| failed("write", &name, &error))?;
+        let record = &mut state.records[file as usize];
+        record.is_exact = spec.attributes.permissions;
+        let Some(stat) = there else {
+            return Ok(Answer::Whole);
+        };
+        match (kind_of(&stat), spec.filter) {
+            (SFlag::S_IFREG | SFlag::S_IFLNK, Filter::Missing) => return Ok(Answer::Present),
+            (SFlag::S_IFREG, Filter::Changed) if is_same(&stat, size, entry) => {
+                return self.keep(&folder, &last, &stat, record, spec);
+            }
+            (SFlag::S_IFREG, _) => {}
+            (SFlag::S_IFLNK, _) => return Ok(Answer::Whole),
+            _ => return Err(in_the_way(&name, &stat, "a file")),
+        }
+        if !spec.attributes.permissions {
+            // As with any program that writes to a file that is there.
+            record.mode = stat.st_mode & 0o777;
+            record.is_exact = true;
+        }
+        Ok(Answer::Whole)
+    }
+
+    /// The content is there already; the mode may not be right.
+    fn keep(
+        &self,
+        folder: &OwnedFd,
+        last: &[u8],
+        stat: &FileStat,
+        record: &Record,
+        spec: &StoreSpec,
+    ) -> Result<Answer, Problem> {
+        let is_wrong = record.is_exact && stat.st_mode & 0o777 != record.mode;
+        if is_wrong && !spec.dry_run {
+            let mode = Mode::from_bits_truncate(record.mode);
+            let last = OsStr::from_bytes(last);
+            let set = fchmodat(folder, last, mode, FchmodatFlags::NoFollowSymlink);
+            set.map_err(|errno| failed("set the mode of", shown(last.as_bytes()), &errno.into()))?;
+        }
+        Ok(Answer::Present)
+    }
+}
+
+/// Makes a link that says `text`, in place of what is there.
+fn link(folder: &OwnedFd, last: &[u8], text: &[u8], modified: Option<i64>) -> io::Result<()> {
+    let beside = beside(last, LINK);
+    let (beside, last) = (OsStr::from_bytes(&beside), OsStr::from_bytes(last));
+    let text = OsStr::from_bytes(text);
+    if let Err(Errno::EEXIST) = symlinkat(text, folder, beside) {
+        unlinkat(folder, beside, UnlinkatFlags::NoRemoveDir)?;
+        symlinkat(text, folder, beside)?;
+    }
+    if let Some(modified) = modified {
+        let (then, stay) = (time_of(modified), TimeSpec::UTIME_OMIT);
+        utimensat(
+            folder,
+            beside,
+            &stay,
+            &then,
+            UtimensatFlags::NoFollowSymlink,
+        )?;
+    }
+    Ok(renameat(folder, beside, folder, last)?)
+}
+
+/// Same size and time; a file system that keeps whole seconds has lost the rest.
+fn is_same(stat: &FileStat, size: u64, entry: &Entry) -> bool {
+    const SECOND: i64 = 1_000_000_000;
+    let (seconds, rest) = (stat.st_mtime, stat.st_mtime_nsec);
+    let wanted = entry.modified_nanoseconds;
+    let is_same_second = seconds == wanted.div_euclid(SECOND);
+    let is_same_rest = rest == wanted.rem_euclid(SECOND) || rest == 0;
+    u64::try_from(stat.st_size) == Ok(size) && is_same_second && is_same_rest
+}
+
+fn kind_of(stat: &FileStat) -> SFlag {
+    SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT
+}
+
+fn in_the_way(name: &str, stat: &FileStat, wanted: &str) -> Problem {
+    let there = match kind_of(stat) {
+        SFlag::S_IFDIR => "a folder",
+        SFlag::S_IFLNK => "a link",
+        SFlag::S_IFIFO => "a pipe",
+        SFlag::S_IFSOCK => "a socket",
+        SFlag::S_IFREG => "a file",
+        _ => "a device",
+    };
+    let what = format!("`{name}` is {there}, and {wanted} should take its place");
+    with_hint(
+        problem(ProblemKind::Request, what),
+        "move it away or choose another destination",
+    )
+}

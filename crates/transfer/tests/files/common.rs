@@ -1,0 +1,161 @@
+//! A copy from a source to a store, one piece after the other.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use transfer::source::{Found, Source, SourceSpec};
+use transfer::store::{Answer, Piece, Store, StoreSpec};
+use transfer::{FileProblem, HashTree, PieceHasher, Root};
+use wire::copying::{Attributes, Entry, Filter, Kind, Name, Problem};
+
+/// Everything is kept.
+pub const ALL: Attributes = Attributes {
+    permissions: true,
+    times: true,
+    links: true,
+};
+
+/// Bytes of each piece but the last.
+pub const PIECE: u64 = 64 << 10;
+
+pub fn bytes_of(path: &Path) -> Vec<u8> {
+    path.as_os_str().as_bytes().to_vec()
+}
+
+pub fn spec_of(paths: &[&Path]) -> SourceSpec {
+    SourceSpec {
+        paths: paths.iter().map(|path| bytes_of(path)).collect(),
+        wildcards: false,
+        recursive: true,
+        attributes: ALL,
+    }
+}
+
+pub fn source(paths: &[&Path]) -> Arc<Source> {
+    Source::new(&Root::own(), spec_of(paths)).unwrap()
+}
+
+pub fn into(destination: &Path) -> StoreSpec {
+    StoreSpec {
+        destination: bytes_of(destination),
+        into_folder: false,
+        attributes: ALL,
+        filter: Filter::Changed,
+        verify: false,
+        dry_run: false,
+    }
+}
+
+pub fn open(destination: &Path) -> Store {
+    Store::open(&Root::own(), into(destination)).unwrap()
+}
+
+/// All that a walk finds.
+pub fn walk(source: &Arc<Source>) -> (Vec<Entry>, Vec<FileProblem>) {
+    let (mut entries, mut left_out) = (Vec::new(), Vec::new());
+    for found in source.walk() {
+        match found {
+            Found::Entry(entry) => entries.push(entry),
+            Found::LeftOut(problem) => left_out.push(problem),
+        }
+    }
+    (entries, left_out)
+}
+
+/// An entry as a peer may tell it.
+pub fn told(name: &str, kind: Kind) -> Entry {
+    Entry {
+        name: Name::new(name.into()).unwrap(),
+        kind,
+        mode: 0o644,
+        modified_nanoseconds: 1_000_000_007,
+    }
+}
+
+/// Copies all there is; returns what could not be.
+pub fn copy(source: &Arc<Source>, store: &Store) -> Vec<Problem> {
+    let mut troubles = Vec::new();
+    for entry in walk(source).0 {
+        let (file, answer) = store.add(&entry);
+        let Kind::File(size) = entry.kind else {
+            troubles.extend(answer.err());
+            continue;
+        };
+        let copied = answer.and_then(|answer| copy_file(source, store, file, size, answer));
+        troubles.extend(copied.err());
+    }
+    troubles.extend(publish(store));
+    troubles.extend(store.end());
+    troubles
+}
+
+pub fn publish(store: &Store) -> Vec<Problem> {
+    let outcomes = store.publish().into_iter();
+    outcomes.filter_map(|(_, outcome)| outcome.err()).collect()
+}
+
+fn copy_file(
+    source: &Source,
+    store: &Store,
+    file: u32,
+    size: u64,
+    answer: Answer,
+) -> Result<(), Problem> {
+    let read = |offset: u64, into: &mut [u8]| source.read(file, offset, into);
+    if send(store, file, size, answer, read)? {
+        source.finished(file)?;
+    }
+    Ok(())
+}
+
+/// Sends what is wanted of a file whose bytes `read` gives; whether anything was.
+pub fn send(
+    store: &Store,
+    file: u32,
+    size: u64,
+    answer: Answer,
+    mut read: impl FnMut(u64, &mut [u8]) -> Result<(), Problem>,
+) -> Result<bool, Problem> {
+    let mut tree = match answer {
+        Answer::Present | Answer::Made => return Ok(false),
+        Answer::Whole => HashTree::new(size),
+        Answer::Rest(tree) => tree,
+    };
+    for part in tree.missing(usize::MAX) {
+        let (start, length) = (part.start, part.end - part.start);
+        let mut offset = start;
+        while offset < start + length {
+            let mut bytes = vec![0; PIECE.min(start + length - offset) as usize];
+            read(offset, &mut bytes)?;
+            let piece = piece_of(size, offset, &bytes);
+            store.write(file, offset, &bytes)?;
+            store.note(file, &piece)?;
+            tree.insert(offset, piece.length.into(), piece.hash)
+                .unwrap();
+            offset += u64::from(piece.length);
+        }
+    }
+    store.finish(file, &tree.digest().unwrap())?;
+    Ok(true)
+}
+
+pub fn piece_of(size: u64, offset: u64, bytes: &[u8]) -> Piece {
+    let mut hasher = PieceHasher::new(size, offset, bytes.len() as u64);
+    hasher.update(bytes);
+    Piece {
+        offset,
+        length: bytes.len() as u32,
+        hash: hasher.finish().unwrap(),
+    }
+}
+
+/// Bytes that differ from place to place.
+pub fn content(size: u64) -> Vec<u8> {
+    let mut bytes = vec![0; size as usize];
+    blake3::Hasher::new()
+        .update(b"content")
+        .finalize_xof()
+        .fill(&mut bytes);
+    bytes
+}

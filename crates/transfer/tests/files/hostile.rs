@@ -1,0 +1,194 @@
+//! What a peer, or somebody on the receiving host, may try: nothing is written elsewhere.
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
+use transfer::Root;
+use transfer::store::{Answer, Store, StoreSpec};
+use wire::copying::{Kind, Problem, ProblemKind};
+
+use crate::common::{content, into, open, publish, send, told};
+
+/// Sends `bytes` under this name as a peer would.
+fn put(store: &Store, name: &str, bytes: &[u8]) -> Result<(), Problem> {
+    let (file, answer) = store.add(&told(name, Kind::File(bytes.len() as u64)));
+    send(store, file, bytes.len() as u64, answer?, |at, into| {
+        into.copy_from_slice(&bytes[at as usize..at as usize + into.len()]);
+        Ok(())
+    })?;
+    publish(store).into_iter().next().map_or(Ok(()), Err)
+}
+
+/// A folder to copy to and one that nothing may be written to.
+fn places() -> (tempfile::TempDir, std::path::PathBuf, std::path::PathBuf) {
+    let place = tempfile::tempdir().unwrap();
+    let (inside, outside) = (place.path().join("inside"), place.path().join("outside"));
+    fs::create_dir(&inside).unwrap();
+    fs::create_dir(&outside).unwrap();
+    (place, inside, outside)
+}
+
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).unwrap().next().is_none()
+}
+
+#[test]
+fn a_link_that_was_sent_is_made_and_never_followed() {
+    let (_place, inside, outside) = places();
+    let served = Root::beneath(&inside).unwrap();
+    let here = StoreSpec {
+        destination: b"/".to_vec(),
+        ..into(&inside)
+    };
+    for (root, spec) in [(Root::own(), into(&inside)), (served, here)] {
+        let store = Store::open(&root, spec).unwrap();
+        let link = Kind::Link(outside.to_str().unwrap().into());
+        assert!(store.add(&told("l", link)).1.is_ok());
+        assert!(put(&store, "l/x", b"evil").is_err());
+        assert!(store.add(&told("l", Kind::Folder)).1.is_err());
+        assert!(put(&store, "l/deep/x", b"evil").is_err());
+        assert_eq!(fs::read_link(inside.join("l")).unwrap(), outside);
+        assert!(is_empty(&outside));
+    }
+}
+
+#[test]
+fn a_link_in_the_place_of_a_file_is_replaced() {
+    let (_place, inside, outside) = places();
+    fs::write(outside.join("f"), b"mine").unwrap();
+    symlink(outside.join("f"), inside.join("f")).unwrap();
+    // Also at the temporary names.
+    symlink(outside.join("g"), inside.join(".f.trunkline-part")).unwrap();
+    symlink(outside.join("g"), inside.join(".f.trunkline-journal")).unwrap();
+    put(&open(&inside), "f", &content(200_000)).unwrap();
+    assert!(!fs::symlink_metadata(inside.join("f")).unwrap().is_symlink());
+    assert_eq!(fs::read(outside.join("f")).unwrap(), b"mine");
+    assert!(!outside.join("g").exists());
+}
+
+#[test]
+fn a_hard_link_at_the_temporary_name_is_not_written_through() {
+    let (_place, inside, outside) = places();
+    fs::write(outside.join("f"), b"mine").unwrap();
+    fs::hard_link(outside.join("f"), inside.join(".f.trunkline-part")).unwrap();
+    put(&open(&inside), "f", b"sent").unwrap();
+    assert_eq!(fs::read(outside.join("f")).unwrap(), b"mine");
+    assert_eq!(fs::read(inside.join("f")).unwrap(), b"sent");
+}
+
+#[test]
+fn a_hard_link_in_the_place_of_a_file_loses_that_name_only() {
+    let (_place, inside, outside) = places();
+    fs::write(outside.join("f"), b"mine").unwrap();
+    fs::hard_link(outside.join("f"), inside.join("f")).unwrap();
+    put(&open(&inside), "f", b"sent").unwrap();
+    assert_eq!(fs::read(outside.join("f")).unwrap(), b"mine");
+    assert_eq!(fs::read(inside.join("f")).unwrap(), b"sent");
+}
+
+#[test]
+fn pipes_sockets_and_folders_are_not_replaced() {
+    let (_place, inside, _outside) = places();
+    mkfifo(&inside.join("pipe"), Mode::S_IRWXU).unwrap();
+    let _socket = UnixListener::bind(inside.join("socket")).unwrap();
+    fs::create_dir(inside.join("folder")).unwrap();
+    fs::write(inside.join("file"), b"mine").unwrap();
+    let store = open(&inside);
+    for name in ["pipe", "socket", "folder"] {
+        let trouble = put(&store, name, b"sent").unwrap_err();
+        assert_eq!(trouble.kind, ProblemKind::Request, "{trouble:?}");
+        assert!(
+            trouble.hint.is_some() && trouble.file.is_some(),
+            "{trouble:?}"
+        );
+        let link = Kind::Link(b"x".to_vec());
+        assert!(store.add(&told(name, link)).1.is_err(), "{name}");
+    }
+    assert!(store.add(&told("file", Kind::Folder)).1.is_err());
+    assert!(
+        fs::symlink_metadata(inside.join("pipe"))
+            .unwrap()
+            .file_type()
+            .is_fifo()
+    );
+    // And a pipe in the place of the temporary file keeps nobody waiting.
+    mkfifo(&inside.join(".f.trunkline-part"), Mode::S_IRWXU).unwrap();
+    put(&store, "f", b"sent").unwrap();
+    assert_eq!(fs::read(inside.join("f")).unwrap(), b"sent");
+}
+
+#[test]
+fn folders_that_are_swapped_for_links_lead_nowhere() {
+    let (_place, inside, outside) = places();
+    let (real, away) = (inside.join("d"), inside.join("away"));
+    fs::create_dir(&real).unwrap();
+    let is_over = AtomicBool::new(false);
+    let mut arrived = 0;
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                fs::rename(&real, &away).unwrap();
+                symlink(&outside, &real).unwrap();
+                fs::remove_file(&real).unwrap();
+                fs::rename(&away, &real).unwrap();
+            }
+        });
+        for round in 0..2000 {
+            // A store of its own: none remembers the folder.
+            arrived += usize::from(put(&open(&inside), &format!("d/{round}"), b"x").is_ok());
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert!(is_empty(&outside));
+    assert_eq!(fs::read_dir(&real).unwrap().count(), arrived);
+}
+
+#[test]
+fn bytes_beyond_the_file_and_unknown_files_are_refused() {
+    let (_place, inside, _outside) = places();
+    let store = open(&inside);
+    let (file, _) = store.add(&told("f", Kind::File(10)));
+    for (offset, length) in [(10, 1), (0, 11), (u64::MAX, 1), (u64::MAX - 3, 9)] {
+        let trouble = store.write(file, offset, &vec![0; length]).unwrap_err();
+        assert_eq!(trouble.kind, ProblemKind::Protocol, "{offset}");
+    }
+    assert_eq!(
+        store.write(77, 0, b"x").unwrap_err().kind,
+        ProblemKind::Protocol
+    );
+}
+
+#[test]
+fn two_copies_to_one_name_do_not_mix() {
+    let (_place, inside, _outside) = places();
+    let (first, second) = (open(&inside), open(&inside));
+    let entry = told("f", Kind::File(200_000));
+    let (file, _) = first.add(&entry);
+    first.write(file, 0, b"first").unwrap();
+    let (other, answer) = second.add(&entry);
+    assert!(
+        matches!(answer, Ok(Answer::Whole)),
+        "nothing was noted so far"
+    );
+    assert_eq!(
+        second.write(other, 0, b"second").unwrap_err().kind,
+        ProblemKind::Busy
+    );
+    drop(first);
+    second.write(other, 0, b"second").unwrap();
+}
+
+#[test]
+fn a_file_longer_than_any_is_told_at_once() {
+    let (_place, inside, _outside) = places();
+    let store = open(&inside);
+    let (file, _) = store.add(&told("f", Kind::File(u64::MAX)));
+    assert!(store.write(file, 0, b"x").is_err());
+    assert!(is_empty(&inside));
+}

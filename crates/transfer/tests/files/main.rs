@@ -1,0 +1,9 @@
+//! Both ends' files together, without a network: what a copy leaves on the disk.
+
+mod broken_off;
+mod common;
+mod destination;
+mod full;
+mod hostile;
+mod sources;
+mod tree;
