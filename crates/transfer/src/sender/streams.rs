@@ -141,10 +141,11 @@ impl Streams {
     /// One came.
     pub(crate) fn on_joined(&mut self, number: u32, channel: Channel, desk: &Desk) {
         self.roster.on_joined();
+        let wish = Wish::default();
         let line = Line {
             handle: channel.handle(),
             stall: Stall::default(),
-            wish: Wish::default(),
+            wish: wish.clone(),
             acked: Bytes::ZERO,
             is_leaving: false,
         };
