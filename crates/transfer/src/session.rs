@@ -15,7 +15,7 @@ use wire::copying::{FileId, HASH_LENGTH, Message, Problem, ProblemKind, Range};
 pub(crate) use pump::Pump;
 
 /// Longest time between two looks at the clock.
-const TICK: Duration = Duration::from_millis(50);
+const TICK: Duration = Duration::from_millis(25);
 /// Happenings taken before the role gets to say something.
 const BATCH: usize = 256;
 

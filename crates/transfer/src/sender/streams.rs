@@ -7,7 +7,7 @@ use std::thread;
 use net::copying::{Channel, StreamHandle};
 use observe::{StreamCount, TcpSample};
 use tune::online::{Activity, Interval, Meter, Online, OnlinePlan, Streams as Seen};
-use tune::{Scavenger, StreamReading, stream_pacing};
+use tune::{Scavenger, StreamReading, scavenger, stream_pacing};
 use units::{Bytes, Rate, Span, Time};
 use wire::copying::Opening;
 
@@ -17,9 +17,6 @@ use super::work::Work;
 use crate::lines::Roster;
 use crate::session::{Desk, End};
 use crate::source::Source;
-
-/// How often a gentle copy looks at its streams.
-const GENTLE_TICK: Span = Span::from_millis(100);
 
 /// All streams of one conversation.
 pub(crate) struct Streams {
@@ -34,6 +31,7 @@ pub(crate) struct Streams {
     last: Time,
     last_gentle: Time,
     rate_max: Option<Rate>,
+    gentle_rate: Option<Rate>,
     pacing: Option<Rate>,
     /// Streams that were given up because they hung, or broke.
     pub replaced: u32,
@@ -92,6 +90,7 @@ impl Streams {
             rate_max: opening
                 .rate_max_bits_per_second
                 .map(Rate::from_bits_per_second),
+            gentle_rate: gentle.map(|budget| Scavenger::new(budget).allowance().rate),
             pacing: None,
             replaced: 0,
         }
@@ -111,17 +110,24 @@ impl Streams {
     pub(crate) fn set_rate_max(&mut self, rate: Option<Rate>) {
         if self.rate_max != rate {
             self.rate_max = rate;
-            self.apply_rate(rate);
+            self.work.set_rate_max(rate);
+            self.pace();
         }
     }
 
-    fn apply_rate(&mut self, rate: Option<Rate>) {
-        self.work.set_rate_max(rate);
-        let each = rate.map(|rate| stream_pacing(rate, self.lines.len()));
+    /// Tells the kernel how fast each stream may send.
+    ///
+    /// Streams of a gentle copy have no more than their share: what they have in their buffers already must keep to
+    /// it too. A bound that the user set is kept by the bucket, and streams may make up for each other.
+    fn pace(&mut self) {
+        let count = self.lines.len();
+        let bound = self.rate_max.map(|rate| stream_pacing(rate, count));
+        let gentle = self.gentle_rate.map(|rate| scavenger::share(rate, count));
+        let each = bound.into_iter().chain(gentle).min();
         if each != self.pacing {
             self.pacing = each;
             for line in self.lines.values() {
-                // Without pacing the bucket still keeps the rate, less smoothly.
+                // Without pacing the bucket still keeps the bound, less smoothly.
                 let _ = line.handle.set_pacing(each);
             }
         }
@@ -135,19 +141,18 @@ impl Streams {
     /// One came.
     pub(crate) fn on_joined(&mut self, number: u32, channel: Channel, desk: &Desk) {
         self.roster.on_joined();
+        let wish = Wish::default();
         let line = Line {
             handle: channel.handle(),
             stall: Stall::default(),
-            wish: Wish::default(),
+            wish: wish.clone(),
             acked: Bytes::ZERO,
             is_leaving: false,
         };
-        if let Some(rate) = self.pacing {
-            // As above.
-            let _ = line.handle.set_pacing(Some(rate));
-        }
-        let wish = line.wish.clone();
+        // As in `pace`, which does the same for the others.
+        let _ = line.handle.set_pacing(self.pacing);
         self.lines.insert(number, line);
+        self.pace();
         let (work, source) = (Arc::clone(&self.work), Arc::clone(&self.source));
         let outflow = Outflow::new(number, channel, work, source, desk.report(), wish);
         thread::spawn(move || outflow.run());
@@ -163,14 +168,15 @@ impl Streams {
         let was_there = self.lines.remove(&number).is_some();
         if was_there {
             self.roster.on_over();
+            self.pace();
         }
         self.replaced += u32::from(end.is_err());
         self.work.over(number)
     }
 
-    /// Gives way to others ten times a second, where the copy is to be gentle.
+    /// Gives way to others, where the copy is to be gentle.
     pub(crate) fn give_way(&mut self, now: Time) {
-        if now.since(self.last_gentle) < GENTLE_TICK || self.lines.is_empty() {
+        if now.since(self.last_gentle) < scavenger::PERIOD || self.lines.is_empty() {
             return;
         }
         self.last_gentle = now;
@@ -184,10 +190,8 @@ impl Streams {
             .collect();
         let allowance = scavenger.on_reading(now, &readings);
         self.scavenger = Some(scavenger);
-        let rate = self
-            .rate_max
-            .map_or(allowance.rate, |max| max.min(allowance.rate));
-        self.apply_rate(Some(rate));
+        self.gentle_rate = Some(allowance.rate);
+        self.pace();
     }
 
     /// Looks at all of them: replaces those that hang, and asks the tuner how many there should be.

@@ -7,6 +7,8 @@ pub(super) const RATE_START: f64 = 1.2e6;
 /// The least that is sent, in bits per second: a pair of packets in a tenth of a second, so that there is a round trip to
 /// read.
 pub(super) const RATE_MIN: f64 = 240e3;
+/// ... and for each stream: two pairs in a second, so that none is taken for dead.
+pub(super) const STREAM_MIN: f64 = 48e3;
 /// ... and as a share of what the path carried: nobody feels a fiftieth.
 pub(super) const LEAST: f64 = 0.02;
 /// What is kept at a loss, and of what a queue is left of that is not our own (LEDBAT++ section 4.2: never less than half
