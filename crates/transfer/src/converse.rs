@@ -140,6 +140,7 @@ fn play(
         Files::To(store) => {
             let mut receiver = Receiver::new(chronicle, part.opening, *store, roster, desk);
             let end = lead(&mut receiver, desk, stopped);
+            receiver.end(desk);
             if matches!(end, End::Done) {
                 desk.say(Message::Bye);
             }

@@ -14,9 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use units::{Bytes, Rate, Span, Time};
-use wire::copying::{
-    Activity, Entry, FileId, Message, Opening, Problem, ProblemKind, Range,
-};
+use wire::copying::{Activity, Entry, FileId, Message, Opening, Problem, ProblemKind, Range};
 
 use self::streams::Streams;
 use self::work::Work;

@@ -6,6 +6,7 @@
 mod pump;
 
 use std::sync::mpsc::{RecvTimeoutError, SyncSender};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use net::copying::Channel;
@@ -16,6 +17,8 @@ pub(crate) use pump::Pump;
 
 /// Longest time between two looks at the clock.
 const TICK: Duration = Duration::from_millis(25);
+/// How long threads may take to end.
+const THREADS_MAX: Duration = Duration::from_secs(10);
 /// Happenings taken before the role gets to say something.
 const BATCH: usize = 256;
 
@@ -84,6 +87,15 @@ impl Desk {
     /// For those who bring happenings.
     pub(crate) fn report(&self) -> SyncSender<Happening> {
         self.pump.report.clone()
+    }
+
+    /// Waits until threads have ended that may be waiting to report something; not for ever, since a disk may hang.
+    pub(crate) fn wait_for(&self, threads: &[JoinHandle<()>]) {
+        let until = Instant::now() + THREADS_MAX;
+        while threads.iter().any(|thread| !thread.is_finished()) && Instant::now() < until {
+            while self.pump.happenings.try_recv().is_ok() {}
+            thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Says goodbye.
