@@ -25,7 +25,10 @@ pub struct Channel {
 }
 
 impl Channel {
-    pub(super) fn new(socket: Arc<TcpStream>, tls: Option<Box<Tls>>) -> Self {
+    pub(super) fn new(socket: Arc<TcpStream>, mut tls: Option<Box<Tls>>) -> Self {
+        if let Some(tls) = &mut tls {
+            tls.expect_bulk();
+        }
         Channel { socket, tls }
     }
 
