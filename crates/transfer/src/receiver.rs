@@ -74,7 +74,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
         desk: &Desk,
     ) -> Self {
         let store = Arc::new(store);
-        let publisher = Publisher::start(Arc::clone(&store), desk.report.clone());
+        let publisher = Publisher::start(Arc::clone(&store), desk.report());
         chronicle.begin_counting();
         Receiver {
             last: chronicle.now(),
@@ -120,12 +120,12 @@ impl<'a, 'o> Receiver<'a, 'o> {
             }
             wants.push(want);
             if parts >= PARTS {
-                desk.say(&Message::Wants(std::mem::take(&mut wants)));
+                desk.say(Message::Wants(std::mem::take(&mut wants)));
                 parts = 0;
             }
         }
         self.shared.shelf.told(self.next);
-        desk.say(&Message::Wants(wants));
+        desk.say(Message::Wants(wants));
         Ok(())
     }
 
@@ -159,7 +159,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
             let file = None;
             return Err(End::Problem(Problem { file, ..problem }));
         }
-        desk.say(&Message::Failed(problem.clone()));
+        desk.say(Message::Failed(problem.clone()));
         self.chronicle.on_failed(entry, problem);
         Ok(())
     }
@@ -245,7 +245,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
         }
         self.roster.on_joined();
         let shared = Arc::clone(&self.shared);
-        let inflow = Inflow::new(number, channel, shared, desk.report.clone());
+        let inflow = Inflow::new(number, channel, shared, desk.report());
         thread::spawn(move || inflow.run());
     }
 
@@ -253,18 +253,18 @@ impl<'a, 'o> Receiver<'a, 'o> {
         self.is_complete = true;
         for problem in self.shared.store.end() {
             let name = String::new();
-            desk.say(&Message::LeftOut {
+            desk.say(Message::LeftOut {
                 name,
                 problem: problem.clone(),
             });
             self.chronicle.on_failed(None, problem);
         }
-        desk.say(&Message::Complete);
+        desk.say(Message::Complete);
     }
 
     fn tick(&mut self, desk: &Desk) {
         if let Some(rate) = self.chronicle.wished_rate() {
-            desk.say(&Message::RateMax(rate.map(Rate::bits_per_second)));
+            desk.say(Message::RateMax(rate.map(Rate::bits_per_second)));
         }
         let now = desk.now();
         if now.since(self.last) >= TICK {
@@ -272,7 +272,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
             let activity = self
                 .reporter
                 .report(&self.shared.spent, self.roster.present);
-            desk.say(&Message::Alive(activity));
+            desk.say(Message::Alive(activity));
             self.chronicle.on_tick();
         }
     }
@@ -283,13 +283,13 @@ impl Role for Receiver<'_, '_> {
         match happening {
             Happening::Message(message) => return self.on_message(message, desk),
             Happening::Joined(number, channel) => self.on_joined(number, channel, desk),
-            Happening::NotJoined(..) => self.roster.on_not_joined(desk.now()),
+            Happening::NotJoined(why) => return self.roster.on_not_joined(desk.now(), &why),
             Happening::StreamOver(..) => self.roster.on_over(),
             Happening::Arrived(range) => {
                 self.chronicle.on_arrived(range.length);
                 self.received.push(range);
             }
-            Happening::Damaged(range) => desk.say(&Message::Damaged(range)),
+            Happening::Damaged(range) => desk.say(Message::Damaged(range)),
             Happening::Finished(id) => self.on_whole(id),
             Happening::Published(id, digest) => self.on_published(id, digest),
             Happening::Failed(problem) => return self.fail_file(problem, desk),
@@ -302,12 +302,12 @@ impl Role for Receiver<'_, '_> {
         while !self.received.is_empty() {
             let rest = self.received.split_off(self.received.len().min(BATCH));
             let all = std::mem::replace(&mut self.received, rest);
-            desk.say(&Message::Received(all));
+            desk.say(Message::Received(all));
         }
         while !self.published.is_empty() {
             let rest = self.published.split_off(self.published.len().min(BATCH));
             let all = std::mem::replace(&mut self.published, rest);
-            desk.say(&Message::Published(all));
+            desk.say(Message::Published(all));
         }
         let is_last = self.is_known && self.whole.len() == self.unfinished.len();
         self.shared.publisher.hurry(is_last);

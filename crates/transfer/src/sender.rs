@@ -137,7 +137,7 @@ impl<'a, 'o> Sender<'a, 'o> {
                 Some(Found::LeftOut(problem)) => self.leave_out(problem, desk),
                 None => {
                     self.tell(entries, desk);
-                    desk.say(&Message::EntriesEnd {
+                    desk.say(Message::EntriesEnd {
                         count: self.told,
                         bytes: self.bytes,
                     });
@@ -152,7 +152,7 @@ impl<'a, 'o> Sender<'a, 'o> {
     }
 
     fn leave_out(&mut self, problem: crate::FileProblem, desk: &Desk) {
-        desk.say(&Message::LeftOut {
+        desk.say(Message::LeftOut {
             name: problem.name.clone(),
             problem: Problem {
                 kind: problem.kind,
@@ -168,7 +168,7 @@ impl<'a, 'o> Sender<'a, 'o> {
         if entries.is_empty() {
             return;
         }
-        desk.say(&Message::Entries(entries.clone()));
+        desk.say(Message::Entries(entries.clone()));
         let mut whole = Vec::new();
         for entry in entries {
             let id = self.told;
@@ -227,10 +227,8 @@ impl<'a, 'o> Sender<'a, 'o> {
                     self.unfinished.remove(&id);
                     self.chronicle.on_would_copy(&entry, Bytes::new(size));
                 }
-                (Want::Whole(_), Some(size)) if !self.is_fresh => {
-                    wanted.push((id, size, vec![(0, size)]));
-                }
-                (Want::Whole(_), Some(_)) => (),
+                (Want::Whole(_) | Want::Rest(..), Some(_)) if self.is_fresh => (),
+                (Want::Whole(_), Some(size)) => wanted.push((id, size, vec![(0, size)])),
                 (Want::Rest(_, parts), Some(size)) => {
                     let missing = parts.iter().map(|(_, length)| *length).sum();
                     self.chronicle.on_part_present(size.saturating_sub(missing));
@@ -256,7 +254,7 @@ impl<'a, 'o> Sender<'a, 'o> {
         let entry = problem.file.and_then(|id| self.unfinished.remove(&id));
         if let (Some(id), Some(entry)) = (problem.file, entry) {
             self.work.forget(id);
-            desk.say(&Message::Failed(problem.clone()));
+            desk.say(Message::Failed(problem.clone()));
             self.chronicle.on_failed(Some(&entry), problem);
         }
     }
@@ -355,8 +353,8 @@ impl<'a, 'o> Sender<'a, 'o> {
     fn say_alive(&mut self, desk: &Desk) {
         let activity = self.reporter.report(&self.work.spent, self.streams.count());
         self.mine = Some(activity);
-        desk.say(&Message::Alive(activity));
-        desk.say(&self.chronicle.sending());
+        desk.say(Message::Alive(activity));
+        desk.say(self.chronicle.sending());
     }
 }
 
@@ -365,12 +363,12 @@ impl Role for Sender<'_, '_> {
         match happening {
             Happening::Message(Message::Complete) => {
                 self.work.close();
-                desk.say(&Message::Bye);
+                desk.say(Message::Bye);
                 return Err(End::Done);
             }
             Happening::Message(message) => return self.on_message(message, desk),
             Happening::Joined(number, channel) => self.streams.on_joined(number, channel, desk),
-            Happening::NotJoined(..) => self.streams.on_not_joined(desk),
+            Happening::NotJoined(why) => return self.streams.on_not_joined(desk, &why),
             Happening::StreamOver(number, end) => {
                 let bytes = self.streams.on_over(number, &end);
                 self.chronicle.outcome.sent_again += Bytes::new(bytes);
@@ -394,7 +392,7 @@ impl Role for Sender<'_, '_> {
         }
         while !self.read.is_empty() {
             let rest = self.read.split_off(self.read.len().min(ENDS));
-            desk.say(&Message::FileEnds(std::mem::replace(&mut self.read, rest)));
+            desk.say(Message::FileEnds(std::mem::replace(&mut self.read, rest)));
         }
         self.tick(desk);
         Ok(has_more)

@@ -15,7 +15,7 @@ use super::stall::Stall;
 use super::stream::{Outflow, Wish};
 use super::work::Work;
 use crate::lines::Roster;
-use crate::session::Desk;
+use crate::session::{Desk, End};
 use crate::source::Source;
 
 /// How often a gentle copy looks at its streams.
@@ -149,13 +149,13 @@ impl Streams {
         let wish = line.wish.clone();
         self.lines.insert(number, line);
         let (work, source) = (Arc::clone(&self.work), Arc::clone(&self.source));
-        let outflow = Outflow::new(number, channel, work, source, desk.report.clone(), wish);
+        let outflow = Outflow::new(number, channel, work, source, desk.report(), wish);
         thread::spawn(move || outflow.run());
     }
 
     /// One did not come.
-    pub(crate) fn on_not_joined(&mut self, desk: &Desk) {
-        self.roster.on_not_joined(desk.now());
+    pub(crate) fn on_not_joined(&mut self, desk: &Desk, why: &str) -> Result<(), End> {
+        self.roster.on_not_joined(desk.now(), why)
     }
 
     /// One is over. Returns the bytes that have to be sent again.
