@@ -29,13 +29,9 @@ pub(crate) fn run() -> Result<ExitCode, Failure> {
         connection.as_deref(),
         limits,
         PATIENCE,
-        |token, _back| {
-            Arc::new(FarEnd::new(
-                Keys::One(token),
-                Root::own(),
-                stop.shared(),
-                nothing,
-            ))
+        |token, back| {
+            let far = FarEnd::new(Keys::One(token), Root::own(), stop.shared(), nothing);
+            Arc::new(far.calling(back))
         },
     )?;
     Ok(ExitCode::SUCCESS)

@@ -25,7 +25,10 @@ pub struct Channel {
 }
 
 impl Channel {
-    pub(super) fn new(socket: Arc<TcpStream>, tls: Option<Box<Tls>>) -> Self {
+    pub(super) fn new(socket: Arc<TcpStream>, mut tls: Option<Box<Tls>>) -> Self {
+        if let Some(tls) = &mut tls {
+            tls.expect_bulk();
+        }
         Channel { socket, tls }
     }
 
@@ -113,7 +116,11 @@ impl Channel {
             tls.close();
             tls.flush(&self.socket)?;
         }
-        self.socket.shutdown(Shutdown::Write)
+        match self.socket.shutdown(Shutdown::Write) {
+            // The peer had all it wanted and has closed.
+            Err(error) if error.kind() == ErrorKind::NotConnected => Ok(()),
+            other => other,
+        }
     }
 }
 

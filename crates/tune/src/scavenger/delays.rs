@@ -9,6 +9,8 @@ use units::{Span, Time};
 const MINUTES: usize = 5;
 /// A queue lasts; hosts hand packets over late for some milliseconds at a time.
 const RECENT: Span = Span::from_millis(100);
+/// ... and at low rates for so many readings.
+const READINGS: usize = 4;
 const MINUTE: Span = Span::from_secs(60);
 
 /// What the round trips of the last minutes say.
@@ -33,10 +35,10 @@ impl Delays {
     pub fn note(&mut self, at: Time, rtt: Span, rtt_min: Option<Span>) {
         self.remember(at, rtt.min(rtt_min.unwrap_or(Span::MAX)));
         let is_old = |noted: Time| at.since(noted) >= RECENT;
-        while self.recent.front().is_some_and(|(noted, _)| is_old(*noted)) {
+        self.recent.push_back((at, rtt));
+        while self.recent.len() > READINGS && is_old(self.recent[0].0) {
             self.recent.pop_front();
         }
-        self.recent.push_back((at, rtt));
     }
 
     fn remember(&mut self, at: Time, smallest: Span) {
@@ -61,7 +63,7 @@ impl Delays {
         self.recent.back().map(|(_, rtt)| *rtt)
     }
 
-    /// How long packets wait: the least of the last tenth of a second, and at least of one reading; zero before the first.
+    /// How long packets wait: the least of the last tenth of a second, and of four readings; zero before the first.
     pub fn queueing(&self) -> Span {
         let least = self.recent.iter().map(|(_, rtt)| *rtt).min();
         least.map_or(Span::ZERO, |rtt| rtt - self.base())
@@ -88,7 +90,10 @@ mod tests {
             assert_eq!(note(tick, rtt), Span::ZERO);
         }
         assert_eq!(note(4, 52), Span::from_millis(3));
-        assert_eq!(note(7, 52), Span::from_millis(12));
+        // At low rates, four readings take longer than a tenth of a second.
+        assert_eq!(note(40, 52), Span::from_millis(3));
+        assert_eq!(note(80, 60), Span::from_millis(3));
+        assert_eq!(note(120, 60), Span::from_millis(12));
     }
 
     #[test]

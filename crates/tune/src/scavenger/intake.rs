@@ -29,7 +29,7 @@ pub(super) struct Interval {
     pub packets: f64,
     /// Packets that were sent again, but for those that the peer had already.
     pub lost: f64,
-    /// Median round trip of the streams that moved.
+    /// Lower quartile of the round trips of the streams that moved.
     pub rtt: Option<Span>,
     /// Smallest round trip that any of them ever saw.
     pub rtt_min: Option<Span>,
@@ -100,7 +100,8 @@ fn sum(length: Span, moves: &[Move]) -> Interval {
         delivered: Bytes::new(moves.iter().map(|one| one.delivered.get()).sum()),
         packets: moves.iter().map(|one| one.packets).sum(),
         lost: moves.iter().map(|one| one.lost).sum(),
-        rtt: trips.get(trips.len() / 2).copied(),
+        // Those who take long to answer are hosts at least as often as queues.
+        rtt: trips.get(trips.len().saturating_sub(1) / 4).copied(),
         rtt_min: moves.iter().filter_map(|one| one.rtt_min).min(),
         windows_bind: full > 0 && 2 * full >= moves.len(),
     }
