@@ -20,9 +20,8 @@ use crate::store::{Store, StoreSpec};
 
 /// A stream whose data is not acknowledged for so long is broken; the kernel's own patience is a quarter of an hour.
 const USER_TIMEOUT: Span = Span::from_secs(30);
-/// Bytes that wait unsent in the kernel beside those on the way: enough to bridge the time until a thread is woken, and
-/// what a stream that hangs holds back is little.
-const UNSENT_MAX: units::Bytes = units::Bytes::from_kib(512);
+/// Bytes that wait unsent in the kernel beside those on the way, until the stream's rate is known.
+const UNSENT_MAX: units::Bytes = units::Bytes::from_kib(128);
 
 /// The files of this end, before the other end answers.
 pub(crate) enum Files {

@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
@@ -27,7 +27,10 @@ const SLACK: usize = 4 << 10;
 /// How long the next piece of a stream should be. Whoever sees what arrives sets it; what a stream writes at first only
 /// fills buffers.
 #[derive(Debug, Clone)]
-pub(crate) struct Wish(Arc<AtomicU64>);
+pub(crate) struct Wish {
+    bytes: Arc<AtomicU64>,
+    rests: Arc<AtomicBool>,
+}
 
 impl Wish {
     /// A piece takes its stream about a quarter of a second: short enough to be spread evenly and to be repeated, long enough to cost
@@ -40,17 +43,27 @@ impl Wish {
     pub(crate) fn set(&self, rate: Rate) {
         let bytes = rate.bytes_in(Wish::TIME).get();
         let bytes = bytes.clamp(PIECE_MIN, u64::from(PIECE_MAX));
-        self.0.store(bytes, Ordering::Relaxed);
+        self.bytes.store(bytes, Ordering::Relaxed);
     }
 
-    fn bytes(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+    /// Near the end a slow stream takes nothing more: others are sooner there with it.
+    pub(crate) fn set_resting(&self, rests: bool) {
+        self.rests.store(rests, Ordering::Relaxed);
+    }
+
+    /// Bytes of the next piece; `None` while it shall take none.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        let rests = self.rests.load(Ordering::Relaxed);
+        (!rests).then(|| self.bytes.load(Ordering::Relaxed))
     }
 }
 
 impl Default for Wish {
     fn default() -> Self {
-        Wish(Arc::new(AtomicU64::new(Wish::FIRST)))
+        Wish {
+            bytes: Arc::new(AtomicU64::new(Wish::FIRST)),
+            rests: Arc::default(),
+        }
     }
 }
 
@@ -108,14 +121,13 @@ impl Outflow {
 
     /// Small pieces are gathered for as long as there are more at once.
     fn next(&mut self) -> io::Result<Option<Range>> {
-        let wish = self.wish.bytes();
         if self.filled > 0 {
-            if let Some(piece) = self.work.take_at_once(self.number, wish) {
+            if let Some(piece) = self.work.take_at_once(self.number, &self.wish) {
                 return Ok(Some(piece));
             }
             self.flush()?;
         }
-        Ok(self.work.take(self.number, wish))
+        Ok(self.work.take(self.number, &self.wish))
     }
 
     fn flush(&mut self) -> io::Result<()> {
