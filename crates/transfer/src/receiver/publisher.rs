@@ -18,11 +18,14 @@ const GATHER: Duration = Duration::from_millis(100);
 /// How soon it is noticed that nothing else will come.
 const TICK: Duration = Duration::from_millis(5);
 
+/// A file that is whole, and its digest.
+type Whole = (FileId, [u8; HASH_LENGTH]);
+
 /// Takes files that are whole.
 #[derive(Debug)]
 pub(crate) struct Publisher {
     /// `None` once it is closed.
-    whole: Mutex<Option<Sender<(FileId, [u8; HASH_LENGTH])>>>,
+    whole: Mutex<Option<Sender<Whole>>>,
     is_last: Arc<AtomicBool>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
