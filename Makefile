@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
 
-.PHONY: demo build test check peers man bench bench-sim bench-tuning bench-confusion agreement studies clean
+.PHONY: demo build test check peers man bench bench-sim bench-tuning bench-steering bench-confusion agreement studies clean
 
 demo: build
 	./target/release/trunkline demo
@@ -41,6 +41,10 @@ bench-sim: build
 bench-confusion:
 	$(CARGO) build --release --locked -p trunkline-bench-confusion
 	sh bench/confusion/page.sh > bench/results/confusion-$$(date -u +%F).md
+
+# Copies that are steered beside the best fixed number of streams: half a minute of one processor.
+bench-steering:
+	$(CARGO) run --release --locked -p trunkline-bench-steering
 
 # Every search against the exhaustive best of 300 random paths. The first time takes about an hour of two processors.
 bench-tuning:

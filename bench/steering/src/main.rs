@@ -53,7 +53,10 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<(), String> {
-    println!("path                 best fixed         steered          ratio  changes");
+    println!(
+        "| path | best fixed | its time | steered | shortest, longest | over best | streams at the ends | changes |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
     for name in &args.paths {
         let path = PathSpec::load(name).map_err(|error| error.to_string())?;
         row(args, &path)?;
@@ -71,22 +74,30 @@ fn row(args: &Args, path: &PathSpec) -> Result<(), String> {
     }
     let (took, copies) = median(args, path, |rtt| steered_plan(args, rtt))?;
     let (streams, least) = best.unwrap_or((0, took));
-    let ends: Vec<String> = copies.iter().map(|copy| copy.streams.to_string()).collect();
     let changes: usize = copies.iter().map(|copy| copy.changes.len()).sum();
     println!(
-        "{:16} {:4} x {:>8}   {:>4} x {:>8}   {:>8.3}  {:.1}",
+        "| {} | {streams} | {:.2} s | {:.2} s | {} s | {:.3} | {} | {:.1} |",
         path.name,
-        streams,
-        format!("{:.2} s", least.as_secs_f64()),
-        ends.join("/"),
-        format!("{:.2} s", took.as_secs_f64()),
+        least.as_secs_f64(),
+        took.as_secs_f64(),
+        ends(copies.iter().map(|copy| copy.took.as_secs_f64())),
         took.as_secs_f64() / least.as_secs_f64(),
+        ends(copies.iter().map(|copy| copy.streams.get().into())),
         changes as f64 / copies.len() as f64,
     );
     if args.trace {
         copies.first().into_iter().for_each(trace);
     }
     Ok(())
+}
+
+/// The smallest and the largest.
+fn ends(values: impl Iterator<Item = f64>) -> String {
+    let (least, most) = values.fold((f64::INFINITY, 0.0), |(least, most), value| {
+        (f64::min(least, value), f64::max(most, value))
+    });
+    let least = (least * 100.0).round() / 100.0;
+    format!("{least}, {}", (most * 100.0).round() / 100.0)
 }
 
 fn fixed_plan(streams: u16) -> Result<OnlinePlan, String> {

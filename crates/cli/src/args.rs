@@ -3,6 +3,7 @@
 mod copy;
 mod examine;
 mod history;
+mod limit;
 mod manual;
 mod predict;
 mod serve;
@@ -26,6 +27,7 @@ pub(crate) use copy::{
 };
 pub(crate) use examine::{PathOf, Responsiveness};
 pub(crate) use history::{History, Keep};
+pub(crate) use limit::{Limit, LimitOf};
 pub(crate) use manual::{Completion, Man};
 pub(crate) use predict::Predict;
 pub(crate) use serve::Serve;
@@ -51,6 +53,10 @@ pub(crate) enum Command {
     Demo(Demo),
     Serve(Serve),
     Copy(Box<Copy>),
+    /// What ssh starts at the far end of a copy
+    #[command(name = net::copying::FAR_COMMAND, hide = true)]
+    CopyFar,
+    Limit(Limit),
     Tune(Tune),
     Measure(Measure),
     Sweep(Box<Sweep>),

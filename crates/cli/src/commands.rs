@@ -2,9 +2,11 @@
 
 pub(crate) mod completion;
 pub(crate) mod copy;
+pub(crate) mod copy_far;
 pub(crate) mod demo;
 pub(crate) mod emulate;
 pub(crate) mod history;
+pub(crate) mod limit;
 pub(crate) mod man;
 pub(crate) mod measure;
 pub(crate) mod path;

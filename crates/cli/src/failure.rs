@@ -1,6 +1,7 @@
 //! How failures are told: the error, what caused it, the next step, and the exit code.
 
 mod copy;
+mod limit;
 mod sweep;
 
 use std::error::Error;

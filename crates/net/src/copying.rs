@@ -9,7 +9,7 @@
 //! certificates of authorities, and client certificates; the secret says more than they would.
 //!
 //! Reading order: [`Dialer`] for the end that connects; [`Listener`], `door` and `pending` for the one that listens;
-//! [`Conversation`]; [`Channel`] with `tls`; [`StreamHandle`].
+//! [`Conversation`]; [`Channel`] with `tls`; [`StreamHandle`]; [`Ssh`] and [`attend`] for a far end that ssh starts.
 
 mod certificate;
 mod channel;
@@ -22,6 +22,8 @@ mod handle;
 mod identity;
 mod listener;
 mod pending;
+mod ssh;
+mod started;
 mod tls;
 
 use std::io;
@@ -37,8 +39,10 @@ pub(crate) use door::{Door, Intake};
 pub use door::{DoorLimits, TurnedAway};
 pub use handle::StreamHandle;
 pub use identity::{Fingerprint, Identity};
-pub use listener::{ListenError, Listener};
+pub use listener::{Landing, ListenError, Listener};
 pub(crate) use pending::is_of_a_copy;
+pub use ssh::{FAR_COMMAND, Ssh, SshError, Started};
+pub use started::{AttendError, Back, attend};
 
 /// What an end says of itself to people at the other.
 pub const SOFTWARE: &str = concat!("trunkline ", env!("CARGO_PKG_VERSION"));

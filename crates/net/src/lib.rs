@@ -7,7 +7,8 @@
 //! Reading order: [`Client`], [`Runs`] and `client/run.rs` for the near end, [`server`] and
 //! `server/session.rs` for the far end; below them `stream` (one thread per stream), `series` (what is
 //! read of it), `options` and `tcp_info` (the kernel's side), `probe` (round trips) and `telemetry`
-//! (series on the wire). Small packets: [`PathProbes`], `train`, [`Tracer`]. Connections that carry files: [`copying`].
+//! (series on the wire). Small packets: [`PathProbes`], `train`, [`Tracer`]. Connections that carry files: [`copying`]; how such
+//! programs are told another rate while they run: [`reins`].
 
 mod address;
 mod background;
@@ -24,6 +25,7 @@ mod path_probes;
 mod probe;
 mod processor;
 mod random;
+pub mod reins;
 mod series;
 pub mod server;
 mod stream;

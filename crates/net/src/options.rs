@@ -1,5 +1,7 @@
 //! Socket options of a stream, and what the kernel made of them.
 
+mod dscp;
+
 use std::io;
 use std::net::TcpStream;
 use std::os::fd::{AsFd, AsRawFd};
@@ -12,6 +14,9 @@ use thiserror::Error;
 use units::{Bytes, Rate, Span};
 
 use crate::host;
+
+pub use dscp::Dscp;
+pub(crate) use dscp::set_dscp;
 
 /// How buffers are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,32 +51,6 @@ pub struct StreamOptions {
     pub user_timeout: Option<Span>,
     /// Bytes that wait in the kernel unsent before a write waits (`TCP_NOTSENT_LOWAT`), beside those on the way.
     pub unsent_max: Option<Bytes>,
-}
-
-/// A differentiated services code point: the upper six bits of IPv4's TOS and IPv6's traffic class (RFC 2474).
-/// ```
-/// // Lower effort is 000001 (RFC 8622), so the whole octet is 4.
-/// assert_eq!(net::Dscp::LOWER_EFFORT.octet(), 4);
-/// assert_eq!(net::Dscp::new(64), None);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Dscp(u8);
-
-impl Dscp {
-    /// As everybody's.
-    pub const DEFAULT: Dscp = Dscp(0);
-    /// Routers may prefer all others: "LE" of RFC 8622.
-    pub const LOWER_EFFORT: Dscp = Dscp(1);
-
-    /// A code point of 0 to 63.
-    pub fn new(code_point: u8) -> Option<Self> {
-        (code_point < 64).then_some(Dscp(code_point))
-    }
-
-    /// As it stands in a packet without congestion notification (RFC 3168), whose two bits lie below.
-    pub fn octet(self) -> u8 {
-        self.0 << 2
-    }
 }
 
 /// An option that the kernel refused.
@@ -122,7 +101,7 @@ pub enum OptionError {
         source: io::Error,
     },
     /// The packets could not be marked.
-    #[error("the kernel refused to mark packets with DSCP {}", .dscp.0)]
+    #[error("the kernel refused to mark packets with DSCP {}", .dscp.code_point())]
     Dscp {
         /// What was asked for.
         dscp: Dscp,
@@ -282,18 +261,6 @@ pub(crate) fn set_pacing_max(socket: &SockRef<'_>, rate: Option<Rate>) -> Result
     let set = set_option(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &value);
     let rate = rate.unwrap_or(Rate::from_bits_per_second(u64::MAX));
     set.map_err(|source| OptionError::Pacing { rate, source })
-}
-
-/// Marks the packets to come, of both families: an IPv6 socket may carry IPv4.
-pub(crate) fn set_dscp(socket: &SockRef<'_>, dscp: Dscp) -> Result<(), OptionError> {
-    let octet = libc::c_int::from(dscp.octet());
-    let is_v6 = socket.domain().map_err(OptionError::Socket)? == Domain::IPV6;
-    let set = set_option(socket, libc::IPPROTO_IP, libc::IP_TOS, &octet);
-    let set = set.and_then(|()| match is_v6 {
-        true => set_option(socket, libc::IPPROTO_IPV6, libc::IPV6_TCLASS, &octet),
-        false => Ok(()),
-    });
-    set.map_err(|source| OptionError::Dscp { dscp, source })
 }
 
 #[expect(unsafe_code, reason = "no safe crate covers these options")]

@@ -59,3 +59,13 @@ impl Steering {
         }
     }
 }
+
+impl net::reins::Steered for Steering {
+    fn rate_max(&self) -> Option<Rate> {
+        self.rate_max()
+    }
+
+    fn set_rate_max(&self, rate: Option<Rate>) {
+        self.set_rate_max(rate);
+    }
+}

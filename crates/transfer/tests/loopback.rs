@@ -265,3 +265,269 @@ fn a_wrong_token_is_refused() {
     assert_eq!(kind, wire::copying::ProblemKind::Permission);
     assert!(!far.path().join("a").exists());
 }
+
+/// Calls something at the first progress that fulfils a condition.
+struct At<'a> {
+    log: Log,
+    when: &'a dyn Fn(&CopyEvent) -> bool,
+    what: Option<Box<dyn FnOnce() + 'a>>,
+}
+
+impl Onlooker for At<'_> {
+    fn on_event(&mut self, event: &CopyEvent) {
+        self.log.on_event(event);
+        if (self.when)(event)
+            && let Some(what) = self.what.take()
+        {
+            what();
+        }
+    }
+}
+
+fn has_moved(event: &CopyEvent) -> bool {
+    matches!(event, CopyEvent::Progress(progress) if progress.done.get() > 4_000_000)
+}
+
+fn slowly(spec: &mut CopySpec) {
+    spec.rate_max = Some("64Mbit/s".parse().unwrap());
+    spec.streams = Some(observe::StreamCount::new(3).unwrap());
+}
+
+/// The far end is stopped in the middle and started again; what had arrived is not sent again.
+fn far_end_comes_back(way: Way) {
+    let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let bytes = noise(20_000_001);
+    let (from, to) = match way {
+        Way::Put => (near.path().join("a"), far.path().join("b")),
+        Way::Get => (far.path().join("b"), near.path().join("a")),
+    };
+    fs::write(&from, &bytes).unwrap();
+    let server = Server::start(far.path());
+    let mut spec = spec(way, &near.path().join("a"), &server, "b");
+    slowly(&mut spec);
+    let (port, token) = (server.port, server.token.clone());
+    let (done, again) = std::sync::mpsc::channel();
+    let root = far.path().to_owned();
+    let what = move || {
+        drop(server);
+        thread::sleep(std::time::Duration::from_millis(300));
+        done.send(Server::start_with(&root, token, Some(port)))
+            .unwrap();
+    };
+    let mut at = At {
+        log: Log(Vec::new()),
+        when: &has_moved,
+        what: Some(Box::new(what)),
+    };
+    let outcome = copy(&spec, &Steering::default(), &mut at).unwrap();
+    let _server = again.recv().unwrap();
+    assert!(fs::read(to).unwrap() == bytes);
+    assert_eq!(outcome.reconnects.min(1), 1, "{outcome:?}");
+    assert!(
+        outcome.sent.get() < 20_000_001 + 8_000_000,
+        "what had arrived was sent again: {outcome:?}"
+    );
+    assert_eq!((outcome.files, outcome.skipped), (1, 0));
+}
+
+#[test]
+fn a_put_goes_on_when_the_far_end_comes_back() {
+    far_end_comes_back(Way::Put);
+}
+
+#[test]
+fn a_get_goes_on_when_the_far_end_comes_back() {
+    far_end_comes_back(Way::Get);
+}
+
+#[test]
+fn a_stopped_copy_goes_on_with_the_next() {
+    let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let bytes = noise(20_000_001);
+    let source = near.path().join("a");
+    fs::write(&source, &bytes).unwrap();
+    let server = Server::start(far.path());
+    let mut spec = spec(Way::Put, &source, &server, "b");
+    slowly(&mut spec);
+    let steering = Steering::default();
+    let reins = steering.clone();
+    let mut at = At {
+        log: Log(Vec::new()),
+        when: &has_moved,
+        what: Some(Box::new(move || reins.stop())),
+    };
+    let Err(CopyError::Cancelled { so_far }) = copy(&spec, &steering, &mut at) else {
+        panic!("it was stopped")
+    };
+    assert!(!far.path().join("b").exists(), "no final name yet");
+    spec.rate_max = None;
+    let outcome = copy(&spec, &Steering::default(), &mut Log(Vec::new())).unwrap();
+    assert!(fs::read(far.path().join("b")).unwrap() == bytes);
+    let both = so_far.sent.get() + outcome.sent.get();
+    assert!(both < 20_000_001 + 8_000_000, "{so_far:?} {outcome:?}");
+}
+
+#[test]
+fn a_source_that_changes_is_told_and_not_published() {
+    let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::write(near.path().join("a"), noise(20_000_000)).unwrap();
+    fs::write(near.path().join("b"), noise(70_000)).unwrap();
+    let server = Server::start(far.path());
+    let mut spec = spec(Way::Put, &near.path().join(""), &server, "t");
+    slowly(&mut spec);
+    let source = near.path().join("a");
+    let shrink = move || {
+        let file = fs::OpenOptions::new().write(true).open(source).unwrap();
+        file.set_len(19_000_000).unwrap();
+    };
+    let mut at = At {
+        log: Log(Vec::new()),
+        when: &has_moved,
+        what: Some(Box::new(shrink)),
+    };
+    let outcome = copy(&spec, &Steering::default(), &mut at).unwrap();
+    assert_eq!(outcome.failed.len(), 1, "{outcome:?}");
+    let kind = outcome.failed[0].kind;
+    assert_eq!(kind, wire::copying::ProblemKind::SourceChanged);
+    assert!(!far.path().join("t/a").exists());
+    assert_eq!(fs::read(far.path().join("t/b")).unwrap().len(), 70_000);
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    tree(near.path());
+    let server = Server::start(far.path());
+    let mut spec = spec(Way::Put, &near.path().join(""), &server, "t");
+    spec.dry_run = true;
+    let mut log = Log(Vec::new());
+    let outcome = copy(&spec, &Steering::default(), &mut log).unwrap();
+    let would = |event: &&CopyEvent| matches!(event, CopyEvent::WouldCopy { .. });
+    assert_eq!(log.0.iter().filter(would).count(), 6);
+    assert_eq!(outcome.sent.get(), 0);
+    assert_eq!(fs::read_dir(far.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_rate_limit_is_kept() {
+    let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::write(near.path().join("a"), noise(8_000_000)).unwrap();
+    let slow = |spec: &mut CopySpec| slowly(spec);
+    let source = near.path().join("a");
+    let outcome = run_as(&slow, Way::Put, &source, far.path(), "a").unwrap();
+    // 64 Mbit at 64 Mbit/s, less what a bucket saves: nobody can be faster, and a slow machine may be slower.
+    assert!(outcome.took > Span::from_millis(900), "{outcome:?}");
+}
+
+/// Passes connections on to a server and lets a test meddle with what goes there.
+struct Proxy {
+    port: u16,
+}
+
+/// What is done with bytes on their way there: number of the connection, bytes before them, the bytes. `false` cuts the
+/// connection.
+type Meddle = dyn Fn(usize, usize, &mut [u8]) -> bool + Send + Sync;
+
+impl Proxy {
+    fn start(to: u16, meddle: Arc<Meddle>) -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        thread::spawn(move || {
+            for (number, near) in listener.incoming().enumerate() {
+                let near = near.unwrap();
+                let Ok(far) = std::net::TcpStream::connect(("127.0.0.1", to)) else {
+                    return;
+                };
+                let (back, forth) = (near.try_clone().unwrap(), far.try_clone().unwrap());
+                let meddle = Arc::clone(&meddle);
+                thread::spawn(move || pass(near, forth, &|at, bytes| meddle(number, at, bytes)));
+                thread::spawn(move || pass(far, back, &|_, _| true));
+            }
+        });
+        Proxy { port }
+    }
+}
+
+fn pass(
+    mut from: std::net::TcpStream,
+    mut to: std::net::TcpStream,
+    meddle: &dyn Fn(usize, &mut [u8]) -> bool,
+) {
+    use std::io::{Read, Write};
+    let mut buffer = vec![0; 64 << 10];
+    let mut at = 0;
+    while let Ok(got @ 1..) = from.read(&mut buffer) {
+        if !meddle(at, &mut buffer[..got]) {
+            let _ = from.shutdown(std::net::Shutdown::Both);
+            break;
+        }
+        at += got;
+        if to.write_all(&buffer[..got]).is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown(std::net::Shutdown::Write);
+}
+
+/// Copies 20 MB over three plain streams through a proxy.
+fn copied_through(meddle: Arc<Meddle>) -> Outcome {
+    let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let bytes = noise(20_000_001);
+    let source = near.path().join("a");
+    fs::write(&source, &bytes).unwrap();
+    let server = Server::start(far.path());
+    let proxy = Proxy::start(server.port, meddle);
+    let mut spec = spec(Way::Put, &source, &server, "b");
+    spec.plain = true;
+    spec.streams = Some(observe::StreamCount::new(3).unwrap());
+    let FarHost::Server { address, .. } = &mut spec.far.host else {
+        unreachable!()
+    };
+    address.port = proxy.port;
+    let outcome = copy(&spec, &Steering::default(), &mut Log(Vec::new())).unwrap();
+    assert!(fs::read(far.path().join("b")).unwrap() == bytes);
+    assert_eq!((outcome.files, outcome.failed.len()), (1, 0));
+    outcome
+}
+
+/// Connection 0 is the conversation; streams follow.
+fn is_hit(number: usize, at: usize, length: usize, place: usize) -> Option<usize> {
+    let within = number == 2 && (at..at + length).contains(&place);
+    within.then(|| place - at)
+}
+
+#[test]
+fn flipped_bits_of_a_piece_are_noticed_and_sent_again() {
+    let outcome = copied_through(Arc::new(|number, at, bytes: &mut [u8]| {
+        // Behind greeting and header: within the bytes of the first piece.
+        if let Some(place) = is_hit(number, at, bytes.len(), 5_000) {
+            bytes[place] ^= 0x10;
+        }
+        true
+    }));
+    assert!(outcome.sent_again.get() > 0, "{outcome:?}");
+}
+
+#[test]
+fn flipped_bits_of_a_header_put_nothing_into_the_wrong_place() {
+    // Greeting of 48 bytes, magic and file of the header, and then its offset.
+    let outcome = copied_through(Arc::new(|number, at, bytes: &mut [u8]| {
+        if let Some(place) = is_hit(number, at, bytes.len(), 48 + 13) {
+            bytes[place] ^= 0x08;
+        }
+        true
+    }));
+    assert!(
+        outcome.sent_again.get() > 0 || outcome.streams_replaced > 0,
+        "{outcome:?}"
+    );
+}
+
+#[test]
+fn what_a_broken_stream_owed_is_sent_by_others() {
+    let outcome = copied_through(Arc::new(|number, at, bytes: &mut [u8]| {
+        is_hit(number, at, bytes.len(), 300_000).is_none()
+    }));
+    assert!(outcome.streams_replaced > 0, "{outcome:?}");
+    assert_eq!(outcome.reconnects, 0);
+}

@@ -5,7 +5,9 @@
 //! recommended setting, every sample with the reason for taking it, and what all of it cost. The
 //! strategy of this crate is [`Staged`]; [`baselines`] are the searches of the literature.
 //!
-//! What is left out: streams that leave while data flow (they join, see [`observe::Then`]), curves fitted to
+//! [`online`] is the other way to tune: no search before, but the streams of a copy steered while it runs.
+//!
+//! What is left out: samples whose streams leave while data flow (they join, see [`observe::Then`]), curves fitted to
 //! the samples (formulas only bound what a short sample counts for, `lasting.rs`), and stream counts
 //! between powers of two. There is no clock here: time is what the observations say has passed.
 //!

@@ -1,6 +1,6 @@
 //! The rate of a copy that gives way to everybody: LEDBAT++ for a program that cannot change its kernel.
 //!
-//! [`Scavenger::on_reading`] is told ten times a second what the kernel says of the copy's streams, and answers with the rate
+//! [`Scavenger::on_reading`] is told every [`PERIOD`] what the kernel says of the copy's streams, and answers with the rate
 //! that they may have together. The program shares it out as pacing rates (`SO_MAX_PACING_RATE`), which work for everybody
 //! and at once; the streams' own congestion control stays what it was.
 //!
@@ -35,6 +35,15 @@ pub use intake::StreamReading;
 use intake::{Intake, Interval};
 use law::Depth;
 use losses::Losses;
+
+/// How often to take a reading. A flow that begins beside the copy doubles with each of its round trips, and whoever sees it after
+/// one of them can give way before it has filled the queue.
+pub const PERIOD: Span = Span::from_millis(25);
+
+/// What each of `streams` may send, so that all together keep to `rate`.
+pub fn share(rate: Rate, streams: usize) -> Rate {
+    Rate::from_f64(rate.as_f64() / streams.max(1) as f64)
+}
 
 /// What a gentle copy may do until the next reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -216,7 +225,8 @@ impl Scavenger {
             self.cut(at, seen, rate, drain);
         } else {
             self.ceiling = f64::INFINITY;
-            self.cut(at, seen, self.rate * law::KEPT, Span::ZERO);
+            let share = law::kept(self.delays.queueing(), self.target());
+            self.cut(at, seen, self.rate * share, Span::ZERO);
         }
     }
 
@@ -325,6 +335,7 @@ impl Scavenger {
 
     /// Enough to see what the round trip is.
     fn least(&self) -> f64 {
-        law::RATE_MIN.max(self.level * law::LEAST)
+        let trickle = law::STREAM_MIN * self.streams as f64;
+        law::RATE_MIN.max(trickle).max(self.level * law::LEAST)
     }
 }

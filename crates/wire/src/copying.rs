@@ -23,6 +23,7 @@ mod name;
 mod piece;
 mod referee;
 mod secret;
+mod start;
 mod text;
 mod token;
 
@@ -44,6 +45,7 @@ pub use referee::{
     COPY_STREAMS_MAX, NAMES_MAX, PARTS_MAX, Referee, RefereeError, Rule, Speaker, UNFINISHED_MAX,
 };
 pub use secret::{KEY_LENGTH, Key, Secret};
+pub use start::{CallBack, START_LINE_MAX, StartAnswer, StartError, StartRequest};
 pub use token::{
     KEY_NAME_MAX, KeyName, KeyNameError, Rights, Token, TokenTextError, Tokens, TokensError,
     TokensMistake,

@@ -199,12 +199,12 @@ pub(crate) enum Connect {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Words(pub Vec<String>);
 
-/// What `--gentle` alone means. LEDBAT++ aims at 60 ms (draft-irtf-iccrg-ledbat-plus-plus); a voice call beside it suffers at
-/// less, so half of that.
-const GENTLE: &str = "30ms";
+/// What `--gentle` alone means. The scavenger aims at a quarter of it, and more than 4 ms would end the slow start of flows that
+/// begin beside it (RFC 9406 section 4.2).
+const GENTLE: &str = "10ms";
 
 /// Below this a copy is not worth its connections; above, no host goes.
-fn rate_max(text: &str) -> Result<Rate, String> {
+pub(super) fn rate_max(text: &str) -> Result<Rate, String> {
     let bounds = Rate::from_bits_per_second(64_000)..=Rate::from_bits_per_second(1_000_000_000_000);
     within(text, bounds)
 }

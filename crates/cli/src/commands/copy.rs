@@ -9,6 +9,7 @@ use record::{AnyDocument, Copy as Body, CopyEventLine, CopyRequest, Document};
 use transfer::{CopyError, Outcome, Steering};
 
 use crate::args::{Copy, Route};
+use crate::commands::limit;
 use crate::failure::Failure;
 use crate::output::{self, tell};
 use crate::progress::CopyProgress;
@@ -21,6 +22,8 @@ pub(crate) fn run(arguments: &Copy) -> Result<ExitCode, Failure> {
     let spec = spec::spec(arguments, &route)?;
     let stop = Stop::listen()?;
     let steering = Steering::with_stop(stop.shared());
+    steering.set_rate_max(spec.rate_max);
+    let _reins = limit::offer(&shown(arguments), steering.clone());
     let mut progress = CopyProgress::new(arguments);
     let copied = transfer::copy(&spec, &steering, &mut progress);
     let log = progress.finish();
@@ -64,6 +67,12 @@ fn ended(
         }
         CopyError::Problem { .. } | CopyError::Unreachable { .. } => Err(failure),
     }
+}
+
+/// What `trunkline limit` says of this copy.
+fn shown(arguments: &Copy) -> String {
+    let (sources, destination) = names(arguments);
+    format!("{} to {destination}", sources.join(" "))
 }
 
 /// All sources and the destination as the user wrote them.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::TcpStream;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,16 +18,25 @@ use crate::random;
 
 /// Streams that may wait for their conversation to take them.
 const ARRIVALS_MAX: usize = 256;
+/// Callers that may wait: strangers among them are found out one by one.
+const CALLERS_MAX: usize = 16;
 
 /// Where conversations leave word of the streams that they expect.
 #[derive(Debug, Default)]
 pub(super) struct Desk {
     /// By session; `None` for the one that does not know its number yet.
     expected: Mutex<BTreeMap<Option<u64>, Expected>>,
+    /// Where connections go on which this end is to speak first.
+    callers: Mutex<Option<SyncSender<Caller>>>,
+    count: AtomicU64,
 }
+
+/// A far end that connected so that this one can begin.
+pub(super) type Caller = (TcpStream, SocketAddr);
 
 #[derive(Debug)]
 struct Expected {
+    id: u64,
     key: SessionKey,
     numbers: StreamNumbers,
     plain: bool,
@@ -47,6 +57,7 @@ pub struct Arrival {
 #[derive(Debug)]
 pub struct Incoming {
     desk: Arc<Desk>,
+    id: u64,
     session: Option<u64>,
     arrivals: Mutex<Receiver<Arrival>>,
 }
@@ -61,10 +72,7 @@ impl Incoming {
     /// The next stream; `None` when none comes within `patience`.
     pub fn next(&self, patience: Duration) -> Option<Arrival> {
         let arrivals = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
-        match arrivals.recv_timeout(patience) {
-            Ok(arrival) => Some(arrival),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        }
+        arrivals.recv_timeout(patience).ok()
     }
 
     /// Streams from now on may (not) be in the clear. At first they may not.
@@ -84,7 +92,11 @@ impl Incoming {
 
 impl Drop for Incoming {
     fn drop(&mut self) {
-        self.desk.lock().remove(&self.session);
+        let mut all = self.desk.lock();
+        // The same conversation may have been opened anew meanwhile.
+        if all.get(&self.session).is_some_and(|one| one.id == self.id) {
+            all.remove(&self.session);
+        }
     }
 }
 
@@ -102,7 +114,9 @@ impl Desk {
 
     fn expect_as(self: &Arc<Self>, session: Option<u64>, key: SessionKey) -> Incoming {
         let (sender, arrivals) = sync_channel(ARRIVALS_MAX);
+        let id = self.count.fetch_add(1, Ordering::Relaxed);
         let expected = Expected {
+            id,
             key,
             numbers: StreamNumbers::default(),
             plain: false,
@@ -112,9 +126,31 @@ impl Desk {
         self.lock().insert(session, expected);
         Incoming {
             desk: Arc::clone(self),
+            id,
             session,
             arrivals: Mutex::new(arrivals),
         }
+    }
+
+    /// Where callers go from now on.
+    pub(super) fn expect_callers(&self) -> Receiver<Caller> {
+        let (sender, callers) = sync_channel(CALLERS_MAX);
+        *self.callers() = Some(sender);
+        callers
+    }
+
+    /// Hands over a connection on which this end is to speak first.
+    pub(super) fn call(&self, caller: Caller) -> Result<(), TurnedAway> {
+        let given = self.callers().as_ref().map(|to| to.try_send(caller));
+        match given {
+            Some(Ok(())) => Ok(()),
+            Some(Err(TrySendError::Full(_))) => Err(TurnedAway::Crowd(CALLERS_MAX)),
+            Some(Err(TrySendError::Disconnected(_))) | None => Err(TurnedAway::NotCalled),
+        }
+    }
+
+    fn callers(&self) -> MutexGuard<'_, Option<SyncSender<Caller>>> {
+        self.callers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Option<u64>, Expected>> {

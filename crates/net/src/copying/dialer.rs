@@ -95,7 +95,8 @@ impl Dialer {
         }
     }
 
-    fn meet(
+    /// Begins on a connection that was made, whoever made it.
+    pub(super) fn meet(
         &self,
         socket: std::net::TcpStream,
         peer: SocketAddr,

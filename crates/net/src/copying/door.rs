@@ -4,21 +4,18 @@
 //! place among a bounded number for a bounded time, and no thread. What has shown itself gets one: a conversation that of its handler,
 //! a stream that of whoever takes it.
 
+mod source;
+mod turned_away;
+
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use nix::sys::eventfd::{EfdFlags, EventFd};
-use thiserror::Error;
 use units::Span;
-use wire::copying::{
-    Admitted, Exporter, Greeting, GreetingError, HandshakeError, Refusal, answer_hello, refusal,
-};
+use wire::copying::{Admitted, Exporter, Greeting, Refusal, answer_hello, refusal};
 
 use super::conversation::Conversation;
 use super::desk::Desk;
@@ -30,12 +27,13 @@ use crate::clock::Clock;
 use crate::control::{is_ready, readable, wait};
 use crate::crowd;
 
+pub(crate) use source::{Intake, Source};
+pub use turned_away::TurnedAway;
+
 /// How soon a stop is noticed.
 const TICK: Duration = Duration::from_millis(100);
 /// Connections taken before those that wait are looked at again.
 const ACCEPTS_MAX: usize = 64;
-/// Connections on their way from another acceptor.
-const INTAKE_MAX: usize = 256;
 
 /// What is granted to those who have not shown who they are, and how many conversations there may be.
 #[derive(Debug, Clone, Copy)]
@@ -64,67 +62,6 @@ impl Default for DoorLimits {
     }
 }
 
-/// Why a connection became neither a conversation nor a stream.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum TurnedAway {
-    /// It speaks another protocol.
-    #[error("its first byte is {0:#04x}, neither TLS nor a stream")]
-    Stranger(u8),
-    /// Its TLS or its socket failed.
-    #[error("{0}")]
-    Broken(String),
-    /// Its hello is too long or empty.
-    #[error("it announced a hello of {0} bytes; 1 to 1024 are read")]
-    Hello(u32),
-    /// Its hello was not accepted.
-    #[error(transparent)]
-    Handshake(#[from] HandshakeError),
-    /// It begins like a stream and is none.
-    #[error(transparent)]
-    Greeting(#[from] GreetingError),
-    /// A stream of a conversation that there is not (any more).
-    #[error("its stream belongs to no conversation here")]
-    NoSession,
-    /// A stream that does not know the key of its conversation.
-    #[error("its stream does not know the key of its conversation")]
-    NotOurs,
-    /// A stream number that was used before.
-    #[error("stream {0} was here before")]
-    Repeated(u32),
-    /// A stream in the clear where none was agreed on.
-    #[error("its stream is not encrypted, but the copy is")]
-    Plain,
-    /// Its conversation has not taken the streams before it.
-    #[error("{0} streams before it have not been taken by their conversation")]
-    Crowd(usize),
-    /// It did not say in time what it is.
-    #[error("it did not show within {0} what it is")]
-    Silent(Span),
-    /// Too many others came after it without saying what they are.
-    #[error(
-        "{0} connections had not shown what they are, most of them from its address, and it was the oldest of those"
-    )]
-    Crowded(usize),
-    /// All places are taken.
-    #[error("{0} copies are connected, the most this end allows")]
-    Busy(usize),
-}
-
-/// Where connections come from.
-pub(super) enum Source {
-    /// A port of its own.
-    Listener(TcpListener),
-    /// Somebody who has looked at their first byte.
-    Acceptor(Receiver<(TcpStream, SocketAddr)>, Arc<EventFd>),
-}
-
-/// The other end of [`Source::Acceptor`].
-#[derive(Debug, Clone)]
-pub(crate) struct Intake {
-    sender: SyncSender<(TcpStream, SocketAddr)>,
-    bell: Arc<EventFd>,
-}
-
 /// What the threads of one port share.
 pub(super) struct House {
     pub identity: Identity,
@@ -139,46 +76,6 @@ pub(crate) struct Door {
     clock: Clock,
     pending: VecDeque<Pending>,
     visits: Vec<(StreamHandle, JoinHandle<()>)>,
-}
-
-impl Intake {
-    /// Hands over a connection; one too many is closed.
-    pub(crate) fn give(&self, socket: TcpStream, peer: SocketAddr) {
-        if self.sender.try_send((socket, peer)).is_ok() {
-            // A bell that cannot count further rings already.
-            let _ = self.bell.write(1);
-        }
-    }
-}
-
-impl Source {
-    fn watched(&self) -> BorrowedFd<'_> {
-        match self {
-            Source::Listener(listener) => listener.as_fd(),
-            Source::Acceptor(_, bell) => bell.as_fd(),
-        }
-    }
-
-    fn next(&self) -> Option<(TcpStream, SocketAddr)> {
-        match self {
-            Source::Listener(listener) => loop {
-                match listener.accept() {
-                    Ok(accepted) => return Some(accepted),
-                    Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
-                    Err(error) if error.kind() == ErrorKind::WouldBlock => return None,
-                    // No descriptor left: the connection stays in the backlog until one is free.
-                    Err(_) => {
-                        thread::sleep(TICK);
-                        return None;
-                    }
-                }
-            },
-            Source::Acceptor(receiver, bell) => {
-                let _ = bell.read();
-                receiver.try_recv().ok()
-            }
-        }
-    }
 }
 
 impl Door {
@@ -201,17 +98,14 @@ impl Door {
         limits: DoorLimits,
         handler: Arc<dyn CopyHandler>,
     ) -> io::Result<(Intake, Door)> {
-        let (sender, receiver) = sync_channel(INTAKE_MAX);
-        let flags = EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC;
-        let bell = Arc::new(EventFd::from_value_and_flags(0, flags)?);
-        let source = Source::Acceptor(receiver, Arc::clone(&bell));
+        let (intake, source) = Intake::new()?;
         let house = House {
             identity,
             limits,
             handler,
             desk: Arc::default(),
         };
-        Ok((Intake { sender, bell }, Door::new(source, Arc::new(house))))
+        Ok((intake, Door::new(source, Arc::new(house))))
     }
 
     /// Serves until `is_stopped`; then conversations are broken and their handlers waited for.
@@ -278,6 +172,7 @@ impl Door {
             Found::Gone => {}
             Found::Wrong(reason) => self.turn_away(one.peer, &reason),
             Found::Stream(greeting) => self.take_stream(&greeting, one),
+            Found::Caller => self.take_caller(one),
             Found::Control(hello, exporter) => self.take_control(&hello, &exporter, one),
         }
         None
@@ -291,32 +186,38 @@ impl Door {
         }
     }
 
-    fn take_control(&mut self, hello: &[u8], exporter: &Exporter, mut one: Pending) {
+    fn take_caller(&mut self, one: Pending) {
         let peer = one.peer;
-        let bound = self.house.limits.conversations;
-        if self.visits.len() >= bound {
-            let _ = one.answer(&busy(bound));
-            one.close();
-            return self.turn_away(peer, &TurnedAway::Busy(bound));
-        }
-        let handler = &self.house.handler;
-        match answer_hello(hello, exporter, SOFTWARE, |name| handler.find(name)) {
-            Ok((admitted, answer)) => {
-                let begun = one.answer(&answer).and_then(|()| self.begin(admitted, one));
-                if let Err(error) = begun {
-                    self.turn_away(peer, &TurnedAway::Broken(error.to_string()));
-                }
-            }
-            Err((error, answer)) => {
-                let _ = one.answer(&answer);
-                one.close();
-                self.turn_away(peer, &error.into());
-            }
+        let (socket, _) = one.into_parts();
+        if let Err(reason) = self.house.desk.call((socket, peer)) {
+            self.turn_away(peer, &reason);
         }
     }
 
-    fn begin(&mut self, admitted: Admitted, one: Pending) -> io::Result<()> {
+    fn take_control(&mut self, hello: &[u8], exporter: &Exporter, mut one: Pending) {
         let peer = one.peer;
+        let bound = self.house.limits.conversations;
+        let handler = &self.house.handler;
+        let answered = answer_hello(hello, exporter, SOFTWARE, |name| handler.find(name));
+        let refused = match answered {
+            Err((error, answer)) => (error.into(), answer),
+            Ok(_) if self.visits.len() >= bound => (TurnedAway::Busy(bound), busy(bound)),
+            Ok((admitted, answer)) => {
+                let begun = self.begin(admitted, &answer, one);
+                return begun.unwrap_or_else(|error| {
+                    self.turn_away(peer, &TurnedAway::Broken(error.to_string()));
+                });
+            }
+        };
+        // Best effort: a peer that is gone needs no answer.
+        let _ = one.answer(&refused.1);
+        one.close();
+        self.turn_away(peer, &refused.0);
+    }
+
+    fn begin(&mut self, admitted: Admitted, answer: &[u8], mut one: Pending) -> io::Result<()> {
+        let peer = one.peer;
+        one.answer(answer)?;
         let (socket, tls) = one.into_parts();
         let Some(tls) = tls else {
             return Err(ErrorKind::InvalidInput.into());

@@ -3,13 +3,16 @@
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use thiserror::Error;
-use wire::copying::SessionKey;
+use wire::copying::{SessionKey, Token};
 
 use super::CopyHandler;
-use super::desk::{Desk, Incoming};
+use super::desk::{Caller, Desk, Incoming};
+use super::dialer::{DialError, Dialed, Dialer};
 use super::door::{Door, DoorLimits, House, Source};
 use super::identity::{Fingerprint, Identity};
 use crate::server::listen;
@@ -20,6 +23,43 @@ pub struct Listener {
     port: u16,
     identity: Identity,
     desk: Arc<Desk>,
+}
+
+/// What comes to a [`Listener`] of a near end, while that runs.
+#[derive(Debug)]
+pub struct Landing {
+    callers: Mutex<Receiver<Caller>>,
+    desk: Arc<Desk>,
+    port: u16,
+}
+
+impl Landing {
+    /// Waits for the far end to connect and opens a conversation on that connection.
+    ///
+    /// # Errors
+    /// When it does not come in time, or the last that came was somebody else.
+    pub fn control(&self, dialer: &Dialer, token: &Token) -> Result<Dialed, DialError> {
+        let end = Instant::now() + Duration::from(dialer.patience);
+        let mut failure = None;
+        let callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let Ok((socket, peer)) = callers.recv_timeout(left) else {
+                let port = self.port;
+                let after = dialer.patience;
+                return Err(failure.unwrap_or(DialError::NotCalled { port, after }));
+            };
+            match dialer.meet(socket, peer, token, end) {
+                Ok(dialed) => return Ok(dialed),
+                Err(error) => failure = Some(error),
+            }
+        }
+    }
+
+    /// The streams of a conversation that was opened here or elsewhere: the other end knows its key and connects.
+    pub fn expect(&self, key: SessionKey) -> Incoming {
+        self.desk.expect_any(key)
+    }
 }
 
 /// No port to listen on.
@@ -87,10 +127,13 @@ impl Listener {
         self.identity.fingerprint()
     }
 
-    /// Streams of a conversation that this end opened elsewhere: the other end knows its key and connects here. To be
-    /// called before [`Listener::run`].
-    pub fn expect(&self, key: SessionKey) -> Incoming {
-        self.desk.expect_any(key)
+    /// For an end that opens a conversation and has the other one connect.
+    pub fn landing(&self) -> Landing {
+        Landing {
+            callers: Mutex::new(self.desk.expect_callers()),
+            desk: Arc::clone(&self.desk),
+            port: self.port,
+        }
     }
 
     /// Serves until `is_stopped`. Conversations are then broken and their handlers waited for.

@@ -14,6 +14,9 @@ use super::tls::Tls;
 
 /// First byte of a TLS record that belongs to a handshake (RFC 8446, section 5.1).
 const TLS_HANDSHAKE: u8 = 0x16;
+/// What a far end begins with that connects so that the near end can begin: from then on, all is as if the near end had
+/// connected.
+pub(super) const CALL_MAGIC: [u8; 4] = *b"TLr1";
 /// Most bytes that are read of a connection before it is known: TLS's hello takes some hundreds, and data may follow a
 /// greeting at once in a record of 16 KiB.
 const BYTES_MAX: usize = 32 << 10;
@@ -46,6 +49,8 @@ pub(super) enum Found {
     Wrong(TurnedAway),
     /// A stream.
     Stream(Greeting),
+    /// A far end that connected so that this one can begin.
+    Caller,
     /// A control connection: the body of its hello, and what TLS exported.
     Control(Vec<u8>, Exporter),
 }
@@ -144,7 +149,7 @@ impl Pending {
     fn wanted(&self) -> Result<usize, TurnedAway> {
         match self.heard.as_slice() {
             [] => Ok(1),
-            [first, ..] if *first == GREETING_MAGIC[0] => Ok(GREETING_LENGTH),
+            [first, ..] if *first == GREETING_MAGIC[0] => Ok(self.wanted_of_greeting()),
             [first, ..] if self.tls.is_none() => Err(TurnedAway::Stranger(*first)),
             heard => match heard.first_chunk::<PREFIX>() {
                 None => Ok(PREFIX),
@@ -153,6 +158,14 @@ impl Pending {
                     length => Err(TurnedAway::Hello(length)),
                 },
             },
+        }
+    }
+
+    fn wanted_of_greeting(&self) -> usize {
+        match (&self.tls, self.heard.first_chunk()) {
+            (None, None) => CALL_MAGIC.len(),
+            (None, Some(&CALL_MAGIC)) => CALL_MAGIC.len(),
+            _ => GREETING_LENGTH,
         }
     }
 
@@ -194,6 +207,9 @@ impl Pending {
 
     /// All that was wanted has been heard.
     fn read_heard(&mut self) -> io::Result<Found> {
+        if self.tls.is_none() && self.heard == CALL_MAGIC {
+            return Ok(Found::Caller);
+        }
         let is_greeting = self.heard.first() == GREETING_MAGIC.first();
         if let Some(greeting) = self.heard.first_chunk().filter(|_| is_greeting) {
             let greeting = Greeting::decode(greeting);

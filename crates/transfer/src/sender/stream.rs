@@ -5,11 +5,12 @@
 
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use net::copying::Channel;
+use units::{Rate, Span};
 use wire::copying::{Coding, HASH_LENGTH, HEADER_LENGTH, PIECE_MAX, PieceHeader, Range};
 
 use super::work::Work;
@@ -22,10 +23,49 @@ use crate::tree::{PIECE_MIN, PieceHasher};
 const CHUNK: usize = 256 << 10;
 /// Room for a header before and a seal behind them, and some.
 const SLACK: usize = 4 << 10;
-/// A piece takes its stream about this long: short enough to be spread evenly and to be repeated, long enough to cost little.
-const PIECE_TIME: f64 = 0.25;
-/// Before its rate is known.
-const PIECE_FIRST: u64 = 256 << 10;
+
+/// How long the next piece of a stream should be. Whoever sees what arrives sets it; what a stream writes at first only
+/// fills buffers.
+#[derive(Debug, Clone)]
+pub(crate) struct Wish {
+    bytes: Arc<AtomicU64>,
+    rests: Arc<AtomicBool>,
+}
+
+impl Wish {
+    /// A piece takes its stream about a quarter of a second: short enough to be spread evenly and to be repeated, long enough to cost
+    /// little.
+    const TIME: Span = Span::from_millis(250);
+    /// Before anything is known of it.
+    const FIRST: u64 = 256 << 10;
+
+    /// For a stream that carries so much.
+    pub(crate) fn set(&self, rate: Rate) {
+        let bytes = rate.bytes_in(Wish::TIME).get();
+        let bytes = bytes.clamp(PIECE_MIN, u64::from(PIECE_MAX));
+        self.bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Near the end a slow stream takes nothing more: others are sooner there with it.
+    pub(crate) fn set_resting(&self, rests: bool) {
+        self.rests.store(rests, Ordering::Relaxed);
+    }
+
+    /// Bytes of the next piece; `None` while it shall take none.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        let rests = self.rests.load(Ordering::Relaxed);
+        (!rests).then(|| self.bytes.load(Ordering::Relaxed))
+    }
+}
+
+impl Default for Wish {
+    fn default() -> Self {
+        Wish {
+            bytes: Arc::new(AtomicU64::new(Wish::FIRST)),
+            rests: Arc::default(),
+        }
+    }
+}
 
 /// Sends pieces until there is nothing more to do.
 pub(crate) struct Outflow {
@@ -36,8 +76,7 @@ pub(crate) struct Outflow {
     report: SyncSender<Happening>,
     buffer: Vec<u8>,
     filled: usize,
-    /// Bytes per second while it had something to send, smoothed.
-    rate: Option<f64>,
+    wish: Wish,
 }
 
 impl Outflow {
@@ -47,6 +86,7 @@ impl Outflow {
         work: Arc<Work>,
         source: Arc<Source>,
         report: SyncSender<Happening>,
+        wish: Wish,
     ) -> Self {
         Outflow {
             number,
@@ -56,7 +96,7 @@ impl Outflow {
             report,
             buffer: vec![0; CHUNK + SLACK],
             filled: 0,
-            rate: None,
+            wish,
         }
     }
 
@@ -73,9 +113,7 @@ impl Outflow {
 
     fn send_all(&mut self) -> io::Result<()> {
         while let Some(piece) = self.next()? {
-            let since = Instant::now();
             self.send(piece)?;
-            self.learn(piece.length, since.elapsed());
         }
         self.flush()?;
         self.channel.finish()
@@ -83,29 +121,13 @@ impl Outflow {
 
     /// Small pieces are gathered for as long as there are more at once.
     fn next(&mut self) -> io::Result<Option<Range>> {
-        let wish = self.wish();
         if self.filled > 0 {
-            if let Some(piece) = self.work.take_at_once(self.number, wish) {
+            if let Some(piece) = self.work.take_at_once(self.number, &self.wish) {
                 return Ok(Some(piece));
             }
             self.flush()?;
         }
-        Ok(self.work.take(self.number, wish))
-    }
-
-    fn wish(&self) -> u64 {
-        let wish = self
-            .rate
-            .map_or(PIECE_FIRST, |rate| (rate * PIECE_TIME) as u64);
-        wish.clamp(PIECE_MIN, u64::from(PIECE_MAX))
-    }
-
-    fn learn(&mut self, bytes: u64, time: Duration) {
-        // What only went into the buffer says nothing.
-        if bytes >= PIECE_MIN && !time.is_zero() {
-            let rate = bytes as f64 / time.as_secs_f64();
-            self.rate = Some(self.rate.map_or(rate, |old| 0.75 * old + 0.25 * rate));
-        }
+        Ok(self.work.take(self.number, &self.wish))
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -4,22 +4,32 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread;
 
+use net::StreamOptions;
 use net::copying::{Channel, StreamHandle};
 use observe::{StreamCount, TcpSample};
 use tune::online::{Activity, Interval, Meter, Online, OnlinePlan, Streams as Seen};
-use tune::{Scavenger, StreamReading, stream_pacing};
+use tune::{Scavenger, StreamReading, scavenger, stream_pacing};
 use units::{Bytes, Rate, Span, Time};
 use wire::copying::Opening;
 
 use super::stall::Stall;
-use super::stream::Outflow;
+use super::stream::{Outflow, Wish};
 use super::work::Work;
 use crate::lines::Roster;
-use crate::session::Desk;
+use crate::session::{Desk, End};
 use crate::source::Source;
 
-/// How often a gentle copy looks at its streams.
-const GENTLE_TICK: Span = Span::from_millis(100);
+/// See [`Line::bound_unsent`].
+const UNSENT_TIME: Span = Span::from_millis(100);
+const UNSENT_MIN: Bytes = Bytes::from_kib(32);
+const UNSENT_MAX: Bytes = Bytes::from_mib(1);
+
+/// Weight of the newest interval in the rate of a stream.
+const SMOOTH: f64 = 0.3;
+/// The end is near when so much time is left ...
+const END: Span = Span::from_secs(3);
+/// ... and then streams below this share of the mean rate rest.
+const SLOW: f64 = 0.5;
 
 /// All streams of one conversation.
 pub(crate) struct Streams {
@@ -34,6 +44,7 @@ pub(crate) struct Streams {
     last: Time,
     last_gentle: Time,
     rate_max: Option<Rate>,
+    gentle_rate: Option<Rate>,
     pacing: Option<Rate>,
     /// Streams that were given up because they hung, or broke.
     pub replaced: u32,
@@ -42,7 +53,41 @@ pub(crate) struct Streams {
 struct Line {
     handle: StreamHandle,
     stall: Stall,
+    wish: Wish,
+    acked: Bytes,
+    unsent_max: Bytes,
+    /// Bits per second, smoothed.
+    rate: f64,
     is_leaving: bool,
+}
+
+impl Line {
+    fn on_acked(&mut self, acked: Bytes, over: Span) {
+        let rate = Rate::of(acked - self.acked.min(acked), over);
+        self.rate = SMOOTH * rate.as_f64() + (1.0 - SMOOTH) * self.rate;
+        if acked > self.acked {
+            self.acked = acked;
+            let rate = Rate::from_f64(self.rate);
+            self.wish.set(rate);
+            self.bound_unsent(rate);
+        }
+    }
+
+    /// What waits in the kernel is what this stream still owes when others have nothing left to do: a tenth of a second is
+    /// enough to bridge the time until its thread is woken.
+    fn bound_unsent(&mut self, rate: Rate) {
+        let wanted = rate.bytes_in(UNSENT_TIME).clamp(UNSENT_MIN, UNSENT_MAX);
+        let is_near = |old: Bytes| wanted < old.times(2) && old < wanted.times(2);
+        if !is_near(self.unsent_max) {
+            self.unsent_max = wanted;
+            let options = StreamOptions {
+                unsent_max: Some(wanted),
+                ..StreamOptions::default()
+            };
+            // A kernel without the option lets more wait, and the end takes longer.
+            let _ = self.handle.set(&options);
+        }
+    }
 }
 
 /// What the streams did since the last look.
@@ -90,6 +135,7 @@ impl Streams {
             rate_max: opening
                 .rate_max_bits_per_second
                 .map(Rate::from_bits_per_second),
+            gentle_rate: gentle.map(|budget| Scavenger::new(budget).allowance().rate),
             pacing: None,
             replaced: 0,
         }
@@ -109,17 +155,24 @@ impl Streams {
     pub(crate) fn set_rate_max(&mut self, rate: Option<Rate>) {
         if self.rate_max != rate {
             self.rate_max = rate;
-            self.apply_rate(rate);
+            self.work.set_rate_max(rate);
+            self.pace();
         }
     }
 
-    fn apply_rate(&mut self, rate: Option<Rate>) {
-        self.work.set_rate_max(rate);
-        let each = rate.map(|rate| stream_pacing(rate, self.lines.len()));
+    /// Tells the kernel how fast each stream may send.
+    ///
+    /// Streams of a gentle copy have no more than their share: what they have in their buffers already must keep to
+    /// it too. A bound that the user set is kept by the bucket, and streams may make up for each other.
+    fn pace(&mut self) {
+        let count = self.lines.len();
+        let bound = self.rate_max.map(|rate| stream_pacing(rate, count));
+        let gentle = self.gentle_rate.map(|rate| scavenger::share(rate, count));
+        let each = bound.into_iter().chain(gentle).min();
         if each != self.pacing {
             self.pacing = each;
             for line in self.lines.values() {
-                // Without pacing the bucket still keeps the rate, less smoothly.
+                // Without pacing the bucket still keeps the bound, less smoothly.
                 let _ = line.handle.set_pacing(each);
             }
         }
@@ -133,24 +186,28 @@ impl Streams {
     /// One came.
     pub(crate) fn on_joined(&mut self, number: u32, channel: Channel, desk: &Desk) {
         self.roster.on_joined();
+        let wish = Wish::default();
         let line = Line {
             handle: channel.handle(),
             stall: Stall::default(),
+            wish: wish.clone(),
+            acked: Bytes::ZERO,
+            unsent_max: Bytes::ZERO,
+            rate: 0.0,
             is_leaving: false,
         };
-        if let Some(rate) = self.pacing {
-            // As above.
-            let _ = line.handle.set_pacing(Some(rate));
-        }
+        // As in `pace`, which does the same for the others.
+        let _ = line.handle.set_pacing(self.pacing);
         self.lines.insert(number, line);
+        self.pace();
         let (work, source) = (Arc::clone(&self.work), Arc::clone(&self.source));
-        let outflow = Outflow::new(number, channel, work, source, desk.report.clone());
+        let outflow = Outflow::new(number, channel, work, source, desk.report(), wish);
         thread::spawn(move || outflow.run());
     }
 
     /// One did not come.
-    pub(crate) fn on_not_joined(&mut self, desk: &Desk) {
-        self.roster.on_not_joined(desk.now());
+    pub(crate) fn on_not_joined(&mut self, desk: &Desk, why: &str) -> Result<(), End> {
+        self.roster.on_not_joined(desk.now(), why)
     }
 
     /// One is over. Returns the bytes that have to be sent again.
@@ -158,14 +215,15 @@ impl Streams {
         let was_there = self.lines.remove(&number).is_some();
         if was_there {
             self.roster.on_over();
+            self.pace();
         }
         self.replaced += u32::from(end.is_err());
         self.work.over(number)
     }
 
-    /// Gives way to others ten times a second, where the copy is to be gentle.
+    /// Gives way to others, where the copy is to be gentle.
     pub(crate) fn give_way(&mut self, now: Time) {
-        if now.since(self.last_gentle) < GENTLE_TICK || self.lines.is_empty() {
+        if now.since(self.last_gentle) < scavenger::PERIOD || self.lines.is_empty() {
             return;
         }
         self.last_gentle = now;
@@ -179,10 +237,8 @@ impl Streams {
             .collect();
         let allowance = scavenger.on_reading(now, &readings);
         self.scavenger = Some(scavenger);
-        let rate = self
-            .rate_max
-            .map_or(allowance.rate, |max| max.min(allowance.rate));
-        self.apply_rate(Some(rate));
+        self.gentle_rate = Some(allowance.rate);
+        self.pace();
     }
 
     /// Looks at all of them: replaces those that hang, and asks the tuner how many there should be.
@@ -196,6 +252,7 @@ impl Streams {
         let now = desk.now();
         let samples = self.samples(now);
         self.cut_stalled(now, &samples);
+        self.set_wishes(now.since(self.last), left, &samples);
         let seen = self.meter.read(samples);
         if let Some(rtt) = seen.rtt {
             self.work.set_rtt(rtt);
@@ -225,6 +282,23 @@ impl Streams {
     fn samples(&self, now: Time) -> Vec<(u32, TcpSample)> {
         let sample = |(number, line): (&u32, &Line)| Some((*number, line.handle.sample(now).ok()?));
         self.lines.iter().filter_map(sample).collect()
+    }
+
+    /// A stream that nothing arrived of keeps its wish, so that a pause does not cut everything into crumbs.
+    fn set_wishes(&mut self, over: Span, left: Option<Bytes>, samples: &[(u32, TcpSample)]) {
+        for (number, sample) in samples {
+            let acked = sample.bytes_acked.unwrap_or(Bytes::ZERO);
+            if let Some(line) = self.lines.get_mut(number) {
+                line.on_acked(acked, over);
+            }
+        }
+        let all: f64 = self.lines.values().map(|line| line.rate).sum();
+        let mean = all / self.lines.len().max(1) as f64;
+        let is_end = left.is_some_and(|left| left.as_f64() * 8.0 < all * END.as_secs_f64());
+        for line in self.lines.values() {
+            // The fastest is never below the mean, so somebody always goes on.
+            line.wish.set_resting(is_end && line.rate < SLOW * mean);
+        }
     }
 
     fn cut_stalled(&mut self, now: Time, samples: &[(u32, TcpSample)]) {

@@ -19,7 +19,7 @@ use wire::copying::{Attributes, Entry, FileId, Kind, Problem, ProblemKind};
 
 use super::StoreSpec;
 use super::settle::TOGETHER_MIN;
-use super::temporary::At;
+use super::temporary::{At, JOURNAL, beside};
 use crate::names::Names;
 use crate::root::{Root, open_below};
 use crate::trouble::{failed, problem, shown, with_hint};
@@ -59,6 +59,13 @@ struct Record {
     is_exact: bool,
 }
 
+/// Whether an earlier try left something of a file of this name.
+fn is_begun(parent: &OwnedFd, last: &[u8]) -> bool {
+    let journal = beside(last, JOURNAL);
+    let name = OsStr::from_bytes(&journal);
+    fstatat(parent, name, AtFlags::AT_SYMLINK_NOFOLLOW).is_ok()
+}
+
 impl Place {
     /// Looks at the destination.
     pub fn open(root: &Root, spec: &StoreSpec) -> Result<Self, Problem> {
@@ -70,7 +77,8 @@ impl Place {
             Target::Folder(fd) => {
                 target::is_empty(fd).map_err(|error| failed("list", &name, &error))?
             }
-            Target::New { .. } | Target::Nowhere => true,
+            Target::New { parent, last, .. } => !is_begun(parent, last),
+            Target::Nowhere => true,
             Target::File { .. } => false,
         };
         if spec.into_folder && matches!(target, Target::File { .. }) {

@@ -1,10 +1,16 @@
 //! The path's round trip without queues, and how long packets wait in them.
 
+use std::collections::VecDeque;
+
 use units::{Span, Time};
 
 /// Minutes over which the smallest round trip is remembered. The kernel's own minimum lasts five
 /// (`tcp_min_rtt_wlen`), which makes the ten of RFC 6817 section 3.4.2 together.
 const MINUTES: usize = 5;
+/// A queue lasts; hosts hand packets over late for some milliseconds at a time.
+const RECENT: Span = Span::from_millis(100);
+/// ... and at low rates for so many readings.
+const READINGS: usize = 4;
 const MINUTE: Span = Span::from_secs(60);
 
 /// What the round trips of the last minutes say.
@@ -13,27 +19,26 @@ pub(super) struct Delays {
     /// The smallest of each minute.
     minutes: [Span; MINUTES],
     minute: u64,
-    last: Option<Span>,
-    /// The smaller one of the last two readings: one that comes late by itself is the host's doing.
-    queueing: Option<Span>,
+    recent: VecDeque<(Time, Span)>,
 }
 
 impl Delays {
-    pub const fn new() -> Self {
+    pub fn new() -> Self {
         Delays {
             minutes: [Span::MAX; MINUTES],
             minute: 0,
-            last: None,
-            queueing: None,
+            recent: VecDeque::new(),
         }
     }
 
     /// Takes in the smoothed round trip of a reading, and the smallest that the streams know of.
     pub fn note(&mut self, at: Time, rtt: Span, rtt_min: Option<Span>) {
         self.remember(at, rtt.min(rtt_min.unwrap_or(Span::MAX)));
-        let smaller = rtt.min(self.last.unwrap_or(Span::MAX));
-        self.last = Some(rtt);
-        self.queueing = Some(smaller - self.base());
+        let is_old = |noted: Time| at.since(noted) >= RECENT;
+        self.recent.push_back((at, rtt));
+        while self.recent.len() > READINGS && is_old(self.recent[0].0) {
+            self.recent.pop_front();
+        }
     }
 
     fn remember(&mut self, at: Time, smallest: Span) {
@@ -55,12 +60,13 @@ impl Delays {
 
     /// The round trip of the last reading.
     pub fn last(&self) -> Option<Span> {
-        self.last
+        self.recent.back().map(|(_, rtt)| *rtt)
     }
 
-    /// How long packets wait; zero before the first reading.
+    /// How long packets wait: the least of the last tenth of a second, and of four readings; zero before the first.
     pub fn queueing(&self) -> Span {
-        self.queueing.unwrap_or(Span::ZERO)
+        let least = self.recent.iter().map(|(_, rtt)| *rtt).min();
+        least.map_or(Span::ZERO, |rtt| rtt - self.base())
     }
 }
 
@@ -73,14 +79,21 @@ mod tests {
     }
 
     #[test]
-    fn one_late_reading_is_not_a_queue_and_two_are() {
+    fn readings_that_come_late_for_a_moment_are_not_a_queue() {
         let mut delays = Delays::new();
-        for (second, millis) in [(0, 40), (1, 40), (2, 55)] {
-            delays.note(at(second), Span::from_millis(millis), None);
+        let mut note = |ticks: u64, millis| {
+            let at = Time::ZERO + Span::from_millis(25 * ticks);
+            delays.note(at, Span::from_millis(millis), None);
+            delays.queueing()
+        };
+        for (tick, rtt) in [(0, 40), (1, 48), (2, 55), (3, 43)] {
+            assert_eq!(note(tick, rtt), Span::ZERO);
         }
-        assert_eq!(delays.queueing(), Span::ZERO);
-        delays.note(at(3), Span::from_millis(52), None);
-        assert_eq!(delays.queueing(), Span::from_millis(12));
+        assert_eq!(note(4, 52), Span::from_millis(3));
+        // At low rates, four readings take longer than a tenth of a second.
+        assert_eq!(note(40, 52), Span::from_millis(3));
+        assert_eq!(note(80, 60), Span::from_millis(3));
+        assert_eq!(note(120, 60), Span::from_millis(12));
     }
 
     #[test]

@@ -8,6 +8,9 @@ use units::{Bytes, Rate, Span, Time};
 /// A stream whose congestion window is filled to this share is held back by it.
 const WINDOW_FULL: f64 = 0.9;
 
+/// Of a kernel that does not say how long its segments are.
+const SEGMENT: Bytes = Bytes::new(1448);
+
 /// One stream of a reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StreamReading {
@@ -26,7 +29,7 @@ pub(super) struct Interval {
     pub packets: f64,
     /// Packets that were sent again, but for those that the peer had already.
     pub lost: f64,
-    /// Median smoothed round trip of the streams that moved.
+    /// Lower quartile of the round trips of the streams that moved.
     pub rtt: Option<Span>,
     /// Smallest round trip that any of them ever saw.
     pub rtt_min: Option<Span>,
@@ -66,14 +69,13 @@ impl Intake {
         }
         let sent = now.bytes_sent.zip(before.bytes_sent);
         let sent = sent.map_or(delivered, |(now, before)| now - before);
-        let packet = now.mss.filter(|mss| *mss > Bytes::ZERO);
         let again = grown(now.retransmits, before.retransmits);
         let in_vain = grown(now.duplicates_reported, before.duplicates_reported);
         Some(Move {
             delivered,
-            packets: sent.as_f64() / packet.unwrap_or(Bytes::new(1448)).as_f64(),
+            packets: packets_of(sent, now),
             lost: f64::from(again.saturating_sub(in_vain)),
-            rtt: now.rtt,
+            rtt: latest(now.rtt, before.rtt, packets_of(delivered, now)).max(now.rtt_min),
             rtt_min: now.rtt_min,
             window_binds: is_window_full(now),
         })
@@ -98,10 +100,29 @@ fn sum(length: Span, moves: &[Move]) -> Interval {
         delivered: Bytes::new(moves.iter().map(|one| one.delivered.get()).sum()),
         packets: moves.iter().map(|one| one.packets).sum(),
         lost: moves.iter().map(|one| one.lost).sum(),
-        rtt: trips.get(trips.len() / 2).copied(),
+        // Those who take long to answer are hosts at least as often as queues.
+        rtt: trips.get(trips.len().saturating_sub(1) / 4).copied(),
         rtt_min: moves.iter().filter_map(|one| one.rtt_min).min(),
         windows_bind: full > 0 && 2 * full >= moves.len(),
     }
+}
+
+fn packets_of(bytes: Bytes, tcp: &TcpSample) -> f64 {
+    let size = tcp.mss.filter(|mss| *mss > Bytes::ZERO);
+    bytes.as_f64() / size.unwrap_or(SEGMENT).as_f64()
+}
+
+/// The round trips since the reading before, as far as the smoothed one still shows those that came earlier.
+///
+/// Each acknowledgement moves the smoothed round trip by an eighth of the difference (RFC 6298 section 2), and acknowledges two packets. After
+/// one of them, the smoothed one says little of it: after 40 ms and 48 ms it is 41 ms. After many there is nothing to correct.
+fn latest(now: Option<Span>, before: Option<Span>, packets: f64) -> Option<Span> {
+    let (now, before) = (now?, before.or(now)?);
+    let old = 0.875_f64.powf((packets / 2.0).round().max(1.0));
+    let (new, past) = (now.as_secs_f64(), before.as_secs_f64());
+    Some(Span::from_secs_f64(
+        ((new - old * past) / (1.0 - old)).max(0.0),
+    ))
 }
 
 /// In order or not, where the kernel tells.
@@ -116,4 +137,19 @@ fn grown(now: Option<u32>, before: Option<u32>) -> u32 {
 fn is_window_full(tcp: &TcpSample) -> bool {
     let filled = tcp.unacked_segments.zip(tcp.cwnd_segments);
     filled.is_some_and(|(unacked, cwnd)| f64::from(unacked) >= WINDOW_FULL * f64::from(cwnd))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_acknowledgement_is_taken_out_of_the_mean() {
+        let millis = |millis| Some(Span::from_millis(millis));
+        assert_eq!(latest(millis(41), millis(40), 2.0), millis(48));
+        assert_eq!(latest(millis(41), None, 2.0), millis(41));
+        // After 24 of them a twenty-fourth of the old one is left.
+        let many = latest(millis(41), millis(40), 48.0).unwrap();
+        assert!(many < Span::from_micros(41_050), "{many}");
+    }
 }

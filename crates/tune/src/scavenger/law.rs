@@ -4,11 +4,13 @@ use units::{Span, Time};
 
 /// Where a copy begins, in bits per second: ten packets in a tenth of a second.
 pub(super) const RATE_START: f64 = 1.2e6;
-/// The least that is sent, in bits per second: one packet of 1500 bytes in a tenth of a second, so that there is a round trip to
+/// The least that is sent, in bits per second: a pair of packets in a tenth of a second, so that there is a round trip to
 /// read.
-pub(super) const RATE_MIN: f64 = 120e3;
-/// ... and as a share of what the path carried: nobody feels a hundredth.
-pub(super) const LEAST: f64 = 0.01;
+pub(super) const RATE_MIN: f64 = 240e3;
+/// ... and for each stream: two pairs in a second, so that none is taken for dead.
+pub(super) const STREAM_MIN: f64 = 48e3;
+/// ... and as a share of what the path carried: nobody feels a fiftieth.
+pub(super) const LEAST: f64 = 0.02;
 /// What is kept at a loss, and of what a queue is left of that is not our own (LEDBAT++ section 4.2: never less than half
 /// in a round trip).
 pub(super) const KEPT: f64 = 0.5;
@@ -86,6 +88,14 @@ pub(super) fn without_queue(queue: f64, rtt: Span) -> (f64, Span) {
     )
 }
 
+/// What is left of the rate in a queue that is not our own: as much less as the queue is too long, but no less than half.
+///
+/// LEDBAT++ section 4.2: `W (delay / target - 1)` less in each round trip. A quarter beyond the target costs a quarter.
+pub(super) fn kept(queueing: Span, target: Span) -> f64 {
+    let excess = queueing.as_secs_f64() / target.as_secs_f64() - 1.0;
+    (1.0 - excess).clamp(KEPT, CRUISE)
+}
+
 /// How much more is sent in the next round, as a share of what the path carried.
 ///
 /// The first steps are so small that three of them before the first is seen fill less than the target: 1/8, 2/8 and 3/8
@@ -155,6 +165,12 @@ mod tests {
         assert_eq!(drain, Span::from_micros(82_500));
         assert_eq!(without_queue(0.200, millis(50)), (KEPT, millis(400)));
         assert_eq!(without_queue(0.0, millis(50)), (CRUISE, DRAIN_MIN));
+    }
+
+    #[test]
+    fn somebody_elses_queue_costs_as_much_as_it_is_too_long() {
+        assert_eq!(kept(millis(5), millis(4)), 0.75);
+        assert_eq!(kept(millis(50), millis(4)), KEPT);
     }
 
     #[test]

@@ -79,6 +79,18 @@ impl Referee {
         })
     }
 
+    /// Of a copy that is open: the opening and its answer were said.
+    ///
+    /// # Errors
+    /// When the opening asks for what cannot be.
+    pub fn opened(opening: &Opening, fresh: bool) -> Result<Self, RefereeError> {
+        let mut referee = Referee::default();
+        let open = Message::Open(Box::new(opening.clone()));
+        referee.pass(Speaker::Near, open)?;
+        referee.pass(Speaker::Far, Message::Opened { session: 0, fresh })?;
+        Ok(referee)
+    }
+
     /// The file's size, while it is told of and not over.
     pub fn size(&self, file: super::FileId) -> Option<u64> {
         self.files.size(file)
@@ -134,8 +146,7 @@ impl Referee {
                 require(speaker == Speaker::Far, Rule::Speaker)?;
                 let agreed = self.opening.ok_or(Rule::NotOpen)?;
                 self.is_opened = true;
-                self.files
-                    .begin(fresh && agreed.way == Way::Put, agreed.is_dry);
+                self.files.begin(fresh, agreed.is_dry);
                 Ok(message)
             }
             Message::Alive(_) => Ok(message),
@@ -159,12 +170,11 @@ impl Referee {
     ) -> Result<Message, Rule> {
         let is_sender = (speaker == Speaker::Near) == (agreed.way == Way::Put);
         let who_may = match message {
-            Message::Alive(_) | Message::Failed(_) => true,
+            Message::Alive(_) | Message::Failed(_) | Message::LeftOut { .. } => true,
             Message::Entries(_)
             | Message::EntriesEnd { .. }
             | Message::FileEnds(_)
             | Message::Streams(_)
-            | Message::LeftOut { .. }
             | Message::Sending { .. } => is_sender,
             Message::RateMax(_) => speaker == Speaker::Near,
             Message::Opened { .. } | Message::Open(_) => return Err(Rule::Again),

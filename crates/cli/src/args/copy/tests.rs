@@ -42,7 +42,7 @@ fn flags_mean_what_users_of_scp_and_rsync_expect() {
 fn gentle_alone_and_with_a_bound() {
     assert_eq!(parsed("a h:b").unwrap().gentle, None);
     let gentle = |words| parsed(words).unwrap().gentle;
-    assert_eq!(gentle("--gentle a h:b"), Some(Span::from_millis(30)));
+    assert_eq!(gentle("--gentle a h:b"), Some(Span::from_millis(10)));
     assert_eq!(gentle("--gentle=5ms a h:b"), Some(Span::from_millis(5)));
 }
 

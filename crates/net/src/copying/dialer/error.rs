@@ -29,6 +29,14 @@ pub enum DialError {
         /// How long was waited.
         patience: Span,
     },
+    /// The far end was to connect here and did not.
+    #[error("the far end did not connect to port {port} of this host within {after}")]
+    NotCalled {
+        /// Where it should have.
+        port: u16,
+        /// How long was waited.
+        after: Span,
+    },
     /// Somebody took the connection and then said nothing.
     #[error("{peer} took the connection and said nothing for {after}")]
     Silent {
@@ -96,6 +104,7 @@ impl DialError {
     pub fn may_pass(&self) -> bool {
         match self {
             DialError::Nobody { .. }
+            | DialError::NotCalled { .. }
             | DialError::Silent { .. }
             | DialError::Closed { .. }
             | DialError::Socket { .. } => true,
@@ -110,6 +119,9 @@ impl DialError {
         let text = match self {
             DialError::UnknownHost { .. } => "check the spelling, and that this host is online",
             DialError::Nobody { tried, .. } => return nobody_hint(tried),
+            DialError::NotCalled { .. } => {
+                "a firewall may drop connections to this host: open a range of ports and name it, or connect to the far end"
+            }
             DialError::Silent { .. } | DialError::Closed { .. } => {
                 "something else may listen there, or a `trunkline serve` without `--root`"
             }

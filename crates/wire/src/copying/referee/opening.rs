@@ -30,9 +30,9 @@ pub(super) fn check(opening: &Opening) -> Result<(), Rule> {
     }
     let words = [Some(&opening.objective), opening.congestion.as_ref()];
     for word in words.into_iter().flatten() {
-        let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+        let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-_. ".contains(&byte);
         let fits = word.len() <= WORD_MAX && word.bytes().all(is_fine);
-        let bound = "such a name has at most 32 letters, digits, `-` and `_`";
+        let bound = "such a name has at most 32 letters, digits, `-`, `_`, dots and spaces";
         let length = format!("{} bytes long", word.len());
         require(fits, rule("objective or congestion control", length, bound))?;
     }

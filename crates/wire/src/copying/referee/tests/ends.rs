@@ -38,10 +38,7 @@ impl Copy {
     fn new(fresh: bool) -> Self {
         let mut copy = Copy::default();
         for party in [&mut copy.sender, &mut copy.receiver] {
-            let open = Message::Open(Box::new(opening(Way::Put)));
-            party.referee.pass(Near, open).unwrap();
-            let opened = Message::Opened { session: 1, fresh };
-            party.referee.pass(Far, opened).unwrap();
+            party.referee = open(fresh);
         }
         copy
     }

@@ -1,0 +1,511 @@
+"""The faults: what happens, and what has to come of it.
+
+A scene says how its path differs, prepares what it needs, and plays at the near end. `check` says whether what came of it is what a
+user may expect; that no wrong file ever has its final name is asked of all of them.
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+import data
+import tools
+
+# Names that a copy gives to what is not finished.
+UNFINISHED = ("trunkline-part", "trunkline-journal")
+AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
+
+
+class Play:
+    """One trial at the near end: gives commands, looks at files, counts bytes."""
+
+    def __init__(self, run, plan):
+        self.run, self.plan = run, plan
+        self.draws = random.Random(plan["seed"] ^ 0x5eed)
+        self.source, self.target = run / "source", run / "target"
+        self.before = data.hashes(self.source)
+        # All contents that a name may have: more where the source changes.
+        self.allowed = {name: {digest} for name, digest in self.before.items()}
+        self.bytes = data.bytes_of(self.source)
+        self.tries, self.wrong, self.errors = [], {}, []
+        self.prefix, self.environment = [], {}
+
+    # --- commands ---------------------------------------------------------------------------------------------------
+
+    def command(self):
+        plan, far = self.plan, self.plan["by"] == "ssh"
+        end = (lambda path: f"far:{path}") if far else \
+            (lambda path: f"trunkline://far:{plan.get('far_port', tools.COPY_PORT)}/{path.relative_to(self.run)}")
+        ends = [str(self.source), end(self.target)] if plan["way"] == "put" else [end(self.source), str(self.target)]
+        options = ["--plain"] if plan["plain"] else []
+        if far:
+            options += ["-e", f"ssh -F {plan['keys']}/ssh_config", "--far-program", plan["trunkline"]]
+        else:
+            options += ["--token-file", str(self.run / "token")]
+        return [*self.prefix, plan["trunkline"], "copy", "-r", "--patience", plan["patience"], *options, *ends]
+
+    def start(self):
+        number = len(self.tries)
+        log = open(self.run / f"try-{number}.log", "wb")
+        home = {"XDG_DATA_HOME": str(self.run / "data"), "XDG_STATE_HOME": str(self.run / "state"), "RUST_BACKTRACE": "1"}
+        process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.run,
+                                   env={**os.environ, **home, **self.environment}, start_new_session=True)
+        self.tries.append({"began": time.monotonic(), "log": log.name})
+        process.number = number
+        return process
+
+    def finish(self, process):
+        """Waits for the end of a try and looks at what is there."""
+        try:
+            code = process.wait(self.plan["give_up"])
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            code = "hung"
+        this = self.tries[process.number]
+        this.update(code=code, seconds=time.monotonic() - this["began"], said=said(pathlib.Path(this["log"])))
+        if code not in (0, -signal.SIGKILL):
+            self.errors.append(this["said"])
+        self.look()
+        return code
+
+    def copy(self):
+        return self.finish(self.start())
+
+    def again(self, most=6):
+        """Gives the command until it says that all is done."""
+        for _ in range(most):
+            if self.copy() == 0:
+                return
+            time.sleep(0.3)
+
+    def moment(self, longest=4.0):
+        time.sleep(self.draws.uniform(0.02, longest))
+
+    def kill_far(self):
+        (self.run / "far.kill").touch()
+
+    # --- what is there ----------------------------------------------------------------------------------------------
+
+    def files(self):
+        """Final names with their hashes, and names of what is unfinished."""
+        root, final, left = self.target / "source", {}, []
+        for folder, _, names in os.walk(self.target):
+            for name in names:
+                whole = pathlib.Path(folder) / name
+                if any(word in name for word in UNFINISHED):
+                    left.append(str(whole.relative_to(self.target)))
+                elif whole.is_relative_to(root):
+                    with open(whole, "rb") as opened:
+                        final[str(whole.relative_to(root))] = hashlib.file_digest(opened, "sha256").hexdigest()
+                else:
+                    final["../" + str(whole.relative_to(self.target))] = "outside"
+        return final, left
+
+    def look(self):
+        """Whatever has its final name has to be something that the source was."""
+        for name, digest in self.files()[0].items():
+            if digest not in self.allowed.get(name, ()):
+                path = self.target / "source" / name
+                self.wrong[name] = path.stat().st_size if path.exists() else 0
+
+    def is_complete(self):
+        final, left = self.files()
+        return final == data.hashes(self.source) and not left
+
+    def sent(self):
+        """Bytes that the sender's interface carried."""
+        for line in open("/proc/net/dev"):
+            name, _, numbers = line.partition(":")
+            if name.strip().startswith("wan"):
+                return int(numbers.split()[8 if self.plan["way"] == "put" else 0])
+        return 0
+
+    def error(self):
+        return self.errors[0] if self.errors else ""
+
+
+def said(log):
+    """The error as the user saw it, or the last line."""
+    lines = [line.strip() for line in log.read_text(errors="replace").replace("\r", "\n").splitlines() if line.strip()]
+    errors = [line for line in lines if line.lower().startswith(("error", "failed", "thread", "panicked"))]
+    return (errors or lines or [""])[-1][:300]
+
+
+def play(run, plan):
+    scene = next(one for one in ALL if one.name == plan["scene"])
+    now = Play(run, plan)
+    now.look()
+    scene.play(now)
+    now.look()
+    final, left = now.files()
+    completed = now.is_complete()
+    result = {
+        "completed": completed, "by_itself": completed and len(now.tries) == 1, "wrong": sorted(now.wrong),
+        "wrong_bytes": sum(now.wrong.values()), "left": left, "bytes": now.bytes, "sent": now.sent(),
+        "tries": [(one.get("code"), round(one.get("seconds", 0), 1)) for one in now.tries], "error": now.error(),
+    }
+    why = scene.check(now, result)
+    if any("panicked" in one.get("said", "") for one in now.tries):
+        why = "a panic"
+    if any(one.get("code") == "hung" for one in now.tries):
+        why = "a try that did not end"
+    if now.wrong:
+        why = f"wrong under its final name: {sorted(now.wrong)[:3]}"
+    return result | {"expected": why is None, "why": why}
+
+
+class Scene:
+    """A copy without a fault."""
+    name, ways, by, plain, patience, megabytes = "none", ["put", "get"], ["ssh", "serve"], False, "60s", None
+
+    def path(self, draws):
+        return ""
+
+    def prepare(self, run, source, plan):
+        pass
+
+    def clear(self, run):
+        pass
+
+    def play(self, now):
+        now.copy()
+
+    def check(self, now, result):
+        if not result["completed"]:
+            return f"not complete; {now.error()}; left {result['left'][:2]}"
+        return None
+
+
+class ByItself(Scene):
+    """The copy has to come through with one command."""
+
+    def check(self, now, result):
+        return super().check(now, result) or (None if len(now.tries) == 1 and now.tries[0]["code"] == 0 else
+                                              f"ended with {now.tries[0]['code']}: {now.error()}")
+
+
+class KillNear(Scene):
+    """kill -9 of the near end, then the same command."""
+    name = "kill-near"
+
+    def play(self, now):
+        process = now.start()
+        now.moment()
+        process.kill()
+        now.finish(process)
+        now.again()
+
+
+class KillFar(ByItself):
+    """kill -9 of the far end; a server is started again, ssh is asked again by the copy itself."""
+    name = "kill-far"
+
+    def play(self, now):
+        process = now.start()
+        now.moment()
+        now.kill_far()
+        now.finish(process)
+        if not now.is_complete():
+            now.again()
+
+
+class KillOften(Scene):
+    """kill -9 of either end, again and again."""
+    name = "kill-often"
+
+    def play(self, now):
+        for _ in range(5):
+            process = now.start()
+            now.moment(2.0)
+            if now.draws.random() < 0.5:
+                now.kill_far()
+                now.moment(1.0)
+            process.kill()
+            now.finish(process)
+        now.again()
+
+
+class Cut(ByItself):
+    """Nothing passes for 5 s."""
+    name, length = "cut-5s", 5
+
+    def path(self, draws):
+        return f'cut = [{{ at = "{draws.uniform(0.5, 4.5):.3f}s", for = "{self.length}s" }}]'
+
+
+class LongCut(Cut):
+    """Nothing passes for 60 s."""
+    name, length, patience = "cut-60s", 60, "180s"
+
+
+class Loss(ByItself):
+    """1 % of the packets are lost, both ways."""
+    name = "loss"
+
+    def path(self, draws):
+        loss = 'loss = { kind = "random", rate = 0.01 }'
+        reverse = 'rate = "100Mbit/s"\ndelay = "10ms"\nqueue = { kind = "drop-tail", limit = "500kB" }'
+        return f"{loss}\n[reverse]\n{reverse}\n{loss}"
+
+
+class Corruption(ByItself):
+    """One packet in 2000 is damaged so that TCP does not notice, under TLS."""
+    name, rate, ways = "corruption", 5e-4, ["put", "get"]
+
+    def path(self, draws):
+        link = 'rate = "100Mbit/s"\ndelay = "10ms"\nqueue = { kind = "drop-tail", limit = "500kB" }'
+        return f"corruption = {self.rate}\n[reverse]\n{link}\ncorruption = {self.rate}"
+
+
+class PlainCorruption(Corruption):
+    """The same, with data in the clear."""
+    name, plain = "corruption-plain", True
+
+
+class DiskFull(Scene):
+    """The receiver's disk is too small, then it has room."""
+    name = "disk-full"
+
+    def prepare(self, run, source, plan):
+        size = random.Random(plan["seed"]).randrange(2_000_000, 30_000_000) // 4096 * 4096
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=777", "tmpfs", run / "target"], check=True)
+
+    def clear(self, run):
+        subprocess.run(["umount", "-l", run / "target"], check=False)
+
+    def play(self, now):
+        now.code = now.copy()
+        subprocess.run(["mount", "-o", "remount,size=200M", now.target], check=True)
+        now.again()
+
+    def check(self, now, result):
+        words = ("space", "full", "room")
+        if now.code == 0 or not any(word in now.error().lower() for word in words):
+            return f"ended with {now.code} and said: {now.error()}"
+        return super().check(now, result)
+
+
+class ReadError(Scene):
+    """The large source file cannot be read behind some place: the file under a loop device ends there."""
+    name = "read-error"
+
+    def prepare(self, run, source, plan):
+        image, mounted = run / "disk.img", run / "disk"
+        # Direct reads of the image need a file system that has them; memory may not.
+        image = pathlib.Path("/var/tmp") / f"trunkline-faults-{os.getpid()}-{run.name}.img"
+        (run / "image").write_text(str(image))
+        mounted.mkdir()
+        size = data.bytes_of(source / "large")
+        with open(image, "wb") as file:
+            file.truncate(size + (16 << 20))
+        subprocess.run(["mkfs.ext4", "-q", "-O", "^has_journal", image], check=True)
+        device = self.attach(run, image)
+        subprocess.run(["mount", device, mounted], check=True)
+        shutil.copy2(source / "large", mounted / "large")
+        subprocess.run(["umount", mounted], check=True)
+        subprocess.run(["losetup", "-d", device], check=True)
+        # Data lie behind the file system's own blocks: the last half of the image holds nothing but them.
+        with open(image, "r+b") as file:
+            file.truncate(size * random.Random(plan["seed"]).randrange(55, 95) // 100)
+        device = self.attach(run, image)
+        subprocess.run(["mount", "-o", "ro", device, mounted], check=True)
+        subprocess.run(["mount", "--bind", mounted / "large", source / "large"], check=True)
+
+    def attach(self, run, image):
+        made = subprocess.run(["losetup", "-f", "--show", "--direct-io=on", image], capture_output=True, text=True, check=True)
+        (run / "device").write_text(made.stdout.strip())
+        return made.stdout.strip()
+
+    def clear(self, run):
+        for path in (run / "source" / "large", run / "disk"):
+            subprocess.run(["umount", "-l", path], check=False)
+        subprocess.run(["losetup", "-d", (run / "device").read_text()], check=False)
+        pathlib.Path((run / "image").read_text()).unlink(missing_ok=True)
+
+    def play(self, now):
+        now.code = now.copy()
+
+    def check(self, now, result):
+        final = now.files()[0]
+        others = {name: digest for name, digest in now.before.items() if name != "large"}
+        if now.code in (0, "hung") or "large" not in now.error() + pathlib.Path(now.tries[0]["log"]).read_text():
+            return f"ended with {now.code} and said: {now.error()}"
+        if final != others:
+            return f"{len(final)} of {len(others)} other files are there"
+        return None
+
+
+class UnreadableSource(Scene):
+    """The sender may not read one file; then it may."""
+    name = "permission-source"
+
+    def prepare(self, run, source, plan):
+        if plan["way"] == "get":
+            plan["by"] = "serve"
+            plan["far_prefix"] = AS_NOBODY
+        (run / "target").chmod(0o777)
+        (run / "plan.json").write_text(json.dumps(plan))
+
+    def play(self, now):
+        if now.plan["way"] == "put":
+            now.prefix = AS_NOBODY
+        open_up(now)
+        (now.source / "middle").chmod(0)
+        now.code = now.copy()
+        (now.source / "middle").chmod(0o644)
+        now.again()
+
+    def check(self, now, result):
+        if now.code == 0 or "ermission" not in pathlib.Path(now.tries[0]["log"]).read_text():
+            return f"ended with {now.code} and said: {now.error()}"
+        return super().check(now, result)
+
+
+def open_up(now):
+    """Nobody reads the token and the keys, as their owner would."""
+    for file in (now.run / "token", now.run / "tokens"):
+        if file.exists():
+            os.chown(file, 65534, 65534)
+
+
+class UnwritableTarget(UnreadableSource):
+    """The receiver may not write into the destination; then it may."""
+    name = "permission-target"
+    ways, by = ["get"], ["serve"]
+
+    def prepare(self, run, source, plan):
+        pass
+
+    def play(self, now):
+        now.prefix = AS_NOBODY
+        open_up(now)
+        now.target.chmod(0o755)
+        now.code = now.copy()
+        now.target.chmod(0o777)
+        now.again()
+
+
+class SourceChanges(Scene):
+    """The large source file becomes shorter while it is copied."""
+    name = "source-truncated"
+
+    def change(self, large, now):
+        os.truncate(large, now.draws.randrange(large.stat().st_size))
+
+    def play(self, now):
+        process = now.start()
+        now.moment()
+        large = now.source / "large"
+        self.change(large, now)
+        now.allowed["large"].add(data.hashes(large)[""])
+        now.finish(process)
+        now.again()
+
+    def check(self, now, result):
+        # Where the change came after the file was done, nobody can know of it before the command is given again.
+        return super().check(now, result)
+
+
+class SourceGrows(SourceChanges):
+    """The large source file grows by a little, again and again."""
+    name = "source-growing"
+
+    def change(self, large, now):
+        for _ in range(20):
+            with open(large, "ab") as file:
+                file.write(now.draws.randbytes(10_000))
+            now.allowed["large"].add(data.hashes(large)[""])
+            time.sleep(0.05)
+
+
+class SourceReplaced(SourceChanges):
+    """The large source file is replaced by another one of the same size and time."""
+    name = "source-replaced"
+
+    def change(self, large, now):
+        stat, other = large.stat(), large.with_name("other")
+        other.write_bytes(now.draws.randbytes(stat.st_size))
+        os.utime(other, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        now.allowed["large"].add(data.hashes(other)[""])
+        other.rename(large)
+
+    def check(self, now, result):
+        # Same size, same time: once it is done, no later command can see the change. What is there has to be one of the two.
+        final, left = now.files()
+        whole = set(final) == set(now.before) and not left
+        return None if whole and final["large"] in now.allowed["large"] else f"left {left}; {now.error()}"
+
+
+class TwoCopies(Scene):
+    """Two copies to one destination at the same time."""
+    name = "two-copies"
+
+    def play(self, now):
+        first = now.start()
+        now.moment(1.0)
+        second = now.start()
+        now.codes = [now.finish(first), now.finish(second)]
+        if 0 not in now.codes or not now.is_complete():
+            now.again()
+
+
+class ClockStep(ByItself):
+    """The near end's clock is set an hour on, then a day back. Only its own: by libfaketime."""
+    name = "clock-step"
+
+    def play(self, now):
+        steps = now.run / "clock"
+        steps.write_text("+0")
+        library = next(pathlib.Path("/usr/lib").rglob("libfaketime.so.1"))
+        now.environment = {"LD_PRELOAD": str(library), "FAKETIME_TIMESTAMP_FILE": str(steps), "FAKETIME_NO_CACHE": "1",
+                           "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1"}
+        process = now.start()
+        for step in ("+3600", "-86400"):
+            now.moment(1.5)
+            steps.write_text(step)
+        now.finish(process)
+
+
+class OtherPeer(Scene):
+    """What listens at the far end is iperf3."""
+    name, by, ways, patience = "peer-iperf3", ["serve"], ["put", "get"], "5s"
+
+    def prepare(self, run, source, plan):
+        plan |= {"far_command": ["iperf3", "-s", "-p", str(tools.COPY_PORT)], "far_port": tools.COPY_PORT}
+        (run / "plan.json").write_text(json.dumps(plan))
+        tokens = run / "tokens"
+        made = subprocess.run([plan["trunkline"], "serve", "--tokens", tokens, "--new-token", "bench"], capture_output=True,
+                              text=True, check=True)
+        (run / "token").write_text(made.stdout)
+        (run / "token").chmod(0o600)
+
+    def play(self, now):
+        now.code = now.copy()
+
+    def check(self, now, result):
+        if now.code in (0, "hung") or not now.error() or now.tries[0]["seconds"] > 30:
+            return f"ended with {now.code} after {now.tries[0]['seconds']:.0f} s and said: {now.error()}"
+        return None
+
+
+class OlderPeer(OtherPeer):
+    """What listens at the far end is a trunkline from before there were copies ($TRUNKLINE_OLD)."""
+    name = "peer-older"
+
+    def prepare(self, run, source, plan):
+        super().prepare(run, source, plan)
+        plan["far_command"] = [os.environ.get("TRUNKLINE_OLD", plan["trunkline"]), "serve", "-p", str(tools.COPY_PORT)]
+        (run / "plan.json").write_text(json.dumps(plan))
+
+
+ALL = [one() for one in (
+    Scene, KillNear, KillFar, KillOften, Cut, LongCut, Loss, Corruption, PlainCorruption, DiskFull, ReadError, UnreadableSource,
+    UnwritableTarget, SourceChanges, SourceGrows, SourceReplaced, TwoCopies, ClockStep, OtherPeer, OlderPeer,
+)]

@@ -1,0 +1,88 @@
+//! The side that asks.
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use units::Rate;
+
+use super::{ENDING, PATIENCE, PREFIX, ReinsError, place, read, read_line, written};
+
+/// A program that runs and can be steered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// The number of its process.
+    pub process: u32,
+    /// What it does.
+    pub what: String,
+    /// The bound on its rate; `None` without one.
+    pub rate_max: Option<Rate>,
+    path: PathBuf,
+}
+
+/// All programs that answer in `folder`, by their number. Sockets at which nobody listens any more are removed.
+///
+/// # Errors
+/// When the folder cannot be read; one that is not there has nobody in it.
+pub fn running(folder: &Path) -> Result<Vec<Held>, ReinsError> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|source| place(folder, source))?,
+    };
+    let mut found: Vec<Held> = entries
+        .flatten()
+        .filter_map(|entry| look(entry.path()))
+        .collect();
+    found.sort_by_key(|held| held.process);
+    Ok(found)
+}
+
+fn look(path: PathBuf) -> Option<Held> {
+    let name = path.file_name()?.to_str()?;
+    let number = name.strip_prefix(PREFIX)?.strip_suffix(ENDING)?;
+    let process = number.parse().ok()?;
+    match ask(&path, "show") {
+        Ok(answer) => {
+            let (rate, what) = answer.split_once(' ')?;
+            Some(Held {
+                process,
+                what: what.to_owned(),
+                rate_max: read(rate)?,
+                path,
+            })
+        }
+        Err(error) => {
+            if error.kind() == io::ErrorKind::ConnectionRefused {
+                let _ = fs::remove_file(&path);
+            }
+            None
+        }
+    }
+}
+
+fn ask(path: &Path, question: &str) -> io::Result<String> {
+    let mut socket = UnixStream::connect(path)?;
+    socket.set_read_timeout(Some(PATIENCE))?;
+    socket.set_write_timeout(Some(PATIENCE))?;
+    socket.write_all(format!("{question}\n").as_bytes())?;
+    read_line(&socket)
+}
+
+impl Held {
+    /// Bounds its rate from now on; `None` lifts the bound.
+    ///
+    /// # Errors
+    /// When it does not answer, or not as it should.
+    pub fn set_rate_max(&self, rate: Option<Rate>) -> Result<(), ReinsError> {
+        let silent = |source| ReinsError::Silent {
+            process: self.process,
+            source,
+        };
+        let answer = ask(&self.path, &format!("rate {}", written(rate))).map_err(silent)?;
+        match answer.as_str() {
+            "done" => Ok(()),
+            other => Err(silent(io::Error::other(other.to_owned()))),
+        }
+    }
+}
