@@ -18,11 +18,14 @@ const GATHER: Duration = Duration::from_millis(100);
 /// How soon it is noticed that nothing else will come.
 const TICK: Duration = Duration::from_millis(5);
 
+/// A file whose bytes are all there, and its digest.
+type Whole = (FileId, [u8; HASH_LENGTH]);
+
 /// Takes files that are whole.
 #[derive(Debug)]
 pub(crate) struct Publisher {
     /// `None` once it is closed.
-    whole: Mutex<Option<Sender<(FileId, [u8; HASH_LENGTH])>>>,
+    whole: Mutex<Option<Sender<Whole>>>,
     is_last: Arc<AtomicBool>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -66,7 +69,7 @@ impl Publisher {
 
 fn publish_all(
     store: &Store,
-    files: &Receiver<(FileId, [u8; HASH_LENGTH])>,
+    files: &Receiver<Whole>,
     hurry: &AtomicBool,
     report: &SyncSender<Happening>,
 ) {
@@ -93,11 +96,7 @@ fn publish_all(
     }
 }
 
-fn gather(
-    first: (FileId, [u8; HASH_LENGTH]),
-    files: &Receiver<(FileId, [u8; HASH_LENGTH])>,
-    hurry: &AtomicBool,
-) -> Vec<(FileId, [u8; HASH_LENGTH])> {
+fn gather(first: Whole, files: &Receiver<Whole>, hurry: &AtomicBool) -> Vec<Whole> {
     let until = Instant::now() + GATHER;
     let mut whole = vec![first];
     while whole.len() < Store::BATCH {
