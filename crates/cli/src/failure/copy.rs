@@ -16,7 +16,7 @@ impl Failure {
     pub(crate) fn copy(error: &CopyError, go_on: &str) -> Self {
         let resumable = || {
             Some(format!(
-                "{go_on}\n      goes on; what has arrived is not sent again"
+                "`{go_on}` goes on; what has arrived is not sent again"
             ))
         };
         let (exit, hint) = match error {
@@ -38,7 +38,7 @@ impl Failure {
             exit: Exit::Failed,
             causes: vec![what],
             hint: Some(format!(
-                "once the reasons are gone, {go_on}\n      copies what is missing"
+                "once the reasons are gone, `{go_on}` copies what is missing"
             )),
         }
     }

@@ -25,10 +25,7 @@ pub struct Channel {
 }
 
 impl Channel {
-    pub(super) fn new(socket: Arc<TcpStream>, mut tls: Option<Box<Tls>>) -> Self {
-        if let Some(tls) = &mut tls {
-            tls.expect_bulk();
-        }
+    pub(super) fn new(socket: Arc<TcpStream>, tls: Option<Box<Tls>>) -> Self {
         Channel { socket, tls }
     }
 

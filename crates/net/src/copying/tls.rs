@@ -11,60 +11,16 @@ use super::identity::Fingerprint;
 /// Plaintext that is encrypted at once: 16 records of 16 KiB, which go to the kernel in one call.
 const WRITE_MAX: usize = 256 << 10;
 
-/// Bytes taken from the socket at once while it is not known who talks.
-const INPUT_FIRST: usize = 4 << 10;
-/// The same of a stream. rustls by itself asks for 4 KiB at a time, which is four calls for each record.
-const INPUT_BULK: usize = 128 << 10;
-
 /// One TLS connection without its socket.
 pub(super) struct Tls {
     connection: Connection,
-    input: Input,
-}
-
-/// Bytes that were taken from the socket before TLS asked for them.
-struct Input {
-    bytes: Vec<u8>,
-    start: usize,
-    end: usize,
-}
-
-impl Input {
-    /// Reads from the socket once all that was taken before is used.
-    fn read_from(&mut self, mut socket: &TcpStream) -> io::Result<()> {
-        if self.start == self.end {
-            self.start = 0;
-            self.end = 0;
-            self.end = socket.read(&mut self.bytes)?;
-        }
-        Ok(())
-    }
-}
-
-impl Read for Input {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut rest = self.bytes.get(self.start..self.end).unwrap_or_default();
-        let got = rest.read(buffer)?;
-        self.start += got;
-        Ok(got)
-    }
 }
 
 impl Tls {
     pub(super) fn new(mut connection: Connection) -> Self {
         // What is waiting is bounded by who writes: WRITE_MAX here, the outbox of a conversation.
         connection.set_buffer_limit(None);
-        let input = Input {
-            bytes: vec![0; INPUT_FIRST],
-            start: 0,
-            end: 0,
-        };
-        Tls { connection, input }
-    }
-
-    /// Much will come from now on.
-    pub(super) fn expect_bulk(&mut self) {
-        self.input.bytes.resize(INPUT_BULK, 0);
+        Tls { connection }
     }
 
     pub(super) fn is_handshaking(&self) -> bool {
@@ -94,12 +50,11 @@ impl Tls {
             .map(Fingerprint::of)
     }
 
-    /// Takes some of what the socket has, and answers what TLS itself has to answer.
+    /// Takes what the socket has, once, and answers what TLS itself has to answer.
     ///
     /// Returns the bytes taken; zero when the peer's end has come.
     pub(super) fn fill(&mut self, mut socket: &TcpStream) -> io::Result<usize> {
-        self.input.read_from(socket)?;
-        let got = self.connection.read_tls(&mut self.input)?;
+        let got = self.connection.read_tls(&mut socket)?;
         let processed = self.connection.process_new_packets();
         if let Err(error) = processed {
             // The alert that says what is wrong with it, as far as it can be sent without waiting.
