@@ -4,6 +4,7 @@
 //! `streams` for all of them, `stall`.
 
 mod entries;
+mod packing;
 mod stall;
 mod stream;
 mod streams;

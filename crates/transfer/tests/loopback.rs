@@ -531,3 +531,22 @@ fn what_a_broken_stream_owed_is_sent_by_others() {
     assert!(outcome.streams_replaced > 0, "{outcome:?}");
     assert_eq!(outcome.reconnects, 0);
 }
+
+#[test]
+fn what_can_be_compressed_takes_less_of_a_slow_path() {
+    let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let text: Vec<u8> = (0..6_000_000u32).map(|at| (at / 64) as u8).collect();
+    let source = near.path().join("a");
+    fs::write(&source, &text).unwrap();
+    let slow = |spec: &mut CopySpec| {
+        slowly(spec);
+        spec.compress = true;
+    };
+    let outcome = run_as(&slow, Way::Put, &source, far.path(), "a").unwrap();
+    assert!(fs::read(far.path().join("a")).unwrap() == text);
+    assert_eq!(outcome.files, 1);
+    assert!(
+        outcome.on_wire <= outcome.sent + units::Bytes::from_kib(64),
+        "{outcome:?}"
+    );
+}

@@ -18,7 +18,7 @@ const GATHER: Duration = Duration::from_millis(100);
 /// How soon it is noticed that nothing else will come.
 const TICK: Duration = Duration::from_millis(5);
 
-/// A file that is whole, and its digest.
+/// A file whose bytes are all there, and its digest.
 type Whole = (FileId, [u8; HASH_LENGTH]);
 
 /// Takes files that are whole.
@@ -69,7 +69,7 @@ impl Publisher {
 
 fn publish_all(
     store: &Store,
-    files: &Receiver<(FileId, [u8; HASH_LENGTH])>,
+    files: &Receiver<Whole>,
     hurry: &AtomicBool,
     report: &SyncSender<Happening>,
 ) {
@@ -96,11 +96,7 @@ fn publish_all(
     }
 }
 
-fn gather(
-    first: (FileId, [u8; HASH_LENGTH]),
-    files: &Receiver<(FileId, [u8; HASH_LENGTH])>,
-    hurry: &AtomicBool,
-) -> Vec<(FileId, [u8; HASH_LENGTH])> {
+fn gather(first: Whole, files: &Receiver<Whole>, hurry: &AtomicBool) -> Vec<Whole> {
     let until = Instant::now() + GATHER;
     let mut whole = vec![first];
     while whole.len() < Store::BATCH {

@@ -36,6 +36,7 @@ pub(crate) struct Streams {
     roster: Roster,
     work: Arc<Work>,
     source: Arc<Source>,
+    compress: bool,
     lines: BTreeMap<u32, Line>,
     online: Online,
     meter: Meter,
@@ -126,6 +127,7 @@ impl Streams {
             target: online.streams().get(),
             work,
             source,
+            compress: opening.compress,
             lines: BTreeMap::new(),
             online,
             meter: Meter::default(),
@@ -201,7 +203,15 @@ impl Streams {
         self.lines.insert(number, line);
         self.pace();
         let (work, source) = (Arc::clone(&self.work), Arc::clone(&self.source));
-        let outflow = Outflow::new(number, channel, work, source, desk.report(), wish);
+        let outflow = Outflow::new(
+            number,
+            channel,
+            work,
+            source,
+            desk.report(),
+            wish,
+            self.compress,
+        );
         thread::spawn(move || outflow.run());
     }
 
