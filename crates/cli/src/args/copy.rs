@@ -32,8 +32,8 @@ pub(crate) use route::Route;
 A local file with a colon in its name is written ./a:b. Exit status: 0 all is copied, 1 something is not, 2 the request was wrong."
 )]
 pub(crate) struct Copy {
-    /// What to copy, and where to as the last: PATH, [USER@]HOST:PATH or trunkline://HOST[:PORT]/PATH
-    #[arg(value_name = "SOURCE... DESTINATION", required = true, num_args = 2..)]
+    /// What to copy, and as the last where to: PATH, [USER@]HOST:PATH or trunkline://HOST[:PORT]/PATH
+    #[arg(value_name = "PLACE", required = true, num_args = 2..)]
     pub places: Vec<PathBuf>,
 
     /// Copy folders with what is in them
