@@ -10,8 +10,11 @@ use crate::plan::Objective;
 const SEGMENT: Bytes = Bytes::new(1448);
 /// Of busy time: a buffer that holds the streams back for more than this binds.
 const BUFFER_SHARE: f64 = 0.3;
-/// Fewer packets on the way for each stream than this: most of them wait for timeouts.
-const PACKETS_EACH: f64 = 2.0;
+
+/// Streams may lose this many times what the path loses by itself: short looks at one loss rate differ by as much.
+const PATH_LOSS_ROOM: f64 = 1.5;
+/// Three quarters of the streams that lose less than this share of what all lost have lost what they caused themselves.
+const SAME_LOSS: f64 = 0.75;
 
 /// What each further stream must bring at the knee, as a share of what one of the others carries.
 const SHARE_EACH: f64 = 0.1;
@@ -58,12 +61,9 @@ impl Look {
         empty.is_some_and(|empty| tcp.standing_queue(empty).is_some())
     }
 
-    /// The streams for which there are packets enough on the way; `None` where there are enough for those that are.
-    pub fn fewer_for_packets(&self) -> Option<StreamCount> {
-        let on_the_way = self.rate.bytes_in(self.rtt?).as_f64() / self.segment.as_f64();
-        let most = (on_the_way / PACKETS_EACH).floor().max(1.0) as u64;
-        let most = StreamCount::new(most).ok()?;
-        (most < self.streams).then_some(most)
+    /// Packets on the way: the rate times the round trip under load.
+    pub fn packets(&self) -> Option<f64> {
+        Some(self.rate.bytes_in(self.rtt?).as_f64() / self.segment.as_f64())
     }
 
     /// What `objective` seeks to raise.
@@ -75,18 +75,42 @@ impl Look {
         }
     }
 
-    /// Whether it does more harm than `objective` allows.
-    pub fn harms(&self, objective: Objective, empty: Option<Span>) -> bool {
-        let Objective::Gentle {
-            added_rtt_max,
-            loss_max,
-        } = objective
-        else {
-            return false;
-        };
+    /// Whether it does more harm than `objective` allows, on a path that loses `path_loss` of whatever is sent.
+    pub fn harms(&self, objective: Objective, empty: Option<Span>, path_loss: f64) -> bool {
+        self.delays(objective, empty) || self.loses(objective, path_loss)
+    }
+
+    fn delays(&self, objective: Objective, empty: Option<Span>) -> bool {
         let added = self.rtt.zip(empty).map(|(loaded, empty)| loaded - empty);
+        match objective {
+            Objective::Gentle { added_rtt_max, .. } => {
+                added.is_some_and(|added| added > added_rtt_max)
+            }
+            _ => false,
+        }
+    }
+
+    fn loses(&self, objective: Objective, path_loss: f64) -> bool {
         let lost = self.retransmitted_share;
-        added.is_some_and(|added| added > added_rtt_max) || lost.is_some_and(|lost| lost > loss_max)
+        match objective {
+            Objective::Gentle { loss_max, .. } => {
+                let allowed = loss_max.max(PATH_LOSS_ROOM * path_loss);
+                lost.is_some_and(|lost| lost > allowed)
+            }
+            _ => false,
+        }
+    }
+
+    /// What the path loses by itself, as far as this look says: fewer streams than `before` lose as much.
+    pub fn path_loss(
+        &self,
+        before: &Look,
+        objective: Objective,
+        empty: Option<Span>,
+    ) -> Option<f64> {
+        let (lost, more) = (self.retransmitted_share?, before.retransmitted_share?);
+        let is_the_paths = lost >= SAME_LOSS * more && !self.delays(objective, empty);
+        (self.loses(objective, 0.0) && is_the_paths).then_some(lost)
     }
 
     /// How much better than `other` by what `objective` seeks, as a share.
@@ -96,6 +120,15 @@ impl Look {
             _ => f64::INFINITY,
         }
     }
+}
+
+/// Fewer packets on the way for each stream than this: most of them wait for timeouts.
+const PACKETS_EACH: f64 = 2.0;
+
+/// The most streams for so many packets on the way.
+pub(super) fn streams_for_packets(packets: f64) -> StreamCount {
+    let most = (packets / PACKETS_EACH).floor().max(1.0) as u64;
+    StreamCount::new(most).unwrap_or(StreamCount::MAX)
 }
 
 /// The least gain for which `objective` takes so many times the streams.

@@ -109,9 +109,15 @@ pub struct Online {
     /// What is to be tried after the present rest, and how long that is.
     next_way: Way,
     rest: Span,
-    /// More streams than this would have less than a few packets each.
+    /// The most packets that were on the way during any look.
+    packets_most: f64,
+    /// More streams than this would have less than a few of them each; `None` where that was never so.
     packets_max: Option<StreamCount>,
     rtt_min: Option<Span>,
+    /// The share of what is sent that the path loses however few streams there are, as far as that was tried.
+    path_loss: f64,
+    /// The highest that any look showed.
+    rate_best: Rate,
     record: Record,
 }
 
@@ -128,8 +134,11 @@ impl Online {
             free: Span::ZERO,
             next_way: Way::Down,
             rest: REST,
+            packets_most: 0.0,
             packets_max: None,
             rtt_min: plan.rtt,
+            path_loss: 0.0,
+            rate_best: Rate::ZERO,
             record: Record::default(),
             plan,
         }
@@ -181,7 +190,8 @@ impl Online {
         let look_length = std::mem::take(&mut self.pool).length;
         let free = std::mem::take(&mut self.free);
         let is_free = self.plan.streams.is_none() && free.times(2) > look_length;
-        match is_free && !self.ends_soon(interval, look.rate) {
+        self.rate_best = self.rate_best.max(look.rate);
+        match is_free && !self.ends_soon(interval) {
             true => self.decide(look),
             false => None,
         }
@@ -233,11 +243,12 @@ impl Online {
         }
     }
 
-    fn ends_soon(&self, interval: &Interval, rate: Rate) -> bool {
+    /// Whether the rest of the copy takes no longer than a change takes to show, at the best rate seen: when
+    /// the last pieces wait on the slowest streams, the present rate says nothing any more.
+    fn ends_soon(&self, interval: &Interval) -> bool {
         let enough = self.round_trips(SETTLE_ROUND_TRIPS).max(LEFT_MIN);
-        interval
-            .left
-            .is_some_and(|left| left < rate.bytes_in(enough))
+        let soon = self.rate_best.bytes_in(enough);
+        interval.left.is_some_and(|left| left < soon)
     }
 
     fn change(&mut self, streams: StreamCount, why: String) -> Option<Steer> {

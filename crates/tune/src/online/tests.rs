@@ -16,6 +16,8 @@ struct Fluid {
     rtt: Span,
     /// A full path's queue, as a share of its round trip.
     queue: f64,
+    /// The share that the path loses.
+    loss: f64,
     /// Busy time held back by the receiver's window.
     window_limited: f64,
     sender: Option<Activity>,
@@ -32,6 +34,7 @@ impl Fluid {
             each: each * MBIT,
             rtt: Span::from_millis(100),
             queue: 0.0,
+            loss: 0.0,
             window_limited: 0.0,
             sender: None,
             rate_max: None,
@@ -56,7 +59,7 @@ impl Fluid {
                 count,
                 arrived: rate.bytes_in(STEP),
                 sent: Some(rate.bytes_in(STEP)),
-                retransmitted: Some(Bytes::ZERO),
+                retransmitted: Some(Rate::from_f64(self.loss * rate.as_f64()).bytes_in(STEP)),
                 rtt: Some(Span::from_secs_f64(self.rtt.as_secs_f64() * (1.0 + queue))),
                 rtt_min: Some(self.rtt),
                 segment: Some(SEGMENT),
@@ -209,12 +212,45 @@ fn no_more_streams_than_there_are_packets() {
 }
 
 #[test]
+fn a_path_that_stands_still_for_a_while_keeps_its_streams() {
+    let path = Fluid {
+        queue: 0.5,
+        ..Fluid::new(150.0, 5.0)
+    };
+    let mut online = Online::new(from(40));
+    assert_eq!(path.run(&mut online, 10), []);
+    // Ten packets on the way for forty streams: others are tried, but none are given up for that.
+    let still = Fluid {
+        capacity: 1.0 * MBIT,
+        ..path.clone()
+    };
+    still.run(&mut online, 20);
+    assert!(online.streams() >= count(40), "{}", online.streams());
+}
+
+#[test]
 fn a_copy_that_is_nearly_over_is_left_alone() {
     let fluid = Fluid {
         left: Some(Bytes::new(2_000_000)),
         ..Fluid::new(150.0, 5.0)
     };
     assert_eq!(fluid.run(&mut Online::new(from(2)), 60), []);
+}
+
+#[test]
+fn the_last_pieces_of_slow_streams_change_nothing() {
+    let mut online = Online::new(from(40));
+    let queue = Fluid {
+        queue: 0.5,
+        ..Fluid::new(150.0, 5.0)
+    };
+    assert_eq!(queue.run(&mut online, 10), []);
+    // The rate of a few streams is left, with fewer packets on the way than there are streams.
+    let end = Fluid {
+        left: Some(Bytes::new(2_000_000)),
+        ..Fluid::new(1.0, 5.0)
+    };
+    assert_eq!(end.run(&mut online, 20), []);
 }
 
 #[test]
@@ -248,6 +284,16 @@ fn a_gentle_copy_gives_way_while_it_harms() {
     let mut power = with(Objective::Power, 32);
     fluid.run(&mut power, 300);
     assert_eq!(power.streams(), count(9));
+}
+
+#[test]
+fn losses_that_fewer_streams_have_as_well_are_the_paths() {
+    let fluid = Fluid {
+        loss: 0.02,
+        ..Fluid::new(100.0, 5.0)
+    };
+    let changes = fluid.run(&mut with(Objective::GENTLE, 8), 20);
+    assert_eq!(changes, [6, 8]);
 }
 
 #[test]

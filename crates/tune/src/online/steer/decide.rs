@@ -3,7 +3,7 @@
 use observe::{StreamCount, Window};
 use units::Span;
 
-use super::super::look::{Look, gain_wanted, loss_allowed};
+use super::super::look::{Look, gain_wanted, loss_allowed, streams_for_packets};
 use super::{LOOK_MIN, LOOK_ROUND_TRIPS, Online, Phase, REST, REST_BEGINS, Steer, Way};
 use crate::plan::Objective;
 
@@ -23,8 +23,7 @@ const WINDOW_GAINS: u64 = 4;
 impl Online {
     /// What is to be changed after a look; `None` where nothing is.
     pub(super) fn decide(&mut self, look: Look) -> Option<Steer> {
-        if let Some(fewer) = look.fewer_for_packets() {
-            self.packets_max = Some(fewer);
+        if let Some(fewer) = self.fewer_for_packets(&look) {
             self.phase = REST_BEGINS;
             let why = format!(
                 "{} streams have too few packets on the way at {}",
@@ -33,7 +32,13 @@ impl Online {
             );
             return self.change(fewer, why);
         }
-        if look.harms(self.plan.objective, self.rtt_min) && look.streams > StreamCount::ONE {
+        if let Phase::Trying(before, Way::Down) = self.phase
+            && let Some(lost) = look.path_loss(&before, self.plan.objective, self.rtt_min)
+        {
+            self.path_loss = self.path_loss.max(lost);
+            return self.take_back(before, look);
+        }
+        if self.harms(&look) && look.streams > StreamCount::ONE {
             self.next_way = Way::Down;
             return self.attempt(look, Way::Down);
         }
@@ -46,6 +51,22 @@ impl Online {
                 fallen,
             } => self.rest(base.unwrap_or(look), since, fallen, look),
         }
+    }
+
+    /// The streams for which there are packets enough, where there are too few for those that are. Counted are the most that were
+    /// ever on the way: a path that stands still for a while has no need of fewer streams.
+    fn fewer_for_packets(&mut self, look: &Look) -> Option<StreamCount> {
+        self.packets_most = self.packets_most.max(look.packets()?);
+        let most = streams_for_packets(self.packets_most);
+        let too_many = most < look.streams;
+        if too_many || self.packets_max.is_some() {
+            self.packets_max = Some(most);
+        }
+        too_many.then_some(most)
+    }
+
+    fn harms(&self, look: &Look) -> bool {
+        look.harms(self.plan.objective, self.rtt_min, self.path_loss)
     }
 
     fn climb(&mut self, before: Option<Look>, look: Look) -> Option<Steer> {
@@ -105,7 +126,7 @@ impl Online {
 
     fn judge(&mut self, before: Look, way: Way, look: Look) -> Option<Steer> {
         let objective = self.plan.objective;
-        let gave_way = before.harms(objective, self.rtt_min);
+        let gave_way = self.harms(&before);
         let keeps = match way {
             Way::Up => self.is_worth_it(&before, &look),
             Way::Down => gave_way || look.gain_over(&before, objective) >= -loss_allowed(objective),
