@@ -164,7 +164,7 @@ impl Scavenger {
 
     fn note(&mut self, at: Time, seen: &Interval) {
         if let Some(rtt) = seen.rtt {
-            self.delays.note(at, rtt, seen.rtt_min);
+            self.delays.note(at, rtt, seen.rtt_min, seen.packets);
         }
         let over = self.round_length(seen).max(law::SMOOTHED);
         let share = seen.length.as_secs_f64() / over.as_secs_f64();
@@ -199,9 +199,11 @@ impl Scavenger {
         }
     }
 
+    /// Where queues are too short for delays to tell, each loss counts.
     fn has_congestion_losses(&self) -> bool {
         let round = &self.round;
-        self.losses.are_congestion(round.lost, round.packets)
+        let tells_little = self.depth.is_short(self.target()) && round.lost >= 1.0;
+        tells_little || self.losses.are_congestion(round.lost, round.packets)
     }
 
     fn on_losses(&mut self, at: Time, seen: &Interval) {
@@ -209,17 +211,25 @@ impl Scavenger {
             return;
         }
         self.depth.note(at, self.round.queueing);
+        let share = match self.probes() && self.phase != Phase::Start {
+            true => law::CRUISE,
+            false => law::KEPT,
+        };
         self.ceiling = self.rate.min(self.delivered);
-        let rate = self.ceiling * law::KEPT;
-        self.cut(at, seen, rate, Span::ZERO);
+        self.cut(at, seen, self.ceiling * share, Span::ZERO);
+    }
+
+    /// Whether the copy tries for more than the path gave before: what it feels may be its own doing.
+    fn probes(&self) -> bool {
+        let tries = self.rate >= law::PROBING * self.ceiling || self.phase == Phase::Start;
+        tries && self.cuts == 0
     }
 
     fn on_queue(&mut self, at: Time, seen: &Interval) {
         if at < self.deaf_until {
             return;
         }
-        let probes = self.rate >= law::PROBING * self.ceiling || self.phase == Phase::Start;
-        if probes && self.cuts == 0 {
+        if self.probes() {
             self.ceiling = self.rate.min(self.delivered);
             let (rate, drain) = self.without_own_queue();
             self.cut(at, seen, rate, drain);
