@@ -2,7 +2,7 @@
 """How long do trunkline and others take to copy files over emulated paths, and what does it cost?
 
     bench/copy/run.py                      everything: hours
-    bench/copy/run.py --budget quiet       the whole table in about 25 minutes
+    bench/copy/run.py --minutes 25         the whole table with smaller files: all once, then who leads again and again
     bench/copy/run.py --quick              loopback and slac-cern, small data, one round: a rehearsal
     bench/copy/run.py --paths slac-cern,lan --data file --tools trunkline,scp --rounds 5
 
@@ -36,17 +36,21 @@ from common import ROOT, TRUNKLINE
 ENDS = HERE / "ends.py"
 
 # Each path with its rate in Mbit/s, which is its weight when runs are side by side, and the size of the one file when time
-# is short: about 12 s at the full rate, but at least 75 MB. Loopback is one host to itself.
+# is short: 8 to 11 s at the full rate. Loopback is one host to itself.
 PATHS = {
-    "slac-cern": ("slac-cern", 45, 75),
-    "oc3-80ms": ("oc3-80ms", 155, 300),
-    "twaren-cesnet-half": (str(HERE / "paths" / "twaren-cesnet-half.toml"), 270, 300),
-    "capped-buffers": ("capped-buffers", 100, 150),
-    "shallow-queue": ("shallow-queue", 50, 75),
+    "slac-cern": ("slac-cern", 45, 60),
+    "oc3-80ms": ("oc3-80ms", 155, 150),
+    "twaren-cesnet-quarter": (str(HERE / "paths" / "twaren-cesnet-quarter.toml"), 135, 150),
+    "capped-buffers": ("capped-buffers", 100, 100),
+    "shallow-queue": ("shallow-queue", 50, 60),
     "lan": ("lan", 1000, 300),
     "loopback": ("lan", 10_000, 300),
 }
 DATA = ["file", "tree", "mixed"]
+# Where the network is so fast that the processor may bind: only here do variants matter that differ in processor time alone.
+FAST = ("lan", "loopback")
+# Peers that are this much slower than the fastest one are not run again in later rounds when time is short.
+CONTENDS = 1.5
 
 
 class Weights:
@@ -100,8 +104,8 @@ class Bench:
             self.expected[made] = data.hashes(made)
         return self.sources[key]
 
-    def run(self, number, path, kind, tool):
-        """One run; gives its figures, or why there are none."""
+    def run(self, number, path, kind, tool, until=None):
+        """One run; gives its figures, or why there are none. Nothing when its turn comes after `until`."""
         source = self.source(path, kind)
         cell = self.folder / f"{path}-{kind}"
         cell.mkdir(exist_ok=True)
@@ -121,17 +125,17 @@ class Bench:
         (run / "plan.json").write_text(json.dumps(plan))
         with self.weights(PATHS[path][1]):
             began = time.monotonic()
+            if until and began > until:
+                return None
             self.emulate(run, path, tool, local, number)
-            occupied = time.monotonic() - began
-        result = read(run / "client.json") or {"error": "the client left nothing: " + tail(run / "emulate.log")}
-        server = read(run / "server.json") or {}
-        result["server"] = server
-        result["occupied_seconds"] = occupied
-        self.judge(result, place)
-        if "error" not in result or not self.arguments.keep:
-            shutil.rmtree(run, ignore_errors=True)
-        else:
-            result["error"] += f" (kept: {run})"
+            result = read(run / "client.json") or {"error": "the client left nothing: " + tail(run / "emulate.log")}
+            result["server"] = read(run / "server.json") or {}
+            self.judge(result, place)
+            if "error" not in result or not self.arguments.keep:
+                shutil.rmtree(run, ignore_errors=True)
+            else:
+                result["error"] += f" (kept: {run})"
+            result["occupied_seconds"] = time.monotonic() - began
         return result
 
     def emulate(self, run, path, tool, local, seed):
@@ -190,9 +194,9 @@ def arguments():
     parser.add_argument("--tree-files", type=int, default=2000)
     parser.add_argument("--mixed-scale", type=float, default=1.0)
     parser.add_argument("--short", action="store_true", help="files of 75 to 300 MB, by the path's rate")
-    parser.add_argument("--budget", choices=["quiet"], help="the whole table in about 25 minutes")
+    parser.add_argument("--minutes", type=float, help="stop after about so long; implies --short and a cap of 25 s")
     parser.add_argument("--quick", action="store_true", help="a rehearsal of a few minutes")
-    parser.add_argument("--beside", type=float, default=200, help="Mbit/s of paths that are run side by side")
+    parser.add_argument("--beside", type=float, default=300, help="Mbit/s of paths that are run side by side")
     parser.add_argument("--folder", default="/dev/shm", help="where the files of both ends are")
     parser.add_argument("--seed", type=int, default=1, help="of the order")
     parser.add_argument("--keep", action="store_true", help="keep the folders of runs that failed")
@@ -207,8 +211,8 @@ def arguments():
         given.paths = given.paths or "loopback,slac-cern"
         given.file_megabytes, given.tree_files, given.mixed_scale = given.file_megabytes or 20, 300, 0.2
         given.rounds, given.cap = 1, min(given.cap, 40)
-    if given.budget == "quiet":
-        given.short, given.rounds, given.cap = True, min(given.rounds, 2), min(given.cap, 45)
+    if given.minutes:
+        given.short, given.rounds, given.cap = True, max(given.rounds, 5), min(given.cap, 25)
     return given
 
 
@@ -229,8 +233,24 @@ def plan_of(given):
     return [
         (path, kind, tool)
         for path in chosen(given.paths, PATHS) for kind in chosen(given.data, DATA) for tool in there
-        if not tool.only or kind in tool.only
+        if (not tool.only or kind in tool.only) and (path in FAST or not (tool.fast and given.short))
     ]
+
+
+def contenders(cells, results):
+    """Who is run again when time is short: ours, what they are compared with, and peers near the fastest."""
+    def seconds(path, kind, tool):
+        runs = table.good(results.get((path, kind, tool.name), []))
+        return table.median(runs) if runs else None
+
+    again = []
+    for path, kind in dict.fromkeys((path, kind) for path, kind, _ in cells):
+        there = [tool for a, b, tool in cells if (a, b) == (path, kind)]
+        times = {tool.name: seconds(path, kind, tool) for tool in there}
+        peers = [times[tool.name] for tool in there if tool.kind == "peer" and times[tool.name]]
+        near = CONTENDS * min(peers, default=0)
+        again += [(path, kind, tool) for tool in there if times[tool.name] and (tool.kind != "peer" or times[tool.name] <= near)]
+    return again
 
 
 def main():
@@ -248,18 +268,12 @@ def main():
         bench = Bench(given, folder)
         for path, kind, _ in cells:
             bench.source(path, kind)
-        order, rounds = random.Random(given.seed), []
-        for number in range(given.rounds):
-            shuffled = cells[:]
+        order = random.Random(given.seed)
+        until = began + given.minutes * 60 if given.minutes else None
+        for number in range(1, given.rounds + 1):
+            shuffled = contenders(cells, results) if given.minutes and number > 1 else cells[:]
             order.shuffle(shuffled)
-            rounds += [(number + 1, *cell) for cell in shuffled]
-        with concurrent.futures.ThreadPoolExecutor(16) as pool:
-            waiting = {pool.submit(bench.run, *one): one for one in rounds}
-            for done, future in enumerate(concurrent.futures.as_completed(waiting), 1):
-                number, path, kind, tool = waiting[future]
-                result = future.result()
-                results.setdefault((path, kind, tool.name), []).append(result)
-                say(done, len(rounds), path, kind, tool, result, time.monotonic() - began)
+            play_round(bench, number, shuffled, results, began, until if number > 1 else None)
         text = table.text(started, given, results, time.monotonic() - began)
     finally:
         if not given.keep:
@@ -269,10 +283,26 @@ def main():
     print(text)
 
 
-def say(done, of, path, kind, tool, result, elapsed):
+def play_round(bench, number, cells, results, began, until):
+    """Each cell once, as many at a time as their weights allow; none begins after `until`."""
+    def one(cell):
+        if until is None or time.monotonic() < until:
+            return bench.run(number, *cell, until)
+        return None
+
+    with concurrent.futures.ThreadPoolExecutor(len(cells) or 1) as pool:
+        waiting = {pool.submit(one, cell): cell for cell in cells}
+        for done, future in enumerate(concurrent.futures.as_completed(waiting), 1):
+            path, kind, tool = waiting[future]
+            if (result := future.result()) is not None:
+                results.setdefault((path, kind, tool.name), []).append(result)
+                say(f"{number}: {done}/{len(cells)}", path, kind, tool, result, time.monotonic() - began)
+
+
+def say(at, path, kind, tool, result, elapsed):
     """One line for who watches."""
     what = result.get("error") or (f"{result['seconds']:.2f} s" + (" capped" if result.get("capped") else ""))
-    print(f"{elapsed:6.0f} s  {done}/{of}  {path} {kind} {tool.name}: {what}", file=sys.stderr, flush=True)
+    print(f"{elapsed:6.0f} s  {at}  {path} {kind} {tool.name}: {what}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

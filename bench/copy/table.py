@@ -39,7 +39,9 @@ def introduction(given, took):
         "bytes that had arrived let expect, marked with ~. All other results have the hashes of their source.",
         "",
         f"{given.rounds} rounds in shuffled order (seed {given.seed}), {took / 60:.0f} minutes altogether; paths side by side "
-        f"while their rates sum to at most {given.beside:g} Mbit/s.",
+        f"while their rates sum to at most {given.beside:g} Mbit/s." + (
+            " Time was short: rounds after the first had only trunkline, the baseline and peers within 1.5 x of the fastest, until "
+            f"{given.minutes:g} minutes were over." if given.minutes else ""),
     ]
 
 
@@ -92,14 +94,14 @@ def section(cell, by_tool):
     some = next((run for runs in by_tool.values() for run in runs if "bytes" in run), None)
     what = f"{some['files']} file{'s' * (some['files'] > 1)}, {some['bytes'] / 1e6:.1f} MB" if some else ""
     lines = [f"## {path}, {kind}: {what}", "",
-             "| tool | s | range | Mbit/s | client s/GB | server s/GB | client MiB | server MiB |", "|---" * 8 + "|"]
+             "| tool | s | range | runs | Mbit/s | client s/GB | server s/GB | client MiB | server MiB |", "|---" * 9 + "|"]
     rated = {name: good(runs) for name, runs in by_tool.items()}
     for name in sorted((name for name in rated if rated[name]), key=lambda name: median(rated[name])):
         lines.append(row(name, rated[name]))
     for name, runs in sorted(by_tool.items()):
         errors = [run.get("error", "nothing arrived") for run in runs if run not in rated[name]]
         if errors:
-            lines.append(f"| {name} | failed {len(errors)} of {len(runs)} | {clean(errors[0])} | | | | | |")
+            lines.append(f"| {name} | failed {len(errors)} of {len(runs)} | {clean(errors[0])} | | | | | | |")
     return [*lines, ""]
 
 
@@ -113,7 +115,7 @@ def row(name, runs):
     middle = statistics.median(times)
     rate = runs[0]["bytes"] * 8 / middle / 1e6
     spread = f"{times[0]:.2f} to {times[-1]:.2f}" if len(times) > 1 else ""
-    cells = [name, f"{guess}{middle:.2f}", spread, f"{rate:.4g}", processor(runs, lambda run: run),
+    cells = [name, f"{guess}{middle:.2f}", spread, str(len(runs)), f"{rate:.4g}", processor(runs, lambda run: run),
              processor(runs, lambda run: run["server"]), memory(runs, lambda run: run),
              memory(runs, lambda run: run["server"])]
     return "| " + " | ".join(cells) + " |"

@@ -50,6 +50,7 @@ class Tool:
     pulls: bool = False
     default: bool = False           # what somebody gets who sets nothing
     needs: str = ""                 # the program that has to be there
+    fast: bool = False              # differs from another one in processor time only
 
 
 # --- ssh ------------------------------------------------------------------------------------------------------------
@@ -205,8 +206,8 @@ def tar(place):
 
 def ours_over_ssh(*more):
     def client(place):
-        return [place.trunkline, "copy", "-r", *more, "--ssh-option=-F", f"--ssh-option={place.keys}/ssh_config",
-                "--remote-program", place.trunkline, str(place.source), f"{place.host}:{place.target}/"]
+        return [place.trunkline, "copy", "-r", *more, "-e", ssh(place), "--far-program", place.trunkline, str(place.source),
+                f"{place.host}:{place.target}/"]
     return over_ssh(client, own_archive)
 
 
@@ -231,13 +232,13 @@ TREES = ("tree", "mixed")
 
 ALL = [
     Tool("trunkline", ours_over_ssh(), kind="ours", default=True, needs="trunkline"),
-    Tool("trunkline --plain", ours_over_ssh("--plain"), kind="ours", needs="trunkline"),
+    Tool("trunkline --plain", ours_over_ssh("--plain"), kind="ours", needs="trunkline", fast=True),
     Tool("trunkline to serve", ours_to_server(), kind="ours", default=True, needs="trunkline"),
-    Tool("trunkline to serve --plain", ours_to_server("--plain"), kind="ours", needs="trunkline"),
+    Tool("trunkline to serve --plain", ours_to_server("--plain"), kind="ours", needs="trunkline", fast=True),
     Tool("scp", scp(), default=True, needs="scp"),
-    Tool("scp -c aes128-gcm", scp("-c", AES), needs="scp"),
+    Tool("scp -c aes128-gcm", scp("-c", AES), needs="scp", fast=True),
     Tool("rsync -a", rsync(), default=True, needs="rsync"),
-    Tool("rsync -a, aes128-gcm", rsync("-c", AES), needs="rsync"),
+    Tool("rsync -a, aes128-gcm", rsync("-c", AES), needs="rsync", fast=True),
     Tool("globus -p 1", gridftp(1), only=("file",), default=True, needs="globus-url-copy"),
     Tool("globus -p 4", gridftp(4), only=("file",), needs="globus-url-copy"),
     Tool("globus -p 8", gridftp(8), only=("file",), needs="globus-url-copy"),
@@ -259,7 +260,7 @@ ALL = [
     Tool("rclone get, 4", rclone(4, True), pulls=True, needs="rclone"),
     Tool("rclone get, 16", rclone(16, True), pulls=True, needs="rclone"),
     Tool("syq", syq(), default=True, needs="syq"),
-    Tool("syq, remembering", syq(remembers=True), needs="syq"),
-    Tool("syq --tcp-plain", syq("--tcp-plain"), needs="syq"),
+    Tool("syq, remembering", syq(remembers=True), needs="syq", fast=True),
+    Tool("syq --tcp-plain", syq("--tcp-plain"), needs="syq", fast=True),
     Tool("tar through one stream", tar, kind="baseline", needs="socat"),
 ]

@@ -146,6 +146,8 @@ fn quiet(seed: u64) -> PathSpec {
         loss: Loss::None,
         load: None,
         mtu: None,
+        cuts: Vec::new(),
+        corruption: 0.0,
     };
     PathSpec {
         name: "made".to_owned(),

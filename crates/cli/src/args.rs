@@ -53,6 +53,9 @@ pub(crate) enum Command {
     Demo(Demo),
     Serve(Serve),
     Copy(Box<Copy>),
+    /// What ssh starts at the far end of a copy
+    #[command(name = net::copying::FAR_COMMAND, hide = true)]
+    CopyFar,
     Limit(Limit),
     Tune(Tune),
     Measure(Measure),

@@ -2,6 +2,7 @@
 
 pub(crate) mod completion;
 pub(crate) mod copy;
+pub(crate) mod copy_far;
 pub(crate) mod demo;
 pub(crate) mod emulate;
 pub(crate) mod history;

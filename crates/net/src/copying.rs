@@ -5,6 +5,10 @@
 //! on which they say so. Streams then go to whoever has the same certificate, and greet with a key that only the two ends of
 //! the conversation have.
 //!
+//! AES-128-GCM of ring where the processor has instructions for it: encrypting and sending took 0.51 ns of a processor for each byte
+//! (0.47 to 0.56), with aws-lc-rs 0.71 (0.66 to 0.76); ChaCha20-Poly1305 took 0.80 to 0.98 with either (2026-11-22, loopback, AMD
+//! EPYC, two busy processors, three runs each of AES, one each of ChaCha20). Nothing but rustls touches keys or records.
+//!
 //! What is left out: resuming TLS connections (each costs one round trip more than TCP, once in a stream's life),
 //! certificates of authorities, and client certificates; the secret says more than they would.
 //!

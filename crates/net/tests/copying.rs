@@ -305,6 +305,7 @@ fn hundreds_of_streams_come_at_once() {
             let mut said = [0; 4];
             channel.read_exact(&mut said).unwrap();
             assert_eq!(u32::from_be_bytes(said), number);
+            assert_eq!(channel.read(&mut [0]).unwrap(), 0);
             assert!(seen.insert(number));
         }
     });

@@ -2,6 +2,7 @@
 
 mod command;
 mod event;
+mod failure;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -11,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::{Direction, Target, Window};
 
 pub use command::shown_command;
-pub use event::{CopyEventLine, FailureKind, FileFailure, ProgressLine};
+pub use event::{CopyEventLine, ProgressLine};
+pub use failure::{FailureKind, FileFailure};
 pub use shape::{CopyLog, Request, remembered_name};
 
 /// The body of a `trunkline/copy` document.

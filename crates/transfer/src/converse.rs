@@ -2,25 +2,26 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use net::StreamOptions;
 use units::Span;
-use wire::copying::{Message, Opening, Problem, Referee, Speaker};
+use wire::copying::{Message, Opening, Problem};
 
 use crate::chronicle::Chronicle;
-use crate::lines::{Lines, Roster};
+use crate::lines::{Lines, Roster, take_arrivals};
 use crate::receiver::Receiver;
 use crate::root::Root;
 use crate::sender::{Sender, Sending};
-use crate::session::{Desk, End, Pump, lead, protocol};
+use crate::session::{Desk, End, Pump, lead};
 use crate::source::{Source, SourceSpec};
 use crate::store::{Store, StoreSpec};
 
 /// A stream whose data is not acknowledged for so long is broken; the kernel's own patience is a quarter of an hour.
 const USER_TIMEOUT: Span = Span::from_secs(30);
-/// Bytes that wait unsent in the kernel beside those on the way: enough to bridge the time until a thread is woken, and
-/// what a stream that hangs holds back is little.
-const UNSENT_MAX: units::Bytes = units::Bytes::from_kib(512);
+/// Bytes that wait unsent in the kernel beside those on the way, until the stream's rate is known.
+const UNSENT_MAX: units::Bytes = units::Bytes::from_kib(128);
 
 /// The files of this end, before the other end answers.
 pub(crate) enum Files {
@@ -75,8 +76,6 @@ impl Files {
 
 /// How an end takes part.
 pub(crate) struct Part<'a> {
-    /// Which end this is.
-    pub me: Speaker,
     pub opening: &'a Opening,
     pub files: Files,
     pub lines: Lines,
@@ -93,19 +92,40 @@ pub(crate) fn converse(
     chronicle: &mut Chronicle<'_>,
     stopped: &dyn Fn() -> Option<End>,
 ) -> End {
-    let referee = match Referee::opened(part.opening, part.is_fresh) {
-        Ok(referee) => referee,
-        Err(error) => return protocol(error.to_string()),
-    };
-    let desk = Desk {
-        me: part.me,
-        referee: referee.into(),
-        conversation: std::sync::Arc::clone(&pump.conversation),
-        report: pump.report.clone(),
-        began: chronicle.began(),
-    };
+    let desk = Desk::new(pump, chronicle.began());
+    let has_ended = AtomicBool::new(false);
+    let report = desk.report();
+    let incoming = part.lines.incoming();
+    if let Some(incoming) = &incoming {
+        incoming.allow_plain(part.opening.plain);
+        incoming.set_options(options(part.opening));
+    }
+    let is_over = || has_ended.load(Ordering::Relaxed);
+    let end = thread::scope(|scope| {
+        if let Some(incoming) = &incoming {
+            scope.spawn(move || take_arrivals(incoming, &report, &is_over));
+        }
+        let end = play(part, chronicle, &desk, stopped);
+        has_ended.store(true, Ordering::Relaxed);
+        end
+    });
+    if let End::Problem(problem) = &end {
+        let file = None;
+        let problem = problem.clone();
+        desk.say(Message::Failed(Problem { file, ..problem }));
+    }
+    desk.finish();
+    end
+}
+
+fn play(
+    part: Part<'_>,
+    chronicle: &mut Chronicle<'_>,
+    desk: &Desk,
+    stopped: &dyn Fn() -> Option<End>,
+) -> End {
     let roster = Roster::new(part.lines, options(part.opening));
-    let end = match part.files {
+    match part.files {
         Files::From(source) => {
             let sending = Sending {
                 source,
@@ -114,25 +134,18 @@ pub(crate) fn converse(
                 rtt: part.rtt,
             };
             let mut sender = Sender::new(chronicle, part.opening, sending);
-            lead(&mut sender, &desk, &pump.happenings, stopped)
+            lead(&mut sender, desk, stopped)
         }
         Files::To(store) => {
-            let mut receiver = Receiver::new(chronicle, part.opening, *store, roster, &desk);
-            let end = lead(&mut receiver, &desk, &pump.happenings, stopped);
+            let mut receiver = Receiver::new(chronicle, part.opening, *store, roster, desk);
+            let end = lead(&mut receiver, desk, stopped);
+            receiver.end(desk);
             if matches!(end, End::Done) {
-                desk.say(&Message::Bye);
+                desk.say(Message::Bye);
             }
             end
         }
-    };
-    if let End::Problem(problem) = &end {
-        let file = None;
-        let problem = problem.clone();
-        desk.say(&Message::Failed(Problem { file, ..problem }));
     }
-    drop(desk);
-    pump.finish();
-    end
 }
 
 /// What streams are set to.

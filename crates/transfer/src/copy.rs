@@ -1,14 +1,16 @@
 //! The near end: connects, says what is wanted, and connects again when the far end was lost.
 
+mod meeting;
 mod patience;
 
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use net::copying::{DialError, Dialed, Dialer};
 use units::Span;
-use wire::copying::{HandshakeError, Message, Problem, ProblemKind, Speaker, Token, Way};
+use wire::copying::{Message, Problem, ProblemKind, Speaker, Way};
 
+use self::meeting::Meeting;
 use self::patience::Patience;
 use crate::chronicle::Chronicle;
 use crate::converse::{Files, Part, bytes_of, converse};
@@ -82,6 +84,7 @@ fn wait(pause: Duration, chronicle: &Chronicle<'_>) -> bool {
 struct Near<'a> {
     spec: &'a CopySpec,
     copy: [u8; 16],
+    meeting: Meeting<'a>,
     /// When there was a conversation the last time; `None` when there never was.
     seen: Option<Instant>,
 }
@@ -100,6 +103,7 @@ impl<'a> Near<'a> {
         Ok(Near {
             spec,
             copy,
+            meeting: Meeting::new(spec),
             seen: None,
         })
     }
@@ -146,7 +150,9 @@ impl<'a> Near<'a> {
         let mut opening = opening(spec, self.copy, is_many);
         let files = self.files(&opening).map_err(End::Problem)?;
         opening.fresh = files.is_fresh();
-        let dialed = self.dial()?;
+        let steering = chronicle.steering();
+        let met = self.meeting.meet(&|| steering.is_stopped())?;
+        let dialed = met.dialed;
         let rtt = dialed
             .conversation
             .handle()
@@ -157,11 +163,8 @@ impl<'a> Near<'a> {
         let peer = dialed.peer.to_string();
         chronicle.tell(&CopyEvent::Connected { at, peer, rtt });
         let lost = |error: std::io::Error| End::Lost(error.to_string());
-        let pump = Pump::start(dialed.conversation).map_err(lost)?;
-        let open = Message::Open(Box::new(opening.clone()));
-        if let Err(error) = pump.conversation.send(&open) {
-            return Err(End::Lost(error.to_string()));
-        }
+        let pump = Pump::start(dialed.conversation, Speaker::Near).map_err(lost)?;
+        pump.say(Message::Open(Box::new(opening.clone())));
         let (session, is_fresh) = match pump.first(ANSWER_MAX)? {
             Message::Opened { session, fresh } => (session, fresh),
             Message::Failed(problem) => return Err(End::Problem(problem)),
@@ -169,18 +172,19 @@ impl<'a> Near<'a> {
         };
         self.seen = Some(Instant::now());
         let part = Part {
-            me: Speaker::Near,
             opening: &opening,
             files,
-            lines: Lines::Dial {
-                dialer: dialed.streams,
-                session,
-                plain: spec.plain,
+            lines: match met.incoming {
+                None => Lines::Dial {
+                    dialer: dialed.streams,
+                    session,
+                    plain: spec.plain,
+                },
+                Some(incoming) => Lines::Ask(Arc::new(incoming)),
             },
             is_fresh,
             rtt,
         };
-        let steering = chronicle.steering();
         let stopped = || steering.is_stopped().then_some(End::Cancelled);
         let end = converse(pump, part, chronicle, &stopped);
         self.seen = Some(Instant::now());
@@ -194,50 +198,6 @@ impl<'a> Near<'a> {
             Way::Put => Files::from(&root, opening, paths, false),
             Way::Get => Files::to(&root, opening, paths.pop().unwrap_or_default()),
         }
-    }
-
-    fn dial(&self) -> Result<Dialed, End> {
-        let FarHost::Server {
-            address,
-            credentials,
-        } = &self.spec.far.host
-        else {
-            return Err(protocol("ssh cannot be used yet".to_owned()));
-        };
-        let token: Token = credentials.0.parse().map_err(|error| {
-            End::Problem(Problem {
-                kind: ProblemKind::Request,
-                file: None,
-                what: format!("{error}"),
-                hint: Some("`trunkline serve --new-token` prints one".to_owned()),
-            })
-        })?;
-        let places = std::slice::from_ref(address);
-        Dialer::default()
-            .control(places, &token)
-            .map_err(|error| why_not(&error))
-    }
-}
-
-/// Whom trying again does not help is told so.
-fn why_not(error: &DialError) -> End {
-    let refused = |kind, hint: Option<String>| {
-        End::Problem(Problem {
-            kind,
-            file: None,
-            what: error.to_string(),
-            hint,
-        })
-    };
-    match error {
-        DialError::Handshake { source, .. } => match source {
-            HandshakeError::Refused(refusal) => {
-                refused(ProblemKind::Permission, refusal.hint.clone())
-            }
-            _ => refused(ProblemKind::Permission, None),
-        },
-        DialError::Option(_) => refused(ProblemKind::Request, None),
-        other => End::Lost(other.to_string()),
     }
 }
 

@@ -7,15 +7,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use net::copying::{CopyHandler, TurnedAway, Visit};
+use net::copying::{Back, CopyHandler, TurnedAway, Visit};
+use units::Span;
 use wire::copying::{
-    Key, KeyName, Message, Opening, Problem, ProblemKind, Referee, Rights, Speaker, Token, Tokens,
-    Way,
+    Key, KeyName, Message, Opening, Problem, ProblemKind, Rights, Speaker, Token, Tokens, Way,
 };
 
 use crate::chronicle::Chronicle;
-use crate::converse::{Files, Part, converse, options};
-use crate::lines::{Lines, take_arrivals};
+use crate::converse::{Files, Part, converse};
+use crate::lines::Lines;
 use crate::root::Root;
 use crate::session::{End, Pump, protocol};
 use crate::{Outcome, Steering};
@@ -24,6 +24,9 @@ use crate::{Outcome, Steering};
 const OPENING_MAX: Duration = Duration::from_secs(30);
 /// How long the older conversation of a copy that came back may take to end.
 const OLDER_MAX: Duration = Duration::from_secs(20);
+
+/// How long a stream may take to be connected.
+const STREAM_MAX: Span = Span::from_secs(10);
 
 /// Who may come.
 #[derive(Debug)]
@@ -72,6 +75,7 @@ pub enum FarEvent {
 pub struct FarEnd {
     keys: Keys,
     root: Root,
+    back: Option<Back>,
     stop: Arc<AtomicBool>,
     on_event: Box<dyn Fn(&FarEvent) + Send + Sync>,
     current: Mutex<BTreeMap<[u8; 16], Arc<AtomicBool>>>,
@@ -88,10 +92,18 @@ impl FarEnd {
         FarEnd {
             keys,
             root,
+            back: None,
             stop,
             on_event,
             current: Mutex::default(),
         }
+    }
+
+    /// This end connects the streams, to where `back` says, if it does.
+    #[must_use]
+    pub fn calling(mut self, back: Option<Back>) -> Self {
+        self.back = back;
+        self
     }
 
     /// Copies that are connected.
@@ -144,12 +156,18 @@ impl FarEnd {
         let name = visit.admitted.key_name.clone();
         let rtt = visit.conversation.handle().sample(chronicle.now()).ok();
         let rtt = rtt.and_then(|sample| sample.rtt_min.or(sample.rtt));
-        let pump = Pump::start(visit.conversation).map_err(lost)?;
-        let first = pump.first(OPENING_MAX)?;
-        let opening = match Referee::default().pass(Speaker::Near, first) {
+        let back = self.back.as_ref();
+        let dialer = back.map(|back| back.streams(&visit, STREAM_MAX));
+        let pump = Pump::start(visit.conversation, Speaker::Far).map_err(lost)?;
+        let opening = match pump.first(OPENING_MAX) {
             Ok(Message::Open(opening)) => opening,
-            Ok(_) => return Err(protocol("the near end opened nothing".to_owned())),
-            Err(error) => return Err(protocol(error.to_string())),
+            Ok(other) => return Err(protocol(format!("{other:?} opens nothing"))),
+            Err(End::Problem(problem)) => {
+                pump.say(Message::Failed(problem.clone()));
+                pump.finish();
+                return Err(End::Problem(problem));
+            }
+            Err(end) => return Err(end),
         };
         (self.on_event)(&FarEvent::Began {
             peer: visit.peer,
@@ -158,8 +176,7 @@ impl FarEnd {
             paths: opening.paths.clone(),
         });
         let refuse = |problem: Problem| {
-            // A peer that is gone needs no answer.
-            let _ = pump.conversation.send(&Message::Failed(problem.clone()));
+            pump.say(Message::Failed(problem.clone()));
             End::Problem(problem)
         };
         let is_over = match self.take_over(opening.copy) {
@@ -177,42 +194,34 @@ impl FarEnd {
                 return Err(end);
             }
         };
-        visit.streams.allow_plain(opening.plain);
-        visit.streams.set_options(options(&opening));
         let is_fresh = match opening.way {
             Way::Put => files.is_fresh(),
             Way::Get => opening.fresh,
         };
         let session = visit.streams.session().unwrap_or(0);
-        let opened = Message::Opened {
+        pump.say(Message::Opened {
             session,
             fresh: is_fresh,
+        });
+        let lines = match dialer {
+            Some(dialer) => Lines::Dial {
+                dialer,
+                session,
+                plain: opening.plain,
+            },
+            None => Lines::Ask(Arc::new(visit.streams)),
         };
-        // A peer that is gone is noticed where its messages are awaited.
-        let _ = pump.conversation.send(&opened);
         let part = Part {
-            me: Speaker::Far,
             opening: &opening,
             files,
-            lines: Lines::Ask,
+            lines,
             is_fresh,
             rtt,
         };
-        let report = pump.report.clone();
-        let has_ended = AtomicBool::new(false);
-        let streams = visit.streams;
-        let end = thread::scope(|scope| {
-            let arrivals =
-                || take_arrivals(&streams, &report, &|| has_ended.load(Ordering::Relaxed));
-            scope.spawn(arrivals);
-            // The near end is to come again, unless it is there again already.
-            let is_stopped =
-                || is_over.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed);
-            let stopped = || is_stopped().then(|| End::Lost("this end was stopped".to_owned()));
-            let end = converse(pump, part, chronicle, &stopped);
-            has_ended.store(true, Ordering::Relaxed);
-            end
-        });
+        // The near end is to come again, unless it is there again already.
+        let is_stopped = || is_over.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed);
+        let stopped = || is_stopped().then(|| End::Lost("this end was stopped".to_owned()));
+        let end = converse(pump, part, chronicle, &stopped);
         self.current().remove(&opening.copy);
         Ok(end)
     }

@@ -1,21 +1,27 @@
 //! How streams come about: the end that connects makes them, the other asks for them.
 
-use std::sync::mpsc::SyncSender;
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, TrySendError};
 use std::thread;
 use std::time::Duration;
 
 use net::StreamOptions;
-use net::copying::StreamDialer;
+use net::copying::{Incoming, StreamDialer};
 use observe::Window;
 use units::{Span, Time};
 use wire::copying::Message;
 
-use crate::session::{Desk, Happening};
+use crate::session::{Desk, End, Happening, no_streams};
 
 /// A wish that brought no stream is said again after this.
 const ASK_AGAIN: Span = Span::from_secs(2);
 /// After a stream that could not be connected the next ones wait, longer each time up to 64 times this.
 const PAUSE: Span = Span::from_millis(250);
+
+/// How soon it is noticed that no more streams are awaited.
+const TICK: Duration = Duration::from_millis(50);
+/// When no stream at all can be connected for so long, there will be none.
+const FAILING_MAX: Span = Span::from_secs(30);
 
 /// Where this end's streams come from.
 pub(crate) enum Lines {
@@ -29,7 +35,17 @@ pub(crate) enum Lines {
         plain: bool,
     },
     /// The peer connects when it is asked.
-    Ask,
+    Ask(Arc<Incoming>),
+}
+
+impl Lines {
+    /// Streams that come by themselves.
+    pub(crate) fn incoming(&self) -> Option<Arc<Incoming>> {
+        match self {
+            Lines::Ask(incoming) => Some(Arc::clone(incoming)),
+            Lines::Dial { .. } => None,
+        }
+    }
 }
 
 /// Keeps the number of streams.
@@ -43,6 +59,7 @@ pub(crate) struct Roster {
     pub present: u16,
     asked: Option<(u16, Time)>,
     failures: u32,
+    failing_since: Option<Time>,
     not_before: Time,
 }
 
@@ -57,6 +74,7 @@ impl Roster {
             present: 0,
             asked: None,
             failures: 0,
+            failing_since: None,
             not_before: Time::ZERO,
         }
     }
@@ -65,7 +83,7 @@ impl Roster {
     pub(crate) fn grow(&mut self, target: u16, desk: &Desk) {
         let now = desk.now();
         match &self.lines {
-            Lines::Ask => self.ask(target, now, desk),
+            Lines::Ask(_) => self.ask(target, now, desk),
             Lines::Dial { .. } if now < self.not_before => (),
             Lines::Dial {
                 dialer,
@@ -80,7 +98,7 @@ impl Roster {
                         number: self.next,
                         options: self.options.clone(),
                     };
-                    dial.start(desk.report.clone());
+                    dial.start(desk.report());
                     self.next += 1;
                     self.coming += 1;
                 }
@@ -100,7 +118,7 @@ impl Roster {
         let is_new = |(asked, at): (u16, Time)| asked != target || now.since(at) > ASK_AGAIN;
         if self.present < target && self.asked.is_none_or(is_new) {
             self.asked = Some((target, now));
-            desk.say(&Message::Streams(target));
+            desk.say(Message::Streams(target));
         }
     }
 
@@ -109,14 +127,20 @@ impl Roster {
         self.coming = self.coming.saturating_sub(1);
         self.present += 1;
         self.failures = 0;
+        self.failing_since = None;
     }
 
-    /// One did not come.
-    pub(crate) fn on_not_joined(&mut self, now: Time) {
+    /// One did not come. An end of the conversation where none comes for long.
+    pub(crate) fn on_not_joined(&mut self, now: Time, why: &str) -> Result<(), End> {
         self.coming = self.coming.saturating_sub(1);
+        let since = *self.failing_since.get_or_insert(now);
+        if self.present == 0 && now.since(since) > FAILING_MAX {
+            return Err(no_streams(why));
+        }
         let pause = PAUSE.times(1 << self.failures.min(6));
         self.failures += 1;
         self.not_before = now + pause;
+        Ok(())
     }
 
     /// One is over.
@@ -143,7 +167,7 @@ impl Dial {
                 .stream(self.session, self.number, &self.options, self.plain);
             let happening = match made {
                 Ok(channel) => Happening::Joined(self.number, channel),
-                Err(error) => Happening::NotJoined(self.number, error.to_string()),
+                Err(error) => Happening::NotJoined(error.to_string()),
             };
             // Nobody listens any more when the conversation is over; the channel closes with it.
             let _ = report.send(happening);
@@ -151,19 +175,24 @@ impl Dial {
     }
 }
 
-/// Waits for streams that come to this end, until `is_over`.
+/// Brings streams that come to this end, until `is_over`.
 pub(crate) fn take_arrivals(
-    incoming: &net::copying::Incoming,
+    incoming: &Incoming,
     report: &SyncSender<Happening>,
     is_over: &dyn Fn() -> bool,
 ) {
     while !is_over() {
-        if let Some(arrival) = incoming.next(Duration::from_millis(100))
-            && report
-                .send(Happening::Joined(arrival.number, arrival.channel))
-                .is_err()
-        {
-            return;
+        let Some(arrival) = incoming.next(TICK) else {
+            continue;
+        };
+        let mut happening = Happening::Joined(arrival.number, arrival.channel);
+        // Nobody takes anything any more once it is over, so this must not wait for ever.
+        while let Err(TrySendError::Full(back)) = report.try_send(happening) {
+            if is_over() {
+                return;
+            }
+            happening = back;
+            thread::sleep(TICK);
         }
     }
 }

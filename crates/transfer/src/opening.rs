@@ -44,7 +44,7 @@ pub(crate) fn opening(spec: &CopySpec, copy: [u8; 16], into_folder: bool) -> Ope
 
 fn name(objective: &Objective) -> String {
     match objective {
-        Objective::Knee { share } => format!("knee {share}"),
+        Objective::Knee { share } => format!("knee-{}", (share * 1000.0).round()),
         Objective::Max => "max".to_owned(),
         Objective::Power => "power".to_owned(),
         Objective::Gentle { .. } => "gentle".to_owned(),
@@ -52,14 +52,16 @@ fn name(objective: &Objective) -> String {
 }
 
 /// What the sender aims at; the tuner's own default for a name that it does not know.
-/// The inverse of what [`opening`] writes.
+/// The inverse of what [`opening`] writes: the share of a knee in thousandths.
 pub(crate) fn objective(name: &str) -> Objective {
-    let mut words = name.split(' ');
-    match (words.next(), words.next().map(str::parse::<f64>)) {
+    let mut words = name.split('-');
+    match (words.next(), words.next().map(str::parse::<u16>)) {
         (Some("max"), _) => Objective::Max,
         (Some("power"), _) => Objective::Power,
         (Some("gentle"), _) => GENTLE,
-        (Some("knee"), Some(Ok(share))) if share > 0.0 && share <= 1.0 => Objective::Knee { share },
+        (Some("knee"), Some(Ok(share @ 1..=1000))) => Objective::Knee {
+            share: f64::from(share) / 1000.0,
+        },
         _ => OnlinePlan::KNEE,
     }
 }
@@ -79,6 +81,6 @@ mod tests {
             assert_eq!(objective(&name(&meant)), meant);
         }
         assert_eq!(objective("something new"), OnlinePlan::KNEE);
-        assert_eq!(objective("knee 7"), OnlinePlan::KNEE);
+        assert_eq!(objective("knee-7000"), OnlinePlan::KNEE);
     }
 }

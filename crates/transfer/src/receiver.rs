@@ -3,18 +3,19 @@
 //! Reading order: this file for the conversation, `shelf` for what the streams share, `stream` for one of them,
 //! `publisher`.
 
+mod entries;
 mod publisher;
 mod shelf;
 mod stream;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::thread;
+use std::thread::{self, JoinHandle};
 
-use units::{Bytes, Rate, Span, Time};
+use net::copying::StreamHandle;
+use units::{Rate, Span, Time};
 use wire::copying::{
-    Entry, FileId, HASH_LENGTH, Kind, Message, Opening, Problem, ProblemKind, Published, Range,
-    Want,
+    Entry, FileId, HASH_LENGTH, Message, Opening, Problem, ProblemKind, Published, Range,
 };
 
 use self::publisher::Publisher;
@@ -24,9 +25,8 @@ use crate::FileProblem;
 use crate::activity::{Reporter, Spent};
 use crate::chronicle::Chronicle;
 use crate::lines::Roster;
-use crate::session::{Desk, End, Happening, Role, protocol, unexpected};
-use crate::store::{Answer, Store};
-use crate::tree::HashTree;
+use crate::session::{Desk, End, Happening, Role, unexpected};
+use crate::store::Store;
 
 /// How often this end says what it does.
 const TICK: Span = Span::from_millis(500);
@@ -50,6 +50,7 @@ pub(crate) struct Receiver<'a, 'o> {
     chronicle: &'a mut Chronicle<'o>,
     shared: Arc<Shared>,
     roster: Roster,
+    streams: Vec<(StreamHandle, JoinHandle<()>)>,
     is_dry: bool,
     /// Files that are wanted and not published yet.
     unfinished: BTreeMap<FileId, Entry>,
@@ -74,7 +75,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
         desk: &Desk,
     ) -> Self {
         let store = Arc::new(store);
-        let publisher = Publisher::start(Arc::clone(&store), desk.report.clone());
+        let publisher = Publisher::start(Arc::clone(&store), desk.report());
         chronicle.begin_counting();
         Receiver {
             last: chronicle.now(),
@@ -86,6 +87,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
                 spent: Spent::default(),
             }),
             roster,
+            streams: Vec::new(),
             is_dry: opening.dry_run,
             unfinished: BTreeMap::new(),
             whole: BTreeSet::new(),
@@ -98,68 +100,13 @@ impl<'a, 'o> Receiver<'a, 'o> {
         }
     }
 
-    fn on_entries(&mut self, entries: Vec<Entry>, desk: &Desk) -> Result<(), End> {
-        let mut wants = Vec::with_capacity(entries.len());
-        let mut parts = 0;
-        for entry in entries {
-            self.chronicle.on_entry(&entry);
-            let (id, answer) = self.shared.store.add(&entry);
-            if id != self.next {
-                return Err(protocol(format!("entry {} became {id}", self.next)));
-            }
-            self.next += 1;
-            let want = match answer {
-                Ok(answer) => self.on_answer(id, entry, answer),
-                Err(problem) => {
-                    self.fail(Some(&entry), problem, desk)?;
-                    Want::Nothing(id)
-                }
-            };
-            if let Want::Rest(_, rest) = &want {
-                parts += rest.len();
-            }
-            wants.push(want);
-            if parts >= PARTS {
-                desk.say(&Message::Wants(std::mem::take(&mut wants)));
-                parts = 0;
-            }
-        }
-        self.shared.shelf.told(self.next);
-        desk.say(&Message::Wants(wants));
-        Ok(())
-    }
-
-    fn on_answer(&mut self, id: FileId, entry: Entry, answer: Answer) -> Want {
-        let size = match entry.kind {
-            Kind::File(size) => size,
-            _ => 0,
-        };
-        match &answer {
-            Answer::Present => self.chronicle.on_present(&entry),
-            Answer::Made => self.chronicle.on_published(&entry, None),
-            Answer::Whole | Answer::Rest(_) if self.is_dry => {
-                self.chronicle.on_would_copy(&entry, Bytes::new(size));
-            }
-            Answer::Whole => {
-                self.shared.shelf.expect(id, HashTree::new(size), size);
-                self.unfinished.insert(id, entry);
-            }
-            Answer::Rest(tree) => {
-                self.chronicle.on_part_present(tree.present());
-                self.shared.shelf.expect(id, tree.clone(), size);
-                self.unfinished.insert(id, entry);
-            }
-        }
-        answer.want(id)
-    }
-
     fn fail(&mut self, entry: Option<&Entry>, problem: Problem, desk: &Desk) -> Result<(), End> {
         if problem.kind == ProblemKind::DiskFull {
             // What is missing of all others would fail the same way.
             let file = None;
             return Err(End::Problem(Problem { file, ..problem }));
         }
-        desk.say(&Message::Failed(problem.clone()));
+        desk.say(Message::Failed(problem.clone()));
         self.chronicle.on_failed(entry, problem);
         Ok(())
     }
@@ -244,27 +191,30 @@ impl<'a, 'o> Receiver<'a, 'o> {
             return;
         }
         self.roster.on_joined();
+        self.streams.retain(|(_, thread)| !thread.is_finished());
+        let handle = channel.handle();
         let shared = Arc::clone(&self.shared);
-        let inflow = Inflow::new(number, channel, shared, desk.report.clone());
-        thread::spawn(move || inflow.run());
+        let inflow = Inflow::new(number, channel, shared, desk.report());
+        self.streams
+            .push((handle, thread::spawn(move || inflow.run())));
     }
 
     fn complete(&mut self, desk: &Desk) {
         self.is_complete = true;
         for problem in self.shared.store.end() {
             let name = String::new();
-            desk.say(&Message::LeftOut {
+            desk.say(Message::LeftOut {
                 name,
                 problem: problem.clone(),
             });
             self.chronicle.on_failed(None, problem);
         }
-        desk.say(&Message::Complete);
+        desk.say(Message::Complete);
     }
 
     fn tick(&mut self, desk: &Desk) {
         if let Some(rate) = self.chronicle.wished_rate() {
-            desk.say(&Message::RateMax(rate.map(Rate::bits_per_second)));
+            desk.say(Message::RateMax(rate.map(Rate::bits_per_second)));
         }
         let now = desk.now();
         if now.since(self.last) >= TICK {
@@ -272,7 +222,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
             let activity = self
                 .reporter
                 .report(&self.shared.spent, self.roster.present);
-            desk.say(&Message::Alive(activity));
+            desk.say(Message::Alive(activity));
             self.chronicle.on_tick();
         }
     }
@@ -283,13 +233,13 @@ impl Role for Receiver<'_, '_> {
         match happening {
             Happening::Message(message) => return self.on_message(message, desk),
             Happening::Joined(number, channel) => self.on_joined(number, channel, desk),
-            Happening::NotJoined(..) => self.roster.on_not_joined(desk.now()),
+            Happening::NotJoined(why) => return self.roster.on_not_joined(desk.now(), &why),
             Happening::StreamOver(..) => self.roster.on_over(),
             Happening::Arrived(range) => {
                 self.chronicle.on_arrived(range.length);
                 self.received.push(range);
             }
-            Happening::Damaged(range) => desk.say(&Message::Damaged(range)),
+            Happening::Damaged(range) => desk.say(Message::Damaged(range)),
             Happening::Finished(id) => self.on_whole(id),
             Happening::Published(id, digest) => self.on_published(id, digest),
             Happening::Failed(problem) => return self.fail_file(problem, desk),
@@ -302,12 +252,12 @@ impl Role for Receiver<'_, '_> {
         while !self.received.is_empty() {
             let rest = self.received.split_off(self.received.len().min(BATCH));
             let all = std::mem::replace(&mut self.received, rest);
-            desk.say(&Message::Received(all));
+            desk.say(Message::Received(all));
         }
         while !self.published.is_empty() {
             let rest = self.published.split_off(self.published.len().min(BATCH));
             let all = std::mem::replace(&mut self.published, rest);
-            desk.say(&Message::Published(all));
+            desk.say(Message::Published(all));
         }
         let is_last = self.is_known && self.whole.len() == self.unfinished.len();
         self.shared.publisher.hurry(is_last);
@@ -319,8 +269,18 @@ impl Role for Receiver<'_, '_> {
     }
 }
 
-impl Drop for Receiver<'_, '_> {
-    fn drop(&mut self) {
+impl Receiver<'_, '_> {
+    /// Ends what its threads do and waits for them, so that the files are free when the conversation is over.
+    pub(crate) fn end(mut self, desk: &Desk) {
         self.shared.shelf.close();
+        let mut threads = Vec::new();
+        for (handle, thread) in self.streams.drain(..) {
+            if !self.is_complete {
+                handle.shut_down();
+            }
+            threads.push(thread);
+        }
+        threads.extend(self.shared.publisher.close());
+        desk.wait_for(&threads);
     }
 }

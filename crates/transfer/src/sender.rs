@@ -1,8 +1,10 @@
 //! The end that has the data: tells what there is, and has the streams send what is wanted of it.
 //!
-//! Reading order: this file for the conversation, `work` for what the streams share, `stream` for one of them,
+//! Reading order: this file for the conversation, `entries`, `work` for what the streams share, `stream` for one of them,
 //! `streams` for all of them, `stall`.
 
+mod entries;
+mod packing;
 mod stall;
 mod stream;
 mod streams;
@@ -13,9 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use units::{Bytes, Rate, Span, Time};
-use wire::copying::{
-    Activity, Entry, FileId, Kind, Message, Opening, Problem, ProblemKind, Range, Want,
-};
+use wire::copying::{Activity, Entry, FileId, Message, Opening, Problem, ProblemKind, Range};
 
 use self::streams::Streams;
 use self::work::Work;
@@ -23,7 +23,7 @@ use crate::activity::{Reporter, for_tuner};
 use crate::chronicle::Chronicle;
 use crate::lines::Roster;
 use crate::session::{Desk, End, Happening, Role, protocol, unexpected};
-use crate::source::{Found, Source, Walk};
+use crate::source::{Source, Walk};
 
 /// Entries in one message, and bytes of their names: so that it stays below `MESSAGE_MAX`.
 const BATCH: usize = 512;
@@ -120,143 +120,11 @@ impl<'a, 'o> Sender<'a, 'o> {
         }
     }
 
-    /// Tells some more of what there is. Returns whether there may be yet more at once.
-    fn tell_entries(&mut self, desk: &Desk) -> bool {
-        let is_ahead = self.unanswered.len() >= AHEAD || self.unfinished.len() >= UNFINISHED;
-        let Some(mut walk) = self.walk.take().filter(|_| !is_ahead) else {
-            return false;
-        };
-        let mut entries = Vec::with_capacity(BATCH);
-        let mut bytes = 0;
-        while entries.len() < BATCH && bytes < BATCH_BYTES {
-            match walk.next() {
-                Some(Found::Entry(entry)) => {
-                    bytes += length(&entry);
-                    entries.push(entry);
-                }
-                Some(Found::LeftOut(problem)) => self.leave_out(problem, desk),
-                None => {
-                    self.tell(entries, desk);
-                    desk.say(&Message::EntriesEnd {
-                        count: self.told,
-                        bytes: self.bytes,
-                    });
-                    self.chronicle.on_all_known();
-                    return false;
-                }
-            }
-        }
-        self.tell(entries, desk);
-        self.walk = Some(walk);
-        true
-    }
-
-    fn leave_out(&mut self, problem: crate::FileProblem, desk: &Desk) {
-        desk.say(&Message::LeftOut {
-            name: problem.name.clone(),
-            problem: Problem {
-                kind: problem.kind,
-                file: None,
-                what: problem.what.clone(),
-                hint: problem.hint.clone(),
-            },
-        });
-        self.chronicle.on_left_out(problem);
-    }
-
-    fn tell(&mut self, entries: Vec<Entry>, desk: &Desk) {
-        if entries.is_empty() {
-            return;
-        }
-        desk.say(&Message::Entries(entries.clone()));
-        let mut whole = Vec::new();
-        for entry in entries {
-            let id = self.told;
-            self.told += 1;
-            self.chronicle.on_entry(&entry);
-            if let Kind::File(size) = entry.kind {
-                self.bytes += size;
-                self.unfinished.insert(id, entry.clone());
-                if self.is_fresh {
-                    whole.push((id, size, vec![(0, size)]));
-                }
-            }
-            self.unanswered.push_back((id, entry));
-        }
-        self.want(whole);
-    }
-
-    fn want(&mut self, wanted: Vec<(FileId, u64, Vec<(u64, u64)>)>) {
-        if wanted.is_empty() {
-            return;
-        }
-        let parts = wanted
-            .iter()
-            .map(|(id, size, parts)| (*id, *size, parts.as_slice()));
-        for (id, bytes) in self.work.add(parts) {
-            if bytes == 0 {
-                // Empty, or all there but its name.
-                match self.source.finished(id) {
-                    Ok(()) => self.read.push(id),
-                    Err(problem) => self.unreadable.push(problem),
-                }
-            }
-        }
-    }
-
-    fn on_wants(&mut self, wants: Vec<Want>) -> Result<(), End> {
-        let mut wanted = Vec::new();
-        for want in wants {
-            let Some((id, entry)) = self.unanswered.pop_front() else {
-                return Err(unexpected(&Message::Wants(vec![want])));
-            };
-            let size = match entry.kind {
-                Kind::File(size) => Some(size),
-                _ => None,
-            };
-            match (want, size) {
-                (Want::Nothing(_), Some(_)) => {
-                    if self.unfinished.remove(&id).is_some() {
-                        self.work.forget(id);
-                        self.chronicle.on_present(&entry);
-                    }
-                }
-                (Want::Nothing(_), None) => self.chronicle.on_published(&entry, None),
-                (_, None) => return Err(protocol("a folder or link was wanted".to_owned())),
-                (_, Some(size)) if self.is_dry => {
-                    self.unfinished.remove(&id);
-                    self.chronicle.on_would_copy(&entry, Bytes::new(size));
-                }
-                (Want::Whole(_), Some(size)) if !self.is_fresh => {
-                    wanted.push((id, size, vec![(0, size)]));
-                }
-                (Want::Whole(_), Some(_)) => (),
-                (Want::Rest(_, parts), Some(size)) => {
-                    let missing = parts.iter().map(|(_, length)| *length).sum();
-                    self.chronicle.on_part_present(size.saturating_sub(missing));
-                    wanted.push((id, size, parts));
-                }
-            }
-        }
-        self.want(wanted);
-        self.check_all_added();
-        Ok(())
-    }
-
-    /// From when on nothing can be wanted that is not known.
-    fn check_all_added(&mut self) {
-        if !self.is_all_added && self.walk.is_none() && self.unanswered.is_empty() {
-            self.is_all_added = true;
-            self.work.all_added();
-            self.chronicle.on_planned();
-        }
-    }
-
     fn fail(&mut self, problem: Problem, desk: &Desk) {
         let entry = problem.file.and_then(|id| self.unfinished.remove(&id));
         if let (Some(id), Some(entry)) = (problem.file, entry) {
             self.work.forget(id);
-            desk.say(&Message::Failed(problem.clone()));
+            desk.say(Message::Failed(problem.clone()));
             self.chronicle.on_failed(Some(&entry), problem);
         }
     }
@@ -301,12 +169,6 @@ impl<'a, 'o> Sender<'a, 'o> {
                 }
                 self.chronicle.on_failed(entry.as_ref(), problem);
             }
-            Message::LeftOut { name, problem } => self.chronicle.on_left_out(crate::FileProblem {
-                name,
-                kind: problem.kind,
-                what: problem.what,
-                hint: problem.hint,
-            }),
             Message::Alive(activity) => self.theirs = Some(activity),
             Message::RateMax(rate) => self.set_rate_max(rate.map(Rate::from_bits_per_second)),
             other => return Err(unexpected(&other)),
@@ -355,8 +217,8 @@ impl<'a, 'o> Sender<'a, 'o> {
     fn say_alive(&mut self, desk: &Desk) {
         let activity = self.reporter.report(&self.work.spent, self.streams.count());
         self.mine = Some(activity);
-        desk.say(&Message::Alive(activity));
-        desk.say(&self.chronicle.sending());
+        desk.say(Message::Alive(activity));
+        desk.say(self.chronicle.sending());
     }
 }
 
@@ -365,12 +227,12 @@ impl Role for Sender<'_, '_> {
         match happening {
             Happening::Message(Message::Complete) => {
                 self.work.close();
-                desk.say(&Message::Bye);
+                desk.say(Message::Bye);
                 return Err(End::Done);
             }
             Happening::Message(message) => return self.on_message(message, desk),
             Happening::Joined(number, channel) => self.streams.on_joined(number, channel, desk),
-            Happening::NotJoined(..) => self.streams.on_not_joined(desk),
+            Happening::NotJoined(why) => return self.streams.on_not_joined(desk, &why),
             Happening::StreamOver(number, end) => {
                 let bytes = self.streams.on_over(number, &end);
                 self.chronicle.outcome.sent_again += Bytes::new(bytes);
@@ -394,7 +256,7 @@ impl Role for Sender<'_, '_> {
         }
         while !self.read.is_empty() {
             let rest = self.read.split_off(self.read.len().min(ENDS));
-            desk.say(&Message::FileEnds(std::mem::replace(&mut self.read, rest)));
+            desk.say(Message::FileEnds(std::mem::replace(&mut self.read, rest)));
         }
         self.tick(desk);
         Ok(has_more)
@@ -412,12 +274,4 @@ impl Drop for Sender<'_, '_> {
         outcome.sent_again += load(&self.work.repeated);
         outcome.streams_replaced += self.streams.replaced;
     }
-}
-
-fn length(entry: &Entry) -> usize {
-    let link = match &entry.kind {
-        Kind::Link(target) => target.len(),
-        _ => 0,
-    };
-    entry.name.as_bytes().len() + link
 }

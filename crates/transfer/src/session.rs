@@ -5,19 +5,20 @@
 
 mod pump;
 
-use std::cell::RefCell;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use net::copying::{Channel, Conversation};
+use net::copying::Channel;
 use units::{Span, Time};
-use wire::copying::{FileId, HASH_LENGTH, Message, Problem, ProblemKind, Range, Referee, Speaker};
+use wire::copying::{FileId, HASH_LENGTH, Message, Problem, ProblemKind, Range};
 
 pub(crate) use pump::Pump;
 
 /// Longest time between two looks at the clock.
 const TICK: Duration = Duration::from_millis(25);
+/// How long threads may take to end.
+const THREADS_MAX: Duration = Duration::from_secs(10);
 /// Happenings taken before the role gets to say something.
 const BATCH: usize = 256;
 
@@ -30,8 +31,8 @@ pub(crate) enum Happening {
     Gone(String),
     /// Another stream.
     Joined(u32, Channel),
-    /// There will be no stream of this number.
-    NotJoined(u32, String),
+    /// A stream could not be connected.
+    NotJoined(String),
     /// A stream ended: between two pieces, or for a reason.
     StreamOver(u32, Result<(), String>),
     /// (sender) All that is wanted of a file was read, and it is still the same.
@@ -63,45 +64,43 @@ pub(crate) enum End {
 
 /// What a role has around it.
 pub(crate) struct Desk {
-    /// With the peer.
-    pub conversation: Arc<Conversation>,
-    /// Comes back to [`lead`].
-    pub report: SyncSender<Happening>,
+    pump: Pump,
     /// When the copy began.
-    pub began: Instant,
-    /// Which end this is.
-    pub me: Speaker,
-    /// Judges what is said by either end.
-    pub referee: RefCell<Referee>,
+    began: Instant,
 }
 
 impl Desk {
+    pub(crate) fn new(pump: Pump, began: Instant) -> Self {
+        Desk { pump, began }
+    }
+
     /// Since the copy began.
     pub(crate) fn now(&self) -> Time {
         Time::ZERO + Span::from(self.began.elapsed())
     }
 
     /// Says it to the peer; a peer that is gone is noticed where its messages are awaited.
-    pub(crate) fn say(&self, message: &Message) {
-        let judged = self.referee.borrow_mut().pass(self.me, message.clone());
-        let _ = match judged {
-            Ok(message) => self.conversation.send(&message),
-            Err(error) => {
-                // An error of this program. The other end will see it too, and end the copy with these words.
-                debug_assert!(false, "{error}: {message:?}");
-                self.conversation.send(message)
-            }
-        };
+    pub(crate) fn say(&self, message: Message) {
+        self.pump.say(message);
     }
 
-    /// What of the peer's message can be acted upon.
-    fn hear(&self, message: Message) -> Result<Message, End> {
-        let peer = match self.me {
-            Speaker::Near => Speaker::Far,
-            Speaker::Far => Speaker::Near,
-        };
-        let judged = self.referee.borrow_mut().pass(peer, message);
-        judged.map_err(|error| protocol(error.to_string()))
+    /// For those who bring happenings.
+    pub(crate) fn report(&self) -> SyncSender<Happening> {
+        self.pump.report.clone()
+    }
+
+    /// Waits until threads have ended that may be waiting to report something; not for ever, since a disk may hang.
+    pub(crate) fn wait_for(&self, threads: &[JoinHandle<()>]) {
+        let until = Instant::now() + THREADS_MAX;
+        while threads.iter().any(|thread| !thread.is_finished()) && Instant::now() < until {
+            while self.pump.happenings.try_recv().is_ok() {}
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Says goodbye.
+    pub(crate) fn finish(self) {
+        self.pump.finish();
     }
 }
 
@@ -115,28 +114,25 @@ pub(crate) trait Role {
 }
 
 /// Leads the conversation until it ends. `stopped` is asked often, and says how it ends where this end wants that.
-pub(crate) fn lead(
-    role: &mut dyn Role,
-    desk: &Desk,
-    happenings: &Receiver<Happening>,
-    stopped: &dyn Fn() -> Option<End>,
-) -> End {
+pub(crate) fn lead(role: &mut dyn Role, desk: &Desk, stopped: &dyn Fn() -> Option<End>) -> End {
     // Whoever leads has something to say at once.
     let mut has_more = true;
     loop {
         if let Some(end) = stopped() {
             if matches!(end, End::Cancelled) {
-                desk.say(&Message::Cancel);
+                desk.say(Message::Cancel);
             }
             return end;
         }
         let patience = if has_more { Duration::ZERO } else { TICK };
-        let first = match happenings.recv_timeout(patience) {
+        let first = match desk.pump.happenings.recv_timeout(patience) {
             Ok(happening) => Some(happening),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => return End::Lost("nobody is left".to_owned()),
         };
-        let all = first.into_iter().chain(happenings.try_iter().take(BATCH));
+        let all = first
+            .into_iter()
+            .chain(desk.pump.happenings.try_iter().take(BATCH));
         for happening in all {
             if let Err(end) = take(role, happening, desk) {
                 return end;
@@ -146,21 +142,22 @@ pub(crate) fn lead(
             Ok(more) => has_more = more,
             Err(end) => return end,
         }
+        if let Some(error) = desk.pump.mistake() {
+            return protocol(format!("this end was about to break the protocol: {error}"));
+        }
     }
 }
 
 fn take(role: &mut dyn Role, happening: Happening, desk: &Desk) -> Result<(), End> {
-    let happening = match happening {
-        Happening::Message(message) => Happening::Message(desk.hear(message)?),
-        other => other,
+    let message = match happening {
+        Happening::Gone(why) => return Err(End::Lost(why)),
+        Happening::Message(message) => desk.pump.judge(message)?,
+        other => return role.on(other, desk),
     };
-    match happening {
-        Happening::Gone(why) => Err(End::Lost(why)),
-        Happening::Message(Message::Cancel) => Err(End::Cancelled),
-        Happening::Message(Message::Failed(problem)) if problem.file.is_none() => {
-            Err(End::Problem(problem))
-        }
-        other => role.on(other, desk),
+    match message {
+        Message::Cancel => Err(End::Cancelled),
+        Message::Failed(problem) if problem.file.is_none() => Err(End::Problem(problem)),
+        other => role.on(Happening::Message(other), desk),
     }
 }
 
@@ -178,5 +175,15 @@ pub(crate) fn protocol(what: String) -> End {
         file: None,
         what,
         hint: Some("use the same version of trunkline at both ends".to_owned()),
+    })
+}
+
+/// Streams cannot be connected although the conversation can.
+pub(crate) fn no_streams(why: &str) -> End {
+    End::Problem(Problem {
+        kind: ProblemKind::Request,
+        file: None,
+        what: format!("no stream can be connected: {why}"),
+        hint: Some("a firewall may let too few connections through: try `-n 1`".to_owned()),
     })
 }

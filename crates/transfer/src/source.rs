@@ -12,6 +12,7 @@
 //!
 //! Reading order: this file, `select` (wildcards), `walk`, `reader`.
 
+mod look;
 mod reader;
 mod select;
 mod walk;

@@ -157,13 +157,15 @@ impl Store {
         written.map_err(|trouble| about(file, trouble))
     }
 
-    /// Notes a piece whose bytes are all written and right, so that it need not be sent again.
+    /// Notes a piece whose bytes are all written and right, so that it need not be sent again. Nothing happens where the
+    /// file was published or discarded meanwhile.
     ///
     /// # Errors
     /// When the note cannot be written.
     pub fn note(&self, file: FileId, piece: &Piece) -> Result<(), Problem> {
-        let part = self.held.open(file, || self.place.at(file));
-        let noted = part.and_then(|part| part.note(piece));
+        // Another stream may have brought the last piece of the file, and it has its name by now.
+        let part = self.held.find(file, || self.place.at(file));
+        let noted = part.and_then(|part| part.map_or(Ok(()), |part| part.note(piece)));
         noted.map_err(|trouble| about(file, trouble))
     }
 

@@ -23,6 +23,7 @@ pub(crate) use route::Route;
 #[derive(Debug, Args)]
 #[command(
     group(ArgGroup::new("existing_files")),
+    override_usage = "trunkline copy [OPTIONS] SOURCE... DESTINATION",
     after_help = "Examples:\n  trunkline copy run7.root dtn.example.org:/store/\n  \
     trunkline copy -r run7 calibration.db user@dtn.example.org:/store\n  \
     trunkline copy -r dtn.example.org:'/store/run7/*.root' .\n  \

@@ -100,7 +100,10 @@ fn deliver(document: Document<Body>, arguments: &Copy) -> Result<(), Failure> {
             let text = AnyDocument::from(document.clone());
             output::print(&report::text(&text, output::paint()))
         }
-        (false, true) => Ok(tell_failures(&document)),
+        (false, true) => {
+            tell_failures(&document);
+            Ok(())
+        }
     };
     let document = AnyDocument::from(document);
     output::store(&document, &arguments.output.files(), &arguments.keep)?;

@@ -1,11 +1,13 @@
 //! `trunkline serve`: the far end.
 
+mod copies;
 mod tokens;
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::process::ExitCode;
 
+use net::copying::DoorLimits;
 use net::{Server, ServerEvent, ServerLimits};
 
 use crate::args::Serve;
@@ -24,7 +26,11 @@ pub(crate) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
         sessions: usize::from(arguments.clients),
         ..ServerLimits::default()
     };
-    let server = Server::bind(address, limits)?;
+    let copies = copies::handler(arguments, &stop)?;
+    let mut server = Server::bind(address, limits)?;
+    if let Some(copies) = copies {
+        server = server.with_copies(DoorLimits::default(), copies)?;
+    }
     tell!(
         "serving trunkline and iperf3 clients on {}",
         server.address()

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use net::copying::AttendError;
 use transfer::CopyError;
-use wire::copying::{ProblemKind, TokenTextError, TokensError};
+use wire::copying::{Problem, ProblemKind, TokenTextError, TokensError};
 
 use super::{Exit, Failure};
 use crate::args::PlaceError;
@@ -15,7 +16,7 @@ impl Failure {
     pub(crate) fn copy(error: &CopyError, go_on: &str) -> Self {
         let resumable = || {
             Some(format!(
-                "{go_on}\n      goes on; what has arrived is not sent again"
+                "`{go_on}` goes on; what has arrived is not sent again"
             ))
         };
         let (exit, hint) = match error {
@@ -37,7 +38,7 @@ impl Failure {
             exit: Exit::Failed,
             causes: vec![what],
             hint: Some(format!(
-                "once the reasons are gone, {go_on}\n      copies what is missing"
+                "once the reasons are gone, `{go_on}` copies what is missing"
             )),
         }
     }
@@ -84,6 +85,31 @@ fn exit_of(kind: ProblemKind) -> Exit {
         | ProblemKind::Corrupt
         | ProblemKind::Busy
         | ProblemKind::Protocol => Exit::Failed,
+    }
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Failure {
+            exit: exit_of(problem.kind),
+            causes: vec![problem.what],
+            hint: problem.hint,
+        }
+    }
+}
+
+impl From<AttendError> for Failure {
+    fn from(error: AttendError) -> Self {
+        let (exit, hint) = match &error {
+            AttendError::Request(_) => (Exit::WrongRequest, None),
+            AttendError::Listen(error) => (Exit::Failed, error.hint()),
+            AttendError::Pipe(_) => (Exit::Failed, None),
+            AttendError::NoNearAddress => (
+                Exit::Failed,
+                Some("let this end listen instead: leave out `--connect from-far`"),
+            ),
+        };
+        Failure::new(exit, &error, hint.map(str::to_owned))
     }
 }
 

@@ -113,7 +113,11 @@ impl Channel {
             tls.close();
             tls.flush(&self.socket)?;
         }
-        self.socket.shutdown(Shutdown::Write)
+        match self.socket.shutdown(Shutdown::Write) {
+            // The peer had all it wanted and has closed.
+            Err(error) if error.kind() == ErrorKind::NotConnected => Ok(()),
+            other => other,
+        }
     }
 }
 

@@ -35,7 +35,7 @@ impl Wanted {
     pub(super) fn begin(&mut self) -> &mut Begun {
         let size = self.size;
         self.begun
-            .get_or_insert_with(|| Box::new(Begun::new([0..size].into(), size)))
+            .get_or_insert_with(|| Box::new(Begun::new(std::iter::once(0..size).collect(), size)))
     }
 
     /// The next piece: start and length.

@@ -2,10 +2,10 @@
 //!
 //! Files are flushed together where many become whole at about the same time.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel};
-use std::thread;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use wire::copying::{FileId, HASH_LENGTH};
@@ -18,27 +18,47 @@ const GATHER: Duration = Duration::from_millis(100);
 /// How soon it is noticed that nothing else will come.
 const TICK: Duration = Duration::from_millis(5);
 
+/// A file whose bytes are all there, and its digest.
+type Whole = (FileId, [u8; HASH_LENGTH]);
+
 /// Takes files that are whole.
 #[derive(Debug)]
 pub(crate) struct Publisher {
-    whole: Sender<(FileId, [u8; HASH_LENGTH])>,
+    /// `None` once it is closed.
+    whole: Mutex<Option<Sender<Whole>>>,
     is_last: Arc<AtomicBool>,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Publisher {
-    /// Starts the thread; it ends when this is dropped.
+    /// Starts the thread; it ends when this is closed or dropped.
     pub(crate) fn start(store: Arc<Store>, report: SyncSender<Happening>) -> Self {
         let (whole, files) = channel();
         let is_last = Arc::new(AtomicBool::new(false));
         let hurry = Arc::clone(&is_last);
-        thread::spawn(move || publish_all(&store, &files, &hurry, &report));
-        Publisher { whole, is_last }
+        let thread = thread::spawn(move || publish_all(&store, &files, &hurry, &report));
+        Publisher {
+            whole: Mutex::new(Some(whole)),
+            is_last,
+            thread: Mutex::new(Some(thread)),
+        }
     }
 
     /// A file whose bytes are all there.
     pub(crate) fn take(&self, id: FileId, digest: [u8; HASH_LENGTH]) {
-        // The thread ends only when this is gone.
-        let _ = self.whole.send((id, digest));
+        let whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(whole) = &*whole {
+            // The thread ends by itself only when nobody listens to it any more.
+            let _ = whole.send((id, digest));
+        }
+    }
+
+    /// Takes no more. Returns the thread, which may still be busy with the last ones.
+    pub(crate) fn close(&self) -> Option<JoinHandle<()>> {
+        let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
+        *whole = None;
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        thread.take()
     }
 
     /// Nothing else is on its way: waiting for others brings nothing.
@@ -49,7 +69,7 @@ impl Publisher {
 
 fn publish_all(
     store: &Store,
-    files: &Receiver<(FileId, [u8; HASH_LENGTH])>,
+    files: &Receiver<Whole>,
     hurry: &AtomicBool,
     report: &SyncSender<Happening>,
 ) {
@@ -76,11 +96,7 @@ fn publish_all(
     }
 }
 
-fn gather(
-    first: (FileId, [u8; HASH_LENGTH]),
-    files: &Receiver<(FileId, [u8; HASH_LENGTH])>,
-    hurry: &AtomicBool,
-) -> Vec<(FileId, [u8; HASH_LENGTH])> {
+fn gather(first: Whole, files: &Receiver<Whole>, hurry: &AtomicBool) -> Vec<Whole> {
     let until = Instant::now() + GATHER;
     let mut whole = vec![first];
     while whole.len() < Store::BATCH {

@@ -171,7 +171,7 @@ impl Inflow {
     /// What cannot be decompressed is hashed as nothing, and so is damaged.
     fn compressed(&mut self, incoming: &mut Incoming<'_>) -> io::Result<()> {
         let mut left = incoming.header.wire_length as usize;
-        let mut packed = Vec::with_capacity(left);
+        let mut packed = Vec::new();
         while left > 0 {
             let length = left.min(CHUNK);
             self.fill(length)?;

@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
@@ -13,6 +13,7 @@ use net::copying::Channel;
 use units::{Rate, Span};
 use wire::copying::{Coding, HASH_LENGTH, HEADER_LENGTH, PIECE_MAX, PieceHeader, Range};
 
+use super::packing::Packing;
 use super::work::Work;
 use crate::activity::Spent;
 use crate::session::Happening;
@@ -21,13 +22,21 @@ use crate::tree::{PIECE_MIN, PieceHasher};
 
 /// Bytes that are read, hashed and written at a time: they stay in the second-level cache.
 const CHUNK: usize = 256 << 10;
+/// Zstandard's fastest ordinary level.
+const LEVEL: i32 = 1;
+/// Pieces that may be compressed: shorter ones save nothing, longer ones would take too much memory.
+const PACK_MIN: u64 = 8 << 10;
+const PACK_MAX: u64 = 1 << 20;
 /// Room for a header before and a seal behind them, and some.
 const SLACK: usize = 4 << 10;
 
 /// How long the next piece of a stream should be. Whoever sees what arrives sets it; what a stream writes at first only
 /// fills buffers.
 #[derive(Debug, Clone)]
-pub(crate) struct Wish(Arc<AtomicU64>);
+pub(crate) struct Wish {
+    bytes: Arc<AtomicU64>,
+    rests: Arc<AtomicBool>,
+}
 
 impl Wish {
     /// A piece takes its stream about a quarter of a second: short enough to be spread evenly and to be repeated, long enough to cost
@@ -40,17 +49,27 @@ impl Wish {
     pub(crate) fn set(&self, rate: Rate) {
         let bytes = rate.bytes_in(Wish::TIME).get();
         let bytes = bytes.clamp(PIECE_MIN, u64::from(PIECE_MAX));
-        self.0.store(bytes, Ordering::Relaxed);
+        self.bytes.store(bytes, Ordering::Relaxed);
     }
 
-    fn bytes(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+    /// Near the end a slow stream takes nothing more: others are sooner there with it.
+    pub(crate) fn set_resting(&self, rests: bool) {
+        self.rests.store(rests, Ordering::Relaxed);
+    }
+
+    /// Bytes of the next piece; `None` while it shall take none.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        let rests = self.rests.load(Ordering::Relaxed);
+        (!rests).then(|| self.bytes.load(Ordering::Relaxed))
     }
 }
 
 impl Default for Wish {
     fn default() -> Self {
-        Wish(Arc::new(AtomicU64::new(Wish::FIRST)))
+        Wish {
+            bytes: Arc::new(AtomicU64::new(Wish::FIRST)),
+            rests: Arc::default(),
+        }
     }
 }
 
@@ -64,6 +83,10 @@ pub(crate) struct Outflow {
     buffer: Vec<u8>,
     filled: usize,
     wish: Wish,
+    packing: Packing,
+    /// A piece as it is and compressed, where that is tried.
+    raw: Vec<u8>,
+    packed: Vec<u8>,
 }
 
 impl Outflow {
@@ -74,6 +97,7 @@ impl Outflow {
         source: Arc<Source>,
         report: SyncSender<Happening>,
         wish: Wish,
+        compress: bool,
     ) -> Self {
         Outflow {
             number,
@@ -84,6 +108,9 @@ impl Outflow {
             buffer: vec![0; CHUNK + SLACK],
             filled: 0,
             wish,
+            packing: Packing::new(compress),
+            raw: Vec::new(),
+            packed: Vec::new(),
         }
     }
 
@@ -108,14 +135,13 @@ impl Outflow {
 
     /// Small pieces are gathered for as long as there are more at once.
     fn next(&mut self) -> io::Result<Option<Range>> {
-        let wish = self.wish.bytes();
         if self.filled > 0 {
-            if let Some(piece) = self.work.take_at_once(self.number, wish) {
+            if let Some(piece) = self.work.take_at_once(self.number, &self.wish) {
                 return Ok(Some(piece));
             }
             self.flush()?;
         }
-        Ok(self.work.take(self.number, wish))
+        Ok(self.work.take(self.number, &self.wish))
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -140,6 +166,86 @@ impl Outflow {
     }
 
     fn send(&mut self, piece: Range) -> io::Result<()> {
+        let fits = (PACK_MIN..=PACK_MAX).contains(&piece.length);
+        if fits && self.packing.is_worth_a_try() {
+            self.flush()?;
+            self.send_packed(&piece)?;
+        } else {
+            let since = Instant::now();
+            self.send_raw(piece)?;
+            if fits && piece.length >= PIECE_MIN {
+                // Waits for the path and for the rate limit included.
+                self.packing.on_written(piece.length, since.elapsed());
+            }
+        }
+        if self.work.read(piece) {
+            self.tell(match self.source.finished(piece.file) {
+                Ok(()) => Happening::FileRead(piece.file),
+                Err(problem) => Happening::Failed(problem),
+            });
+        }
+        Ok(())
+    }
+
+    /// Compressed, where it gets shorter by that.
+    fn send_packed(&mut self, piece: &Range) -> io::Result<()> {
+        let length = usize::try_from(piece.length).map_err(io::Error::other)?;
+        self.raw.resize(length, 0);
+        let hash = self.read_whole(piece);
+        let since = Instant::now();
+        self.packed = zstd::bulk::compress(&self.raw, LEVEL)?;
+        self.packing
+            .on_packed(length, self.packed.len(), since.elapsed());
+        let (coding, bytes) = match self.packed.len() < length {
+            true => (Coding::Zstd, &self.packed),
+            false => (Coding::Raw, &self.raw),
+        };
+        let header = PieceHeader {
+            file: piece.file,
+            offset: piece.start,
+            length: u32::try_from(length).map_err(io::Error::other)?,
+            wire_length: u32::try_from(bytes.len()).map_err(io::Error::other)?,
+            coding,
+        };
+        let seal = hash.map_or([0; HASH_LENGTH], |hash| header.seal(&hash));
+        let begun = Instant::now();
+        let mut left = bytes.len();
+        while left > 0 {
+            left -= self.work.pace(left.min(CHUNK));
+        }
+        let since = Instant::now();
+        self.channel
+            .write_parts(&[&header.encode(), bytes, &seal])?;
+        Spent::note(&self.work.spent.network, since);
+        let written = (bytes.len() + HEADER_LENGTH + HASH_LENGTH) as u64;
+        self.work.on_wire.fetch_add(written, Ordering::Relaxed);
+        self.packing.on_written(written, begun.elapsed());
+        Ok(())
+    }
+
+    fn read_whole(&mut self, piece: &Range) -> Option<[u8; HASH_LENGTH]> {
+        let since = Instant::now();
+        let read = self.source.reader(piece.file).and_then(|reader| {
+            reader.read(piece.start, &mut self.raw)?;
+            Ok(reader.size())
+        });
+        Spent::note(&self.work.spent.disk, since);
+        match read {
+            Ok(size) => {
+                let mut hasher = PieceHasher::new(size, piece.start, piece.length);
+                hasher.update(&self.raw);
+                let bytes = &self.work.spent.bytes;
+                bytes.fetch_add(piece.length, Ordering::Relaxed);
+                hasher.finish()
+            }
+            Err(problem) => {
+                self.tell(Happening::Failed(problem));
+                None
+            }
+        }
+    }
+
+    fn send_raw(&mut self, piece: Range) -> io::Result<()> {
         let length = u32::try_from(piece.length).map_err(io::Error::other)?;
         let header = PieceHeader {
             file: piece.file,
@@ -154,12 +260,6 @@ impl Outflow {
             None => [0; HASH_LENGTH],
         };
         self.room(HASH_LENGTH)?.copy_from_slice(&seal);
-        if self.work.read(piece) {
-            self.tell(match self.source.finished(piece.file) {
-                Ok(()) => Happening::FileRead(piece.file),
-                Err(problem) => Happening::Failed(problem),
-            });
-        }
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread;
 
+use net::StreamOptions;
 use net::copying::{Channel, StreamHandle};
 use observe::{StreamCount, TcpSample};
 use tune::online::{Activity, Interval, Meter, Online, OnlinePlan, Streams as Seen};
@@ -15,14 +16,27 @@ use super::stall::Stall;
 use super::stream::{Outflow, Wish};
 use super::work::Work;
 use crate::lines::Roster;
-use crate::session::Desk;
+use crate::session::{Desk, End};
 use crate::source::Source;
+
+/// See [`Line::bound_unsent`].
+const UNSENT_TIME: Span = Span::from_millis(100);
+const UNSENT_MIN: Bytes = Bytes::from_kib(32);
+const UNSENT_MAX: Bytes = Bytes::from_mib(1);
+
+/// Weight of the newest interval in the rate of a stream.
+const SMOOTH: f64 = 0.3;
+/// The end is near when so much time is left ...
+const END: Span = Span::from_secs(3);
+/// ... and then streams below this share of the mean rate rest.
+const SLOW: f64 = 0.5;
 
 /// All streams of one conversation.
 pub(crate) struct Streams {
     roster: Roster,
     work: Arc<Work>,
     source: Arc<Source>,
+    compress: bool,
     lines: BTreeMap<u32, Line>,
     online: Online,
     meter: Meter,
@@ -42,7 +56,39 @@ struct Line {
     stall: Stall,
     wish: Wish,
     acked: Bytes,
+    unsent_max: Bytes,
+    /// Bits per second, smoothed.
+    rate: f64,
     is_leaving: bool,
+}
+
+impl Line {
+    fn on_acked(&mut self, acked: Bytes, over: Span) {
+        let rate = Rate::of(acked - self.acked.min(acked), over);
+        self.rate = SMOOTH * rate.as_f64() + (1.0 - SMOOTH) * self.rate;
+        if acked > self.acked {
+            self.acked = acked;
+            let rate = Rate::from_f64(self.rate);
+            self.wish.set(rate);
+            self.bound_unsent(rate);
+        }
+    }
+
+    /// What waits in the kernel is what this stream still owes when others have nothing left to do: a tenth of a second is
+    /// enough to bridge the time until its thread is woken.
+    fn bound_unsent(&mut self, rate: Rate) {
+        let wanted = rate.bytes_in(UNSENT_TIME).clamp(UNSENT_MIN, UNSENT_MAX);
+        let is_near = |old: Bytes| wanted < old.times(2) && old < wanted.times(2);
+        if !is_near(self.unsent_max) {
+            self.unsent_max = wanted;
+            let options = StreamOptions {
+                unsent_max: Some(wanted),
+                ..StreamOptions::default()
+            };
+            // A kernel without the option lets more wait, and the end takes longer.
+            let _ = self.handle.set(&options);
+        }
+    }
 }
 
 /// What the streams did since the last look.
@@ -81,6 +127,7 @@ impl Streams {
             target: online.streams().get(),
             work,
             source,
+            compress: opening.compress,
             lines: BTreeMap::new(),
             online,
             meter: Meter::default(),
@@ -141,11 +188,14 @@ impl Streams {
     /// One came.
     pub(crate) fn on_joined(&mut self, number: u32, channel: Channel, desk: &Desk) {
         self.roster.on_joined();
+        let wish = Wish::default();
         let line = Line {
             handle: channel.handle(),
             stall: Stall::default(),
-            wish: Wish::default(),
+            wish: wish.clone(),
             acked: Bytes::ZERO,
+            unsent_max: Bytes::ZERO,
+            rate: 0.0,
             is_leaving: false,
         };
         // As in `pace`, which does the same for the others.
@@ -153,13 +203,21 @@ impl Streams {
         self.lines.insert(number, line);
         self.pace();
         let (work, source) = (Arc::clone(&self.work), Arc::clone(&self.source));
-        let outflow = Outflow::new(number, channel, work, source, desk.report.clone(), wish);
+        let outflow = Outflow::new(
+            number,
+            channel,
+            work,
+            source,
+            desk.report(),
+            wish,
+            self.compress,
+        );
         thread::spawn(move || outflow.run());
     }
 
     /// One did not come.
-    pub(crate) fn on_not_joined(&mut self, desk: &Desk) {
-        self.roster.on_not_joined(desk.now());
+    pub(crate) fn on_not_joined(&mut self, desk: &Desk, why: &str) -> Result<(), End> {
+        self.roster.on_not_joined(desk.now(), why)
     }
 
     /// One is over. Returns the bytes that have to be sent again.
@@ -204,7 +262,7 @@ impl Streams {
         let now = desk.now();
         let samples = self.samples(now);
         self.cut_stalled(now, &samples);
-        self.set_wishes(now.since(self.last), &samples);
+        self.set_wishes(now.since(self.last), left, &samples);
         let seen = self.meter.read(samples);
         if let Some(rtt) = seen.rtt {
             self.work.set_rtt(rtt);
@@ -237,15 +295,19 @@ impl Streams {
     }
 
     /// A stream that nothing arrived of keeps its wish, so that a pause does not cut everything into crumbs.
-    fn set_wishes(&mut self, over: Span, samples: &[(u32, TcpSample)]) {
+    fn set_wishes(&mut self, over: Span, left: Option<Bytes>, samples: &[(u32, TcpSample)]) {
         for (number, sample) in samples {
             let acked = sample.bytes_acked.unwrap_or(Bytes::ZERO);
-            if let Some(line) = self.lines.get_mut(number)
-                && acked > line.acked
-            {
-                line.wish.set(Rate::of(acked - line.acked, over));
-                line.acked = acked;
+            if let Some(line) = self.lines.get_mut(number) {
+                line.on_acked(acked, over);
             }
+        }
+        let all: f64 = self.lines.values().map(|line| line.rate).sum();
+        let mean = all / self.lines.len().max(1) as f64;
+        let is_end = left.is_some_and(|left| left.as_f64() * 8.0 < all * END.as_secs_f64());
+        for line in self.lines.values() {
+            // The fastest is never below the mean, so somebody always goes on.
+            line.wish.set_resting(is_end && line.rate < SLOW * mean);
         }
     }
 

@@ -9,6 +9,7 @@ use tune::Bucket;
 use units::{Bytes, Rate, Span, Time};
 use wire::copying::{FileId, Range};
 
+use super::stream::Wish;
 use crate::activity::Spent;
 use crate::ledger::{Acked, Ledger};
 
@@ -101,7 +102,7 @@ impl Work {
     }
 
     /// The next piece for a stream, once there is one; `None` when the stream shall end.
-    pub(crate) fn take(&self, stream: u32, wish: u64) -> Option<Range> {
+    pub(crate) fn take(&self, stream: u32, wish: &Wish) -> Option<Range> {
         let since = Instant::now();
         let mut state = self.state();
         let piece = loop {
@@ -111,11 +112,16 @@ impl Work {
             let grace = Duration::from_nanos(self.grace.load(Ordering::Relaxed));
             let left = grace.saturating_sub(since.elapsed());
             if (state.ledger.waiting() > 0 || left.is_zero())
-                && let Some(piece) = self.take_from(&mut state, stream, wish)
+                && let Some(bytes) = wish.bytes()
+                && let Some(piece) = self.take_from(&mut state, stream, bytes)
             {
                 break Some(piece);
             }
-            let nap = left.max(NAP_MAX);
+            let nap = if left.is_zero() {
+                NAP_MAX
+            } else {
+                left.min(NAP_MAX)
+            };
             let woken = self.changed.wait_timeout(state, nap);
             state = woken.unwrap_or_else(PoisonError::into_inner).0;
         };
@@ -125,10 +131,11 @@ impl Work {
     }
 
     /// The next piece for a stream if there is one at once.
-    pub(crate) fn take_at_once(&self, stream: u32, wish: u64) -> Option<Range> {
+    pub(crate) fn take_at_once(&self, stream: u32, wish: &Wish) -> Option<Range> {
         let mut state = self.state();
         let may = !state.is_over && !state.leaving.contains(&stream) && state.ledger.waiting() > 0;
-        may.then(|| self.take_from(&mut state, stream, wish))?
+        let bytes = wish.bytes().filter(|_| may)?;
+        self.take_from(&mut state, stream, bytes)
     }
 
     fn take_from(&self, state: &mut State, stream: u32, wish: u64) -> Option<Range> {

@@ -1,5 +1,6 @@
-//! Brings the peer's messages into the queue of happenings.
+//! Brings the peer's messages into the queue of happenings, and this end's to the peer. A referee hears both.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -7,9 +8,9 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use net::copying::{Conversation, ConversationError};
-use wire::copying::Message;
+use wire::copying::{Message, Referee, RefereeError, Speaker};
 
-use super::{End, Happening};
+use super::{End, Happening, protocol};
 
 /// Happenings that may wait; streams wait when there are more.
 const HAPPENINGS_MAX: usize = 1024;
@@ -20,8 +21,10 @@ const GOODBYE: Duration = Duration::from_secs(2);
 
 /// A conversation whose messages come as happenings.
 pub(crate) struct Pump {
-    /// To speak.
-    pub conversation: Arc<Conversation>,
+    conversation: Arc<Conversation>,
+    me: Speaker,
+    referee: RefCell<Referee>,
+    mistake: RefCell<Option<RefereeError>>,
     /// For everybody who has something to report.
     pub report: SyncSender<Happening>,
     /// What is reported.
@@ -32,7 +35,7 @@ pub(crate) struct Pump {
 
 impl Pump {
     /// Starts the thread that listens.
-    pub(crate) fn start(conversation: Conversation) -> std::io::Result<Self> {
+    pub(crate) fn start(conversation: Conversation, me: Speaker) -> std::io::Result<Self> {
         let conversation = Arc::new(conversation);
         let (report, happenings) = sync_channel(HAPPENINGS_MAX);
         let is_over = Arc::new(AtomicBool::new(false));
@@ -42,6 +45,9 @@ impl Pump {
         let thread = builder.spawn(move || listen(&heard, &to, &stop))?;
         Ok(Pump {
             conversation,
+            me,
+            referee: RefCell::default(),
+            mistake: RefCell::default(),
             report,
             happenings,
             is_over,
@@ -51,12 +57,42 @@ impl Pump {
 
     /// The next message, where nothing else can happen yet.
     pub(crate) fn first(&self, patience: Duration) -> Result<Message, End> {
+        if let Some(error) = self.mistake() {
+            return Err(protocol(error.to_string()));
+        }
         match self.happenings.recv_timeout(patience) {
-            Ok(Happening::Message(Message::Cancel)) => Err(End::Cancelled),
-            Ok(Happening::Message(message)) => Ok(message),
+            Ok(Happening::Message(message)) => match self.judge(message)? {
+                Message::Cancel => Err(End::Cancelled),
+                other => Ok(other),
+            },
             Ok(Happening::Gone(why)) => Err(End::Lost(why)),
             _ => Err(End::Lost("the other end does not answer".to_owned())),
         }
+    }
+
+    /// Says it to the peer; a peer that is gone is noticed where its messages are awaited.
+    pub(crate) fn say(&self, message: Message) {
+        match self.referee.borrow_mut().pass(self.me, message) {
+            Ok(message) => {
+                let _ = self.conversation.send(&message);
+            }
+            Err(error) => *self.mistake.borrow_mut() = Some(error),
+        }
+    }
+
+    /// What this end said against the rules: a mistake of ours.
+    pub(crate) fn mistake(&self) -> Option<RefereeError> {
+        self.mistake.borrow_mut().take()
+    }
+
+    /// What of a message of the peer's can be believed.
+    pub(crate) fn judge(&self, message: Message) -> Result<Message, End> {
+        let peer = match self.me {
+            Speaker::Near => Speaker::Far,
+            Speaker::Far => Speaker::Near,
+        };
+        let passed = self.referee.borrow_mut().pass(peer, message);
+        passed.map_err(|error| protocol(error.to_string()))
     }
 
     /// Says what is left to say, and goodbye.

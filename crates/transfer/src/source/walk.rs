@@ -3,15 +3,15 @@
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, PoisonError};
 
-use nix::dir::Dir;
 use nix::fcntl::{AtFlags, OFlag, openat, readlinkat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
-use wire::copying::{Entry, Kind, Name, ProblemKind};
+use wire::copying::{Entry, Kind, Name, Problem, ProblemKind};
 
+use super::look::{Listing, a_folder, device_and_inode, kind_of, left_out, nanoseconds, special};
 use super::reader::Seen;
 use super::{Source, select};
 use crate::event::FileProblem;
@@ -44,8 +44,8 @@ struct Folder {
     fd: Option<OwnedFd>,
     name: Vec<u8>,
     device_and_inode: (u64, u64),
-    /// Names in it, the next at the end.
-    left: Vec<Vec<u8>>,
+    /// Names in it that are still to come.
+    left: Listing,
 }
 
 impl Iterator for Walk {
@@ -131,7 +131,7 @@ impl Walk {
         let keeps_links = self.keeps_links();
         let folder = self.standing_in()?;
         let last = OsStr::from_bytes(last);
-        let stat = fstatat(&folder, last, AtFlags::AT_SYMLINK_NOFOLLOW)?;
+        let stat = fstatat(folder, last, AtFlags::AT_SYMLINK_NOFOLLOW)?;
         if kind_of(&stat) != SFlag::S_IFLNK {
             return Ok(Looked {
                 stat,
@@ -140,7 +140,7 @@ impl Walk {
             });
         }
         if keeps_links {
-            let link = readlinkat(&folder, last)?.as_bytes().to_vec();
+            let link = readlinkat(folder, last)?.as_bytes().to_vec();
             return Ok(Looked {
                 stat,
                 link: Some(link),
@@ -240,7 +240,7 @@ impl Walk {
         last: &[u8],
         stat: &FileStat,
         is_followed: bool,
-    ) -> Result<(OwnedFd, Vec<Vec<u8>>), wire::copying::Problem> {
+    ) -> Result<(OwnedFd, Listing), Problem> {
         let path = self.path_of(last);
         let here = device_and_inode(stat);
         if self
@@ -267,7 +267,7 @@ impl Walk {
                 )?)
             }),
         };
-        let listed = opened.and_then(|fd| list(&fd).map(|names| (fd, names)));
+        let listed = opened.and_then(|fd| Listing::of(&fd).map(|names| (fd, names)));
         listed.map_err(|error| failed("list", shown(&path), &error))
     }
 
@@ -277,7 +277,7 @@ impl Walk {
         name: Vec<u8>,
         device_and_inode: (u64, u64),
         fd: OwnedFd,
-        left: Vec<Vec<u8>>,
+        left: Listing,
     ) {
         self.folders.push(Folder {
             id,
@@ -290,60 +290,4 @@ impl Walk {
             self.folders[above].fd = None;
         }
     }
-}
-
-/// Names in a folder, the last one first.
-fn list(folder: &OwnedFd) -> io::Result<Vec<Vec<u8>>> {
-    let mut dir = Dir::from_fd(folder.as_fd().try_clone_to_owned()?)?;
-    let mut names = Vec::new();
-    for entry in dir.iter() {
-        let entry = entry?;
-        let name = entry.file_name().to_bytes();
-        if !matches!(name, b"." | b"..") {
-            names.push(name.to_vec());
-        }
-    }
-    names.sort_unstable_by(|a, b| b.cmp(a));
-    Ok(names)
-}
-
-fn kind_of(stat: &FileStat) -> SFlag {
-    SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT
-}
-
-fn device_and_inode(stat: &FileStat) -> (u64, u64) {
-    (stat.st_dev, stat.st_ino)
-}
-
-/// Since 1970; what lies beyond the years 1677 to 2262 becomes the nearest that can be said.
-pub(crate) fn nanoseconds(seconds: i64, rest: i64) -> i64 {
-    seconds.saturating_mul(1_000_000_000).saturating_add(rest)
-}
-
-fn left_out(name: &[u8], problem: wire::copying::Problem) -> Found {
-    Found::LeftOut(FileProblem {
-        name: shown(name),
-        kind: problem.kind,
-        what: problem.what,
-        hint: problem.hint,
-    })
-}
-
-fn a_folder(name: &[u8]) -> wire::copying::Problem {
-    let what = format!("`{}` is a folder", shown(name));
-    with_hint(
-        problem(ProblemKind::Request, what),
-        "copy folders with `-r`",
-    )
-}
-
-fn special(name: &[u8], kind: SFlag) -> wire::copying::Problem {
-    let kind = match kind {
-        SFlag::S_IFIFO => "a pipe",
-        SFlag::S_IFSOCK => "a socket",
-        SFlag::S_IFCHR | SFlag::S_IFBLK => "a device",
-        _ => "no file",
-    };
-    let what = format!("`{}` is {kind} and is left out", shown(name));
-    problem(ProblemKind::Request, what)
 }

@@ -59,18 +59,36 @@ impl Held {
     pub fn open(
         &self,
         file: FileId,
-        at: impl FnOnce() -> Result<At, Problem>,
+        at: impl Fn() -> Result<At, Problem>,
     ) -> Result<Arc<Part>, Problem> {
+        if let Some(part) = self.find(file, &at)? {
+            return Ok(part);
+        }
         let mut parts = self.parts();
+        // Another thread may have begun it meanwhile.
         if let Some(part) = parts.used(file) {
             return Ok(part);
         }
-        let part = match parts.closed.get(&file) {
-            Some(closed) => Part::reopen(at()?, *closed)?,
-            None => Part::create(at()?)?,
-        };
-        parts.closed.remove(&file);
+        let part = Part::create(at()?)?;
         Ok(parts.hold(file, part, self.open_max))
+    }
+
+    /// The part of this file, where one was begun.
+    pub fn find(
+        &self,
+        file: FileId,
+        at: impl Fn() -> Result<At, Problem>,
+    ) -> Result<Option<Arc<Part>>, Problem> {
+        let mut parts = self.parts();
+        if let Some(part) = parts.used(file) {
+            return Ok(Some(part));
+        }
+        let Some(closed) = parts.closed.get(&file).copied() else {
+            return Ok(None);
+        };
+        let part = Part::reopen(at()?, closed)?;
+        parts.closed.remove(&file);
+        Ok(Some(parts.hold(file, part, self.open_max)))
     }
 
     /// Takes up what an earlier try left, and says what is there.

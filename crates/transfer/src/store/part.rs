@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,6 +21,8 @@ use crate::{HashTree, PIECE_MIN, PieceHasher};
 
 /// Smaller files get no room reserved: a full disk shows at their only write.
 const RESERVE_MIN: u64 = 1 << 20;
+/// The disk is told to begin once so many bytes of a file were written.
+const FLUSH_AT_ONCE: u64 = 16 << 20;
 
 /// A temporary file that this copy holds.
 #[derive(Debug)]
@@ -28,6 +31,14 @@ pub(super) struct Part {
     pub(super) file: File,
     header: Header,
     journal: Mutex<Option<File>>,
+    dirty: Mutex<Dirty>,
+}
+
+/// What was written since the disk was told to begin.
+#[derive(Debug, Default)]
+struct Dirty {
+    bytes: u64,
+    span: Range<u64>,
 }
 
 /// A part that was closed to have fewer files open, and that has to be the same when it is opened again.
@@ -45,6 +56,7 @@ impl Part {
             at,
             file,
             journal: Mutex::default(),
+            dirty: Mutex::default(),
         }
     }
 
@@ -141,13 +153,25 @@ impl Part {
         self.at.remove(JOURNAL);
     }
 
-    /// Has the disk start with these bytes, so that little is left to flush at the end: the advice writes out what
-    /// was changed, and only drops what needs no writing (`generic_fadvise` in Linux's mm/fadvise.c).
+    /// Has the disk start with what was written, some of it at a time, so that little is left to flush at the end: the
+    /// advice writes out what was changed, and only drops what needs no writing (`generic_fadvise` in Linux's
+    /// mm/fadvise.c). Each time it waits for all processors, so it is not given for each piece.
     fn begin_flush(&self, piece: &Piece) {
-        if let Ok(offset) = i64::try_from(piece.offset) {
-            let length = i64::from(piece.length);
+        let mut dirty = self.dirty.lock().unwrap_or_else(PoisonError::into_inner);
+        let end = piece.offset + u64::from(piece.length);
+        dirty.span = match dirty.bytes {
+            0 => piece.offset..end,
+            _ => dirty.span.start.min(piece.offset)..dirty.span.end.max(end),
+        };
+        dirty.bytes += u64::from(piece.length);
+        if dirty.bytes < FLUSH_AT_ONCE {
+            return;
+        }
+        let span = std::mem::take(&mut *dirty).span;
+        let length = span.end - span.start;
+        if let (Ok(start), Ok(length)) = (i64::try_from(span.start), i64::try_from(length)) {
             let advice = PosixFadviseAdvice::POSIX_FADV_DONTNEED;
-            let _ = posix_fadvise(&self.file, offset, length, advice);
+            let _ = posix_fadvise(&self.file, start, length, advice);
         }
     }
 

@@ -3,6 +3,7 @@
 mod answer;
 mod target;
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,11 +14,12 @@ use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag};
 use nix::sys::stat::{FileStat, Mode, fchmod, fstat, fstatat, futimens};
 use nix::sys::time::TimeSpec;
-use nix::unistd::fsync;
+use nix::unistd::{fsync, syncfs};
 use wire::copying::{Attributes, Entry, FileId, Kind, Problem, ProblemKind};
 
 use super::StoreSpec;
-use super::temporary::At;
+use super::settle::TOGETHER_MIN;
+use super::temporary::{At, JOURNAL, beside};
 use crate::names::Names;
 use crate::root::{Root, open_below};
 use crate::trouble::{failed, problem, shown, with_hint};
@@ -57,6 +59,13 @@ struct Record {
     is_exact: bool,
 }
 
+/// Whether an earlier try left something of a file of this name.
+fn is_begun(parent: &OwnedFd, last: &[u8]) -> bool {
+    let journal = beside(last, JOURNAL);
+    let name = OsStr::from_bytes(&journal);
+    fstatat(parent, name, AtFlags::AT_SYMLINK_NOFOLLOW).is_ok()
+}
+
 impl Place {
     /// Looks at the destination.
     pub fn open(root: &Root, spec: &StoreSpec) -> Result<Self, Problem> {
@@ -68,7 +77,8 @@ impl Place {
             Target::Folder(fd) => {
                 target::is_empty(fd).map_err(|error| failed("list", &name, &error))?
             }
-            Target::New { .. } | Target::Nowhere => true,
+            Target::New { parent, last, .. } => !is_begun(parent, last),
+            Target::Nowhere => true,
             Target::File { .. } => false,
         };
         if spec.into_folder && matches!(target, Target::File { .. }) {
@@ -153,21 +163,49 @@ impl Place {
         })
     }
 
-    /// Modes and times of folders, the innermost first; each is flushed.
+    /// Modes and times of folders, the innermost first; then all is flushed, as a whole where they are many.
     pub fn dress_folders(&self, attributes: &Attributes) -> Vec<Problem> {
         let folders = std::mem::take(&mut self.state().folders);
-        let dress = |file: &FileId| self.dress_folder(*file, attributes).err();
-        folders.iter().rev().filter_map(dress).collect()
+        let mut troubles = Vec::new();
+        let mut disks = BTreeMap::new();
+        for file in folders.iter().rev() {
+            let dressed = self.dress_folder(*file, attributes);
+            let flushed = dressed.and_then(|(name, fd)| match folders.len() < TOGETHER_MIN {
+                true => fsync(&fd).map_err(|errno| self.failed(&name, &errno.into())),
+                false => {
+                    let stat = fstat(&fd).map_err(|errno| self.failed(&name, &errno.into()))?;
+                    disks.entry(stat.st_dev).or_insert((name, fd));
+                    Ok(())
+                }
+            });
+            troubles.extend(flushed.err().map(|trouble| Problem {
+                file: Some(*file),
+                ..trouble
+            }));
+        }
+        if let Some(base) = self.state().base() {
+            disks.entry(u64::MAX).or_insert((Vec::new(), base));
+        }
+        for (device, (name, fd)) in disks {
+            let flushed = match device {
+                u64::MAX => fsync(&fd),
+                _ => syncfs(&fd),
+            };
+            troubles.extend(flushed.err().map(|errno| self.failed(&name, &errno.into())));
+        }
+        troubles
     }
 
-    fn dress_folder(&self, file: FileId, attributes: &Attributes) -> Result<(), Problem> {
+    fn dress_folder(
+        &self,
+        file: FileId,
+        attributes: &Attributes,
+    ) -> Result<(Vec<u8>, Arc<OwnedFd>), Problem> {
         let mut state = self.state();
-        let (Some(name), Some(record)) = (
-            state.names.get(file),
-            state.records.get(file as usize).copied(),
-        ) else {
-            return Ok(());
-        };
+        let record = state.records.get(file as usize).copied();
+        let known = state.names.get(file).zip(record);
+        let (name, record) =
+            known.ok_or_else(|| problem(ProblemKind::Protocol, format!("no entry {file}")))?;
         let dressed = state.open_folder(&name).and_then(|fd| {
             if attributes.permissions {
                 let special = fstat(&fd)?.st_mode & 0o7000;
@@ -177,13 +215,16 @@ impl Place {
                 let modified = super::settle::time_of(record.modified_nanoseconds);
                 futimens(&fd, &TimeSpec::UTIME_OMIT, &modified)?;
             }
-            Ok(fsync(&fd)?)
+            Ok(fd)
         });
-        dressed.map_err(|error| {
-            let mut trouble = failed("set mode and time of", self.shown_below(&name), &error);
-            trouble.file = Some(file);
-            trouble
-        })
+        match dressed {
+            Ok(fd) => Ok((name, fd)),
+            Err(error) => Err(self.failed(&name, &error)),
+        }
+    }
+
+    fn failed(&self, folder: &[u8], error: &io::Error) -> Problem {
+        failed("set mode and time of", self.shown_below(folder), error)
     }
 
     fn shown_below(&self, name: &[u8]) -> String {
@@ -200,6 +241,15 @@ impl Place {
 }
 
 impl State {
+    /// The folder that everything is in.
+    fn base(&self) -> Option<Arc<OwnedFd>> {
+        match &self.target {
+            Target::Folder(fd) => Some(Arc::clone(fd)),
+            Target::File { parent, .. } => Some(Arc::clone(parent)),
+            Target::New { .. } | Target::Nowhere => None,
+        }
+    }
+
     fn folder_of_file(&mut self, file: FileId) -> io::Result<(Arc<OwnedFd>, Vec<u8>)> {
         let name = self.names.get(file).ok_or(io::ErrorKind::NotFound)?;
         self.folder_of(&name)

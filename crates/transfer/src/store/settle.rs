@@ -20,7 +20,7 @@ use super::temporary::{JOURNAL, PART};
 use crate::trouble::{problem, with_hint};
 
 /// From so many files or folders on, the whole file system is flushed at once instead of each of them.
-const TOGETHER_MIN: usize = 4;
+pub(super) const TOGETHER_MIN: usize = 4;
 /// Bytes that are read at once when a file is read again.
 const READ_LENGTH: usize = 1 << 20;
 

@@ -1,7 +1,8 @@
 //! Messages in bytes: a length of four bytes, most significant first, then the message in postcard's encoding.
 //!
-//! Nothing is put aside for what was announced, only for what arrived. What a message becomes in memory is at most
-//! about 16 times its length on the wire (a [`Want`](super::Want) of 2 bytes takes 32), so at most 4 MiB.
+//! The buffer of a frame grows with what arrived, whatever was announced. Before the peer has shown who it is a frame has no
+//! lists. After that, serde puts at most 1 MiB aside for a list before its entries are read, and a message takes at
+//! most about 16 times its length on the wire (a [`Want`](super::Want) of 2 bytes takes 32): 4 MiB.
 
 use thiserror::Error;
 

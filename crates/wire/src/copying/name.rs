@@ -52,7 +52,7 @@ impl Name {
         if bytes.is_empty() {
             return Ok(Name(bytes));
         }
-        let shown = || String::from_utf8_lossy(&bytes).into_owned();
+        let shown = || Name(bytes.clone()).to_string();
         let is_long = |component: &[u8]| component.len() > NAME_MAX;
         let is_wrong = |component: &[u8]| matches!(component, b"" | b"." | b"..");
         let mut components = bytes.split(|byte| *byte == b'/');
@@ -89,9 +89,16 @@ impl Name {
     }
 }
 
+/// For people: what is no text is replaced, and control characters, which could move a terminal's cursor, are spelt out.
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&String::from_utf8_lossy(&self.0))
+        for sign in String::from_utf8_lossy(&self.0).chars() {
+            match sign.is_control() {
+                true => write!(f, "\\x{:02x}", u32::from(sign))?,
+                false => fmt::Write::write_char(f, sign)?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -128,5 +135,7 @@ mod tests {
             assert!(Name::new(bytes.to_vec()).is_ok(), "{bytes:?}");
         }
         assert_eq!(Name::default().components().count(), 0);
+        let steering = Name::new(b"\x1b[2J\xFFe".to_vec()).unwrap();
+        assert_eq!(steering.to_string(), "\\x1b[2J\u{FFFD}e");
     }
 }

@@ -146,8 +146,7 @@ impl Referee {
                 require(speaker == Speaker::Far, Rule::Speaker)?;
                 let agreed = self.opening.ok_or(Rule::NotOpen)?;
                 self.is_opened = true;
-                self.files
-                    .begin(fresh && agreed.way == Way::Put, agreed.is_dry);
+                self.files.begin(fresh, agreed.is_dry);
                 Ok(message)
             }
             Message::Alive(_) => Ok(message),

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use nix::dir::Dir;
 use nix::errno::Errno;
 use nix::sys::stat::{Mode, mkdirat};
+use nix::unistd::fsync;
 use wire::copying::{Problem, ProblemKind};
 
 use super::super::StoreSpec;
@@ -149,6 +150,8 @@ fn make(parent: &OwnedFd, last: &[u8]) -> io::Result<Arc<OwnedFd>> {
         Ok(()) | Err(Errno::EEXIST) => {}
         Err(errno) => return Err(errno.into()),
     }
+    // The files in it are nowhere after a power failure unless it is there itself.
+    fsync(parent)?;
     Ok(Arc::new(open_below(
         parent.as_fd(),
         last,

@@ -229,6 +229,18 @@ fn a_new_destination_lets_data_come_before_the_answer() {
 }
 
 #[test]
+fn a_get_into_a_new_folder_needs_no_answers_either() {
+    let mut referee = Referee::opened(&opening(Way::Get), true).unwrap();
+    let entries = Message::Entries(vec![file("a", 0)]);
+    referee.pass(Far, entries).unwrap();
+    referee.pass(Far, Message::FileEnds(vec![0])).unwrap();
+    referee
+        .pass(Near, Message::Wants(vec![Want::Whole(0)]))
+        .unwrap();
+    referee.pass(Near, published(0)).unwrap();
+}
+
+#[test]
 fn a_dry_run_ends_with_the_wants() {
     let dry = Opening {
         dry_run: true,

@@ -179,7 +179,7 @@ impl Copy {
     }
 
     fn want(&mut self, id: FileId, entry: &Entry, choice: u8) {
-        let is_wanted = matches!(entry.kind, Kind::File(_)) && choice % 4 != 0;
+        let is_wanted = matches!(entry.kind, Kind::File(_)) && !choice.is_multiple_of(4);
         let is_open = self.receiver.referee.size(id).is_some();
         let want = match is_wanted {
             true => Want::Whole(id),

@@ -1,6 +1,8 @@
 //! `trunkline copy` as a user meets it: messages, what is shown, documents and events.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod server;
 
 use std::fs;
 use std::net::TcpListener;

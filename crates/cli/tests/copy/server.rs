@@ -1,0 +1,269 @@
+//! Copies to and from a standing server on this host: what is shown, the documents and the events.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::common::{complaint, run, trunkline};
+
+/// A server with a root of its own; it ends with the test.
+struct Server {
+    process: Child,
+    folder: TempDir,
+    port: u16,
+    token: String,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // A process that has ended needs no signal.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Server {
+    fn start(further: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("root")).unwrap();
+        fs::create_dir(folder.path().join("near")).unwrap();
+        let tokens = folder.path().join("tokens");
+        let tokens = tokens.to_str().unwrap();
+        let made = run(&["serve", "--tokens", tokens, "--new-token", "ana"]);
+        let token = String::from_utf8(made.stdout).unwrap().trim().to_owned();
+        // A port that was free a moment ago; the one that serves may be asked for the one only by its number.
+        let probe = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let port = probe.local_addr().unwrap().port();
+        drop(probe);
+        let root = folder.path().join("root");
+        let number = port.to_string();
+        let mut words = vec!["serve", "--bind", "127.0.0.1", "--port", &number];
+        words.extend(["--root", root.to_str().unwrap(), "--tokens", tokens]);
+        words.extend(further);
+        let mut process = trunkline(&words).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
+        let serves = lines.any(|line| line.unwrap().starts_with("serving"));
+        assert!(serves);
+        // Its log is read to the end, so that it never blocks.
+        std::thread::spawn(move || lines.for_each(drop));
+        Server {
+            process,
+            folder,
+            port,
+            token,
+        }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().join("root")
+    }
+
+    fn near(&self) -> PathBuf {
+        self.folder.path().join("near")
+    }
+
+    /// A place at the server.
+    fn place(&self, path: &str) -> String {
+        format!("trunkline://127.0.0.1:{}/{path}", self.port)
+    }
+
+    fn copy(&self, words: &[&str]) -> Output {
+        let words = [&["copy"], words].concat();
+        let mut command = trunkline(&words);
+        command.env("TRUNKLINE_TOKEN", &self.token);
+        command.current_dir(self.near()).output().unwrap()
+    }
+}
+
+/// Two files and a link in a folder, `bytes` in the larger file.
+fn tree(folder: &Path, bytes: usize) {
+    fs::create_dir_all(folder.join("run7/deep")).unwrap();
+    let content: Vec<u8> = (0..bytes).map(|at| (at % 251) as u8).collect();
+    fs::write(folder.join("run7/hits.root"), content).unwrap();
+    fs::write(folder.join("run7/deep/setup.json"), "{}").unwrap();
+    std::os::unix::fs::symlink("hits.root", folder.join("run7/latest")).unwrap();
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn assert_same(one: &Path, other: &Path) {
+    for name in ["hits.root", "deep/setup.json"] {
+        let (one, other) = (one.join(name), other.join(name));
+        assert!(
+            fs::read(&one).unwrap() == fs::read(&other).unwrap(),
+            "{name}"
+        );
+        let modified = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
+        assert_eq!(modified(&one), modified(&other), "{name}");
+    }
+    let link = fs::read_link(other.join("latest")).unwrap();
+    assert_eq!(link, Path::new("hits.root"));
+}
+
+#[test]
+fn a_folder_goes_there_and_comes_back() {
+    let server = Server::start(&[]);
+    tree(&server.near(), 5_000_000);
+    let put = server.copy(&["-r", "run7", &server.place("2026/")]);
+    assert_eq!(put.status.code(), Some(0), "{}", complaint(&put));
+    let text = stdout(&put);
+    assert!(text.contains("copied      2 files"), "{text}");
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+    assert_same(
+        &server.near().join("run7"),
+        &server.root().join("2026/run7"),
+    );
+    let get = server.copy(&["-r", &server.place("2026/run7"), "back"]);
+    assert_eq!(get.status.code(), Some(0), "{}", complaint(&get));
+    assert_same(&server.near().join("run7"), &server.near().join("back"));
+}
+
+#[test]
+fn what_is_there_already_is_skipped_and_told() {
+    let server = Server::start(&[]);
+    tree(&server.near(), 100_000);
+    let words = ["-r", "run7", &server.place("run7")];
+    assert_eq!(server.copy(&words).status.code(), Some(0));
+    let again = server.copy(&words);
+    assert_eq!(again.status.code(), Some(0), "{}", complaint(&again));
+    let text = stdout(&again);
+    assert!(text.contains("2 files there already"), "{text}");
+}
+
+#[test]
+fn a_dry_run_names_what_would_be_copied_and_writes_nothing() {
+    let server = Server::start(&[]);
+    tree(&server.near(), 100_000);
+    let dry = server.copy(&["-rn", "run7", &server.place("run7")]);
+    assert_eq!(dry.status.code(), Some(0), "{}", complaint(&dry));
+    let text = stdout(&dry);
+    assert!(text.contains("hits.root  100 kB\n"), "{text}");
+    assert!(text.contains("would copy  2 files"), "{text}");
+    assert_eq!(fs::read_dir(server.root()).unwrap().count(), 0);
+}
+
+#[test]
+fn events_are_lines_and_the_document_is_the_last() {
+    let server = Server::start(&[]);
+    tree(&server.near(), 3_000_000);
+    let output = server.copy(&["--json", "-r", "run7", &server.place("run7")]);
+    assert_eq!(output.status.code(), Some(0), "{}", complaint(&output));
+    let text = stdout(&output);
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let (document, events) = lines.split_last().unwrap();
+    assert_eq!(document["schema"], "trunkline/copy");
+    assert_eq!(document["files"], 2);
+    assert_eq!(document["bytes"], 3_000_002);
+    assert_eq!(document["direction"], "forward");
+    let kinds: Vec<&str> = events
+        .iter()
+        .map(|event| event["event"].as_str().unwrap())
+        .collect();
+    for kind in ["connected", "planned", "published"] {
+        assert!(kinds.contains(&kind), "{kinds:?}");
+    }
+    let of = |end: &str| {
+        let is_it = |event: &&Value| {
+            event["name"]
+                .as_str()
+                .is_some_and(|name| name.ends_with(end))
+        };
+        events.iter().find(is_it).unwrap()["blake3"].clone()
+    };
+    // 64 hexadecimal digits, and not those of an empty file.
+    let (setup, hits) = (of("setup.json"), of("hits.root"));
+    assert!(
+        setup != hits && setup.as_str().unwrap().len() == 64,
+        "{setup}"
+    );
+}
+
+#[test]
+fn a_saved_copy_is_shown_again_and_listed() {
+    let server = Server::start(&[]);
+    tree(&server.near(), 3_000_000);
+    let words = [
+        "-r",
+        "run7",
+        &server.place("run7"),
+        "--save",
+        "copy.json",
+        "--report",
+        "copy.html",
+    ];
+    let output = server.copy(&words);
+    assert_eq!(output.status.code(), Some(0), "{}", complaint(&output));
+    let file = server.near().join("copy.json");
+    let again = run(&["report", file.to_str().unwrap()]);
+    assert!(
+        stdout(&again).contains(stdout(&output).trim_end()),
+        "{}",
+        stdout(&again)
+    );
+    let page = fs::read_to_string(server.near().join("copy.html")).unwrap();
+    assert!(page.contains("trunkline copy"));
+    let listed = stdout(&run(&["history"]));
+    assert!(listed.contains("copy"), "{listed}");
+}
+
+#[test]
+fn a_missing_source_is_told() {
+    let server = Server::start(&[]);
+    let output = server.copy(&["no-such-file", &server.place("x")]);
+    let text = complaint(&output);
+    assert_ne!(output.status.code(), Some(0), "{text}");
+    assert!(
+        text.contains("no-such-file") || stdout(&output).contains("no-such-file"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_folder_needs_the_flag() {
+    let server = Server::start(&[]);
+    tree(&server.near(), 10);
+    let output = server.copy(&["run7", &server.place("x")]);
+    let text = complaint(&output) + &stdout(&output);
+    assert_ne!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("-r"), "{text}");
+}
+
+#[test]
+fn nothing_is_put_into_a_root_that_is_only_read() {
+    let server = Server::start(&["--read-only"]);
+    tree(&server.near(), 10);
+    let output = server.copy(&["-r", "run7", &server.place("x")]);
+    let text = complaint(&output) + &stdout(&output);
+    assert_ne!(output.status.code(), Some(0), "{text}");
+    assert_eq!(fs::read_dir(server.root()).unwrap().count(), 0);
+}
+
+#[test]
+fn another_token_opens_nothing() {
+    let server = Server::start(&[]);
+    tree(&server.near(), 10);
+    let mut stranger = server.token.clone();
+    stranger.replace_range(8..60, &"a".repeat(52));
+    let place = server.place("x");
+    let mut command = trunkline(&["copy", "-r", "run7", &place]);
+    command
+        .env("TRUNKLINE_TOKEN", &stranger)
+        .current_dir(server.near());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", complaint(&output));
+    assert!(!complaint(&output).contains(&stranger));
+    assert_eq!(fs::read_dir(server.root()).unwrap().count(), 0);
+}

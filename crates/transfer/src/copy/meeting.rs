@@ -1,0 +1,224 @@
+//! How the far end is met: at a server, or started through ssh, which connects one way or the other.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use net::copying::{
+    CopyHandler, DialError, Dialed, Dialer, DoorLimits, Incoming, Landing, Listener, Ssh, SshError,
+    Started, Visit, new_secret,
+};
+use wire::copying::{CallBack, HandshakeError, Key, KeyName, Problem, ProblemKind, Rights};
+use wire::copying::{StartRequest, Token};
+
+use crate::session::End;
+use crate::{Connect, CopySpec, FarHost};
+
+/// Knows how to meet the far end, again and again.
+pub(super) struct Meeting<'a> {
+    spec: &'a CopySpec,
+    started: Option<Started>,
+    port: Option<Port>,
+}
+
+/// What a meeting comes to.
+pub(super) struct Met {
+    pub dialed: Dialed,
+    /// Streams come here by themselves.
+    pub incoming: Option<Incoming>,
+}
+
+/// A port here, for a far end that connects.
+struct Port {
+    landing: Landing,
+    call_back: CallBack,
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<'a> Meeting<'a> {
+    pub(super) fn new(spec: &'a CopySpec) -> Self {
+        Meeting {
+            spec,
+            started: None,
+            port: None,
+        }
+    }
+
+    /// Meets it once.
+    pub(super) fn meet(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<Met, End> {
+        match &self.spec.far.host {
+            FarHost::Server {
+                address,
+                credentials,
+            } => {
+                let token = credentials.0.parse().map_err(|error| bad_token(&error))?;
+                let places = std::slice::from_ref(address);
+                let dialed = Dialer::default().control(places, &token);
+                let dialed = dialed.map_err(|error| why_not(&error))?;
+                let incoming = None;
+                Ok(Met { dialed, incoming })
+            }
+            FarHost::Ssh { .. } => self.meet_through_ssh(is_stopped),
+        }
+    }
+
+    /// A far end that was started stays for a while when nobody is connected; one that is gone is started again.
+    fn meet_through_ssh(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<Met, End> {
+        if let Some(started) = &self.started {
+            if let Ok(met) = self.meet_started(started) {
+                return Ok(met);
+            }
+            self.started = None;
+        }
+        let started = self.start(is_stopped)?;
+        let met = self.meet_started(&started);
+        self.started = Some(started);
+        met.map_err(|error| why_not(&error))
+    }
+
+    fn meet_started(&self, started: &Started) -> Result<Met, DialError> {
+        let dialer = Dialer::default();
+        let Some(port) = &self.port else {
+            let dialed = dialer.control(&started.places, &started.token)?;
+            let incoming = None;
+            return Ok(Met { dialed, incoming });
+        };
+        let dialed = port.landing.control(&dialer, &started.token)?;
+        let key = dialed.admitted.session_key.clone();
+        let incoming = Some(port.landing.expect(key));
+        Ok(Met { dialed, incoming })
+    }
+
+    fn start(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<Started, End> {
+        let FarHost::Ssh {
+            client,
+            destination,
+            options,
+            program,
+        } = &self.spec.far.host
+        else {
+            return Err(End::Lost("no ssh".to_owned()));
+        };
+        let (ports, back) = match &self.spec.connect {
+            Connect::ToFar(ports) => (ports.clone(), None),
+            Connect::FromFar(ports) => {
+                if self.port.is_none() {
+                    self.port = Some(Port::open(ports.clone())?);
+                }
+                (None, self.port.as_ref().map(|port| port.call_back))
+            }
+        };
+        let secret = new_secret().map_err(|error| End::Lost(error.to_string()))?;
+        let ssh = Ssh {
+            client: client.clone(),
+            destination: destination.clone(),
+            options: options.clone(),
+            program: program.clone(),
+        };
+        let request = StartRequest {
+            secret,
+            ports,
+            back,
+        };
+        ssh.start(&request, is_stopped)
+            .map_err(|error| not_started(&error))
+    }
+}
+
+impl Port {
+    fn open(ports: Option<std::ops::RangeInclusive<u16>>) -> Result<Self, End> {
+        let listener = Listener::bind(ports).map_err(|error| {
+            End::Problem(Problem {
+                kind: ProblemKind::Request,
+                file: None,
+                what: error.to_string(),
+                hint: error.hint().map(str::to_owned),
+            })
+        })?;
+        let call_back = CallBack {
+            port: listener.port(),
+            fingerprint: listener.fingerprint().0,
+        };
+        let landing = listener.landing();
+        let is_over = Arc::new(AtomicBool::new(false));
+        let stop = Arc::clone(&is_over);
+        let thread = thread::spawn(move || {
+            let handler = Arc::new(Nobody);
+            listener.run(DoorLimits::default(), handler, &|| {
+                stop.load(Ordering::Relaxed)
+            });
+        });
+        Ok(Port {
+            landing,
+            call_back,
+            is_over,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Port {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // It does not panic; if it did, nothing would be left to do.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Opens no conversation to anybody: those that are wanted are opened from here.
+struct Nobody;
+
+impl CopyHandler for Nobody {
+    fn find(&self, _name: &KeyName) -> Option<(Key, Rights)> {
+        None
+    }
+
+    fn serve(&self, _visit: Visit) {}
+}
+
+fn bad_token(error: &<Token as std::str::FromStr>::Err) -> End {
+    End::Problem(Problem {
+        kind: ProblemKind::Request,
+        file: None,
+        what: error.to_string(),
+        hint: Some("`trunkline serve --new-token` prints one".to_owned()),
+    })
+}
+
+fn not_started(error: &SshError) -> End {
+    match error {
+        SshError::Stopped => End::Cancelled,
+        passing if passing.may_pass() => End::Lost(passing.to_string()),
+        _ => End::Problem(Problem {
+            kind: ProblemKind::Request,
+            file: None,
+            what: error.to_string(),
+            hint: error.hint(),
+        }),
+    }
+}
+
+/// Whom trying again does not help is told so.
+fn why_not(error: &DialError) -> End {
+    let refused = |kind, hint: Option<String>| {
+        End::Problem(Problem {
+            kind,
+            file: None,
+            what: error.to_string(),
+            hint,
+        })
+    };
+    match error {
+        DialError::Handshake { source, .. } => match source {
+            HandshakeError::Refused(refusal) => {
+                refused(ProblemKind::Permission, refusal.hint.clone())
+            }
+            _ => refused(ProblemKind::Permission, None),
+        },
+        DialError::Option(_) => refused(ProblemKind::Request, None),
+        other => End::Lost(other.to_string()),
+    }
+}

@@ -1,0 +1,66 @@
+//! What the sender has is compared with what is there, and what is missing is wanted.
+
+use units::Bytes;
+use wire::copying::{Entry, FileId, Kind, Message, Want};
+
+use super::{PARTS, Receiver};
+use crate::session::{Desk, End, protocol};
+use crate::store::Answer;
+use crate::tree::HashTree;
+
+impl Receiver<'_, '_> {
+    pub(super) fn on_entries(&mut self, entries: Vec<Entry>, desk: &Desk) -> Result<(), End> {
+        let mut wants = Vec::with_capacity(entries.len());
+        let mut parts = 0;
+        for entry in entries {
+            self.chronicle.on_entry(&entry);
+            let (id, answer) = self.shared.store.add(&entry);
+            if id != self.next {
+                return Err(protocol(format!("entry {} became {id}", self.next)));
+            }
+            self.next += 1;
+            let want = match answer {
+                Ok(answer) => self.on_answer(id, entry, answer),
+                Err(problem) => {
+                    self.fail(Some(&entry), problem, desk)?;
+                    Want::Nothing(id)
+                }
+            };
+            if let Want::Rest(_, rest) = &want {
+                parts += rest.len();
+            }
+            wants.push(want);
+            if parts >= PARTS {
+                desk.say(Message::Wants(std::mem::take(&mut wants)));
+                parts = 0;
+            }
+        }
+        self.shared.shelf.told(self.next);
+        desk.say(Message::Wants(wants));
+        Ok(())
+    }
+
+    fn on_answer(&mut self, id: FileId, entry: Entry, answer: Answer) -> Want {
+        let size = match entry.kind {
+            Kind::File(size) => size,
+            _ => 0,
+        };
+        match &answer {
+            Answer::Present => self.chronicle.on_present(&entry),
+            Answer::Made => self.chronicle.on_published(&entry, None),
+            Answer::Whole | Answer::Rest(_) if self.is_dry => {
+                self.chronicle.on_would_copy(&entry, Bytes::new(size));
+            }
+            Answer::Whole => {
+                self.shared.shelf.expect(id, HashTree::new(size), size);
+                self.unfinished.insert(id, entry);
+            }
+            Answer::Rest(tree) => {
+                self.chronicle.on_part_present(tree.present());
+                self.shared.shelf.expect(id, tree.clone(), size);
+                self.unfinished.insert(id, entry);
+            }
+        }
+        answer.want(id)
+    }
+}

@@ -1,0 +1,151 @@
+//! What there is to copy is told, and what the receiver wants of it becomes work.
+
+use units::Bytes;
+use wire::copying::{Entry, FileId, Kind, Message, Problem, Want};
+
+use super::{AHEAD, BATCH, BATCH_BYTES, Sender, UNFINISHED};
+use crate::session::{Desk, End, protocol, unexpected};
+use crate::source::Found;
+
+/// A file, its size, and the parts (start and length) that are wanted of it.
+type Wanted = (FileId, u64, Vec<(u64, u64)>);
+
+impl Sender<'_, '_> {
+    /// Tells some more of what there is. Returns whether there may be yet more at once.
+    pub(super) fn tell_entries(&mut self, desk: &Desk) -> bool {
+        let is_ahead = self.unanswered.len() >= AHEAD || self.unfinished.len() >= UNFINISHED;
+        let Some(mut walk) = self.walk.take().filter(|_| !is_ahead) else {
+            return false;
+        };
+        let mut entries = Vec::with_capacity(BATCH);
+        let mut bytes = 0;
+        while entries.len() < BATCH && bytes < BATCH_BYTES {
+            match walk.next() {
+                Some(Found::Entry(entry)) => {
+                    bytes += length(&entry);
+                    entries.push(entry);
+                }
+                Some(Found::LeftOut(problem)) => self.leave_out(problem, desk),
+                None => {
+                    self.tell(entries, desk);
+                    desk.say(Message::EntriesEnd {
+                        count: self.told,
+                        bytes: self.bytes,
+                    });
+                    self.chronicle.on_all_known();
+                    return false;
+                }
+            }
+        }
+        self.tell(entries, desk);
+        self.walk = Some(walk);
+        true
+    }
+
+    fn leave_out(&mut self, problem: crate::FileProblem, desk: &Desk) {
+        desk.say(Message::LeftOut {
+            name: problem.name.clone(),
+            problem: Problem {
+                kind: problem.kind,
+                file: None,
+                what: problem.what.clone(),
+                hint: problem.hint.clone(),
+            },
+        });
+        self.chronicle.on_left_out(problem);
+    }
+
+    fn tell(&mut self, entries: Vec<Entry>, desk: &Desk) {
+        if entries.is_empty() {
+            return;
+        }
+        desk.say(Message::Entries(entries.clone()));
+        let mut whole = Vec::new();
+        for entry in entries {
+            let id = self.told;
+            self.told += 1;
+            self.chronicle.on_entry(&entry);
+            if let Kind::File(size) = entry.kind {
+                self.bytes += size;
+                self.unfinished.insert(id, entry.clone());
+                if self.is_fresh {
+                    whole.push((id, size, vec![(0, size)]));
+                }
+            }
+            self.unanswered.push_back((id, entry));
+        }
+        self.want(whole);
+    }
+
+    fn want(&mut self, wanted: Vec<Wanted>) {
+        if wanted.is_empty() {
+            return;
+        }
+        let parts = wanted
+            .iter()
+            .map(|(id, size, parts)| (*id, *size, parts.as_slice()));
+        for (id, bytes) in self.work.add(parts) {
+            if bytes == 0 {
+                // Empty, or all there but its name.
+                match self.source.finished(id) {
+                    Ok(()) => self.read.push(id),
+                    Err(problem) => self.unreadable.push(problem),
+                }
+            }
+        }
+    }
+
+    pub(super) fn on_wants(&mut self, wants: Vec<Want>) -> Result<(), End> {
+        let mut wanted = Vec::new();
+        for want in wants {
+            let Some((id, entry)) = self.unanswered.pop_front() else {
+                return Err(unexpected(&Message::Wants(vec![want])));
+            };
+            let size = match entry.kind {
+                Kind::File(size) => Some(size),
+                _ => None,
+            };
+            match (want, size) {
+                (Want::Nothing(_), Some(_)) => {
+                    if self.unfinished.remove(&id).is_some() {
+                        self.work.forget(id);
+                        self.chronicle.on_present(&entry);
+                    }
+                }
+                (Want::Nothing(_), None) => self.chronicle.on_published(&entry, None),
+                (_, None) => return Err(protocol("a folder or link was wanted".to_owned())),
+                (_, Some(size)) if self.is_dry => {
+                    self.unfinished.remove(&id);
+                    self.chronicle.on_would_copy(&entry, Bytes::new(size));
+                }
+                (Want::Whole(_) | Want::Rest(..), Some(_)) if self.is_fresh => (),
+                (Want::Whole(_), Some(size)) => wanted.push((id, size, vec![(0, size)])),
+                (Want::Rest(_, parts), Some(size)) => {
+                    let missing = parts.iter().map(|(_, length)| *length).sum();
+                    self.chronicle.on_part_present(size.saturating_sub(missing));
+                    wanted.push((id, size, parts));
+                }
+            }
+        }
+        self.want(wanted);
+        self.check_all_added();
+        Ok(())
+    }
+
+    /// From when on nothing can be wanted that is not known.
+    pub(super) fn check_all_added(&mut self) {
+        if !self.is_all_added && self.walk.is_none() && self.unanswered.is_empty() {
+            self.is_all_added = true;
+            self.work.all_added();
+            self.chronicle.on_planned();
+        }
+    }
+}
+
+fn length(entry: &Entry) -> usize {
+    let link = match &entry.kind {
+        Kind::Link(target) => target.len(),
+        _ => 0,
+    };
+    entry.name.as_bytes().len() + link
+}

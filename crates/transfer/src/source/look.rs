@@ -1,0 +1,95 @@
+//! What is in a folder, and what it is.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use nix::dir::Dir;
+use nix::sys::stat::{FileStat, SFlag};
+use wire::copying::{Problem, ProblemKind};
+
+use super::walk::Found;
+use crate::event::FileProblem;
+use crate::trouble::{problem, shown, with_hint};
+
+/// Names in a folder, in the order of their bytes; a folder of a million takes 8 bytes each beside them.
+#[derive(Debug)]
+pub(super) struct Listing {
+    bytes: Vec<u8>,
+    /// Where each name begins and how long it is; the next one is the last.
+    left: Vec<(u32, u16)>,
+}
+
+impl Listing {
+    /// Reads all names.
+    pub fn of(folder: &OwnedFd) -> io::Result<Self> {
+        let mut dir = Dir::from_fd(folder.as_fd().try_clone_to_owned()?)?;
+        let (mut bytes, mut left) = (Vec::new(), Vec::new());
+        for entry in dir.iter() {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if matches!(name, b"." | b"..") {
+                continue;
+            }
+            let start = u32::try_from(bytes.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
+            let length = u16::try_from(name.len()).map_err(|_| io::ErrorKind::InvalidFilename)?;
+            bytes.extend_from_slice(name);
+            left.push((start, length));
+        }
+        let name = |at: &(u32, u16)| &bytes[at.0 as usize..at.0 as usize + usize::from(at.1)];
+        left.sort_unstable_by(|one, other| name(other).cmp(name(one)));
+        Ok(Listing { bytes, left })
+    }
+
+    /// The next name.
+    pub fn pop(&mut self) -> Option<Vec<u8>> {
+        let (start, length) = self.left.pop()?;
+        let start = start as usize;
+        Some(self.bytes[start..start + usize::from(length)].to_vec())
+    }
+}
+
+/// Which kind, of `S_IFMT`.
+pub(super) fn kind_of(stat: &FileStat) -> SFlag {
+    SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT
+}
+
+/// What tells one folder from another.
+pub(super) fn device_and_inode(stat: &FileStat) -> (u64, u64) {
+    (stat.st_dev, stat.st_ino)
+}
+
+/// Since 1970; what lies beyond the years 1677 to 2262 becomes the nearest that can be said.
+pub(super) fn nanoseconds(seconds: i64, rest: i64) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(rest)
+}
+
+/// A problem of something that has no id.
+pub(super) fn left_out(name: &[u8], problem: Problem) -> Found {
+    Found::LeftOut(FileProblem {
+        name: shown(name),
+        kind: problem.kind,
+        what: problem.what,
+        hint: problem.hint,
+    })
+}
+
+/// A folder where none is wanted.
+pub(super) fn a_folder(name: &[u8]) -> Problem {
+    let what = format!("`{}` is a folder", shown(name));
+    with_hint(
+        problem(ProblemKind::Request, what),
+        "copy folders with `-r`",
+    )
+}
+
+/// What nobody can read to its end.
+pub(super) fn special(name: &[u8], kind: SFlag) -> Problem {
+    let kind = match kind {
+        SFlag::S_IFIFO => "a pipe",
+        SFlag::S_IFSOCK => "a socket",
+        SFlag::S_IFCHR | SFlag::S_IFBLK => "a device",
+        _ => "no file",
+    };
+    let what = format!("`{}` is {kind} and is left out", shown(name));
+    problem(ProblemKind::Request, what)
+}
