@@ -4,14 +4,14 @@
 //! that they may have together. The program shares it out as pacing rates (`SO_MAX_PACING_RATE`), which work for everybody
 //! and at once; the streams' own congestion control stays what it was.
 //!
-//! A copy that is alone on the path sends a little less than it carries, and its queue stays below the target. As
-//! soon as packets wait longer, the rate is cut by what empties the copy's own queue within one round. What is
-//! still there after that is somebody else's, and then the rate is halved each round. When nobody is felt any more, the rate grows by steps, ever
-//! larger ones, to where it was before. Every now and then it is lowered for two round trips, so that the queue empties and
-//! copies of this kind that came later see the path's true round trip.
+//! A copy that is alone on the path sends a twentieth less than it carries, tries for more every few seconds, and otherwise has no
+//! queue. As soon as packets wait longer than the target while it tries, the rate is cut by what empties the copy's own queue. A queue that comes at another time,
+//! or stays, is somebody else's, and each round trip then costs as much of the rate as it is too long, up to half. When nobody is felt any more, the rate
+//! grows by steps, ever larger ones, to where it was before. Every now and then it is lowered for two round trips, so that the queue
+//! empties and copies of this kind that came later see the path's true round trip.
 //!
-//! The target is the user's budget, or less where the path's queue is too short for that: a quarter of the delay at which packets
-//! were lost. More losses than at low rates are congestion as well (`losses.rs`).
+//! The target is a quarter of the user's budget, or of the delay at which packets were lost, where that is shorter. More losses
+//! than at low rates are congestion as well (`losses.rs`), and where queues are too short for delays to tell, each one is.
 //!
 //! What is left out: delay in one direction. A queue on the way back counts as if it were the copy's own, which makes it
 //! slower than it need be, as with LEDBAT++. A queue that was there before the copy and never empties is not seen.
@@ -164,7 +164,7 @@ impl Scavenger {
 
     fn note(&mut self, at: Time, seen: &Interval) {
         if let Some(rtt) = seen.rtt {
-            self.delays.note(at, rtt, seen.rtt_min);
+            self.delays.note(at, rtt, seen.rtt_min, seen.packets);
         }
         let over = self.round_length(seen).max(law::SMOOTHED);
         let share = seen.length.as_secs_f64() / over.as_secs_f64();
@@ -199,9 +199,11 @@ impl Scavenger {
         }
     }
 
+    /// Where queues are too short for delays to tell, each loss counts.
     fn has_congestion_losses(&self) -> bool {
         let round = &self.round;
-        self.losses.are_congestion(round.lost, round.packets)
+        let tells_little = self.depth.is_short(self.target()) && round.lost >= 1.0;
+        tells_little || self.losses.are_congestion(round.lost, round.packets)
     }
 
     fn on_losses(&mut self, at: Time, seen: &Interval) {
@@ -209,17 +211,25 @@ impl Scavenger {
             return;
         }
         self.depth.note(at, self.round.queueing);
+        let share = match self.probes() && self.phase != Phase::Start {
+            true => law::CRUISE,
+            false => law::KEPT,
+        };
         self.ceiling = self.rate.min(self.delivered);
-        let rate = self.ceiling * law::KEPT;
-        self.cut(at, seen, rate, Span::ZERO);
+        self.cut(at, seen, self.ceiling * share, Span::ZERO);
+    }
+
+    /// Whether the copy tries for more than the path gave before: what it feels may be its own doing.
+    fn probes(&self) -> bool {
+        let tries = self.rate >= law::PROBING * self.ceiling || self.phase == Phase::Start;
+        tries && self.cuts == 0
     }
 
     fn on_queue(&mut self, at: Time, seen: &Interval) {
         if at < self.deaf_until {
             return;
         }
-        let probes = self.rate >= law::PROBING * self.ceiling || self.phase == Phase::Start;
-        if probes && self.cuts == 0 {
+        if self.probes() {
             self.ceiling = self.rate.min(self.delivered);
             let (rate, drain) = self.without_own_queue();
             self.cut(at, seen, rate, drain);

@@ -19,7 +19,7 @@ pub(super) const START_GROWTH: f64 = 1.15;
 /// Rates below this share of what the path carried are low: they cause no losses.
 pub(super) const LOW: f64 = 0.75;
 /// What is sent of what the path carries.
-const CRUISE: f64 = 0.95;
+pub(super) const CRUISE: f64 = 0.95;
 /// Steps are small from this share of what the path carried ...
 pub(super) const NEAR: f64 = 0.9;
 /// ... to this one.
@@ -140,6 +140,11 @@ impl Depth {
             Some((noted, shorter)) if shorter < queueing && !is_old(noted) => self.known,
             _ => Some((at, queueing)),
         };
+    }
+
+    /// Whether packets were lost at delays at which nothing is felt yet, or hardly.
+    pub fn is_short(&self, target: Span) -> bool {
+        self.known.is_some_and(|(_, depth)| depth < target.times(2))
     }
 
     /// What is aimed at: a part of what may be added, or of what fits in.

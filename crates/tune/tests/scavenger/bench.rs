@@ -3,10 +3,10 @@
 use observe::TcpSample;
 use path::PathSpec;
 use sim::{Scenario, Simulation, StreamState, Variant};
+use tune::scavenger::PERIOD;
 use tune::{Scavenger, StreamReading};
 use units::{Bytes, Rate, Span, Time};
 
-const PERIOD: Span = Span::from_millis(25);
 /// As good as nothing.
 const SILENT: Rate = Rate::from_bits_per_second(1_000);
 
@@ -16,11 +16,19 @@ pub struct Moment {
     /// Payload of the gentle copy and of the other flow in this time.
     pub gentle: Bytes,
     pub other: Bytes,
-    pub allowed: f64,
+    /// Payload of a second gentle copy.
+    pub second: Bytes,
     /// Round trip of a small packet beside them.
     pub rtt: Option<Span>,
-    pub queueing: Span,
-    pub target: Span,
+    /// ... when the path is empty.
+    pub empty: Span,
+}
+
+impl Moment {
+    /// Seconds that a small packet waits.
+    pub fn added(&self) -> f64 {
+        self.rtt.map_or(0.0, |rtt| (rtt - self.empty).as_secs_f64())
+    }
 }
 
 pub struct Bench {
@@ -28,12 +36,14 @@ pub struct Bench {
     copies: Vec<(Scavenger, std::ops::Range<u32>)>,
     other: Option<u32>,
     before: Vec<u64>,
+    empty: Span,
     pub seen: Vec<Moment>,
 }
 
 impl Bench {
     /// `streams` of a gentle copy on the path; with none, the path is empty.
     pub fn new(path: PathSpec, streams: u32, seed: u64) -> Self {
+        let empty = path.forward.delay + path.reverse.delay;
         let mut scenario = Scenario::of(path, Variant::Cubic);
         scenario.streams = streams.max(1);
         scenario.seed = seed;
@@ -46,6 +56,7 @@ impl Bench {
             copies: Vec::new(),
             other: None,
             before: vec![0; 64],
+            empty,
             seen: Vec::new(),
         };
         bench.simulation.pace(0, Some(SILENT));
@@ -108,15 +119,17 @@ impl Bench {
             other: self
                 .other
                 .map_or(Bytes::ZERO, |other| self.delivered(other..other + 1)),
-            allowed: first.0.allowance().rate.as_f64(),
+            second: self
+                .copies
+                .get(1)
+                .map_or(Bytes::ZERO, |copy| self.delivered(copy.1.clone())),
             rtt: self
                 .simulation
                 .probes()
                 .iter()
                 .rev()
                 .find_map(|probe| probe.round_trip),
-            queueing: first.0.queueing(),
-            target: first.0.target(),
+            empty: self.empty,
         };
         self.seen.push(moment);
         for stream in 0..64 {
@@ -145,12 +158,20 @@ impl Bench {
 
     /// Means in Mbit/s of gentle copy and other from one second to another.
     pub fn mean(&self, from: usize, until: usize) -> (f64, f64) {
+        let each = |what| self.rate(from, until, what);
+        (each(|moment| moment.gentle), each(|moment| moment.other))
+    }
+
+    /// The same of the first and the second gentle copy.
+    pub fn shares(&self, from: usize, until: usize) -> (f64, f64) {
+        let each = |what| self.rate(from, until, what);
+        (each(|moment| moment.gentle), each(|moment| moment.second))
+    }
+
+    fn rate(&self, from: usize, until: usize, what: fn(&Moment) -> Bytes) -> f64 {
         let part = &self.seen[40 * from..40 * until];
-        let sum = |what: fn(&Moment) -> Bytes| {
-            let bytes: Bytes = part.iter().map(what).sum();
-            Rate::of(bytes, PERIOD.times(part.len() as u64)).as_f64() / 1e6
-        };
-        (sum(|moment| moment.gentle), sum(|moment| moment.other))
+        let bytes: Bytes = part.iter().map(what).sum();
+        Rate::of(bytes, PERIOD.times(part.len() as u64)).as_f64() / 1e6
     }
 }
 
