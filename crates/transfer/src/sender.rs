@@ -169,6 +169,12 @@ impl<'a, 'o> Sender<'a, 'o> {
                 }
                 self.chronicle.on_failed(entry.as_ref(), problem);
             }
+            Message::LeftOut { name, problem } => self.chronicle.on_left_out(crate::FileProblem {
+                name,
+                kind: problem.kind,
+                what: problem.what,
+                hint: problem.hint,
+            }),
             Message::Alive(activity) => self.theirs = Some(activity),
             Message::RateMax(rate) => self.set_rate_max(rate.map(Rate::from_bits_per_second)),
             other => return Err(unexpected(&other)),

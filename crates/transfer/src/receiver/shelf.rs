@@ -42,10 +42,19 @@ struct Grown {
     /// Pieces that are being written, by offset, and by which stream. When two streams bring the same piece, the later one
     /// writes: the earlier one hangs, probably. What it still brings is not written, so that it cannot damage what
     /// was verified.
-    writers: BTreeMap<u64, u32>,
+    writers: BTreeMap<u64, Writer>,
     /// The sender has read it to its end.
     is_read: bool,
     is_whole: bool,
+}
+
+/// Which stream writes a piece.
+#[derive(Debug, Clone, Copy)]
+struct Writer {
+    stream: u32,
+    /// It took the piece over from another stream, whose bytes are not written any more: if this one breaks too, nobody
+    /// else brings them.
+    took_over: bool,
 }
 
 /// What became of a piece.
@@ -58,6 +67,8 @@ pub(crate) enum Placed {
     },
     /// Another stream has it, or its file is done with.
     Superfluous,
+    /// Another stream took it over and broke: it has to be sent again.
+    Lost,
 }
 
 impl Shelf {
@@ -139,7 +150,10 @@ impl Growing {
             let is_there = grown.tree.covers(header.offset, header.length.into());
             let is_needed = !grown.is_whole && !is_there;
             if is_needed {
-                grown.writers.insert(header.offset, stream);
+                let before = grown.writers.get(&header.offset);
+                let took_over = before.is_some_and(|other| other.stream != stream);
+                let writer = Writer { stream, took_over };
+                grown.writers.insert(header.offset, writer);
             }
             is_needed
         })
@@ -156,7 +170,7 @@ impl Growing {
     ) -> Result<bool, Problem> {
         // Held while writing: whoever takes the piece over waits until this is on its way.
         let grown = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        if grown.is_whole || grown.writers.get(&piece) != Some(&stream) {
+        if grown.is_whole || !grown.is_writer(piece, stream) {
             return Ok(false);
         }
         store.write(self.id, offset, bytes).map(|()| true)
@@ -177,8 +191,13 @@ impl Growing {
         };
         let is_only = u64::from(header.length) == self.size;
         let placed = self.change(|grown| {
-            if grown.writers.get(&header.offset) != Some(&stream) || grown.is_whole {
-                return Ok(Placed::Superfluous);
+            if grown.is_whole || !grown.is_writer(header.offset, stream) {
+                let is_written = grown.writers.contains_key(&header.offset);
+                let is_there = grown.tree.covers(header.offset, header.length.into());
+                return Ok(match grown.is_whole || is_written || is_there {
+                    true => Placed::Superfluous,
+                    false => Placed::Lost,
+                });
             }
             grown.writers.remove(&header.offset);
             let inserted = grown.tree.insert(piece.offset, piece.length.into(), hash);
@@ -193,7 +212,7 @@ impl Growing {
                 }
                 Ok(Placed::Counts { digest })
             }
-            Ok(Placed::Superfluous) => Ok(Placed::Superfluous),
+            Ok(other) => Ok(other),
             Err(error) => Err(Problem {
                 kind: wire::copying::ProblemKind::Protocol,
                 file: Some(self.id),
@@ -203,17 +222,23 @@ impl Growing {
         }
     }
 
-    /// The piece came wrong, or its stream broke.
-    pub(crate) fn abandon(&self, header: &PieceHeader, stream: u32) {
+    /// The piece came wrong, or its stream broke. Returns whether it has to be asked for again, because another stream gave
+    /// way to this one.
+    pub(crate) fn abandon(&self, header: &PieceHeader, stream: u32) -> bool {
         self.change(|grown| {
-            if grown.writers.get(&header.offset) == Some(&stream) {
-                grown.writers.remove(&header.offset);
-            }
-        });
+            let is_mine = grown.is_writer(header.offset, stream);
+            let writer = is_mine.then(|| grown.writers.remove(&header.offset));
+            writer.flatten().is_some_and(|writer| writer.took_over)
+        })
     }
 }
 
 impl Grown {
+    fn is_writer(&self, piece: u64, stream: u32) -> bool {
+        let writer = self.writers.get(&piece);
+        writer.is_some_and(|writer| writer.stream == stream)
+    }
+
     /// The digest, once everything is there and was read; told once.
     fn digest_once(&mut self) -> Option<[u8; HASH_LENGTH]> {
         if self.is_whole || !self.is_read {
@@ -248,10 +273,11 @@ mod tests {
         let file = shelf.find(0).unwrap();
         let piece = header(0, 100);
         assert!(file.begin(&piece, 1) && file.begin(&piece, 2));
-        let writer = |file: &Growing| file.change(|grown| grown.writers.get(&0).copied());
-        assert_eq!(writer(&file), Some(2));
-        file.abandon(&piece, 1);
-        assert_eq!(writer(&file), Some(2));
+        let writes = |stream| file.change(|grown| grown.is_writer(0, stream));
+        assert!(writes(2) && !writes(1));
+        assert!(!file.abandon(&piece, 1), "it was not the writer");
+        assert!(writes(2));
+        assert!(file.abandon(&piece, 2), "the first one gave way to it");
         shelf.remove(0);
         assert!(!file.begin(&piece, 3), "done with");
     }

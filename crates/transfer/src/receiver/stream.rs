@@ -146,8 +146,10 @@ impl Inflow {
                 Ok(())
             }
             Err(error) => {
-                if let Some(file) = &incoming.file {
-                    file.abandon(header, self.number);
+                if let Some(file) = &incoming.file
+                    && file.abandon(header, self.number)
+                {
+                    self.tell(Happening::Damaged(range_of(header)));
                 }
                 Err(error)
             }
@@ -189,11 +191,7 @@ impl Inflow {
 
     fn conclude(&self, incoming: Incoming<'_>, seal: &[u8; HASH_LENGTH]) {
         let header = incoming.header;
-        let range = Range {
-            file: header.file,
-            start: header.offset,
-            length: u64::from(header.length),
-        };
+        let range = range_of(header);
         let Some(file) = incoming.file else {
             // Confirmed all the same: whoever sent it may stop thinking of it.
             return self.tell(Happening::Arrived(range));
@@ -217,11 +215,20 @@ impl Inflow {
                 }
             }
             Ok(Placed::Superfluous) => (),
+            Ok(Placed::Lost) => self.tell(Happening::Damaged(range)),
             Err(problem) => self.tell(Happening::Failed(Problem {
                 file: Some(header.file),
                 ..problem
             })),
         }
+    }
+}
+
+fn range_of(header: &PieceHeader) -> Range {
+    Range {
+        file: header.file,
+        start: header.offset,
+        length: u64::from(header.length),
     }
 }
 
