@@ -125,7 +125,12 @@ fn a_folder_goes_there_and_comes_back() {
     );
     let get = server.copy(&["-r", &server.place("2026/run7"), "back"]);
     assert_eq!(get.status.code(), Some(0), "{}", complaint(&get));
-    assert_same(&server.near().join("run7"), &server.near().join("back"));
+    // As with rsync: the folder itself, below a destination that was not there; with a slash, what is in it.
+    let near = server.near();
+    assert_same(&near.join("run7"), &near.join("back/run7"));
+    let get = server.copy(&["-r", &server.place("2026/run7/"), "content"]);
+    assert_eq!(get.status.code(), Some(0), "{}", complaint(&get));
+    assert_same(&near.join("run7"), &near.join("content"));
 }
 
 #[test]
