@@ -198,13 +198,15 @@ impl Store {
         }
     }
 
-    /// Files that wait to be published. Publish when these are [`Store::BATCH`], or 100 ms after the first.
+    /// Files that wait to be published. Publish when these are [`Store::batch`], or 100 ms after the first.
     pub fn waiting_count(&self) -> usize {
         self.waiting().len()
     }
 
-    /// So many small files are flushed in one go.
-    pub const BATCH: usize = 256;
+    /// So many files may be flushed in one go: those that wait are held open.
+    pub fn batch(&self) -> usize {
+        self.held.batch()
+    }
 
     /// Flushes all files that wait, gives them their final names and flushes the folders; what is returned as done
     /// survives a power failure.

@@ -1,6 +1,7 @@
 //! Gives whole files their final names, on a thread of its own, because that waits for the disk.
 //!
-//! Files are flushed together where many become whole at about the same time.
+//! Files are flushed together where many become whole at about the same time; whatever becomes whole during a flush waits
+//! for the next one. So the slower the disk, the more files share a flush.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel};
@@ -74,7 +75,7 @@ fn publish_all(
     report: &SyncSender<Happening>,
 ) {
     while let Ok(first) = files.recv() {
-        let digests = gather(first, files, hurry);
+        let digests = gather(first, files, hurry, store.batch());
         for (id, digest) in &digests {
             if let Err(problem) = store.finish(*id, digest)
                 && report.send(Happening::Failed(problem)).is_err()
@@ -96,10 +97,10 @@ fn publish_all(
     }
 }
 
-fn gather(first: Whole, files: &Receiver<Whole>, hurry: &AtomicBool) -> Vec<Whole> {
+fn gather(first: Whole, files: &Receiver<Whole>, hurry: &AtomicBool, most: usize) -> Vec<Whole> {
     let until = Instant::now() + GATHER;
     let mut whole = vec![first];
-    while whole.len() < Store::BATCH {
+    while whole.len() < most {
         match files.recv_timeout(TICK) {
             Ok(file) => whole.push(file),
             Err(RecvTimeoutError::Timeout) => {

@@ -13,13 +13,16 @@ use crate::HashTree;
 /// Files that are on their way at once and stay open; each has a journal beside it.
 const OPEN_MAX: usize = 1024;
 /// Descriptors that this needs, with room for streams, folders and files that wait to be published.
-const DESCRIPTORS: u64 = 8192;
+const DESCRIPTORS: u64 = 32_768;
+/// Most files that wait to be published.
+const WAIT_MAX: usize = 4096;
 
 /// Open parts by their file.
 #[derive(Debug)]
 pub(super) struct Held {
     parts: Mutex<Parts>,
     open_max: usize,
+    batch: usize,
 }
 
 #[derive(Debug, Default)]
@@ -49,9 +52,11 @@ impl Held {
     fn new(descriptors: u64) -> Self {
         // A part and its journal are two; half is left to everybody else.
         let fitting = usize::try_from(descriptors / 4).unwrap_or(OPEN_MAX);
+        let waiting = usize::try_from(descriptors / 8).unwrap_or(WAIT_MAX);
         Held {
             parts: Mutex::default(),
             open_max: fitting.clamp(8, OPEN_MAX),
+            batch: waiting.clamp(4, WAIT_MAX),
         }
     }
 
@@ -98,6 +103,11 @@ impl Held {
         };
         self.parts().hold(file, part, self.open_max);
         Ok(Some(tree))
+    }
+
+    /// How many may be left open.
+    pub fn batch(&self) -> usize {
+        self.batch
     }
 
     /// Leaves it open until it is taken.

@@ -18,7 +18,7 @@ use nix::unistd::{fsync, syncfs};
 use wire::copying::{Attributes, Entry, FileId, Kind, Problem, ProblemKind};
 
 use super::StoreSpec;
-use super::settle::TOGETHER_MIN;
+use super::settle::{TOGETHER_MIN, fsync_all};
 use super::temporary::{At, JOURNAL, beside};
 use crate::names::Names;
 use crate::root::{Root, open_below};
@@ -167,11 +167,14 @@ impl Place {
     pub fn dress_folders(&self, attributes: &Attributes) -> Vec<Problem> {
         let folders = std::mem::take(&mut self.state().folders);
         let mut troubles = Vec::new();
-        let mut disks = BTreeMap::new();
+        let (mut disks, mut each) = (BTreeMap::new(), Vec::new());
         for file in folders.iter().rev() {
             let dressed = self.dress_folder(*file, attributes);
             let flushed = dressed.and_then(|(name, fd)| match folders.len() < TOGETHER_MIN {
-                true => fsync(&fd).map_err(|errno| self.failed(&name, &errno.into())),
+                true => {
+                    each.push((*file, name, fd));
+                    Ok(())
+                }
                 false => {
                     let stat = fstat(&fd).map_err(|errno| self.failed(&name, &errno.into()))?;
                     disks.entry(stat.st_dev).or_insert((name, fd));
@@ -181,6 +184,13 @@ impl Place {
             troubles.extend(flushed.err().map(|trouble| Problem {
                 file: Some(*file),
                 ..trouble
+            }));
+        }
+        let flushed = fsync_all(&each, |(_, _, fd)| fd.as_fd());
+        for ((file, name, _), outcome) in each.iter().zip(flushed) {
+            troubles.extend(outcome.err().map(|errno| Problem {
+                file: Some(*file),
+                ..self.failed(name, &errno.into())
             }));
         }
         if let Some(base) = self.state().base() {

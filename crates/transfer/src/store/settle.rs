@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
+use std::thread;
 
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, PosixFadviseAdvice, RenameFlags, posix_fadvise, renameat, renameat2};
@@ -19,8 +20,12 @@ use super::part::Part;
 use super::temporary::{JOURNAL, PART};
 use crate::trouble::{problem, with_hint};
 
-/// From so many files or folders on, the whole file system is flushed at once instead of each of them.
-pub(super) const TOGETHER_MIN: usize = 4;
+/// From so many files or folders on, the whole file system is flushed at once instead of each of them. That costs one flush
+/// of the disk, and the time to write whatever else is waiting to be written, of other programs too; so it has to be
+/// worth many single ones.
+pub(super) const TOGETHER_MIN: usize = 512;
+/// Files that are flushed at the same time. A file system that has a log writes it once for all who wait.
+const AT_ONCE: usize = 32;
 /// Bytes that are read at once when a file is read again.
 const READ_LENGTH: usize = 1 << 20;
 
@@ -76,7 +81,7 @@ fn hash(part: &Part) -> io::Result<[u8; HASH_LENGTH]> {
 
 /// Flushes the files, gives them their names and flushes their folders. One outcome for each, in order.
 pub(super) fn publish(parts: &[Arc<Part>], filter: Filter) -> Vec<Result<(), Problem>> {
-    let mut outcomes = flush(parts, |part| &part.file);
+    let mut outcomes = flush(parts, |part| part.file.as_fd());
     let mut folders: BTreeMap<(u64, u64), Arc<Part>> = BTreeMap::new();
     for (part, outcome) in parts.iter().zip(&mut outcomes) {
         if outcome.is_ok() {
@@ -87,7 +92,7 @@ pub(super) fn publish(parts: &[Arc<Part>], filter: Filter) -> Vec<Result<(), Pro
         }
     }
     let (folders, one_of_each): (Vec<_>, Vec<_>) = folders.into_iter().unzip();
-    let flushed = flush(&one_of_each, |part| &*part.at.folder);
+    let flushed = flush(&one_of_each, |part| part.at.folder.as_fd());
     let flushed: BTreeMap<_, _> = folders.into_iter().zip(flushed).collect();
     for (part, outcome) in parts.iter().zip(&mut outcomes) {
         if let (Ok(()), Some(Err(trouble))) = (&outcome, flushed.get(&folder_of(part))) {
@@ -102,22 +107,53 @@ fn folder_of(part: &Part) -> (u64, u64) {
     stat.map_or((0, 0), |stat| (stat.st_dev, stat.st_ino))
 }
 
-/// Flushes something of each; many at once as a whole, which costs one flush of the disk instead of one for each.
-fn flush<F: AsFd>(parts: &[Arc<Part>], of: impl Fn(&Part) -> &F) -> Vec<Result<(), Problem>> {
+/// Flushes each, many at the same time. One outcome for each, in order.
+pub(super) fn fsync_all<T: Sync>(
+    all: &[T],
+    of: impl Fn(&T) -> BorrowedFd<'_> + Sync,
+) -> Vec<nix::Result<()>> {
+    let mut outcomes = vec![Ok(()); all.len()];
+    let share = all.len().div_ceil(AT_ONCE).max(1);
+    let flush = |all: &[T], outcomes: &mut [nix::Result<()>]| {
+        for (one, outcome) in all.iter().zip(outcomes) {
+            *outcome = fsync(of(one));
+        }
+    };
+    if all.len() < 2 {
+        flush(all, &mut outcomes);
+        return outcomes;
+    }
+    thread::scope(|scope| {
+        for (all, outcomes) in all.chunks(share).zip(outcomes.chunks_mut(share)) {
+            scope.spawn(move || flush(all, outcomes));
+        }
+    });
+    outcomes
+}
+
+/// Flushes something of each.
+fn flush(
+    parts: &[Arc<Part>],
+    of: impl Fn(&Part) -> BorrowedFd<'_> + Sync,
+) -> Vec<Result<(), Problem>> {
+    if parts.len() < TOGETHER_MIN {
+        let flushed = fsync_all(parts, |part| of(part));
+        let told = parts.iter().zip(flushed);
+        let told = told.map(|(part, it)| it.map_err(|errno| part.at.failed("write", errno)));
+        return told.collect();
+    }
     let device = |part: &Part| fstat(of(part)).map(|stat| stat.st_dev);
     let mut whole: BTreeMap<u64, bool> = BTreeMap::new();
-    if parts.len() >= TOGETHER_MIN {
-        for part in parts {
-            if let Ok(device) = device(part) {
-                whole
-                    .entry(device)
-                    .or_insert_with(|| syncfs(of(part)).is_ok());
-            }
+    for part in parts {
+        if let Ok(device) = device(part) {
+            whole
+                .entry(device)
+                .or_insert_with(|| syncfs(of(part)).is_ok());
         }
     }
     let flush = |part: &Arc<Part>| {
         let is_flushed = |device| whole.get(&device).copied();
-        let is_done = !whole.is_empty() && device(part).ok().and_then(is_flushed) == Some(true);
+        let is_done = device(part).ok().and_then(is_flushed) == Some(true);
         match is_done {
             true => Ok(()),
             false => fsync(of(part)).map_err(|errno| part.at.failed("write", errno)),
