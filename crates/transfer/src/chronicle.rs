@@ -30,6 +30,8 @@ pub(crate) struct Chronicle<'a> {
     sending: Sending,
     rate_max: Option<Rate>,
     why_limited: Option<Limited>,
+    /// Pieces that arrived and entries that were published: it grows while the copy gets on.
+    steps: u64,
 }
 
 #[derive(Debug, Default)]
@@ -69,6 +71,7 @@ impl<'a> Chronicle<'a> {
             rate_max: steering.rate_max(),
             steering: steering.clone(),
             why_limited: None,
+            steps: 0,
         }
     }
 
@@ -111,6 +114,11 @@ impl<'a> Chronicle<'a> {
     /// Tells it as it is.
     pub(crate) fn tell(&mut self, event: &CopyEvent) {
         self.onlooker.on_event(event);
+    }
+
+    /// Grows whenever something was done that a later conversation need not do again.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps
     }
 
     /// Whether the user wants it to end.
@@ -170,6 +178,7 @@ impl<'a> Chronicle<'a> {
 
     /// Bytes arrived where they belong.
     pub(crate) fn on_arrived(&mut self, bytes: u64) {
+        self.steps += u64::from(bytes > 0);
         self.counts.done += Bytes::new(bytes);
     }
 
@@ -181,6 +190,7 @@ impl<'a> Chronicle<'a> {
 
     /// An entry has its final name.
     pub(crate) fn on_published(&mut self, entry: &Entry, digest: Option<[u8; 32]>) {
+        self.steps += 1;
         let bytes = match entry.kind {
             Kind::File(size) => {
                 self.outcome.files += 1;

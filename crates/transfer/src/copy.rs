@@ -18,7 +18,7 @@ use crate::lines::Lines;
 use crate::opening::opening;
 use crate::root::Root;
 use crate::session::{End, Pump, protocol};
-use crate::{CopyError, CopyEvent, CopySpec, FarHost, Onlooker, Outcome, Steering};
+use crate::{Connect, CopyError, CopyEvent, CopySpec, FarHost, Onlooker, Outcome, Steering};
 
 /// How long the far end may think about what is wanted.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
@@ -85,7 +85,8 @@ struct Near<'a> {
     spec: &'a CopySpec,
     copy: [u8; 16],
     meeting: Meeting<'a>,
-    /// When there was a conversation the last time; `None` when there never was.
+    /// When a conversation ended that got on with the copy, or the first of all; `None` when there never was one. A far
+    /// end that answers and goes away each time is as good as none.
     seen: Option<Instant>,
 }
 
@@ -115,6 +116,24 @@ impl<'a> Near<'a> {
         }
     }
 
+    /// What to look at when it was never there.
+    fn how_to_reach(&self) -> &'static str {
+        match (&self.spec.far.host, &self.spec.connect) {
+            (FarHost::Server { .. }, _) => {
+                "is `trunkline serve --root` running there, and its port open?"
+            }
+            (FarHost::Ssh { .. }, _) if !self.meeting.has_started() => {
+                "does `ssh` to that host work from here, and is trunkline installed there?"
+            }
+            (FarHost::Ssh { .. }, Connect::ToFar(_)) => {
+                "ssh works, but data needs a port there: let one through the firewall and name it with `--port-range`, or let the far end connect with `--connect from-far`"
+            }
+            (FarHost::Ssh { .. }, Connect::FromFar(_)) => {
+                "ssh works, but the far end cannot connect to this one: let a port here through the firewall and name it with `--port-range`, or leave out `--connect from-far`"
+            }
+        }
+    }
+
     /// A far end that was never there is not waited for: its name may be wrong.
     fn may_come_back(&self) -> bool {
         self.seen.is_some()
@@ -132,9 +151,7 @@ impl<'a> Near<'a> {
             None => CopyError::Unreachable {
                 peer,
                 why,
-                hint: Some(
-                    "is `trunkline serve --root` running there, and its port open?".to_owned(),
-                ),
+                hint: Some(self.how_to_reach().to_owned()),
             },
         }
     }
@@ -170,7 +187,8 @@ impl<'a> Near<'a> {
             Message::Failed(problem) => return Err(End::Problem(problem)),
             other => return Err(protocol(format!("{other:?} is no answer"))),
         };
-        self.seen = Some(Instant::now());
+        self.seen.get_or_insert_with(Instant::now);
+        let steps = chronicle.steps();
         let part = Part {
             opening: &opening,
             files,
@@ -187,7 +205,9 @@ impl<'a> Near<'a> {
         };
         let stopped = || steering.is_stopped().then_some(End::Cancelled);
         let end = converse(pump, part, chronicle, &stopped);
-        self.seen = Some(Instant::now());
+        if chronicle.steps() > steps {
+            self.seen = Some(Instant::now());
+        }
         Ok(end)
     }
 

@@ -45,6 +45,11 @@ impl<'a> Meeting<'a> {
         }
     }
 
+    /// Whether a far end was started through ssh.
+    pub(super) fn has_started(&self) -> bool {
+        self.started.is_some()
+    }
+
     /// Meets it once.
     pub(super) fn meet(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<Met, End> {
         match &self.spec.far.host {
