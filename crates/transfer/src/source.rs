@@ -62,7 +62,8 @@ impl Source {
     /// Looks up wildcards.
     ///
     /// # Errors
-    /// When the root may not be read, a wildcard stands for nothing, or two sources would get the same name.
+    /// When the root may not be read, a wildcard stands for nothing, two sources would get the same name, or none of them
+    /// can be copied.
     pub fn new(root: &Root, mut spec: SourceSpec) -> Result<Arc<Self>, Problem> {
         if !root.may_read() {
             let refused = problem(ProblemKind::Permission, "nothing may be read here");
@@ -75,12 +76,16 @@ impl Source {
             spec.paths = select::expand(root, &spec.paths)?;
         }
         select::check_distinct(&spec.paths)?;
-        Ok(Arc::new(Source {
+        let source = Arc::new(Source {
             root: root.clone(),
             spec,
             found: RwLock::default(),
             readers: Mutex::new(Readers::default()),
-        }))
+        });
+        match source.walk().nothing() {
+            Some(problem) => Err(problem),
+            None => Ok(source),
+        }
     }
 
     /// Goes through everything once; the position of an entry is its [`FileId`].

@@ -27,6 +27,10 @@ pub(crate) fn failed(trying: &str, name: impl Display, error: &io::Error) -> Pro
     let errno = Errno::from_raw(error.raw_os_error().unwrap_or(0));
     let (kind, hint) = meaning(errno);
     let why = match error.raw_os_error() {
+        // What openat2(2) says where a name would lead out of the folder below which it has to stay.
+        Some(_) if errno == Errno::EXDEV => {
+            "that is outside of the folder that is served".to_owned()
+        }
         Some(_) => errno.desc().to_owned(),
         None => error.to_string(),
     };

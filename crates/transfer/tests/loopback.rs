@@ -15,7 +15,7 @@ use transfer::{
 };
 use tune::online::OnlinePlan;
 use units::Span;
-use wire::copying::{Attributes, Filter, Token, Way};
+use wire::copying::{Attributes, Filter, ProblemKind, Token, Way};
 
 fn spec(way: Way, near: &Path, server: &Server, far: &str) -> CopySpec {
     CopySpec {
@@ -56,6 +56,7 @@ struct Server {
     port: u16,
     token: Token,
     stop: Arc<AtomicBool>,
+    conversations_stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -69,6 +70,23 @@ impl Server {
     }
 
     fn start_with(root: &Path, token: Token, port: Option<u16>) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        Server::start_until(root, token, port, stop)
+    }
+
+    /// One that opens conversations only to end them.
+    fn start_stopped(root: &Path, token: Token) -> Self {
+        let stop = Arc::new(AtomicBool::new(true));
+        Server::start_until(root, token, None, stop)
+    }
+
+    /// * `conversations_stop`: ends all conversations.
+    fn start_until(
+        root: &Path,
+        token: Token,
+        port: Option<u16>,
+        conversations_stop: Arc<AtomicBool>,
+    ) -> Self {
         let listener = Listener::bind(port.map(|port| port..=port)).unwrap();
         let port = listener.port();
         let stop = Arc::new(AtomicBool::new(false));
@@ -76,7 +94,7 @@ impl Server {
         let far = FarEnd::new(
             Keys::One(token.clone()),
             Root::beneath(root).unwrap(),
-            Arc::clone(&stop),
+            Arc::clone(&conversations_stop),
             Box::new(log),
         );
         let is_stopped = Arc::clone(&stop);
@@ -90,6 +108,7 @@ impl Server {
             port,
             token,
             stop,
+            conversations_stop,
             thread: Some(thread),
         }
     }
@@ -98,6 +117,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
+        self.conversations_stop.store(true, Ordering::Relaxed);
         let thread = self.thread.take().unwrap();
         if !thread::panicking() {
             thread.join().unwrap();
@@ -550,5 +570,54 @@ fn what_can_be_compressed_takes_less_of_a_slow_path() {
     assert!(
         outcome.on_wire <= outcome.sent + units::Bytes::from_kib(64),
         "{outcome:?}"
+    );
+}
+
+#[test]
+fn a_far_end_that_answers_and_goes_away_each_time_is_given_up() {
+    let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let source = near.path().join("a");
+    fs::write(&source, noise(100_000)).unwrap();
+    let token = Token {
+        name: "test".to_owned().try_into().unwrap(),
+        secret: new_secret().unwrap(),
+    };
+    // It opens conversations and ends them at once.
+    let server = Server::start_stopped(far.path(), token);
+    let mut spec = spec(Way::Put, &source, &server, "b");
+    spec.patience = Span::from_secs(1);
+    let end = copy(&spec, &Steering::default(), &mut Log(Vec::new()));
+    assert!(matches!(end, Err(CopyError::Lost { .. })), "{end:?}");
+}
+
+#[test]
+fn where_nothing_can_be_copied_the_request_is_wrong() {
+    let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let missing = near.path().join("missing");
+    let kind_of = |way, recursive, near: &Path, name| {
+        let change = |spec: &mut CopySpec| spec.recursive = recursive;
+        match run_as(&change, way, near, far.path(), name) {
+            Err(CopyError::Problem { kind, .. }) => kind,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(
+        kind_of(Way::Put, true, &missing, "b"),
+        ProblemKind::NotFound
+    );
+    assert_eq!(
+        kind_of(Way::Get, true, &missing, "b"),
+        ProblemKind::NotFound
+    );
+    let folder = near.path();
+    assert_eq!(kind_of(Way::Put, false, folder, "b"), ProblemKind::Request);
+    assert_eq!(
+        kind_of(Way::Get, false, &missing, "."),
+        ProblemKind::Request
+    );
+    // Nothing leaves the folder that is served.
+    assert_eq!(
+        kind_of(Way::Get, true, &missing, "../b"),
+        ProblemKind::Permission
     );
 }

@@ -75,10 +75,9 @@ impl Failure {
 /// Whether another request would have been the remedy.
 fn exit_of(kind: ProblemKind) -> Exit {
     match kind {
-        ProblemKind::Request => Exit::WrongRequest,
+        ProblemKind::Request | ProblemKind::NotFound => Exit::WrongRequest,
         ProblemKind::Cancelled => Exit::Stopped,
-        ProblemKind::NotFound
-        | ProblemKind::Permission
+        ProblemKind::Permission
         | ProblemKind::DiskFull
         | ProblemKind::Disk
         | ProblemKind::SourceChanged

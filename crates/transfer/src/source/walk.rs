@@ -92,6 +92,25 @@ impl Walk {
         }
     }
 
+    /// Why nothing at all can be copied: all sources are missing, or folders that are not wanted.
+    pub(super) fn nothing(&self) -> Option<Problem> {
+        let mut first = None;
+        for path in &self.tops {
+            let trouble = match self.look_at_top(path) {
+                Err(error) => failed("read", shown(path), &error),
+                Ok(looked) => {
+                    let is_folder = kind_of(&looked.stat) == SFlag::S_IFDIR;
+                    match is_folder && !self.source.spec.recursive {
+                        true => a_folder(path),
+                        false => return None,
+                    }
+                }
+            };
+            first.get_or_insert(trouble);
+        }
+        first
+    }
+
     fn child(&mut self, last: &[u8]) -> Found {
         let name = match self.folders.last() {
             Some(folder) if !folder.name.is_empty() => [&folder.name, &b"/"[..], last].concat(),

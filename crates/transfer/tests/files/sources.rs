@@ -51,14 +51,18 @@ fn what_cannot_be_copied_is_told_and_the_rest_goes_on() {
     assert!(left_out[1].what.contains("is a pipe"), "{left_out:?}");
     let flat = SourceSpec {
         recursive: false,
-        ..spec_of(&[&from])
+        ..spec_of(&[&from, &from.join("a")])
     };
-    let (entries, left_out) = walk(&Source::new(&Root::own(), flat).unwrap());
-    assert!(entries.is_empty());
+    let (entries, left_out) = walk(&Source::new(&Root::own(), flat.clone()).unwrap());
+    assert_eq!(entries.len(), 1);
     assert!(
         left_out[0].hint.as_ref().unwrap().contains("-r"),
         "{left_out:?}"
     );
+    // Where there is nothing else, that is no copy at all.
+    let paths = flat.paths[..1].to_vec();
+    let refused = Source::new(&Root::own(), SourceSpec { paths, ..flat }).unwrap_err();
+    assert_eq!(refused.kind, ProblemKind::Request, "{refused:?}");
 }
 
 #[test]
@@ -214,11 +218,9 @@ fn a_served_folder_gives_nothing_from_outside() {
     );
     assert_eq!(left_out[0].kind, ProblemKind::Permission, "{left_out:?}");
     for path in ["../secret", "d/../../secret", "d/out"] {
-        let (entries, left_out) = walk(&Source::new(&root, spec(path)).unwrap());
-        assert!(
-            entries.is_empty() && left_out.len() == 1,
-            "{path}: {entries:?}"
-        );
+        let refused = Source::new(&root, spec(path)).unwrap_err();
+        assert_eq!(refused.kind, ProblemKind::Permission, "{path}: {refused:?}");
+        assert!(refused.what.contains("outside"), "{path}: {refused:?}");
     }
     let closed = root.restricted(false, true);
     assert_eq!(
