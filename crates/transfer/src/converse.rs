@@ -105,9 +105,9 @@ pub(crate) fn converse(
         if let Some(incoming) = &incoming {
             scope.spawn(move || take_arrivals(incoming, &report, &is_over));
         }
-        let end = play(part, chronicle, &desk, stopped);
-        has_ended.store(true, Ordering::Relaxed);
-        end
+        // Set even where it panics: otherwise this would wait for the arrivals for ever.
+        let _end = SetAtEnd(&has_ended);
+        play(part, chronicle, &desk, stopped)
     });
     if let End::Problem(problem) = &end {
         let file = None;
@@ -116,6 +116,15 @@ pub(crate) fn converse(
     }
     desk.finish();
     end
+}
+
+/// Sets a flag when it goes out of scope, whatever the reason.
+struct SetAtEnd<'a>(&'a AtomicBool);
+
+impl Drop for SetAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 fn play(

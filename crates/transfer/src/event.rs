@@ -172,7 +172,8 @@ pub struct Outcome {
     pub skipped: u64,
     /// Bytes of all files that are there now.
     pub bytes: Bytes,
-    /// Bytes of files that went over the network this time, before compression.
+    /// Bytes of files that went over the network this time, before compression; at the end that received, those that
+    /// arrived.
     pub sent: Bytes,
     /// Bytes on the streams after compression, headers included.
     pub on_wire: Bytes,

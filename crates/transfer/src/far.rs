@@ -78,7 +78,24 @@ pub struct FarEnd {
     back: Option<Back>,
     stop: Arc<AtomicBool>,
     on_event: Box<dyn Fn(&FarEvent) + Send + Sync>,
-    current: Mutex<BTreeMap<[u8; 16], Arc<AtomicBool>>>,
+    current: Mutex<Current>,
+}
+
+/// Conversations that go on, and what ends each. The number of a copy is its near end's choice, so it counts only
+/// together with the name of the token: nobody ends the copy of somebody else.
+type Current = BTreeMap<(KeyName, [u8; 16]), Arc<AtomicBool>>;
+
+/// One of them; it is over when this is dropped, even by a panic.
+struct Held<'a> {
+    far: &'a FarEnd,
+    copy: (KeyName, [u8; 16]),
+    is_over: Arc<AtomicBool>,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.far.current().remove(&self.copy);
+    }
 }
 
 impl FarEnd {
@@ -111,20 +128,21 @@ impl FarEnd {
         self.current().len()
     }
 
-    fn current(&self) -> MutexGuard<'_, BTreeMap<[u8; 16], Arc<AtomicBool>>> {
+    fn current(&self) -> MutexGuard<'_, Current> {
         // Each change of it is whole, even when a thread panicked beside it.
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A copy that comes again has lost its older conversation: that is ended first, so that its files are free.
-    fn take_over(&self, copy: [u8; 16]) -> Result<Arc<AtomicBool>, End> {
+    fn take_over(&self, copy: (KeyName, [u8; 16])) -> Result<Held<'_>, End> {
         let until = Instant::now() + OLDER_MAX;
         loop {
             let mut current = self.current();
             let Some(older) = current.get(&copy) else {
-                let mine = Arc::new(AtomicBool::new(false));
-                current.insert(copy, Arc::clone(&mine));
-                return Ok(mine);
+                let is_over = Arc::new(AtomicBool::new(false));
+                current.insert(copy.clone(), Arc::clone(&is_over));
+                let far = self;
+                return Ok(Held { far, copy, is_over });
             };
             older.store(true, Ordering::Relaxed);
             drop(current);
@@ -171,7 +189,7 @@ impl FarEnd {
         };
         (self.on_event)(&FarEvent::Began {
             peer: visit.peer,
-            name,
+            name: name.clone(),
             way: opening.way,
             paths: opening.paths.clone(),
         });
@@ -179,8 +197,8 @@ impl FarEnd {
             pump.say(Message::Failed(problem.clone()));
             End::Problem(problem)
         };
-        let is_over = match self.take_over(opening.copy) {
-            Ok(is_over) => is_over,
+        let held = match self.take_over((name, opening.copy)) {
+            Ok(held) => held,
             Err(End::Problem(problem)) => return Err(refuse(problem)),
             Err(other) => return Err(other),
         };
@@ -189,7 +207,7 @@ impl FarEnd {
             Ok(files) => files,
             Err(problem) => {
                 let end = refuse(problem);
-                self.current().remove(&opening.copy);
+                drop(held);
                 pump.finish();
                 return Err(end);
             }
@@ -219,11 +237,10 @@ impl FarEnd {
             rtt,
         };
         // The near end is to come again, unless it is there again already.
-        let is_stopped = || is_over.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed);
+        let is_stopped =
+            || held.is_over.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed);
         let stopped = || is_stopped().then(|| End::Lost("this end was stopped".to_owned()));
-        let end = converse(pump, part, chronicle, &stopped);
-        self.current().remove(&opening.copy);
-        Ok(end)
+        Ok(converse(pump, part, chronicle, &stopped))
     }
 }
 
@@ -260,5 +277,31 @@ impl CopyHandler for FarEnd {
     fn turned_away(&self, peer: SocketAddr, reason: &TurnedAway) {
         let reason = reason.clone();
         (self.on_event)(&FarEvent::TurnedAway { peer, reason });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_is_over_with_its_holder_and_belongs_to_its_token() {
+        let keys = Keys::Tokens(Tokens::default());
+        let stop = Arc::new(AtomicBool::new(false));
+        let far = FarEnd::new(keys, Root::own(), stop, Box::new(|_| ()));
+        let name = |text: &str| KeyName::try_from(text.to_owned()).unwrap();
+        let (mine, theirs) = ((name("a"), [7; 16]), (name("b"), [7; 16]));
+        let Ok(held) = far.take_over(mine.clone()) else {
+            panic!("nobody has it")
+        };
+        assert!(far.take_over(theirs).is_ok(), "another one's number");
+        assert!(!held.is_over.load(Ordering::Relaxed));
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
+            let _held = held;
+            panic!("as a conversation might");
+        }));
+        assert!(caught.is_err());
+        assert_eq!(far.copies(), 0);
+        assert!(far.take_over(mine).is_ok());
     }
 }

@@ -34,6 +34,9 @@ type Key = (FileId, u64);
 /// let second = ledger.take(2, 65_536).unwrap().piece;
 /// assert_eq!(second.length, 34_464);
 /// ledger.all_added();
+/// // Nobody can confirm what was not read yet.
+/// assert!(!ledger.read(first));
+/// assert!(ledger.read(second), "the last of the file");
 /// assert_eq!(ledger.acked(first), Acked::Counted { is_last: false });
 /// assert!(ledger.take(1, 65_536).unwrap().is_copy); // stream 2 may be slow
 /// assert_eq!(ledger.acked(second), Acked::Counted { is_last: true });

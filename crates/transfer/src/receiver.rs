@@ -10,10 +10,11 @@ mod stream;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
 use net::copying::StreamHandle;
-use units::{Rate, Span, Time};
+use units::{Bytes, Rate, Span, Time};
 use wire::copying::{
     Entry, FileId, HASH_LENGTH, Message, Opening, Problem, ProblemKind, Published, Range,
 };
@@ -43,6 +44,8 @@ pub(crate) struct Shared {
     shelf: Shelf,
     publisher: Publisher,
     spent: Spent,
+    /// Bytes read from streams.
+    on_wire: AtomicU64,
 }
 
 /// Leads the receiver's half of a conversation.
@@ -85,6 +88,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
                 shelf: Shelf::default(),
                 publisher,
                 spent: Spent::default(),
+                on_wire: AtomicU64::new(0),
             }),
             roster,
             streams: Vec::new(),
@@ -158,6 +162,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
             }
             Message::EntriesEnd { count, .. } if count == self.next => {
                 self.is_known = true;
+                self.shared.shelf.told_all();
                 self.chronicle.on_all_known();
                 self.chronicle.on_planned();
             }
@@ -237,6 +242,7 @@ impl Role for Receiver<'_, '_> {
             Happening::StreamOver(..) => self.roster.on_over(),
             Happening::Arrived(range) => {
                 self.chronicle.on_arrived(range.length);
+                self.chronicle.outcome.sent += Bytes::new(range.length);
                 self.received.push(range);
             }
             Happening::Damaged(range) => desk.say(Message::Damaged(range)),
@@ -282,5 +288,7 @@ impl Receiver<'_, '_> {
         }
         threads.extend(self.shared.publisher.close());
         desk.wait_for(&threads);
+        let on_wire = self.shared.on_wire.load(Ordering::Relaxed);
+        self.chronicle.outcome.on_wire += Bytes::new(on_wire);
     }
 }

@@ -208,6 +208,8 @@ fn one_file_comes_here() {
     let outcome = run(Way::Get, &target, far.path(), "b");
     assert!(fs::read(target).unwrap() == bytes);
     assert_eq!(outcome.files, 1);
+    assert!(outcome.sent.get() >= 10_000_000, "{}", outcome.sent);
+    assert!(outcome.on_wire > outcome.sent, "headers too");
 }
 
 #[test]

@@ -40,7 +40,9 @@ pub use message::{
     ProblemKind, Published, Range, Want, Way,
 };
 pub use name::{NAME_MAX, Name, NameError, PATH_MAX};
-pub use piece::{Coding, HASH_LENGTH, HEADER_LENGTH, PIECE_MAX, PieceError, PieceHeader};
+pub use piece::{
+    Coding, HASH_LENGTH, HEADER_LENGTH, PACKED_MAX, PIECE_MAX, PieceError, PieceHeader,
+};
 pub use referee::{
     COPY_STREAMS_MAX, NAMES_MAX, PARTS_MAX, Referee, RefereeError, Rule, Speaker, UNFINISHED_MAX,
 };

@@ -24,8 +24,15 @@ struct State {
     files: BTreeMap<FileId, Arc<Growing>>,
     /// Files with lower numbers were told.
     told: FileId,
+    /// There are no others.
+    is_all: bool,
     is_over: bool,
 }
+
+/// A piece of a file that the sender has not told of.
+#[derive(Debug, thiserror::Error)]
+#[error("a piece of file {0} came, which was never told of")]
+pub(crate) struct NeverTold(FileId);
 
 /// One file that arrives.
 #[derive(Debug)]
@@ -99,15 +106,27 @@ impl Shelf {
         self.changed.notify_all();
     }
 
+    /// No others will be told of.
+    pub(crate) fn told_all(&self) {
+        self.state().is_all = true;
+        self.changed.notify_all();
+    }
+
     /// The file, once it was told of; `None` when nothing of it is wanted (any more).
-    pub(crate) fn find(&self, id: FileId) -> Option<Arc<Growing>> {
+    ///
+    /// # Errors
+    /// When it is never told of: the sender made it up.
+    pub(crate) fn find(&self, id: FileId) -> Result<Option<Arc<Growing>>, NeverTold> {
         let state = self.state();
-        let is_unknown = |state: &mut State| state.told <= id && !state.is_over;
+        let is_unknown = |state: &mut State| state.told <= id && !state.is_all && !state.is_over;
         let waited = self
             .changed
             .wait_timeout_while(state, ENTRY_MAX, is_unknown);
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        state.files.get(&id).cloned()
+        match state.told <= id {
+            true => Err(NeverTold(id)),
+            false => Ok(state.files.get(&id).cloned()),
+        }
     }
 
     /// The sender has read it. Returns the digest when it is whole with that.
@@ -270,7 +289,7 @@ mod tests {
         let shelf = Shelf::default();
         shelf.expect(0, HashTree::new(100), 100);
         shelf.told(1);
-        let file = shelf.find(0).unwrap();
+        let file = shelf.find(0).unwrap().unwrap();
         let piece = header(0, 100);
         assert!(file.begin(&piece, 1) && file.begin(&piece, 2));
         let writes = |stream| file.change(|grown| grown.is_writer(0, stream));
@@ -280,6 +299,15 @@ mod tests {
         assert!(file.abandon(&piece, 2), "the first one gave way to it");
         shelf.remove(0);
         assert!(!file.begin(&piece, 3), "done with");
+    }
+
+    #[test]
+    fn a_file_that_nobody_told_of_breaks_the_stream() {
+        let shelf = Shelf::default();
+        shelf.told(1);
+        shelf.told_all();
+        assert!(shelf.find(0).unwrap().is_none(), "nothing of it is wanted");
+        assert!(shelf.find(1).is_err());
     }
 
     #[test]

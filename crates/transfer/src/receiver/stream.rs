@@ -2,11 +2,12 @@
 
 use std::io::{self, Read};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
 use net::copying::Channel;
-use wire::copying::{Coding, HASH_LENGTH, HEADER_LENGTH, PIECE_MAX, PieceHeader, Problem, Range};
+use wire::copying::{Coding, HASH_LENGTH, HEADER_LENGTH, PACKED_MAX, PieceHeader, Problem, Range};
 
 use super::Shared;
 use super::shelf::{Growing, Placed};
@@ -82,6 +83,8 @@ impl Inflow {
         let room = self.buffer.get_mut(self.end..).unwrap_or_default();
         let got = self.channel.read(room)?;
         Spent::note(&self.shared.spent.network, since);
+        let counter = &self.shared.on_wire;
+        counter.fetch_add(got as u64, Ordering::Relaxed);
         self.end += got;
         Ok(got)
     }
@@ -121,6 +124,7 @@ impl Inflow {
 
     fn piece(&mut self, header: &PieceHeader) -> io::Result<()> {
         let found = self.shared.shelf.find(header.file);
+        let found = found.map_err(io::Error::other)?;
         if found.as_ref().is_some_and(|file| !file.fits(header)) {
             return Err(io::Error::other(format!(
                 "{} bytes at {} are no piece of file {}",
@@ -173,7 +177,7 @@ impl Inflow {
     /// What cannot be decompressed is hashed as nothing, and so is damaged.
     fn compressed(&mut self, incoming: &mut Incoming<'_>) -> io::Result<()> {
         let mut left = incoming.header.wire_length as usize;
-        let mut packed = Vec::new();
+        let mut packed = Vec::with_capacity(left);
         while left > 0 {
             let length = left.min(CHUNK);
             self.fill(length)?;
@@ -182,7 +186,7 @@ impl Inflow {
             self.start += length;
             left -= length;
         }
-        let most = (incoming.header.length.min(PIECE_MAX)) as usize;
+        let most = (incoming.header.length.min(PACKED_MAX)) as usize;
         let bytes = zstd::bulk::decompress(&packed, most).unwrap_or_default();
         let offset = incoming.header.offset;
         incoming.write(&self.shared, self.number, offset, &bytes);
@@ -246,7 +250,7 @@ impl Incoming<'_> {
         match file.write(&shared.store, piece, stream, at, bytes) {
             Ok(_) => {
                 let counter = &shared.spent.bytes;
-                counter.fetch_add(bytes.len() as u64, std::sync::atomic::Ordering::Relaxed);
+                counter.fetch_add(bytes.len() as u64, Ordering::Relaxed);
             }
             Err(problem) => {
                 self.problem = Some(Problem {

@@ -11,7 +11,9 @@ use std::time::Instant;
 
 use net::copying::Channel;
 use units::{Rate, Span};
-use wire::copying::{Coding, HASH_LENGTH, HEADER_LENGTH, PIECE_MAX, PieceHeader, Range};
+use wire::copying::{
+    Coding, HASH_LENGTH, HEADER_LENGTH, PACKED_MAX, PIECE_MAX, PieceHeader, Range,
+};
 
 use super::packing::Packing;
 use super::work::Work;
@@ -24,9 +26,8 @@ use crate::tree::{PIECE_MIN, PieceHasher};
 const CHUNK: usize = 256 << 10;
 /// Zstandard's fastest ordinary level.
 const LEVEL: i32 = 1;
-/// Pieces that may be compressed: shorter ones save nothing, longer ones would take too much memory.
+/// Shorter pieces save nothing by being compressed.
 const PACK_MIN: u64 = 8 << 10;
-const PACK_MAX: u64 = 1 << 20;
 /// Room for a header before and a seal behind them, and some.
 const SLACK: usize = 4 << 10;
 
@@ -36,6 +37,8 @@ const SLACK: usize = 4 << 10;
 pub(crate) struct Wish {
     bytes: Arc<AtomicU64>,
     rests: Arc<AtomicBool>,
+    /// The longest piece that this stream may have.
+    most: u64,
 }
 
 impl Wish {
@@ -44,6 +47,14 @@ impl Wish {
     const TIME: Span = Span::from_millis(250);
     /// Before anything is known of it.
     const FIRST: u64 = 256 << 10;
+
+    /// No piece shall be too long to be compressed.
+    pub(crate) fn for_packing() -> Self {
+        Wish {
+            most: PACKED_MAX.into(),
+            ..Wish::default()
+        }
+    }
 
     /// For a stream that carries so much.
     pub(crate) fn set(&self, rate: Rate) {
@@ -60,7 +71,8 @@ impl Wish {
     /// Bytes of the next piece; `None` while it shall take none.
     pub(crate) fn bytes(&self) -> Option<u64> {
         let rests = self.rests.load(Ordering::Relaxed);
-        (!rests).then(|| self.bytes.load(Ordering::Relaxed))
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        (!rests).then(|| bytes.min(self.most))
     }
 }
 
@@ -69,6 +81,7 @@ impl Default for Wish {
         Wish {
             bytes: Arc::new(AtomicU64::new(Wish::FIRST)),
             rests: Arc::default(),
+            most: PIECE_MAX.into(),
         }
     }
 }
@@ -166,25 +179,30 @@ impl Outflow {
     }
 
     fn send(&mut self, piece: Range) -> io::Result<()> {
-        let fits = (PACK_MIN..=PACK_MAX).contains(&piece.length);
+        let fits = (PACK_MIN..=u64::from(PACKED_MAX)).contains(&piece.length);
         if fits && self.packing.is_worth_a_try() {
             self.flush()?;
-            self.send_packed(&piece)?;
-        } else {
-            let since = Instant::now();
-            self.send_raw(piece)?;
-            if fits && piece.length >= PIECE_MIN {
-                // Waits for the path and for the rate limit included.
-                self.packing.on_written(piece.length, since.elapsed());
-            }
+            return self.send_packed(&piece);
         }
+        let since = Instant::now();
+        // Its seal is still in the buffer after that.
+        self.send_raw(piece)?;
+        if piece.length >= PIECE_MIN {
+            // Waits for the path and for the rate limit included.
+            self.packing.on_written(piece.length, since.elapsed());
+        }
+        self.note_read(piece);
+        Ok(())
+    }
+
+    /// To be noted before the seal is sent: the receiver may confirm the piece at once.
+    fn note_read(&self, piece: Range) {
         if self.work.read(piece) {
             self.tell(match self.source.finished(piece.file) {
                 Ok(()) => Happening::FileRead(piece.file),
                 Err(problem) => Happening::Failed(problem),
             });
         }
-        Ok(())
     }
 
     /// Compressed, where it gets shorter by that.
@@ -192,6 +210,7 @@ impl Outflow {
         let length = usize::try_from(piece.length).map_err(io::Error::other)?;
         self.raw.resize(length, 0);
         let hash = self.read_whole(piece);
+        self.note_read(*piece);
         let since = Instant::now();
         self.packed = zstd::bulk::compress(&self.raw, LEVEL)?;
         self.packing

@@ -188,7 +188,10 @@ impl Streams {
     /// One came.
     pub(crate) fn on_joined(&mut self, number: u32, channel: Channel, desk: &Desk) {
         self.roster.on_joined();
-        let wish = Wish::default();
+        let wish = match self.compress {
+            true => Wish::for_packing(),
+            false => Wish::default(),
+        };
         let line = Line {
             handle: channel.handle(),
             stall: Stall::default(),

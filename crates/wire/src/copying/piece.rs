@@ -6,6 +6,8 @@ use super::FileId;
 
 /// Most bytes of a piece, before compression.
 pub const PIECE_MAX: u32 = 4 << 20;
+/// Most bytes of a piece that is compressed: its receiver needs room for it twice, for each stream.
+pub const PACKED_MAX: u32 = 1 << 20;
 /// Bytes of a header.
 pub const HEADER_LENGTH: usize = 24;
 /// Bytes of a hash.
@@ -41,7 +43,7 @@ pub struct PieceHeader {
     pub file: FileId,
     /// First byte.
     pub offset: u64,
-    /// Bytes of the file: 1 to [`PIECE_MAX`].
+    /// Bytes of the file: 1 to [`PIECE_MAX`], or to [`PACKED_MAX`] where they are compressed.
     pub length: u32,
     /// Bytes on the stream.
     pub wire_length: u32,
@@ -56,7 +58,7 @@ pub enum PieceError {
     #[error("bytes {0:02x?} do not begin a piece")]
     Magic([u8; 4]),
     /// Empty or too long.
-    #[error("a piece of {0} bytes is not between 1 and {PIECE_MAX}")]
+    #[error("a piece of {0} bytes is not between 1 and {PIECE_MAX}, or {PACKED_MAX} compressed")]
     Length(u32),
     /// Length on the stream does not fit the length in the file.
     #[error("{wire} bytes on the stream cannot be {length} bytes of a file")]
@@ -129,7 +131,11 @@ impl PieceHeader {
     }
 
     fn check(&self) -> Result<(), PieceError> {
-        if !(1..=PIECE_MAX).contains(&self.length) {
+        let most = match self.coding {
+            Coding::Raw => PIECE_MAX,
+            Coding::Zstd => PACKED_MAX,
+        };
+        if !(1..=most).contains(&self.length) {
             return Err(PieceError::Length(self.length));
         }
         let fits = match self.coding {
@@ -190,6 +196,12 @@ mod tests {
             PieceHeader {
                 length: PIECE_MAX + 1,
                 wire_length: PIECE_MAX + 1,
+                ..PIECE
+            },
+            PieceHeader {
+                length: PACKED_MAX + 1,
+                wire_length: 17,
+                coding: Coding::Zstd,
                 ..PIECE
             },
             PieceHeader {
