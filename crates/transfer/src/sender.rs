@@ -210,6 +210,8 @@ impl<'a, 'o> Sender<'a, 'o> {
         if let Some((streams, why)) = look.steered {
             self.chronicle.on_steered(streams, why);
         }
+        let again = self.streams.settle(now);
+        self.chronicle.outcome.sent_again += Bytes::new(again);
         self.streams.keep(desk);
         let limited = self.streams.limited();
         self.chronicle.on_limited(limited);
@@ -240,7 +242,7 @@ impl Role for Sender<'_, '_> {
             Happening::Joined(number, channel) => self.streams.on_joined(number, channel, desk),
             Happening::NotJoined(why) => return self.streams.on_not_joined(desk, &why),
             Happening::StreamOver(number, end) => {
-                let bytes = self.streams.on_over(number, &end);
+                let bytes = self.streams.on_over(number, &end, desk.now());
                 self.chronicle.outcome.sent_again += Bytes::new(bytes);
                 self.streams.keep(desk);
             }

@@ -3,7 +3,7 @@
 //! A piece is read in blocks that stay in the processor's cache: each is hashed and written before the next is read. Small
 //! pieces are gathered, so that a thousand small files cost few writes.
 
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
@@ -143,7 +143,20 @@ impl Outflow {
             self.send(piece)?;
         }
         self.flush()?;
-        self.channel.finish()
+        self.channel.finish()?;
+        self.arrive()
+    }
+
+    /// Waits until the receiver has taken all of it and closes its side as well.
+    fn arrive(&mut self) -> io::Result<()> {
+        let mut nothing = [0; 16];
+        match self.channel.read(&mut nothing) {
+            Ok(0) => Ok(()),
+            Ok(_) => Err(io::Error::other("the receiver wrote to a stream")),
+            // It closes without saying so in TLS.
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Small pieces are gathered for as long as there are more at once.

@@ -1,6 +1,6 @@
 //! The sender's streams as a whole: how many, how they fare, and which of them hang.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::thread;
 
@@ -23,6 +23,9 @@ use crate::source::Source;
 const UNSENT_TIME: Span = Span::from_millis(100);
 const UNSENT_MIN: Bytes = Bytes::from_kib(32);
 const UNSENT_MAX: Bytes = Bytes::from_mib(1);
+
+/// All that a stream carried has arrived when it ends; the receiver confirms it within this time on the other connection.
+const CONFIRMED_MAX: Span = Span::from_secs(2);
 
 /// Weight of the newest interval in the rate of a stream.
 const SMOOTH: f64 = 0.3;
@@ -47,6 +50,8 @@ pub(crate) struct Streams {
     rate_max: Option<Rate>,
     gentle_rate: Option<Rate>,
     pacing: Option<Rate>,
+    /// Streams that ended, and when: what they carried may not be confirmed yet.
+    parted: VecDeque<(Time, u32)>,
     /// Streams that were given up because they hung, or broke.
     pub replaced: u32,
 }
@@ -139,6 +144,7 @@ impl Streams {
                 .map(Rate::from_bits_per_second),
             gentle_rate: gentle.map(|budget| Scavenger::new(budget).allowance().rate),
             pacing: None,
+            parted: VecDeque::new(),
             replaced: 0,
         }
     }
@@ -224,14 +230,35 @@ impl Streams {
     }
 
     /// One is over. Returns the bytes that have to be sent again.
-    pub(crate) fn on_over(&mut self, number: u32, end: &Result<(), String>) -> u64 {
+    ///
+    /// Where it ended as it should all of it has arrived, and the receiver has some time to say so.
+    pub(crate) fn on_over(&mut self, number: u32, end: &Result<(), String>, now: Time) -> u64 {
         let was_there = self.lines.remove(&number).is_some();
         if was_there {
             self.roster.on_over();
             self.pace();
         }
         self.replaced += u32::from(end.is_err());
-        self.work.over(number)
+        match end {
+            Ok(()) => {
+                self.parted.push_back((now, number));
+                0
+            }
+            Err(_) => self.work.over(number),
+        }
+    }
+
+    /// What streams that ended owe although the receiver had time to confirm it is given to others. Returns the bytes of
+    /// that.
+    pub(crate) fn settle(&mut self, now: Time) -> u64 {
+        let mut bytes = 0;
+        while let Some((since, number)) = self.parted.front().copied()
+            && now.since(since) > CONFIRMED_MAX
+        {
+            self.parted.pop_front();
+            bytes += self.work.over(number);
+        }
+        bytes
     }
 
     /// Gives way to others, where the copy is to be gentle.
