@@ -240,6 +240,8 @@ impl Role for Receiver<'_, '_> {
             Happening::Joined(number, channel) => self.on_joined(number, channel, desk),
             Happening::NotJoined(why) => return self.roster.on_not_joined(desk.now(), &why),
             Happening::StreamOver(..) => self.roster.on_over(),
+            // What was sent twice, or of a file that was given up: nobody waits for it after all is complete.
+            Happening::Arrived(_) | Happening::Damaged(_) if self.is_complete => (),
             Happening::Arrived(range) => {
                 self.chronicle.on_arrived(range.length);
                 self.chronicle.outcome.sent += Bytes::new(range.length);
