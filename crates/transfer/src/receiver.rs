@@ -207,12 +207,11 @@ impl<'a, 'o> Receiver<'a, 'o> {
     fn complete(&mut self, desk: &Desk) {
         self.is_complete = true;
         for problem in self.shared.store.end() {
-            let name = String::new();
-            desk.say(Message::LeftOut {
-                name,
-                problem: problem.clone(),
-            });
-            self.chronicle.on_failed(None, problem);
+            let (name, file) = (String::new(), None);
+            // Its text says which folder it is about.
+            let problem = Problem { file, ..problem };
+            self.chronicle.on_failed(None, problem.clone());
+            desk.say(Message::LeftOut { name, problem });
         }
         desk.say(Message::Complete);
     }
