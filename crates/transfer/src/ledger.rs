@@ -29,11 +29,11 @@ type Key = (FileId, u64);
 /// use transfer::{Acked, Ledger};
 /// let mut ledger = Ledger::default();
 /// ledger.add(0, 100_000, &[(0, 100_000)]);
-/// ledger.all_added();
 /// let first = ledger.take(1, 65_536).unwrap().piece;
 /// assert_eq!((first.start, first.length), (0, 65_536));
 /// let second = ledger.take(2, 65_536).unwrap().piece;
 /// assert_eq!(second.length, 34_464);
+/// ledger.all_added();
 /// // Nobody can confirm what was not read yet.
 /// assert!(!ledger.read(first));
 /// assert!(ledger.read(second), "the last of the file");

@@ -35,9 +35,9 @@ use wire::copying::{
     Attributes, Entry, FileId, Filter, HASH_LENGTH, Kind, Problem, ProblemKind, Want,
 };
 
+use crate::HashTree;
 use crate::root::Root;
 use crate::trouble::{problem, with_hint};
-use crate::{HashTree, PIECE_MIN};
 use held::Held;
 use place::Place;
 
@@ -73,6 +73,8 @@ pub enum Answer {
 
 /// Most parts that the sender is told of a file; where more are missing, the last one has some that are there.
 const RANGES_MAX: usize = 1024;
+/// Smaller files have no journal: sending one of them again costs less than keeping it.
+const JOURNAL_MIN: u64 = 64 << 10;
 
 impl Answer {
     /// What the sender is told.
@@ -243,8 +245,7 @@ impl Store {
         let Kind::File(size) = entry.kind else {
             return Ok(answer);
         };
-        // A file of one piece has no journal.
-        if self.spec.dry_run || size <= PIECE_MIN || self.is_fresh() {
+        if self.spec.dry_run || size <= JOURNAL_MIN || self.is_fresh() {
             return Ok(answer);
         }
         match answer {

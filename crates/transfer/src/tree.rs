@@ -16,7 +16,7 @@ use thiserror::Error;
 use wire::copying::{HASH_LENGTH, PIECE_MAX};
 
 /// Fewest bytes of a piece that does not end its file. Offsets are multiples of it.
-pub const PIECE_MIN: u64 = 64 << 10;
+pub const PIECE_MIN: u64 = 16 << 10;
 /// Bytes that are best hashed at once: as fast as all of a file at once, and still in the processor's cache when they
 /// are sent or written next.
 pub const HASH_BLOCK: usize = 128 << 10;

@@ -97,7 +97,7 @@ pub(crate) struct Copy {
     pub gentle: Option<Span>,
 
     /// What the number of streams is chosen for
-    #[arg(long, value_enum, default_value = "max", conflicts_with_all = ["streams", "gentle"])]
+    #[arg(long, value_enum, default_value = "knee", conflicts_with_all = ["streams", "gentle"])]
     pub objective: Objective,
 
     /// This many streams, 1 to 128, and no search
@@ -182,7 +182,7 @@ pub(crate) enum Attribute {
 pub(crate) enum Objective {
     /// The highest rate
     Max,
-    /// The fewest streams that reach 90 % of it
+    /// The fewest streams that reach 97 % of it
     Knee,
     /// The highest rate per round-trip time
     Power,

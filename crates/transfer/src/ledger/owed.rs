@@ -6,6 +6,9 @@ use wire::copying::{FileId, Range};
 
 use super::Key;
 
+/// One stream in so many may still be busy when others begin to help.
+const BUSY_SHARE: usize = 4;
+
 /// Pieces that were cut and are not confirmed.
 #[derive(Debug, Default)]
 pub(super) struct Owed {
@@ -79,7 +82,8 @@ impl Owed {
     }
 
     /// The newest piece that nobody else helps with, of the stream that owes most; `None` while `stream` has pieces of
-    /// its own under way.
+    /// its own under way, and while more than a quarter of the streams have: these fill the path between them, and copies
+    /// would only take its room.
     pub(super) fn to_copy(&self, stream: u32) -> Option<Key> {
         let mine = self.streams.get(&stream)?;
         if !mine.own.is_empty() {
@@ -90,6 +94,9 @@ impl Owed {
             .values()
             .filter(|debt| !debt.own.is_empty())
             .collect();
+        if others.len() > (self.streams.len() / BUSY_SHARE).max(1) {
+            return None;
+        }
         others.sort_by_key(|debt| std::cmp::Reverse(debt.bytes));
         let is_alone = |key: &&Key| {
             self.pieces

@@ -13,11 +13,12 @@ use nix::fcntl::{FallocateFlags, OFlag, PosixFadviseAdvice, fallocate, openat, p
 use nix::sys::stat::{FileStat, Mode, fstat};
 use wire::copying::{Problem, ProblemKind};
 
+use super::JOURNAL_MIN;
 use super::Piece;
 use super::journal::{HEADER, Header};
 use super::temporary::{At, JOURNAL, PART, busy, open_locked};
 use crate::trouble::problem;
-use crate::{HashTree, PIECE_MIN, PieceHasher};
+use crate::{HashTree, PieceHasher};
 
 /// Smaller files get no room reserved: a full disk shows at their only write.
 const RESERVE_MIN: u64 = 1 << 20;
@@ -129,7 +130,7 @@ impl Part {
     }
 
     pub fn note(&self, piece: &Piece) -> Result<(), Problem> {
-        if piece.offset == 0 && u64::from(piece.length) == self.at.size {
+        if self.at.size <= JOURNAL_MIN || u64::from(piece.length) == self.at.size {
             return Ok(());
         }
         self.begin_flush(piece);
@@ -178,7 +179,7 @@ impl Part {
     /// Nothing of an earlier try is left, and there is room for all.
     fn clear(&self) -> io::Result<()> {
         self.file.set_len(0)?;
-        if self.at.size > PIECE_MIN {
+        if self.at.size > JOURNAL_MIN {
             self.at.remove(JOURNAL);
         }
         let size = i64::try_from(self.at.size).map_err(|_| Errno::EFBIG)?;

@@ -38,7 +38,6 @@ fn together(name: &str) -> Bench {
     bench.run(60);
     bench.other_ends();
     bench.run(30);
-    for s in 0..120 {}
     bench
 }
 
