@@ -3,6 +3,7 @@
 
     bench/faults/run.py                        every fault, 10 rounds each
     bench/faults/run.py --faults kill,cut --rounds 50 --seed 7
+    bench/faults/run.py --minutes 30 --jobs 3
     bench/faults/run.py --list
 
 Each trial copies a folder (one large file, many small ones) over an emulated path of its own and has one fault at a random
@@ -10,7 +11,8 @@ moment. Where the copy does not come through by itself, the same command is give
 
 * wrong: files that have their final name and a content that the source never had. It has to be 0, after every try.
 * completed: in the end the destination is the source, to the last byte, and nothing else lies about.
-* sent: bytes on the wire of all tries, against the bytes of the files: what was resent after the fault.
+* sent: bytes on the wire of all tries, against the bytes of the files. What was finished before the fault must not be sent
+  again: a trial that sends more than `Scene.sent_most` allows is not as expected.
 
 Needs root: it makes small file systems and loop devices in a mount namespace of its own.
 """
@@ -18,15 +20,20 @@ Needs root: it makes small file systems and loop devices in a mount namespace of
 import argparse
 import collections
 import datetime
+import itertools
 import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
+import time
+import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "copy")]
@@ -62,22 +69,27 @@ def make_source(folder, seed, megabytes):
 
 def trial(given, folder, scene, number, seed):
     """One copy with one fault; gives what became of it."""
-    draws = random.Random(seed)
+    # Of its own, or all faults of a round would have the same way and moment.
+    own = zlib.crc32(f"{seed} {scene.name}".encode())
+    draws = random.Random(own)
     run = folder / f"{scene.name}-{number}"
     run.mkdir()
     run.chmod(0o777)
-    source = make_source(run, seed, scene.megabytes or given.megabytes)
+    source = make_source(run, own, scene.megabytes or given.megabytes)
     (run / "target").mkdir()
     (run / "path.toml").write_text(PATH.format(faults=scene.path(draws)))
     plan = {
-        "scene": scene.name, "seed": seed, "trunkline": given.trunkline, "keys": str(folder / "keys"),
+        "scene": scene.name, "seed": own, "trunkline": given.trunkline, "keys": str(folder / "keys"),
         "way": draws.choice(scene.ways), "by": draws.choice(scene.by), "plain": scene.plain, "patience": scene.patience,
         "give_up": given.give_up,
     }
+    (run / "before.json").write_text(json.dumps(data.hashes(source)))
+    (run / "before.size").write_text(str((source / "large").stat().st_size))
+    plan["bytes"] = data.bytes_of(source)
     (run / "plan.json").write_text(json.dumps(plan))
     scene.prepare(run, source, plan)
     end = lambda role: f"{sys.executable} {ENDS} {role} {run}"
-    command = [given.trunkline, "emulate", str(run / "path.toml"), "--seed", str(seed), "--far", end("far"), "--",
+    command = [given.trunkline, "emulate", str(run / "path.toml"), "--seed", str(own), "--far", end("far"), "--",
                *end("near").split()]
     try:
         with open(run / "emulate.log", "wb") as log:
@@ -106,19 +118,22 @@ def text(head, given, results):
         by_scene[result["scene"]].append(result)
     lines = [
         head,
-        f"{given.rounds} rounds of each fault at random moments, seeds from {given.seed}; {given.megabytes} MB in one large and 201 "
-        "smaller files over 100 Mbit/s and 20 ms, files in memory. `sent` is what the sender's interface carried in all tries, "
-        "headers included, over the bytes of the files.",
+        f"Faults at random moments, seeds from {given.seed}, {given.jobs} trials at a time; {given.megabytes} MB in one large and "
+        "201 smaller files over 100 Mbit/s and 20 ms, files in memory. A fault `resumable` ended in an error, and the same command "
+        "given again completed the copy. `sent` is what the sender's interface carried in all tries, headers included, over the "
+        "bytes of the files; of copies that get, what arrived.",
         "",
-        "| fault | tried | came through by itself | completed after it was said again | as expected | bytes wrong | left behind | "
-        "sent, median | most | errors as users saw them |",
-        "|---" * 10 + "|",
+        "| fault | tried | done by itself | error, and resumable | as expected | bytes wrong | left behind | sent, median | most | "
+        "allowed | errors as users saw them |",
+        "|---" * 11 + "|",
     ]
     for name, group in by_scene.items():
         lines.append(row(name, group))
     every = [result for group in by_scene.values() for result in group]
+    wire, size = (sum(one.get(key) or 0 for one in every if one.get("completed")) for key in ("sent", "bytes"))
     lines += ["", f"{len(every)} faults tried, {sum(one.get('completed', False) for one in every)} copies done in the end, "
-              f"{sum(one.get('wrong_bytes', 0) for one in every)} bytes wrong.", ""]
+              f"{sum(one.get('wrong_bytes', 0) for one in every)} bytes wrong. Of the copies done {wire / 1e6:.0f} MB were sent for "
+              f"{size / 1e6:.0f} MB of files.", ""]
     strange = [one for one in every if bad(one)]
     if strange:
         lines += ["## Not as expected", ""]
@@ -129,21 +144,29 @@ def text(head, given, results):
 
 def row(name, group):
     sent = [one["sent"] / one["bytes"] for one in group if one.get("sent") and one.get("completed")]
-    errors = collections.Counter(one["error"] for one in group if one.get("error"))
+    allowed = [one["sent_most"] / one["bytes"] for one in group if one.get("sent_most")]
+    errors = collections.Counter(without_names(one["error"]) for one in group if one.get("error"))
     said = "; ".join(f"{error} ({count})" for error, count in errors.most_common(3)).replace("|", "/").replace("\n", " ")
     count = lambda key: sum(bool(one.get(key)) for one in group)
     cells = [
         name, len(group), count("by_itself"), sum(bool(one.get("completed") and not one.get("by_itself")) for one in group),
         count("expected"), sum(one.get("wrong_bytes", 0) for one in group), sum(len(one.get("left", [])) for one in group),
-        f"{statistics.median(sent):.3f}" if sent else "", f"{max(sent):.3f}" if sent else "", said[:300],
+        f"{statistics.median(sent):.3f}" if sent else "", f"{max(sent):.3f}" if sent else "", f"{max(allowed):.2f}" if allowed else "", said[:300],
     ]
     return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def without_names(error):
+    """The same error of two trials is one."""
+    return re.sub(r"/(dev|var)/\S*?/(?=source|target)", "", error)
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--faults", default="", help="beginnings of names, separated by commas")
     parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--minutes", type=float, help="begin rounds until so much time is over, instead of --rounds")
+    parser.add_argument("--jobs", type=int, default=1, help="trials at a time")
     parser.add_argument("--seed", type=int, help="of the first round; drawn and printed without this")
     parser.add_argument("--megabytes", type=int, default=30, help="of the large file")
     parser.add_argument("--give-up", type=int, default=240, help="seconds for one trial")
@@ -162,6 +185,42 @@ def in_own_mounts():
         os.execvpe("unshare", command, {**os.environ, "TRUNKLINE_FAULTS": "inside"})
 
 
+def run_all(given, folder, chosen):
+    """Trial by trial as they end, some at a time."""
+    until = time.monotonic() + 60 * given.minutes if given.minutes else None
+    numbers = itertools.count() if until else range(given.rounds)
+    trials = ((number, scene) for number in numbers for scene in chosen)
+    if until:
+        trials = itertools.takewhile(lambda _: time.monotonic() < until, trials)
+
+    def take():
+        with taking:
+            return next(trials, None)
+
+    def work():
+        while one := take():
+            result = trial(given, folder, one[1], one[0], given.seed + one[0])
+            with taking:
+                say(result)
+                results.append(result)
+
+    taking, results = threading.Lock(), []
+    workers = [threading.Thread(target=work) for _ in range(given.jobs)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    order = [scene.name for scene in chosen]
+    return sorted(results, key=lambda result: (order.index(result["scene"]), result["number"]))
+
+
+def say(result):
+    state = result.get("broken") or ("as expected" if result.get("expected") else f"NOT AS EXPECTED: {result.get('why')}")
+    sent = f", sent {result['sent'] / result['bytes']:.3f}" if result.get("sent") else ""
+    print(f"{result['scene']} {result['number']} ({result['way']} by {result['by']}, seed {result['seed']}): {state}{sent}; "
+          f"tries {result.get('tries')} {result.get('error', '')[:200]}", file=sys.stderr, flush=True)
+
+
 def main():
     given = arguments()
     words = [word for word in given.faults.split(",") if word]
@@ -177,15 +236,7 @@ def main():
     folder.chmod(0o755)
     (folder / "keys").mkdir()
     tools.prepare_keys(folder / "keys")
-    results = []
-    for number in range(given.rounds):
-        for scene in chosen:
-            result = trial(given, folder, scene, number, given.seed + number)
-            results.append(result)
-            state = result.get("broken") or ("as expected" if result.get("expected") else f"NOT AS EXPECTED: {result.get('why')}")
-            sent = f", sent {result['sent'] / result['bytes']:.3f}" if result.get("sent") else ""
-            print(f"{scene.name} {number} ({result['way']} by {result['by']}, seed {result['seed']}): {state}{sent}; "
-                  f"tries {result.get('tries')} {result.get('error', '')[:200]}", file=sys.stderr, flush=True)
+    results = list(run_all(given, folder, chosen))
     if not any(map(bad, results)) and not given.keep:
         shutil.rmtree(folder, ignore_errors=True)
     page = text(head, given, results)

@@ -28,10 +28,7 @@ def far_command(run, plan):
         return ["/usr/sbin/sshd", "-D", "-e", "-f", f"{plan['keys']}/sshd_config"], tools.SSH_PORT
     tokens = run / "tokens"
     if not tokens.exists():
-        made = subprocess.run([plan["trunkline"], "serve", "--tokens", tokens, "--new-token", "bench"], capture_output=True,
-                              text=True, check=True)
-        (run / "token").write_text(made.stdout)
-        (run / "token").chmod(0o600)
+        scenes.make_token(run, plan)
     return [plan["trunkline"], "serve", "--root", str(run), "--tokens", str(tokens), "-p", str(PORT)], PORT
 
 

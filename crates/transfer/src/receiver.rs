@@ -207,12 +207,11 @@ impl<'a, 'o> Receiver<'a, 'o> {
     fn complete(&mut self, desk: &Desk) {
         self.is_complete = true;
         for problem in self.shared.store.end() {
-            let name = String::new();
-            desk.say(Message::LeftOut {
-                name,
-                problem: problem.clone(),
-            });
-            self.chronicle.on_failed(None, problem);
+            let (name, file) = (String::new(), None);
+            // Its text says which folder it is about.
+            let problem = Problem { file, ..problem };
+            self.chronicle.on_failed(None, problem.clone());
+            desk.say(Message::LeftOut { name, problem });
         }
         desk.say(Message::Complete);
     }
@@ -240,6 +239,8 @@ impl Role for Receiver<'_, '_> {
             Happening::Joined(number, channel) => self.on_joined(number, channel, desk),
             Happening::NotJoined(why) => return self.roster.on_not_joined(desk.now(), &why),
             Happening::StreamOver(..) => self.roster.on_over(),
+            // What was sent twice, or of a file that was given up: nobody waits for it after all is complete.
+            Happening::Arrived(_) | Happening::Damaged(_) if self.is_complete => (),
             Happening::Arrived(range) => {
                 self.chronicle.on_arrived(range.length);
                 self.chronicle.outcome.sent += Bytes::new(range.length);
