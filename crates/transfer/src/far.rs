@@ -1,18 +1,17 @@
 //! The far end: is told what is wanted, and does its half.
 
-use std::collections::BTreeMap;
+mod current;
+
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use net::copying::{Back, CopyHandler, TurnedAway, Visit};
 use units::Span;
-use wire::copying::{
-    Key, KeyName, Message, Opening, Problem, ProblemKind, Rights, Speaker, Token, Tokens, Way,
-};
+use wire::copying::{Key, KeyName, Message, Opening, Problem, Rights, Speaker, Token, Tokens, Way};
 
+use self::current::Current;
 use crate::chronicle::Chronicle;
 use crate::converse::{Files, Part, converse};
 use crate::lines::Lines;
@@ -22,9 +21,6 @@ use crate::{Outcome, Steering};
 
 /// How long the near end may think about what it wants.
 const OPENING_MAX: Duration = Duration::from_secs(30);
-/// How long the older conversation of a copy that came back may take to end.
-const OLDER_MAX: Duration = Duration::from_secs(20);
-
 /// How long a stream may take to be connected.
 const STREAM_MAX: Span = Span::from_secs(10);
 
@@ -78,24 +74,7 @@ pub struct FarEnd {
     back: Option<Back>,
     stop: Arc<AtomicBool>,
     on_event: Box<dyn Fn(&FarEvent) + Send + Sync>,
-    current: Mutex<Current>,
-}
-
-/// Conversations that go on, and what ends each. The number of a copy is its near end's choice, so it counts only
-/// together with the name of the token: nobody ends the copy of somebody else.
-type Current = BTreeMap<(KeyName, [u8; 16]), Arc<AtomicBool>>;
-
-/// One of them; it is over when this is dropped, even by a panic.
-struct Held<'a> {
-    far: &'a FarEnd,
-    copy: (KeyName, [u8; 16]),
-    is_over: Arc<AtomicBool>,
-}
-
-impl Drop for Held<'_> {
-    fn drop(&mut self) {
-        self.far.current().remove(&self.copy);
-    }
+    current: Current,
 }
 
 impl FarEnd {
@@ -112,7 +91,7 @@ impl FarEnd {
             back: None,
             stop,
             on_event,
-            current: Mutex::default(),
+            current: Current::default(),
         }
     }
 
@@ -125,37 +104,7 @@ impl FarEnd {
 
     /// Copies that are connected.
     pub fn copies(&self) -> usize {
-        self.current().len()
-    }
-
-    fn current(&self) -> MutexGuard<'_, Current> {
-        // Each change of it is whole, even when a thread panicked beside it.
-        self.current.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A copy that comes again has lost its older conversation: that is ended first, so that its files are free.
-    fn take_over(&self, copy: (KeyName, [u8; 16])) -> Result<Held<'_>, End> {
-        let until = Instant::now() + OLDER_MAX;
-        loop {
-            let mut current = self.current();
-            let Some(older) = current.get(&copy) else {
-                let is_over = Arc::new(AtomicBool::new(false));
-                current.insert(copy.clone(), Arc::clone(&is_over));
-                let far = self;
-                return Ok(Held { far, copy, is_over });
-            };
-            older.store(true, Ordering::Relaxed);
-            drop(current);
-            if Instant::now() >= until {
-                return Err(End::Problem(Problem {
-                    kind: ProblemKind::Busy,
-                    file: None,
-                    what: "the conversation before this one has not ended yet".to_owned(),
-                    hint: Some("try again in a minute".to_owned()),
-                }));
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
+        self.current.len()
     }
 
     fn files(&self, opening: &Opening, rights: Rights) -> Result<Files, Problem> {
@@ -197,7 +146,7 @@ impl FarEnd {
             pump.say(Message::Failed(problem.clone()));
             End::Problem(problem)
         };
-        let held = match self.take_over((name, opening.copy)) {
+        let held = match self.current.take_over((name, opening.copy)) {
             Ok(held) => held,
             Err(End::Problem(problem)) => return Err(refuse(problem)),
             Err(other) => return Err(other),
@@ -277,31 +226,5 @@ impl CopyHandler for FarEnd {
     fn turned_away(&self, peer: SocketAddr, reason: &TurnedAway) {
         let reason = reason.clone();
         (self.on_event)(&FarEvent::TurnedAway { peer, reason });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_copy_is_over_with_its_holder_and_belongs_to_its_token() {
-        let keys = Keys::Tokens(Tokens::default());
-        let stop = Arc::new(AtomicBool::new(false));
-        let far = FarEnd::new(keys, Root::own(), stop, Box::new(|_| ()));
-        let name = |text: &str| KeyName::try_from(text.to_owned()).unwrap();
-        let (mine, theirs) = ((name("a"), [7; 16]), (name("b"), [7; 16]));
-        let Ok(held) = far.take_over(mine.clone()) else {
-            panic!("nobody has it")
-        };
-        assert!(far.take_over(theirs).is_ok(), "another one's number");
-        assert!(!held.is_over.load(Ordering::Relaxed));
-        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
-            let _held = held;
-            panic!("as a conversation might");
-        }));
-        assert!(caught.is_err());
-        assert_eq!(far.copies(), 0);
-        assert!(far.take_over(mine).is_ok());
     }
 }

@@ -34,7 +34,11 @@ fn requests_that_name_no_copy_are_told_with_the_next_step() {
         (&["a:x", "b:y"], "both ends are on other hosts", "on one of"),
         (&["a", "b:y", "."], "some sources are here", "two commands"),
         (&["scp://h/x", "."], "`scp://` is not a way", "HOST:PATH"),
-        (&["h:~you/x", "."], "another user's home", "whole path"),
+        (
+            &["h:~you/x", "."],
+            "`~you/x` is another user's home",
+            "whole path",
+        ),
         (
             &["a", "trunkline://u@h/x"],
             "knows no user `u`",

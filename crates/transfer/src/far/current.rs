@@ -1,0 +1,102 @@
+//! Which conversations go on at a far end.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use wire::copying::{KeyName, Problem, ProblemKind};
+
+use crate::session::End;
+
+/// How long the older conversation of a copy that came back may take to end.
+const OLDER_MAX: Duration = Duration::from_secs(20);
+
+/// The number of a copy is its near end's choice, so it counts only together with the name of the token: nobody ends the
+/// copy of somebody else.
+type Copy = (KeyName, [u8; 16]);
+
+/// Conversations that go on, and what ends each.
+#[derive(Debug, Default)]
+pub(super) struct Current(Mutex<BTreeMap<Copy, Arc<AtomicBool>>>);
+
+/// One of them; it is over when this is dropped, even by a panic.
+#[derive(Debug)]
+pub(super) struct Held<'a> {
+    current: &'a Current,
+    copy: Copy,
+    /// Another conversation takes its place.
+    pub is_over: Arc<AtomicBool>,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.current.all().remove(&self.copy);
+    }
+}
+
+impl Current {
+    /// How many.
+    pub(super) fn len(&self) -> usize {
+        self.all().len()
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<Copy, Arc<AtomicBool>>> {
+        // Each change of it is whole, even when a thread panicked beside it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A copy that comes again has lost its older conversation: that is ended first, so that its files are free.
+    pub(super) fn take_over(&self, copy: Copy) -> Result<Held<'_>, End> {
+        let until = Instant::now() + OLDER_MAX;
+        loop {
+            let mut all = self.all();
+            let Some(older) = all.get(&copy) else {
+                let is_over = Arc::new(AtomicBool::new(false));
+                all.insert(copy.clone(), Arc::clone(&is_over));
+                let current = self;
+                return Ok(Held {
+                    current,
+                    copy,
+                    is_over,
+                });
+            };
+            older.store(true, Ordering::Relaxed);
+            drop(all);
+            if Instant::now() >= until {
+                return Err(End::Problem(Problem {
+                    kind: ProblemKind::Busy,
+                    file: None,
+                    what: "the conversation before this one has not ended yet".to_owned(),
+                    hint: Some("try again in a minute".to_owned()),
+                }));
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_is_over_with_its_holder_and_belongs_to_its_token() {
+        let current = Current::default();
+        let name = |text: &str| KeyName::try_from(text.to_owned()).unwrap();
+        let (mine, theirs) = ((name("a"), [7; 16]), (name("b"), [7; 16]));
+        let Ok(held) = current.take_over(mine.clone()) else {
+            panic!("nobody has it")
+        };
+        assert!(current.take_over(theirs).is_ok(), "another one's number");
+        assert!(!held.is_over.load(Ordering::Relaxed));
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
+            let _held = held;
+            panic!("as a conversation might");
+        }));
+        assert!(caught.is_err());
+        assert_eq!(current.len(), 0);
+        assert!(current.take_over(mine).is_ok());
+    }
+}

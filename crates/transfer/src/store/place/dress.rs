@@ -1,0 +1,91 @@
+//! The last of a copy: modes and times of its folders.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use nix::sys::stat::{Mode, fchmod, fstat, futimens};
+use nix::sys::time::TimeSpec;
+use nix::unistd::{fsync, syncfs};
+use wire::copying::{Attributes, FileId, Problem, ProblemKind};
+
+use super::Place;
+use crate::store::settle::{TOGETHER_MIN, fsync_all, time_of};
+use crate::trouble::{failed, problem};
+
+impl Place {
+    /// Modes and times of folders, the innermost first; then all is flushed, as a whole where they are many.
+    pub fn dress_folders(&self, attributes: &Attributes) -> Vec<Problem> {
+        let folders = std::mem::take(&mut self.state().folders);
+        let mut troubles = Vec::new();
+        let (mut disks, mut each) = (BTreeMap::new(), Vec::new());
+        for file in folders.iter().rev() {
+            let dressed = self.dress_folder(*file, attributes);
+            let flushed = dressed.and_then(|(name, fd)| match folders.len() < TOGETHER_MIN {
+                true => {
+                    each.push((*file, name, fd));
+                    Ok(())
+                }
+                false => {
+                    let stat = fstat(&fd).map_err(|errno| self.failed(&name, &errno.into()))?;
+                    disks.entry(stat.st_dev).or_insert((name, fd));
+                    Ok(())
+                }
+            });
+            troubles.extend(flushed.err().map(|trouble| Problem {
+                file: Some(*file),
+                ..trouble
+            }));
+        }
+        let flushed = fsync_all(&each, |(_, _, fd)| fd.as_fd());
+        for ((file, name, _), outcome) in each.iter().zip(flushed) {
+            troubles.extend(outcome.err().map(|errno| Problem {
+                file: Some(*file),
+                ..self.failed(name, &errno.into())
+            }));
+        }
+        if let Some(base) = self.state().base() {
+            disks.entry(u64::MAX).or_insert((Vec::new(), base));
+        }
+        for (device, (name, fd)) in disks {
+            let flushed = match device {
+                u64::MAX => fsync(&fd),
+                _ => syncfs(&fd),
+            };
+            troubles.extend(flushed.err().map(|errno| self.failed(&name, &errno.into())));
+        }
+        troubles
+    }
+
+    fn dress_folder(
+        &self,
+        file: FileId,
+        attributes: &Attributes,
+    ) -> Result<(Vec<u8>, Arc<OwnedFd>), Problem> {
+        let mut state = self.state();
+        let record = state.records.get(file as usize).copied();
+        let known = state.names.get(file).zip(record);
+        let (name, record) =
+            known.ok_or_else(|| problem(ProblemKind::Protocol, format!("no entry {file}")))?;
+        let dressed = state.open_folder(&name).and_then(|fd| {
+            if attributes.permissions {
+                let special = fstat(&fd)?.st_mode & 0o7000;
+                fchmod(&fd, Mode::from_bits_truncate(record.mode | special))?;
+            }
+            if attributes.times {
+                let modified = time_of(record.modified_nanoseconds);
+                futimens(&fd, &TimeSpec::UTIME_OMIT, &modified)?;
+            }
+            Ok(fd)
+        });
+        match dressed {
+            Ok(fd) => Ok((name, fd)),
+            Err(error) => Err(self.failed(&name, &error)),
+        }
+    }
+
+    fn failed(&self, folder: &[u8], error: &io::Error) -> Problem {
+        failed("set mode and time of", self.shown_below(folder), error)
+    }
+}
