@@ -41,7 +41,7 @@ fn requests_that_name_no_copy_are_told_with_the_next_step() {
         ),
         (
             &["a", "trunkline://u@h/x"],
-            "knows no user `u`",
+            "a server knows no user `u`",
             "--token-file",
         ),
         (
