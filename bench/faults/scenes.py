@@ -173,7 +173,7 @@ def play(run, plan):
     }
     why = scene.check(now, result)
     if why is None and completed and result["sent"] > (result["sent_most"] or float("inf")):
-        why = f"sent {result['sent'] / now.bytes:.3f} of the files' bytes: what was finished was sent again"
+        why = f"sent {result['sent'] / now.bytes:.3f} of the files' bytes: more than unfinished pieces account for"
     if any("panicked" in one.get("said", "") for one in now.tries):
         why = "a panic"
     if any(one.get("code") == "hung" for one in now.tries):
