@@ -265,6 +265,7 @@ fn path_keys() -> Keys {
     for (queue, loss, cross) in kinds {
         let text = format!(
             "[forward]\nrate = \"10Mbit/s\"\ndelay = \"1ms\"\nqueue = {queue}\nloss = {loss}\n\
+             corruption = 0.001\ncut = [{{ at = \"5s\", for = \"60s\" }}]\n\
              mtu = 1400\nload = {{ rate = \"1Mbit/s\" }}\n\
              [[before]]\nrate = \"10Mbit/s\"\ndelay = \"1ms\"\nqueue = {queue}\n\
              [[beyond]]\nrate = \"10Mbit/s\"\ndelay = \"1ms\"\nqueue = {queue}\n\

@@ -15,9 +15,9 @@ fn a_copy_is_told_in_few_lines() {
     let expected = "\
 run7 and 1 other source -> dtn@dtn1.example.org:/store/2026
 copied      1201 files, 31 folders, 4 links; 8.04 GB sent in 2 min: 536 Mbit/s
-there       1 file there already, 1.1 GB in all
-network     12 streams, RTT 187.9 ms, 0.26 % sent twice, 2 streams replaced
-outages     the far end was gone for 10 s
+there       1 file there already, 1.10 GB in all
+network     12 streams, RTT 188.1 ms, 0.26 % sent twice, 2 streams replaced
+outages     the far end was gone for 10.0 s
 Limited by the network for 93 % of the time: the path is full: four more streams
 brought 1 % and the round trip rose by 22 ms.
 Nothing here makes it faster; a link with a higher rate would.
@@ -70,7 +70,7 @@ fn progress_fits_two_lines_of_eighty_columns() {
     });
     let mut line = line.unwrap();
     let (done, how) = progress(&line);
-    assert_eq!(done, "2.4 GB of 9.14 GB, 300 of 1204 files, 1 min left");
+    assert_eq!(done, "2.40 GB of 9.14 GB, 300 of 1204 files, 1 min left");
     assert_eq!(
         how,
         "648 Mbit/s, 12 streams, RTT 189.0 ms, limited by the network"
