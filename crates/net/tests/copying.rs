@@ -178,6 +178,21 @@ fn a_stream_that_breaks_off_is_told_from_one_that_ends() {
 }
 
 #[test]
+fn whoever_only_writes_can_see_that_the_other_end_is_gone() {
+    let far = Far::start();
+    let (near, visit) = far.meet();
+    let (here, there) = stream(&near, &visit, 0, false);
+    let handle = here.handle();
+    assert!(!handle.is_let_go());
+    drop(there);
+    let began = std::time::Instant::now();
+    while !handle.is_let_go() && began.elapsed().as_secs() < 10 {
+        thread::yield_now();
+    }
+    assert!(handle.is_let_go());
+}
+
+#[test]
 fn a_thread_that_waits_is_woken_by_a_shut_down() {
     let far = Far::start();
     let (near, visit) = far.meet();

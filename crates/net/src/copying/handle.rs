@@ -2,8 +2,10 @@
 
 use std::io::{self, ErrorKind};
 use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use observe::{Buffers, TcpSample};
 use socket2::SockRef;
 use units::{Rate, Time};
@@ -67,6 +69,14 @@ impl StreamHandle {
     /// When the kernel refuses.
     pub fn set_dscp(&self, dscp: Dscp) -> Result<(), OptionError> {
         options::set_dscp(&SockRef::from(&*self.socket), dscp)
+    }
+
+    /// Whether the other end has closed it or let it go; whoever only writes, and has nothing to write, does not notice.
+    pub fn is_let_go(&self) -> bool {
+        let closed = PollFlags::from_bits_retain(libc::POLLRDHUP);
+        let mut watched = [PollFd::new(self.socket.as_fd(), closed)];
+        // Nothing else was asked for, and a broken connection is told unasked.
+        poll(&mut watched, PollTimeout::ZERO).is_ok_and(|count| count > 0)
     }
 
     /// Ends both directions: whoever reads or writes is woken with an end or an error.

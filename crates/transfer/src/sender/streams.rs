@@ -149,8 +149,15 @@ impl Streams {
         }
     }
 
-    /// As many as there should be: missing ones come, those that are too many go.
+    /// As many as there should be: missing ones come, those that are too many go, and those that the receiver gave up, too.
     pub(crate) fn keep(&mut self, desk: &Desk) {
+        for (number, line) in &mut self.lines {
+            // Its thread may wait for work, and would not notice.
+            if !line.is_leaving && line.handle.is_let_go() {
+                line.is_leaving = true;
+                self.work.leave(*number);
+            }
+        }
         self.roster.grow(self.target, desk);
         let staying = self.lines.iter_mut().filter(|(_, line)| !line.is_leaving);
         for (number, line) in staying.skip(self.target.into()) {
