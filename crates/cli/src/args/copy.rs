@@ -18,7 +18,7 @@ pub(crate) use route::Route;
 /// Copy files to or from another host, over as many streams as the path needs
 ///
 /// The other host is named as for scp, and the system's ssh starts trunkline there; or it runs `trunkline serve --root`, and is named
-/// trunkline://HOST[:PORT]/PATH. Times, permissions and links are kept, files that are there already with the same size and time are
+/// `trunkline://HOST[:PORT]/PATH`. Times, permissions and links are kept, files that are there already with the same size and time are
 /// skipped, and a copy that was interrupted goes on when the same command is given again.
 #[derive(Debug, Args)]
 #[command(
@@ -32,7 +32,7 @@ pub(crate) use route::Route;
 A local file with a colon in its name is written ./a:b. Exit status: 0 all is copied, 1 something is not, 2 the request was wrong."
 )]
 pub(crate) struct Copy {
-    /// What to copy, and as the last where to: PATH, [USER@]HOST:PATH or trunkline://HOST[:PORT]/PATH
+    /// What to copy, and as the last where to: `PATH`, `[USER@]HOST:PATH` or `trunkline://HOST[:PORT]/PATH`
     #[arg(value_name = "PLACE", required = true, num_args = 2..)]
     pub places: Vec<PathBuf>,
 
