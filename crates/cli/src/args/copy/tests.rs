@@ -53,7 +53,7 @@ fn wrong_flags_are_told() {
         ("-v -q a h:b", "cannot be used with"),
         ("--overwrite --ignore-existing a h:b", "cannot be used with"),
         ("-P 0 a h:b", "0 streams are not between 1 and 128"),
-        ("--max-rate 1k a h:b", "is not between 64 kbit/s"),
+        ("--max-rate 1k a h:b", "is not between 64kbit/s"),
         ("--gentle=1h a h:b", "is not between 1ms"),
         (
             "--objective gentle a h:b",
