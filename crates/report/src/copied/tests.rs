@@ -73,7 +73,7 @@ fn progress_fits_two_lines_of_eighty_columns() {
     assert_eq!(done, "2.40 GB of 9.14 GB, 300 of 1204 files, 1 min left");
     assert_eq!(
         how,
-        "648 Mbit/s, 12 streams, RTT 189.0 ms, limited by the network"
+        "583 Mbit/s, 12 streams, RTT 189.0 ms, limited by the network"
     );
     line.files_total = 1_000_000;
     line.files_done = 999_999;
