@@ -238,11 +238,19 @@ impl Role for Receiver<'_, '_> {
             Happening::Message(message) => return self.on_message(message, desk),
             Happening::Joined(number, channel) => self.on_joined(number, channel, desk),
             Happening::NotJoined(why) => return self.roster.on_not_joined(desk.now(), &why),
-            Happening::StreamOver(..) => self.roster.on_over(),
+            Happening::StreamOver(..) => {
+                self.roster.on_over();
+                self.streams.retain(|(_, thread)| !thread.is_finished());
+            }
             // What was sent twice, or of a file that was given up: nobody waits for it after all is complete.
-            Happening::Arrived(_) | Happening::Damaged(_) if self.is_complete => (),
+            Happening::Arrived(_) | Happening::Unneeded(_) | Happening::Damaged(_)
+                if self.is_complete => {}
             Happening::Arrived(range) => {
                 self.chronicle.on_arrived(range.length);
+                self.chronicle.outcome.sent += Bytes::new(range.length);
+                self.received.push(range);
+            }
+            Happening::Unneeded(range) => {
                 self.chronicle.outcome.sent += Bytes::new(range.length);
                 self.received.push(range);
             }

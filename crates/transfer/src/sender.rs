@@ -1,10 +1,11 @@
 //! The end that has the data: tells what there is, and has the streams send what is wanted of it.
 //!
 //! Reading order: this file for the conversation, `entries`, `work` for what the streams share, `stream` for one of them,
-//! `streams` for all of them, `stall`.
+//! `streams` for all of them, `stall`, `quiet`.
 
 mod entries;
 mod packing;
+mod quiet;
 mod stall;
 mod stream;
 mod streams;
@@ -17,6 +18,7 @@ use std::sync::atomic::Ordering;
 use units::{Bytes, Rate, Span, Time};
 use wire::copying::{Activity, Entry, FileId, Message, Opening, Problem, ProblemKind, Range};
 
+use self::quiet::Quiet;
 use self::streams::Streams;
 use self::work::Work;
 use crate::activity::{Reporter, for_tuner};
@@ -64,6 +66,7 @@ pub(crate) struct Sender<'a, 'o> {
     theirs: Option<Activity>,
     last: Time,
     ticks: u32,
+    quiet: Quiet,
 }
 
 /// What a sender needs to begin.
@@ -117,6 +120,7 @@ impl<'a, 'o> Sender<'a, 'o> {
             mine: None,
             theirs: None,
             ticks: 0,
+            quiet: Quiet::default(),
         }
     }
 
@@ -187,19 +191,28 @@ impl<'a, 'o> Sender<'a, 'o> {
         self.streams.set_rate_max(rate);
     }
 
-    fn tick(&mut self, desk: &Desk) {
+    fn tick(&mut self, desk: &Desk) -> Result<(), End> {
         let now = desk.now();
         self.streams.give_way(now);
         if let Some(rate) = self.chronicle.wished_rate() {
             self.set_rate_max(rate);
         }
         if now.since(self.last) < TICK {
-            return;
+            return Ok(());
         }
         self.last = now;
         self.ticks += 1;
         if self.is_dry {
-            return self.say_alive(desk);
+            self.say_alive(desk);
+            return Ok(());
+        }
+        let written = self.work.on_wire.load(Ordering::Relaxed);
+        let rate_max = self.streams.rate_max();
+        if self
+            .quiet
+            .is_too_long(now, self.work.left(), written, rate_max)
+        {
+            return Err(End::Lost(quiet::text()));
         }
         let left = self.is_all_added.then(|| Bytes::new(self.work.left()));
         let (mine, theirs) = (
@@ -220,6 +233,7 @@ impl<'a, 'o> Sender<'a, 'o> {
             self.say_alive(desk);
             self.chronicle.on_tick();
         }
+        Ok(())
     }
 
     fn say_alive(&mut self, desk: &Desk) {
@@ -266,7 +280,7 @@ impl Role for Sender<'_, '_> {
             let rest = self.read.split_off(self.read.len().min(ENDS));
             desk.say(Message::FileEnds(std::mem::replace(&mut self.read, rest)));
         }
-        self.tick(desk);
+        self.tick(desk)?;
         Ok(has_more)
     }
 }

@@ -39,6 +39,8 @@ pub(crate) enum Happening {
     FileRead(FileId),
     /// (receiver) A piece is where it belongs.
     Arrived(Range),
+    /// (receiver) A piece came that is there already, or whose file was given up.
+    Unneeded(Range),
     /// (receiver) A piece came otherwise than it was sent.
     Damaged(Range),
     /// (receiver) A file is whole and waits for its name.

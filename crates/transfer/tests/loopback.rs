@@ -493,6 +493,10 @@ fn pass(
 
 /// Copies 20 MB over three plain streams through a proxy.
 fn copied_through(meddle: Arc<Meddle>) -> Outcome {
+    copied_over(3, true, meddle)
+}
+
+fn copied_over(streams: u64, plain: bool, meddle: Arc<Meddle>) -> Outcome {
     let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let bytes = noise(20_000_001);
     let source = near.path().join("a");
@@ -500,8 +504,8 @@ fn copied_through(meddle: Arc<Meddle>) -> Outcome {
     let server = Server::start(far.path());
     let proxy = Proxy::start(server.port, meddle);
     let mut spec = spec(Way::Put, &source, &server, "b");
-    spec.plain = true;
-    spec.streams = Some(observe::StreamCount::new(3).unwrap());
+    spec.plain = plain;
+    spec.streams = Some(observe::StreamCount::new(streams).unwrap());
     let FarHost::Server { address, .. } = &mut spec.far.host else {
         unreachable!()
     };
@@ -543,6 +547,22 @@ fn flipped_bits_of_a_header_put_nothing_into_the_wrong_place() {
         outcome.sent_again.get() > 0 || outcome.streams_replaced > 0,
         "{outcome:?}"
     );
+}
+
+#[test]
+fn the_only_stream_is_replaced_when_the_receiver_can_read_it_no_more() {
+    let outcome = copied_over(
+        1,
+        false,
+        Arc::new(|number, at, bytes: &mut [u8]| {
+            if number == 1 && (at..at + bytes.len()).contains(&7_000_000) {
+                bytes[7_000_000 - at] ^= 0x01;
+            }
+            true
+        }),
+    );
+    assert!(outcome.sent_again.get() > 0, "{outcome:?}");
+    assert_eq!(outcome.reconnects, 0, "without opening the copy anew");
 }
 
 #[test]

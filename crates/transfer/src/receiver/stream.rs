@@ -61,6 +61,8 @@ impl Inflow {
     /// Runs on a thread of its own until the stream ends.
     pub(crate) fn run(mut self) {
         let end = self.receive_all().map_err(|error| error.to_string());
+        // Others hold the connection too; the sender has to see at once that nobody reads it any more.
+        self.channel.handle().shut_down();
         self.tell(Happening::StreamOver(self.number, end));
     }
 
@@ -198,7 +200,7 @@ impl Inflow {
         let range = range_of(header);
         let Some(file) = incoming.file else {
             // Confirmed all the same: whoever sent it may stop thinking of it.
-            return self.tell(Happening::Arrived(range));
+            return self.tell(Happening::Unneeded(range));
         };
         if let Some(problem) = incoming.problem {
             file.abandon(header, self.number);

@@ -1,4 +1,7 @@
 //! Whether a stream hangs while others move.
+//!
+//! A stream hangs when what it sent is not acknowledged. One whose receiver takes nothing more, with all that was sent
+//! acknowledged, does not: its thread there waits for a disk or for a processor, and another connection would wait as well.
 
 use observe::TcpSample;
 use units::{Bytes, Span, Time};
@@ -19,9 +22,8 @@ pub(crate) struct Stall {
 impl Stall {
     /// Takes in what the kernel says at `now`.
     pub(crate) fn on_sample(&mut self, now: Time, sample: &TcpSample) {
-        let owes = sample.unacked_segments.unwrap_or(0) > 0
-            || sample.not_sent.is_some_and(|bytes| bytes > Bytes::ZERO);
-        // A stream that had nothing to send has not been waiting for anything.
+        let owes = sample.unacked_segments.unwrap_or(0) > 0;
+        // A stream that had nothing under way has not been waiting for anything.
         if sample.bytes_acked != self.acked || !self.owes {
             self.moved = now;
         }
@@ -29,12 +31,12 @@ impl Stall {
         self.owes = owes;
     }
 
-    /// When it moved last, or had nothing to send.
+    /// When it moved last, or had nothing under way.
     pub(crate) fn last_moved(&self) -> Time {
         self.moved
     }
 
-    /// Whether it has something to send and has not moved for the longer of 3 s and 8 round trips, while others have
+    /// Whether it has something under way and has not moved for the longer of 3 s and 8 round trips, while others have
     /// (`newest`: when one of them did).
     pub(crate) fn is_stalled(&self, now: Time, newest: Time, rtt: Option<Span>) -> bool {
         let bound = STALL_MIN.max(rtt.unwrap_or(Span::ZERO).times(STALL_ROUND_TRIPS));

@@ -175,6 +175,11 @@ impl Streams {
         }
     }
 
+    /// The bound that the user set.
+    pub(crate) fn rate_max(&self) -> Option<Rate> {
+        self.rate_max
+    }
+
     /// Tells the kernel how fast each stream may send.
     ///
     /// Streams of a gentle copy have no more than their share: what they have in their buffers already must keep to
