@@ -151,7 +151,7 @@ def gridftp(streams, concurrency=1, two_servers=False):
     """With two servers the client only directs; its help says that pipelining is for that."""
     def plan(place):
         server = ["globus-gridftp-server", "-aa", "-anonymous-user", getpass.getuser(), "-allow-root", "-c", "/dev/null",
-                  "-p", str(GRIDFTP_PORT), "-l", str(place.run / "gridftp.log")]
+                  "-p", str(GRIDFTP_PORT), "-l", str(place.run / "gridftp.log"), "-data-interface"]
         url = f"ftp://{place.host}:{GRIDFTP_PORT}{place.result}"
         client = ["globus-url-copy", "-fast", "-p", str(streams)]
         source = f"file://{place.source}"
@@ -161,10 +161,11 @@ def gridftp(streams, concurrency=1, two_servers=False):
             client += ["-r", "-cd", "-pp", "-cc", str(concurrency), f"{source}/", f"{url}/"]
         else:
             client += [source, url]
-        plan = {"server": server, "port": GRIDFTP_PORT, "client": client, "environment": {}}
+        # It would announce what it takes for its host's address, which in a fresh namespace is 127.0.0.1.
+        plan = {"server": [*server, place.host], "port": GRIDFTP_PORT, "client": client, "environment": {}}
         # On loopback the one server is both.
         if two_servers and place.host == "far":
-            plan["beside"] = server
+            plan["beside"] = [*server, "near"]
         if two_servers and place.host == "localhost":
             client[:] = [word.replace("ftp://near", "ftp://localhost") for word in client]
         return plan

@@ -98,6 +98,7 @@ impl<'a, 'o> Sender<'a, 'o> {
             Arc::clone(&source),
             opening,
             sending.rtt,
+            chronicle.now(),
         );
         chronicle.begin_counting();
         Sender {

@@ -100,8 +100,6 @@ enum Phase {
 #[derive(Debug, Clone, Copy, Default)]
 struct Round {
     ends: Time,
-    lost: f64,
-    packets: f64,
     /// The longest queue.
     queueing: Span,
 }
@@ -171,10 +169,9 @@ impl Scavenger {
         self.delivered += (seen.rate() - self.delivered) * share.min(1.0);
         let faded = self.level * law::level_kept(seen.length);
         self.level = self.delivered.max(faded);
-        self.round.lost += seen.lost;
-        self.round.packets += seen.packets;
         self.round.queueing = self.round.queueing.max(self.delays.queueing());
-        let is_low = self.rate < law::LOW * self.level;
+        self.losses.note(seen.lost, seen.packets);
+        let is_low = self.rate < law::LOW * self.level || self.phase == Phase::Start;
         if is_low && self.delays.queueing() <= self.half_target() {
             self.losses.note_ordinary(seen.lost, seen.packets);
         }
@@ -184,7 +181,7 @@ impl Scavenger {
         match self.phase {
             Phase::Slowdown { until, .. } if at < until => {}
             Phase::Slowdown { back_to, .. } => self.return_from_slowdown(at, seen, back_to),
-            _ if self.has_congestion_losses() => self.on_losses(at, seen),
+            _ if self.losses.are_congestion() => self.on_losses(at, seen),
             _ if self.delays.queueing() > self.bound() => self.on_queue(at, seen),
             _ if at >= self.round.ends => self.on_round(at, seen),
             _ => {}
@@ -197,13 +194,6 @@ impl Scavenger {
             Phase::Start => law::hold_bound(self.target()),
             _ => self.target(),
         }
-    }
-
-    /// Where queues are too short for delays to tell, each loss counts.
-    fn has_congestion_losses(&self) -> bool {
-        let round = &self.round;
-        let tells_little = self.depth.is_short(self.target()) && round.lost >= 1.0;
-        tells_little || self.losses.are_congestion(round.lost, round.packets)
     }
 
     fn on_losses(&mut self, at: Time, seen: &Interval) {

@@ -106,13 +106,14 @@ pub(crate) struct Look {
 }
 
 impl Streams {
-    /// None yet.
+    /// None yet; `now`: the time before this was spent on meeting the far end.
     pub(crate) fn new(
         roster: Roster,
         work: Arc<Work>,
         source: Arc<Source>,
         opening: &Opening,
         rtt: Option<Span>,
+        now: Time,
     ) -> Self {
         let count = |streams: Option<u16>| StreamCount::new(streams?.into()).ok();
         let online = Online::new(OnlinePlan {
@@ -137,8 +138,8 @@ impl Streams {
             online,
             meter: Meter::default(),
             scavenger: gentle.map(Scavenger::new),
-            last: Time::ZERO,
-            last_gentle: Time::ZERO,
+            last: now,
+            last_gentle: now,
             rate_max: opening
                 .rate_max_bits_per_second
                 .map(Rate::from_bits_per_second),

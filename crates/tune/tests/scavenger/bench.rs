@@ -55,7 +55,7 @@ impl Bench {
             simulation,
             copies: Vec::new(),
             other: None,
-            before: vec![0; 64],
+            before: vec![0; 128],
             empty,
             seen: Vec::new(),
         };
@@ -132,7 +132,7 @@ impl Bench {
             empty: self.empty,
         };
         self.seen.push(moment);
-        for stream in 0..64 {
+        for stream in 0..128 {
             let state = self.simulation.stream(stream);
             self.before[stream as usize] = state.map_or(0, |state| state.arrived.get());
         }
@@ -173,6 +173,12 @@ impl Bench {
         let bytes: Bytes = part.iter().map(what).sum();
         Rate::of(bytes, PERIOD.times(part.len() as u64)).as_f64() / 1e6
     }
+}
+
+/// As many as a copy begins with there.
+pub fn streams_of(path: &PathSpec) -> u32 {
+    let rtt = path.forward.delay + path.reverse.delay;
+    tune::online::streams_for(rtt).get().into()
 }
 
 /// What Linux would say.

@@ -112,3 +112,43 @@ fn the_same_seed_shows_the_same() {
     };
     assert_eq!(shown(), shown());
 }
+
+/// What the law does on paths of every kind: `cargo test -p trunkline-tune --release --test scavenger -- --ignored --nocapture`.
+#[test]
+#[ignore = "a table for those who change the law; takes a minute"]
+fn table() {
+    println!("path              streams  idle  kept  beside  after  queue of 95 %");
+    for name in ["slac-cern", "oc3-80ms", "lan", "shallow-queue", "deep"] {
+        for streams in [4, bench::streams_of(&load(name))] {
+            for seed in [1, 2] {
+                println!("{}", row(name, streams, seed));
+            }
+        }
+    }
+}
+
+fn row(name: &str, streams: u32, seed: u64) -> String {
+    let mut alone = Bench::new(load(name), 0, seed);
+    alone.other_begins(1);
+    alone.run(40);
+    let mut bench = Bench::new(load(name), streams, seed);
+    bench.run(40);
+    bench.other_begins(streams);
+    bench.run(40);
+    bench.other_ends();
+    bench.run(30);
+    let link = link(name);
+    let mut queues: Vec<f64> = bench.seen[400..1600]
+        .iter()
+        .map(|moment| moment.added())
+        .collect();
+    queues.sort_by(f64::total_cmp);
+    format!(
+        "{name:<18} {streams:>6} {:>5.2} {:>5.2} {:>7.2} {:>6.2} {:>7.1} ms",
+        bench.mean(8, 40).0 / link,
+        bench.mean(40, 80).1 / alone.mean(0, 40).1,
+        bench.mean(45, 80).0 / link,
+        bench.mean(88, 110).0 / link,
+        queues[queues.len() * 19 / 20] * 1e3,
+    )
+}
