@@ -9,7 +9,7 @@ import statistics
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TRUNKLINE = ROOT / "target" / "release" / "trunkline"
+TRUNKLINE = pathlib.Path(os.environ.get("TRUNKLINE", ROOT / "target" / "release" / "trunkline"))
 
 
 def trunkline(*arguments):

@@ -41,6 +41,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=30, help="of the default flow")
     parser.add_argument("--idle", type=int, default=25, help="of the copy alone, before and after")
     parser.add_argument("--copy-args", default="", help="more for `trunkline copy`")
+    parser.add_argument("--output", default=ROOT / "bench" / "results" / f"gentle-{datetime.date.today()}.md")
     parser.add_argument("--inside", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.inside:
@@ -52,7 +53,7 @@ def main():
         print(rows[-1], file=sys.stderr)
     text = page(rows, arguments)
     print(text)
-    (ROOT / "bench" / "results" / f"gentle-{datetime.date.today()}.md").write_text(text)
+    pathlib.Path(arguments.output).write_text(text)
 
 
 def file_of(path, folder):
@@ -65,7 +66,8 @@ def file_of(path, folder):
 
 def run(path, seed, arguments):
     """One repetition: what the near side saw."""
-    with tempfile.TemporaryDirectory() as name:
+    # In memory: no disk is to hold a copy back.
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
         folder = pathlib.Path(name)
         emulated, file = file_of(path, folder)
         tokens, root = folder / "tokens", folder / "root"
@@ -74,7 +76,9 @@ def run(path, seed, arguments):
         (folder / "token").write_text(made.stdout.strip().splitlines()[-1] + "\n")
         (folder / "token").chmod(0o600)
         with open(folder / "source", "wb") as source:
-            source.truncate(1 << 38)
+            # More than the link can carry meanwhile.
+            seconds = arguments.seconds + 2 * arguments.idle + 10
+            source.truncate(int(link_of(file) * 1e6 / 8 * seconds))
         far = f"iperf3 -s -p 5300 > {folder}/iperf3.log 2>&1 & exec {TRUNKLINE} serve --root {root} --tokens {tokens} > {folder}/serve.log 2>&1"
         near = [sys.executable, __file__, "--inside", name, path, "--seconds", str(arguments.seconds), "--idle", str(arguments.idle),
                 f"--copy-args={arguments.copy_args}"]
@@ -83,8 +87,13 @@ def run(path, seed, arguments):
         if done.returncode != 0:
             raise SystemExit(f"{path}: {done.stdout}{done.stderr}{(folder / 'serve.log').read_text()}")
         seen = json.loads((folder / "seen.json").read_text())
-        seen["link"] = rate(tomllib.loads(file.read_text())["forward"]["rate"])
+        seen["link"] = link_of(file)
         return figures(seen, arguments)
+
+
+def link_of(file):
+    """Mbit/s."""
+    return rate(tomllib.loads(file.read_text())["forward"]["rate"])
 
 
 def rate(text):

@@ -194,7 +194,10 @@ impl<'a, 'o> Sender<'a, 'o> {
 
     fn tick(&mut self, desk: &Desk) -> Result<(), End> {
         let now = desk.now();
-        self.streams.give_way(now);
+        if let Some(streams) = self.streams.give_way(now) {
+            let why = "their own windows keep those that are there from the rate that is free";
+            self.chronicle.on_steered(streams, why.to_owned());
+        }
         if let Some(rate) = self.chronicle.wished_rate() {
             self.set_rate_max(rate);
         }

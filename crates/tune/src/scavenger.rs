@@ -5,15 +5,17 @@
 //! and at once; the streams' own congestion control stays what it was.
 //!
 //! A copy that is alone on the path sends a twentieth less than it carries, tries for more every few seconds, and otherwise has no
-//! queue. As soon as packets wait longer than the target while it tries, the rate is cut by what empties the copy's own queue. A queue that comes at another time,
-//! or stays, is somebody else's, and each round trip then costs as much of the rate as it is too long, up to half. When nobody is felt any more, the rate
+//! queue. As soon as packets wait longer than the target while it tries, it waits until its own queue is empty, and goes on a twentieth below what it carried.
+//! A queue that comes at another time, or stays, is somebody else's, and each round trip then costs as much of the rate as it is too long, up to half. When nobody is felt any more, the rate
 //! grows by steps, ever larger ones, to where it was before. Every now and then it is lowered for two round trips, so that the queue
 //! empties and copies of this kind that came later see the path's true round trip.
 //!
 //! The target is a quarter of the user's budget, or of the delay at which packets were lost, where that is shorter. More losses
-//! than at low rates are congestion as well (`losses.rs`), and where queues are too short for delays to tell, each one is.
+//! than at low rates are congestion as well (`losses.rs`). Where losses tell of others, each trial costs them some, so the rate rests for longer
+//! after each one.
 //!
-//! What is left out: delay in one direction. A queue on the way back counts as if it were the copy's own, which makes it
+//! What is left out: a flow that begins fills up what the copy leaves before it can be felt, and ends its slow start there.
+//! Where queues hold a few packets only, the copy's own pairs of packets cost others some. There is no delay in one direction. A queue on the way back counts as if it were the copy's own, which makes it
 //! slower than it need be, as with LEDBAT++. A queue that was there before the copy and never empties is not seen.
 //!
 //! Sources: draft-irtf-iccrg-ledbat-plus-plus-01 (round trips instead of one-way delays, the slow start that ends at three quarters of the target,
@@ -21,15 +23,18 @@
 //! "TCP-LP: A Distributed Algorithm for Low Priority Data Transfer", INFOCOM 2003 (a threshold that is a share of the longest
 //! delay).
 //!
-//! Reading order: [`Scavenger`], `law.rs` for the numbers of its law, `intake.rs`, `delays.rs`, `losses.rs`.
+//! Reading order: [`Scavenger`], `law.rs` for the numbers of its law, `intake.rs`, `delays.rs`, `losses.rs`, `crew.rs`.
 
+mod crew;
 mod delays;
 mod intake;
 mod law;
 mod losses;
 
+use observe::StreamCount;
 use units::{Rate, Span, Time};
 
+use crew::Crew;
 use delays::Delays;
 pub use intake::StreamReading;
 use intake::{Intake, Interval};
@@ -50,9 +55,8 @@ pub fn share(rate: Rate, streams: usize) -> Rate {
 pub struct Allowance {
     /// All streams together, as payload.
     pub rate: Rate,
-    /// The streams do not reach the rate because of their own congestion windows: one more would help, and
-    /// hurt nobody.
-    pub streams_bind: bool,
+    /// So many streams. As few as reach the rate: those of many meet in the queue and fill it for a moment.
+    pub streams: StreamCount,
 }
 
 /// Decides how much a gentle copy sends.
@@ -62,6 +66,8 @@ pub struct Scavenger {
     intake: Intake,
     delays: Delays,
     losses: Losses,
+    /// Losses and packets of the last round of the start.
+    pending: (f64, f64),
     depth: Depth,
     phase: Phase,
     /// Bits per second.
@@ -81,7 +87,9 @@ pub struct Scavenger {
     /// Since when nobody was felt.
     free_since: Time,
     next_slowdown: Time,
-    streams_bind: bool,
+    crew: Crew,
+    /// The rate stays where it is for so long after a cut.
+    hold: Span,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -100,6 +108,8 @@ enum Phase {
 #[derive(Debug, Clone, Copy, Default)]
 struct Round {
     ends: Time,
+    lost: f64,
+    packets: f64,
     /// The longest queue.
     queueing: Span,
 }
@@ -112,6 +122,7 @@ impl Scavenger {
             intake: Intake::default(),
             delays: Delays::new(),
             losses: Losses::default(),
+            pending: (0.0, 0.0),
             depth: Depth::default(),
             phase: Phase::Start,
             rate: law::RATE_START,
@@ -124,7 +135,8 @@ impl Scavenger {
             cuts: 0,
             free_since: Time::ZERO,
             next_slowdown: Time::MAX,
-            streams_bind: false,
+            crew: Crew::default(),
+            hold: law::HOLD,
         }
     }
 
@@ -132,7 +144,7 @@ impl Scavenger {
     pub fn allowance(&self) -> Allowance {
         Allowance {
             rate: Rate::from_f64(self.rate),
-            streams_bind: self.streams_bind,
+            streams: self.crew.wanted(),
         }
     }
 
@@ -170,11 +182,24 @@ impl Scavenger {
         let faded = self.level * law::level_kept(seen.length);
         self.level = self.delivered.max(faded);
         self.round.queueing = self.round.queueing.max(self.delays.queueing());
-        self.losses.note(seen.lost, seen.packets);
-        let is_low = self.rate < law::LOW * self.level || self.phase == Phase::Start;
-        if is_low && self.delays.queueing() <= self.half_target() {
-            self.losses.note_ordinary(seen.lost, seen.packets);
+        // What is lost before a cut shows belongs to the losses that it answered.
+        match at < self.deaf_until {
+            true => self.losses.forget_last(),
+            false => self.losses.note(seen.lost, seen.packets),
         }
+        let is_low = self.rate < law::LOW * self.level && self.phase != Phase::Start;
+        if is_low && self.delays.queueing() <= self.half_target() {
+            // While others are felt, what is lost may be their doing at any rate.
+            let weight = if self.hold > law::HOLD {
+                law::DOUBTED
+            } else {
+                1.0
+            };
+            self.losses
+                .note_ordinary(weight * seen.lost, weight * seen.packets);
+        }
+        self.round.lost += seen.lost;
+        self.round.packets += seen.packets;
     }
 
     fn decide(&mut self, at: Time, seen: &Interval) {
@@ -201,9 +226,16 @@ impl Scavenger {
             return;
         }
         self.depth.note(at, self.round.queueing);
-        let share = match self.probes() && self.phase != Phase::Start {
+        let is_near = self.delivered > law::REACHED_END * self.level;
+        let is_ours = self.probes() && is_near && self.phase != Phase::Start;
+        let share = match is_ours {
             true => law::CRUISE,
             false => law::KEPT,
+        };
+        // Each trial costs whoever is there a loss, so they become rare.
+        self.hold = match is_ours || self.phase == Phase::Start {
+            true => law::HOLD,
+            false => law::longer_hold(self.hold),
         };
         self.ceiling = self.rate.min(self.delivered);
         self.cut(at, seen, self.ceiling * share, Span::ZERO);
@@ -223,6 +255,10 @@ impl Scavenger {
             self.ceiling = self.rate.min(self.delivered);
             let (rate, drain) = self.without_own_queue();
             self.cut(at, seen, rate, drain);
+            self.phase = Phase::Slowdown {
+                until: self.deaf_until,
+                back_to: self.ceiling * law::CRUISE,
+            };
         } else {
             self.ceiling = f64::INFINITY;
             let share = law::kept(self.delays.queueing(), self.target());
@@ -257,13 +293,17 @@ impl Scavenger {
             return self.slow_down(at, seen);
         }
         let arrives = self.delivered / self.rate;
-        self.streams_bind = seen.windows_bind && arrives < law::ARRIVES;
+        let binds = seen.windows_bind && arrives < law::ARRIVES;
+        self.crew.on_round(binds, self.streams);
         let rate = if arrives < law::REACHED {
             law::not_reached(self.rate, self.delivered)
         } else if self.delays.queueing() > law::hold_bound(self.target()) {
             self.rate
         } else {
             self.cuts = 0;
+            if self.rate > law::NEAR * self.level {
+                self.hold = law::HOLD;
+            }
             self.grown(at, seen)
         };
         self.begin_round(at, seen, rate);
@@ -274,13 +314,14 @@ impl Scavenger {
             return self.rate * law::START_GROWTH;
         }
         let free = at.since(self.free_since);
-        let step = |free| law::step(self.target(), self.round_length(seen), free) * self.level;
-        if free < law::HOLD {
+        let round = self.round_length(seen);
+        let step = |free| law::step(self.target(), round, free, self.hold) * self.level;
+        if free < self.hold {
             return self.rate;
         }
         let (small, large) = (
             self.rate + step(Span::ZERO),
-            self.rate + step(free - law::HOLD),
+            self.rate + step(free - self.hold),
         );
         // Where others were felt and where the path ended before, steps are small.
         let careful = [self.ceiling, self.level]
@@ -304,11 +345,17 @@ impl Scavenger {
         self.phase = Phase::Cruise;
         let is_others = self.delays.queueing() > self.target();
         // The time of the slowdown does not count.
-        self.free_since += self.slowdown_length(seen);
+        self.free_since = at.min(self.free_since + self.slowdown_length(seen));
         self.begin_round(at, seen, if is_others { self.rate } else { back_to });
     }
 
     fn begin_round(&mut self, at: Time, seen: &Interval, rate: f64) {
+        if self.phase == Phase::Start {
+            // Two rounds later and without a cut, so the path was not full.
+            let (lost, packets) =
+                std::mem::replace(&mut self.pending, (self.round.lost, self.round.packets));
+            self.losses.note_ordinary(lost, packets);
+        }
         self.rate = rate.max(self.least());
         self.round = Round {
             ends: at + self.round_length(seen),

@@ -45,6 +45,8 @@ pub(crate) struct Streams {
     meter: Meter,
     scavenger: Option<Scavenger>,
     target: u16,
+    /// The user said how many.
+    is_asked_for: bool,
     last: Time,
     last_gentle: Time,
     rate_max: Option<Rate>,
@@ -128,22 +130,29 @@ impl Streams {
         if let Some(rtt) = rtt {
             work.set_rtt(rtt);
         }
+        let scavenger = gentle.map(Scavenger::new);
+        let target = match (&scavenger, opening.streams) {
+            (Some(scavenger), None) => scavenger.allowance().streams,
+            _ => online.streams(),
+        };
+        let gentle_rate = scavenger.as_ref().map(|one| one.allowance().rate);
         Streams {
             roster,
-            target: online.streams().get(),
+            target: target.get(),
             work,
             source,
             compress: opening.compress,
             lines: BTreeMap::new(),
             online,
             meter: Meter::default(),
-            scavenger: gentle.map(Scavenger::new),
+            scavenger,
+            is_asked_for: opening.streams.is_some(),
             last: now,
             last_gentle: now,
             rate_max: opening
                 .rate_max_bits_per_second
                 .map(Rate::from_bits_per_second),
-            gentle_rate: gentle.map(|budget| Scavenger::new(budget).allowance().rate),
+            gentle_rate,
             pacing: None,
             parted: VecDeque::new(),
             replaced: 0,
@@ -274,15 +283,13 @@ impl Streams {
         bytes
     }
 
-    /// Gives way to others, where the copy is to be gentle.
-    pub(crate) fn give_way(&mut self, now: Time) {
+    /// Gives way to others, where the copy is to be gentle. Returns how many streams there are to be where that changes.
+    pub(crate) fn give_way(&mut self, now: Time) -> Option<u16> {
         if now.since(self.last_gentle) < scavenger::PERIOD || self.lines.is_empty() {
-            return;
+            return None;
         }
         self.last_gentle = now;
-        let Some(mut scavenger) = self.scavenger.take() else {
-            return;
-        };
+        let mut scavenger = self.scavenger.take()?;
         let samples = self.samples(now);
         let readings: Vec<StreamReading> = samples
             .into_iter()
@@ -292,6 +299,12 @@ impl Streams {
         self.scavenger = Some(scavenger);
         self.gentle_rate = Some(allowance.rate);
         self.pace();
+        let wanted = allowance.streams.get();
+        if self.is_asked_for || wanted == self.target {
+            return None;
+        }
+        self.target = wanted;
+        Some(wanted)
     }
 
     /// Looks at all of them: replaces those that hang, and asks the tuner how many there should be.
@@ -319,7 +332,9 @@ impl Streams {
             receiver,
         };
         self.last = now;
-        let steered = self.online.on_interval(&interval).map(|steer| {
+        let steer = self.online.on_interval(&interval);
+        // A gentle copy has as few as reach the rate that it may have.
+        let steered = steer.filter(|_| self.scavenger.is_none()).map(|steer| {
             self.target = steer.streams.get();
             self.roster.set_window(steer.window);
             (self.target, steer.why)

@@ -33,7 +33,7 @@ pub(super) struct Interval {
     pub rtt: Option<Span>,
     /// Smallest round trip that any of them ever saw.
     pub rtt_min: Option<Span>,
-    /// Whether congestion windows hold back half of the streams that moved.
+    /// Whether congestion windows hold back a quarter of the streams that moved.
     pub windows_bind: bool,
 }
 
@@ -103,7 +103,7 @@ fn sum(length: Span, moves: &[Move]) -> Interval {
         // Those who take long to answer are hosts at least as often as queues.
         rtt: trips.get(trips.len().saturating_sub(1) / 4).copied(),
         rtt_min: moves.iter().filter_map(|one| one.rtt_min).min(),
-        windows_bind: full > 0 && 2 * full >= moves.len(),
+        windows_bind: full > 0 && 4 * full >= moves.len(),
     }
 }
 

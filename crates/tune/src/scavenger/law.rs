@@ -18,6 +18,10 @@ pub(super) const KEPT: f64 = 0.5;
 pub(super) const START_GROWTH: f64 = 1.15;
 /// Rates below this share of what the path carried are low: they cause no losses.
 pub(super) const LOW: f64 = 0.75;
+/// From this share of what the path carried on, the copy is at the end of it and causes losses itself.
+pub(super) const REACHED_END: f64 = 0.85;
+/// How much is learned of the path's own losses while somebody else may cause them.
+pub(super) const DOUBTED: f64 = 0.1;
 /// What is sent of what the path carries.
 pub(super) const CRUISE: f64 = 0.95;
 /// Steps are small from this share of what the path carried ...
@@ -29,12 +33,14 @@ pub(super) const PROBING: f64 = 0.97;
 /// After a cut, the rate stays where it is for so long. Nobody's queue is our own then, and flows that begin
 /// find room to grow in.
 pub(super) const HOLD: Span = Span::from_millis(1_500);
+/// ... and up to so long where losses are what tells of others, and each trial costs them some.
+const HOLD_MAX: Span = Span::from_secs(12);
 /// A cut shows after a round trip; what it does to a queue takes time as well.
 const DRAIN_MIN: Span = Span::from_millis(50);
 /// Rates are smoothed over a round, or this, which has some packets in it at low rates.
 pub(super) const SMOOTHED: Span = Span::from_millis(100);
 /// Streams that their windows hold back below this share of the rate are too few.
-pub(super) const ARRIVES: f64 = 0.85;
+pub(super) const ARRIVES: f64 = 0.93;
 /// A rate of which less than this share arrives is not what holds the streams back.
 pub(super) const REACHED: f64 = 0.6;
 /// Rate during a slowdown, as a share. LEDBAT++ (section 4.4) goes down to two packets; three quarters of the link empty a queue of the
@@ -99,11 +105,12 @@ pub(super) fn kept(queueing: Span, target: Span) -> f64 {
 /// How much more is sent in the next round, as a share of what the path carried.
 ///
 /// The first steps are so small that three of them before the first is seen fill less than the target: 1/8, 2/8 and 3/8
-/// of it. They double for every 0.75 s of `free`.
-pub(super) fn step(target: Span, round: Span, free: Span) -> f64 {
+/// of it. They double for every 0.75 s of `free`, and after a longer `hold` with the root of that more slowly.
+pub(super) fn step(target: Span, round: Span, free: Span, hold: Span) -> f64 {
     let first = target.as_secs_f64() / 8.0 / round.as_secs_f64();
     let first = first.clamp(STEP_MIN, STEP_MAX / 2.0);
-    (first * (free.as_secs_f64() / DOUBLING).exp2()).min(STEP_MAX)
+    let doubling = DOUBLING * (hold.as_secs_f64() / HOLD.as_secs_f64()).sqrt();
+    (first * (free.as_secs_f64() / doubling).exp2()).min(STEP_MAX)
 }
 
 /// How long packets wait for others of the same copy, though there is room for all: the kernel paces by bursts of what
@@ -120,6 +127,11 @@ pub(super) fn unevenness(streams: usize, level: f64) -> Span {
 /// Streams that do not reach the rate shall not leap when what holds them back is gone.
 pub(super) fn not_reached(rate: f64, delivered: f64) -> f64 {
     rate.min((delivered / REACHED).max(rate / 2.0))
+}
+
+/// The hold after losses that somebody else has caused, where the one before was `hold`.
+pub(super) fn longer_hold(hold: Span) -> Span {
+    hold.times(2).min(HOLD_MAX)
 }
 
 pub(super) fn slowdown_period(length: Span) -> Span {
@@ -140,11 +152,6 @@ impl Depth {
             Some((noted, shorter)) if shorter < queueing && !is_old(noted) => self.known,
             _ => Some((at, queueing)),
         };
-    }
-
-    /// Whether packets were lost at delays at which nothing is felt yet, or hardly.
-    pub fn is_short(&self, target: Span) -> bool {
-        self.known.is_some_and(|(_, depth)| depth < target.times(2))
     }
 
     /// What is aimed at: a part of what may be added, or of what fits in.
@@ -181,9 +188,13 @@ mod tests {
     #[test]
     fn steps_fit_the_target_and_double() {
         // 4 ms over eight rounds of 50 ms.
-        assert!((step(millis(4), millis(50), Span::ZERO) - 0.01).abs() < 1e-9);
-        assert!((step(millis(4), millis(50), millis(1_500)) - 0.04).abs() < 1e-9);
-        assert_eq!(step(millis(4), millis(50), millis(60_000)), STEP_MAX);
+        let after = |free| step(millis(4), millis(50), millis(free), HOLD);
+        assert!((after(0) - 0.01).abs() < 1e-9);
+        assert!((after(1_500) - 0.04).abs() < 1e-9);
+        assert_eq!(after(60_000), STEP_MAX);
+        // After four times the hold they take twice as long.
+        let slowly = step(millis(4), millis(50), millis(1_500), HOLD.times(4));
+        assert!((slowly - 0.02).abs() < 1e-9);
     }
 
     #[test]

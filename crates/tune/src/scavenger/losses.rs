@@ -79,7 +79,7 @@ mod tests {
     fn a_few_among_many_are_ordinary_until_more_is_known() {
         let mut losses = Losses::default();
         assert_eq!(rounds(&mut losses, 1e-3, 10_000), None);
-        // ln 1e5 = 11.5, and ten of 4 in 1000 bring 10 ln 4 - 2500 * 0.003 = 6.4.
+        // Each brings 0.4 ln 4 - 100 * 0.003 = 0.2545 of ln 1e5 = 11.51.
         assert_eq!(rounds(&mut losses, 4e-3, 100), Some(46));
         // A hundred thousand without any: 1 in 101,000; ten losses at once are enough, and three.
         let mut losses = Losses::default();
@@ -95,7 +95,8 @@ mod tests {
     #[test]
     fn a_path_that_loses_as_much_at_low_rates_is_not_congested() {
         let mut losses = Losses::default();
-        assert_eq!(rounds(&mut losses.clone(), 0.012, 100), Some(5));
+        // 1.2 ln 4 - 0.3 = 1.36 in each round.
+        assert_eq!(rounds(&mut losses.clone(), 0.012, 100), Some(9));
         losses.note_ordinary(100.0, 10_000.0);
         assert_eq!(rounds(&mut losses, 0.012, 10_000), None);
         assert!(rounds(&mut losses, 0.03, 1_000).is_some());

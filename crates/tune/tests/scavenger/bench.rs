@@ -33,7 +33,8 @@ impl Moment {
 
 pub struct Bench {
     simulation: Simulation,
-    copies: Vec<(Scavenger, std::ops::Range<u32>)>,
+    copies: Vec<(Scavenger, Vec<u32>)>,
+    begun: u32,
     other: Option<u32>,
     before: Vec<u64>,
     empty: Span,
@@ -54,17 +55,18 @@ impl Bench {
         let mut bench = Bench {
             simulation,
             copies: Vec::new(),
+            begun: streams.max(1),
             other: None,
             before: vec![0; 128],
             empty,
             seen: Vec::new(),
         };
         bench.simulation.pace(0, Some(SILENT));
-        bench.gentle(0..streams);
+        bench.gentle((0..streams).collect());
         bench
     }
 
-    fn gentle(&mut self, streams: std::ops::Range<u32>) {
+    fn gentle(&mut self, streams: Vec<u32>) {
         let scavenger = Scavenger::new(Span::from_millis(10));
         self.copies.push((scavenger, streams));
         let last = self.copies.len() - 1;
@@ -72,15 +74,21 @@ impl Bench {
     }
 
     /// A second gentle copy begins.
-    pub fn another(&mut self, streams: u32, begun: u32) {
+    pub fn another(&mut self, streams: u32) {
+        let joined = self.join(streams);
+        self.gentle(joined);
+    }
+
+    fn join(&mut self, streams: u32) -> Vec<u32> {
         self.simulation.join(streams).unwrap();
-        self.gentle(begun..begun + streams);
+        let first = self.begun;
+        self.begun += streams;
+        (first..self.begun).collect()
     }
 
     /// A stream that knows nothing of all this begins.
-    pub fn other_begins(&mut self, number: u32) {
-        self.simulation.join(1).unwrap();
-        self.other = Some(number);
+    pub fn other_begins(&mut self) {
+        self.other = self.join(1).pop();
     }
 
     /// It is done.
@@ -102,27 +110,32 @@ impl Bench {
     fn read(&mut self, now: Time) {
         for copy in 0..self.copies.len() {
             let (scavenger, streams) = &mut self.copies[copy];
-            let readings = streams.clone().filter_map(|stream| {
-                let state = self.simulation.stream(stream)?;
+            let readings = streams.iter().filter_map(|stream| {
+                let state = self.simulation.stream(*stream)?;
                 Some(StreamReading {
-                    stream,
+                    stream: *stream,
                     tcp: sample(&state),
                 })
             });
             let readings: Vec<_> = readings.collect();
-            scavenger.on_reading(now, &readings);
+            let wanted = scavenger.on_reading(now, &readings).streams.get();
+            let missing = u32::from(wanted).saturating_sub(streams.len() as u32);
+            if missing > 0 && !streams.is_empty() {
+                let joined = self.join(missing);
+                self.copies[copy].1.extend(joined);
+            }
             self.pace(copy);
         }
         let first = &self.copies[0];
         let moment = Moment {
-            gentle: self.delivered(first.1.clone()),
+            gentle: self.delivered(&first.1),
             other: self
                 .other
-                .map_or(Bytes::ZERO, |other| self.delivered(other..other + 1)),
+                .map_or(Bytes::ZERO, |other| self.delivered(&[other])),
             second: self
                 .copies
                 .get(1)
-                .map_or(Bytes::ZERO, |copy| self.delivered(copy.1.clone())),
+                .map_or(Bytes::ZERO, |copy| self.delivered(&copy.1)),
             rtt: self
                 .simulation
                 .probes()
@@ -140,20 +153,24 @@ impl Bench {
 
     fn pace(&mut self, copy: usize) {
         let (scavenger, streams) = &self.copies[copy];
-        let each = scavenger.allowance().rate.bits_per_second()
-            / u64::from(streams.end - streams.start).max(1);
-        for stream in streams.clone() {
+        let each = scavenger.allowance().rate.bits_per_second() / (streams.len() as u64).max(1);
+        for stream in streams {
             self.simulation
-                .pace(stream, Some(Rate::from_bits_per_second(each)));
+                .pace(*stream, Some(Rate::from_bits_per_second(each)));
         }
     }
 
-    fn delivered(&self, streams: std::ops::Range<u32>) -> Bytes {
-        let each = streams.filter_map(|stream| {
-            let state = self.simulation.stream(stream)?;
-            Some(state.arrived - Bytes::new(self.before[stream as usize]))
+    fn delivered(&self, streams: &[u32]) -> Bytes {
+        let each = streams.iter().filter_map(|stream| {
+            let state = self.simulation.stream(*stream)?;
+            Some(state.arrived - Bytes::new(self.before[*stream as usize]))
         });
         each.sum()
+    }
+
+    /// Streams of the first copy.
+    pub fn streams(&self) -> usize {
+        self.copies[0].1.len()
     }
 
     /// Means in Mbit/s of gentle copy and other from one second to another.
@@ -173,12 +190,6 @@ impl Bench {
         let bytes: Bytes = part.iter().map(what).sum();
         Rate::of(bytes, PERIOD.times(part.len() as u64)).as_f64() / 1e6
     }
-}
-
-/// As many as a copy begins with there.
-pub fn streams_of(path: &PathSpec) -> u32 {
-    let rtt = path.forward.delay + path.reverse.delay;
-    tune::online::streams_for(rtt).get().into()
 }
 
 /// What Linux would say.
