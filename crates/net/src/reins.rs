@@ -37,7 +37,7 @@ pub use held::{Held, running};
 
 /// How long somebody who has connected may take to say something.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How soon a program that ends stops answering.
+/// How soon a program that ends stops answering, where it cannot be woken.
 const TICK_MILLIS: u16 = 100;
 /// The longest line either way: names of files can be long.
 const LINE_MAX: u64 = 16 * 1024;
@@ -133,6 +133,8 @@ impl Reins {
 impl Drop for Reins {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
+        // Wakes the thread, which would notice a little later otherwise.
+        let _ = UnixStream::connect(&self.path);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

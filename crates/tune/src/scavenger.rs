@@ -78,6 +78,8 @@ pub struct Scavenger {
     ceiling: f64,
     /// The most that arrived in the last minutes, in bits per second.
     level: f64,
+    /// What `level` was when somebody, or the end of the path, was felt the last time.
+    end: f64,
     round: Round,
     streams: usize,
     /// Until then the last cut cannot be felt.
@@ -129,6 +131,7 @@ impl Scavenger {
             delivered: 0.0,
             ceiling: f64::INFINITY,
             level: 0.0,
+            end: f64::INFINITY,
             round: Round::default(),
             streams: 0,
             deaf_until: Time::ZERO,
@@ -283,6 +286,7 @@ impl Scavenger {
         }
         self.deaf_until = at + self.round_length(seen) + drain;
         self.cuts += 1;
+        self.end = self.level;
         self.free_since = at;
         self.begin_round(at, seen, rate);
     }
@@ -324,7 +328,7 @@ impl Scavenger {
             self.rate + step(free - self.hold),
         );
         // Where others were felt and where the path ended before, steps are small.
-        let careful = [self.ceiling, self.level]
+        let careful = [self.ceiling, self.end]
             .into_iter()
             .find(|end| large > law::NEAR * end && self.rate < law::BEYOND * end);
         careful.map_or(large, |end| small.max(law::NEAR * end))
