@@ -76,6 +76,11 @@ impl Root {
         }
     }
 
+    /// Whether names are the user's own, and not below a folder that is served.
+    pub(crate) fn is_own(&self) -> bool {
+        matches!(*self.base, Base::Own)
+    }
+
     /// Whether files may be read.
     pub fn may_read(&self) -> bool {
         self.read

@@ -13,6 +13,7 @@
 //! Reading order: this file, `select` (wildcards), `walk`, `reader`.
 
 mod look;
+mod missing;
 mod reader;
 mod select;
 mod walk;

@@ -12,6 +12,7 @@ use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
 use wire::copying::{Entry, Kind, Name, Problem, ProblemKind};
 
 use super::look::{Listing, a_folder, device_and_inode, kind_of, left_out, nanoseconds, special};
+use super::missing::missing;
 use super::reader::Seen;
 use super::{Source, select};
 use crate::event::FileProblem;
@@ -88,7 +89,17 @@ impl Walk {
         let name = select::target_name(path).to_vec();
         match self.look_at_top(path) {
             Ok(looked) => self.found(name, path, looked),
-            Err(error) => left_out(&name, failed("read", shown(path), &error)),
+            Err(error) => left_out(&name, self.unread(path, &error)),
+        }
+    }
+
+    /// Why a source cannot be looked at.
+    fn unread(&self, path: &[u8], error: &io::Error) -> Problem {
+        let Source { root, spec, .. } = &*self.source;
+        match error.kind() {
+            // Only the far end resolves wildcards.
+            io::ErrorKind::NotFound => missing(root, path, spec.wildcards),
+            _ => failed("read", shown(path), error),
         }
     }
 
@@ -97,7 +108,7 @@ impl Walk {
         let mut first = None;
         for path in &self.tops {
             let trouble = match self.look_at_top(path) {
-                Err(error) => failed("read", shown(path), &error),
+                Err(error) => self.unread(path, &error),
                 Ok(looked) => {
                     let is_folder = kind_of(&looked.stat) == SFlag::S_IFDIR;
                     match is_folder && !self.source.spec.recursive {

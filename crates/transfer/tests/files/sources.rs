@@ -48,6 +48,10 @@ fn what_cannot_be_copied_is_told_and_the_rest_goes_on() {
     assert_eq!(entries.len(), 3);
     assert_eq!(left_out.len(), 2, "{left_out:?}");
     assert_eq!(left_out[0].kind, ProblemKind::NotFound);
+    let what = format!("`{}` has no `missing`", place.path().display());
+    assert!(left_out[0].what.ends_with(&what), "{left_out:?}");
+    let hint = left_out[0].hint.as_deref().unwrap();
+    assert!(hint.starts_with("check the spelling"), "{hint}");
     assert!(left_out[1].what.contains("is a pipe"), "{left_out:?}");
     let flat = SourceSpec {
         recursive: false,
