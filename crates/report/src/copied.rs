@@ -161,13 +161,23 @@ pub fn limited_by(by: LimitedBy) -> &'static str {
     }
 }
 
-/// How many files were not copied; `None` where all were.
+/// How many files and folders were not copied; `None` where all were.
 pub fn failures_title(copy: &Copy) -> Option<String> {
-    match copy.failed.len() as u64 {
-        0 => None,
-        1 => Some("1 file was not copied".to_owned()),
-        many => Some(format!("{many} files were not copied")),
-    }
+    let is_folder = |failure: &&FileFailure| failure.name.ends_with('/');
+    let all = copy.failed.len() as u64;
+    let folders = copy.failed.iter().filter(is_folder).count() as u64;
+    let what = match (all - folders, folders) {
+        (0, 0) => return None,
+        (files, 0) => words::count(files, "file"),
+        (0, folders) => words::count(folders, "folder"),
+        (files, folders) => format!(
+            "{} and {}",
+            words::count(files, "file"),
+            words::count(folders, "folder")
+        ),
+    };
+    let were = if all == 1 { "was" } else { "were" };
+    Some(format!("{what} {were} not copied"))
 }
 
 /// A line for each failure of the first few, and how many more there are.

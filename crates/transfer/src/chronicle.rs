@@ -247,15 +247,12 @@ impl<'a> Chronicle<'a> {
 
     /// An entry cannot be copied.
     pub(crate) fn on_failed(&mut self, entry: Option<&Entry>, problem: Problem) {
-        let name = entry
-            .map(|entry| entry.name.to_string())
-            .unwrap_or_default();
-        self.on_left_out(FileProblem {
-            name,
-            kind: problem.kind,
-            what: problem.what,
-            hint: problem.hint,
-        });
+        let name = match entry {
+            Some(entry) if entry.kind == Kind::Folder => format!("{}/", entry.name),
+            Some(entry) => entry.name.to_string(),
+            None => String::new(),
+        };
+        self.on_left_out(FileProblem::new(name, problem));
     }
 
     /// Something cannot be copied.

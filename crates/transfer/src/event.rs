@@ -1,7 +1,7 @@
 //! What a copy tells while it runs, and what it comes down to.
 
 use units::{Bytes, Rate, Span, Time};
-use wire::copying::{LimitedBy, ProblemKind};
+use wire::copying::{LimitedBy, Problem, ProblemKind};
 
 /// Something that people, or programs that read events, want to know. Times are since the copy began.
 #[derive(Debug, Clone, PartialEq)]
@@ -134,7 +134,7 @@ pub struct Reading {
 /// A file that was not copied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileProblem {
-    /// Its name below the destination; empty where it is about all of them.
+    /// Its name below the destination, that of a folder with a `/` at its end; empty where it is about all of them.
     pub name: String,
     /// What kind of trouble.
     pub kind: ProblemKind,
@@ -142,6 +142,18 @@ pub struct FileProblem {
     pub what: String,
     /// The next step.
     pub hint: Option<String>,
+}
+
+impl FileProblem {
+    /// The problem of something of this name.
+    pub(crate) fn new(name: String, problem: Problem) -> Self {
+        FileProblem {
+            name,
+            kind: problem.kind,
+            what: problem.what,
+            hint: problem.hint,
+        }
+    }
 }
 
 /// What limited the copy, for its last line.

@@ -175,12 +175,9 @@ impl<'a, 'o> Receiver<'a, 'o> {
                 }
             }
             Message::Failed(problem) => self.on_source_failed(problem),
-            Message::LeftOut { name, problem } => self.chronicle.on_left_out(FileProblem {
-                name,
-                kind: problem.kind,
-                what: problem.what,
-                hint: problem.hint,
-            }),
+            Message::LeftOut { name, problem } => {
+                self.chronicle.on_left_out(FileProblem::new(name, problem));
+            }
             Message::Streams(count) => self.roster.grow(count.min(STREAMS_MAX), desk),
             Message::Alive(_) => (),
             Message::Sending { .. } => self.chronicle.on_sending(&message),
@@ -207,10 +204,14 @@ impl<'a, 'o> Receiver<'a, 'o> {
     fn complete(&mut self, desk: &Desk) {
         self.is_complete = true;
         for problem in self.shared.store.end() {
-            let (name, file) = (String::new(), None);
-            // Its text says which folder it is about.
-            let problem = Problem { file, ..problem };
-            self.chronicle.on_failed(None, problem.clone());
+            let folder = problem.file.and_then(|id| self.shared.store.name(id));
+            let name = folder.map(|name| format!("{name}/")).unwrap_or_default();
+            let problem = Problem {
+                file: None,
+                ..problem
+            };
+            self.chronicle
+                .on_left_out(FileProblem::new(name.clone(), problem.clone()));
             desk.say(Message::LeftOut { name, problem });
         }
         desk.say(Message::Complete);

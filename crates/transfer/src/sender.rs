@@ -11,7 +11,7 @@ mod stream;
 mod streams;
 mod work;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -21,6 +21,7 @@ use wire::copying::{Activity, Entry, FileId, Message, Opening, Problem, ProblemK
 use self::quiet::Quiet;
 use self::streams::Streams;
 use self::work::Work;
+use crate::FileProblem;
 use crate::activity::{Reporter, for_tuner};
 use crate::chronicle::Chronicle;
 use crate::lines::Roster;
@@ -53,6 +54,8 @@ pub(crate) struct Sender<'a, 'o> {
     is_fresh: bool,
     /// Entries that the receiver has not answered yet.
     unanswered: VecDeque<(FileId, Entry)>,
+    /// Folders and links of them that the receiver could not make.
+    refused: BTreeSet<FileId>,
     /// Files that are not published yet.
     unfinished: BTreeMap<FileId, Entry>,
     told: FileId,
@@ -111,6 +114,7 @@ impl<'a, 'o> Sender<'a, 'o> {
             is_dry: opening.dry_run,
             is_fresh: sending.is_fresh && !opening.dry_run,
             unanswered: VecDeque::new(),
+            refused: BTreeSet::new(),
             unfinished: BTreeMap::new(),
             told: 0,
             bytes: 0,
@@ -167,24 +171,30 @@ impl<'a, 'o> Sender<'a, 'o> {
                     }
                 }
             }
-            Message::Failed(problem) => {
-                let entry = problem.file.and_then(|id| self.unfinished.remove(&id));
-                if let Some(id) = problem.file {
-                    self.work.forget(id);
-                }
-                self.chronicle.on_failed(entry.as_ref(), problem);
+            Message::Failed(problem) => self.on_refused(problem),
+            Message::LeftOut { name, problem } => {
+                self.chronicle.on_left_out(FileProblem::new(name, problem));
             }
-            Message::LeftOut { name, problem } => self.chronicle.on_left_out(crate::FileProblem {
-                name,
-                kind: problem.kind,
-                what: problem.what,
-                hint: problem.hint,
-            }),
             Message::Alive(activity) => self.theirs = Some(activity),
             Message::RateMax(rate) => self.set_rate_max(rate.map(Rate::from_bits_per_second)),
             other => return Err(unexpected(&other)),
         }
         Ok(())
+    }
+
+    /// The receiver cannot have a file, folder or link.
+    fn on_refused(&mut self, problem: Problem) {
+        let mut entry = problem.file.and_then(|id| self.unfinished.remove(&id));
+        if let Some(id) = problem.file {
+            self.work.forget(id);
+            if entry.is_none()
+                && let Ok(at) = self.unanswered.binary_search_by_key(&id, |(id, _)| *id)
+            {
+                entry = self.unanswered.get(at).map(|(_, entry)| entry.clone());
+                self.refused.insert(id);
+            }
+        }
+        self.chronicle.on_failed(entry.as_ref(), problem);
     }
 
     /// Another bound on the rate of all streams together.

@@ -37,7 +37,7 @@ use wire::copying::{
 
 use crate::HashTree;
 use crate::root::Root;
-use crate::trouble::{problem, with_hint};
+use crate::trouble::{problem, shown, with_hint};
 use held::Held;
 use place::Place;
 
@@ -236,6 +236,11 @@ impl Store {
             true => Vec::new(),
             false => self.place.dress_folders(&self.spec.attributes),
         }
+    }
+
+    /// What an entry was called, for people.
+    pub fn name(&self, file: FileId) -> Option<String> {
+        self.place.name(file).map(|name| shown(&name))
     }
 
     fn look_for_part(

@@ -416,6 +416,29 @@ fn a_source_that_changes_is_told_and_not_published() {
 }
 
 #[test]
+fn a_folder_that_cannot_be_made_is_told_once() {
+    for way in [Way::Put, Way::Get] {
+        let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (from, to) = match way {
+            Way::Put => (near.path(), far.path()),
+            Way::Get => (far.path(), near.path()),
+        };
+        fs::create_dir_all(from.join("d/e")).unwrap();
+        fs::write(from.join("d/e/x"), b"x").unwrap();
+        fs::create_dir(to.join("t")).unwrap();
+        fs::write(to.join("t/d"), b"in the way").unwrap();
+        let (here, there) = match way {
+            Way::Put => (from.join("d"), "t"),
+            Way::Get => (to.join("t"), "d"),
+        };
+        let outcome = run(way, &here, far.path(), there);
+        let failed: Vec<&str> = outcome.failed.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(failed, ["d/", "d/e/", "d/e/x"], "{outcome:?}");
+        assert_eq!((outcome.files, outcome.folders), (0, 0), "{outcome:?}");
+    }
+}
+
+#[test]
 fn a_dry_run_writes_nothing() {
     let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     tree(near.path());

@@ -36,9 +36,10 @@ pub(crate) fn run(arguments: &Copy) -> Result<ExitCode, Failure> {
     let (outcome, failure) = ended(copied, arguments)?;
     let cut = failure.as_ref().map(|failure| failure.what());
     let body = Body::new(&request, log, &outcome, cut);
+    let incomplete = incomplete(&body);
     let document = Document::new(output::origin_without_seed(), body);
     deliver(document, arguments)?;
-    match failure.or_else(|| incomplete(&outcome)) {
+    match failure.or(incomplete) {
         Some(failure) => Err(failure),
         None => Ok(ExitCode::SUCCESS),
     }
@@ -88,9 +89,9 @@ fn go_on() -> String {
     shown_command(std::env::args_os())
 }
 
-fn incomplete(outcome: &Outcome) -> Option<Failure> {
-    let failed = outcome.failed.len();
-    (failed > 0).then(|| Failure::files_left(failed, &go_on()))
+fn incomplete(copy: &Body) -> Option<Failure> {
+    let what = report::copied::failures_title(copy)?;
+    Some(Failure::files_left(what, &go_on()))
 }
 
 fn deliver(document: Document<Body>, arguments: &Copy) -> Result<(), Failure> {

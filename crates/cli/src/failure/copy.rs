@@ -29,11 +29,7 @@ impl Failure {
     }
 
     /// Some files were not copied; which ones has been told.
-    pub(crate) fn files_left(failed: usize, go_on: &str) -> Self {
-        let what = match failed {
-            1 => "1 file was not copied".to_owned(),
-            many => format!("{many} files were not copied"),
-        };
+    pub(crate) fn files_left(what: String, go_on: &str) -> Self {
         Failure {
             exit: Exit::Failed,
             causes: vec![what],

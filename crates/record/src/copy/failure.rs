@@ -7,7 +7,7 @@ use wire::copying::ProblemKind;
 /// A file that was not copied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileFailure {
-    /// Below the destination; empty where it is about all of them.
+    /// Below the destination, that of a folder with a `/` at its end; empty where it is about all of them.
     pub name: String,
     /// What kind of trouble, in a word.
     pub kind: FailureKind,

@@ -51,6 +51,16 @@ fn many_failures_are_told_by_their_number() {
 }
 
 #[test]
+fn folders_that_were_not_copied_are_no_files() {
+    let mut copy = synthetic::copy().body;
+    copy.failed[0].name = "run7/raw/".to_owned();
+    let title = |copy: &Copy| failures_title(copy).unwrap();
+    assert_eq!(title(&copy), "1 file and 1 folder were not copied");
+    copy.failed.truncate(1);
+    assert_eq!(title(&copy), "1 folder was not copied");
+}
+
+#[test]
 fn names_of_strangers_do_not_steer_the_terminal() {
     let mut copy = synthetic::copy().body;
     copy.failed[0].name = "a\x1b[2Jb\nc".to_owned();

@@ -112,6 +112,7 @@ impl Sender<'_, '_> {
                         self.chronicle.on_present(&entry);
                     }
                 }
+                (Want::Nothing(_), None) if self.refused.remove(&id) => (),
                 (Want::Nothing(_), None) => self.chronicle.on_published(&entry, None),
                 (_, None) => return Err(protocol("a folder or link was wanted".to_owned())),
                 (_, Some(size)) if self.is_dry => {

@@ -65,12 +65,12 @@ pub(super) fn nanoseconds(seconds: i64, rest: i64) -> i64 {
 
 /// A problem of something that has no id.
 pub(super) fn left_out(name: &[u8], problem: Problem) -> Found {
-    Found::LeftOut(FileProblem {
-        name: shown(name),
-        kind: problem.kind,
-        what: problem.what,
-        hint: problem.hint,
-    })
+    Found::LeftOut(FileProblem::new(shown(name), problem))
+}
+
+/// A problem of a folder, with all that is in it.
+pub(super) fn folder_left_out(name: &[u8], problem: Problem) -> Found {
+    Found::LeftOut(FileProblem::new(format!("{}/", shown(name)), problem))
 }
 
 /// A folder where none is wanted.

@@ -11,7 +11,8 @@ use nix::fcntl::{AtFlags, OFlag, openat, readlinkat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
 use wire::copying::{Entry, Kind, Name, Problem, ProblemKind};
 
-use super::look::{Listing, a_folder, device_and_inode, kind_of, left_out, nanoseconds, special};
+use super::look::{Listing, a_folder, device_and_inode, folder_left_out, kind_of, left_out};
+use super::look::{nanoseconds, special};
 use super::missing::missing;
 use super::reader::Seen;
 use super::{Source, select};
@@ -225,7 +226,7 @@ impl Walk {
             (SFlag::S_IFREG, _) => Kind::File(u64::try_from(looked.stat.st_size).unwrap_or(0)),
             (SFlag::S_IFLNK, Some(link)) => Kind::Link(link),
             (SFlag::S_IFDIR, _) if !self.source.spec.recursive => {
-                return left_out(&name, a_folder(&name));
+                return folder_left_out(&name, a_folder(&name));
             }
             (SFlag::S_IFDIR, _) => Kind::Folder,
             (other, _) => return left_out(&name, special(&name, other)),
@@ -237,7 +238,7 @@ impl Walk {
         let opened = match kind {
             Kind::Folder => match self.open_folder(last, &looked.stat, looked.is_followed) {
                 Ok(opened) => Some(opened),
-                Err(trouble) => return left_out(&name, trouble),
+                Err(trouble) => return folder_left_out(&name, trouble),
             },
             _ => None,
         };

@@ -160,6 +160,11 @@ impl Place {
         })
     }
 
+    /// What an entry was called.
+    pub fn name(&self, file: FileId) -> Option<Vec<u8>> {
+        self.state().names.get(file)
+    }
+
     fn shown_below(&self, name: &[u8]) -> String {
         match name.is_empty() {
             true => self.shown.clone(),

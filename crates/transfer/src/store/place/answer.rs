@@ -30,8 +30,10 @@ impl Place {
             .map_err(|refusal| refusal.told(&self.shown))?;
         match &entry.kind {
             Kind::Folder => {
+                let answer = self.make_folder(entry, spec)?;
+                // One that is not there needs no mode and time at the end.
                 self.state().folders.push(file);
-                self.make_folder(entry, spec)
+                Ok(answer)
             }
             Kind::Link(text) => self.make_link(file, entry, text, spec),
             Kind::File(size) => self.answer_file(file, entry, *size, spec),
