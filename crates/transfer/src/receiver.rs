@@ -148,8 +148,10 @@ impl<'a, 'o> Receiver<'a, 'o> {
             return;
         };
         self.shared.shelf.remove(id);
-        if problem.kind == ProblemKind::SourceChanged && !self.whole.contains(&id) {
-            self.shared.store.discard(id);
+        match problem.kind {
+            _ if self.whole.contains(&id) => {}
+            ProblemKind::SourceChanged => self.shared.store.discard(id),
+            _ => self.shared.store.let_go(id),
         }
         let entry = self.unfinished.remove(&id);
         self.chronicle.on_failed(entry.as_ref(), problem);

@@ -29,6 +29,7 @@ mod place;
 mod settle;
 mod temporary;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wire::copying::{
@@ -109,6 +110,8 @@ pub struct Store {
     place: Place,
     held: Held,
     waiting: Mutex<Vec<FileId>>,
+    /// The first file that is wanted is ours.
+    is_claimed: AtomicBool,
 }
 
 impl Store {
@@ -130,6 +133,7 @@ impl Store {
             place,
             held: Held::default(),
             waiting: Mutex::default(),
+            is_claimed: AtomicBool::new(false),
         })
     }
 
@@ -141,12 +145,37 @@ impl Store {
     /// Takes the next entry; the first has id 0. Folders and links are made at once.
     ///
     /// # Errors
-    /// When this entry cannot be had; others can.
+    /// When this entry cannot be had; others can. Where the problem names no file, nothing can: another copy is at the first
+    /// file that this one wants, so it is at the same files, and the two would divide them at random.
     pub fn add(&self, entry: &Entry) -> (FileId, Result<Answer, Problem>) {
         let (file, placed) = self.place.add(entry);
         let answer = placed.and_then(|()| self.place.answer(file, entry, &self.spec));
         let answer = answer.and_then(|answer| self.look_for_part(file, entry, answer));
-        (file, answer.map_err(|trouble| about(file, trouble)))
+        let answer = answer.and_then(|answer| self.claim(file, answer));
+        let answer = answer.map_err(|trouble| match trouble.kind {
+            ProblemKind::Busy if !self.is_claimed.load(Ordering::Relaxed) => trouble,
+            _ => about(file, trouble),
+        });
+        (file, answer)
+    }
+
+    /// Locks the first file that is wanted before any other copy can write to it.
+    fn claim(&self, file: FileId, answer: Answer) -> Result<Answer, Problem> {
+        let is_wanted = matches!(answer, Answer::Whole | Answer::Rest(_)) && !self.spec.dry_run;
+        if is_wanted && !self.is_claimed.load(Ordering::Relaxed) {
+            self.held.open(file, || self.place.at(file))?;
+            self.is_claimed.store(true, Ordering::Relaxed);
+        }
+        Ok(answer)
+    }
+
+    /// Nothing of it will come. What could not be taken up again is removed.
+    pub fn let_go(&self, file: FileId) {
+        if let Some(part) = self.held.take(file)
+            && !part.has_journal()
+        {
+            part.remove();
+        }
     }
 
     /// Writes bytes of a file where they belong.

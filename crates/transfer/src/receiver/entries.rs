@@ -21,6 +21,7 @@ impl Receiver<'_, '_> {
             self.next += 1;
             let want = match answer {
                 Ok(answer) => self.on_answer(id, entry, answer),
+                Err(problem) if problem.file.is_none() => return Err(End::Problem(problem)),
                 Err(problem) => {
                     self.fail(Some(&entry), problem, desk)?;
                     Want::Nothing(id)

@@ -151,7 +151,10 @@ impl Place {
         let (folder, last) = place.map_err(|error| failed("write", shown(&name), &error))?;
         Ok(At {
             folder,
-            shown: self.shown_below(&name),
+            shown: match &state.target {
+                Target::File { .. } => self.shown.clone(),
+                _ => self.shown_below(&name),
+            },
             last,
             size: record.size,
             mode: record.mode,

@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, openat};
-use nix::sys::stat::{Mode, SFlag, fstat, fstatat};
+use nix::sys::stat::{Mode, SFlag, fstat, fstatat, major, minor};
 use nix::unistd::{UnlinkatFlags, unlinkat};
+use units::Span;
 use wire::copying::{NAME_MAX, Problem, ProblemKind};
 
 use crate::trouble::{failed, problem, with_hint};
@@ -103,7 +104,7 @@ pub(super) fn open_locked(at: &At, create: bool) -> Result<Option<File>, Problem
         let stat = fstat(&file).map_err(|errno| at.failed("create", errno))?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(busy(at)),
+            Err(TryLockError::WouldBlock) => return Err(held(at, &file)),
             Err(TryLockError::Error(error)) => return Err(at.failed("lock", error)),
         }
         // A name of the file elsewhere would show what we write under that name too.
@@ -126,13 +127,46 @@ pub(super) fn open_locked(at: &At, create: bool) -> Result<Option<File>, Problem
     Err(problem(ProblemKind::Busy, what))
 }
 
-/// Somebody else has the lock.
+/// Somebody else has taken it over.
 pub(super) fn busy(at: &At) -> Problem {
-    let what = format!("another copy is writing `{}`", at.shown);
+    told_busy(at, "")
+}
+
+/// Somebody else has the lock on its temporary file.
+fn held(at: &At, file: &File) -> Problem {
+    let begun = file.metadata().and_then(|known| known.created());
+    let since = begun.ok().and_then(|begun| begun.elapsed().ok());
+    let since = since.map(|span| format!("for {}", Span::from_secs(span.as_secs()).human()));
+    let process = holder(file).map(|id| format!("process {id} at the receiver"));
+    let known: Vec<String> = process.into_iter().chain(since).collect();
+    match known.is_empty() {
+        true => told_busy(at, ""),
+        false => told_busy(at, &format!(" ({})", known.join(", "))),
+    }
+}
+
+fn told_busy(at: &At, who: &str) -> Problem {
+    let what = format!("another copy is writing `{}`{who}", at.shown);
     with_hint(
         problem(ProblemKind::Busy, what),
-        "wait until it is done, or copy to another destination",
+        "wait until it is done and start this one again, or copy to another destination",
     )
+}
+
+/// The process that has locked it, where the kernel says so (proc_locks(5)); a lock goes with its process, however that ends.
+fn holder(file: &File) -> Option<u32> {
+    let stat = fstat(file).ok()?;
+    let device = (major(stat.st_dev), minor(stat.st_dev));
+    let wanted = format!("{:02x}:{:02x}:{}", device.0, device.1, stat.st_ino);
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    // `1: FLOCK  ADVISORY  WRITE 4711 08:02:262153 0 EOF`
+    let line = locks.lines().find_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let place = words.iter().position(|word| *word == wanted)?;
+        let is_whole_file = words.get(1) == Some(&"FLOCK");
+        is_whole_file.then(|| words.get(place - 1)?.parse().ok())?
+    });
+    line.filter(|id| *id > 0)
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use std::fs;
 
 use transfer::Root;
 use transfer::store::{Store, StoreSpec};
-use wire::copying::ProblemKind;
+use wire::copying::{Kind, ProblemKind};
 
-use crate::common::{bytes_of, copy, into, open, source};
+use crate::common::{bytes_of, copy, into, open, publish, send, source, told, walk};
 
 #[test]
 fn one_file_gets_the_name_of_a_destination_that_is_not_there() {
@@ -129,4 +129,74 @@ fn a_served_folder_is_all_there_is() {
         assert!(Store::open(&root, spec).is_err(), "{name:?}");
     }
     assert!(Store::open(&root.restricted(true, false), into(&served)).is_err());
+}
+
+#[test]
+fn of_two_copies_to_one_place_the_later_one_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let (mine, theirs) = (place.path().join("mine"), place.path().join("theirs"));
+    for (folder, text) in [(&mine, "mine"), (&theirs, "else")] {
+        fs::create_dir_all(folder.join("t")).unwrap();
+        for name in ["a", "b", "c"] {
+            fs::write(folder.join("t").join(name), text).unwrap();
+        }
+    }
+    let to = place.path().join("to");
+    fs::create_dir(&to).unwrap();
+    let (first, second) = (open(&to), open(&to));
+    let sources = (source(&[&mine.join("t")]), source(&[&theirs.join("t")]));
+    let (mut answers, mut refused) = (Vec::new(), None);
+    // Both are told of the same entries in turn, as two copies that begin at the same moment are.
+    for (one, other) in walk(&sources.0).0.iter().zip(&walk(&sources.1).0) {
+        answers.push((one.clone(), first.add(one)));
+        if refused.is_none() {
+            refused = second.add(other).1.err();
+        }
+    }
+    let refused = refused.expect("the first has the first file");
+    assert_eq!((refused.kind, refused.file), (ProblemKind::Busy, None));
+    let own = format!("process {} at the receiver", std::process::id());
+    assert!(
+        refused.what.contains("t/a` (") && refused.what.contains(&own),
+        "{refused:?}"
+    );
+    assert!(refused.hint.unwrap().starts_with("wait until it is done"));
+    drop(second);
+    for (entry, (file, answer)) in answers {
+        if let Kind::File(size) = entry.kind {
+            let read = |offset: u64, into: &mut [u8]| sources.0.read(file, offset, into);
+            send(&first, file, size, answer.unwrap(), read).unwrap();
+        }
+    }
+    assert_eq!((publish(&first), first.end()), (vec![], vec![]));
+    drop(first);
+    for name in ["a", "b", "c"] {
+        assert_eq!(fs::read(to.join("t").join(name)).unwrap(), b"mine");
+    }
+    assert_eq!(
+        fs::read_dir(to.join("t")).unwrap().count(),
+        3,
+        "no leftovers"
+    );
+    // The lock is gone with its holder.
+    let again = open(&to);
+    assert!(
+        walk(&sources.1)
+            .0
+            .iter()
+            .all(|entry| again.add(entry).1.is_ok())
+    );
+}
+
+#[test]
+fn a_first_file_that_cannot_be_read_leaves_nothing_behind() {
+    let place = tempfile::tempdir().unwrap();
+    let to = place.path().join("to");
+    fs::create_dir(&to).unwrap();
+    let store = open(&to);
+    let (file, answer) = store.add(&told("f", Kind::File(100_000)));
+    assert!(answer.is_ok());
+    assert_eq!(fs::read_dir(&to).unwrap().count(), 1, "claimed");
+    store.let_go(file);
+    assert_eq!(fs::read_dir(&to).unwrap().count(), 0);
 }
