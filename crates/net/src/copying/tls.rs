@@ -59,7 +59,11 @@ impl Tls {
         if let Err(error) = processed {
             // The alert that says what is wrong with it, as far as it can be sent without waiting.
             let _ = self.connection.write_tls(&mut socket);
-            return Err(io::Error::new(ErrorKind::InvalidData, error));
+            let is_begun = !self.connection.is_handshaking();
+            return Err(io::Error::new(
+                ErrorKind::InvalidData,
+                told(&error, is_begun),
+            ));
         }
         Ok(got)
     }
@@ -114,5 +118,69 @@ impl Tls {
     /// Says that nothing more will come.
     pub(super) fn close(&mut self) {
         self.connection.send_close_notify();
+    }
+}
+
+/// What rustls found wrong, for people. `is_begun`: both ends had agreed on their keys.
+fn told(error: &rustls::Error, is_begun: bool) -> String {
+    use rustls::{AlertDescription, Error};
+    match error {
+        Error::InvalidMessage(_) if !is_begun => {
+            "the other end did not answer in TLS: is a trunkline with `--root` listening there?"
+                .to_owned()
+        }
+        Error::InvalidMessage(_) | Error::DecryptError | Error::PeerMisbehaved(_) if is_begun => {
+            "what arrived is not what was sent: something on the way changed it".to_owned()
+        }
+        Error::AlertReceived(AlertDescription::BadRecordMac | AlertDescription::DecryptError) => {
+            "what was sent did not arrive as it was: something on the way changed it".to_owned()
+        }
+        Error::AlertReceived(AlertDescription::ProtocolVersion) | Error::PeerIncompatible(_) => {
+            "the other end does not speak TLS 1.3, as every trunkline does: something else listens there"
+                .to_owned()
+        }
+        Error::AlertReceived(alert) => {
+            format!("the other end broke off the secure connection (TLS alert {alert:?})")
+        }
+        Error::InvalidCertificate(_) => {
+            "another certificate was shown than when the copy began: somebody may answer in the place of the other end"
+                .to_owned()
+        }
+        other => format!("the secure connection failed ({other})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustls::{AlertDescription, Error, InvalidMessage, PeerIncompatible};
+
+    #[test]
+    fn what_tls_finds_wrong_is_told_without_its_own_names() {
+        let invalid = Error::InvalidMessage(InvalidMessage::InvalidContentType);
+        let old = Error::PeerIncompatible(PeerIncompatible::Tls13RequiredForQuic);
+        let cases = [
+            (
+                invalid.clone(),
+                false,
+                "did not answer in TLS: is a trunkline",
+            ),
+            (invalid, true, "not what was sent"),
+            (Error::DecryptError, true, "not what was sent"),
+            (old, false, "does not speak TLS 1.3"),
+            (
+                Error::AlertReceived(AlertDescription::BadRecordMac),
+                true,
+                "did not arrive as it was",
+            ),
+        ];
+        for (error, is_begun, part) in cases {
+            let text = told(&error, is_begun);
+            assert!(text.contains(part), "{error:?}: {text}");
+            assert!(
+                !text.contains("corrupt message") && !text.contains("Invalid"),
+                "{text}"
+            );
+        }
     }
 }

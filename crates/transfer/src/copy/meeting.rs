@@ -221,9 +221,9 @@ fn why_not(error: &DialError) -> End {
             HandshakeError::Refused(refusal) => {
                 refused(ProblemKind::Permission, refusal.hint.clone())
             }
-            _ => refused(ProblemKind::Permission, None),
+            _ => refused(ProblemKind::Permission, error.hint()),
         },
-        DialError::Option(_) => refused(ProblemKind::Request, None),
+        DialError::Option(_) => refused(ProblemKind::Request, error.hint()),
         other => End::Lost(other.to_string()),
     }
 }
