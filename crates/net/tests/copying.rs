@@ -206,33 +206,6 @@ fn a_thread_that_waits_is_woken_by_a_shut_down() {
 }
 
 #[test]
-fn a_file_goes_over_a_plain_stream_without_being_copied() {
-    let far = Far::start();
-    let (near, visit) = far.meet();
-    visit.streams.allow_plain(true);
-    let (mut here, mut there) = stream(&near, &visit, 0, true);
-    let path = std::env::temp_dir().join(format!("trunkline-send-file-{}", std::process::id()));
-    let bytes = bytes();
-    std::fs::write(&path, &bytes).unwrap();
-    let file = std::fs::File::open(&path).unwrap();
-    std::fs::remove_file(&path).unwrap();
-    let sending = thread::spawn(move || {
-        here.send_file(b"head", &file, 1_000, 3_000_000, b"tail")
-            .unwrap();
-        // The file has no more: the stream cannot go on behind that.
-        let short = here.send_file(b"head", &file, 19_999_999, 2, b"tail");
-        assert_eq!(short.unwrap_err().kind(), std::io::ErrorKind::UnexpectedEof);
-    });
-    let mut got = Vec::new();
-    there.read_to_end(&mut got).unwrap();
-    sending.join().unwrap();
-    assert_eq!(got.len(), 3_000_008 + 5);
-    assert_eq!(&got[..4], b"head");
-    assert!(got[4..3_000_004] == bytes[1_000..3_001_000]);
-    assert_eq!(&got[3_000_004..3_000_008], b"tail");
-}
-
-#[test]
 fn a_running_stream_is_watched_and_steered() {
     let far = Far::start();
     let (near, visit) = far.meet();

@@ -102,7 +102,7 @@ impl Source {
         self.reader(file)?.read(offset, into)
     }
 
-    /// The open file, for sending it without a buffer. Few are kept open; asking again is cheap.
+    /// The open file. Few are kept open; asking again is cheap.
     ///
     /// # Errors
     /// As [`Source::read`].

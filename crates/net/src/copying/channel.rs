@@ -1,19 +1,12 @@
 //! A stream of a copy: bytes one way, in TLS or in the clear.
 
 use std::fmt;
-use std::fs::File;
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 
-use nix::sys::sendfile::sendfile64;
-use socket2::SockRef;
-
 use super::handle::StreamHandle;
 use super::tls::Tls;
-
-/// Most bytes for one call of `sendfile`, so that a stream that is shut down is noticed.
-const SENDFILE_MAX: usize = 1 << 30;
 
 /// One stream. Reading and writing wait for the peer; [`StreamHandle::shut_down`] ends the wait.
 ///
@@ -34,7 +27,7 @@ impl Channel {
         StreamHandle::new(&self.socket)
     }
 
-    /// Whether it is in the clear, so that [`Channel::send_file`] costs no copy.
+    /// Whether it is in the clear.
     pub fn is_plain(&self) -> bool {
         self.tls.is_none()
     }
@@ -51,52 +44,6 @@ impl Channel {
             match self.write_vectored(rest) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
                 Ok(written) => IoSlice::advance_slices(&mut rest, written),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes `head`, then bytes of a file straight from the kernel's memory, then `tail`.
-    ///
-    /// Only a stream in the clear can: TLS has to see the bytes.
-    ///
-    /// # Errors
-    /// When the stream is broken or not in the clear, or the file ends before `length` bytes.
-    pub fn send_file(
-        &mut self,
-        head: &[u8],
-        file: &File,
-        offset: u64,
-        length: u64,
-        tail: &[u8],
-    ) -> io::Result<()> {
-        if !self.is_plain() {
-            return Err(ErrorKind::Unsupported.into());
-        }
-        self.send_with_more(head)?;
-        let mut offset = i64::try_from(offset).map_err(io::Error::other)?;
-        let mut left = length;
-        while left > 0 {
-            let most = usize::try_from(left).map_or(SENDFILE_MAX, |left| left.min(SENDFILE_MAX));
-            match sendfile64(&*self.socket, file, Some(&mut offset), most) {
-                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
-                Ok(sent) => left = left.saturating_sub(sent as u64),
-                Err(nix::errno::Errno::EINTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        (&*self.socket).write_all(tail)
-    }
-
-    /// The kernel waits for what follows before it sends a small packet.
-    fn send_with_more(&self, bytes: &[u8]) -> io::Result<()> {
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let sent = SockRef::from(&*self.socket).send_with_flags(rest, libc::MSG_MORE);
-            match sent {
-                Ok(sent) => rest = rest.get(sent..).unwrap_or_default(),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }

@@ -95,11 +95,6 @@ impl Reader {
         self.seen.size
     }
 
-    /// The file itself, for `sendfile`.
-    pub fn file(&self) -> &File {
-        &self.file
-    }
-
     /// Reads exactly `into.len()` bytes at `offset`.
     ///
     /// # Errors
