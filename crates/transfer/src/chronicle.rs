@@ -1,6 +1,7 @@
 //! What has happened so far, over all conversations of one copy.
 
 mod pace;
+mod told;
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -102,12 +103,13 @@ impl<'a> Chronicle<'a> {
         outcome.processor = Span::from(activity::processor());
         outcome.streams = self.pace.streams_mostly().unwrap_or(self.sending.streams);
         outcome.readings = self.pace.readings().to_vec();
-        outcome.limit = self.why_limited.clone().map(|limited| Limit {
+        let seen = self.why_limited.clone().map(|limited| Limit {
             by: by(limited.by),
             share: limited.share,
             why: limited.why,
             advice: limited.advice,
         });
+        outcome.limit = seen.or_else(|| told::limit(&outcome.readings, self.rate_max));
         outcome
     }
 
