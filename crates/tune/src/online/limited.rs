@@ -9,7 +9,7 @@ use observe::{StreamCount, StreamDirection, StreamGoodput, Summary, Verdict, dia
 use units::{Rate, Span, Time};
 
 use super::Interval;
-use super::activity::Bound;
+use super::activity::{Activity, Bound};
 use super::pool::Pool;
 
 /// What limited a copy.
@@ -37,6 +37,50 @@ pub(super) struct Record {
     all: Pool,
     /// By the number of streams, once they had settled.
     settled: BTreeMap<StreamCount, Pool>,
+    /// While nothing bound that could be named.
+    work: Work,
+}
+
+/// What the sender's threads did, summed.
+#[derive(Debug, Clone, Copy, Default)]
+struct Work {
+    /// Of all threads that carry data, in seconds.
+    threads: f64,
+    /// In reading files, in seconds.
+    disk: f64,
+    /// Processor time of the whole process, in seconds.
+    processor: f64,
+}
+
+impl Work {
+    fn add(&mut self, activity: &Activity) {
+        self.threads += activity.length.as_secs_f64() * f64::from(activity.streams);
+        self.disk += activity.disk.as_secs_f64();
+        self.processor += activity.processor.as_secs_f64();
+    }
+
+    /// What at the sender left the streams without data: the larger of its two kinds of work. `None` where it did not say
+    /// what it did.
+    fn of_sender(&self, verdict: &Verdict) -> Option<(Bound, String, Option<&'static str>)> {
+        let share = |part: f64| (self.threads > 0.0).then(|| 100.0 * part / self.threads);
+        let (disk, processor) = (share(self.disk)?, share(self.processor)?);
+        let (by, advice) = match processor >= disk {
+            true => (
+                Bound::SenderProcessor,
+                "more streams use more processors (`--streams`), and `--plain` leaves out encryption",
+            ),
+            false => (
+                Bound::SenderDisk,
+                "read from a faster disk; more streams read at more places at once (`--streams`)",
+            ),
+        };
+        let why = format!(
+            "its threads left the streams without data: they computed for {processor:.0} % and read files for \
+             {disk:.0} % of their time, and {}",
+            verdict.because
+        );
+        Some((by, why, Some(advice)))
+    }
 }
 
 /// One block without end.
@@ -47,6 +91,9 @@ impl Record {
         self.time += interval.length;
         self.rate_max = interval.rate_max.or(self.rate_max);
         self.all.add(interval, ONE_BLOCK);
+        if let (Some(Bound::Network), Some(sender)) = (binds, &interval.sender) {
+            self.work.add(sender);
+        }
         if let Some(binds) = binds {
             *self.bound.entry(binds).or_default() += interval.length;
         }
@@ -61,12 +108,19 @@ impl Record {
     pub fn limited(&self, rtt: Option<Span>) -> Option<Limited> {
         let (by, span) = self.bound.iter().max_by_key(|(_, span)| **span)?;
         let path = (*by == Bound::Network).then(|| self.diagnose(rtt));
-        let (why, advice) = match &path {
-            Some(verdict) => (of_path(verdict), advice_for_path(verdict)),
-            None => self.of_ends(*by),
+        // Streams without data: the path was free, whatever the threads waited for.
+        let starved = path.as_ref().filter(|it| it.limit == Limit::Application);
+        let (by, why, advice) = match (starved, &path) {
+            (Some(verdict), _) => self.work.of_sender(verdict)?,
+            (None, Some(verdict)) => (*by, of_path(verdict), advice_for_path(verdict)),
+            (None, None) => {
+                let (why, advice) = self.of_ends(*by);
+                (*by, why, advice)
+            }
         };
+        let path = path.filter(|_| by == Bound::Network);
         Some(Limited {
-            by: *by,
+            by,
             share: span.as_secs_f64() / self.time.as_secs_f64(),
             path,
             why,

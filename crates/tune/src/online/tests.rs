@@ -20,6 +20,8 @@ struct Fluid {
     loss: f64,
     /// Busy time held back by the receiver's window.
     window_limited: f64,
+    /// The sender's kernel has nothing left to send.
+    without_data: bool,
     sender: Option<Activity>,
     rate_max: Option<Rate>,
     left: Option<Bytes>,
@@ -36,6 +38,7 @@ impl Fluid {
             queue: 0.0,
             loss: 0.0,
             window_limited: 0.0,
+            without_data: false,
             sender: None,
             rate_max: None,
             left: None,
@@ -66,6 +69,7 @@ impl Fluid {
                 peer_window: Some(Bytes::from_kib(160)),
                 busy: Some(all),
                 receive_window_limited: Some(Span::from_secs_f64(held)),
+                without_data: self.without_data.then_some(count),
                 ..Streams::default()
             },
             left: self.left,
@@ -188,6 +192,39 @@ fn where_something_else_binds_nothing_is_changed() {
         assert_eq!(limited.why, why);
     }
     assert!(!path.run(&mut Online::new(from(4)), 60).is_empty());
+}
+
+#[test]
+fn streams_without_data_are_not_laid_on_the_network() {
+    // Four threads of which each computes for 0.6 s of a second, on a host with time left.
+    let busy = Activity {
+        length: Span::from_secs(1),
+        streams: 4,
+        disk: Span::from_millis(800),
+        processor: Span::from_millis(2_400),
+        host_busy: Span::from_millis(2_500),
+        processors: 8,
+        ..Activity::default()
+    };
+    let fluid = Fluid {
+        sender: Some(busy),
+        without_data: true,
+        ..Fluid::new(150.0, 5.0)
+    };
+    let mut online = Online::new(from(4));
+    fluid.run(&mut online, 20);
+    let limited = online.limited().unwrap();
+    assert_eq!((limited.by, limited.path), (Bound::SenderProcessor, None));
+    let told = "its threads left the streams without data: they computed for 60 % and read files for 20 % of their time";
+    assert!(limited.why.starts_with(told), "{}", limited.why);
+    // Nobody says what the sender did: nothing is claimed.
+    let silent = Fluid {
+        sender: None,
+        ..fluid
+    };
+    let mut online = Online::new(from(4));
+    silent.run(&mut online, 20);
+    assert_eq!(online.limited(), None);
 }
 
 #[test]
