@@ -5,6 +5,7 @@ mod route;
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use observe::{StreamCount, Window};
@@ -101,11 +102,11 @@ pub(crate) struct Copy {
     pub objective: Objective,
 
     /// This many streams, 1 to 128, and no search
-    #[arg(short = 'P', long, value_name = "COUNT")]
+    #[arg(short = 'P', long, value_name = "COUNT", value_parser = streams)]
     pub streams: Option<StreamCount>,
 
     /// Socket buffers: `auto` leaves them to the kernel, a size like `4M` fixes them
-    #[arg(short, long, value_name = "SIZE", default_value = "auto", value_parser = window)]
+    #[arg(short, long, value_name = "SIZE", default_value = "auto", value_parser = buffers)]
     pub window: Window,
 
     /// Congestion control of the sender by its kernel name: `cubic`, `reno`, `bbr`
@@ -205,21 +206,49 @@ pub(crate) struct Words(pub Vec<String>);
 const GENTLE: &str = "10ms";
 
 /// Below this a copy is not worth its connections; above, no host goes.
-pub(super) fn rate_max(text: &str) -> Result<Rate, String> {
+pub(super) fn rate_within(text: &str) -> Result<Rate, String> {
     let bounds = Rate::from_bits_per_second(64_000)..=Rate::from_bits_per_second(1_000_000_000_000);
     within(text, bounds)
 }
 
+fn rate_max(text: &str) -> Result<Rate, String> {
+    or_else(rate_within(text), "leave `--max-rate` out to have no bound")
+}
+
+fn streams(text: &str) -> Result<StreamCount, String> {
+    let count = text
+        .parse()
+        .map_err(|error: <StreamCount as FromStr>::Err| error.to_string());
+    or_else(
+        count,
+        "leave `-P` out to have the number found while the copy runs",
+    )
+}
+
+fn buffers(text: &str) -> Result<Window, String> {
+    or_else(window(text), "leave `-w` out to have the kernel size them")
+}
+
+/// The refusal with what else can be done.
+fn or_else<T>(parsed: Result<T, String>, next: &str) -> Result<T, String> {
+    parsed.map_err(|refusal| format!("{refusal}; {next}"))
+}
+
 /// Less than a millisecond is within the noise of any round trip.
 fn added_rtt(text: &str) -> Result<Span, String> {
-    within(text, Span::from_millis(1)..=Span::from_secs(1))
+    let asked = within(text, Span::from_millis(1)..=Span::from_secs(1));
+    or_else(asked, "`--gentle` alone means 10ms")
 }
 
 /// A bare number means seconds, as elsewhere. A week is more than any outage that somebody waits for.
 fn patience(text: &str) -> Result<Span, String> {
     let seconds = text.parse::<u32>().map(|seconds| format!("{seconds}s"));
     let bounds = Span::from_secs(1)..=Span::from_secs(604_800);
-    within(seconds.as_deref().unwrap_or(text), bounds)
+    let asked = within(seconds.as_deref().unwrap_or(text), bounds);
+    or_else(
+        asked,
+        "leave `--patience` out to go on trying for ten minutes",
+    )
 }
 
 fn ports(text: &str) -> Result<RangeInclusive<u16>, String> {

@@ -3,7 +3,7 @@
 use clap::Args;
 use units::Rate;
 
-use super::copy::rate_max;
+use super::copy::rate_within;
 
 /// Bound the rate of a copy while it runs
 ///
@@ -46,7 +46,7 @@ impl Limit {
         };
         let rate = match rate.as_str() {
             "none" => None,
-            text => Some(rate_max(text)?),
+            text => Some(rate_within(text)?),
         };
         Ok(LimitOf::Bound { copy, rate })
     }
