@@ -59,7 +59,7 @@ const SLOWDOWN_PERIOD_MIN: Span = Span::from_secs(10);
 pub(super) const TARGET_MIN: Span = Span::from_millis(1);
 /// The target is this part of the delay at which packets are lost. TCP-LP takes 15 %, of single one-way delays; smoothed
 /// round trips show less of a short queue.
-const TARGET_PART: u64 = 3;
+const TARGET_PART: u64 = 4;
 /// How long it is remembered that a queue was short.
 const DEPTH_REMEMBERED: Span = Span::from_secs(600);
 
@@ -204,16 +204,16 @@ mod tests {
     }
 
     #[test]
-    fn the_target_is_a_third_of_the_budget_or_of_a_short_queue() {
+    fn the_target_is_a_quarter_of_the_budget_or_of_a_short_queue() {
         let mut depth = Depth::default();
-        let budget = millis(30);
+        let budget = millis(40);
         assert_eq!(depth.target(budget), millis(10));
-        depth.note(Time::ZERO, millis(6));
+        depth.note(Time::ZERO, millis(8));
         depth.note(Time::ZERO + millis(1), millis(20));
         assert_eq!(depth.target(budget), millis(2));
         depth.note(Time::ZERO, millis(2));
         assert_eq!(depth.target(budget), TARGET_MIN);
-        depth.note(Time::ZERO + millis(700_000), millis(15));
+        depth.note(Time::ZERO + millis(700_000), millis(20));
         assert_eq!(depth.target(budget), millis(5));
     }
 
