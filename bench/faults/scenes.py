@@ -543,7 +543,9 @@ class ClockStep(ByItself):
         steps.write_text("+0")
         library = next(pathlib.Path("/usr/lib").rglob("libfaketime.so.1"))
         now.environment = {"LD_PRELOAD": str(library), "FAKETIME_TIMESTAMP_FILE": str(steps), "FAKETIME_NO_CACHE": "1",
-                           "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1"}
+                           "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1",
+                           # A clock that is set does not change what a file says of itself.
+                           "NO_FAKE_STAT": "1"}
         process = now.start()
         for step in ("+3600", "-86400"):
             now.moment(1.5)
