@@ -35,7 +35,7 @@ def introduction(given, took):
         f"Files in {where} at both ends, which share two processors with the emulated path. Fresh namespaces for each run; "
         "congestion control at both ends is the path's. Time is that of the client's process from start to end, connecting "
         "included. Medians with the range over the rounds; processor time of all processes at that end but not of the "
-        f"emulator; peak memory of the largest process, the 15 MiB of what starts it at least. Ended after {given.cap:g} s at the latest: then the time is what the "
+        f"emulator; peak memory of the largest process, the 15 MiB of what starts it at least. Peers were ended after {given.cap:g} s at the latest, others after four times that: then the time is what the "
         "bytes that had arrived let expect, marked with ~. All other results have the hashes of their source.",
         "",
         f"{given.rounds} rounds in shuffled order (seed {given.seed}), {took / 60:.0f} minutes altogether; paths side by side "

@@ -1,9 +1,10 @@
 //! The end that has the data: tells what there is, and has the streams send what is wanted of it.
 //!
 //! Reading order: this file for the conversation, `entries`, `work` for what the streams share, `stream` for one of them,
-//! `streams` for all of them, `stall`, `quiet`.
+//! `streams` for all of them, `line` for what is known of each, `stall`, `quiet`.
 
 mod entries;
+mod line;
 mod packing;
 mod quiet;
 mod stall;

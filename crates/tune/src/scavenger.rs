@@ -235,8 +235,9 @@ impl Scavenger {
             true => law::CRUISE,
             false => law::KEPT,
         };
-        // Each trial costs whoever is there a loss, so they become rare.
-        self.hold = match is_ours || self.phase == Phase::Start {
+        // Where delays do not tell of others, each trial costs them a loss, so they become rare.
+        let delays_tell = self.round.queueing > self.target();
+        self.hold = match is_ours || delays_tell || self.phase == Phase::Start {
             true => law::HOLD,
             false => law::longer_hold(self.hold),
         };
@@ -246,7 +247,8 @@ impl Scavenger {
 
     /// Whether the copy tries for more than the path gave before: what it feels may be its own doing.
     fn probes(&self) -> bool {
-        let tries = self.rate >= law::PROBING * self.ceiling || self.phase == Phase::Start;
+        let known = self.ceiling.min(self.level);
+        let tries = self.rate >= law::PROBING * known || self.phase == Phase::Start;
         tries && self.cuts == 0
     }
 

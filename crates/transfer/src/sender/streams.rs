@@ -4,31 +4,23 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::thread;
 
-use net::StreamOptions;
-use net::copying::{Channel, StreamHandle};
+use net::copying::Channel;
 use observe::{StreamCount, TcpSample};
 use tune::online::{Activity, Interval, Meter, Online, OnlinePlan, Streams as Seen};
 use tune::{Scavenger, StreamReading, scavenger, stream_pacing};
 use units::{Bytes, Rate, Span, Time};
 use wire::copying::Opening;
 
-use super::stall::Stall;
+use super::line::Line;
 use super::stream::{Outflow, Wish};
 use super::work::Work;
 use crate::lines::Roster;
 use crate::session::{Desk, End};
 use crate::source::Source;
 
-/// See [`Line::bound_unsent`].
-const UNSENT_TIME: Span = Span::from_millis(100);
-const UNSENT_MIN: Bytes = Bytes::from_kib(32);
-const UNSENT_MAX: Bytes = Bytes::from_mib(1);
-
 /// All that a stream carried has arrived when it ends; the receiver confirms it within this time on the other connection.
 const CONFIRMED_MAX: Span = Span::from_secs(2);
 
-/// Weight of the newest interval in the rate of a stream.
-const SMOOTH: f64 = 0.3;
 /// The end is near when so much time is left ...
 const END: Span = Span::from_secs(3);
 /// ... and then streams below this share of the mean rate rest.
@@ -56,46 +48,6 @@ pub(crate) struct Streams {
     parted: VecDeque<(Time, u32)>,
     /// Streams that were given up because they hung, or broke.
     pub replaced: u32,
-}
-
-struct Line {
-    handle: StreamHandle,
-    stall: Stall,
-    wish: Wish,
-    acked: Bytes,
-    unsent_max: Bytes,
-    /// Bits per second, smoothed.
-    rate: f64,
-    is_leaving: bool,
-}
-
-impl Line {
-    fn on_acked(&mut self, acked: Bytes, over: Span) {
-        let rate = Rate::of(acked - self.acked.min(acked), over);
-        self.rate = SMOOTH * rate.as_f64() + (1.0 - SMOOTH) * self.rate;
-        if acked > self.acked {
-            self.acked = acked;
-            let rate = Rate::from_f64(self.rate);
-            self.wish.set(rate);
-            self.bound_unsent(rate);
-        }
-    }
-
-    /// What waits in the kernel is what this stream still owes when others have nothing left to do: a tenth of a second is
-    /// enough to bridge the time until its thread is woken.
-    fn bound_unsent(&mut self, rate: Rate) {
-        let wanted = rate.bytes_in(UNSENT_TIME).clamp(UNSENT_MIN, UNSENT_MAX);
-        let is_near = |old: Bytes| wanted < old.times(2) && old < wanted.times(2);
-        if !is_near(self.unsent_max) {
-            self.unsent_max = wanted;
-            let options = StreamOptions {
-                unsent_max: Some(wanted),
-                ..StreamOptions::default()
-            };
-            // A kernel without the option lets more wait, and the end takes longer.
-            let _ = self.handle.set(&options);
-        }
-    }
 }
 
 /// What the streams did since the last look.
@@ -220,15 +172,7 @@ impl Streams {
             true => Wish::for_packing(),
             false => Wish::default(),
         };
-        let line = Line {
-            handle: channel.handle(),
-            stall: Stall::default(),
-            wish: wish.clone(),
-            acked: Bytes::ZERO,
-            unsent_max: Bytes::ZERO,
-            rate: 0.0,
-            is_leaving: false,
-        };
+        let line = Line::new(channel.handle(), wish.clone());
         // As in `pace`, which does the same for the others.
         let _ = line.handle.set_pacing(self.pacing);
         self.lines.insert(number, line);

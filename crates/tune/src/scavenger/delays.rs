@@ -7,8 +7,8 @@ use units::{Span, Time};
 /// Minutes over which the smallest round trip is remembered. The kernel's own minimum lasts five
 /// (`tcp_min_rtt_wlen`), which makes the ten of RFC 6817 section 3.4.2 together.
 const MINUTES: usize = 5;
-/// A queue lasts; hosts hand packets over late for some milliseconds at a time.
-const RECENT: Span = Span::from_millis(50);
+/// A queue lasts; hosts that have other things to do hand packets over late for some tens of milliseconds at a time.
+const RECENT: Span = Span::from_millis(100);
 /// ... and at low rates each packet may find its host asleep: so many are looked at.
 const PACKETS: f64 = 16.0;
 const MINUTE: Span = Span::from_secs(60);
@@ -97,7 +97,7 @@ mod tests {
     fn readings_that_come_late_for_a_moment_are_not_a_queue() {
         let mut delays = Delays::new();
         let mut note = |ticks: u64, millis, packets| {
-            let at = Time::ZERO + Span::from_millis(25 * ticks);
+            let at = Time::ZERO + Span::from_millis(50 * ticks);
             delays.note(at, Span::from_millis(millis), None, packets);
             delays.queueing()
         };

@@ -1,0 +1,71 @@
+//! One stream as its sender sees it from outside: how fast it is, and how much of it may wait in the kernel.
+
+use net::StreamOptions;
+use net::copying::StreamHandle;
+use units::{Bytes, Rate, Span};
+
+use super::stall::Stall;
+use super::stream::Wish;
+
+/// Weight of the newest interval in the rate of a stream.
+const SMOOTH: f64 = 0.3;
+
+/// See [`Line::bound_unsent`].
+const UNSENT_TIME: Span = Span::from_millis(100);
+const UNSENT_MIN: Bytes = Bytes::from_kib(32);
+const UNSENT_MAX: Bytes = Bytes::from_mib(1);
+
+/// One stream.
+pub(super) struct Line {
+    pub handle: StreamHandle,
+    pub stall: Stall,
+    pub wish: Wish,
+    acked: Bytes,
+    unsent_max: Bytes,
+    /// Bits per second, smoothed.
+    pub rate: f64,
+    pub is_leaving: bool,
+}
+
+impl Line {
+    /// One that has just come.
+    pub(super) fn new(handle: StreamHandle, wish: Wish) -> Self {
+        Line {
+            handle,
+            stall: Stall::default(),
+            wish,
+            acked: Bytes::ZERO,
+            unsent_max: Bytes::ZERO,
+            rate: 0.0,
+            is_leaving: false,
+        }
+    }
+
+    /// So much of it has arrived by now.
+    pub(super) fn on_acked(&mut self, acked: Bytes, over: Span) {
+        let rate = Rate::of(acked - self.acked.min(acked), over);
+        self.rate = SMOOTH * rate.as_f64() + (1.0 - SMOOTH) * self.rate;
+        if acked > self.acked {
+            self.acked = acked;
+            let rate = Rate::from_f64(self.rate);
+            self.wish.set(rate);
+            self.bound_unsent(rate);
+        }
+    }
+
+    /// What waits in the kernel is what this stream still owes when others have nothing left to do: a tenth of a second is
+    /// enough to bridge the time until its thread is woken.
+    fn bound_unsent(&mut self, rate: Rate) {
+        let wanted = rate.bytes_in(UNSENT_TIME).clamp(UNSENT_MIN, UNSENT_MAX);
+        let is_near = |old: Bytes| wanted < old.times(2) && old < wanted.times(2);
+        if !is_near(self.unsent_max) {
+            self.unsent_max = wanted;
+            let options = StreamOptions {
+                unsent_max: Some(wanted),
+                ..StreamOptions::default()
+            };
+            // A kernel without the option lets more wait, and the end takes longer.
+            let _ = self.handle.set(&options);
+        }
+    }
+}
