@@ -126,7 +126,7 @@ fn told(error: &rustls::Error, is_begun: bool) -> String {
     use rustls::{AlertDescription, Error};
     match error {
         Error::InvalidMessage(_) if !is_begun => {
-            "the other end did not answer in TLS: is a trunkline with `--root` listening there?"
+            "the other end did not answer in TLS, as a trunkline with `--root` does"
                 .to_owned()
         }
         Error::InvalidMessage(_) | Error::DecryptError | Error::PeerMisbehaved(_) if is_begun => {
@@ -163,7 +163,7 @@ mod tests {
             (
                 invalid.clone(),
                 false,
-                "did not answer in TLS: is a trunkline",
+                "did not answer in TLS, as a trunkline",
             ),
             (invalid, true, "not what was sent"),
             (Error::DecryptError, true, "not what was sent"),

@@ -11,7 +11,6 @@ use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, openat};
 use nix::sys::stat::{Mode, SFlag, fstat, fstatat, major, minor};
 use nix::unistd::{UnlinkatFlags, unlinkat};
-use units::Span;
 use wire::copying::{NAME_MAX, Problem, ProblemKind};
 
 use crate::trouble::{failed, problem, with_hint};
@@ -136,7 +135,10 @@ pub(super) fn busy(at: &At) -> Problem {
 fn held(at: &At, file: &File) -> Problem {
     let begun = file.metadata().and_then(|known| known.created());
     let since = begun.ok().and_then(|begun| begun.elapsed().ok());
-    let since = since.map(|span| format!("for {}", Span::from_secs(span.as_secs()).human()));
+    let since = since.map(|span| match span.as_secs() {
+        0 => "since just now".to_owned(),
+        seconds => format!("for {seconds} s"),
+    });
     let process = holder(file).map(|id| format!("process {id} at the receiver"));
     let known: Vec<String> = process.into_iter().chain(since).collect();
     match known.is_empty() {
