@@ -3,9 +3,16 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
+
+/// How soon a signal is noticed.
+const TICK: Duration = Duration::from_millis(50);
+/// Signals this close together are one.
+const SAME: Duration = Duration::from_millis(500);
 
 /// Whether the user has asked us to stop.
 #[derive(Debug, Clone)]
@@ -15,11 +22,31 @@ impl Stop {
     /// Listens from now on. A second signal ends the process at once.
     pub(crate) fn listen() -> io::Result<Self> {
         let asked = Arc::new(AtomicBool::new(false));
+        Stop::register(&asked, &asked)
+    }
+
+    /// The same, but a second signal counts only half a second after the first: `timeout` and others send it to the process and
+    /// to its group. Takes a thread, which those who make namespaces may not have.
+    pub(crate) fn listen_calmly() -> io::Result<Self> {
+        let (asked, is_sure) = (Arc::new(AtomicBool::new(false)), Arc::default());
+        let stop = Stop::register(&asked, &is_sure)?;
+        thread::spawn(move || {
+            while !asked.load(Ordering::Relaxed) {
+                thread::sleep(TICK);
+            }
+            thread::sleep(SAME);
+            is_sure.store(true, Ordering::Relaxed);
+        });
+        Ok(stop)
+    }
+
+    /// The process ends at a signal once `is_sure`.
+    fn register(asked: &Arc<AtomicBool>, is_sure: &Arc<AtomicBool>) -> io::Result<Self> {
         for signal in [SIGINT, SIGTERM] {
-            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&asked))?;
-            flag::register(signal, Arc::clone(&asked))?;
+            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(is_sure))?;
+            flag::register(signal, Arc::clone(asked))?;
         }
-        Ok(Stop(asked))
+        Ok(Stop(Arc::clone(asked)))
     }
 
     pub(crate) fn is_asked(&self) -> bool {

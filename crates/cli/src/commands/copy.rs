@@ -20,7 +20,7 @@ pub(crate) fn run(arguments: &Copy) -> Result<ExitCode, Failure> {
     let files = arguments.output.files();
     output::check_places(&files, None)?;
     let spec = spec::spec(arguments, &route)?;
-    let stop = Stop::listen()?;
+    let stop = Stop::listen_calmly()?;
     let steering = Steering::with_stop(stop.shared());
     steering.set_rate_max(spec.rate_max);
     let _reins = limit::offer(&shown(arguments), steering.clone());

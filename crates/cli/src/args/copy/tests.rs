@@ -52,7 +52,10 @@ fn wrong_flags_are_told() {
         ("a", "2 values required"),
         ("-v -q a h:b", "cannot be used with"),
         ("--overwrite --ignore-existing a h:b", "cannot be used with"),
-        ("-P 0 a h:b", "0 streams are not between 1 and 128"),
+        (
+            "-P 0 a h:b",
+            "0 streams are not between 1 and 128; leave `-P` out",
+        ),
         ("--max-rate 1k a h:b", "is not between 64kbit/s"),
         ("--gentle=1h a h:b", "is not between 1ms"),
         (
