@@ -210,10 +210,10 @@ pub fn progress(line: &ProgressLine) -> (String, String) {
     let left = line.left_seconds.filter(|_| line.total_is_known);
     let left = left.map(|left| format!(", {} left", figure::lasting(left)));
     let done = format!(
-        "{} of {total}{so_far}, {} of {} files{}",
+        "{} of {total}{so_far}, {} of {}{}",
         figure::size(line.done_bytes),
         line.files_done,
-        line.files_total,
+        words::count(line.files_total, "file"),
         left.unwrap_or_default()
     );
     let how = [

@@ -34,7 +34,9 @@ fn tiles(copy: &Copy) -> Vec<Tile> {
     };
     let share =
         |limit: &CopyLimit| format!("for {} of the time", figure::percent(limit.share_ratio));
-    let of = copy.planned.map(|plan| format!("of {} files", plan.files));
+    let of = copy
+        .planned
+        .map(|plan| format!("of {}", words::count(plan.files, "file")));
     vec![
         Tile {
             name: "Files copied",
