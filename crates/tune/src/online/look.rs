@@ -34,6 +34,8 @@ pub(super) struct Look {
     pub buffer_binds: bool,
     /// The window that the receiver offered to one stream.
     pub peer_window: Option<Bytes>,
+    /// What all streams may have on the way by their congestion windows.
+    windows: Option<Bytes>,
     segment: Bytes,
 }
 
@@ -48,6 +50,10 @@ impl Look {
             retransmitted_share: pool.retransmitted_share(),
             buffer_binds: binds(pool.receive_window_share()) || binds(pool.send_buffer_share()),
             peer_window: pool.tcp().peer_window,
+            windows: pool
+                .tcp()
+                .congestion_window
+                .map(|each| each.times(streams.get().into())),
             segment: pool.segment().unwrap_or(SEGMENT),
         }
     }
@@ -61,9 +67,12 @@ impl Look {
         empty.is_some_and(|empty| tcp.standing_queue(empty).is_some())
     }
 
-    /// Packets on the way: the rate times the round trip under load.
+    /// Packets for which there is room on the way: the rate times the round trip under load, or what the windows allow where that is more. A host
+    /// that is busy with other things sends little, and its windows stay as they are; those of too many streams are down to a packet or two.
     pub fn packets(&self) -> Option<f64> {
-        Some(self.rate.bytes_in(self.rtt?).as_f64() / self.segment.as_f64())
+        let carried = self.rate.bytes_in(self.rtt?);
+        let room = carried.max(self.windows.unwrap_or(Bytes::ZERO));
+        Some(room.as_f64() / self.segment.as_f64())
     }
 
     /// What `objective` seeks to raise.

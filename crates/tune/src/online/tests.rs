@@ -22,6 +22,8 @@ struct Fluid {
     window_limited: f64,
     /// The sender's kernel has nothing left to send.
     without_data: bool,
+    /// Congestion window of each stream in segments; zero where nobody tells.
+    windows: u64,
     sender: Option<Activity>,
     rate_max: Option<Rate>,
     left: Option<Bytes>,
@@ -39,6 +41,7 @@ impl Fluid {
             loss: 0.0,
             window_limited: 0.0,
             without_data: false,
+            windows: 0,
             sender: None,
             rate_max: None,
             left: None,
@@ -66,6 +69,8 @@ impl Fluid {
                 rtt: Some(Span::from_secs_f64(self.rtt.as_secs_f64() * (1.0 + queue))),
                 rtt_min: Some(self.rtt),
                 segment: Some(SEGMENT),
+                congestion_window: (self.windows > 0)
+                    .then(|| SEGMENT.times(self.windows * u64::from(count))),
                 peer_window: Some(Bytes::from_kib(160)),
                 busy: Some(all),
                 receive_window_limited: Some(Span::from_secs_f64(held)),
@@ -246,6 +251,18 @@ fn no_more_streams_than_there_are_packets() {
     let changes = Fluid::new(1.0, 1.0).run(&mut online, 300);
     assert_eq!(changes.first(), Some(&4));
     assert!(changes.iter().all(|streams| *streams <= 4), "{changes:?}");
+}
+
+#[test]
+fn a_host_that_is_busy_with_other_things_keeps_its_streams() {
+    // Not even one packet on the way for each, and windows of ten.
+    let path = Fluid {
+        windows: 10,
+        ..Fluid::new(1.0, 1.0)
+    };
+    let mut online = Online::new(from(32));
+    let changes = path.run(&mut online, 60);
+    assert!(changes.iter().all(|streams| *streams >= 32), "{changes:?}");
 }
 
 #[test]
