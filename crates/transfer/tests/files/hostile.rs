@@ -10,7 +10,7 @@ use std::thread;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use transfer::Root;
-use transfer::store::{Answer, Store, StoreSpec};
+use transfer::store::{Store, StoreSpec};
 use wire::copying::{Kind, Problem, ProblemKind};
 
 use crate::common::{content, into, open, publish, send, told};
