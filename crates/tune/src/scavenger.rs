@@ -15,7 +15,7 @@
 //! after each one.
 //!
 //! What is left out: a flow that begins fills up what the copy leaves before it can be felt, and ends its slow start there.
-//! Where queues hold a few packets only, the copy's own pairs of packets cost others some. There is no delay in one direction. A queue on the way back counts as if it were the copy's own, which makes it
+//! Where queues hold a few packets only, the copy's own pairs of packets cost others some. Delays are not told apart by direction: a queue on the way back counts as if it were the copy's own, which makes it
 //! slower than it need be, as with LEDBAT++. A queue that was there before the copy and never empties is not seen.
 //!
 //! Sources: draft-irtf-iccrg-ledbat-plus-plus-01 (round trips instead of one-way delays, the slow start that ends at three quarters of the target,
