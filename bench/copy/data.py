@@ -45,13 +45,26 @@ def mixed(folder, scale):
     return folder / "mixed"
 
 
+def written(file):
+    """Bytes of a file that were written: neither holes nor room that was only set aside."""
+    with open(file, "rb") as opened:
+        end, at, total = os.fstat(opened.fileno()).st_size, 0, 0
+        while at < end:
+            try:
+                begin = os.lseek(opened.fileno(), at, os.SEEK_DATA)
+            except OSError:
+                break
+            at = os.lseek(opened.fileno(), begin, os.SEEK_HOLE)
+            total += at - begin
+        return total
+
+
 def bytes_of(path):
-    """Bytes of all files, as far as they are on the disk: room that was only set aside does not count where nothing was
-    written."""
+    """Bytes of all files, as far as they were written."""
     if not path.exists():
         return 0
     files = [path] if path.is_file() else [one for one in path.rglob("*") if one.is_file()]
-    return sum(min(one.stat().st_size, one.stat().st_blocks * 512) for one in files)
+    return sum(map(written, files))
 
 
 def hashes(path):
