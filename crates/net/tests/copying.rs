@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use copies::{Far, PATIENCE, token};
-use net::copying::{Arrival, Channel, ConversationError, Dialed, Visit};
+use net::copying::{Arrival, Channel, ConversationError, Dialed, Dialer, Visit};
 use net::{Dscp, StreamOptions};
 use units::{Bytes, Rate, Span, Time};
 use wire::copying::{Entry, Kind, Message, Name};
@@ -84,6 +84,56 @@ fn a_goodbye_arrives_behind_all_that_was_said() {
     assert_eq!(heard.len(), 51);
     assert_eq!(heard.last(), Some(&Message::Bye));
     assert!(matches!(error, ConversationError::Closed), "{error}");
+}
+
+#[test]
+fn who_leaves_is_heard_to_the_end_and_waits_for_nobody() {
+    let far = Far::start();
+    let (near, visit) = far.meet();
+    (0..50).for_each(|_| visit.conversation.send(&entries(100)).unwrap());
+    (0..50).for_each(|_| near.conversation.send(&entries(100)).unwrap());
+    // The other end says no goodbye: waiting for it would take an hour.
+    near.conversation.leave(Duration::from_secs(3_600));
+    for _ in 0..50 {
+        let heard = visit.conversation.receive(PATIENCE).unwrap();
+        assert_eq!(heard, Some(entries(100)));
+    }
+    let error = visit.conversation.receive(PATIENCE).unwrap_err();
+    assert!(matches!(error, ConversationError::Closed), "{error}");
+}
+
+#[test]
+fn nothing_is_received_once_this_end_closes() {
+    let far = Far::start();
+    let (near, _visit) = far.meet();
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| near.conversation.receive(Duration::from_secs(3_600)));
+        near.conversation.begin_to_close(PATIENCE);
+        let error = waiting.join().unwrap().unwrap_err();
+        assert!(matches!(error, ConversationError::Over), "{error}");
+    });
+}
+
+#[test]
+fn a_stream_that_was_connected_ahead_carries_once_it_greets() {
+    let far = Far::start();
+    let options = StreamOptions::default();
+    let mut ahead = Vec::new();
+    let near = Dialer::default().control_and(&[far.place()], &token(1), &mut |reach| {
+        ahead.extend([true, false].map(|plain| reach.connect(&options, plain).unwrap()));
+    });
+    let (near, visit) = (near.unwrap(), far.visit());
+    visit.streams.allow_plain(true);
+    let session = visit.streams.session().unwrap();
+    for (number, reached) in (7..).zip(ahead) {
+        let mut here = near.streams.greet(reached, session, number).unwrap();
+        here.write_all(b"data").unwrap();
+        let mut there = visit.streams.next(PATIENCE).expect("the stream arrives");
+        assert_eq!(there.number, number);
+        let mut heard = [0; 4];
+        there.channel.read_exact(&mut heard).unwrap();
+        assert_eq!(&heard, b"data");
+    }
 }
 
 #[test]

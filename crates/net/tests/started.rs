@@ -8,6 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::mpsc::Receiver;
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use copies::{PATIENCE, handler};
 use net::copying::{AttendError, Back, Dialer, Listener, Ssh, SshError, Visit, attend, new_secret};
@@ -231,7 +232,13 @@ fn the_secret_goes_over_the_pipe_and_never_on_the_command_line() {
     drop(started);
     let read = |ending: &str| {
         let file = folder.with_extension(ending);
-        let text = std::fs::read_to_string(&file).unwrap();
+        // Nobody waits for ssh to end, so the last line may still be on its way.
+        let until = Instant::now() + Duration::from_secs(30);
+        let mut text = String::new();
+        while !text.ends_with('\n') && Instant::now() < until {
+            text = std::fs::read_to_string(&file).unwrap_or_default();
+            thread::sleep(Duration::from_millis(5));
+        }
         std::fs::remove_file(file).unwrap();
         text
     };

@@ -114,7 +114,7 @@ pub(crate) fn converse(
         let problem = problem.clone();
         desk.say(Message::Failed(Problem { file, ..problem }));
     }
-    desk.finish();
+    desk.finish(matches!(end, End::Done));
     end
 }
 

@@ -117,11 +117,12 @@ impl<'a> Near<'a> {
     }
 
     /// What to look at when it was never there.
-    fn how_to_reach(&self) -> &'static str {
+    fn how_to_reach(&self) -> &str {
         match (&self.spec.far.host, &self.spec.connect) {
-            (FarHost::Server { .. }, _) => {
-                "is `trunkline serve --root` running there, and its port open?"
-            }
+            (FarHost::Server { .. }, _) => self
+                .meeting
+                .hint()
+                .unwrap_or("is `trunkline serve --root` running there, and its port open?"),
             (FarHost::Ssh { .. }, _) if !self.meeting.has_started() => {
                 "does `ssh` to that host work from here, and is trunkline installed there?"
             }
@@ -168,7 +169,7 @@ impl<'a> Near<'a> {
         let files = self.files(&opening).map_err(End::Problem)?;
         opening.fresh = files.is_fresh();
         let steering = chronicle.steering();
-        let met = self.meeting.meet(&|| steering.is_stopped())?;
+        let met = self.meeting.meet(&opening, &|| steering.is_stopped())?;
         let dialed = met.dialed;
         let rtt = dialed
             .conversation
@@ -197,6 +198,7 @@ impl<'a> Near<'a> {
                     dialer: dialed.streams,
                     session,
                     plain: spec.plain,
+                    early: met.early,
                 },
                 Some(incoming) => Lines::Ask(Arc::new(incoming)),
             },

@@ -14,6 +14,7 @@ use wire::copying::{Key, KeyName, Message, Opening, Problem, Rights, Speaker, To
 use self::current::Current;
 use crate::chronicle::Chronicle;
 use crate::converse::{Files, Part, converse};
+use crate::early::Early;
 use crate::lines::Lines;
 use crate::root::Root;
 use crate::session::{End, Pump, protocol};
@@ -131,7 +132,7 @@ impl FarEnd {
             Ok(other) => return Err(protocol(format!("{other:?} opens nothing"))),
             Err(End::Problem(problem)) => {
                 pump.say(Message::Failed(problem.clone()));
-                pump.finish();
+                pump.finish(false);
                 return Err(End::Problem(problem));
             }
             Err(end) => return Err(end),
@@ -157,7 +158,7 @@ impl FarEnd {
             Err(problem) => {
                 let end = refuse(problem);
                 drop(held);
-                pump.finish();
+                pump.finish(false);
                 return Err(end);
             }
         };
@@ -175,6 +176,7 @@ impl FarEnd {
                 dialer,
                 session,
                 plain: opening.plain,
+                early: Early::default(),
             },
             None => Lines::Ask(Arc::new(visit.streams)),
         };

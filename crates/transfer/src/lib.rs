@@ -11,6 +11,7 @@ mod activity;
 mod chronicle;
 mod converse;
 mod copy;
+mod early;
 mod error;
 mod event;
 pub mod far;

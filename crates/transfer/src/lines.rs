@@ -6,11 +6,12 @@ use std::thread;
 use std::time::Duration;
 
 use net::StreamOptions;
-use net::copying::{Incoming, StreamDialer};
+use net::copying::{Channel, DialError, Incoming, StreamDialer};
 use observe::Window;
 use units::{Span, Time};
 use wire::copying::Message;
 
+use crate::early::{Begun, Early};
 use crate::session::{Desk, End, Happening, no_streams};
 
 /// A wish that brought no stream is said again after this.
@@ -33,6 +34,8 @@ pub(crate) enum Lines {
         session: u64,
         /// In the clear.
         plain: bool,
+        /// Connections that were made ahead.
+        early: Early,
     },
     /// The peer connects when it is asked.
     Ask(Arc<Incoming>),
@@ -82,17 +85,19 @@ impl Roster {
     /// More of them, until there are so many.
     pub(crate) fn grow(&mut self, target: u16, desk: &Desk) {
         let now = desk.now();
-        match &self.lines {
+        match &mut self.lines {
             Lines::Ask(_) => self.ask(target, now, desk),
             Lines::Dial { .. } if now < self.not_before => (),
             Lines::Dial {
                 dialer,
                 session,
                 plain,
+                early,
             } => {
                 for _ in self.present + self.coming..target {
                     let dial = Dial {
                         dialer: dialer.clone(),
+                        begun: early.take(),
                         session: *session,
                         plain: *plain,
                         number: self.next,
@@ -102,6 +107,7 @@ impl Roster {
                     self.next += 1;
                     self.coming += 1;
                 }
+                early.clear();
             }
         }
     }
@@ -152,6 +158,7 @@ impl Roster {
 
 struct Dial {
     dialer: StreamDialer,
+    begun: Option<Begun>,
     session: u64,
     plain: bool,
     number: u32,
@@ -162,16 +169,28 @@ impl Dial {
     /// On a thread of its own, so that all of them connect at once.
     fn start(self, report: SyncSender<Happening>) {
         thread::spawn(move || {
-            let made = self
-                .dialer
-                .stream(self.session, self.number, &self.options, self.plain);
-            let happening = match made {
-                Ok(channel) => Happening::Joined(self.number, channel),
+            let number = self.number;
+            let happening = match self.connect() {
+                Ok(channel) => Happening::Joined(number, channel),
                 Err(error) => Happening::NotJoined(error.to_string()),
             };
             // Nobody listens any more when the conversation is over; the channel closes with it.
             let _ = report.send(happening);
         });
+    }
+
+    /// On the connection that was made ahead, else on a new one.
+    fn connect(self) -> Result<Channel, DialError> {
+        let begun = self.begun.and_then(|begun| begun.join().ok());
+        let greet = |reached| self.dialer.greet(reached, self.session, self.number);
+        match begun.and_then(Result::ok).map(greet) {
+            Some(Ok(channel)) => Ok(channel),
+            _ => {
+                let (session, number) = (self.session, self.number);
+                self.dialer
+                    .stream(session, number, &self.options, self.plain)
+            }
+        }
     }
 }
 

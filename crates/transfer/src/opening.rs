@@ -1,8 +1,9 @@
 //! What is wanted, as it is told to the far end.
 
+use observe::StreamCount;
 use observe::Window;
-use tune::Objective;
-use tune::online::OnlinePlan;
+use tune::online::{Online, OnlinePlan};
+use tune::{Objective, Scavenger};
 use units::{Bytes, Rate, Span};
 use wire::copying::Opening;
 
@@ -53,7 +54,7 @@ fn name(objective: &Objective) -> String {
 
 /// What the sender aims at; the tuner's own default for a name that it does not know.
 /// The inverse of what [`opening`] writes: the share of a knee in thousandths.
-pub(crate) fn objective(name: &str) -> Objective {
+fn objective(name: &str) -> Objective {
     let mut words = name.split('-');
     match (words.next(), words.next().map(str::parse::<u16>)) {
         (Some("max"), _) => Objective::Max,
@@ -66,8 +67,32 @@ pub(crate) fn objective(name: &str) -> Objective {
     }
 }
 
+/// How the sender's streams are steered.
+///
+/// * `rtt`: the smallest round trip so far.
+pub(crate) fn plan(opening: &Opening, rtt: Option<Span>) -> OnlinePlan {
+    let count = |streams: Option<u16>| StreamCount::new(streams?.into()).ok();
+    OnlinePlan {
+        objective: objective(&opening.objective),
+        streams: count(opening.streams),
+        remembered: count(opening.remembered),
+        window: window(opening.window_bytes),
+        rtt,
+        ..OnlinePlan::default()
+    }
+}
+
+/// The streams that a copy begins with.
+pub(crate) fn first_streams(opening: &Opening, rtt: Option<Span>) -> u16 {
+    let gentle = opening.gentle_nanoseconds.map(Span::from_nanos);
+    match (gentle, opening.streams) {
+        (Some(budget), None) => Scavenger::new(budget).allowance().streams.get(),
+        _ => Online::new(plan(opening, rtt)).streams().get(),
+    }
+}
+
 /// Socket buffers as they were asked for.
-pub(crate) fn window(bytes: Option<u64>) -> Window {
+fn window(bytes: Option<u64>) -> Window {
     bytes.map_or(Window::Auto, |bytes| Window::Fixed(Bytes::new(bytes)))
 }
 

@@ -16,7 +16,7 @@ use std::thread::{self, JoinHandle};
 use net::copying::StreamHandle;
 use units::{Bytes, Rate, Span, Time};
 use wire::copying::{
-    Entry, FileId, HASH_LENGTH, Message, Opening, Problem, ProblemKind, Published, Range,
+    Entry, FileId, HASH_LENGTH, Message, Opening, Problem, ProblemKind, Published, Range, Way,
 };
 
 use self::publisher::Publisher;
@@ -55,6 +55,8 @@ pub(crate) struct Receiver<'a, 'o> {
     roster: Roster,
     streams: Vec<(StreamHandle, JoinHandle<()>)>,
     is_dry: bool,
+    /// This is the end that somebody waits for. It does not wait for the far end once it has everything.
+    is_near: bool,
     /// Files that are wanted and not published yet.
     unfinished: BTreeMap<FileId, Entry>,
     /// Those of them that wait for their names.
@@ -93,6 +95,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
             roster,
             streams: Vec::new(),
             is_dry: opening.dry_run,
+            is_near: opening.way == Way::Get,
             unfinished: BTreeMap::new(),
             whole: BTreeSet::new(),
             next: 0,
@@ -236,6 +239,10 @@ impl<'a, 'o> Receiver<'a, 'o> {
 }
 
 impl Role for Receiver<'_, '_> {
+    fn is_done(&self) -> bool {
+        self.is_complete
+    }
+
     fn on(&mut self, happening: Happening, desk: &Desk) -> Result<(), End> {
         match happening {
             Happening::Message(message) => return self.on_message(message, desk),
@@ -281,6 +288,9 @@ impl Role for Receiver<'_, '_> {
         self.shared.publisher.hurry(is_last);
         if self.is_known && self.unfinished.is_empty() && !self.is_complete {
             self.complete(desk);
+            if self.is_near {
+                return Err(End::Done);
+            }
         }
         self.tick(desk);
         Ok(false)
@@ -288,18 +298,21 @@ impl Role for Receiver<'_, '_> {
 }
 
 impl Receiver<'_, '_> {
-    /// Ends what its threads do and waits for them, so that the files are free when the conversation is over.
+    /// Ends what its threads do and waits for them, so that the files are free when the conversation is over. Where all is
+    /// complete, streams only wait for the sender to close them; the near end does not.
     pub(crate) fn end(mut self, desk: &Desk) {
         self.shared.shelf.close();
-        let mut threads = Vec::new();
-        for (handle, thread) in self.streams.drain(..) {
-            if !self.is_complete {
-                handle.shut_down();
-            }
-            threads.push(thread);
+        let (handles, mut threads): (Vec<_>, Vec<_>) = self.streams.drain(..).unzip();
+        if !self.is_complete {
+            handles.iter().for_each(StreamHandle::shut_down);
+        } else if self.is_near {
+            threads.clear();
         }
         threads.extend(self.shared.publisher.close());
         desk.wait_for(&threads);
+        if !self.is_near {
+            handles.iter().for_each(StreamHandle::shut_down);
+        }
         let on_wire = self.shared.on_wire.load(Ordering::Relaxed);
         self.chronicle.outcome.on_wire += Bytes::new(on_wire);
     }

@@ -94,7 +94,8 @@ impl<'a, 'o> Sender<'a, 'o> {
         let rate_max = opening
             .rate_max_bits_per_second
             .map(Rate::from_bits_per_second);
-        let work = Arc::new(Work::new(rate_max));
+        let is_gentle = opening.gentle_nanoseconds.is_some();
+        let work = Arc::new(Work::new(rate_max, is_gentle));
         let source = sending.source;
         let streams = Streams::new(
             sending.roster,
@@ -177,7 +178,9 @@ impl<'a, 'o> Sender<'a, 'o> {
                 self.chronicle.on_left_out(FileProblem::new(name, problem));
             }
             Message::Alive(activity) => self.theirs = Some(activity),
-            Message::RateMax(rate) => self.set_rate_max(rate.map(Rate::from_bits_per_second)),
+            Message::RateMax(rate) => {
+                self.set_rate_max(rate.map(Rate::from_bits_per_second), desk.now());
+            }
             other => return Err(unexpected(&other)),
         }
         Ok(())
@@ -199,8 +202,8 @@ impl<'a, 'o> Sender<'a, 'o> {
     }
 
     /// Another bound on the rate of all streams together.
-    pub(crate) fn set_rate_max(&mut self, rate: Option<Rate>) {
-        self.streams.set_rate_max(rate);
+    fn set_rate_max(&mut self, rate: Option<Rate>, now: Time) {
+        self.streams.set_rate_max(rate, now);
     }
 
     fn tick(&mut self, desk: &Desk) -> Result<(), End> {
@@ -210,7 +213,7 @@ impl<'a, 'o> Sender<'a, 'o> {
             self.chronicle.on_steered(streams, why.to_owned());
         }
         if let Some(rate) = self.chronicle.wished_rate() {
-            self.set_rate_max(rate);
+            self.set_rate_max(rate, now);
         }
         if now.since(self.last) < TICK {
             return Ok(());
@@ -260,6 +263,11 @@ impl<'a, 'o> Sender<'a, 'o> {
 }
 
 impl Role for Sender<'_, '_> {
+    /// It is done with the receiver's last word, and the conversation with it.
+    fn is_done(&self) -> bool {
+        false
+    }
+
     fn on(&mut self, happening: Happening, desk: &Desk) -> Result<(), End> {
         match happening {
             Happening::Message(Message::Complete) => {

@@ -100,14 +100,16 @@ impl Desk {
         }
     }
 
-    /// Says goodbye.
-    pub(crate) fn finish(self) {
-        self.pump.finish();
+    /// Says goodbye; see [`Pump::finish`].
+    pub(crate) fn finish(self, is_done: bool) {
+        self.pump.finish(is_done);
     }
 }
 
 /// Sender or receiver.
 pub(crate) trait Role {
+    /// Nothing that the peer might still say matters, so that it may go.
+    fn is_done(&self) -> bool;
     /// What follows from it; an end ends the conversation.
     fn on(&mut self, happening: Happening, desk: &Desk) -> Result<(), End>;
     /// Nothing more is waiting: what was gathered can be said, and deadlines looked at. Returns whether there is more to
@@ -152,6 +154,7 @@ pub(crate) fn lead(role: &mut dyn Role, desk: &Desk, stopped: &dyn Fn() -> Optio
 
 fn take(role: &mut dyn Role, happening: Happening, desk: &Desk) -> Result<(), End> {
     let message = match happening {
+        Happening::Gone(_) if role.is_done() => return Err(End::Done),
         Happening::Gone(why) => return Err(End::Lost(why)),
         Happening::Message(message) => desk.pump.judge(message)?,
         other => return role.on(other, desk),

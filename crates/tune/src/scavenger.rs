@@ -1,7 +1,7 @@
 //! The rate of a copy that gives way to everybody: LEDBAT++ for a program that cannot change its kernel.
 //!
 //! [`Scavenger::on_reading`] is told every [`PERIOD`] what the kernel says of the copy's streams, and answers with the rate
-//! that they may have together. The program shares it out as pacing rates (`SO_MAX_PACING_RATE`), which work for everybody
+//! that they may have together. The program shares it out ([`shares`]) as pacing rates (`SO_MAX_PACING_RATE`), which work for everybody
 //! and at once; the streams' own congestion control stays what it was.
 //!
 //! A copy that is alone on the path sends a twentieth less than it carries, tries for more every few seconds, and otherwise has no
@@ -23,13 +23,14 @@
 //! "TCP-LP: A Distributed Algorithm for Low Priority Data Transfer", INFOCOM 2003 (a threshold that is a share of the longest
 //! delay).
 //!
-//! Reading order: [`Scavenger`], `law.rs` for the numbers of its law, `intake.rs`, `delays.rs`, `losses.rs`, `crew.rs`.
+//! Reading order: [`Scavenger`], `law.rs` for the numbers of its law, `intake.rs`, `delays.rs`, `losses.rs`, `crew.rs`, `shares.rs`.
 
 mod crew;
 mod delays;
 mod intake;
 mod law;
 mod losses;
+mod shares;
 
 use observe::StreamCount;
 use units::{Rate, Span, Time};
@@ -40,15 +41,11 @@ pub use intake::StreamReading;
 use intake::{Intake, Interval};
 use law::Depth;
 use losses::Losses;
+pub use shares::shares;
 
 /// How often to take a reading. A flow that begins beside the copy doubles with each of its round trips, and whoever sees it after
 /// one of them can give way before it has filled the queue.
 pub const PERIOD: Span = Span::from_millis(25);
-
-/// What each of `streams` may send, so that all together keep to `rate`.
-pub fn share(rate: Rate, streams: usize) -> Rate {
-    Rate::from_f64(rate.as_f64() / streams.max(1) as f64)
-}
 
 /// What a gentle copy may do until the next reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -69,6 +69,8 @@ struct State {
     inbox_bytes: usize,
     /// By when it has to be closed, once this end wants that.
     closing: Option<Instant>,
+    /// Goodbye was given to the kernel, behind all else.
+    is_said: bool,
     ended: Option<ConversationError>,
 }
 
@@ -133,7 +135,7 @@ impl Conversation {
     /// What the peer says next; `None` when it says nothing for `patience`.
     ///
     /// # Errors
-    /// When the conversation is over and all that was heard before has been received.
+    /// When the conversation is over and all that was heard before has been received, or when this end closes it.
     pub fn receive(&self, patience: Duration) -> Result<Option<Message>, ConversationError> {
         let end = Instant::now().checked_add(patience);
         let mut state = self.shared.lock();
@@ -148,6 +150,9 @@ impl Conversation {
             }
             if let Some(ended) = &state.ended {
                 return Err(ended.clone());
+            }
+            if state.closing.is_some() {
+                return Err(ConversationError::Over);
             }
             let left = end.map_or(Duration::MAX, |end| {
                 end.saturating_duration_since(Instant::now())
@@ -164,9 +169,36 @@ impl Conversation {
         self.shared.lock().ended.clone()
     }
 
+    /// Begins to end it: whoever receives is told at once. What waits is still sent, with a goodbye behind it.
+    pub fn begin_to_close(&self, patience: Duration) {
+        let mut state = self.shared.lock();
+        state.closing.get_or_insert(Instant::now() + patience);
+        drop(state);
+        self.shared.ring();
+        self.shared.changed.notify_all();
+    }
+
     /// Sends what waits, says goodbye and waits for the peer to do the same, all within `patience`.
     pub fn close(mut self, patience: Duration) {
         self.end(patience);
+    }
+
+    /// The same without waiting for the peer: returns when the kernel has all that was said. Should this program end at once, the
+    /// peer may find the connection broken behind that, or, where packets are lost, before it.
+    pub fn leave(mut self, patience: Duration) {
+        self.begin_to_close(patience);
+        let mut state = self.shared.lock();
+        while let Some(by) = state.closing
+            && !state.is_said
+            && state.ended.is_none()
+            && Instant::now() < by
+        {
+            let left = by.saturating_duration_since(Instant::now());
+            state = self.shared.wait(state, left);
+        }
+        drop(state);
+        // It ends with the peer's goodbye, or when the time is over.
+        self.thread.take();
     }
 
     /// The connection, to be watched, marked or broken.
@@ -175,15 +207,12 @@ impl Conversation {
     }
 
     fn end(&mut self, patience: Duration) {
-        let mut state = self.shared.lock();
-        state.closing.get_or_insert(Instant::now() + patience);
-        drop(state);
-        self.shared.ring();
-        self.shared.changed.notify_all();
-        if let Some(thread) = self.thread.take() {
-            // It does not panic; if it did, the conversation would be over as well.
-            let _ = thread.join();
-        }
+        let Some(thread) = self.thread.take() else {
+            return;
+        };
+        self.begin_to_close(patience);
+        // It does not panic; if it did, the conversation would be over as well.
+        let _ = thread.join();
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod error;
 mod patient;
+mod reach;
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -22,6 +23,7 @@ use crate::options::StreamOptions;
 
 pub use error::DialError;
 use patient::Patient;
+pub use reach::{Reach, Reached};
 
 /// Opens control connections.
 #[derive(Debug, Clone, Copy)]
@@ -48,11 +50,8 @@ pub struct Dialed {
 /// Opens streams of one conversation. Clones open streams of the same.
 #[derive(Debug, Clone)]
 pub struct StreamDialer {
-    addresses: Vec<SocketAddr>,
-    pin: Fingerprint,
+    reach: Reach,
     key: SessionKey,
-    /// How long each may take to be connected.
-    pub patience: Span,
 }
 
 impl Default for Dialer {
@@ -73,13 +72,27 @@ impl Dialer {
     /// # Errors
     /// When no place is left; the last reason is the one that is told.
     pub fn control(&self, places: &[Address], token: &Token) -> Result<Dialed, DialError> {
+        self.control_and(places, token, &mut |_| ())
+    }
+
+    /// The same; `early` is told where streams will go as soon as that is known, so that they can be connected while the two
+    /// ends find out who they are. That says nothing to the other end, which may still turn out to be somebody else.
+    ///
+    /// # Errors
+    /// As [`control`](Self::control).
+    pub fn control_and(
+        &self,
+        places: &[Address],
+        token: &Token,
+        early: &mut dyn FnMut(&Reach),
+    ) -> Result<Dialed, DialError> {
         let end = Instant::now() + Duration::from(self.patience);
         let mut left = resolve(places)?;
         let mut failure = None;
         loop {
             let limit = end.saturating_duration_since(Instant::now());
             match connect_any(&left, &StreamOptions::default(), limit) {
-                Ok((socket, peer)) => match self.meet(socket, peer, token, end) {
+                Ok((socket, peer)) => match self.meet(socket, peer, token, end, early) {
                     Ok(dialed) => return Ok(dialed),
                     Err(error) => {
                         left.retain(|address| *address != peer);
@@ -102,12 +115,15 @@ impl Dialer {
         peer: SocketAddr,
         token: &Token,
         end: Instant,
+        early: &mut dyn FnMut(&Reach),
     ) -> Result<Dialed, DialError> {
         let failed = |source| DialError::during(peer, self.patience, source);
         let tls = connection_to(None).map(Tls::new).map_err(failed)?;
         let mut patient = Patient::new(socket, tls, end).map_err(failed)?;
         patient.shake_hands().map_err(failed)?;
         let (pin, exporter) = patient.facts().map_err(failed)?;
+        let reach = Reach::of(patient.socket(), peer, pin, self.patience);
+        early(&reach);
         let (handshake, hello) =
             NearHandshake::new(token.name.clone(), token.secret.key(), exporter, SOFTWARE);
         let answer = patient.ask(&hello).map_err(failed)?;
@@ -120,10 +136,8 @@ impl Dialer {
             peer,
             conversation: conversation.map_err(failed)?,
             streams: StreamDialer {
-                addresses: vec![peer],
-                pin,
+                reach,
                 key: admitted.session_key.clone(),
-                patience: self.patience,
             },
             admitted,
         })
@@ -138,11 +152,15 @@ impl StreamDialer {
         key: SessionKey,
         patience: Span,
     ) -> Self {
+        let rtt = None;
         StreamDialer {
-            addresses,
-            pin,
+            reach: Reach {
+                addresses,
+                pin,
+                patience,
+                rtt,
+            },
             key,
-            patience,
         }
     }
 
@@ -161,34 +179,22 @@ impl StreamDialer {
         options: &StreamOptions,
         plain: bool,
     ) -> Result<Channel, DialError> {
-        let options = StreamOptions {
-            no_delay: true,
-            ..options.clone()
-        };
-        let end = Instant::now() + Duration::from(self.patience);
-        let connected = connect_any(&self.addresses, &options, self.patience.into());
-        let (socket, peer) = connected.map_err(|error| match error {
-            ConnectError::Option(error) => error.into(),
-            ConnectError::Nobody(tried) => DialError::nobody(tried, self.patience),
-        })?;
-        let failed = |source| DialError::during(peer, self.patience, source);
-        let (socket, tls) = match plain {
-            true => (socket, None),
-            false => {
-                let tls = connection_to(Some(self.pin))
-                    .map(Tls::new)
-                    .map_err(failed)?;
-                let mut patient = Patient::new(socket, tls, end).map_err(failed)?;
-                patient.shake_hands().map_err(failed)?;
-                let (socket, tls) = patient.into_parts();
-                (socket, Some(Box::new(tls)))
-            }
-        };
-        self.greet(socket, tls, session, number).map_err(failed)
+        let reached = self.reach.connect(options, plain)?;
+        self.greet(reached, session, number)
+    }
+
+    /// Makes a connection the stream of that number.
+    ///
+    /// # Errors
+    /// When the connection is gone.
+    pub fn greet(&self, reached: Reached, session: u64, number: u32) -> Result<Channel, DialError> {
+        let Reached { socket, tls, peer } = reached;
+        self.say_greeting(socket, tls, session, number)
+            .map_err(|source| DialError::during(peer, self.reach.patience, source))
     }
 
     /// The greeting always fits the empty buffer of a new connection.
-    fn greet(
+    fn say_greeting(
         &self,
         socket: std::net::TcpStream,
         tls: Option<Box<Tls>>,

@@ -49,7 +49,8 @@ impl Landing {
                 let after = dialer.patience;
                 return Err(failure.unwrap_or(DialError::NotCalled { port, after }));
             };
-            match dialer.meet(socket, peer, token, end) {
+            // Streams come from there, so that there is nowhere to connect to.
+            match dialer.meet(socket, peer, token, end, &mut |_| ()) {
                 Ok(dialed) => return Ok(dialed),
                 Err(error) => failure = Some(error),
             }

@@ -55,7 +55,8 @@ pub struct Started {
     /// Where it may be reached, the likeliest first; empty when it connects.
     pub places: Vec<Address>,
     pipe: Option<ChildStdin>,
-    child: Child,
+    /// There until this is dropped.
+    child: Option<Child>,
 }
 
 impl Ssh {
@@ -74,6 +75,9 @@ impl Ssh {
             client: self.client.clone(),
             source,
         })?;
+        // It reads the configuration, which is not worth waiting for afterwards.
+        let asking = self.clone();
+        let host_name = thread::spawn(move || asking.host_name());
         let heard = self.hear(&mut child, request, is_stopped);
         let answer = match heard {
             Ok(answer) => answer,
@@ -90,10 +94,10 @@ impl Ssh {
                 name: KeyName::new(KEY_NAME).expect("a fixed name of letters"),
                 secret: request.secret.clone(),
             },
-            places: self.places(&answer),
+            places: places(host_name.join().ok().flatten(), &answer),
             pipe: child.stdin.take(),
             answer,
-            child,
+            child: Some(child),
         })
     }
 
@@ -131,23 +135,6 @@ impl Ssh {
         Err(SshError::ended(self, status, ear.noise()))
     }
 
-    /// Where the far end may be reached: as ssh calls it, and as it is seen from inside.
-    fn places(&self, answer: &StartAnswer) -> Vec<Address> {
-        let Some(port) = answer.port else {
-            return Vec::new();
-        };
-        let inside = answer.addresses.iter().map(ToString::to_string);
-        let hosts = self.host_name().into_iter().chain(inside);
-        let mut places: Vec<Address> = Vec::new();
-        for host in hosts {
-            let place = Address { host, port };
-            if !places.contains(&place) {
-                places.push(place);
-            }
-        }
-        places
-    }
-
     /// What ssh's configuration makes of the destination.
     fn host_name(&self) -> Option<String> {
         let output = Command::new(&self.client)
@@ -164,6 +151,22 @@ impl Ssh {
         let name = lines.find_map(|line| line.strip_prefix("hostname "));
         name.map(|name| name.trim().to_owned())
     }
+}
+
+/// Where the far end may be reached: as ssh calls it, and as it is seen from inside.
+fn places(host_name: Option<String>, answer: &StartAnswer) -> Vec<Address> {
+    let Some(port) = answer.port else {
+        return Vec::new();
+    };
+    let inside = answer.addresses.iter().map(ToString::to_string);
+    let mut places: Vec<Address> = Vec::new();
+    for host in host_name.into_iter().chain(inside) {
+        let place = Address { host, port };
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places
 }
 
 /// Listens for the one line among whatever shells print when they start.
@@ -239,23 +242,25 @@ impl Ear {
     }
 }
 
-impl Started {
-    /// Whether ssh has ended; the far end may still be there.
-    pub fn has_ended(&mut self) -> bool {
-        self.child.try_wait().is_ok_and(|status| status.is_some())
-    }
-}
-
 /// A far end that is told so leaves at once instead of waiting for the near end to come back.
 impl Drop for Started {
     fn drop(&mut self) {
         if let Some(mut pipe) = self.pipe.take() {
             let _ = writeln!(pipe, "{LEAVE}");
         }
-        if wait_for(&mut self.child, LEAVE_WAIT).is_none() {
-            let _ = self.child.kill();
-            let _ = self.child.wait();
+        if let Some(child) = self.child.take() {
+            thread::spawn(move || see_off(child));
         }
+    }
+}
+
+/// ssh ends a round trip after the far end has been told to leave. Nobody has to wait for that: where this program ends first,
+/// ssh still ends by itself.
+fn see_off(mut child: Child) {
+    if wait_for(&mut child, LEAVE_WAIT).is_none() {
+        // It has ended or is of no use.
+        let _ = child.kill();
+        let _ = child.wait();
     }
 }
 

@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
+use net::Address;
 use net::copying::{
-    CopyHandler, DialError, Dialed, Dialer, DoorLimits, Incoming, Landing, Listener, Ssh, SshError,
-    Started, Visit, new_secret,
+    CopyHandler, DialError, Dialed, Dialer, DoorLimits, Incoming, Landing, Listener, Reach, Ssh,
+    SshError, Started, Visit, new_secret,
 };
-use wire::copying::{CallBack, HandshakeError, Key, KeyName, Problem, ProblemKind, Rights};
-use wire::copying::{StartRequest, Token};
+use wire::copying::{CallBack, HandshakeError, Key, KeyName, Opening, Problem, ProblemKind};
+use wire::copying::{Rights, StartRequest, Token};
 
+use crate::early::Early;
 use crate::session::End;
 use crate::{Connect, CopySpec, FarHost};
 
@@ -19,6 +21,8 @@ pub(super) struct Meeting<'a> {
     spec: &'a CopySpec,
     started: Option<Started>,
     port: Option<Port>,
+    /// The next step after the last try at a server.
+    hint: Option<String>,
 }
 
 /// What a meeting comes to.
@@ -26,6 +30,8 @@ pub(super) struct Met {
     pub dialed: Dialed,
     /// Streams come here by themselves.
     pub incoming: Option<Incoming>,
+    /// Connections for streams that are being made.
+    pub early: Early,
 }
 
 /// A port here, for a far end that connects.
@@ -42,7 +48,13 @@ impl<'a> Meeting<'a> {
             spec,
             started: None,
             port: None,
+            hint: None,
         }
+    }
+
+    /// What to do when a server cannot be reached.
+    pub(super) fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
     }
 
     /// Whether a far end was started through ssh.
@@ -51,7 +63,11 @@ impl<'a> Meeting<'a> {
     }
 
     /// Meets it once.
-    pub(super) fn meet(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<Met, End> {
+    pub(super) fn meet(
+        &mut self,
+        opening: &Opening,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Met, End> {
         match &self.spec.far.host {
             FarHost::Server {
                 address,
@@ -59,40 +75,44 @@ impl<'a> Meeting<'a> {
             } => {
                 let token = credentials.0.parse().map_err(|error| bad_token(&error))?;
                 let places = std::slice::from_ref(address);
-                let dialed = Dialer::default().control(places, &token);
-                let dialed = dialed.map_err(|error| why_not(&error))?;
-                let incoming = None;
-                Ok(Met { dialed, incoming })
+                dial(places, &token, opening).map_err(|error| {
+                    self.hint = error.hint();
+                    why_not(&error)
+                })
             }
-            FarHost::Ssh { .. } => self.meet_through_ssh(is_stopped),
+            FarHost::Ssh { .. } => self.meet_through_ssh(opening, is_stopped),
         }
     }
 
     /// A far end that was started stays for a while when nobody is connected; one that is gone is started again.
-    fn meet_through_ssh(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<Met, End> {
+    fn meet_through_ssh(
+        &mut self,
+        opening: &Opening,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Met, End> {
         if let Some(started) = &self.started {
-            if let Ok(met) = self.meet_started(started) {
+            if let Ok(met) = self.meet_started(started, opening) {
                 return Ok(met);
             }
             self.started = None;
         }
         let started = self.start(is_stopped)?;
-        let met = self.meet_started(&started);
+        let met = self.meet_started(&started, opening);
         self.started = Some(started);
         met.map_err(|error| why_not(&error))
     }
 
-    fn meet_started(&self, started: &Started) -> Result<Met, DialError> {
-        let dialer = Dialer::default();
+    fn meet_started(&self, started: &Started, opening: &Opening) -> Result<Met, DialError> {
         let Some(port) = &self.port else {
-            let dialed = dialer.control(&started.places, &started.token)?;
-            let incoming = None;
-            return Ok(Met { dialed, incoming });
+            return dial(&started.places, &started.token, opening);
         };
-        let dialed = port.landing.control(&dialer, &started.token)?;
+        let dialed = port.landing.control(&Dialer::default(), &started.token)?;
         let key = dialed.admitted.session_key.clone();
-        let incoming = Some(port.landing.expect(key));
-        Ok(Met { dialed, incoming })
+        Ok(Met {
+            incoming: Some(port.landing.expect(key)),
+            early: Early::default(),
+            dialed,
+        })
     }
 
     fn start(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<Started, End> {
@@ -129,6 +149,19 @@ impl<'a> Meeting<'a> {
         ssh.start(&request, is_stopped)
             .map_err(|error| not_started(&error))
     }
+}
+
+/// Connects to the far end, and its streams beside that.
+fn dial(places: &[Address], token: &Token, opening: &Opening) -> Result<Met, DialError> {
+    let mut early = Early::default();
+    let begin = &mut |reach: &Reach| early.begin(reach, opening);
+    let dialed = Dialer::default().control_and(places, token, begin)?;
+    let incoming = None;
+    Ok(Met {
+        dialed,
+        incoming,
+        early,
+    })
 }
 
 impl Port {

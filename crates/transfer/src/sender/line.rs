@@ -1,7 +1,7 @@
 //! One stream as its sender sees it from outside: how fast it is, and how much of it may wait in the kernel.
 
-use net::StreamOptions;
 use net::copying::StreamHandle;
+use net::{OptionError, StreamOptions};
 use units::{Bytes, Rate, Span};
 
 use super::stall::Stall;
@@ -25,6 +25,7 @@ pub(super) struct Line {
     /// Bits per second, smoothed.
     pub rate: f64,
     pub is_leaving: bool,
+    pacing: Option<Rate>,
 }
 
 impl Line {
@@ -38,7 +39,17 @@ impl Line {
             unsent_max: Bytes::ZERO,
             rate: 0.0,
             is_leaving: false,
+            pacing: None,
         }
+    }
+
+    /// The kernel sends at most so fast from now on.
+    pub(super) fn pace(&mut self, rate: Option<Rate>) -> Result<(), OptionError> {
+        if rate != self.pacing {
+            self.pacing = rate;
+            self.handle.set_pacing(rate)?;
+        }
+        Ok(())
     }
 
     /// So much of it has arrived by now.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::thread;
 
 use net::copying::Channel;
-use observe::{StreamCount, TcpSample};
-use tune::online::{Activity, Interval, Meter, Online, OnlinePlan, Streams as Seen};
+use observe::TcpSample;
+use tune::online::{Activity, Interval, Meter, Online, Streams as Seen};
 use tune::{Scavenger, StreamReading, scavenger, stream_pacing};
 use units::{Bytes, Rate, Span, Time};
 use wire::copying::Opening;
@@ -15,6 +15,7 @@ use super::line::Line;
 use super::stream::{Outflow, Wish};
 use super::work::Work;
 use crate::lines::Roster;
+use crate::opening::{first_streams, plan};
 use crate::session::{Desk, End};
 use crate::source::Source;
 
@@ -43,7 +44,6 @@ pub(crate) struct Streams {
     last_gentle: Time,
     rate_max: Option<Rate>,
     gentle_rate: Option<Rate>,
-    pacing: Option<Rate>,
     /// Streams that ended, and when: what they carried may not be confirmed yet.
     parted: VecDeque<(Time, u32)>,
     /// Streams that were given up because they hung, or broke.
@@ -69,33 +69,20 @@ impl Streams {
         rtt: Option<Span>,
         now: Time,
     ) -> Self {
-        let count = |streams: Option<u16>| StreamCount::new(streams?.into()).ok();
-        let online = Online::new(OnlinePlan {
-            objective: crate::opening::objective(&opening.objective),
-            streams: count(opening.streams),
-            remembered: count(opening.remembered),
-            window: crate::opening::window(opening.window_bytes),
-            rtt,
-            ..OnlinePlan::default()
-        });
         let gentle = opening.gentle_nanoseconds.map(Span::from_nanos);
         if let Some(rtt) = rtt {
             work.set_rtt(rtt);
         }
         let scavenger = gentle.map(Scavenger::new);
-        let target = match (&scavenger, opening.streams) {
-            (Some(scavenger), None) => scavenger.allowance().streams,
-            _ => online.streams(),
-        };
         let gentle_rate = scavenger.as_ref().map(|one| one.allowance().rate);
         Streams {
             roster,
-            target: target.get(),
+            target: first_streams(opening, rtt),
             work,
             source,
             compress: opening.compress,
             lines: BTreeMap::new(),
-            online,
+            online: Online::new(plan(opening, rtt)),
             meter: Meter::default(),
             scavenger,
             is_asked_for: opening.streams.is_some(),
@@ -105,7 +92,6 @@ impl Streams {
                 .rate_max_bits_per_second
                 .map(Rate::from_bits_per_second),
             gentle_rate,
-            pacing: None,
             parted: VecDeque::new(),
             replaced: 0,
         }
@@ -129,11 +115,11 @@ impl Streams {
     }
 
     /// Another bound on the rate.
-    pub(crate) fn set_rate_max(&mut self, rate: Option<Rate>) {
+    pub(crate) fn set_rate_max(&mut self, rate: Option<Rate>, now: Time) {
         if self.rate_max != rate {
             self.rate_max = rate;
             self.work.set_rate_max(rate);
-            self.pace();
+            self.pace(&self.readings(now));
         }
     }
 
@@ -146,17 +132,18 @@ impl Streams {
     ///
     /// Streams of a gentle copy have no more than their share: what they have in their buffers already must keep to
     /// it too. A bound that the user set is kept by the bucket, and streams may make up for each other.
-    fn pace(&mut self) {
-        let count = self.lines.len();
-        let bound = self.rate_max.map(|rate| stream_pacing(rate, count));
-        let gentle = self.gentle_rate.map(|rate| scavenger::share(rate, count));
-        let each = bound.into_iter().chain(gentle).min();
-        if each != self.pacing {
-            self.pacing = each;
-            for line in self.lines.values() {
-                // Without pacing the bucket still keeps the bound, less smoothly.
-                let _ = line.handle.set_pacing(each);
-            }
+    fn pace(&mut self, readings: &[StreamReading]) {
+        let bound = self
+            .rate_max
+            .map(|rate| stream_pacing(rate, self.lines.len()));
+        let gentle = self
+            .gentle_rate
+            .map(|rate| scavenger::shares(rate, readings));
+        let gentle: BTreeMap<u32, Rate> = gentle.unwrap_or_default().into_iter().collect();
+        for (number, line) in &mut self.lines {
+            let share = gentle.get(number).copied();
+            // Without pacing the bucket still keeps the bound, less smoothly.
+            let _ = line.pace(bound.into_iter().chain(share).min());
         }
     }
 
@@ -173,10 +160,8 @@ impl Streams {
             false => Wish::default(),
         };
         let line = Line::new(channel.handle(), wish.clone());
-        // As in `pace`, which does the same for the others.
-        let _ = line.handle.set_pacing(self.pacing);
         self.lines.insert(number, line);
-        self.pace();
+        self.pace(&self.readings(desk.now()));
         let (work, source) = (Arc::clone(&self.work), Arc::clone(&self.source));
         let outflow = Outflow::new(
             number,
@@ -202,7 +187,7 @@ impl Streams {
         let was_there = self.lines.remove(&number).is_some();
         if was_there {
             self.roster.on_over();
-            self.pace();
+            self.pace(&self.readings(now));
         }
         self.replaced += u32::from(end.is_err());
         match end {
@@ -234,15 +219,11 @@ impl Streams {
         }
         self.last_gentle = now;
         let mut scavenger = self.scavenger.take()?;
-        let samples = self.samples(now);
-        let readings: Vec<StreamReading> = samples
-            .into_iter()
-            .map(|(stream, tcp)| StreamReading { stream, tcp })
-            .collect();
+        let readings = self.readings(now);
         let allowance = scavenger.on_reading(now, &readings);
         self.scavenger = Some(scavenger);
         self.gentle_rate = Some(allowance.rate);
-        self.pace();
+        self.pace(&readings);
         let wanted = allowance.streams.get();
         if self.is_asked_for || wanted == self.target {
             return None;
@@ -289,6 +270,11 @@ impl Streams {
     /// What limited the copy so far.
     pub(crate) fn limited(&self) -> Option<tune::online::Limited> {
         self.online.limited()
+    }
+
+    fn readings(&self, now: Time) -> Vec<StreamReading> {
+        let reading = |(stream, tcp)| StreamReading { stream, tcp };
+        self.samples(now).into_iter().map(reading).collect()
     }
 
     fn samples(&self, now: Time) -> Vec<(u32, TcpSample)> {

@@ -15,6 +15,8 @@ use crate::ledger::{Acked, Ledger};
 
 /// Least time for which a stream is without work before it repeats what another still owes.
 const GRACE_MIN: Duration = Duration::from_millis(500);
+/// ... in a copy that gives way to others: its streams are slow on purpose, and what is sent twice is taken from others.
+const GRACE_GENTLE: Duration = Duration::from_secs(5);
 /// Longest sleep of a stream that waits for the rate limit: the limit may be lifted meanwhile.
 const NAP_MAX: Duration = Duration::from_millis(100);
 
@@ -24,6 +26,7 @@ pub(crate) struct Work {
     state: Mutex<State>,
     changed: Condvar,
     began: Instant,
+    grace_min: Duration,
     /// See [`Work::set_rtt`].
     grace: AtomicU64,
     /// What the streams spend their time on.
@@ -45,7 +48,12 @@ struct State {
 }
 
 impl Work {
-    pub(crate) fn new(rate_max: Option<Rate>) -> Self {
+    /// * `is_gentle`: the streams give way to others.
+    pub(crate) fn new(rate_max: Option<Rate>, is_gentle: bool) -> Self {
+        let grace_min = match is_gentle {
+            true => GRACE_GENTLE,
+            false => GRACE_MIN,
+        };
         let state = State {
             ledger: Ledger::default(),
             bucket: Bucket::new(rate_max, Time::ZERO),
@@ -56,7 +64,8 @@ impl Work {
             state: Mutex::new(state),
             changed: Condvar::new(),
             began: Instant::now(),
-            grace: AtomicU64::new(GRACE_MIN.as_nanos() as u64),
+            grace_min,
+            grace: AtomicU64::new(grace_min.as_nanos() as u64),
             spent: Spent::default(),
             sent: AtomicU64::new(0),
             on_wire: AtomicU64::new(0),
@@ -96,7 +105,7 @@ impl Work {
 
     /// A stream without work waits three round trips, in which what was sent last is confirmed, before it helps another.
     pub(crate) fn set_rtt(&self, rtt: Span) {
-        let grace = GRACE_MIN.max(Duration::from(rtt.times(3)));
+        let grace = self.grace_min.max(Duration::from(rtt.times(3)));
         let nanos = u64::try_from(grace.as_nanos()).unwrap_or(u64::MAX);
         self.grace.store(nanos, Ordering::Relaxed);
     }

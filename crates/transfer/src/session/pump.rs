@@ -96,13 +96,20 @@ impl Pump {
     }
 
     /// Says what is left to say, and goodbye.
-    pub(crate) fn finish(mut self) {
+    ///
+    /// * `is_done`: nothing that the peer might still say matters. The near end, for which somebody waits, then leaves without
+    ///   the peer's goodbye, which would take a round trip.
+    pub(crate) fn finish(mut self, is_done: bool) {
+        let may_leave = is_done && self.me == Speaker::Near;
+        self.conversation.begin_to_close(GOODBYE);
         self.end();
         let Pump { conversation, .. } = &mut self;
         let conversation = Arc::clone(conversation);
         drop(self);
-        if let Ok(conversation) = Arc::try_unwrap(conversation) {
-            conversation.close(GOODBYE);
+        match Arc::try_unwrap(conversation) {
+            Ok(conversation) if may_leave => conversation.leave(GOODBYE),
+            Ok(conversation) => conversation.close(GOODBYE),
+            Err(_) => (),
         }
     }
 

@@ -2,9 +2,9 @@
 
 use observe::TcpSample;
 use path::PathSpec;
-use sim::{Scenario, Simulation, StreamState, Variant};
+use sim::{Scenario, Simulation, StreamState};
 use tune::scavenger::PERIOD;
-use tune::{Scavenger, StreamReading};
+use tune::{Scavenger, StreamReading, scavenger};
 use units::{Bytes, Rate, Span, Time};
 
 /// As good as nothing.
@@ -45,7 +45,7 @@ impl Bench {
     /// `streams` of a gentle copy on the path; with none, the path is empty.
     pub fn new(path: PathSpec, streams: u32, seed: u64) -> Self {
         let empty = path.forward.delay + path.reverse.delay;
-        let mut scenario = Scenario::of(path, Variant::Cubic);
+        let mut scenario = Scenario::new(path).unwrap();
         scenario.streams = streams.max(1);
         scenario.seed = seed;
         // Linux paces pairs of segments at any rate, so that no acknowledgement is delayed.
@@ -109,15 +109,8 @@ impl Bench {
 
     fn read(&mut self, now: Time) {
         for copy in 0..self.copies.len() {
+            let readings = self.readings(copy);
             let (scavenger, streams) = &mut self.copies[copy];
-            let readings = streams.iter().filter_map(|stream| {
-                let state = self.simulation.stream(*stream)?;
-                Some(StreamReading {
-                    stream: *stream,
-                    tcp: sample(&state),
-                })
-            });
-            let readings: Vec<_> = readings.collect();
             let wanted = scavenger.on_reading(now, &readings).streams.get();
             let missing = u32::from(wanted).saturating_sub(streams.len() as u32);
             if missing > 0 && !streams.is_empty() {
@@ -151,12 +144,19 @@ impl Bench {
         }
     }
 
+    fn readings(&self, copy: usize) -> Vec<StreamReading> {
+        let reading = |stream: &u32| {
+            let tcp = sample(&self.simulation.stream(*stream)?);
+            let stream = *stream;
+            Some(StreamReading { stream, tcp })
+        };
+        self.copies[copy].1.iter().filter_map(reading).collect()
+    }
+
     fn pace(&mut self, copy: usize) {
-        let (scavenger, streams) = &self.copies[copy];
-        let each = scavenger.allowance().rate.bits_per_second() / (streams.len() as u64).max(1);
-        for stream in streams {
-            self.simulation
-                .pace(*stream, Some(Rate::from_bits_per_second(each)));
+        let rate = self.copies[copy].0.allowance().rate;
+        for (stream, share) in scavenger::shares(rate, &self.readings(copy)) {
+            self.simulation.pace(stream, Some(share));
         }
     }
 

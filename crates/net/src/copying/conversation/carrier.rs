@@ -166,6 +166,10 @@ impl Carrier {
             self.tls.close();
             would_block(self.tls.flush(&self.socket))?;
         }
+        if self.said_goodbye && !self.tls.wants_write() {
+            self.shared.lock().is_said = true;
+            self.shared.changed.notify_all();
+        }
         match Instant::now() >= by {
             true => Err(ConversationError::Over),
             false => Ok(()),

@@ -138,9 +138,9 @@ impl DialError {
 fn nobody_hint(tried: &[(SocketAddr, io::Error)]) -> Option<String> {
     let is = |kind: ErrorKind| tried.iter().any(|(_, error)| error.kind() == kind);
     let text = if is(ErrorKind::ConnectionRefused) {
-        "check the port, and that the far end is running"
+        "is `trunkline serve --root` running there, on that port?"
     } else if is(ErrorKind::TimedOut) {
-        "a firewall may drop connections to that port: open it, or let the far end connect here"
+        "that host may be down, or a firewall may drop connections to that port"
     } else {
         return None;
     };

@@ -65,6 +65,10 @@ impl Patient {
         }
     }
 
+    pub(super) fn socket(&self) -> &TcpStream {
+        &self.socket
+    }
+
     pub(super) fn into_parts(self) -> (TcpStream, Tls) {
         (self.socket, self.tls)
     }
