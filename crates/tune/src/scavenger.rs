@@ -297,7 +297,7 @@ impl Scavenger {
         }
         let arrives = self.delivered / self.rate;
         let binds = seen.windows_bind && arrives < law::ARRIVES;
-        self.crew.on_round(binds, self.streams);
+        self.crew.on_round(binds, arrives, self.streams);
         let rate = if arrives < law::REACHED {
             law::not_reached(self.rate, self.delivered)
         } else if self.delays.queueing() > law::hold_bound(self.target()) {

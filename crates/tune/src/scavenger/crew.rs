@@ -4,8 +4,12 @@ use observe::StreamCount;
 
 /// To begin with: so that one loss halves an eighth of what is sent.
 const FIRST: u64 = 4;
-/// Rounds in a row in which windows bind before more streams come, and in which new ones get up to speed.
-const ROUNDS: u32 = 6;
+/// Rounds in a row in which windows bind before more streams come ...
+const ROUNDS: u32 = 3;
+/// ... behind those in which new ones get up to speed.
+const SETTLING: u32 = 4;
+/// More streams than would do if all windows stayed as they are: each loss halves one.
+const SPARE: f64 = 1.3;
 /// The most: more of them fill a short queue by their pairs of packets alone.
 const MOST: u64 = 32;
 
@@ -15,6 +19,8 @@ pub(super) struct Crew {
     wanted: StreamCount,
     /// Rounds in a row in which more would have been of use.
     short: u32,
+    /// Rounds until those that came last are up to speed.
+    settling: u32,
 }
 
 impl Default for Crew {
@@ -22,6 +28,7 @@ impl Default for Crew {
         Crew {
             wanted: StreamCount::new(FIRST).unwrap_or(StreamCount::ONE),
             short: 0,
+            settling: 0,
         }
     }
 }
@@ -32,17 +39,24 @@ impl Crew {
         self.wanted
     }
 
-    /// A round is over; `binds`: windows kept the streams, `present` of them, from their rate.
-    pub fn on_round(&mut self, binds: bool, present: usize) {
-        let is_short = binds && present >= usize::from(self.wanted.get());
-        self.short = if is_short { self.short + 1 } else { 0 };
-        if self.short < ROUNDS {
+    /// A round is over, in which `arrives` of the rate arrived; `binds`: windows kept the streams, `present` of them, from more.
+    pub fn on_round(&mut self, binds: bool, arrives: f64, present: usize) {
+        let wanted = usize::from(self.wanted.get());
+        if present < wanted {
             return;
         }
-        self.short = 0;
-        let now = u64::from(self.wanted.get());
-        let more = StreamCount::new((now + now.div_ceil(2)).min(MOST));
-        self.wanted = more.map_or(self.wanted, |more| more.max(self.wanted));
+        if self.settling > 0 {
+            self.settling -= 1;
+            return;
+        }
+        self.short = if binds { self.short + 1 } else { 0 };
+        if self.short == ROUNDS {
+            self.short = 0;
+            self.settling = SETTLING;
+            let more = (wanted as f64 * SPARE / arrives.clamp(0.5, 1.0)).ceil() as u64;
+            let more = StreamCount::new(more.min(MOST));
+            self.wanted = more.map_or(self.wanted, |more| more.max(self.wanted));
+        }
     }
 }
 
@@ -53,20 +67,18 @@ mod tests {
     #[test]
     fn streams_that_cannot_reach_their_rate_get_company() {
         let mut crew = Crew::default();
-        let mut rounds = |binds, present, count| {
+        let mut rounds = |binds, arrives, present, count| {
             for _ in 0..count {
-                crew.on_round(binds, present);
+                crew.on_round(binds, arrives, present);
             }
             crew.wanted().get()
         };
-        assert_eq!(rounds(true, 4, 5), 4);
-        assert_eq!(rounds(false, 4, 1), 4);
-        assert_eq!(rounds(true, 4, 6), 6);
-        assert_eq!(
-            rounds(true, 4, 60),
-            6,
-            "those that were asked for are not there"
-        );
-        assert_eq!(rounds(true, 32, 600), 32);
+        assert_eq!(rounds(true, 0.9, 4, 2), 4);
+        assert_eq!(rounds(false, 1.0, 4, 1), 4);
+        assert_eq!(rounds(true, 0.8, 4, 3), 7, "4 * 1.3 / 0.8");
+        assert_eq!(rounds(true, 0.8, 4, 60), 7, "the others are not there");
+        assert_eq!(rounds(true, 0.8, 7, 6), 7, "they grow for four rounds");
+        assert_eq!(rounds(true, 0.8, 7, 1), 12);
+        assert_eq!(rounds(true, 0.0, 32, 600), 32);
     }
 }
