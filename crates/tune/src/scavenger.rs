@@ -263,7 +263,7 @@ impl Scavenger {
             };
         } else {
             self.ceiling = f64::INFINITY;
-            let share = law::kept(self.delays.queueing(), self.target());
+            let share = law::kept(self.delays.queueing(), self.target(), self.cuts);
             self.cut(at, seen, self.rate * share, Span::ZERO);
         }
     }
@@ -350,6 +350,8 @@ impl Scavenger {
         // The time of the slowdown does not count.
         self.free_since = at.min(self.free_since + self.slowdown_length(seen));
         self.begin_round(at, seen, if is_others { self.rate } else { back_to });
+        // What arrives is smoothed over a round, so after one of them it still has the slowdown in it.
+        self.round.ends = self.round.ends + self.round_length(seen);
     }
 
     fn begin_round(&mut self, at: Time, seen: &Interval, rate: f64) {

@@ -14,6 +14,8 @@ pub(super) const LEAST: f64 = 0.02;
 /// What is kept at a loss, and of what a queue is left of that is not our own (LEDBAT++ section 4.2: never less than half
 /// in a round trip).
 pub(super) const KEPT: f64 = 0.5;
+/// ... at the first sight of it.
+const KEPT_AT_FIRST: f64 = 0.75;
 /// Growth of a round until the path is known. LEDBAT++ doubles, and its last step adds a round trip to the queue; this one adds a seventh of one.
 pub(super) const START_GROWTH: f64 = 1.15;
 /// Rates below this share of what the path carried are low: they cause no losses.
@@ -97,9 +99,12 @@ pub(super) fn without_queue(queue: f64, rtt: Span) -> (f64, Span) {
 /// What is left of the rate in a queue that is not our own: as much less as the queue is too long, but no less than half.
 ///
 /// LEDBAT++ section 4.2: `W (delay / target - 1)` less in each round trip. A quarter beyond the target costs a quarter.
-pub(super) fn kept(queueing: Span, target: Span) -> f64 {
+/// The first of several cuts, after `cuts` others, costs a quarter at the most: packets of many streams that happen to meet are
+/// not there any more a round trip later.
+pub(super) fn kept(queueing: Span, target: Span, cuts: u32) -> f64 {
     let excess = queueing.as_secs_f64() / target.as_secs_f64() - 1.0;
-    (1.0 - excess).clamp(KEPT, CRUISE)
+    let least = if cuts == 0 { KEPT_AT_FIRST } else { KEPT };
+    (1.0 - excess).clamp(least, CRUISE)
 }
 
 /// How much more is sent in the next round, as a share of what the path carried.
@@ -181,8 +186,9 @@ mod tests {
 
     #[test]
     fn somebody_elses_queue_costs_as_much_as_it_is_too_long() {
-        assert_eq!(kept(millis(5), millis(4)), 0.75);
-        assert_eq!(kept(millis(50), millis(4)), KEPT);
+        assert_eq!(kept(millis(5), millis(4), 1), 0.75);
+        assert_eq!(kept(millis(50), millis(4), 1), KEPT);
+        assert_eq!(kept(millis(50), millis(4), 0), 0.75);
     }
 
     #[test]
