@@ -81,6 +81,8 @@ pub struct Scavenger {
     streams: usize,
     /// Until then the last cut cannot be felt.
     deaf_until: Time,
+    /// Until then, what is lost was sent before the cut that ended the start.
+    excused_until: Time,
     /// Cuts in a row after which the queue was still there.
     cuts: u32,
     /// Since when nobody was felt.
@@ -132,6 +134,7 @@ impl Scavenger {
             round: Round::default(),
             streams: 0,
             deaf_until: Time::ZERO,
+            excused_until: Time::ZERO,
             cuts: 0,
             free_since: Time::ZERO,
             next_slowdown: Time::MAX,
@@ -183,7 +186,7 @@ impl Scavenger {
         self.level = self.delivered.max(faded);
         self.round.queueing = self.round.queueing.max(self.delays.queueing());
         // What is lost before a cut shows belongs to the losses that it answered.
-        match at < self.deaf_until {
+        match at < self.deaf_until.max(self.excused_until) {
             true => self.losses.forget_last(),
             false => self.losses.note(seen.lost, seen.packets),
         }
@@ -282,8 +285,11 @@ impl Scavenger {
         if self.phase == Phase::Start {
             self.phase = Phase::Cruise;
             self.next_slowdown = at + drain + self.slowdown_length(seen);
+            // The last step may have filled the queue, and what that cost is sent again, and so counted, over two more.
+            self.excused_until = at + drain + self.round_length(seen).times(3);
         }
-        self.deaf_until = at + self.round_length(seen) + drain;
+        let round = self.round_length(seen);
+        self.deaf_until = at + round + drain;
         self.cuts += 1;
         self.end = self.level;
         self.free_since = at;
