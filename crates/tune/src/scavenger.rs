@@ -231,16 +231,14 @@ impl Scavenger {
         self.depth.note(at, self.round.queueing);
         let is_near = self.delivered > law::REACHED_END * self.level;
         let is_ours = self.probes() && is_near && self.phase != Phase::Start;
-        let share = match is_ours {
-            true => law::CRUISE,
-            false => law::KEPT,
+        let delays_tell = self.round.queueing > self.target() || self.phase == Phase::Start;
+        // Where they do not, others lose packets by whatever is sent beside them, so trials become rare.
+        let (share, hold) = match (is_ours, delays_tell) {
+            (true, _) => (law::CRUISE, law::HOLD),
+            (false, true) => (law::KEPT, law::HOLD),
+            (false, false) => (law::LEAST, law::longer_hold(self.hold)),
         };
-        // Where delays do not tell of others, each trial costs them a loss, so they become rare.
-        let delays_tell = self.round.queueing > self.target();
-        self.hold = match is_ours || delays_tell || self.phase == Phase::Start {
-            true => law::HOLD,
-            false => law::longer_hold(self.hold),
-        };
+        self.hold = hold;
         self.ceiling = self.rate.min(self.delivered);
         self.cut(at, seen, self.ceiling * share, Span::ZERO);
     }

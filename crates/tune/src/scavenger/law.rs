@@ -36,7 +36,8 @@ pub(super) const PROBING: f64 = 0.97;
 /// find room to grow in.
 pub(super) const HOLD: Span = Span::from_millis(1_500);
 /// ... and up to so long where losses are what tells of others, and each trial costs them some.
-const HOLD_MAX: Span = Span::from_secs(8);
+/// A CUBIC flow takes some seconds to make up for a loss.
+const HOLD_MAX: Span = Span::from_secs(40);
 /// A cut shows after a round trip; what it does to a queue takes time as well.
 const DRAIN_MIN: Span = Span::from_millis(50);
 /// Rates are smoothed over a round, or this, which has some packets in it at low rates.

@@ -54,6 +54,20 @@ fn a_default_flow_keeps_what_it_has_alone_and_an_idle_path_is_taken() {
     }
 }
 
+/// Losses that are nobody's doing do not keep it from the rate, as long as there are enough streams.
+#[test]
+fn an_idle_path_that_loses_packets_is_taken_too() {
+    for (name, least) in [("slac-cern", 0.80), ("oc3-80ms", 0.85)] {
+        let idle = (1..=3).map(|seed| {
+            let mut bench = Bench::new(load(name), 4, seed);
+            bench.run(40);
+            bench.mean(10, 40).0 / link(name) / 3.0
+        });
+        let idle: f64 = idle.sum();
+        assert!(idle > least, "{name}: the copy takes {idle:.3}");
+    }
+}
+
 #[test]
 fn the_copy_gives_way_within_seconds_and_takes_the_rest_back() {
     for name in ["deep", "lan"] {
