@@ -355,7 +355,7 @@ impl Scavenger {
         self.free_since = at.min(self.free_since + self.slowdown_length(seen));
         self.begin_round(at, seen, if is_others { self.rate } else { back_to });
         // What arrives is smoothed over a round, so after one of them it still has the slowdown in it.
-        self.round.ends = self.round.ends + self.round_length(seen);
+        self.round.ends += self.round_length(seen);
     }
 
     fn begin_round(&mut self, at: Time, seen: &Interval, rate: f64) {
