@@ -264,7 +264,7 @@ impl Scavenger {
             };
         } else {
             self.ceiling = f64::INFINITY;
-            let share = law::kept(self.delays.queueing(), self.target(), self.cuts);
+            let share = law::kept(self.delays.queueing(), self.target());
             self.cut(at, seen, self.rate * share, Span::ZERO);
         }
     }

@@ -14,8 +14,6 @@ pub(super) const LEAST: f64 = 0.02;
 /// What is kept at a loss, and of what a queue is left of that is not our own (LEDBAT++ section 4.2: never less than half
 /// in a round trip).
 pub(super) const KEPT: f64 = 0.5;
-/// ... at the first sight of it.
-const KEPT_AT_FIRST: f64 = 0.75;
 /// Growth of a round until the path is known. LEDBAT++ doubles, and its last step adds a round trip to the queue; this one adds a seventh of one.
 pub(super) const START_GROWTH: f64 = 1.15;
 /// Rates below this share of what the path carried are low: they cause no losses.
@@ -37,7 +35,7 @@ pub(super) const PROBING: f64 = 0.97;
 pub(super) const HOLD: Span = Span::from_millis(1_500);
 /// ... and up to so long where losses are what tells of others, and each trial costs them some.
 /// A CUBIC flow takes some seconds to make up for a loss.
-const HOLD_MAX: Span = Span::from_secs(40);
+const HOLD_MAX: Span = Span::from_secs(15);
 /// A cut shows after a round trip; what it does to a queue takes time as well.
 const DRAIN_MIN: Span = Span::from_millis(50);
 /// Rates are smoothed over a round, or this, which has some packets in it at low rates.
@@ -100,12 +98,9 @@ pub(super) fn without_queue(queue: f64, rtt: Span) -> (f64, Span) {
 /// What is left of the rate in a queue that is not our own: as much less as the queue is too long, but no less than half.
 ///
 /// LEDBAT++ section 4.2: `W (delay / target - 1)` less in each round trip. A quarter beyond the target costs a quarter.
-/// The first of several cuts, after `cuts` others, costs a quarter at the most: packets of many streams that happen to meet are
-/// not there any more a round trip later.
-pub(super) fn kept(queueing: Span, target: Span, cuts: u32) -> f64 {
+pub(super) fn kept(queueing: Span, target: Span) -> f64 {
     let excess = queueing.as_secs_f64() / target.as_secs_f64() - 1.0;
-    let least = if cuts == 0 { KEPT_AT_FIRST } else { KEPT };
-    (1.0 - excess).clamp(least, CRUISE)
+    (1.0 - excess).clamp(KEPT, CRUISE)
 }
 
 /// How much more is sent in the next round, as a share of what the path carried.
@@ -187,9 +182,8 @@ mod tests {
 
     #[test]
     fn somebody_elses_queue_costs_as_much_as_it_is_too_long() {
-        assert_eq!(kept(millis(5), millis(4), 1), 0.75);
-        assert_eq!(kept(millis(50), millis(4), 1), KEPT);
-        assert_eq!(kept(millis(50), millis(4), 0), 0.75);
+        assert_eq!(kept(millis(5), millis(4)), 0.75);
+        assert_eq!(kept(millis(50), millis(4)), KEPT);
     }
 
     #[test]

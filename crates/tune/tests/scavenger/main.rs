@@ -104,7 +104,8 @@ fn a_copy_that_comes_later_has_no_lasting_advantage() {
     bench.run(100);
     let (first, second) = bench.shares(80, 120);
     let both = first + second;
-    assert!(both > 0.7 * link("deep"), "{first:.1} and {second:.1}");
+    // Each takes the other for somebody to give way to, so together they leave some.
+    assert!(both > 0.65 * link("deep"), "{first:.1} and {second:.1}");
     assert!(
         first > 0.15 * both,
         "the first has {first:.1}, the second {second:.1}"
