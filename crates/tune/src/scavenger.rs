@@ -232,13 +232,12 @@ impl Scavenger {
         let is_near = self.delivered > law::REACHED_END * self.level;
         let is_ours = self.probes() && is_near && self.phase != Phase::Start;
         let delays_tell = self.round.queueing > self.target() || self.phase == Phase::Start;
-        // Where they do not, others lose packets by whatever is sent beside them, so trials become rare.
-        let (share, hold) = match (is_ours, delays_tell) {
-            (true, _) => (law::CRUISE, law::HOLD),
-            (false, true) => (law::KEPT, law::HOLD),
-            (false, false) => (law::LEAST, law::longer_hold(self.hold)),
+        // Where they do not, each trial costs others a loss, so trials become rare.
+        self.hold = match is_ours || delays_tell {
+            true => law::HOLD,
+            false => law::longer_hold(self.hold),
         };
-        self.hold = hold;
+        let share = if is_ours { law::CRUISE } else { law::KEPT };
         self.ceiling = self.rate.min(self.delivered);
         self.cut(at, seen, self.ceiling * share, Span::ZERO);
     }
