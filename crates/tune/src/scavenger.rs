@@ -285,8 +285,7 @@ impl Scavenger {
             // The last step may have filled the queue, and what that cost is sent again, and so counted, over two more.
             self.excused_until = at + drain + self.round_length(seen).times(3);
         }
-        let round = self.round_length(seen);
-        self.deaf_until = at + round + drain;
+        self.deaf_until = at + self.round_length(seen) + drain;
         self.cuts += 1;
         self.end = self.level;
         self.free_since = at;

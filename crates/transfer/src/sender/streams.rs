@@ -272,7 +272,11 @@ impl Streams {
         self.online.limited()
     }
 
+    /// What the shares of a gentle copy follow from; others need none.
     fn readings(&self, now: Time) -> Vec<StreamReading> {
+        if self.gentle_rate.is_none() {
+            return Vec::new();
+        }
         let reading = |(stream, tcp)| StreamReading { stream, tcp };
         self.samples(now).into_iter().map(reading).collect()
     }
