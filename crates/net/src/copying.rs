@@ -38,7 +38,7 @@ use wire::copying::{Admitted, Key, KeyName, Rights, Secret};
 pub use channel::Channel;
 pub use conversation::{Conversation, ConversationError};
 pub use desk::{Arrival, Incoming};
-pub use dialer::{DialError, Dialed, Dialer, Reach, Reached, StreamDialer};
+pub use dialer::{DialError, Dialed, Dialer, Known, Reach, Reached, StreamDialer};
 pub(crate) use door::{Door, Intake};
 pub use door::{DoorLimits, TurnedAway};
 pub use handle::StreamHandle;

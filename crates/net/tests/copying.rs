@@ -7,7 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use copies::{Far, PATIENCE, token};
-use net::copying::{Arrival, Channel, ConversationError, Dialed, Dialer, Visit};
+use net::copying::{
+    Arrival, Channel, ConversationError, Dialed, Dialer, Fingerprint, Known, TurnedAway, Visit,
+};
 use net::{Dscp, StreamOptions};
 use units::{Bytes, Rate, Span, Time};
 use wire::copying::{Entry, Kind, Message, Name};
@@ -119,7 +121,7 @@ fn a_stream_that_was_connected_ahead_carries_once_it_greets() {
     let far = Far::start();
     let options = StreamOptions::default();
     let mut ahead = Vec::new();
-    let near = Dialer::default().control_and(&[far.place()], &token(1), &mut |reach| {
+    let near = Dialer::default().control_and(&[far.place()], &token(1), None, &mut |reach| {
         ahead.extend([true, false].map(|plain| reach.connect(&options, plain).unwrap()));
     });
     let (near, visit) = (near.unwrap(), far.visit());
@@ -134,6 +136,32 @@ fn a_stream_that_was_connected_ahead_carries_once_it_greets() {
         there.channel.read_exact(&mut heard).unwrap();
         assert_eq!(&heard, b"data");
     }
+}
+
+#[test]
+fn a_known_end_hears_the_first_message_with_the_greeting() {
+    let far = Far::start();
+    let first = &entries(5_000);
+    let dial = |pin| {
+        let known = Some(Known { pin, first });
+        Dialer::default().control_and(&[far.place()], &token(1), known, &mut |_| ())
+    };
+    let near = dial(far.fingerprint).unwrap();
+    assert!(near.has_said);
+    let visit = far.visit();
+    let heard = visit.conversation.receive(PATIENCE).unwrap();
+    assert_eq!(heard.as_ref(), Some(first));
+    visit.conversation.send(&entries(1)).unwrap();
+    let answer = near.conversation.receive(PATIENCE).unwrap();
+    assert_eq!(answer, Some(entries(1)));
+    // Who shows another certificate hears nothing.
+    let error = dial(Fingerprint([7; 32])).unwrap_err();
+    assert!(error.to_string().contains("certificate"), "{error}");
+    let turned_away = far.turned_away();
+    assert!(
+        matches!(turned_away, TurnedAway::Broken(_)),
+        "{turned_away}"
+    );
 }
 
 #[test]

@@ -182,7 +182,11 @@ impl<'a> Near<'a> {
         chronicle.tell(&CopyEvent::Connected { at, peer, rtt });
         let lost = |error: std::io::Error| End::Lost(error.to_string());
         let pump = Pump::start(dialed.conversation, Speaker::Near).map_err(lost)?;
-        pump.say(Message::Open(Box::new(opening.clone())));
+        let open = Message::Open(Box::new(opening.clone()));
+        match dialed.has_said {
+            true => pump.has_said(open),
+            false => pump.say(open),
+        }
         let (session, is_fresh) = match pump.first(ANSWER_MAX)? {
             Message::Opened { session, fresh } => (session, fresh),
             Message::Failed(problem) => return Err(End::Problem(problem)),

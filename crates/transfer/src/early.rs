@@ -57,3 +57,30 @@ impl Early {
 fn connect(reach: Reach, options: StreamOptions, plain: bool) -> Begun {
     thread::spawn(move || reach.connect(&options, plain))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One that takes for ever.
+    fn begun(ago: Duration) -> Early {
+        let connection = thread::spawn(|| {
+            loop {
+                thread::park();
+            }
+        });
+        Early {
+            begun: VecDeque::from([connection]),
+            since: Instant::now().checked_sub(ago),
+        }
+    }
+
+    #[test]
+    fn connections_that_are_too_old_are_not_used() {
+        assert!(begun(Duration::ZERO).take().is_some());
+        let mut old = begun(AGE_MAX + Duration::from_millis(1));
+        assert!(old.take().is_none());
+        assert!(old.begun.is_empty());
+        assert!(Early::default().take().is_none());
+    }
+}

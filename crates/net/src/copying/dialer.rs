@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use units::Span;
-use wire::copying::{Admitted, NearHandshake, SessionKey, Token};
+use wire::copying::{Admitted, Message, NearHandshake, SessionKey, Token, encode};
 
 use super::SOFTWARE;
 use super::channel::Channel;
@@ -45,6 +45,18 @@ pub struct Dialed {
     pub conversation: Conversation,
     /// Opens streams to it.
     pub streams: StreamDialer,
+    /// Whether the first message was said already.
+    pub has_said: bool,
+}
+
+/// A far end whose certificate is known from a channel that is trusted, such as ssh: it is told the first message together with
+/// who calls, without a wait for what it says of itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    /// The only certificate that is accepted.
+    pub pin: Fingerprint,
+    /// The first message of the conversation.
+    pub first: &'a Message,
 }
 
 /// Opens streams of one conversation. Clones open streams of the same.
@@ -72,11 +84,12 @@ impl Dialer {
     /// # Errors
     /// When no place is left; the last reason is the one that is told.
     pub fn control(&self, places: &[Address], token: &Token) -> Result<Dialed, DialError> {
-        self.control_and(places, token, &mut |_| ())
+        self.control_and(places, token, None, &mut |_| ())
     }
 
-    /// The same; `early` is told where streams will go as soon as that is known, so that they can be connected while the two
-    /// ends find out who they are. That says nothing to the other end, which may still turn out to be somebody else.
+    /// The same, to an end that may be `known`; `early` is told where streams will go as soon as that is known, so that they can be
+    /// connected while the two ends find out who they are. That says nothing to the other end, which may still turn out to be
+    /// somebody else.
     ///
     /// # Errors
     /// As [`control`](Self::control).
@@ -84,6 +97,7 @@ impl Dialer {
         &self,
         places: &[Address],
         token: &Token,
+        known: Option<Known<'_>>,
         early: &mut dyn FnMut(&Reach),
     ) -> Result<Dialed, DialError> {
         let end = Instant::now() + Duration::from(self.patience);
@@ -92,7 +106,7 @@ impl Dialer {
         loop {
             let limit = end.saturating_duration_since(Instant::now());
             match connect_any(&left, &StreamOptions::default(), limit) {
-                Ok((socket, peer)) => match self.meet(socket, peer, token, end, early) {
+                Ok((socket, peer)) => match self.meet((socket, peer), token, known, end, early) {
                     Ok(dialed) => return Ok(dialed),
                     Err(error) => {
                         left.retain(|address| *address != peer);
@@ -111,14 +125,16 @@ impl Dialer {
     /// Begins on a connection that was made, whoever made it.
     pub(super) fn meet(
         &self,
-        socket: std::net::TcpStream,
-        peer: SocketAddr,
+        (socket, peer): (std::net::TcpStream, SocketAddr),
         token: &Token,
+        known: Option<Known<'_>>,
         end: Instant,
         early: &mut dyn FnMut(&Reach),
     ) -> Result<Dialed, DialError> {
         let failed = |source| DialError::during(peer, self.patience, source);
-        let tls = connection_to(None).map(Tls::new).map_err(failed)?;
+        let tls = connection_to(known.map(|known| known.pin))
+            .map(Tls::new)
+            .map_err(failed)?;
         let mut patient = Patient::new(socket, tls, end).map_err(failed)?;
         patient.shake_hands().map_err(failed)?;
         let (pin, exporter) = patient.facts().map_err(failed)?;
@@ -126,10 +142,13 @@ impl Dialer {
         early(&reach);
         let (handshake, hello) =
             NearHandshake::new(token.name.clone(), token.secret.key(), exporter, SOFTWARE);
-        let answer = patient.ask(&hello).map_err(failed)?;
-        let known = |source| DialError::Handshake { peer, source };
-        let answer = answer.map_err(|error| known(error.into()))?;
-        let admitted = handshake.on_answer(&answer).map_err(known)?;
+        let wrong = |source| DialError::Handshake { peer, source };
+        let first = known.map(|known| encode(known.first)).transpose();
+        let first = first.map_err(|error| wrong(error.into()))?;
+        let answer = patient.ask(&hello, &first.unwrap_or_default());
+        let answer = answer.map_err(failed)?;
+        let answer = answer.map_err(|error| wrong(error.into()))?;
+        let admitted = handshake.on_answer(&answer).map_err(wrong)?;
         let (socket, tls) = patient.into_parts();
         let conversation = Conversation::start(Arc::new(socket), Box::new(tls), self.silence);
         Ok(Dialed {
@@ -140,6 +159,7 @@ impl Dialer {
                 key: admitted.session_key.clone(),
             },
             admitted,
+            has_said: known.is_some(),
         })
     }
 }

@@ -50,7 +50,7 @@ impl Landing {
                 return Err(failure.unwrap_or(DialError::NotCalled { port, after }));
             };
             // Streams come from there, so that there is nowhere to connect to.
-            match dialer.meet(socket, peer, token, end, &mut |_| ()) {
+            match dialer.meet((socket, peer), token, None, end, &mut |_| ()) {
                 Ok(dialed) => return Ok(dialed),
                 Err(error) => failure = Some(error),
             }

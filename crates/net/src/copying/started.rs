@@ -97,6 +97,7 @@ pub fn attend(
         software: SOFTWARE.to_owned(),
         port: listener.as_ref().map(Listener::port),
         addresses: ends.here.into_iter().collect(),
+        fingerprint: listener.as_ref().map(|one| one.fingerprint().0),
     };
     output.write_all(answer.line().as_bytes())?;
     output.flush()?;

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use net::Address;
 use net::copying::{
-    CopyHandler, DialError, Dialed, Dialer, DoorLimits, Listener, TurnedAway, Visit,
+    CopyHandler, DialError, Dialed, Dialer, DoorLimits, Fingerprint, Listener, TurnedAway, Visit,
 };
 use wire::copying::{Key, KeyName, Rights, Secret, Token};
 
@@ -71,6 +71,7 @@ pub fn token(fill: u8) -> Token {
 /// A listening end that takes the token of 1s.
 pub struct Far {
     pub address: SocketAddr,
+    pub fingerprint: Fingerprint,
     visits: Receiver<Visit>,
     turned_away: Receiver<TurnedAway>,
     stop: Arc<AtomicBool>,
@@ -102,6 +103,7 @@ impl Far {
     pub fn keeping(limits: DoorLimits, keeps_visits: bool) -> Self {
         let listener = Listener::bind(None).unwrap();
         let address = SocketAddr::from(([127, 0, 0, 1], listener.port()));
+        let fingerprint = listener.fingerprint();
         let (handler, visits, turned_away) = handler();
         let handler: Arc<dyn CopyHandler> = match keeps_visits {
             true => Arc::new(Keeping(handler)),
@@ -112,6 +114,7 @@ impl Far {
         let run = move || listener.run(limits, handler, &|| told.load(Ordering::Relaxed));
         Far {
             address,
+            fingerprint,
             visits,
             turned_away,
             stop,

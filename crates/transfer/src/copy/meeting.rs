@@ -6,10 +6,12 @@ use std::thread::{self, JoinHandle};
 
 use net::Address;
 use net::copying::{
-    CopyHandler, DialError, Dialed, Dialer, DoorLimits, Incoming, Landing, Listener, Reach, Ssh,
-    SshError, Started, Visit, new_secret,
+    CopyHandler, DialError, Dialed, Dialer, DoorLimits, Fingerprint, Incoming, Known, Landing,
+    Listener, Reach, Ssh, SshError, Started, Visit, new_secret,
 };
-use wire::copying::{CallBack, HandshakeError, Key, KeyName, Opening, Problem, ProblemKind};
+use wire::copying::{
+    CallBack, HandshakeError, Key, KeyName, Message, Opening, Problem, ProblemKind,
+};
 use wire::copying::{Rights, StartRequest, Token};
 
 use crate::early::Early;
@@ -75,7 +77,7 @@ impl<'a> Meeting<'a> {
             } => {
                 let token = credentials.0.parse().map_err(|error| bad_token(&error))?;
                 let places = std::slice::from_ref(address);
-                dial(places, &token, opening).map_err(|error| {
+                dial(places, &token, None, opening).map_err(|error| {
                     self.hint = error.hint();
                     why_not(&error)
                 })
@@ -104,7 +106,8 @@ impl<'a> Meeting<'a> {
 
     fn meet_started(&self, started: &Started, opening: &Opening) -> Result<Met, DialError> {
         let Some(port) = &self.port else {
-            return dial(&started.places, &started.token, opening);
+            let pin = started.answer.fingerprint.map(Fingerprint);
+            return dial(&started.places, &started.token, pin, opening);
         };
         let dialed = port.landing.control(&Dialer::default(), &started.token)?;
         let key = dialed.admitted.session_key.clone();
@@ -151,11 +154,18 @@ impl<'a> Meeting<'a> {
     }
 }
 
-/// Connects to the far end, and its streams beside that.
-fn dial(places: &[Address], token: &Token, opening: &Opening) -> Result<Met, DialError> {
+/// Connects to the far end, and its streams beside that. One with a known certificate is told at once what is wanted.
+fn dial(
+    places: &[Address],
+    token: &Token,
+    pin: Option<Fingerprint>,
+    opening: &Opening,
+) -> Result<Met, DialError> {
+    let first = &Message::Open(Box::new(opening.clone()));
+    let known = pin.map(|pin| Known { pin, first });
     let mut early = Early::default();
     let begin = &mut |reach: &Reach| early.begin(reach, opening);
-    let dialed = Dialer::default().control_and(places, token, begin)?;
+    let dialed = Dialer::default().control_and(places, token, known, begin)?;
     let incoming = None;
     Ok(Met {
         dialed,

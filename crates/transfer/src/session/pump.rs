@@ -80,6 +80,13 @@ impl Pump {
         }
     }
 
+    /// This message was said before the conversation came here.
+    pub(crate) fn has_said(&self, message: Message) {
+        if let Err(error) = self.referee.borrow_mut().pass(self.me, message) {
+            *self.mistake.borrow_mut() = Some(error);
+        }
+    }
+
     /// What this end said against the rules: a mistake of ours.
     pub(crate) fn mistake(&self) -> Option<RefereeError> {
         self.mistake.borrow_mut().take()

@@ -47,6 +47,9 @@ pub struct StartAnswer {
     pub port: Option<u16>,
     /// Addresses by which it may be reached.
     pub addresses: Vec<IpAddr>,
+    /// BLAKE3 of the certificate that it shows there. Whoever starts it then knows it by that alone, a round trip earlier than by
+    /// its secret.
+    pub fingerprint: Option<[u8; KEY_LENGTH]>,
 }
 
 /// A line that does not start a copy.
@@ -93,6 +96,8 @@ struct AnswerLine {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     port: Option<u16>,
     addresses: Vec<IpAddr>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fingerprint: Option<[u8; KEY_LENGTH]>,
 }
 
 impl StartRequest {
@@ -134,6 +139,7 @@ impl StartAnswer {
             software: self.software.clone(),
             port: self.port,
             addresses: self.addresses.clone(),
+            fingerprint: self.fingerprint,
         })
     }
 
@@ -153,6 +159,7 @@ impl StartAnswer {
             software: printable(&read.software, SOFTWARE_CHARACTERS),
             port: read.port,
             addresses: read.addresses,
+            fingerprint: read.fingerprint,
         })
     }
 }
@@ -206,7 +213,14 @@ mod tests {
             software: "trunkline 0.1.0".to_owned(),
             port: None,
             addresses: vec!["2001:db8::1".parse().unwrap()],
+            fingerprint: None,
         };
+        let pinned = StartAnswer {
+            fingerprint: Some([255; 32]),
+            ..answer.clone()
+        };
+        assert_eq!(StartAnswer::parse(&pinned.line()), Ok(pinned.clone()));
+        assert!(pinned.line().len() < START_LINE_MAX);
         assert_eq!(StartAnswer::parse(&answer.line()), Ok(answer.clone()));
         assert!(answer.line().len() < START_LINE_MAX);
         assert!(!answer.line().contains("null"), "{}", answer.line());

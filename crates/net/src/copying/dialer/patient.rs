@@ -44,9 +44,14 @@ impl Patient {
         Ok((pin, self.tls.exporter()?))
     }
 
-    /// Sends a frame and waits for the one that answers it.
-    pub(super) fn ask(&mut self, frame: &[u8]) -> io::Result<Result<Vec<u8>, CodecError>> {
+    /// Sends a frame, and what is to `follow` it at once, and waits for the frame that answers it.
+    pub(super) fn ask(
+        &mut self,
+        frame: &[u8],
+        follow: &[u8],
+    ) -> io::Result<Result<Vec<u8>, CodecError>> {
         self.tls.put(frame)?;
+        self.tls.put(follow)?;
         self.flush()?;
         let mut frames = Frames::hello();
         // Byte for byte: what follows the answer belongs to the conversation.
