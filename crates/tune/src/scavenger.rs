@@ -151,10 +151,14 @@ impl Scavenger {
         }
     }
 
-    /// The delay that is aimed at now: the budget, or less where queues are short.
+    /// The delay that is aimed at now: a part of the budget, or less where queues are short, and what hosts add to it.
     pub fn target(&self) -> Span {
-        let unevenness = law::unevenness(self.streams, self.level);
-        self.depth.target(self.budget).max(unevenness)
+        let part = self.depth.target(self.budget).max(self.unevenness());
+        part + self.delays.lateness().min(part)
+    }
+
+    fn unevenness(&self) -> Span {
+        law::unevenness(self.streams, self.level, self.delays.base())
     }
 
     /// How long packets of this path wait in queues now.
@@ -177,7 +181,13 @@ impl Scavenger {
 
     fn note(&mut self, at: Time, seen: &Interval) {
         if let Some(rtt) = seen.rtt {
-            self.delays.note(at, rtt, seen.rtt_min, seen.packets);
+            let is_late = seen.length > law::IN_TIME;
+            let note = if is_late {
+                Delays::note_late
+            } else {
+                Delays::note
+            };
+            note(&mut self.delays, at, rtt, seen.rtt_min, seen.packets);
         }
         let over = self.round_length(seen).max(law::SMOOTHED);
         let share = seen.length.as_secs_f64() / over.as_secs_f64();
@@ -191,7 +201,11 @@ impl Scavenger {
             false => self.losses.note(seen.lost, seen.packets),
         }
         let is_low = self.rate < law::LOW * self.level && self.phase != Phase::Start;
-        if is_low && self.delays.queueing() <= self.half_target() {
+        let is_free = self.delays.queueing() <= self.half_target();
+        if is_free && at >= self.deaf_until && (is_low || self.phase == Phase::Start) {
+            self.delays.note_lateness();
+        }
+        if is_low && is_free {
             // While others are felt, what is lost may be their doing at any rate.
             let weight = if self.hold > law::HOLD {
                 law::DOUBTED
@@ -228,7 +242,9 @@ impl Scavenger {
         if at < self.deaf_until {
             return;
         }
-        self.depth.note(at, self.round.queueing);
+        if self.round.queueing > self.delays.lateness() {
+            self.depth.note(at, self.round.queueing);
+        }
         let is_near = self.delivered > law::REACHED_END * self.level;
         let is_ours = self.probes() && is_near && self.phase != Phase::Start;
         let delays_tell = self.round.queueing > self.target() || self.phase == Phase::Start;
@@ -300,7 +316,8 @@ impl Scavenger {
         let arrives = self.delivered / self.rate;
         let binds = seen.windows_bind && arrives < law::ARRIVES;
         self.crew.on_round(binds, arrives, self.streams);
-        let rate = if arrives < law::REACHED {
+        let is_judged = self.rate > law::rate_of_bursts(self.streams, self.delays.base());
+        let rate = if arrives < law::REACHED && is_judged {
             law::not_reached(self.rate, self.delivered)
         } else if self.delays.queueing() > law::hold_bound(self.target()) {
             self.rate
@@ -316,13 +333,18 @@ impl Scavenger {
 
     fn grown(&self, at: Time, seen: &Interval) -> f64 {
         if self.phase == Phase::Start {
-            return self.rate * law::START_GROWTH;
+            let least = law::rate_of_bursts(self.streams, self.delays.base());
+            return (self.rate * law::START_GROWTH).max(least);
         }
         let free = at.since(self.free_since);
         let round = self.round_length(seen);
         let step = |free| law::step(self.target(), round, free, self.hold) * self.level;
         if free < self.hold {
             return self.rate;
+        }
+        if self.rate > law::FAR_BEYOND * self.end {
+            // What was felt there was not the end of the path.
+            return self.rate * law::START_GROWTH;
         }
         let (small, large) = (
             self.rate + step(Span::ZERO),

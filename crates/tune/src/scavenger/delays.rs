@@ -8,10 +8,14 @@ use units::{Span, Time};
 /// (`tcp_min_rtt_wlen`), which makes the ten of RFC 6817 section 3.4.2 together.
 const MINUTES: usize = 5;
 /// A queue lasts; hosts that have other things to do hand packets over late for some tens of milliseconds at a time.
-const RECENT: Span = Span::from_millis(100);
+const RECENT: Span = Span::from_millis(75);
 /// ... and at low rates each packet may find its host asleep: so many are looked at.
 const PACKETS: f64 = 16.0;
 const MINUTE: Span = Span::from_secs(60);
+/// Readings of a host that comes to nothing in time are left out for so long at the most.
+const STARVED: Span = Span::from_millis(250);
+/// What hosts add is averaged over so many readings.
+const READINGS: f64 = 32.0;
 
 /// One reading.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +32,10 @@ pub(super) struct Delays {
     minutes: [Span; MINUTES],
     minute: u64,
     recent: VecDeque<Seen>,
+    /// Whether `recent` goes back far enough.
+    is_enough: bool,
+    /// Seconds that packets are late where nothing is in their way.
+    lateness: f64,
 }
 
 impl Delays {
@@ -36,6 +44,8 @@ impl Delays {
             minutes: [Span::MAX; MINUTES],
             minute: 0,
             recent: VecDeque::new(),
+            is_enough: false,
+            lateness: 0.0,
         }
     }
 
@@ -45,7 +55,26 @@ impl Delays {
         self.recent.push_back(Seen { at, rtt, packets });
         while self.is_first_needless(at) {
             self.recent.pop_front();
+            self.is_enough = true;
         }
+    }
+
+    /// The same of a reading that itself came late: this host had other things to do, and was as late with what arrived.
+    pub fn note_late(&mut self, at: Time, rtt: Span, rtt_min: Option<Span>, packets: f64) {
+        let last = self.recent.back().map(|seen| seen.at);
+        if last.is_none_or(|last| at.since(last) > STARVED) {
+            self.note(at, rtt, rtt_min, packets);
+        }
+    }
+
+    /// Nothing is in the way of packets now, so what they wait is the hosts' doing.
+    pub fn note_lateness(&mut self) {
+        self.lateness += (self.queueing().as_secs_f64() - self.lateness) / READINGS;
+    }
+
+    /// What hosts and clocks add to the round trip where there is no queue.
+    pub fn lateness(&self) -> Span {
+        Span::from_secs_f64(self.lateness)
     }
 
     /// Whether what came after the oldest reading is recent, and enough.
@@ -78,8 +107,11 @@ impl Delays {
         self.recent.back().map(|seen| seen.rtt)
     }
 
-    /// How long packets wait: the least of the last readings; zero before the first.
+    /// How long packets wait: the least of the last readings; zero before there are enough.
     pub fn queueing(&self) -> Span {
+        if !self.is_enough {
+            return Span::ZERO;
+        }
         let least = self.recent.iter().map(|seen| seen.rtt).min();
         least.map_or(Span::ZERO, |rtt| rtt - self.base())
     }
@@ -114,6 +146,59 @@ mod tests {
     }
 
     #[test]
+    fn the_first_readings_are_not_believed() {
+        let mut delays = Delays::new();
+        let mut note = |millis, rtt| {
+            delays.note(
+                Time::ZERO + Span::from_millis(millis),
+                Span::from_millis(rtt),
+                Some(Span::from_millis(1)),
+                20.0,
+            );
+            delays.queueing()
+        };
+        assert_eq!(note(0, 16), Span::ZERO);
+        assert_eq!(note(50, 17), Span::ZERO);
+        assert_eq!(note(75, 16), Span::from_millis(15));
+    }
+
+    #[test]
+    fn readings_that_were_late_themselves_are_left_out_for_a_while() {
+        let mut delays = Delays::new();
+        let ticks = |ticks: u64| Time::ZERO + Span::from_millis(50 * ticks);
+        for tick in 0..4 {
+            delays.note(ticks(tick), Span::from_millis(40), None, 20.0);
+        }
+        for tick in 4..9 {
+            delays.note_late(ticks(tick), Span::from_millis(60), None, 20.0);
+            assert_eq!(delays.queueing(), Span::ZERO);
+        }
+        // A host that is always late has nothing better: one each 300 ms.
+        for tick in 9..30 {
+            delays.note_late(ticks(tick), Span::from_millis(60), None, 20.0);
+        }
+        assert_eq!(delays.queueing(), Span::from_millis(20));
+    }
+
+    #[test]
+    fn what_hosts_add_is_averaged() {
+        let mut delays = Delays::new();
+        for second in 0..3 {
+            delays.note(
+                at(second),
+                Span::from_millis(42),
+                Some(Span::from_millis(40)),
+                20.0,
+            );
+        }
+        for _ in 0..320 {
+            delays.note_lateness();
+        }
+        let missing = Span::from_millis(2) - delays.lateness();
+        assert!(missing < Span::from_micros(1), "{missing}");
+    }
+
+    #[test]
     fn a_base_of_more_than_five_minutes_ago_is_forgotten() {
         let mut delays = Delays::new();
         delays.note(at(10), Span::from_millis(40), None, 1.0);
@@ -136,7 +221,7 @@ mod tests {
                 at(second),
                 Span::from_millis(43),
                 Some(Span::from_millis(40)),
-                1.0,
+                20.0,
             );
         }
         assert_eq!(delays.queueing(), Span::from_millis(3));

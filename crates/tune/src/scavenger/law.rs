@@ -28,6 +28,8 @@ pub(super) const CRUISE: f64 = 0.95;
 pub(super) const NEAR: f64 = 0.9;
 /// ... to this one.
 pub(super) const BEYOND: f64 = 1.05;
+/// Growth is that of the start from so many times what the path carried on: it carries more than was thought.
+pub(super) const FAR_BEYOND: f64 = 1.5;
 /// From this share of it on, a queue is as likely our own as somebody else's.
 pub(super) const PROBING: f64 = 0.97;
 /// After a cut, the rate stays where it is for so long. Nobody's queue is our own then, and flows that begin
@@ -36,6 +38,8 @@ pub(super) const HOLD: Span = Span::from_millis(1_500);
 /// ... and up to so long where losses are what tells of others, and each trial costs them some.
 /// A CUBIC flow takes some seconds to make up for a loss.
 const HOLD_MAX: Span = Span::from_secs(15);
+/// A reading that took longer was late itself.
+pub(super) const IN_TIME: Span = Span::from_millis(30);
 /// A cut shows after a round trip; what it does to a queue takes time as well.
 const DRAIN_MIN: Span = Span::from_millis(50);
 /// Rates are smoothed over a round, or this, which has some packets in it at low rates.
@@ -56,6 +60,8 @@ const SLOWDOWN_PAUSE: u64 = 20;
 /// ... and no less than this, on short paths.
 const SLOWDOWN_PERIOD_MIN: Span = Span::from_secs(10);
 
+/// What the kernel sends at once at the most, in bits.
+const BURST_MAX: f64 = 65536.0 * 8.0;
 /// Host and clock add up to this much to a round trip without any queue.
 pub(super) const TARGET_MIN: Span = Span::from_millis(1);
 /// The target is this part of the delay at which packets are lost. TCP-LP takes 15 %, of single one-way delays; smoothed
@@ -119,10 +125,25 @@ pub(super) fn step(target: Span, round: Span, free: Span, hold: Span) -> f64 {
 /// the root of `n` bursts meet on a full link, and half of them come before a packet.
 ///
 /// Nine streams on 45 Mbit/s, pairs of 3000 bytes: 3 / 2 * 0.533 ms.
-pub(super) fn unevenness(streams: usize, level: f64) -> Span {
+pub(super) fn unevenness(streams: usize, level: f64, rtt: Span) -> Span {
     let (level, streams) = (level.max(RATE_START), streams.max(1) as f64);
-    let burst = (level / streams * 1e-3).clamp(2.0 * 1500.0 * 8.0, 65536.0 * 8.0);
+    let burst = (level / streams * 1e-3 + near_burst(rtt)).clamp(2.0 * 1500.0 * 8.0, BURST_MAX);
     TARGET_MIN + Span::from_secs_f64(streams.sqrt() / 2.0 * burst / level)
+}
+
+/// Bits that the kernel sends at once on a short path, however slowly it is to send (`tcp_tso_autosize`, `tcp_tso_rtt_log`): 64 KiB,
+/// and half of it for each 512 us of the round trip.
+fn near_burst(rtt: Span) -> f64 {
+    let halvings = rtt.as_nanos() / 512_000;
+    BURST_MAX * 0.5_f64.powi(i32::try_from(halvings).unwrap_or(i32::MAX))
+}
+
+/// Below this rate of all streams, in bits per second, each of them sends less than a burst while rates are smoothed, so that
+/// what arrives says little.
+///
+/// Four streams over 0.3 ms: 4 * 524,288 bits in a tenth of a second.
+pub(super) fn rate_of_bursts(streams: usize, rtt: Span) -> f64 {
+    streams as f64 * near_burst(rtt) / SMOOTHED.as_secs_f64()
 }
 
 /// Streams that do not reach the rate shall not leap when what holds them back is gone.
@@ -200,8 +221,18 @@ mod tests {
 
     #[test]
     fn pairs_of_packets_meet() {
-        let met = unevenness(9, 45e6) - TARGET_MIN;
+        let met = unevenness(9, 45e6, millis(165)) - TARGET_MIN;
         assert_eq!(met, Span::from_micros(800));
+    }
+
+    #[test]
+    fn bursts_on_a_short_path_are_those_of_the_kernel() {
+        assert_eq!(rate_of_bursts(4, Span::from_micros(300)), 4.0 * 5_242_880.0);
+        assert_eq!(rate_of_bursts(1, millis(2)), 5_242_880.0 / 8.0);
+        assert!(rate_of_bursts(16, millis(20)) < 1e-3);
+        // 2 / 2 * 524,288 bits of 950 Mbit/s.
+        let met = unevenness(4, 950e6, Span::from_micros(300)) - TARGET_MIN;
+        assert_eq!(met.as_nanos() / 1_000, 551);
     }
 
     #[test]

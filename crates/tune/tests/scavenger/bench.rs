@@ -7,6 +7,8 @@ use tune::scavenger::PERIOD;
 use tune::{Scavenger, StreamReading, scavenger};
 use units::{Bytes, Rate, Span, Time};
 
+use crate::hosts::Hosts;
+
 /// As good as nothing.
 const SILENT: Rate = Rate::from_bits_per_second(1_000);
 
@@ -38,6 +40,7 @@ pub struct Bench {
     other: Option<u32>,
     before: Vec<u64>,
     empty: Span,
+    hosts: Option<Hosts>,
     pub seen: Vec<Moment>,
 }
 
@@ -59,11 +62,18 @@ impl Bench {
             other: None,
             before: vec![0; 128],
             empty,
+            hosts: None,
             seen: Vec::new(),
         };
         bench.simulation.pace(0, Some(SILENT));
         bench.gentle((0..streams).collect());
         bench
+    }
+
+    /// From now on the hosts sleep between packets.
+    pub fn with_hosts_that_sleep(mut self, seed: u64) -> Self {
+        self.hosts = Some(Hosts::new(seed));
+        self
     }
 
     fn gentle(&mut self, streams: Vec<u32>) {
@@ -109,7 +119,8 @@ impl Bench {
 
     fn read(&mut self, now: Time) {
         for copy in 0..self.copies.len() {
-            let readings = self.readings(copy);
+            let mut readings = self.readings(copy);
+            self.hand_over_late(&mut readings);
             let (scavenger, streams) = &mut self.copies[copy];
             let wanted = scavenger.on_reading(now, &readings).streams.get();
             let missing = u32::from(wanted).saturating_sub(streams.len() as u32);
@@ -141,6 +152,21 @@ impl Bench {
         for stream in 0..128 {
             let state = self.simulation.stream(stream);
             self.before[stream as usize] = state.map_or(0, |state| state.arrived.get());
+        }
+    }
+
+    fn hand_over_late(&mut self, readings: &mut [StreamReading]) {
+        let Some(hosts) = &mut self.hosts else { return };
+        let arrived = |one: &StreamReading| {
+            let before = self.before[one.stream as usize];
+            let bytes = one.tcp.bytes_arrived.map_or(0, Bytes::get) - before;
+            bytes.div_ceil(1448)
+        };
+        let packets: u64 = readings.iter().map(arrived).sum();
+        let density = packets as f64 / (PERIOD.as_secs_f64() * 1e3);
+        for one in readings.iter_mut() {
+            let late = hosts.late(one.stream, arrived(one).div_ceil(2), density);
+            one.tcp.rtt = one.tcp.rtt.map(|rtt| rtt + late);
         }
     }
 

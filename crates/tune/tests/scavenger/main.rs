@@ -2,6 +2,7 @@
 //! of which 96.5 % are payload.
 
 mod bench;
+mod hosts;
 
 use bench::Bench;
 use path::PathSpec;
@@ -59,7 +60,7 @@ fn a_default_flow_keeps_what_it_has_alone_and_an_idle_path_is_taken() {
 fn an_idle_path_that_loses_packets_is_taken_too() {
     for (name, least) in [("slac-cern", 0.80), ("oc3-80ms", 0.85)] {
         let idle = (1..=3).map(|seed| {
-            let mut bench = Bench::new(load(name), 4, seed);
+            let mut bench = Bench::new(load(name), 4, seed).with_hosts_that_sleep(seed);
             bench.run(40);
             bench.mean(10, 40).0 / link(name) / 3.0
         });
@@ -147,7 +148,7 @@ fn row(name: &str) -> String {
         flow.other_begins();
         flow.run(100);
         alone += flow.mean(0, 100).1;
-        let mut bench = Bench::new(load(name), 4, seed);
+        let mut bench = Bench::new(load(name), 4, seed).with_hosts_that_sleep(seed);
         bench.run(40);
         bench.other_begins();
         bench.run(100);

@@ -1,0 +1,39 @@
+//! Hosts that sleep between packets: what comes seldom is handed over late.
+
+use std::collections::BTreeMap;
+
+use rand_core::Rng;
+use rand_pcg::Pcg32;
+use units::Span;
+
+/// Seconds that a packet waits at the most while packets come in each millisecond ...
+const AWAKE: f64 = 1.2e-3;
+/// ... and that are added when none do.
+const ASLEEP: f64 = 2.8e-3;
+
+pub struct Hosts {
+    random: Pcg32,
+    /// By stream: what the smoothed round trip has of it, in seconds.
+    smoothed: BTreeMap<u32, f64>,
+}
+
+impl Hosts {
+    pub fn new(seed: u64) -> Self {
+        Hosts {
+            random: Pcg32::new(seed, 7),
+            smoothed: BTreeMap::new(),
+        }
+    }
+
+    /// What the smoothed round trip of a stream has more than the path's, after so many acknowledgements while so many packets
+    /// came in each millisecond.
+    pub fn late(&mut self, stream: u32, acknowledgements: u64, density: f64) -> Span {
+        let most = AWAKE + ASLEEP * (1.0 - density.min(1.0));
+        let smoothed = self.smoothed.entry(stream).or_default();
+        for _ in 0..acknowledgements {
+            let one = most * f64::from(self.random.next_u32()) / f64::from(u32::MAX);
+            *smoothed += (one - *smoothed) / 8.0;
+        }
+        Span::from_secs_f64(*smoothed)
+    }
+}
