@@ -86,7 +86,7 @@ pub(crate) fn plan(opening: &Opening, rtt: Option<Span>) -> OnlinePlan {
 pub(crate) fn first_streams(opening: &Opening, rtt: Option<Span>) -> u16 {
     let gentle = opening.gentle_nanoseconds.map(Span::from_nanos);
     match (gentle, opening.streams) {
-        (Some(budget), None) => Scavenger::new(budget).allowance().streams.get(),
+        (Some(budget), None) => Scavenger::new(budget, None).allowance().streams.get(),
         _ => Online::new(plan(opening, rtt)).streams().get(),
     }
 }

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use net::copying::StreamHandle;
 use units::{Bytes, Rate, Span, Time};
@@ -26,7 +27,7 @@ use crate::FileProblem;
 use crate::activity::{Reporter, Spent};
 use crate::chronicle::Chronicle;
 use crate::lines::Roster;
-use crate::session::{Desk, End, Happening, Role, unexpected};
+use crate::session::{self, Desk, End, Happening, Role, unexpected};
 use crate::store::Store;
 
 /// How often this end says what it does.
@@ -273,7 +274,7 @@ impl Role for Receiver<'_, '_> {
         Ok(())
     }
 
-    fn on_quiet(&mut self, desk: &Desk) -> Result<bool, End> {
+    fn on_quiet(&mut self, desk: &Desk) -> Result<Duration, End> {
         while !self.received.is_empty() {
             let rest = self.received.split_off(self.received.len().min(BATCH));
             let all = std::mem::replace(&mut self.received, rest);
@@ -293,7 +294,7 @@ impl Role for Receiver<'_, '_> {
             }
         }
         self.tick(desk);
-        Ok(false)
+        Ok(session::TICK)
     }
 }
 

@@ -15,6 +15,7 @@ mod work;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use units::{Bytes, Rate, Span, Time};
 use wire::copying::{Activity, Entry, FileId, Message, Opening, Problem, ProblemKind, Range};
@@ -290,7 +291,7 @@ impl Role for Sender<'_, '_> {
         Ok(())
     }
 
-    fn on_quiet(&mut self, desk: &Desk) -> Result<bool, End> {
+    fn on_quiet(&mut self, desk: &Desk) -> Result<Duration, End> {
         if self.ticks == 0 && self.told == 0 && !self.is_dry {
             self.streams.keep(desk);
         }
@@ -304,7 +305,10 @@ impl Role for Sender<'_, '_> {
             desk.say(Message::FileEnds(std::mem::replace(&mut self.read, rest)));
         }
         self.tick(desk)?;
-        Ok(has_more)
+        Ok(match has_more {
+            true => Duration::ZERO,
+            false => self.streams.patience(desk.now()),
+        })
     }
 }
 

@@ -16,7 +16,7 @@ use wire::copying::{FileId, HASH_LENGTH, Message, Problem, ProblemKind, Range};
 pub(crate) use pump::Pump;
 
 /// Longest time between two looks at the clock.
-const TICK: Duration = Duration::from_millis(25);
+pub(crate) const TICK: Duration = Duration::from_millis(25);
 /// How long threads may take to end.
 const THREADS_MAX: Duration = Duration::from_secs(10);
 /// Happenings taken before the role gets to say something.
@@ -112,15 +112,15 @@ pub(crate) trait Role {
     fn is_done(&self) -> bool;
     /// What follows from it; an end ends the conversation.
     fn on(&mut self, happening: Happening, desk: &Desk) -> Result<(), End>;
-    /// Nothing more is waiting: what was gathered can be said, and deadlines looked at. Returns whether there is more to
-    /// do at once.
-    fn on_quiet(&mut self, desk: &Desk) -> Result<bool, End>;
+    /// Nothing more is waiting: what was gathered can be said, and deadlines looked at. Returns when to ask again at the latest,
+    /// which is no later than after a [`TICK`].
+    fn on_quiet(&mut self, desk: &Desk) -> Result<Duration, End>;
 }
 
 /// Leads the conversation until it ends. `stopped` is asked often, and says how it ends where this end wants that.
 pub(crate) fn lead(role: &mut dyn Role, desk: &Desk, stopped: &dyn Fn() -> Option<End>) -> End {
     // Whoever leads has something to say at once.
-    let mut has_more = true;
+    let mut patience = Duration::ZERO;
     loop {
         if let Some(end) = stopped() {
             if matches!(end, End::Cancelled) {
@@ -128,7 +128,6 @@ pub(crate) fn lead(role: &mut dyn Role, desk: &Desk, stopped: &dyn Fn() -> Optio
             }
             return end;
         }
-        let patience = if has_more { Duration::ZERO } else { TICK };
         let first = match desk.pump.happenings.recv_timeout(patience) {
             Ok(happening) => Some(happening),
             Err(RecvTimeoutError::Timeout) => None,
@@ -143,7 +142,7 @@ pub(crate) fn lead(role: &mut dyn Role, desk: &Desk, stopped: &dyn Fn() -> Optio
             }
         }
         match role.on_quiet(desk) {
-            Ok(more) => has_more = more,
+            Ok(asked) => patience = asked,
             Err(end) => return end,
         }
         if let Some(error) = desk.pump.mistake() {

@@ -116,8 +116,12 @@ struct Round {
 }
 
 impl Scavenger {
-    /// A scavenger that may add `budget` to the path's round trip.
-    pub fn new(budget: Span) -> Self {
+    /// A scavenger that may add `budget` to the path's round trip, which is `rtt` where that is known.
+    pub fn new(budget: Span, rtt: Option<Span>) -> Self {
+        let crew = Crew::default();
+        let bursts = rtt.map_or(0.0, |rtt| {
+            law::rate_of_bursts(crew.wanted().get().into(), rtt)
+        });
         Scavenger {
             budget,
             intake: Intake::default(),
@@ -126,7 +130,7 @@ impl Scavenger {
             pending: (0.0, 0.0),
             depth: Depth::default(),
             phase: Phase::Start,
-            rate: law::RATE_START,
+            rate: law::RATE_START.max(bursts),
             delivered: 0.0,
             ceiling: f64::INFINITY,
             level: 0.0,
@@ -138,7 +142,7 @@ impl Scavenger {
             cuts: 0,
             free_since: Time::ZERO,
             next_slowdown: Time::MAX,
-            crew: Crew::default(),
+            crew,
             hold: law::HOLD,
         }
     }
@@ -153,12 +157,10 @@ impl Scavenger {
 
     /// The delay that is aimed at now: a part of the budget, or less where queues are short, and what hosts add to it.
     pub fn target(&self) -> Span {
-        let part = self.depth.target(self.budget).max(self.unevenness());
+        let unevenness = law::unevenness(self.streams, self.level, self.delays.base());
+        let half = Span::from_nanos(self.budget.as_nanos() / 2);
+        let part = self.depth.target(self.budget).max(unevenness.min(half));
         part + self.delays.lateness().min(part)
-    }
-
-    fn unevenness(&self) -> Span {
-        law::unevenness(self.streams, self.level, self.delays.base())
     }
 
     /// How long packets of this path wait in queues now.
@@ -170,24 +172,19 @@ impl Scavenger {
     pub fn on_reading(&mut self, at: Time, streams: &[StreamReading]) -> Allowance {
         self.streams = streams.len();
         if let Some(seen) = self.intake.take(at, streams) {
-            self.note(at, &seen);
+            let is_late = seen.length > law::IN_TIME && self.delays.can_do_without(at);
+            self.note(at, &seen, is_late);
             // Without an acknowledgement nothing is known of the path.
-            if seen.rtt.is_some() {
+            if seen.rtt.is_some() && !is_late {
                 self.decide(at, &seen);
             }
         }
         self.allowance()
     }
 
-    fn note(&mut self, at: Time, seen: &Interval) {
-        if let Some(rtt) = seen.rtt {
-            let is_late = seen.length > law::IN_TIME;
-            let note = if is_late {
-                Delays::note_late
-            } else {
-                Delays::note
-            };
-            note(&mut self.delays, at, rtt, seen.rtt_min, seen.packets);
+    fn note(&mut self, at: Time, seen: &Interval, is_late: bool) {
+        if let Some(rtt) = seen.rtt.filter(|_| !is_late) {
+            self.delays.note(at, rtt, seen.rtt_min, seen.packets);
         }
         let over = self.round_length(seen).max(law::SMOOTHED);
         let share = seen.length.as_secs_f64() / over.as_secs_f64();
@@ -195,9 +192,10 @@ impl Scavenger {
         let faded = self.level * law::level_kept(seen.length);
         self.level = self.delivered.max(faded);
         self.round.queueing = self.round.queueing.max(self.delays.queueing());
-        // What is lost before a cut shows belongs to the losses that it answered.
+        // What is lost before a cut shows belongs to the losses that it answered; what hosts have no time for, they drop.
         match at < self.deaf_until.max(self.excused_until) {
             true => self.losses.forget_last(),
+            false if is_late => {}
             false => self.losses.note(seen.lost, seen.packets),
         }
         let is_low = self.rate < law::LOW * self.level && self.phase != Phase::Start;
@@ -224,7 +222,9 @@ impl Scavenger {
             Phase::Slowdown { until, .. } if at < until => {}
             Phase::Slowdown { back_to, .. } => self.return_from_slowdown(at, seen, back_to),
             _ if self.losses.are_congestion() => self.on_losses(at, seen),
-            _ if self.delays.queueing() > self.bound() => self.on_queue(at, seen),
+            _ if self.delays.queueing() > self.bound() && !self.delays.is_falling() => {
+                self.on_queue(at, seen);
+            }
             _ if at >= self.round.ends => self.on_round(at, seen),
             _ => {}
         }
@@ -232,10 +232,15 @@ impl Scavenger {
 
     /// The first growth ends earlier, for its steps are large.
     fn bound(&self) -> Span {
-        match self.phase {
+        let target = match self.phase {
             Phase::Start => law::hold_bound(self.target()),
             _ => self.target(),
-        }
+        };
+        target + law::held_back(self.rate, self.rate_of_bursts())
+    }
+
+    fn rate_of_bursts(&self) -> f64 {
+        law::rate_of_bursts(self.streams, self.delays.base())
     }
 
     fn on_losses(&mut self, at: Time, seen: &Interval) {
@@ -316,7 +321,7 @@ impl Scavenger {
         let arrives = self.delivered / self.rate;
         let binds = seen.windows_bind && arrives < law::ARRIVES;
         self.crew.on_round(binds, arrives, self.streams);
-        let is_judged = self.rate > law::rate_of_bursts(self.streams, self.delays.base());
+        let is_judged = self.rate > self.rate_of_bursts();
         let rate = if arrives < law::REACHED && is_judged {
             law::not_reached(self.rate, self.delivered)
         } else if self.delays.queueing() > law::hold_bound(self.target()) {
@@ -333,8 +338,7 @@ impl Scavenger {
 
     fn grown(&self, at: Time, seen: &Interval) -> f64 {
         if self.phase == Phase::Start {
-            let least = law::rate_of_bursts(self.streams, self.delays.base());
-            return (self.rate * law::START_GROWTH).max(least);
+            return self.rate * law::START_GROWTH;
         }
         let free = at.since(self.free_since);
         let round = self.round_length(seen);
@@ -346,10 +350,13 @@ impl Scavenger {
             // What was felt there was not the end of the path.
             return self.rate * law::START_GROWTH;
         }
-        let (small, large) = (
-            self.rate + step(Span::ZERO),
-            self.rate + step(free - self.hold),
-        );
+        let growing = free - self.hold;
+        // A step too far costs others a loss where nothing else tells of it.
+        let carefully = match self.hold > law::HOLD {
+            true => Span::ZERO,
+            false => Span::from_nanos(growing.as_nanos() / law::CAREFUL),
+        };
+        let (small, large) = (self.rate + step(carefully), self.rate + step(growing));
         // Where others were felt and where the path ended before, steps are small.
         let careful = [self.ceiling, self.end]
             .into_iter()

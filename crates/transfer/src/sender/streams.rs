@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use net::copying::Channel;
 use observe::TcpSample;
@@ -16,7 +17,7 @@ use super::stream::{Outflow, Wish};
 use super::work::Work;
 use crate::lines::Roster;
 use crate::opening::{first_streams, plan};
-use crate::session::{Desk, End};
+use crate::session::{Desk, End, TICK};
 use crate::source::Source;
 
 /// All that a stream carried has arrived when it ends; the receiver confirms it within this time on the other connection.
@@ -73,7 +74,7 @@ impl Streams {
         if let Some(rtt) = rtt {
             work.set_rtt(rtt);
         }
-        let scavenger = gentle.map(Scavenger::new);
+        let scavenger = gentle.map(|budget| Scavenger::new(budget, rtt));
         let gentle_rate = scavenger.as_ref().map(|one| one.allowance().rate);
         Streams {
             roster,
@@ -210,6 +211,15 @@ impl Streams {
             bytes += self.work.over(number);
         }
         bytes
+    }
+
+    /// When to look at the clock again at the latest: a gentle copy reads its streams in time.
+    pub(crate) fn patience(&self, now: Time) -> Duration {
+        let due = self.last_gentle + scavenger::PERIOD;
+        match self.scavenger {
+            Some(_) if due > now => TICK.min(due.since(now).into()),
+            _ => TICK,
+        }
     }
 
     /// Gives way to others, where the copy is to be gentle. Returns how many streams there are to be where that changes.

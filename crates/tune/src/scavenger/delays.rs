@@ -14,6 +14,8 @@ const PACKETS: f64 = 16.0;
 const MINUTE: Span = Span::from_secs(60);
 /// Readings of a host that comes to nothing in time are left out for so long at the most.
 const STARVED: Span = Span::from_millis(250);
+/// A queue that has become shorter than this share of what it was goes away by itself.
+const FALLING: f64 = 0.65;
 /// What hosts add is averaged over so many readings.
 const READINGS: f64 = 32.0;
 
@@ -59,12 +61,10 @@ impl Delays {
         }
     }
 
-    /// The same of a reading that itself came late: this host had other things to do, and was as late with what arrived.
-    pub fn note_late(&mut self, at: Time, rtt: Span, rtt_min: Option<Span>, packets: f64) {
+    /// Whether a reading that itself came late is of no use: this host had other things to do, and was as late with what arrived.
+    pub fn can_do_without(&self, at: Time) -> bool {
         let last = self.recent.back().map(|seen| seen.at);
-        if last.is_none_or(|last| at.since(last) > STARVED) {
-            self.note(at, rtt, rtt_min, packets);
-        }
+        last.is_some_and(|last| at.since(last) <= STARVED)
     }
 
     /// Nothing is in the way of packets now, so what they wait is the hosts' doing.
@@ -105,6 +105,15 @@ impl Delays {
     /// The round trip of the last reading.
     pub fn last(&self) -> Option<Span> {
         self.recent.back().map(|seen| seen.rtt)
+    }
+
+    /// Whether the queue becomes shorter by itself, as one does that a host has caused which came to nothing for a moment: on a path that is
+    /// nearly full, it takes long to go away.
+    pub fn is_falling(&self) -> bool {
+        let queue = |seen: &Seen| (seen.rtt - self.base()).as_secs_f64();
+        let last = self.recent.back().map_or(0.0, queue);
+        let longest = self.recent.iter().map(queue).fold(0.0, f64::max);
+        last < FALLING * longest
     }
 
     /// How long packets wait: the least of the last readings; zero before there are enough.
@@ -170,14 +179,11 @@ mod tests {
             delays.note(ticks(tick), Span::from_millis(40), None, 20.0);
         }
         for tick in 4..9 {
-            delays.note_late(ticks(tick), Span::from_millis(60), None, 20.0);
-            assert_eq!(delays.queueing(), Span::ZERO);
+            assert!(delays.can_do_without(ticks(tick)));
         }
-        // A host that is always late has nothing better: one each 300 ms.
-        for tick in 9..30 {
-            delays.note_late(ticks(tick), Span::from_millis(60), None, 20.0);
-        }
-        assert_eq!(delays.queueing(), Span::from_millis(20));
+        // A host that is always late has nothing better.
+        assert!(!delays.can_do_without(ticks(9)));
+        assert!(!Delays::new().can_do_without(ticks(1)));
     }
 
     #[test]

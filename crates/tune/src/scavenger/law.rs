@@ -24,6 +24,8 @@ pub(super) const REACHED_END: f64 = 0.85;
 pub(super) const DOUBTED: f64 = 0.1;
 /// What is sent of what the path carries.
 pub(super) const CRUISE: f64 = 0.95;
+/// Small steps grow so many times more slowly than others.
+pub(super) const CAREFUL: u64 = 4;
 /// Steps are small from this share of what the path carried ...
 pub(super) const NEAR: f64 = 0.9;
 /// ... to this one.
@@ -60,6 +62,8 @@ const SLOWDOWN_PAUSE: u64 = 20;
 /// ... and no less than this, on short paths.
 const SLOWDOWN_PERIOD_MIN: Span = Span::from_secs(10);
 
+/// A receiver that has got one packet waits so long for a second one before it acknowledges it.
+const ACK_DELAY: Span = Span::from_millis(40);
 /// What the kernel sends at once at the most, in bits.
 const BURST_MAX: f64 = 65536.0 * 8.0;
 /// Host and clock add up to this much to a round trip without any queue.
@@ -146,6 +150,15 @@ pub(super) fn rate_of_bursts(streams: usize, rtt: Span) -> f64 {
     streams as f64 * near_burst(rtt) / SMOOTHED.as_secs_f64()
 }
 
+/// What receivers may add to round trips: the last packet of a burst waits for a second one, up to 40 ms (Linux's `TCP_DELACK_MIN`), and the
+/// more bursts come in the time that is looked at, the less likely are such round trips only.
+///
+/// At twice the rate at which each stream sends a burst in a tenth of a second, a quarter of the 40 ms.
+pub(super) fn held_back(rate: f64, rate_of_bursts: f64) -> Span {
+    let share = (rate_of_bursts / rate).min(1.0);
+    Span::from_secs_f64(ACK_DELAY.as_secs_f64() * share * share)
+}
+
 /// Streams that do not reach the rate shall not leap when what holds them back is gone.
 pub(super) fn not_reached(rate: f64, delivered: f64) -> f64 {
     rate.min((delivered / REACHED).max(rate / 2.0))
@@ -230,6 +243,8 @@ mod tests {
         assert_eq!(rate_of_bursts(4, Span::from_micros(300)), 4.0 * 5_242_880.0);
         assert_eq!(rate_of_bursts(1, millis(2)), 5_242_880.0 / 8.0);
         assert!(rate_of_bursts(16, millis(20)) < 1e-3);
+        assert_eq!(held_back(2e6, 1e6), millis(10));
+        assert_eq!(held_back(1e6, 2e6), millis(40));
         // 2 / 2 * 524,288 bits of 950 Mbit/s.
         let met = unevenness(4, 950e6, Span::from_micros(300)) - TARGET_MIN;
         assert_eq!(met.as_nanos() / 1_000, 551);

@@ -77,7 +77,7 @@ impl Bench {
     }
 
     fn gentle(&mut self, streams: Vec<u32>) {
-        let scavenger = Scavenger::new(Span::from_millis(10));
+        let scavenger = Scavenger::new(Span::from_millis(10), Some(self.empty));
         self.copies.push((scavenger, streams));
         let last = self.copies.len() - 1;
         self.pace(last);
