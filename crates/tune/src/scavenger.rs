@@ -10,7 +10,8 @@
 //! grows by steps, ever larger ones, to where it was before. Every now and then it is lowered for two round trips, so that the queue
 //! empties and copies of this kind that came later see the path's true round trip.
 //!
-//! The target is a quarter of the user's budget, or of the delay at which packets were lost, where that is shorter. More losses
+//! The target is a quarter of the user's budget, or of the delay at which packets were lost, where that is shorter, and what hosts add to round trips
+//! without any queue (`delays.rs`). More losses
 //! than at low rates are congestion as well (`losses.rs`). Where losses tell of others, each trial costs them some, so the rate rests for longer
 //! after each one.
 //!
