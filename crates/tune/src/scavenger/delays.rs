@@ -187,6 +187,24 @@ mod tests {
     }
 
     #[test]
+    fn a_queue_that_goes_away_is_told_from_one_that_stays() {
+        let falls = |trips: [u64; 4]| {
+            let mut delays = Delays::new();
+            let empty = Some(Span::from_millis(40));
+            for (tick, rtt) in (0..).zip(trips) {
+                let at = Time::ZERO + Span::from_millis(25 * tick);
+                delays.note(at, Span::from_millis(rtt), empty, 20.0);
+            }
+            delays.is_falling()
+        };
+        // The first is forgotten by then; 5 of 8 ms are left, and 6.
+        assert!(falls([60, 48, 46, 45]));
+        assert!(!falls([60, 48, 47, 46]));
+        assert!(!falls([44, 45, 46, 48]));
+        assert!(!falls([40, 40, 40, 40]));
+    }
+
+    #[test]
     fn what_hosts_add_is_averaged() {
         let mut delays = Delays::new();
         for second in 0..3 {
