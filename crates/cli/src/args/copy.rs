@@ -201,8 +201,8 @@ pub(crate) enum Connect {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Words(pub Vec<String>);
 
-/// What `--gentle` alone means. The scavenger aims at a quarter of it, and more than 4 ms would end the slow start of flows that
-/// begin beside it (RFC 9406 section 4.3).
+/// What `--gentle` alone means. The scavenger aims at a quarter of it and what hosts add, and more than 4 ms would end the slow
+/// start of flows that begin beside it (RFC 9406 section 4.3).
 const GENTLE: &str = "10ms";
 
 /// Below this a copy is not worth its connections; above, no host goes.
