@@ -15,8 +15,10 @@ use crate::activity::Spent;
 use crate::session::Happening;
 use crate::tree::PieceHasher;
 
-/// Bytes that are read, hashed and written at a time: they stay in the second-level cache.
-const CHUNK: usize = 256 << 10;
+/// Bytes that are read, hashed and written at a time: few enough that they, and what the kernel makes of them, stay in the
+/// processor's caches. On loopback both ends together took a fifth less processor time than with 256 KiB under TLS and a
+/// twelfth less without it; 32 KiB were no better.
+const CHUNK: usize = 64 << 10;
 /// Room behind a chunk, so that one read brings many small pieces.
 const SLACK: usize = 64 << 10;
 

@@ -22,8 +22,10 @@ use crate::session::Happening;
 use crate::source::{Reader, Source};
 use crate::tree::{PIECE_MIN, PieceHasher};
 
-/// Bytes that are read, hashed and written at a time: they stay in the second-level cache.
-const CHUNK: usize = 256 << 10;
+/// Bytes that are read, hashed and written at a time: few enough that they, and what the kernel makes of them, stay in the
+/// processor's caches. On loopback both ends together took a fifth less processor time than with 256 KiB under TLS and a
+/// twelfth less without it; 32 KiB were no better.
+const CHUNK: usize = 64 << 10;
 /// Zstandard's fastest ordinary level.
 const LEVEL: i32 = 1;
 /// Shorter pieces save nothing by being compressed.

@@ -11,6 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use nix::errno::Errno;
 use nix::fcntl::{FallocateFlags, OFlag, PosixFadviseAdvice, fallocate, openat, posix_fadvise};
 use nix::sys::stat::{FileStat, Mode, fstat};
+use nix::sys::statfs::{TMPFS_MAGIC, fstatfs};
 use wire::copying::{Problem, ProblemKind};
 
 use super::JOURNAL_MIN;
@@ -183,7 +184,7 @@ impl Part {
             self.at.remove(JOURNAL);
         }
         let size = i64::try_from(self.at.size).map_err(|_| Errno::EFBIG)?;
-        if self.at.size >= RESERVE_MIN {
+        if self.at.size >= RESERVE_MIN && !self.is_in_memory()? {
             match fallocate(&self.file, FallocateFlags::empty(), 0, size) {
                 Ok(()) => return Ok(()),
                 Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => {}
@@ -191,6 +192,22 @@ impl Part {
             }
         }
         self.file.set_len(self.at.size)
+    }
+
+    /// Whether the file system is memory, in which reserving takes about as long as writing, and nothing is written meanwhile.
+    /// What can be known without is whether there is room.
+    fn is_in_memory(&self) -> io::Result<bool> {
+        let system = fstatfs(&self.file)?;
+        if system.filesystem_type() != TMPFS_MAGIC {
+            return Ok(false);
+        }
+        let block = u64::try_from(system.block_size()).unwrap_or(0);
+        let room = system.blocks_available().saturating_mul(block);
+        // One without a limit says that it has no blocks at all.
+        match system.blocks() > 0 && room < self.at.size {
+            true => Err(Errno::ENOSPC.into()),
+            false => Ok(true),
+        }
     }
 
     fn begin_journal(&self, piece: &Piece) -> io::Result<File> {
