@@ -89,6 +89,8 @@ pub struct Scavenger {
     /// Since when nobody was felt.
     free_since: Time,
     next_slowdown: Time,
+    /// Until then, what arrives is what was sent during a slowdown.
+    slowed_until: Time,
     crew: Crew,
     /// The rate stays where it is for so long after a cut.
     hold: Span,
@@ -143,6 +145,7 @@ impl Scavenger {
             cuts: 0,
             free_since: Time::ZERO,
             next_slowdown: Time::MAX,
+            slowed_until: Time::ZERO,
             crew,
             hold: law::HOLD,
         }
@@ -189,7 +192,9 @@ impl Scavenger {
         }
         let over = self.round_length(seen).max(law::SMOOTHED);
         let share = seen.length.as_secs_f64() / over.as_secs_f64();
-        self.delivered += (seen.rate() - self.delivered) * share.min(1.0);
+        if at >= self.slowed_until {
+            self.delivered += (seen.rate() - self.delivered) * share.min(1.0);
+        }
         let faded = self.level * law::level_kept(seen.length);
         self.level = self.delivered.max(faded);
         self.round.queueing = self.round.queueing.max(self.delays.queueing());
@@ -321,11 +326,13 @@ impl Scavenger {
         }
         let arrives = self.delivered / self.rate;
         let binds = seen.windows_bind && arrives < law::ARRIVES;
-        self.crew.on_round(binds, arrives, self.streams);
+        self.crew.on_round(at, binds, arrives, self.streams);
         let is_judged = self.rate > self.rate_of_bursts();
+        // Once its windows open, a copy that is far ahead of them fills any queue at once.
+        let is_ahead = binds && arrives < law::AHEAD && is_judged && self.phase != Phase::Start;
         let rate = if arrives < law::REACHED && is_judged {
             law::not_reached(self.rate, self.delivered)
-        } else if self.delays.queueing() > law::hold_bound(self.target()) {
+        } else if self.delays.queueing() > law::hold_bound(self.target()) || is_ahead {
             self.rate
         } else {
             self.cuts = 0;
@@ -373,6 +380,8 @@ impl Scavenger {
         };
         self.next_slowdown = at + law::slowdown_period(length);
         self.begin_round(at, seen, self.rate * law::SLOWDOWN);
+        let wakes = law::between_pairs(self.rate, self.streams);
+        self.slowed_until = at + length + wakes + self.round_length(seen);
     }
 
     /// A queue that is there without us is somebody else's.
@@ -382,8 +391,6 @@ impl Scavenger {
         // The time of the slowdown does not count.
         self.free_since = at.min(self.free_since + self.slowdown_length(seen));
         self.begin_round(at, seen, if is_others { self.rate } else { back_to });
-        // What arrives is smoothed over a round, so after one of them it still has the slowdown in it.
-        self.round.ends += self.round_length(seen);
     }
 
     fn begin_round(&mut self, at: Time, seen: &Interval, rate: f64) {

@@ -1,12 +1,15 @@
 //! How many streams a gentle copy has: few, and more only where their own windows keep them from the rate that they may have.
 
 use observe::StreamCount;
+use units::{Span, Time};
 
 /// To begin with: so that one loss halves an eighth of what is sent.
 const FIRST: u64 = 4;
-/// Rounds in a row in which windows bind before more streams come ...
+/// Windows bind for so many rounds in a row ...
 const ROUNDS: u32 = 3;
-/// ... behind those in which new ones get up to speed.
+/// ... and for so long before more streams come: a window makes up for a loss in some seconds by itself.
+const PATIENCE: Span = Span::from_millis(1_500);
+/// Rounds in which new ones get up to speed.
 const SETTLING: u32 = 4;
 /// More streams than would do if all windows stayed as they are: each loss halves one.
 const SPARE: f64 = 1.3;
@@ -17,8 +20,9 @@ const MOST: u64 = 32;
 #[derive(Debug, Clone)]
 pub(super) struct Crew {
     wanted: StreamCount,
-    /// Rounds in a row in which more would have been of use.
+    /// Rounds in a row in which more would have been of use, and since when.
     short: u32,
+    since: Time,
     /// Rounds until those that came last are up to speed.
     settling: u32,
 }
@@ -28,6 +32,7 @@ impl Default for Crew {
         Crew {
             wanted: StreamCount::new(FIRST).unwrap_or(StreamCount::ONE),
             short: 0,
+            since: Time::ZERO,
             settling: 0,
         }
     }
@@ -39,8 +44,8 @@ impl Crew {
         self.wanted
     }
 
-    /// A round is over, in which `arrives` of the rate arrived; `binds`: windows kept the streams, `present` of them, from more.
-    pub fn on_round(&mut self, binds: bool, arrives: f64, present: usize) {
+    /// A round is over at `at`, in which `arrives` of the rate arrived; `binds`: windows kept the streams, `present` of them, from more.
+    pub fn on_round(&mut self, at: Time, binds: bool, arrives: f64, present: usize) {
         let wanted = usize::from(self.wanted.get());
         if present < wanted {
             return;
@@ -49,9 +54,13 @@ impl Crew {
             self.settling -= 1;
             return;
         }
-        self.short = if binds { self.short + 1 } else { 0 };
-        if self.short == ROUNDS {
-            self.short = 0;
+        if !binds {
+            (self.short, self.since) = (0, at);
+            return;
+        }
+        self.short += 1;
+        if self.short >= ROUNDS && at.since(self.since) >= PATIENCE {
+            (self.short, self.since) = (0, at);
             self.settling = SETTLING;
             let more = (wanted as f64 * SPARE / arrives.clamp(0.5, 1.0)).ceil() as u64;
             let more = StreamCount::new(more.min(MOST));
@@ -67,12 +76,16 @@ mod tests {
     #[test]
     fn streams_that_cannot_reach_their_rate_get_company() {
         let mut crew = Crew::default();
+        let mut at = Time::ZERO;
+        // A round takes half a second.
         let mut rounds = |binds, arrives, present, count| {
             for _ in 0..count {
-                crew.on_round(binds, arrives, present);
+                at += Span::from_millis(500);
+                crew.on_round(at, binds, arrives, present);
             }
             crew.wanted().get()
         };
+        assert_eq!(rounds(false, 1.0, 4, 1), 4);
         assert_eq!(rounds(true, 0.9, 4, 2), 4);
         assert_eq!(rounds(false, 1.0, 4, 1), 4);
         assert_eq!(rounds(true, 0.8, 4, 3), 7, "4 * 1.3 / 0.8");
@@ -80,5 +93,17 @@ mod tests {
         assert_eq!(rounds(true, 0.8, 7, 6), 7, "they grow for four rounds");
         assert_eq!(rounds(true, 0.8, 7, 1), 12);
         assert_eq!(rounds(true, 0.0, 32, 600), 32);
+    }
+
+    #[test]
+    fn windows_get_the_time_to_make_up_for_a_loss() {
+        let mut crew = Crew::default();
+        for round in 0..30 {
+            let at = Time::ZERO + Span::from_millis(50 * round);
+            crew.on_round(at, true, 0.8, 4);
+            assert_eq!(crew.wanted().get(), 4);
+        }
+        crew.on_round(Time::ZERO + PATIENCE, true, 0.8, 4);
+        assert_eq!(crew.wanted().get(), 7);
     }
 }

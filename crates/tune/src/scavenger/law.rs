@@ -48,6 +48,8 @@ const DRAIN_MIN: Span = Span::from_millis(50);
 pub(super) const SMOOTHED: Span = Span::from_millis(100);
 /// Streams that their windows hold back below this share of the rate are too few.
 pub(super) const ARRIVES: f64 = 0.93;
+/// A rate of which less than this share arrives, because windows bind, is not raised.
+pub(super) const AHEAD: f64 = 0.85;
 /// A rate of which less than this share arrives is not what holds the streams back.
 pub(super) const REACHED: f64 = 0.6;
 /// Rate during a slowdown, as a share. LEDBAT++ (section 4.4) goes down to two packets; three quarters of the link empty a queue of the
@@ -64,7 +66,9 @@ const SLOWDOWN_PERIOD_MIN: Span = Span::from_secs(10);
 
 /// A receiver that has got one packet waits so long for a second one before it acknowledges it.
 const ACK_DELAY: Span = Span::from_millis(40);
-/// What the kernel sends at once at the most, in bits.
+/// Bits of two packets, which is what the kernel sends at once at the least.
+const PAIR: f64 = 2.0 * 1500.0 * 8.0;
+/// ... and at the most.
 const BURST_MAX: f64 = 65536.0 * 8.0;
 /// Host and clock add up to this much to a round trip without any queue.
 pub(super) const TARGET_MIN: Span = Span::from_millis(1);
@@ -131,7 +135,7 @@ pub(super) fn step(target: Span, round: Span, free: Span, hold: Span) -> f64 {
 /// Nine streams on 45 Mbit/s, pairs of 3000 bytes: 3 / 2 * 0.533 ms.
 pub(super) fn unevenness(streams: usize, level: f64, rtt: Span) -> Span {
     let (level, streams) = (level.max(RATE_START), streams.max(1) as f64);
-    let burst = (level / streams * 1e-3 + near_burst(rtt)).clamp(2.0 * 1500.0 * 8.0, BURST_MAX);
+    let burst = (level / streams * 1e-3 + near_burst(rtt)).clamp(PAIR, BURST_MAX);
     TARGET_MIN + Span::from_secs_f64(streams.sqrt() / 2.0 * burst / level)
 }
 
@@ -157,6 +161,13 @@ pub(super) fn rate_of_bursts(streams: usize, rtt: Span) -> f64 {
 pub(super) fn held_back(rate: f64, rate_of_bursts: f64) -> Span {
     let share = (rate_of_bursts / rate).min(1.0);
     Span::from_secs_f64(ACK_DELAY.as_secs_f64() * share * share)
+}
+
+/// How long each of `streams` waits until it sends its next pair of packets, and hears of a new rate.
+///
+/// Twelve streams at 2.4 Mbit/s: 12 * 24,000 bits of it.
+pub(super) fn between_pairs(rate: f64, streams: usize) -> Span {
+    Span::from_secs_f64(streams as f64 * PAIR / rate)
 }
 
 /// Streams that do not reach the rate shall not leap when what holds them back is gone.
@@ -262,6 +273,11 @@ mod tests {
         assert_eq!(depth.target(budget), TARGET_MIN);
         depth.note(Time::ZERO + millis(700_000), millis(20));
         assert_eq!(depth.target(budget), millis(5));
+    }
+
+    #[test]
+    fn slow_streams_hear_late_of_a_new_rate() {
+        assert_eq!(between_pairs(2.4e6, 12), millis(120));
     }
 
     #[test]
