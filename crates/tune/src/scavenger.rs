@@ -82,7 +82,7 @@ pub struct Scavenger {
     streams: usize,
     /// Until then the last cut cannot be felt.
     deaf_until: Time,
-    /// Until then, what is lost was sent before the cut that ended the start.
+    /// Until then, what is lost is the copy's own doing: a step too far, or streams that begin.
     excused_until: Time,
     /// Cuts in a row after which the queue was still there.
     cuts: u32,
@@ -174,8 +174,13 @@ impl Scavenger {
 
     /// Takes in what the streams say at `at`; of those that are gone, nothing.
     pub fn on_reading(&mut self, at: Time, streams: &[StreamReading]) -> Allowance {
+        let is_joined = streams.len() > self.streams;
         self.streams = streams.len();
         if let Some(seen) = self.intake.take(at, streams) {
+            if is_joined {
+                // The kernel sends a stream's first ten packets at once, whatever its pace.
+                self.excuse(at, &seen, Span::ZERO);
+            }
             let is_late = seen.length > law::IN_TIME && self.delays.can_do_without(at);
             self.note(at, &seen, is_late);
             // Without an acknowledgement nothing is known of the path.
@@ -199,7 +204,8 @@ impl Scavenger {
         self.level = self.delivered.max(faded);
         self.round.queueing = self.round.queueing.max(self.delays.queueing());
         // What is lost before a cut shows belongs to the losses that it answered; what hosts have no time for, they drop.
-        match at < self.deaf_until.max(self.excused_until) {
+        let is_excused = at < self.deaf_until.max(self.excused_until);
+        match is_excused {
             true => self.losses.forget_last(),
             false if is_late => {}
             false => self.losses.note(seen.lost, seen.packets),
@@ -209,7 +215,7 @@ impl Scavenger {
         if is_free && at >= self.deaf_until && (is_low || self.phase == Phase::Start) {
             self.delays.note_lateness();
         }
-        if is_low && is_free {
+        if is_low && is_free && !is_excused {
             // While others are felt, what is lost may be their doing at any rate.
             let weight = if self.hold > law::HOLD {
                 law::DOUBTED
@@ -219,8 +225,10 @@ impl Scavenger {
             self.losses
                 .note_ordinary(weight * seen.lost, weight * seen.packets);
         }
-        self.round.lost += seen.lost;
-        self.round.packets += seen.packets;
+        if !is_excused {
+            self.round.lost += seen.lost;
+            self.round.packets += seen.packets;
+        }
     }
 
     fn decide(&mut self, at: Time, seen: &Interval) {
@@ -267,6 +275,15 @@ impl Scavenger {
         let share = if is_ours { law::CRUISE } else { law::KEPT };
         self.ceiling = self.rate.min(self.delivered);
         self.cut(at, seen, self.ceiling * share, Span::ZERO);
+        self.crew.on_loss(at);
+        if is_ours {
+            self.excuse(at, seen, Span::ZERO);
+        }
+    }
+
+    /// What was lost by now, and what that costs over two more rounds while it is sent again, is the copy's own doing.
+    fn excuse(&mut self, at: Time, seen: &Interval, drain: Span) {
+        self.excused_until = at + drain + self.round_length(seen).times(3);
     }
 
     /// Whether the copy tries for more than the path gave before: what it feels may be its own doing.
@@ -309,8 +326,8 @@ impl Scavenger {
         if self.phase == Phase::Start {
             self.phase = Phase::Cruise;
             self.next_slowdown = at + drain + self.slowdown_length(seen);
-            // The last step may have filled the queue, and what that cost is sent again, and so counted, over two more.
-            self.excused_until = at + drain + self.round_length(seen).times(3);
+            // The last step may have filled the queue.
+            self.excuse(at, seen, drain);
         }
         self.deaf_until = at + self.round_length(seen) + drain;
         self.cuts += 1;

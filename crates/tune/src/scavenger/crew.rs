@@ -44,6 +44,11 @@ impl Crew {
         self.wanted
     }
 
+    /// Windows have become smaller, and grow again by themselves.
+    pub fn on_loss(&mut self, at: Time) {
+        (self.short, self.since) = (0, at);
+    }
+
     /// A round is over at `at`, in which `arrives` of the rate arrived; `binds`: windows kept the streams, `present` of them, from more.
     pub fn on_round(&mut self, at: Time, binds: bool, arrives: f64, present: usize) {
         let wanted = usize::from(self.wanted.get());
@@ -55,8 +60,7 @@ impl Crew {
             return;
         }
         if !binds {
-            (self.short, self.since) = (0, at);
-            return;
+            return self.on_loss(at);
         }
         self.short += 1;
         if self.short >= ROUNDS && at.since(self.since) >= PATIENCE {
