@@ -343,10 +343,15 @@ impl Scavenger {
         }
         let arrives = self.delivered / self.rate;
         let binds = seen.windows_bind && arrives < law::ARRIVES;
-        self.crew.on_round(at, binds, arrives, self.streams);
+        self.crew
+            .on_round(at, binds, arrives, self.delivered, self.streams);
         let is_judged = self.rate > self.rate_of_bursts();
         // Once its windows open, a copy that is far ahead of them fills any queue at once.
-        let is_ahead = binds && arrives < law::AHEAD && is_judged && self.phase != Phase::Start;
+        let ahead = match self.phase {
+            Phase::Start => law::AHEAD_AT_START,
+            _ => law::AHEAD,
+        };
+        let is_ahead = binds && arrives < ahead && is_judged;
         let rate = if arrives < law::REACHED && is_judged {
             law::not_reached(self.rate, self.delivered)
         } else if self.delays.queueing() > law::hold_bound(self.target()) || is_ahead {
@@ -411,7 +416,7 @@ impl Scavenger {
     }
 
     fn begin_round(&mut self, at: Time, seen: &Interval, rate: f64) {
-        if self.phase == Phase::Start {
+        if self.phase == Phase::Start && rate > self.rate {
             // Two rounds later and without a cut, so the path was not full.
             let (lost, packets) =
                 std::mem::replace(&mut self.pending, (self.round.lost, self.round.packets));

@@ -13,6 +13,10 @@ const PATIENCE: Span = Span::from_millis(1_500);
 const SETTLING: u32 = 4;
 /// More streams than would do if all windows stayed as they are: each loss halves one.
 const SPARE: f64 = 1.3;
+/// Those that came last have to bring at least so many times what arrived before.
+const GAIN: f64 = 1.1;
+/// If they did not, no more come for so long: not windows keep the copy from its rate, but the link.
+const REST: Span = Span::from_secs(60);
 /// The most: more of them fill a short queue by their pairs of packets alone.
 const MOST: u64 = 32;
 
@@ -23,6 +27,10 @@ pub(super) struct Crew {
     /// Rounds in a row in which more would have been of use, and since when.
     short: u32,
     since: Time,
+    /// What arrived before the last ones came, in bits per second.
+    before: f64,
+    /// None comes until then.
+    rests_until: Time,
     /// Rounds until those that came last are up to speed.
     settling: u32,
 }
@@ -33,6 +41,8 @@ impl Default for Crew {
             wanted: StreamCount::new(FIRST).unwrap_or(StreamCount::ONE),
             short: 0,
             since: Time::ZERO,
+            before: 0.0,
+            rests_until: Time::ZERO,
             settling: 0,
         }
     }
@@ -49,10 +59,17 @@ impl Crew {
         (self.short, self.since) = (0, at);
     }
 
-    /// A round is over at `at`, in which `arrives` of the rate arrived; `binds`: windows kept the streams, `present` of them, from more.
-    pub fn on_round(&mut self, at: Time, binds: bool, arrives: f64, present: usize) {
-        let wanted = usize::from(self.wanted.get());
-        if present < wanted {
+    /// A round is over at `at`, in which `delivered` arrived, `arrives` of the rate; `binds`: windows kept the streams, `present` of
+    /// them, from more.
+    pub fn on_round(
+        &mut self,
+        at: Time,
+        binds: bool,
+        arrives: f64,
+        delivered: f64,
+        present: usize,
+    ) {
+        if present < usize::from(self.wanted.get()) {
             return;
         }
         if self.settling > 0 {
@@ -65,11 +82,24 @@ impl Crew {
         self.short += 1;
         if self.short >= ROUNDS && at.since(self.since) >= PATIENCE {
             (self.short, self.since) = (0, at);
-            self.settling = SETTLING;
-            let more = (wanted as f64 * SPARE / arrives.clamp(0.5, 1.0)).ceil() as u64;
-            let more = StreamCount::new(more.min(MOST));
-            self.wanted = more.map_or(self.wanted, |more| more.max(self.wanted));
+            self.change(at, arrives, delivered);
         }
+    }
+
+    fn change(&mut self, at: Time, arrives: f64, delivered: f64) {
+        if at < self.rests_until {
+            return;
+        }
+        if delivered < GAIN * self.before {
+            self.rests_until = at + REST;
+            self.before = 0.0;
+            return;
+        }
+        let more = f64::from(self.wanted.get()) * SPARE / arrives.clamp(0.5, 1.0);
+        let more = StreamCount::new((more.ceil() as u64).min(MOST));
+        self.wanted = more.map_or(self.wanted, |more| more.max(self.wanted));
+        self.before = delivered;
+        self.settling = SETTLING;
     }
 }
 
@@ -82,10 +112,10 @@ mod tests {
         let mut crew = Crew::default();
         let mut at = Time::ZERO;
         // A round takes half a second.
-        let mut rounds = |binds, arrives, present, count| {
+        let mut rounds = |binds, arrives, present: usize, count| {
             for _ in 0..count {
                 at += Span::from_millis(500);
-                crew.on_round(at, binds, arrives, present);
+                crew.on_round(at, binds, arrives, present as f64 * 1e6, present);
             }
             crew.wanted().get()
         };
@@ -96,6 +126,7 @@ mod tests {
         assert_eq!(rounds(true, 0.8, 4, 60), 7, "the others are not there");
         assert_eq!(rounds(true, 0.8, 7, 6), 7, "they grow for four rounds");
         assert_eq!(rounds(true, 0.8, 7, 1), 12);
+        assert_eq!(rounds(true, 0.5, 12, 60), 32);
         assert_eq!(rounds(true, 0.0, 32, 600), 32);
     }
 
@@ -104,10 +135,27 @@ mod tests {
         let mut crew = Crew::default();
         for round in 0..30 {
             let at = Time::ZERO + Span::from_millis(50 * round);
-            crew.on_round(at, true, 0.8, 4);
+            crew.on_round(at, true, 0.8, 1.0, 4);
             assert_eq!(crew.wanted().get(), 4);
         }
-        crew.on_round(Time::ZERO + PATIENCE, true, 0.8, 4);
+        crew.on_round(Time::ZERO + PATIENCE, true, 0.8, 1.0, 4);
         assert_eq!(crew.wanted().get(), 7);
+    }
+
+    #[test]
+    fn none_follow_streams_that_bring_nothing() {
+        let mut crew = Crew::default();
+        let mut rounds = 0..;
+        let mut until = |seconds: u64, delivered| {
+            for round in rounds.by_ref().take_while(|round| *round < 2 * seconds) {
+                let at = Time::ZERO + Span::from_millis(500 * round);
+                let present = usize::from(crew.wanted().get());
+                crew.on_round(at, true, 0.8, delivered, present);
+            }
+            crew.wanted().get()
+        };
+        assert_eq!(until(5, 40e6), 7);
+        assert_eq!(until(60, 43e6), 7, "less than a tenth more");
+        assert_eq!(until(70, 43e6), 12);
     }
 }

@@ -50,6 +50,8 @@ pub(super) const SMOOTHED: Span = Span::from_millis(100);
 pub(super) const ARRIVES: f64 = 0.93;
 /// A rate of which less than this share arrives, because windows bind, is not raised.
 pub(super) const AHEAD: f64 = 0.85;
+/// ... at the start, whose steps are seen two rounds later: 1 / 1.15^2 of it arrive then.
+pub(super) const AHEAD_AT_START: f64 = 0.7;
 /// A rate of which less than this share arrives is not what holds the streams back.
 pub(super) const REACHED: f64 = 0.6;
 /// Rate during a slowdown, as a share. LEDBAT++ (section 4.4) goes down to two packets; three quarters of the link empty a queue of the
