@@ -80,6 +80,8 @@ pub struct Scavenger {
     end: f64,
     round: Round,
     streams: usize,
+    /// Streams came in whose first packets are not yet excused.
+    has_new: bool,
     /// Until then the last cut cannot be felt.
     deaf_until: Time,
     /// Until then, what is lost is the copy's own doing: a step too far, or streams that begin.
@@ -118,6 +120,12 @@ struct Round {
     queueing: Span,
 }
 
+impl Round {
+    fn forget_losses(&mut self) {
+        (self.lost, self.packets) = (0.0, 0.0);
+    }
+}
+
 impl Scavenger {
     /// A scavenger that may add `budget` to the path's round trip, which is `rtt` where that is known.
     pub fn new(budget: Span, rtt: Option<Span>) -> Self {
@@ -140,6 +148,7 @@ impl Scavenger {
             end: f64::INFINITY,
             round: Round::default(),
             streams: 0,
+            has_new: false,
             deaf_until: Time::ZERO,
             excused_until: Time::ZERO,
             cuts: 0,
@@ -174,15 +183,15 @@ impl Scavenger {
 
     /// Takes in what the streams say at `at`; of those that are gone, nothing.
     pub fn on_reading(&mut self, at: Time, streams: &[StreamReading]) -> Allowance {
-        let is_joined = streams.len() > self.streams;
+        self.has_new |= streams.len() > self.streams;
         self.streams = streams.len();
         if let Some(seen) = self.intake.take(at, streams) {
-            if is_joined {
+            let is_late = seen.length > law::IN_TIME && self.delays.can_do_without(at);
+            self.note(at, &seen, is_late);
+            if std::mem::take(&mut self.has_new) {
                 // The kernel sends a stream's first ten packets at once, whatever its pace.
                 self.excuse(at, &seen, Span::ZERO);
             }
-            let is_late = seen.length > law::IN_TIME && self.delays.can_do_without(at);
-            self.note(at, &seen, is_late);
             // Without an acknowledgement nothing is known of the path.
             if seen.rtt.is_some() && !is_late {
                 self.decide(at, &seen);
@@ -352,6 +361,11 @@ impl Scavenger {
             _ => law::AHEAD,
         };
         let is_ahead = binds && arrives < ahead && is_judged;
+        if is_ahead {
+            // The link may be why no more arrives, and these losses its queue's.
+            self.round.forget_losses();
+            self.pending = (0.0, 0.0);
+        }
         let rate = if arrives < law::REACHED && is_judged {
             law::not_reached(self.rate, self.delivered)
         } else if self.delays.queueing() > law::hold_bound(self.target()) || is_ahead {
@@ -416,7 +430,7 @@ impl Scavenger {
     }
 
     fn begin_round(&mut self, at: Time, seen: &Interval, rate: f64) {
-        if self.phase == Phase::Start && rate > self.rate {
+        if self.phase == Phase::Start {
             // Two rounds later and without a cut, so the path was not full.
             let (lost, packets) =
                 std::mem::replace(&mut self.pending, (self.round.lost, self.round.packets));

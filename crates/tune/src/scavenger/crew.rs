@@ -13,10 +13,9 @@ const PATIENCE: Span = Span::from_millis(1_500);
 const SETTLING: u32 = 4;
 /// More streams than would do if all windows stayed as they are: each loss halves one.
 const SPARE: f64 = 1.3;
-/// Those that came last have to bring at least so many times what arrived before.
+/// Those that came last have to bring at least so many times what arrived before, or the next ones come later: perhaps not windows
+/// keep the copy from its rate, but the link.
 const GAIN: f64 = 1.1;
-/// If they did not, no more come for so long: not windows keep the copy from its rate, but the link.
-const REST: Span = Span::from_secs(60);
 /// The most: more of them fill a short queue by their pairs of packets alone.
 const MOST: u64 = 32;
 
@@ -29,8 +28,6 @@ pub(super) struct Crew {
     since: Time,
     /// What arrived before the last ones came, in bits per second.
     before: f64,
-    /// None comes until then.
-    rests_until: Time,
     /// Rounds until those that came last are up to speed.
     settling: u32,
 }
@@ -42,7 +39,6 @@ impl Default for Crew {
             short: 0,
             since: Time::ZERO,
             before: 0.0,
-            rests_until: Time::ZERO,
             settling: 0,
         }
     }
@@ -87,11 +83,7 @@ impl Crew {
     }
 
     fn change(&mut self, at: Time, arrives: f64, delivered: f64) {
-        if at < self.rests_until {
-            return;
-        }
         if delivered < GAIN * self.before {
-            self.rests_until = at + REST;
             self.before = 0.0;
             return;
         }
@@ -143,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn none_follow_streams_that_bring_nothing() {
+    fn others_follow_later_where_the_last_ones_brought_nothing() {
         let mut crew = Crew::default();
         let mut rounds = 0..;
         let mut until = |seconds: u64, delivered| {
@@ -154,8 +146,8 @@ mod tests {
             }
             crew.wanted().get()
         };
-        assert_eq!(until(5, 40e6), 7);
-        assert_eq!(until(60, 43e6), 7, "less than a tenth more");
-        assert_eq!(until(70, 43e6), 12);
+        assert_eq!(until(4, 40e6), 7);
+        assert_eq!(until(6, 43e6), 7, "less than a tenth more");
+        assert_eq!(until(8, 43e6), 12);
     }
 }
