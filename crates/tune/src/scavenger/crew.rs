@@ -78,11 +78,11 @@ impl Crew {
         self.short += 1;
         if self.short >= ROUNDS && at.since(self.since) >= PATIENCE {
             (self.short, self.since) = (0, at);
-            self.change(at, arrives, delivered);
+            self.change(arrives, delivered);
         }
     }
 
-    fn change(&mut self, at: Time, arrives: f64, delivered: f64) {
+    fn change(&mut self, arrives: f64, delivered: f64) {
         if delivered < GAIN * self.before {
             self.before = 0.0;
             return;
