@@ -32,6 +32,8 @@ mod intake;
 mod law;
 mod losses;
 mod shares;
+#[cfg(test)]
+mod tests;
 
 use observe::StreamCount;
 use units::{Rate, Span, Time};
