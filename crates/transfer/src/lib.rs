@@ -37,5 +37,5 @@ pub use ledger::{Acked, Ledger, Taken};
 pub use root::Root;
 pub use spec::{Connect, CopySpec, Credentials, FarHost, Gentle, Place};
 pub use steering::{Onlooker, Steering};
-pub use tree::{HASH_BLOCK, HashTree, PIECE_MIN, PieceHasher, TreeError, legal_piece};
+pub use tree::{HashTree, PIECE_MIN, PieceHasher, TreeError, legal_piece};
 pub use trouble::shown;

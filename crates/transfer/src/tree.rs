@@ -17,9 +17,10 @@ use wire::copying::{HASH_LENGTH, PIECE_MAX};
 
 /// Fewest bytes of a piece that does not end its file. Offsets are multiples of it.
 pub const PIECE_MIN: u64 = 16 << 10;
-/// Bytes that are best hashed at once: as fast as all of a file at once, and still in the processor's cache when they
-/// are sent or written next.
-pub const HASH_BLOCK: usize = 128 << 10;
+/// Bytes that streams read, hash and write at a time: few enough that they, and what the kernel makes of them, stay in the
+/// processor's caches. On loopback both ends together took a fifth less processor time than with 256 KiB under TLS and a
+/// twelfth less without it; 32 KiB were no better.
+pub(crate) const BLOCK: usize = 64 << 10;
 
 /// Most subtrees that one file may be scattered into. A million pieces in order are one; 500 streams that each owe some are
 /// a few thousand.
@@ -85,7 +86,7 @@ impl PieceHasher {
         }
     }
 
-    /// The next bytes; fastest in blocks of [`HASH_BLOCK`].
+    /// The next bytes; fastest in blocks of 16 KiB or more.
     pub fn update(&mut self, bytes: &[u8]) {
         let left = |missing: u64| missing.checked_sub(bytes.len() as u64);
         self.missing = self.missing.and_then(left);
