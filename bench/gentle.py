@@ -83,12 +83,21 @@ def run(path, seed, arguments):
         near = [sys.executable, __file__, "--inside", name, path, "--seconds", str(arguments.seconds), "--idle", str(arguments.idle),
                 f"--copy-args={arguments.copy_args}"]
         command = [TRUNKLINE, "emulate", "--seed", str(seed), emulated, "--far", f"sh -c '{far}'", "--", *near]
+        before = processor_ticks()
         done = subprocess.run(command, capture_output=True, text=True)
+        after = processor_ticks()
         if done.returncode != 0:
             raise SystemExit(f"{path}: {done.stdout}{done.stderr}{(folder / 'serve.log').read_text()}")
         seen = json.loads((folder / "seen.json").read_text())
         seen["link"] = link_of(file)
+        seen["stolen"] = (after["stolen"] - before["stolen"]) / (after["all"] - before["all"])
         return figures(seen, arguments)
+
+
+def processor_ticks():
+    """Of this machine's processors since it started: all, and those that whoever runs the machine gave to others."""
+    ticks = [int(word) for word in pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+    return {"all": sum(ticks), "stolen": ticks[7]}
 
 
 def link_of(file):
@@ -174,6 +183,7 @@ def figures(seen, arguments):
         "takes": first(seen["over"], lambda value: value > idle / 2),
         "added": statistics.median(loaded) - base,
         "added_95": statistics.quantiles(loaded, n=20)[-1] - base,
+        "stolen": 100 * seen["stolen"],
     }
 
 
@@ -187,6 +197,7 @@ COLUMNS = [
     ("s until it is above half again", "takes"),
     ("RTT it adds when alone, median ms", "added"),
     ("95th percentile ms", "added_95"),
+    ("processor time stolen, %", "stolen"),
 ]
 
 

@@ -90,6 +90,8 @@ pub struct Scavenger {
     excused_until: Time,
     /// Cuts in a row after which the queue was still there.
     cuts: u32,
+    /// The rate before them, in bits per second, while it may turn out that a host caused that queue.
+    before_cuts: Option<f64>,
     /// Since when nobody was felt.
     free_since: Time,
     next_slowdown: Time,
@@ -154,6 +156,7 @@ impl Scavenger {
             deaf_until: Time::ZERO,
             excused_until: Time::ZERO,
             cuts: 0,
+            before_cuts: None,
             free_since: Time::ZERO,
             next_slowdown: Time::MAX,
             slowed_until: Time::ZERO,
@@ -247,6 +250,7 @@ impl Scavenger {
             Phase::Slowdown { until, .. } if at < until => {}
             Phase::Slowdown { back_to, .. } => self.return_from_slowdown(at, seen, back_to),
             _ if self.losses.are_congestion() => self.on_losses(at, seen),
+            _ if self.was_a_host() => self.take_back(at, seen),
             _ if self.delays.queueing() > self.bound() && !self.delays.is_falling() => {
                 self.on_queue(at, seen);
             }
@@ -319,8 +323,22 @@ impl Scavenger {
         } else {
             self.ceiling = f64::INFINITY;
             let share = law::kept(self.delays.queueing(), self.target());
+            let before = self.before_cuts.unwrap_or(self.rate);
             self.cut(at, seen, self.rate * share, Span::ZERO);
+            self.before_cuts = (before > law::LOW * self.level).then_some(before);
         }
+    }
+
+    /// Whether the queue was gone sooner than a link can empty one: packets waited for a host that came to nothing for a moment.
+    fn was_a_host(&self) -> bool {
+        let is_gone = self.delays.now() <= self.half_target();
+        self.before_cuts.is_some() && is_gone && self.delays.fall() > law::FALL_MAX
+    }
+
+    fn take_back(&mut self, at: Time, seen: &Interval) {
+        let before = self.before_cuts.take().unwrap_or(self.rate);
+        self.cuts = 0;
+        self.begin_round(at, seen, before);
     }
 
     /// A rate at which the queue becomes shorter, and when it is gone, with what is on its way to it.
@@ -342,6 +360,7 @@ impl Scavenger {
         }
         self.deaf_until = at + self.round_length(seen) + drain;
         self.cuts += 1;
+        self.before_cuts = None;
         self.end = self.level;
         self.free_since = at;
         self.begin_round(at, seen, rate);
@@ -349,6 +368,7 @@ impl Scavenger {
 
     /// A round went by without a reason to send less.
     fn on_round(&mut self, at: Time, seen: &Interval) {
+        self.before_cuts = None;
         if at >= self.next_slowdown && self.rate > 2.0 * self.least() {
             return self.slow_down(at, seen);
         }

@@ -116,6 +116,22 @@ impl Delays {
         last < FALLING * longest
     }
 
+    /// How long packets waited when the last reading was taken.
+    pub fn now(&self) -> Span {
+        let last = self.recent.back().map(|seen| seen.rtt);
+        last.map_or(Span::ZERO, |rtt| rtt - self.base())
+    }
+
+    /// By how much round trips became shorter from one reading to the next at the most, in seconds per second.
+    pub fn fall(&self) -> f64 {
+        let pairs = self.recent.iter().zip(self.recent.iter().skip(1));
+        let falls = pairs.map(|(before, after)| {
+            let shorter = before.rtt.as_secs_f64() - after.rtt.as_secs_f64();
+            shorter / after.at.since(before.at).as_secs_f64()
+        });
+        falls.fold(0.0, f64::max)
+    }
+
     /// How long packets wait: the least of the last readings; zero before there are enough.
     pub fn queueing(&self) -> Span {
         if !self.is_enough {
