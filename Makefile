@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
 
-.PHONY: demo build test check peers man bench bench-sim bench-tuning bench-steering bench-confusion agreement studies clean
+.PHONY: demo build test check peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion agreement studies clean
 
 demo: build
 	./target/release/trunkline demo
@@ -45,6 +45,10 @@ bench-confusion:
 # Copies that are steered beside the best fixed number of streams: half a minute of one processor.
 bench-steering:
 	$(CARGO) run --release --locked -p trunkline-bench-steering
+
+# What the law of gentle copies does in virtual time: a minute of two processors.
+bench-gentle:
+	$(CARGO) bench --locked -p trunkline-tune --bench gentle
 
 # Every search against the exhaustive best of 300 random paths. The first time takes about an hour of two processors.
 bench-tuning:

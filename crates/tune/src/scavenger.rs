@@ -24,13 +24,17 @@
 //! "TCP-LP: A Distributed Algorithm for Low Priority Data Transfer", INFOCOM 2003 (a threshold that is a share of the longest
 //! delay).
 //!
-//! Reading order: [`Scavenger`], `law.rs` for the numbers of its law, `intake.rs`, `delays.rs`, `losses.rs`, `crew.rs`, `shares.rs`.
+//! Reading order: [`Scavenger`], `law.rs` for the numbers of its law, `intake.rs` and `carried.rs`, `delays.rs`, `losses.rs` and `excuse.rs`,
+//! `rest.rs`, `crew.rs`, `shares.rs`.
 
+mod carried;
 mod crew;
 mod delays;
+mod excuse;
 mod intake;
 mod law;
 mod losses;
+mod rest;
 mod shares;
 #[cfg(test)]
 mod tests;
@@ -38,12 +42,15 @@ mod tests;
 use observe::StreamCount;
 use units::{Rate, Span, Time};
 
+use carried::Carried;
 use crew::Crew;
 use delays::Delays;
+use excuse::Excuse;
 pub use intake::StreamReading;
 use intake::{Intake, Interval};
 use law::Depth;
 use losses::Losses;
+use rest::Rest;
 pub use shares::shares;
 
 /// How often to take a reading. A flow that begins beside the copy doubles with each of its round trips, and whoever sees it after
@@ -63,43 +70,30 @@ pub struct Allowance {
 #[derive(Debug, Clone)]
 pub struct Scavenger {
     budget: Span,
-    intake: Intake,
-    delays: Delays,
-    losses: Losses,
-    /// Losses and packets of the last round of the start.
-    pending: (f64, f64),
-    depth: Depth,
-    phase: Phase,
     /// Bits per second.
     rate: f64,
-    /// What arrives, smoothed over about a round, in bits per second.
-    delivered: f64,
-    /// What arrived when somebody, or the end of the path, was felt the last time, in bits per second.
-    ceiling: f64,
-    /// The most that arrived in the last minutes, in bits per second.
-    level: f64,
-    /// What `level` was when somebody, or the end of the path, was felt the last time.
-    end: f64,
+    phase: Phase,
     round: Round,
+    intake: Intake,
+    carried: Carried,
+    delays: Delays,
+    losses: Losses,
+    excuse: Excuse,
+    depth: Depth,
+    queues: Queues,
+    rest: Rest,
+    next_slowdown: Time,
+    crew: Crew,
+    /// As many as there were in the last reading.
     streams: usize,
-    /// Streams came in whose first packets are not yet excused.
-    has_new: bool,
-    /// Until then the last cut cannot be felt.
-    deaf_until: Time,
-    /// Until then, what is lost is the copy's own doing: a step too far, or streams that begin.
-    excused_until: Time,
-    /// Cuts in a row after which the queue was still there.
+}
+
+/// Cuts in a row for queues.
+#[derive(Debug, Clone, Default)]
+struct Queues {
     cuts: u32,
     /// The rate before them, in bits per second, while it may turn out that a host caused that queue.
-    before_cuts: Option<f64>,
-    /// Since when nobody was felt.
-    free_since: Time,
-    next_slowdown: Time,
-    /// Until then, what arrives is what was sent during a slowdown.
-    slowed_until: Time,
-    crew: Crew,
-    /// The rate stays where it is for so long after a cut.
-    hold: Span,
+    before: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -139,29 +133,20 @@ impl Scavenger {
         });
         Scavenger {
             budget,
+            rate: law::RATE_START.max(bursts),
+            phase: Phase::Start,
+            round: Round::default(),
             intake: Intake::default(),
+            carried: Carried::default(),
             delays: Delays::new(),
             losses: Losses::default(),
-            pending: (0.0, 0.0),
+            excuse: Excuse::default(),
             depth: Depth::default(),
-            phase: Phase::Start,
-            rate: law::RATE_START.max(bursts),
-            delivered: 0.0,
-            ceiling: f64::INFINITY,
-            level: 0.0,
-            end: f64::INFINITY,
-            round: Round::default(),
-            streams: 0,
-            has_new: false,
-            deaf_until: Time::ZERO,
-            excused_until: Time::ZERO,
-            cuts: 0,
-            before_cuts: None,
-            free_since: Time::ZERO,
+            queues: Queues::default(),
+            rest: Rest::default(),
             next_slowdown: Time::MAX,
-            slowed_until: Time::ZERO,
             crew,
-            hold: law::HOLD,
+            streams: 0,
         }
     }
 
@@ -175,7 +160,7 @@ impl Scavenger {
 
     /// The delay that is aimed at now: a part of the budget, or less where queues are short, and what hosts add to it.
     pub fn target(&self) -> Span {
-        let unevenness = law::unevenness(self.streams, self.level, self.delays.base());
+        let unevenness = law::unevenness(self.streams, self.carried.level, self.delays.base());
         let half = Span::from_nanos(self.budget.as_nanos() / 2);
         let part = self.depth.target(self.budget).max(unevenness.min(half));
         part + self.delays.lateness().min(part)
@@ -188,14 +173,14 @@ impl Scavenger {
 
     /// Takes in what the streams say at `at`; of those that are gone, nothing.
     pub fn on_reading(&mut self, at: Time, streams: &[StreamReading]) -> Allowance {
-        self.has_new |= streams.len() > self.streams;
-        self.streams = streams.len();
         if let Some(seen) = self.intake.take(at, streams) {
+            let has_new = streams.len() > self.streams;
+            self.streams = streams.len();
             let is_late = seen.length > law::IN_TIME && self.delays.can_do_without(at);
             self.note(at, &seen, is_late);
-            if std::mem::take(&mut self.has_new) {
+            if has_new {
                 // The kernel sends a stream's first ten packets at once, whatever its pace.
-                self.excuse(at, &seen, Span::ZERO);
+                self.excuse.own(at, self.round_length(&seen));
             }
             // Without an acknowledgement nothing is known of the path.
             if seen.rtt.is_some() && !is_late {
@@ -209,29 +194,28 @@ impl Scavenger {
         if let Some(rtt) = seen.rtt.filter(|_| !is_late) {
             self.delays.note(at, rtt, seen.rtt_min, seen.packets);
         }
-        let over = self.round_length(seen).max(law::SMOOTHED);
-        let share = seen.length.as_secs_f64() / over.as_secs_f64();
-        if at >= self.slowed_until {
-            self.delivered += (seen.rate() - self.delivered) * share.min(1.0);
-        }
-        let faded = self.level * law::level_kept(seen.length);
-        self.level = self.delivered.max(faded);
+        self.carried.note(at, seen, self.round_length(seen));
         self.round.queueing = self.round.queueing.max(self.delays.queueing());
-        // What is lost before a cut shows belongs to the losses that it answered; what hosts have no time for, they drop.
-        let is_excused = at < self.deaf_until.max(self.excused_until);
-        match is_excused {
-            true => self.losses.forget_last(),
-            false if is_late => {}
-            false => self.losses.note(seen.lost, seen.packets),
-        }
-        let is_low = self.rate < law::LOW * self.level && self.phase != Phase::Start;
-        let is_free = self.delays.queueing() <= self.half_target();
-        if is_free && at >= self.deaf_until && (is_low || self.phase == Phase::Start) {
+        self.note_losses(at, seen, is_late);
+        let may_be_host = self.is_low() || self.phase == Phase::Start;
+        if may_be_host && self.is_free() && !self.excuse.is_deaf(at) {
             self.delays.note_lateness();
         }
-        if is_low && is_free && !is_excused {
+    }
+
+    fn note_losses(&mut self, at: Time, seen: &Interval, is_late: bool) {
+        if self.excuse.covers(at) {
+            return self.losses.forget_last();
+        }
+        self.round.lost += seen.lost;
+        self.round.packets += seen.packets;
+        // What hosts have no time for, they drop.
+        if !is_late {
+            self.losses.note(seen.lost, seen.packets);
+        }
+        if self.is_low() && self.is_free() {
             // While others are felt, what is lost may be their doing at any rate.
-            let weight = if self.hold > law::HOLD {
+            let weight = if self.rest.is_long() {
                 law::DOUBTED
             } else {
                 1.0
@@ -239,10 +223,15 @@ impl Scavenger {
             self.losses
                 .note_ordinary(weight * seen.lost, weight * seen.packets);
         }
-        if !is_excused {
-            self.round.lost += seen.lost;
-            self.round.packets += seen.packets;
-        }
+    }
+
+    /// Whether nothing that is lost or late can be this copy's doing.
+    fn is_low(&self) -> bool {
+        self.rate < law::LOW * self.carried.level && self.phase != Phase::Start
+    }
+
+    fn is_free(&self) -> bool {
+        self.delays.queueing() <= self.half_target()
     }
 
     fn decide(&mut self, at: Time, seen: &Interval) {
@@ -273,109 +262,106 @@ impl Scavenger {
     }
 
     fn on_losses(&mut self, at: Time, seen: &Interval) {
-        if at < self.deaf_until {
+        if self.excuse.is_deaf(at) {
             return;
         }
         if self.round.queueing > self.delays.lateness() {
             self.depth.note(at, self.round.queueing);
         }
-        let is_near = self.delivered > law::REACHED_END * self.level;
-        let is_ours = self.probes() && is_near && self.phase != Phase::Start;
+        let is_ours = self.probes() && self.carried.is_near_end() && self.phase != Phase::Start;
         let delays_tell = self.round.queueing > self.target() || self.phase == Phase::Start;
-        // Where they do not, each trial costs others a loss, so trials become rare.
-        self.hold = match is_ours || delays_tell {
-            true => law::HOLD,
-            false => law::longer_hold(self.hold),
-        };
+        match is_ours || delays_tell {
+            true => self.rest.become_short(),
+            // Each trial costs others a loss, so trials become rare.
+            false => self.rest.become_longer(),
+        }
         let share = if is_ours { law::CRUISE } else { law::KEPT };
-        self.ceiling = self.rate.min(self.delivered);
-        self.cut(at, seen, self.ceiling * share, Span::ZERO);
+        self.carried.may_end(self.rate);
+        self.cut(at, seen, self.carried.ceiling * share, Span::ZERO);
         self.crew.on_loss(at);
         if is_ours {
-            self.excuse(at, seen, Span::ZERO);
+            self.excuse.own(at, self.round_length(seen));
         }
-    }
-
-    /// What was lost by now, and what that costs over two more rounds while it is sent again, is the copy's own doing.
-    fn excuse(&mut self, at: Time, seen: &Interval, drain: Span) {
-        self.excused_until = at + drain + self.round_length(seen).times(3);
     }
 
     /// Whether the copy tries for more than the path gave before: what it feels may be its own doing.
     fn probes(&self) -> bool {
-        let known = self.ceiling.min(self.level);
-        let tries = self.rate >= law::PROBING * known || self.phase == Phase::Start;
-        tries && self.cuts == 0
+        let tries = self.carried.is_probed(self.rate) || self.phase == Phase::Start;
+        tries && self.queues.cuts == 0
     }
 
     fn on_queue(&mut self, at: Time, seen: &Interval) {
-        if at < self.deaf_until {
+        if self.excuse.is_deaf(at) {
             return;
         }
         if self.probes() {
-            self.ceiling = self.rate.min(self.delivered);
+            self.carried.may_end(self.rate);
             let (rate, drain) = self.without_own_queue();
-            self.cut(at, seen, rate, drain);
+            let until = self.cut(at, seen, rate, drain);
             self.phase = Phase::Slowdown {
-                until: self.deaf_until,
-                back_to: self.ceiling * law::CRUISE,
+                until,
+                back_to: self.carried.ceiling * law::CRUISE,
             };
         } else {
-            self.ceiling = f64::INFINITY;
+            self.carried.has_others();
             let share = law::kept(self.delays.queueing(), self.target());
-            let before = self.before_cuts.unwrap_or(self.rate);
+            let before = self.queues.before.unwrap_or(self.rate);
             self.cut(at, seen, self.rate * share, Span::ZERO);
-            self.before_cuts = (before > law::LOW * self.level).then_some(before);
+            self.queues.before = (before > law::LOW * self.carried.level).then_some(before);
         }
     }
 
     /// Whether the queue was gone sooner than a link can empty one: packets waited for a host that came to nothing for a moment.
     fn was_a_host(&self) -> bool {
         let is_gone = self.delays.now() <= self.half_target();
-        self.before_cuts.is_some() && is_gone && self.delays.fall() > law::FALL_MAX
+        self.queues.before.is_some() && is_gone && self.delays.fall() > law::FALL_MAX
     }
 
     fn take_back(&mut self, at: Time, seen: &Interval) {
-        let before = self.before_cuts.take().unwrap_or(self.rate);
-        self.cuts = 0;
+        let before = self.queues.before.unwrap_or(self.rate);
+        self.queues = Queues::default();
         self.begin_round(at, seen, before);
     }
 
     /// A rate at which the queue becomes shorter, and when it is gone, with what is on its way to it.
     fn without_own_queue(&self) -> (f64, Span) {
-        let carried = self.rate.min(self.delivered);
+        let carried = self.carried.ceiling;
         let on_its_way = (self.rate / carried - 1.0) * self.rtt().as_secs_f64();
         let queue = self.delays.queueing().as_secs_f64() + on_its_way;
         let (share, drain) = law::without_queue(queue, self.rtt());
         (carried * share, drain)
     }
 
-    /// Cuts are not repeated before this one can be felt, and `drain` has passed.
-    fn cut(&mut self, at: Time, seen: &Interval, rate: f64, drain: Span) {
+    /// Cuts are not repeated before this one can be felt, and `drain` has passed, which is the time that is returned.
+    fn cut(&mut self, at: Time, seen: &Interval, rate: f64, drain: Span) -> Time {
+        let round = self.round_length(seen);
         if self.phase == Phase::Start {
             self.phase = Phase::Cruise;
             self.next_slowdown = at + drain + self.slowdown_length(seen);
             // The last step may have filled the queue.
-            self.excuse(at, seen, drain);
+            self.excuse.own(at + drain, round);
         }
-        self.deaf_until = at + self.round_length(seen) + drain;
-        self.cuts += 1;
-        self.before_cuts = None;
-        self.end = self.level;
-        self.free_since = at;
+        let felt = at + round + drain;
+        self.excuse.on_cut(felt);
+        self.queues.cuts += 1;
+        self.queues.before = None;
+        self.carried.on_cut();
+        self.rest.begin(at);
         self.begin_round(at, seen, rate);
+        felt
     }
 
     /// A round went by without a reason to send less.
     fn on_round(&mut self, at: Time, seen: &Interval) {
-        self.before_cuts = None;
+        self.queues.before = None;
         if at >= self.next_slowdown && self.rate > 2.0 * self.least() {
             return self.slow_down(at, seen);
         }
-        let arrives = self.delivered / self.rate;
+        let delivered = self.carried.now;
+        let arrives = delivered / self.rate;
         let binds = seen.windows_bind && arrives < law::ARRIVES;
         self.crew
-            .on_round(at, binds, arrives, self.delivered, self.streams);
+            .on_round(at, binds, arrives, delivered, self.streams);
         let is_judged = self.rate > self.rate_of_bursts();
         // Once its windows open, a copy that is far ahead of them fills any queue at once.
         let ahead = match self.phase {
@@ -386,16 +372,16 @@ impl Scavenger {
         if is_ahead {
             // The link may be why no more arrives, and these losses its queue's.
             self.round.forget_losses();
-            self.pending = (0.0, 0.0);
+            self.losses.forget_start();
         }
         let rate = if arrives < law::REACHED && is_judged {
-            law::not_reached(self.rate, self.delivered)
+            law::not_reached(self.rate, delivered)
         } else if self.delays.queueing() > law::hold_bound(self.target()) || is_ahead {
             self.rate
         } else {
-            self.cuts = 0;
-            if self.rate > law::NEAR * self.level {
-                self.hold = law::HOLD;
+            self.queues.cuts = 0;
+            if self.rate > law::NEAR * self.carried.level {
+                self.rest.become_short();
             }
             self.grown(at, seen)
         };
@@ -406,28 +392,24 @@ impl Scavenger {
         if self.phase == Phase::Start {
             return self.rate * law::START_GROWTH;
         }
-        let free = at.since(self.free_since);
-        let round = self.round_length(seen);
-        let step = |free| law::step(self.target(), round, free, self.hold) * self.level;
-        if free < self.hold {
+        let Some(growing) = self.rest.growing(at) else {
             return self.rate;
-        }
-        if self.rate > law::FAR_BEYOND * self.end {
+        };
+        if self.rate > law::FAR_BEYOND * self.carried.end {
             // What was felt there was not the end of the path.
             return self.rate * law::START_GROWTH;
         }
-        let growing = free - self.hold;
         // A step too far costs others a loss where nothing else tells of it.
-        let carefully = match self.hold > law::HOLD {
+        let carefully = match self.rest.is_long() {
             true => Span::ZERO,
             false => Span::from_nanos(growing.as_nanos() / law::CAREFUL),
         };
-        let (small, large) = (self.rate + step(carefully), self.rate + step(growing));
+        let round = self.round_length(seen);
+        let step = |free| law::step(self.target(), round, free, self.rest.length);
+        let after = |free| self.rate + step(free) * self.carried.level;
         // Where others were felt and where the path ended before, steps are small.
-        let careful = [self.ceiling, self.end]
-            .into_iter()
-            .find(|end| large > law::NEAR * end && self.rate < law::BEYOND * end);
-        careful.map_or(large, |end| small.max(law::NEAR * end))
+        self.carried
+            .step(self.rate, after(carefully), after(growing))
     }
 
     fn slow_down(&mut self, at: Time, seen: &Interval) {
@@ -439,24 +421,22 @@ impl Scavenger {
         self.next_slowdown = at + law::slowdown_period(length);
         self.begin_round(at, seen, self.rate * law::SLOWDOWN);
         let wakes = law::between_pairs(self.rate, self.streams);
-        self.slowed_until = at + length + wakes + self.round_length(seen);
+        self.carried
+            .slows_down(at + length + wakes + self.round_length(seen));
     }
 
     /// A queue that is there without us is somebody else's.
     fn return_from_slowdown(&mut self, at: Time, seen: &Interval, back_to: f64) {
         self.phase = Phase::Cruise;
         let is_others = self.delays.queueing() > self.target();
-        // The time of the slowdown does not count.
-        self.free_since = at.min(self.free_since + self.slowdown_length(seen));
+        self.rest.leave_out(self.slowdown_length(seen), at);
         self.begin_round(at, seen, if is_others { self.rate } else { back_to });
     }
 
     fn begin_round(&mut self, at: Time, seen: &Interval, rate: f64) {
         if self.phase == Phase::Start {
-            // Two rounds later and without a cut, so the path was not full.
-            let (lost, packets) =
-                std::mem::replace(&mut self.pending, (self.round.lost, self.round.packets));
-            self.losses.note_ordinary(lost, packets);
+            self.losses
+                .on_round_of_start(self.round.lost, self.round.packets);
         }
         self.rate = rate.max(self.least());
         self.round = Round {
@@ -485,6 +465,8 @@ impl Scavenger {
     /// Enough to see what the round trip is.
     fn least(&self) -> f64 {
         let trickle = law::STREAM_MIN * self.streams as f64;
-        law::RATE_MIN.max(trickle).max(self.level * law::LEAST)
+        law::RATE_MIN
+            .max(trickle)
+            .max(self.carried.level * law::LEAST)
     }
 }

@@ -26,6 +26,8 @@ pub(super) struct Losses {
     packets: f64,
     /// Logarithm of how much more likely congestion explains the last packets.
     evidence: f64,
+    /// Losses and packets of the last round of the start.
+    start: (f64, f64),
 }
 
 impl Losses {
@@ -37,6 +39,17 @@ impl Losses {
             self.lost /= 2.0;
             self.packets /= 2.0;
         }
+    }
+
+    /// Takes in a round of the start: the one before it was not followed by a cut two rounds later, so the path was not full then.
+    pub fn on_round_of_start(&mut self, lost: f64, packets: f64) {
+        let (lost, packets) = std::mem::replace(&mut self.start, (lost, packets));
+        self.note_ordinary(lost, packets);
+    }
+
+    /// The path may have been full in the last round of the start.
+    pub fn forget_start(&mut self) {
+        self.start = (0.0, 0.0);
     }
 
     /// Losses per packet that the path has by itself.

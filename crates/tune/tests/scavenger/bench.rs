@@ -12,6 +12,23 @@ use crate::hosts::Hosts;
 /// As good as nothing.
 const SILENT: Rate = Rate::from_bits_per_second(1_000);
 
+/// 100 Mbit/s and 40 ms before a buffer of 168 ms.
+const DEEP: &str = "[forward]\nrate = \"100Mbit/s\"\ndelay = \"20ms\"\n\
+    queue = { kind = \"drop-tail\", limit = \"2MiB\" }\n[hosts]\ncongestion = \"cubic\"\n";
+
+/// A named path, or `deep`.
+pub fn load(name: &str) -> PathSpec {
+    match name {
+        "deep" => PathSpec::from_toml("deep", DEEP).unwrap(),
+        _ => PathSpec::load(name).unwrap(),
+    }
+}
+
+/// Mbit/s of the link.
+pub fn link(name: &str) -> f64 {
+    load(name).forward.rate.as_f64() / 1e6
+}
+
 /// What 25 ms showed.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Moment {
@@ -192,6 +209,14 @@ impl Bench {
             Some(state.arrived - Bytes::new(self.before[*stream as usize]))
         });
         each.sum()
+    }
+
+    /// Seconds that a small packet waits at the most in nineteen of twenty moments.
+    pub fn queue_of_95_percent(&self, from: usize, until: usize) -> f64 {
+        let moments = &self.seen[40 * from..40 * until];
+        let mut queues: Vec<f64> = moments.iter().map(Moment::added).collect();
+        queues.sort_by(f64::total_cmp);
+        queues[queues.len() * 19 / 20]
     }
 
     /// Streams of the first copy.
