@@ -46,7 +46,7 @@ bench-confusion:
 bench-steering:
 	$(CARGO) run --release --locked -p trunkline-bench-steering
 
-# What the law of gentle copies does in virtual time: a minute of two processors.
+# What the law of gentle copies does in virtual time: five minutes of two processors.
 bench-gentle:
 	$(CARGO) bench --locked -p trunkline-tune --bench gentle
 
