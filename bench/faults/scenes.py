@@ -359,6 +359,46 @@ class DiskFull(Scene):
         return super().check(now, result)
 
 
+class DiskFills(Scene):
+    """Somebody else takes all room on the receiver's disk while the copy runs, and gives it back."""
+    name, breaks = "disk-fills", 1
+    clear = DiskFull.clear
+
+    def prepare(self, run, source, plan):
+        # In memory no room is reserved ahead, so whatever comes next finds none: files, journals, folders.
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200M,mode=777", "tmpfs", run / "target"], check=True)
+
+    def play(self, now):
+        other = now.target / "other"
+        now.allowed["../other"] = {"outside"}
+        process = now.start()
+        now.moment(3.0)
+        fill(other)
+        now.code = now.finish(process)
+        other.unlink()
+        now.again()
+
+    def check(self, now, result):
+        words = ("space", "full", "room")
+        if now.code != 0 and not any(word in now.error().lower() for word in words):
+            return f"ended with {now.code} and said: {now.error()}"
+        return super().check(now, result)
+
+
+def fill(file):
+    """Takes all room that there is, also what becomes free in the next half second."""
+    with open(file, "wb") as opened:
+        until = time.monotonic() + 0.5
+        while time.monotonic() < until:
+            try:
+                while opened.write(bytes(1 << 16)):
+                    opened.flush()
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+            time.sleep(0.02)
+
+
 class ReadError(Scene):
     """The large source file cannot be read behind some place: the file under a loop device ends there."""
     name = "read-error"
@@ -582,6 +622,6 @@ class OlderPeer(OtherPeer):
 
 
 ALL = [one() for one in (
-    Scene, KillNear, KillFar, KillOften, Cut, LongCut, Loss, Corruption, PlainCorruption, DiskFull, ReadError, UnreadableSource,
-    UnwritableTarget, SourceChanges, SourceGrows, SourceReplaced, TwoCopies, ClockStep, OtherPeer, OlderPeer,
+    Scene, KillNear, KillFar, KillOften, Cut, LongCut, Loss, Corruption, PlainCorruption, DiskFull, DiskFills, ReadError,
+    UnreadableSource, UnwritableTarget, SourceChanges, SourceGrows, SourceReplaced, TwoCopies, ClockStep, OtherPeer, OlderPeer,
 )]
