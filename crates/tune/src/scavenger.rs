@@ -80,13 +80,20 @@ pub struct Scavenger {
     losses: Losses,
     excuse: Excuse,
     depth: Depth,
-    /// Cuts in a row.
-    cuts: u32,
+    queues: Queues,
     rest: Rest,
     next_slowdown: Time,
     crew: Crew,
     /// As many as there were in the last reading.
     streams: usize,
+}
+
+/// Cuts in a row for queues.
+#[derive(Debug, Clone, Default)]
+struct Queues {
+    cuts: u32,
+    /// The rate before them, in bits per second, while it may turn out that a host caused that queue.
+    before: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -135,7 +142,7 @@ impl Scavenger {
             losses: Losses::default(),
             excuse: Excuse::default(),
             depth: Depth::default(),
-            cuts: 0,
+            queues: Queues::default(),
             rest: Rest::default(),
             next_slowdown: Time::MAX,
             crew,
@@ -232,7 +239,10 @@ impl Scavenger {
             Phase::Slowdown { until, .. } if at < until => {}
             Phase::Slowdown { back_to, .. } => self.return_from_slowdown(at, seen, back_to),
             _ if self.losses.are_congestion() => self.on_losses(at, seen),
-            _ if self.delays.queueing() > self.bound() => self.on_queue(at, seen),
+            _ if self.was_a_host() => self.take_back(at, seen),
+            _ if self.delays.queueing() > self.bound() && !self.delays.is_falling() => {
+                self.on_queue(at, seen);
+            }
             _ if at >= self.round.ends => self.on_round(at, seen),
             _ => {}
         }
@@ -277,7 +287,7 @@ impl Scavenger {
     /// Whether the copy tries for more than the path gave before: what it feels may be its own doing.
     fn probes(&self) -> bool {
         let tries = self.carried.is_probed(self.rate) || self.phase == Phase::Start;
-        tries && self.cuts == 0
+        tries && self.queues.cuts == 0
     }
 
     fn on_queue(&mut self, at: Time, seen: &Interval) {
@@ -295,8 +305,22 @@ impl Scavenger {
         } else {
             self.carried.has_others();
             let share = law::kept(self.delays.queueing(), self.target());
+            let before = self.queues.before.unwrap_or(self.rate);
             self.cut(at, seen, self.rate * share, Span::ZERO);
+            self.queues.before = (before > law::LOW * self.carried.level).then_some(before);
         }
+    }
+
+    /// Whether the queue was gone sooner than a link can empty one: packets waited for a host that came to nothing for a moment.
+    fn was_a_host(&self) -> bool {
+        let is_gone = self.delays.now() <= self.half_target();
+        self.queues.before.is_some() && is_gone && self.delays.fall() > law::FALL_MAX
+    }
+
+    fn take_back(&mut self, at: Time, seen: &Interval) {
+        let before = self.queues.before.unwrap_or(self.rate);
+        self.queues = Queues::default();
+        self.begin_round(at, seen, before);
     }
 
     /// A rate at which the queue becomes shorter, and when it is gone, with what is on its way to it.
@@ -319,7 +343,8 @@ impl Scavenger {
         }
         let felt = at + round + drain;
         self.excuse.on_cut(felt);
-        self.cuts += 1;
+        self.queues.cuts += 1;
+        self.queues.before = None;
         self.carried.on_cut();
         self.rest.begin(at);
         self.begin_round(at, seen, rate);
@@ -328,6 +353,7 @@ impl Scavenger {
 
     /// A round went by without a reason to send less.
     fn on_round(&mut self, at: Time, seen: &Interval) {
+        self.queues.before = None;
         if at >= self.next_slowdown && self.rate > 2.0 * self.least() {
             return self.slow_down(at, seen);
         }
@@ -353,7 +379,7 @@ impl Scavenger {
         } else if self.delays.queueing() > law::hold_bound(self.target()) || is_ahead {
             self.rate
         } else {
-            self.cuts = 0;
+            self.queues.cuts = 0;
             if self.rate > law::NEAR * self.carried.level {
                 self.rest.become_short();
             }

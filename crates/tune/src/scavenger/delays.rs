@@ -7,14 +7,15 @@ use units::{Span, Time};
 /// Minutes over which the smallest round trip is remembered. The kernel's own minimum lasts five
 /// (`tcp_min_rtt_wlen`), which makes the ten of RFC 6817 section 3.4.2 together.
 const MINUTES: usize = 5;
-/// A queue is what the readings of this time have in common: one or two. A flow that begins doubles in each round trip, and whoever waits for
-/// a third to tell a queue from a host that was busy hears of it too late.
-const RECENT: Span = Span::from_millis(25);
-/// At low rates each packet may find its host asleep: so many are looked at.
+/// A queue lasts; hosts that have other things to do hand packets over late for some tens of milliseconds at a time.
+const RECENT: Span = Span::from_millis(75);
+/// ... and at low rates each packet may find its host asleep: so many are looked at.
 const PACKETS: f64 = 16.0;
 const MINUTE: Span = Span::from_secs(60);
 /// Readings of a host that comes to nothing in time are left out for so long at the most.
 const STARVED: Span = Span::from_millis(250);
+/// A queue that has become shorter than this share of what it was goes away by itself.
+const FALLING: f64 = 0.65;
 /// What hosts add is averaged over so many readings.
 const READINGS: f64 = 32.0;
 
@@ -106,6 +107,31 @@ impl Delays {
         self.recent.back().map(|seen| seen.rtt)
     }
 
+    /// Whether the queue becomes shorter by itself, as one does that a host has caused which came to nothing for a moment: on a path that is
+    /// nearly full, it takes long to go away.
+    pub fn is_falling(&self) -> bool {
+        let queue = |seen: &Seen| (seen.rtt - self.base()).as_secs_f64();
+        let last = self.recent.back().map_or(0.0, queue);
+        let longest = self.recent.iter().map(queue).fold(0.0, f64::max);
+        last < FALLING * longest
+    }
+
+    /// How long packets waited when the last reading was taken.
+    pub fn now(&self) -> Span {
+        let last = self.recent.back().map(|seen| seen.rtt);
+        last.map_or(Span::ZERO, |rtt| rtt - self.base())
+    }
+
+    /// By how much round trips became shorter from one reading to the next at the most, in seconds per second.
+    pub fn fall(&self) -> f64 {
+        let pairs = self.recent.iter().zip(self.recent.iter().skip(1));
+        let falls = pairs.map(|(before, after)| {
+            let shorter = before.rtt.as_secs_f64() - after.rtt.as_secs_f64();
+            shorter / after.at.since(before.at).as_secs_f64()
+        });
+        falls.fold(0.0, f64::max)
+    }
+
     /// How long packets wait: the least of the last readings; zero before there are enough.
     pub fn queueing(&self) -> Span {
         if !self.is_enough {
@@ -128,7 +154,7 @@ mod tests {
     fn readings_that_come_late_for_a_moment_are_not_a_queue() {
         let mut delays = Delays::new();
         let mut note = |ticks: u64, millis, packets| {
-            let at = Time::ZERO + Span::from_millis(15 * ticks);
+            let at = Time::ZERO + Span::from_millis(50 * ticks);
             delays.note(at, Span::from_millis(millis), None, packets);
             delays.queueing()
         };
@@ -145,21 +171,6 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_is_believed_in_the_next_reading() {
-        let mut delays = Delays::new();
-        let mut note = |ticks: u64, millis| {
-            let at = Time::ZERO + Span::from_millis(25 * ticks);
-            delays.note(at, Span::from_millis(millis), None, 20.0);
-            delays.queueing()
-        };
-        for tick in 0..8 {
-            assert_eq!(note(tick, 80), Span::ZERO);
-        }
-        // One that doubles in each round trip is long before three readings agree on it.
-        assert_eq!(note(8, 90), Span::from_millis(10));
-    }
-
-    #[test]
     fn the_first_readings_are_not_believed() {
         let mut delays = Delays::new();
         let mut note = |millis, rtt| {
@@ -172,8 +183,8 @@ mod tests {
             delays.queueing()
         };
         assert_eq!(note(0, 16), Span::ZERO);
-        assert_eq!(note(20, 17), Span::ZERO);
-        assert_eq!(note(25, 16), Span::from_millis(15));
+        assert_eq!(note(50, 17), Span::ZERO);
+        assert_eq!(note(75, 16), Span::from_millis(15));
     }
 
     #[test]
@@ -189,6 +200,24 @@ mod tests {
         // A host that is always late has nothing better.
         assert!(!delays.can_do_without(ticks(9)));
         assert!(!Delays::new().can_do_without(ticks(1)));
+    }
+
+    #[test]
+    fn a_queue_that_goes_away_is_told_from_one_that_stays() {
+        let falls = |trips: [u64; 4]| {
+            let mut delays = Delays::new();
+            let empty = Some(Span::from_millis(40));
+            for (tick, rtt) in (0..).zip(trips) {
+                let at = Time::ZERO + Span::from_millis(25 * tick);
+                delays.note(at, Span::from_millis(rtt), empty, 20.0);
+            }
+            delays.is_falling()
+        };
+        // The first is forgotten by then; 5 of 8 ms are left, and 6.
+        assert!(falls([60, 48, 46, 45]));
+        assert!(!falls([60, 48, 47, 46]));
+        assert!(!falls([44, 45, 46, 48]));
+        assert!(!falls([40, 40, 40, 40]));
     }
 
     #[test]

@@ -40,6 +40,9 @@ pub(super) const HOLD: Span = Span::from_millis(1_500);
 /// ... and up to so long where losses are what tells of others, and each trial costs them some.
 /// A CUBIC flow takes some seconds to make up for a loss.
 const HOLD_MAX: Span = Span::from_secs(15);
+/// Seconds of queue that a link can empty in a second while three quarters of what it carries go on arriving are a third (1 / 0.75 - 1), and
+/// readings are not exact. What falls faster was no queue.
+pub(super) const FALL_MAX: f64 = 0.5;
 /// A reading that took longer was late itself.
 pub(super) const IN_TIME: Span = Span::from_millis(30);
 /// A cut shows after a round trip; what it does to a queue takes time as well.

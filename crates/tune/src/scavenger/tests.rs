@@ -145,6 +145,28 @@ fn a_slowdown_is_not_taken_for_a_path_that_carries_less() {
 }
 
 #[test]
+fn a_queue_that_is_gone_at_once_was_a_host() {
+    for (fall, is_host) in [(PERIOD, true), (Span::from_millis(5), false)] {
+        let mut copy = Copy::new(4);
+        copy.read_for(Span::from_secs(2));
+        let before = copy.rate();
+        // Not tried for more for a moment, so it is somebody else's.
+        copy.scavenger.phase = Phase::Cruise;
+        copy.scavenger.carried.level = 1.1 * before;
+        copy.scavenger.carried.ceiling = 1.1 * before;
+        copy.queueing = Span::from_millis(20);
+        copy.read_for(Span::from_millis(100));
+        assert!(copy.rate() < 0.9 * before);
+        while copy.queueing > Span::ZERO {
+            copy.queueing = copy.queueing - fall;
+            copy.read(PERIOD);
+        }
+        let kept = copy.rate() / before;
+        assert_eq!(kept == 1.0, is_host, "{kept}");
+    }
+}
+
+#[test]
 fn a_start_that_ended_too_soon_is_made_up_for() {
     let mut copy = Copy::new(4);
     copy.read_for(Span::from_secs(1));
