@@ -353,8 +353,7 @@ class DiskFull(Scene):
         now.again()
 
     def check(self, now, result):
-        words = ("space", "full", "room")
-        if now.code == 0 or not any(word in now.error().lower() for word in words):
+        if now.code == 0 or not says_full(now.error()):
             return f"ended with {now.code} and said: {now.error()}"
         return super().check(now, result)
 
@@ -379,10 +378,13 @@ class DiskFills(Scene):
         now.again()
 
     def check(self, now, result):
-        words = ("space", "full", "room")
-        if now.code != 0 and not any(word in now.error().lower() for word in words):
+        if now.code != 0 and not says_full(now.error()):
             return f"ended with {now.code} and said: {now.error()}"
         return super().check(now, result)
+
+
+def says_full(error):
+    return any(word in error.lower() for word in ("space", "full", "room"))
 
 
 def fill(file):
