@@ -9,13 +9,22 @@ use std::thread::{self, JoinHandle};
 use net::copying::{DoorLimits, Listener, new_secret};
 use observe::Window;
 use transfer::far::{FarEnd, FarEvent, Keys};
+use transfer::source::{Found, Source, SourceSpec};
+use transfer::store::{Piece, Store, StoreSpec};
 use transfer::{
-    Connect, CopyError, CopyEvent, CopySpec, Credentials, FarHost, Onlooker, Outcome, Place, Root,
-    Steering, copy,
+    Connect, CopyError, CopyEvent, CopySpec, Credentials, FarHost, Onlooker, Outcome, PieceHasher,
+    Place, Root, Steering, copy,
 };
 use tune::online::OnlinePlan;
 use units::Span;
 use wire::copying::{Attributes, Filter, ProblemKind, Token, Way};
+
+/// Everything is kept.
+const ATTRIBUTES: Attributes = Attributes {
+    permissions: true,
+    times: true,
+    links: true,
+};
 
 fn spec(way: Way, near: &Path, server: &Server, far: &str) -> CopySpec {
     CopySpec {
@@ -29,11 +38,7 @@ fn spec(way: Way, near: &Path, server: &Server, far: &str) -> CopySpec {
             paths: vec![far.into()],
         },
         recursive: true,
-        attributes: Attributes {
-            permissions: true,
-            times: true,
-            links: true,
-        },
+        attributes: ATTRIBUTES,
         filter: Filter::Changed,
         plain: false,
         verify: false,
@@ -387,6 +392,67 @@ fn a_stopped_copy_goes_on_with_the_next() {
     assert!(fs::read(far.path().join("b")).unwrap() == bytes);
     let both = so_far.sent.get() + outcome.sent.get();
     assert!(both < 20_000_001 + 8_000_000, "{so_far:?} {outcome:?}");
+}
+
+/// Leaves what a receiver leaves that ends between its last note and the file's name.
+fn all_but_its_name(source: &Path, folder: &Path) {
+    let spec = SourceSpec {
+        paths: vec![source.as_os_str().as_encoded_bytes().to_vec()],
+        wildcards: false,
+        recursive: false,
+        attributes: ATTRIBUTES,
+    };
+    let walked = Source::new(&Root::own(), spec).unwrap();
+    let Some(Found::Entry(entry)) = walked.walk().next() else {
+        panic!("it is there")
+    };
+    let store = Store::open(
+        &Root::own(),
+        StoreSpec {
+            destination: folder.as_os_str().as_encoded_bytes().to_vec(),
+            into_folder: true,
+            attributes: ATTRIBUTES,
+            filter: Filter::Changed,
+            verify: false,
+            dry_run: false,
+        },
+    )
+    .unwrap();
+    let (file, _) = store.add(&entry);
+    let bytes = fs::read(source).unwrap();
+    for (index, chunk) in bytes.chunks(1 << 16).enumerate() {
+        let offset = (index << 16) as u64;
+        let mut hasher = PieceHasher::new(bytes.len() as u64, offset, chunk.len() as u64);
+        hasher.update(chunk);
+        store.write(file, offset, chunk).unwrap();
+        let piece = Piece {
+            offset,
+            length: chunk.len() as u32,
+            hash: hasher.finish().unwrap(),
+        };
+        store.note(file, &piece).unwrap();
+    }
+}
+
+#[test]
+fn a_file_that_lacks_only_its_name_gets_it() {
+    for way in [Way::Put, Way::Get] {
+        let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (from, to) = match way {
+            Way::Put => (near.path(), far.path()),
+            Way::Get => (far.path(), near.path()),
+        };
+        let bytes = noise(300_000);
+        fs::write(from.join("a"), &bytes).unwrap();
+        fs::write(from.join("b"), b"another").unwrap();
+        all_but_its_name(&from.join("a"), to);
+        assert!(to.join(".a.trunkline-journal").exists());
+        let outcome = run(way, &near.path().join(""), far.path(), "");
+        assert_eq!(outcome.failed, []);
+        assert!(fs::read(to.join("a")).unwrap() == bytes);
+        assert_eq!(fs::read(to.join("b")).unwrap(), b"another");
+        assert_eq!(fs::read_dir(to).unwrap().count(), 2, "nothing else is left");
+    }
 }
 
 #[test]

@@ -81,8 +81,9 @@ fn wants_come_in_order_and_within_their_files() {
     let (said, expected) = (1, 0);
     assert_eq!(want(Want::Nothing(1)), Rule::WantOrder { said, expected });
     assert_eq!(want(Want::Whole(2)), Rule::UnknownFile);
+    let all_there = Message::Wants(vec![Want::Rest(0, vec![])]);
+    assert_eq!(told().pass(Far, all_there.clone()), Ok(all_there));
     for parts in [
-        vec![],
         vec![(0, 0)],
         vec![(0, 101)],
         vec![(100, 1)],
