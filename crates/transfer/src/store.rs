@@ -185,7 +185,12 @@ impl Store {
     pub fn write(&self, file: FileId, offset: u64, bytes: &[u8]) -> Result<(), Problem> {
         let part = self.held.open(file, || self.place.at(file));
         let written = part.and_then(|part| part.write(offset, bytes));
-        written.map_err(|trouble| about(file, trouble))
+        written.map_err(|trouble| {
+            if trouble.kind == ProblemKind::DiskFull {
+                self.let_go(file);
+            }
+            about(file, trouble)
+        })
     }
 
     /// Notes a piece whose bytes are all written and right, so that it need not be sent again. Nothing happens where the
@@ -195,8 +200,8 @@ impl Store {
     /// When the note cannot be written.
     pub fn note(&self, file: FileId, piece: &Piece) -> Result<(), Problem> {
         // Another stream may have brought the last piece of the file, and it has its name by now.
-        let part = self.held.find(file, || self.place.at(file));
-        let noted = part.and_then(|part| part.map_or(Ok(()), |part| part.note(piece)));
+        let part = self.held.find(file);
+        let noted = part.map_or(Ok(()), |part| part.note(piece));
         noted.map_err(|trouble| about(file, trouble))
     }
 
@@ -211,9 +216,7 @@ impl Store {
             if self.spec.verify {
                 settle::verify(&part, digest)?;
             }
-            settle::dress(&part, &self.spec.attributes)?;
-            self.held.keep(file);
-            Ok(())
+            settle::dress(&part, &self.spec.attributes)
         });
         match finished {
             Ok(()) => {
@@ -298,6 +301,13 @@ impl Store {
 
     fn waiting(&self) -> MutexGuard<'_, Vec<FileId>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whatever ended the copy: parts of which nothing can be taken up again are removed, with the room that they take.
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.held.remove_useless();
     }
 }
 

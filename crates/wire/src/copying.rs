@@ -39,7 +39,9 @@ pub use message::{
     Activity, Attributes, Entry, FileId, Filter, Kind, LimitedBy, Message, Opening, Problem,
     ProblemKind, Published, Range, Want, Way,
 };
-pub use name::{NAME_MAX, Name, NameError, PATH_MAX};
+pub use name::{
+    JOURNAL_ENDING, LINK_ENDING, NAME_MAX, Name, NameError, PART_ENDING, PATH_MAX, is_reserved,
+};
 pub use piece::{
     Coding, HASH_LENGTH, HEADER_LENGTH, PACKED_MAX, PIECE_MAX, PieceError, PieceHeader,
 };

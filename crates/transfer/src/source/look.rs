@@ -93,3 +93,15 @@ pub(super) fn special(name: &[u8], kind: SFlag) -> Problem {
     let what = format!("`{}` is {kind} and is left out", shown(name));
     problem(ProblemKind::Request, what)
 }
+
+/// What an interrupted copy into that folder left, or one that goes on writes.
+pub(super) fn temporary(name: &[u8]) -> Problem {
+    let what = format!(
+        "`{}` is a temporary file of a copy and is left out",
+        shown(name)
+    );
+    with_hint(
+        problem(ProblemKind::Request, what),
+        "finish the copy that began it, or remove it",
+    )
+}

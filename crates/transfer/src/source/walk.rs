@@ -12,7 +12,7 @@ use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
 use wire::copying::{Entry, Kind, Name, Problem, ProblemKind};
 
 use super::look::{Listing, a_folder, device_and_inode, folder_left_out, kind_of, left_out};
-use super::look::{nanoseconds, special};
+use super::look::{nanoseconds, special, temporary};
 use super::missing::missing;
 use super::reader::Seen;
 use super::{Source, select};
@@ -235,6 +235,9 @@ impl Walk {
             Ok(checked) => checked,
             Err(error) => return left_out(&name, problem(ProblemKind::Request, error.to_string())),
         };
+        if checked.is_reserved() {
+            return left_out(&name, temporary(&name));
+        }
         let opened = match kind {
             Kind::Folder => match self.open_folder(last, &looked.stat, looked.is_followed) {
                 Ok(opened) => Some(opened),

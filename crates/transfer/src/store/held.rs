@@ -1,4 +1,4 @@
-//! The parts that are open: not more than the system lets a process have.
+//! The parts on their way. Each stays open, because its lock goes with it; journals are closed where many files are begun.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use wire::copying::{FileId, Problem};
 
-use super::part::{Closed, Part};
+use super::part::Part;
 use super::temporary::At;
 use crate::HashTree;
 
-/// Files that are on their way at once and stay open; each has a journal beside it.
+/// Journals that are open at once.
 const OPEN_MAX: usize = 1024;
 /// Descriptors that this needs, with room for streams, folders and files that wait to be published.
 const DESCRIPTORS: u64 = 32_768;
@@ -21,15 +21,13 @@ const WAIT_MAX: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Held {
     parts: Mutex<Parts>,
-    open_max: usize,
+    journals_max: usize,
     batch: usize,
 }
 
 #[derive(Debug, Default)]
 struct Parts {
     open: BTreeMap<FileId, Open>,
-    /// Closed to make room for others.
-    closed: BTreeMap<FileId, Closed>,
     uses: u64,
 }
 
@@ -38,8 +36,6 @@ struct Open {
     part: Arc<Part>,
     /// When it was used last, counted in uses.
     used: u64,
-    /// Waits for its name and must not lose its lock.
-    is_kept: bool,
 }
 
 impl Default for Held {
@@ -55,7 +51,7 @@ impl Held {
         let waiting = usize::try_from(descriptors / 8).unwrap_or(WAIT_MAX);
         Held {
             parts: Mutex::default(),
-            open_max: fitting.clamp(8, OPEN_MAX),
+            journals_max: fitting.clamp(8, OPEN_MAX),
             batch: waiting.clamp(4, WAIT_MAX),
         }
     }
@@ -66,34 +62,17 @@ impl Held {
         file: FileId,
         at: impl Fn() -> Result<At, Problem>,
     ) -> Result<Arc<Part>, Problem> {
-        if let Some(part) = self.find(file, &at)? {
-            return Ok(part);
-        }
         let mut parts = self.parts();
-        // Another thread may have begun it meanwhile.
         if let Some(part) = parts.used(file) {
             return Ok(part);
         }
         let part = Part::create(at()?)?;
-        Ok(parts.hold(file, part, self.open_max))
+        Ok(parts.hold(file, part, self.journals_max))
     }
 
     /// The part of this file, where one was begun.
-    pub fn find(
-        &self,
-        file: FileId,
-        at: impl Fn() -> Result<At, Problem>,
-    ) -> Result<Option<Arc<Part>>, Problem> {
-        let mut parts = self.parts();
-        if let Some(part) = parts.used(file) {
-            return Ok(Some(part));
-        }
-        let Some(closed) = parts.closed.get(&file).copied() else {
-            return Ok(None);
-        };
-        let part = Part::reopen(at()?, closed)?;
-        parts.closed.remove(&file);
-        Ok(Some(parts.hold(file, part, self.open_max)))
+    pub fn find(&self, file: FileId) -> Option<Arc<Part>> {
+        self.parts().used(file)
     }
 
     /// Takes up what an earlier try left, and says what is there.
@@ -101,7 +80,7 @@ impl Held {
         let Some((part, tree)) = Part::resume(at)? else {
             return Ok(None);
         };
-        self.parts().hold(file, part, self.open_max);
+        self.parts().hold(file, part, self.journals_max);
         Ok(Some(tree))
     }
 
@@ -110,18 +89,19 @@ impl Held {
         self.batch
     }
 
-    /// Leaves it open until it is taken.
-    pub fn keep(&self, file: FileId) {
-        if let Some(open) = self.parts().open.get_mut(&file) {
-            open.is_kept = true;
-        }
-    }
-
     /// Takes it out; its lock goes with the last who has it.
     pub fn take(&self, file: FileId) -> Option<Arc<Part>> {
         let mut parts = self.parts();
-        parts.closed.remove(&file);
         parts.open.remove(&file).map(|open| open.part)
+    }
+
+    /// Removes what could not be taken up again: without a journal nobody knows what of it has arrived.
+    pub fn remove_useless(&self) {
+        for (_, open) in std::mem::take(&mut self.parts().open) {
+            if !open.part.has_journal() {
+                open.part.remove();
+            }
+        }
     }
 
     fn parts(&self) -> MutexGuard<'_, Parts> {
@@ -137,38 +117,25 @@ impl Parts {
         Some(Arc::clone(&open.part))
     }
 
-    fn hold(&mut self, file: FileId, part: Part, open_max: usize) -> Arc<Part> {
-        if self.open.len() >= open_max {
-            self.close_idle();
+    fn hold(&mut self, file: FileId, part: Part, journals_max: usize) -> Arc<Part> {
+        if self.open.len() >= journals_max {
+            self.close_a_journal();
         }
         self.uses += 1;
         let part = Arc::new(part);
         let open = Open {
             part: Arc::clone(&part),
             used: self.uses,
-            is_kept: false,
         };
         self.open.insert(file, open);
         part
     }
 
-    /// Closes the part that was used longest ago, of those that nobody uses now.
-    fn close_idle(&mut self) {
-        let is_idle = |open: &Open| !open.is_kept && Arc::strong_count(&open.part) == 1;
-        let idle = self.open.iter().filter(|(_, open)| is_idle(open));
-        let Some(file) = idle
-            .min_by_key(|(_, open)| open.used)
-            .map(|(file, _)| *file)
-        else {
-            return;
-        };
-        let Some(open) = self.open.get(&file) else {
-            return;
-        };
-        if let Ok(closed) = open.part.closed() {
-            self.closed.insert(file, closed);
-            self.open.remove(&file);
-        }
+    /// Closes the journal that was used longest ago.
+    fn close_a_journal(&self) {
+        let mut by_use: Vec<&Open> = self.open.values().collect();
+        by_use.sort_unstable_by_key(|open| open.used);
+        by_use.iter().any(|open| open.part.close_journal());
     }
 }
 

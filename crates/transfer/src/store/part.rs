@@ -6,18 +6,19 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nix::errno::Errno;
 use nix::fcntl::{FallocateFlags, OFlag, PosixFadviseAdvice, fallocate, openat, posix_fadvise};
-use nix::sys::stat::{FileStat, Mode, fstat};
+use nix::sys::stat::{Mode, fstat};
 use nix::sys::statfs::{TMPFS_MAGIC, fstatfs};
 use wire::copying::{Problem, ProblemKind};
 
 use super::JOURNAL_MIN;
 use super::Piece;
 use super::journal::{HEADER, Header};
-use super::temporary::{At, JOURNAL, PART, busy, open_locked};
+use super::temporary::{At, JOURNAL, PART, is_ours, open_locked};
 use crate::trouble::problem;
 use crate::{HashTree, PieceHasher};
 
@@ -32,7 +33,9 @@ pub(super) struct Part {
     pub(super) at: At,
     pub(super) file: File,
     header: Header,
-    journal: Mutex<Option<File>>,
+    journal: Mutex<Journal>,
+    /// All its room is reserved.
+    is_reserved: AtomicBool,
     dirty: Mutex<Dirty>,
 }
 
@@ -43,12 +46,15 @@ struct Dirty {
     span: Range<u64>,
 }
 
-/// A part that was closed to have fewer files open, and that has to be the same when it is opened again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Closed {
-    device: u64,
-    inode: u64,
-    has_journal: bool,
+/// What has arrived is noted here.
+#[derive(Debug, Default)]
+enum Journal {
+    /// Nothing was noted.
+    #[default]
+    None,
+    Open(File),
+    /// Closed to have fewer files open; nobody else writes to it while this end has the lock.
+    Closed,
 }
 
 impl Part {
@@ -58,6 +64,7 @@ impl Part {
             at,
             file,
             journal: Mutex::default(),
+            is_reserved: AtomicBool::new(false),
             dirty: Mutex::default(),
         }
     }
@@ -91,30 +98,19 @@ impl Part {
         Ok(Some((part, tree)))
     }
 
-    /// Opens what was closed a while ago.
-    pub fn reopen(at: At, closed: Closed) -> Result<Self, Problem> {
-        let file = open_locked(&at, false)?;
-        let part = Part::new(at.clone(), file.ok_or_else(|| busy(&at))?);
-        if part.identity()? != (closed.device, closed.inode) {
-            return Err(busy(&at));
+    /// Has one file less open. Returns whether it did.
+    pub fn close_journal(&self) -> bool {
+        let mut journal = self.journal();
+        let is_open = matches!(*journal, Journal::Open(_));
+        if is_open {
+            *journal = Journal::Closed;
         }
-        if closed.has_journal {
-            let mut journal = open_journal(&at).ok_or_else(|| busy(&at))?;
-            let sought = journal.seek(SeekFrom::End(0));
-            sought.map_err(|error| at.failed("write the journal of", error))?;
-            *part.journal() = Some(journal);
-        }
-        Ok(part)
+        is_open
     }
 
-    /// What has to be known to open it again.
-    pub fn closed(&self) -> Result<Closed, Problem> {
-        let (device, inode) = self.identity()?;
-        Ok(Closed {
-            device,
-            inode,
-            has_journal: self.has_journal(),
-        })
+    /// Whether its temporary name still stands for it.
+    pub fn is_there(&self) -> bool {
+        fstat(&self.file).is_ok_and(|stat| self.at.is_at(PART, &stat))
     }
 
     pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Problem> {
@@ -126,6 +122,8 @@ impl Part {
                 format!("{length} bytes at {offset} lie beyond the {size} bytes of `{name}`");
             return Err(problem(ProblemKind::Protocol, what));
         }
+        let reserved = self.reserve_once();
+        reserved.map_err(|error| self.at.failed("make room for", error))?;
         let written = self.file.write_all_at(bytes, offset);
         written.map_err(|error| self.at.failed("write", error))
     }
@@ -136,23 +134,41 @@ impl Part {
         }
         self.begin_flush(piece);
         let mut journal = self.journal();
-        let noted = match &mut *journal {
-            Some(journal) => journal.write_all(&self.header.note(piece)),
-            None => self
-                .begin_journal(piece)
-                .map(|begun| *journal = Some(begun)),
-        };
+        let noted = self.note_in(&mut journal, piece);
         noted.map_err(|error| self.at.failed("write the journal of", error))
     }
 
-    pub fn has_journal(&self) -> bool {
-        self.journal().is_some()
+    fn note_in(&self, journal: &mut Journal, piece: &Piece) -> io::Result<()> {
+        if let Some(file) = self.opened(journal)? {
+            return file.write_all(&self.header.note(piece));
+        }
+        *journal = Journal::Open(self.begin_journal(piece)?);
+        Ok(())
     }
 
-    /// Removes it and its journal.
+    /// The journal, opened again where it was closed; `None` where there is none.
+    fn opened<'a>(&self, journal: &'a mut Journal) -> io::Result<Option<&'a mut File>> {
+        if matches!(journal, Journal::Closed) {
+            let mut file = open_journal(&self.at).ok_or(io::ErrorKind::NotFound)?;
+            file.seek(SeekFrom::End(0))?;
+            *journal = Journal::Open(file);
+        }
+        match journal {
+            Journal::Open(file) => Ok(Some(file)),
+            Journal::None | Journal::Closed => Ok(None),
+        }
+    }
+
+    pub fn has_journal(&self) -> bool {
+        !matches!(*self.journal(), Journal::None)
+    }
+
+    /// Removes it and its journal, unless something else has taken its place.
     pub fn remove(&self) {
-        self.at.remove(PART);
-        self.at.remove(JOURNAL);
+        if self.is_there() {
+            self.at.remove(PART);
+            self.at.remove(JOURNAL);
+        }
     }
 
     /// Has the disk start with what was written, some of it at a time, so that little is left to flush at the end: the
@@ -177,21 +193,38 @@ impl Part {
         }
     }
 
-    /// Nothing of an earlier try is left, and there is room for all.
+    /// Nothing of an earlier try is left.
     fn clear(&self) -> io::Result<()> {
         self.file.set_len(0)?;
         if self.at.size > JOURNAL_MIN {
             self.at.remove(JOURNAL);
         }
-        let size = i64::try_from(self.at.size).map_err(|_| Errno::EFBIG)?;
-        if self.at.size >= RESERVE_MIN && !self.is_in_memory()? {
-            match fallocate(&self.file, FallocateFlags::empty(), 0, size) {
-                Ok(()) => return Ok(()),
-                Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => {}
-                Err(errno) => return Err(errno.into()),
-            }
-        }
         self.file.set_len(self.at.size)
+    }
+
+    /// Takes the room for all of it with the first byte: a peer that only promises bytes takes none.
+    fn reserve_once(&self) -> io::Result<()> {
+        if self.is_reserved.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        // One thread reserves, and the others wait for it.
+        let _one = self.journal();
+        if !self.is_reserved.load(Ordering::Acquire) {
+            self.reserve()?;
+            self.is_reserved.store(true, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    fn reserve(&self) -> io::Result<()> {
+        let size = i64::try_from(self.at.size).map_err(|_| Errno::EFBIG)?;
+        if self.at.size < RESERVE_MIN || self.is_in_memory()? {
+            return Ok(());
+        }
+        match fallocate(&self.file, FallocateFlags::empty(), 0, size) {
+            Ok(()) | Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        }
     }
 
     /// Whether the file system is memory, in which reserving takes about as long as writing, and nothing is written meanwhile.
@@ -214,6 +247,8 @@ impl Part {
         let name = self.at.beside(JOURNAL);
         let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_CLOEXEC;
         let mode = Mode::S_IRUSR | Mode::S_IWUSR;
+        // A part that was taken up without its journal, or whose journal was foreign.
+        self.at.remove(JOURNAL);
         let fd = openat(&self.at.folder, OsStr::from_bytes(&name), flags, mode)?;
         let mut file = File::from(fd);
         file.write_all(&[&self.header.encode()[..], &self.header.note(piece)].concat())?;
@@ -253,7 +288,8 @@ impl Part {
         journal.seek(SeekFrom::Start(0))?;
         journal.write_all(&bytes)?;
         journal.set_len(bytes.len() as u64)?;
-        *self.journal() = Some(journal);
+        *self.journal() = Journal::Open(journal);
+        self.is_reserved.store(true, Ordering::Release);
         Ok(())
     }
 
@@ -267,13 +303,7 @@ impl Part {
         hasher.finish() == Some(piece.hash)
     }
 
-    fn identity(&self) -> Result<(u64, u64), Problem> {
-        let stat: Result<FileStat, Errno> = fstat(&self.file);
-        let stat = stat.map_err(|errno| self.at.failed("write", errno))?;
-        Ok((stat.st_dev, stat.st_ino))
-    }
-
-    fn journal(&self) -> MutexGuard<'_, Option<File>> {
+    fn journal(&self) -> MutexGuard<'_, Journal> {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -283,7 +313,8 @@ fn open_journal(at: &At) -> Option<File> {
     let flags = OFlag::O_RDWR | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
     let fd = openat(&at.folder, OsStr::from_bytes(&name), flags, Mode::empty());
     let file = File::from(fd.ok()?);
-    file.metadata().is_ok_and(|it| it.is_file()).then_some(file)
+    let stat = fstat(&file).ok()?;
+    is_ours(&at.folder, &stat).then_some(file)
 }
 
 fn header_of(at: &At) -> Header {

@@ -18,7 +18,7 @@ use wire::copying::{Attributes, Filter, HASH_LENGTH, Problem, ProblemKind};
 
 use super::part::Part;
 use super::temporary::{JOURNAL, PART};
-use crate::trouble::{problem, with_hint};
+use crate::trouble::{problem, shown, with_hint};
 
 /// From so many files or folders on, the whole file system is flushed at once instead of each of them. That costs one flush
 /// of the disk, and the time to write whatever else is waiting to be written, of other programs too; so it has to be
@@ -32,8 +32,9 @@ const READ_LENGTH: usize = 1 << 20;
 /// Mode and times, as the last thing before it is flushed.
 pub(super) fn dress(part: &Part, attributes: &Attributes) -> Result<(), Problem> {
     let dressed = || {
-        if part.at.is_exact {
-            fchmod(&part.file, Mode::from_bits_truncate(part.at.mode))?;
+        match part.at.is_exact {
+            true => fchmod(&part.file, Mode::from_bits_truncate(part.at.mode))?,
+            false => allow_writing(part)?,
         }
         if attributes.times {
             let modified = time_of(part.at.modified_nanoseconds);
@@ -42,6 +43,29 @@ pub(super) fn dress(part: &Part, attributes: &Attributes) -> Result<(), Problem>
         Ok(())
     };
     dressed().map_err(|errno: Errno| part.at.failed("set mode and time of", errno))
+}
+
+/// Others may write to a new file where its source and the user's mask say so; while it arrived they might not.
+fn allow_writing(part: &Part) -> nix::Result<()> {
+    let wanted = part.at.mode & 0o022 & !umask();
+    if wanted == 0 {
+        return Ok(());
+    }
+    let mode = fstat(&part.file)?.st_mode & 0o777;
+    fchmod(&part.file, Mode::from_bits_truncate(mode | wanted))
+}
+
+/// Bits that new files of this process do not get (proc_pid_status(5)); those that are usual where the kernel does not
+/// say.
+pub(super) fn umask() -> u32 {
+    static MASK: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
+    *MASK.get_or_init(|| {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mut lines = status.lines();
+        let mask = lines.find_map(|line| line.strip_prefix("Umask:"));
+        let mask = mask.and_then(|digits| u32::from_str_radix(digits.trim(), 8).ok());
+        mask.unwrap_or(0o022)
+    })
 }
 
 /// Reads all of it again, from the disk and not from memory, and compares.
@@ -165,6 +189,15 @@ fn flush(
 fn rename(part: &Part, filter: Filter) -> Result<(), Problem> {
     let at = &part.at;
     let temporary = at.beside(PART);
+    if !part.is_there() {
+        let what = format!(
+            "`{}` is not the file any more that this copy wrote for `{}`",
+            shown(&temporary),
+            at.shown
+        );
+        let hint = "some other program moves files in that folder; copy it again once that is done";
+        return Err(with_hint(problem(ProblemKind::Busy, what), hint));
+    }
     let (from, to) = (OsStr::from_bytes(&temporary), OsStr::from_bytes(&at.last));
     let folder = &at.folder;
     let renamed = match filter {

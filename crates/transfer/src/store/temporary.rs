@@ -9,18 +9,14 @@ use std::sync::Arc;
 
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, openat};
-use nix::sys::stat::{Mode, SFlag, fstat, fstatat, major, minor};
-use nix::unistd::{UnlinkatFlags, unlinkat};
+use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat, major, minor};
+use nix::unistd::{UnlinkatFlags, geteuid, unlinkat};
+pub(super) use wire::copying::{
+    JOURNAL_ENDING as JOURNAL, LINK_ENDING as LINK, PART_ENDING as PART,
+};
 use wire::copying::{NAME_MAX, Problem, ProblemKind};
 
-use crate::trouble::{failed, problem, with_hint};
-
-/// Ending of the content on its way.
-pub(super) const PART: &[u8] = b".trunkline-part";
-/// Ending of the journal.
-pub(super) const JOURNAL: &[u8] = b".trunkline-journal";
-/// Ending of a link before it replaces what is there.
-pub(super) const LINK: &[u8] = b".trunkline-link";
+use crate::trouble::{failed, problem, shown, with_hint};
 
 /// How often something in the way of the temporary file is removed before somebody must be putting it there.
 const TRIES_MAX: usize = 16;
@@ -50,6 +46,14 @@ impl At {
     /// The name beside it with this ending.
     pub fn beside(&self, ending: &[u8]) -> Vec<u8> {
         beside(&self.last, ending)
+    }
+
+    /// Whether the name beside it with this ending stands for this very file.
+    pub fn is_at(&self, ending: &[u8], stat: &FileStat) -> bool {
+        let name = self.beside(ending);
+        let name = OsStr::from_bytes(&name);
+        let there = fstatat(&self.folder, name, AtFlags::AT_SYMLINK_NOFOLLOW);
+        there.is_ok_and(|there| (there.st_dev, there.st_ino) == (stat.st_dev, stat.st_ino))
     }
 
     /// Removes what is beside it with this ending.
@@ -82,23 +86,18 @@ pub(super) fn beside(last: &[u8], ending: &[u8]) -> Vec<u8> {
 
 /// Opens the temporary file and locks it, so that no other copy writes to it; `None` where there is none and none is
 /// to be made.
+///
+/// One that another user of this host made, or may write to, is not taken: that user could change the file after it has
+/// its name. It is removed.
 pub(super) fn open_locked(at: &At, create: bool) -> Result<Option<File>, Problem> {
-    let name = at.beside(PART);
-    let name = OsStr::from_bytes(&name);
-    // A pipe in the way must not keep us waiting.
-    let mut flags = OFlag::O_RDWR | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
-    flags.set(OFlag::O_CREAT, create);
-    let mode = Mode::from_bits_truncate(at.mode & 0o777 | 0o600);
+    let mut foreign = None;
     for _ in 0..TRIES_MAX {
-        let file = match openat(&at.folder, name, flags, mode) {
-            Ok(fd) => File::from(fd),
-            Err(Errno::ENOENT) if !create => return Ok(None),
-            // A link, a socket, or a temporary file that lost our right to write to it.
-            Err(Errno::ELOOP | Errno::ENXIO) => {
-                at.remove(PART);
-                continue;
-            }
-            Err(errno) => return Err(at.failed("create a temporary file for", errno)),
+        let Some((file, is_new)) = open_or_create(at, create)? else {
+            return Ok(None);
+        };
+        let Some(file) = file else {
+            at.remove(PART);
+            continue;
         };
         let stat = fstat(&file).map_err(|errno| at.failed("create", errno))?;
         match file.try_lock() {
@@ -106,29 +105,102 @@ pub(super) fn open_locked(at: &At, create: bool) -> Result<Option<File>, Problem
             Err(TryLockError::WouldBlock) => return Err(held(at, &file)),
             Err(TryLockError::Error(error)) => return Err(at.failed("lock", error)),
         }
-        // A name of the file elsewhere would show what we write under that name too.
-        let is_file = stat.st_mode & SFlag::S_IFMT.bits() == SFlag::S_IFREG.bits();
-        let is_ours = is_file && stat.st_nlink == 1;
+        let is_ours = is_new || is_ours(&at.folder, &stat);
         // Whoever held the lock may have given the file its final name just now.
-        let there = fstatat(&at.folder, name, AtFlags::AT_SYMLINK_NOFOLLOW);
-        let is_there =
-            there.is_ok_and(|there| (there.st_dev, there.st_ino) == (stat.st_dev, stat.st_ino));
-        match (is_there, is_ours) {
+        match (at.is_at(PART, &stat), is_ours) {
             (true, true) => return Ok(Some(file)),
-            (true, false) => at.remove(PART),
+            (true, false) => {
+                foreign = Some(stat.st_uid);
+                at.remove(PART);
+            }
             (false, _) => {}
         }
     }
-    let what = format!(
-        "somebody keeps putting something at the temporary name of `{}`",
-        at.shown
-    );
-    Err(problem(ProblemKind::Busy, what))
+    Err(in_the_way(at, foreign))
 }
 
-/// Somebody else has taken it over.
-pub(super) fn busy(at: &At) -> Problem {
-    told_busy(at, "")
+/// The temporary file, and whether it was made just now; no file where something else has its name.
+fn open_or_create(at: &At, create: bool) -> Result<Option<(Option<File>, bool)>, Problem> {
+    let name = at.beside(PART);
+    let name = OsStr::from_bytes(&name);
+    // A pipe in the way must not keep us waiting.
+    let flags = OFlag::O_RDWR | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+    let failed = |errno: Errno| at.failed("create a temporary file for", errno);
+    match openat(&at.folder, name, flags, Mode::empty()) {
+        Ok(fd) => return Ok(Some((Some(File::from(fd)), false))),
+        Err(Errno::ENOENT) if !create => return Ok(None),
+        Err(Errno::ENOENT) => {}
+        // A link, a socket, or a file that this user may not write to.
+        Err(Errno::ELOOP | Errno::ENXIO | Errno::EACCES) => return Ok(Some((None, false))),
+        Err(errno) => return Err(failed(errno)),
+    }
+    // Nobody else may write to it before it has its name.
+    let mode = Mode::from_bits_truncate(at.mode & 0o755 | 0o600);
+    match openat(
+        &at.folder,
+        name,
+        flags | OFlag::O_CREAT | OFlag::O_EXCL,
+        mode,
+    ) {
+        Ok(fd) => Ok(Some((Some(File::from(fd)), true))),
+        // Somebody was faster: what that is shows the next look.
+        Err(Errno::EEXIST) => open_or_create(at, false),
+        Err(errno) => Err(failed(errno)),
+    }
+}
+
+/// Whether a file was made by this user, has no other name and can be written to by nobody else.
+pub(super) fn is_ours(folder: &OwnedFd, stat: &FileStat) -> bool {
+    let is_file = stat.st_mode & SFlag::S_IFMT.bits() == SFlag::S_IFREG.bits();
+    // A name of the file elsewhere would show what we write under that name too.
+    if !is_file || stat.st_nlink != 1 {
+        return false;
+    }
+    let others = stat.st_mode & 0o022;
+    if stat.st_uid == geteuid().as_raw() && others == 0 {
+        return true;
+    }
+    // Some file systems give every file one owner and mode, or another owner than the user.
+    new_file_of(folder).is_some_and(|new| stat.st_uid == new.st_uid && others & !new.st_mode == 0)
+}
+
+/// What a file looks like that this user makes in the folder with mode 0600.
+fn new_file_of(folder: &OwnedFd) -> Option<FileStat> {
+    let name = format!(".{}-{:p}.trunkline-part", std::process::id(), folder);
+    let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_CLOEXEC;
+    let mode = Mode::S_IRUSR | Mode::S_IWUSR;
+    let file = openat(folder, name.as_str(), flags, mode).ok()?;
+    let stat = fstat(&file).ok();
+    // Where it cannot be removed, the next copy of this folder leaves it out as a temporary file.
+    let _ = unlinkat(folder, name.as_str(), UnlinkatFlags::NoRemoveDir);
+    stat
+}
+
+/// The temporary name cannot be had.
+fn in_the_way(at: &At, foreign: Option<u32>) -> Problem {
+    let name = shown(&at.beside(PART));
+    match foreign {
+        Some(user) => with_hint(
+            problem(
+                ProblemKind::Permission,
+                format!(
+                    "`{name}` beside `{}` belongs to user {user} of that host or can be written to by others, and cannot be removed",
+                    at.shown
+                ),
+            ),
+            "have it removed, or copy to a folder in which only you may write",
+        ),
+        None => {
+            let what = format!(
+                "something stands at `{name}`, the temporary name of `{}`, and cannot be removed",
+                at.shown
+            );
+            with_hint(
+                problem(ProblemKind::Busy, what),
+                "have it removed, or copy to another folder",
+            )
+        }
+    }
 }
 
 /// Somebody else has the lock on its temporary file.

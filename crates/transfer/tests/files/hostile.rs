@@ -1,7 +1,7 @@
 //! What a peer, or somebody on the receiving host, may try: nothing is written elsewhere.
 
 use std::fs;
-use std::os::unix::fs::{FileTypeExt, symlink};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -188,4 +188,102 @@ fn a_file_longer_than_any_is_told_at_once() {
     let (file, _) = store.add(&told("f", Kind::File(u64::MAX)));
     assert!(store.write(file, 0, b"x").is_err());
     assert!(is_empty(&inside));
+}
+
+#[test]
+fn what_takes_the_place_of_the_temporary_file_is_never_published() {
+    let place = tempfile::tempdir().unwrap();
+    let store = open(place.path());
+    let bytes = content(100_000);
+    let (file, answer) = store.add(&told("f", Kind::File(100_000)));
+    let temporary = place.path().join(".f.trunkline-part");
+    let read = |at: u64, into: &mut [u8]| {
+        into.copy_from_slice(&bytes[at as usize..at as usize + into.len()]);
+        Ok(())
+    };
+    send(&store, file, 100_000, answer.unwrap(), read).unwrap();
+    fs::remove_file(&temporary).unwrap();
+    fs::write(&temporary, b"another file").unwrap();
+    let troubles = publish(&store);
+    assert_eq!(troubles.len(), 1);
+    assert!(
+        troubles[0].what.contains("is not the file any more"),
+        "{troubles:?}"
+    );
+    assert!(!place.path().join("f").exists());
+    assert_eq!(fs::read(temporary).unwrap(), b"another file", "it stays");
+}
+
+#[test]
+fn what_others_may_write_to_is_not_taken_up() {
+    let place = tempfile::tempdir().unwrap();
+    let temporary = place.path().join(".f.trunkline-part");
+    let journal = place.path().join(".f.trunkline-journal");
+    let bytes = content(300_000);
+    for mode in [0o666, 0o620, 0o602] {
+        for path in [&temporary, &journal] {
+            fs::write(path, b"planted").unwrap();
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let planted = fs::File::open(&temporary).unwrap();
+        put(&open(place.path()), "f", &bytes).unwrap();
+        assert!(fs::read(place.path().join("f")).unwrap() == bytes);
+        let of = |file: &fs::Metadata| (file.ino(), file.mode() & 0o777);
+        let made = fs::metadata(place.path().join("f")).unwrap();
+        assert_ne!(of(&made).0, planted.metadata().unwrap().ino(), "{mode:o}");
+        assert_eq!(of(&made).1, 0o644);
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+        fs::remove_file(place.path().join("f")).unwrap();
+    }
+}
+
+#[test]
+fn what_another_user_made_is_not_taken_up() {
+    if !nix::unistd::geteuid().is_root() {
+        return testkit::skip("needs root: temporary files of another user");
+    }
+    let place = tempfile::tempdir().unwrap();
+    let temporary = place.path().join(".f.trunkline-part");
+    fs::write(&temporary, b"planted").unwrap();
+    std::os::unix::fs::chown(&temporary, Some(65_534), None).unwrap();
+    put(&open(place.path()), "f", &content(300_000)).unwrap();
+    let made = fs::metadata(place.path().join("f")).unwrap();
+    assert_eq!(made.uid(), nix::unistd::geteuid().as_raw());
+    assert!(fs::read(place.path().join("f")).unwrap() == content(300_000));
+}
+
+#[test]
+fn a_copy_that_ends_leaves_nothing_that_it_could_not_take_up() {
+    let place = tempfile::tempdir().unwrap();
+    let store = open(place.path());
+    let (file, answer) = store.add(&told("f", Kind::File(3 << 30)));
+    answer.unwrap();
+    let temporary = place.path().join(".f.trunkline-part");
+    let room = || fs::metadata(&temporary).map(|it| it.blocks() * 512);
+    assert_eq!(room().unwrap(), 0, "no room before the first byte");
+    store.write(file, 0, b"x").unwrap();
+    drop(store);
+    assert!(room().is_err(), "it is gone");
+}
+
+#[test]
+fn many_begun_files_keep_their_locks() {
+    let place = tempfile::tempdir().unwrap();
+    let store = open(place.path());
+    let other = open(place.path());
+    let names: Vec<String> = (0..1500).map(|number| format!("{number:04}")).collect();
+    let half = content(100_000);
+    for name in &names {
+        let (file, answer) = store.add(&told(name, Kind::File(200_000)));
+        answer.unwrap();
+        store.write(file, 0, &half[..65_536]).unwrap();
+        store
+            .note(file, &crate::common::piece_of(200_000, 0, &half[..65_536]))
+            .unwrap();
+    }
+    for name in &names {
+        let (file, answer) = other.add(&told(name, Kind::File(200_000)));
+        let written = answer.and_then(|_| other.write(file, 0, b"x"));
+        assert_eq!(written.unwrap_err().kind, ProblemKind::Busy, "{name}");
+    }
 }

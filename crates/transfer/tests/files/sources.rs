@@ -239,3 +239,23 @@ fn two_sources_of_one_name_are_refused() {
     let refused = Source::new(&Root::own(), twice).unwrap_err();
     assert!(refused.what.contains("`f`"), "{refused:?}");
 }
+
+#[test]
+fn temporary_files_of_a_copy_are_left_out() {
+    let place = tempfile::tempdir().unwrap();
+    for name in [
+        "big",
+        ".big.trunkline-part",
+        ".big.trunkline-journal",
+        ".l.trunkline-link",
+    ] {
+        fs::write(place.path().join(name), name).unwrap();
+    }
+    fs::create_dir(place.path().join(".d.trunkline-part")).unwrap();
+    let whole = source(&[&place.path().join("")]);
+    let (entries, left_out) = walk(&whole);
+    let names: Vec<String> = entries.iter().map(|entry| entry.name.to_string()).collect();
+    assert_eq!(names, ["", "big"]);
+    assert_eq!(left_out.len(), 4, "{left_out:?}");
+    assert!(left_out[0].what.contains("temporary file of a copy"));
+}

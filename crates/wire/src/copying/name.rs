@@ -10,6 +10,26 @@ pub const PATH_MAX: usize = 4095;
 /// Longest component in bytes: Linux's `NAME_MAX`.
 pub const NAME_MAX: usize = 255;
 
+/// Endings of what lies beside a file while it arrives, as `.NAME` with one of them. No source may have such names.
+const RESERVED_ENDINGS: [&[u8]; 3] = [PART_ENDING, JOURNAL_ENDING, LINK_ENDING];
+/// Ending of the content on its way.
+pub const PART_ENDING: &[u8] = b".trunkline-part";
+/// Ending of the journal beside it.
+pub const JOURNAL_ENDING: &[u8] = b".trunkline-journal";
+/// Ending of a link before it replaces what is there.
+pub const LINK_ENDING: &[u8] = b".trunkline-link";
+
+/// Whether one component of a name is that of a temporary file of a copy.
+/// ```
+/// use wire::copying::is_reserved;
+/// assert!(is_reserved(b".hits.root.trunkline-part"));
+/// assert!(!is_reserved(b"hits.root.trunkline-part"), "no dot before it");
+/// ```
+pub fn is_reserved(component: &[u8]) -> bool {
+    let ends = |ending: &&[u8]| component.ends_with(ending);
+    component.starts_with(b".") && RESERVED_ENDINGS.iter().any(ends)
+}
+
 /// A relative name that stays below where it starts: components parted by `/`, none of them empty, `.` or
 /// `..`, none with a zero byte. The empty name is the place itself.
 ///
@@ -79,6 +99,11 @@ impl Name {
     /// Whether it is the place itself.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether a component of it is that of a temporary file.
+    pub fn is_reserved(&self) -> bool {
+        self.components().any(is_reserved)
     }
 
     /// From the outermost folder to the file.

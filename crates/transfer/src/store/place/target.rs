@@ -10,7 +10,7 @@ use nix::dir::Dir;
 use nix::errno::Errno;
 use nix::sys::stat::{Mode, mkdirat};
 use nix::unistd::fsync;
-use wire::copying::{Problem, ProblemKind};
+use wire::copying::{Problem, ProblemKind, is_reserved};
 
 use super::super::StoreSpec;
 use super::{FOLDER, look};
@@ -123,6 +123,11 @@ pub(super) fn find(root: &Root, path: &[u8], into_folder: bool) -> io::Result<Ta
     let last = &path[start..end];
     if matches!(last, b"" | b"." | b"..") {
         return Err(Errno::ENOENT.into());
+    }
+    if is_reserved(last) {
+        return Err(io::Error::other(
+            "a temporary file of a copy has such a name; choose another",
+        ));
     }
     let parent = Arc::new(root.open(&path[..start], FOLDER)?);
     let last = last.to_vec();

@@ -68,6 +68,9 @@ pub enum Rule {
     /// A link that says nothing, too much, or has a zero byte.
     #[error("link {0} does not say where it leads, or at too great a length")]
     Link(FileId),
+    /// The name of a temporary file of a copy.
+    #[error("file {0} has the name of a temporary file of a copy, which no source may have")]
+    Reserved(FileId),
     /// Too many at a time.
     #[error(
         "more than {UNFINISHED_MAX} files, or {NAMES_MAX} bytes of names, are told of and not done"

@@ -59,6 +59,7 @@ impl Files {
         let name = name_length(entry);
         let fits = self.open.len() < UNFINISHED_MAX && self.names + name <= NAMES_MAX;
         require(fits, Rule::TooMany)?;
+        require(!entry.name.is_reserved(), Rule::Reserved(file))?;
         self.told = file.checked_add(1).ok_or(Rule::TooMany)?;
         let size = match &entry.kind {
             Kind::File(size) => Some(*size),

@@ -42,6 +42,13 @@ fn entries_that_no_disk_can_have_are_refused() {
             size: u64::MAX
         }
     );
+    for name in [
+        ".f.trunkline-part",
+        "d/.f.trunkline-journal",
+        ".d.trunkline-link/f",
+    ] {
+        assert_eq!(tell(file(name, 1)), Rule::Reserved(0), "{name}");
+    }
     assert_eq!(tell(entry("l", Kind::Link(Vec::new()))), Rule::Link(0));
     assert_eq!(tell(entry("l", Kind::Link(b"a\0".to_vec()))), Rule::Link(0));
     assert_eq!(
