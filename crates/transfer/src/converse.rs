@@ -146,7 +146,11 @@ fn play(
             lead(&mut sender, desk, stopped)
         }
         Files::To(store) => {
-            let mut receiver = Receiver::new(chronicle, part.opening, *store, roster, desk);
+            let receiver = Receiver::new(chronicle, part.opening, *store, roster, desk);
+            let mut receiver = match receiver {
+                Ok(receiver) => receiver,
+                Err(problem) => return End::Problem(problem),
+            };
             let end = lead(&mut receiver, desk, stopped);
             receiver.end(desk);
             if matches!(end, End::Done) {

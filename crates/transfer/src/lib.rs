@@ -8,6 +8,7 @@
 //! they rest on stands by itself: [`Ledger`], [`HashTree`], [`source`], [`store`].
 
 mod activity;
+mod asked;
 mod chronicle;
 mod converse;
 mod copy;

@@ -97,8 +97,38 @@ fn window(bytes: Option<u64>) -> Window {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use wire::copying::{Attributes, Filter, Way};
+
+    /// As the command line makes it where nothing else is said.
+    pub(crate) fn opening_of(way: Way, paths: &[&str]) -> Opening {
+        Opening {
+            way,
+            copy: [0; 16],
+            paths: paths.iter().map(|path| path.as_bytes().to_vec()).collect(),
+            recursive: false,
+            attributes: Attributes {
+                permissions: true,
+                times: true,
+                links: true,
+            },
+            filter: Filter::Changed,
+            into_folder: paths.len() > 1,
+            plain: false,
+            verify: false,
+            fresh: false,
+            dry_run: false,
+            compress: false,
+            rate_max_bits_per_second: None,
+            gentle_nanoseconds: None,
+            objective: "max".to_owned(),
+            streams: None,
+            remembered: None,
+            congestion: None,
+            window_bytes: None,
+        }
+    }
 
     #[test]
     fn objectives_arrive_as_they_were_meant() {

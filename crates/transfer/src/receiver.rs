@@ -25,6 +25,7 @@ use self::shelf::Shelf;
 use self::stream::Inflow;
 use crate::FileProblem;
 use crate::activity::{Reporter, Spent};
+use crate::asked::Asked;
 use crate::chronicle::Chronicle;
 use crate::lines::Roster;
 use crate::session::{self, Desk, End, Happening, Role, unexpected};
@@ -53,6 +54,8 @@ pub(crate) struct Shared {
 pub(crate) struct Receiver<'a, 'o> {
     chronicle: &'a mut Chronicle<'o>,
     shared: Arc<Shared>,
+    /// At a near end: what it asked for.
+    asked: Option<Asked>,
     roster: Roster,
     streams: Vec<(StreamHandle, JoinHandle<()>)>,
     is_dry: bool,
@@ -73,17 +76,21 @@ pub(crate) struct Receiver<'a, 'o> {
 }
 
 impl<'a, 'o> Receiver<'a, 'o> {
+    /// # Errors
+    /// At a near end, when a wildcard cannot be read.
     pub(crate) fn new(
         chronicle: &'a mut Chronicle<'o>,
         opening: &Opening,
         store: Store,
         roster: Roster,
         desk: &Desk,
-    ) -> Self {
+    ) -> Result<Self, Problem> {
+        let is_near = opening.way == Way::Get;
+        let asked = is_near.then(|| Asked::of(opening)).transpose()?;
         let store = Arc::new(store);
         let publisher = Publisher::start(Arc::clone(&store), desk.report());
         chronicle.begin_counting();
-        Receiver {
+        Ok(Receiver {
             last: chronicle.now(),
             chronicle,
             shared: Arc::new(Shared {
@@ -96,7 +103,8 @@ impl<'a, 'o> Receiver<'a, 'o> {
             roster,
             streams: Vec::new(),
             is_dry: opening.dry_run,
-            is_near: opening.way == Way::Get,
+            is_near,
+            asked,
             unfinished: BTreeMap::new(),
             whole: BTreeSet::new(),
             next: 0,
@@ -105,7 +113,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
             received: Vec::new(),
             published: Vec::new(),
             reporter: Reporter::start(),
-        }
+        })
     }
 
     fn fail(&mut self, entry: Option<&Entry>, problem: Problem, desk: &Desk) -> Result<(), End> {

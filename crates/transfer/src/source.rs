@@ -15,7 +15,7 @@
 mod look;
 mod missing;
 mod reader;
-mod select;
+pub(crate) mod select;
 mod walk;
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};

@@ -13,6 +13,9 @@ impl Receiver<'_, '_> {
         let mut wants = Vec::with_capacity(entries.len());
         let mut parts = 0;
         for entry in entries {
+            if let Some(asked) = &self.asked {
+                asked.check(&entry).map_err(End::Problem)?;
+            }
             self.chronicle.on_entry(&entry);
             let (id, answer) = self.shared.store.add(&entry);
             if id != self.next {

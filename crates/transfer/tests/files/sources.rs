@@ -259,3 +259,25 @@ fn temporary_files_of_a_copy_are_left_out() {
     assert_eq!(left_out.len(), 4, "{left_out:?}");
     assert!(left_out[0].what.contains("temporary file of a copy"));
 }
+
+#[test]
+fn dots_behind_a_wildcard_are_refused() {
+    let place = tempfile::tempdir().unwrap();
+    for number in 0..40 {
+        fs::create_dir(place.path().join(format!("{number}"))).unwrap();
+    }
+    let root = Root::beneath(place.path()).unwrap();
+    for path in ["*/../*/../*/../*/../*/../*/../nothing*", "*/..", "*/./x"] {
+        let spec = SourceSpec {
+            paths: vec![path.into()],
+            wildcards: true,
+            recursive: true,
+            attributes: crate::common::ALL,
+        };
+        let refused = Source::new(&root, spec).unwrap_err();
+        assert!(
+            refused.what.contains("`.` or `..` behind a wildcard"),
+            "{refused:?}"
+        );
+    }
+}
