@@ -315,6 +315,7 @@ impl Role for Sender<'_, '_> {
 impl Drop for Sender<'_, '_> {
     fn drop(&mut self) {
         self.work.close();
+        self.streams.shut_down();
         let load =
             |counter: &std::sync::atomic::AtomicU64| Bytes::new(counter.load(Ordering::Relaxed));
         let outcome = &mut self.chronicle.outcome;

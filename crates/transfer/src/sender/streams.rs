@@ -115,6 +115,11 @@ impl Streams {
         }
     }
 
+    /// Ends all of them, whatever the receiver still does with its end: otherwise their threads would wait for it.
+    pub(crate) fn shut_down(&self) {
+        self.lines.values().for_each(|line| line.handle.shut_down());
+    }
+
     /// Another bound on the rate.
     pub(crate) fn set_rate_max(&mut self, rate: Option<Rate>, now: Time) {
         if self.rate_max != rate {
