@@ -29,6 +29,7 @@ fn entries(count: usize) -> Message {
         kind: Kind::File(at as u64),
         mode: 0o644,
         modified_nanoseconds: 0,
+        version: 0,
     };
     Message::Entries((0..count).map(entry).collect())
 }

@@ -209,7 +209,7 @@ fn error_of(name: &str, script: &str) -> SshError {
 }
 
 const ANSWER: &str =
-    r#"{"trunkline_copy":1,"software":"trunkline 0.1.0","port":50000,"addresses":["192.0.2.7"]}"#;
+    r#"{"trunkline_copy":2,"software":"trunkline 0.1.0","port":50000,"addresses":["192.0.2.7"]}"#;
 
 #[test]
 fn the_secret_goes_over_the_pipe_and_never_on_the_command_line() {

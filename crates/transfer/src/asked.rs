@@ -90,6 +90,7 @@ mod tests {
             kind,
             mode: 0o777,
             modified_nanoseconds: 0,
+            version: 0,
         }
     }
 

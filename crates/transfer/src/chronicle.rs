@@ -190,6 +190,14 @@ impl<'a> Chronicle<'a> {
         self.counts.done += Bytes::new(bytes);
     }
 
+    /// What counted as there reads back wrong.
+    pub(crate) fn on_part_lost(&mut self, bytes: u64) {
+        let counts = &mut self.counts;
+        let bytes = Bytes::new(bytes).min(counts.present);
+        counts.present = counts.present - bytes;
+        counts.done = counts.done - bytes.min(counts.done);
+    }
+
     /// An entry has its final name.
     pub(crate) fn on_published(&mut self, entry: &Entry, digest: Option<[u8; 32]>) {
         self.steps += 1;

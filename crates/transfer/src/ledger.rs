@@ -102,6 +102,30 @@ impl Ledger {
         bytes
     }
 
+    /// Something more is wanted of a file: what an earlier try left of it reads back wrong. None of it was wanted before.
+    ///
+    /// * Returns the bytes that will be sent.
+    pub fn add_more(&mut self, file: FileId, size: u64, wanted: &[(u64, u64)]) -> u64 {
+        let Some(known) = self.files.get_mut(&file) else {
+            return self.add(file, size, wanted);
+        };
+        let rest = normalised(size, wanted);
+        let bytes = rest.iter().map(|range| range.end - range.start).sum();
+        let begun = known.begin();
+        begun.rest.extend(rest);
+        begun.unread += bytes;
+        begun.unconfirmed += bytes;
+        self.order.add(file, bytes);
+        self.waiting += bytes;
+        self.left += bytes;
+        bytes
+    }
+
+    /// Whether all that is wanted of a file was read.
+    pub fn is_read(&self, file: FileId) -> bool {
+        self.files.get(&file).is_none_or(Wanted::is_read)
+    }
+
     /// No file will be added any more: from now on pieces get smaller towards the end, and streams that have nothing to
     /// do help others.
     pub fn all_added(&mut self) {

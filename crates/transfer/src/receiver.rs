@@ -1,10 +1,11 @@
 //! The end that gets the data: says what it wants, has the streams write it, and gives files their names.
 //!
 //! Reading order: this file for the conversation, `shelf` for what the streams share, `stream` for one of them,
-//! `publisher`.
+//! `publisher`, `rereader`.
 
 mod entries;
 mod publisher;
+mod rereader;
 mod shelf;
 mod stream;
 
@@ -21,6 +22,7 @@ use wire::copying::{
 };
 
 use self::publisher::Publisher;
+use self::rereader::Rereader;
 use self::shelf::Shelf;
 use self::stream::Inflow;
 use crate::FileProblem;
@@ -45,6 +47,7 @@ pub(crate) struct Shared {
     store: Arc<Store>,
     shelf: Shelf,
     publisher: Publisher,
+    rereader: Rereader,
     spent: Spent,
     /// Bytes read from streams.
     on_wire: AtomicU64,
@@ -89,6 +92,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
         let asked = is_near.then(|| Asked::of(opening)).transpose()?;
         let store = Arc::new(store);
         let publisher = Publisher::start(Arc::clone(&store), desk.report());
+        let rereader = Rereader::start(Arc::clone(&store), desk.report());
         chronicle.begin_counting();
         Ok(Receiver {
             last: chronicle.now(),
@@ -97,6 +101,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
                 store,
                 shelf: Shelf::default(),
                 publisher,
+                rereader,
                 spent: Spent::default(),
                 on_wire: AtomicU64::new(0),
             }),
@@ -137,6 +142,19 @@ impl<'a, 'o> Receiver<'a, 'o> {
             Some(entry) => self.fail(Some(&entry), problem, desk),
             None => Ok(()),
         }
+    }
+
+    fn on_read_back(&mut self, file: FileId, parts: Vec<(u64, u64)>, is_all: bool, desk: &Desk) {
+        if !self.unfinished.contains_key(&file) {
+            return;
+        }
+        let wrong = parts.iter().map(|(_, length)| length).sum();
+        self.chronicle.on_part_lost(wrong);
+        desk.say(Message::ReadBack {
+            file,
+            parts,
+            is_all,
+        });
     }
 
     fn on_whole(&mut self, id: FileId) {
@@ -274,6 +292,7 @@ impl Role for Receiver<'_, '_> {
                 self.received.push(range);
             }
             Happening::Damaged(range) => desk.say(Message::Damaged(range)),
+            Happening::ReadBack(id, parts, is_all) => self.on_read_back(id, parts, is_all, desk),
             Happening::Finished(id) => self.on_whole(id),
             Happening::Published(id, digest) => self.on_published(id, digest),
             Happening::Failed(problem) => return self.fail_file(problem, desk),
@@ -318,6 +337,7 @@ impl Receiver<'_, '_> {
             threads.clear();
         }
         threads.extend(self.shared.publisher.close());
+        threads.extend(self.shared.rereader.close());
         desk.wait_for(&threads);
         if !self.is_near {
             handles.iter().for_each(StreamHandle::shut_down);

@@ -58,6 +58,8 @@ pub(crate) struct Sender<'a, 'o> {
     unanswered: VecDeque<(FileId, Entry)>,
     /// Folders and links of them that the receiver could not make.
     refused: BTreeSet<FileId>,
+    /// Files of which the receiver has something from an earlier try.
+    resumed: BTreeMap<FileId, Resumed>,
     /// Files that are not published yet.
     unfinished: BTreeMap<FileId, Entry>,
     told: FileId,
@@ -72,6 +74,15 @@ pub(crate) struct Sender<'a, 'o> {
     last: Time,
     ticks: u32,
     quiet: Quiet,
+}
+
+/// Where a file stands of which the receiver has something from an earlier try.
+#[derive(Debug, Clone, Copy, Default)]
+struct Resumed {
+    /// The receiver has read all of that back.
+    is_read_back: bool,
+    /// Its end was told.
+    is_ended: bool,
 }
 
 /// What a sender needs to begin.
@@ -118,6 +129,7 @@ impl<'a, 'o> Sender<'a, 'o> {
             is_fresh: sending.is_fresh && !opening.dry_run,
             unanswered: VecDeque::new(),
             refused: BTreeSet::new(),
+            resumed: BTreeMap::new(),
             unfinished: BTreeMap::new(),
             told: 0,
             bytes: 0,
@@ -162,6 +174,11 @@ impl<'a, 'o> Sender<'a, 'o> {
     fn on_message(&mut self, message: Message, desk: &Desk) -> Result<(), End> {
         match message {
             Message::Wants(wants) => return self.on_wants(wants),
+            Message::ReadBack {
+                file,
+                parts,
+                is_all,
+            } => self.on_read_back(file, &parts, is_all),
             Message::Received(pieces) => match self.work.acked(&pieces) {
                 Some(bytes) => self.chronicle.on_arrived(bytes),
                 None => return Err(protocol("a piece was confirmed that was not sent".into())),
@@ -284,7 +301,7 @@ impl Role for Sender<'_, '_> {
                 self.chronicle.outcome.sent_again += Bytes::new(bytes);
                 self.streams.keep(desk);
             }
-            Happening::FileRead(file) => self.read.push(file),
+            Happening::FileRead(file) => self.on_file_read(file),
             Happening::Failed(problem) => self.fail(problem, desk),
             _ => (),
         }

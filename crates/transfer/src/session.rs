@@ -43,6 +43,9 @@ pub(crate) enum Happening {
     Unneeded(Range),
     /// (receiver) A piece came otherwise than it was sent.
     Damaged(Range),
+    /// (receiver) Some or, where so said, all of what an earlier try left of a file was read back; these parts (start and
+    /// length) are wrong.
+    ReadBack(FileId, Vec<(u64, u64)>, bool),
     /// (receiver) A file is whole and waits for its name.
     Finished(FileId),
     /// (receiver) A file has its final name.

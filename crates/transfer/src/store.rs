@@ -9,8 +9,8 @@
 //! A file has its final name only once its content is on the disk: it is flushed, then renamed, then the folder is
 //! flushed. Files are flushed together where that is cheaper ([`Store::publish`]). So after a power failure a name stands for
 //! what it stood for before the copy or for the whole new file, never for a part of it; and what was reported as published
-//! stays. Pieces of unfinished files are not flushed: when the machine was started anew, those that the journal
-//! names are read and hashed again before they count.
+//! stays. Pieces of unfinished files are not flushed: those that the journal names are read and hashed again before they
+//! count.
 //!
 //! # Names
 //!
@@ -68,8 +68,42 @@ pub enum Answer {
     Made,
     /// A file of which all is wanted.
     Whole,
-    /// A file of which an earlier try left these pieces.
-    Rest(HashTree),
+    /// A file of which an earlier try left something.
+    Rest(Rest),
+}
+
+/// What an earlier try left of a file, by its journal. It counts once it was read back: a disk that was pulled, a volume that
+/// was rolled back or another program may have changed it since.
+#[derive(Debug, Clone)]
+pub struct Rest {
+    /// Which parts are noted.
+    pub claimed: HashTree,
+    /// The pieces of them, in order and apart; see [`Store::reads_back`].
+    pub noted: Vec<Piece>,
+}
+
+impl Rest {
+    /// What is to be asked for at once: start and length of each part. Noted pieces that lie within one of them come again and
+    /// need not be read back.
+    fn missing(&mut self) -> Vec<(u64, u64)> {
+        let missing = self.claimed.missing(RANGES_MAX);
+        let comes = |piece: &Piece| {
+            let after = missing.partition_point(|part| part.end <= piece.offset);
+            missing
+                .get(after)
+                .is_some_and(|part| part.start <= piece.offset)
+        };
+        self.noted.retain(|piece| !comes(piece));
+        let missing = missing.into_iter();
+        missing
+            .map(|part| (part.start, part.end - part.start))
+            .collect()
+    }
+
+    /// Bytes that are noted and not asked for.
+    pub fn bytes(&self) -> u64 {
+        self.noted.iter().map(|piece| u64::from(piece.length)).sum()
+    }
 }
 
 /// Most parts that the sender is told of a file; where more are missing, the last one has some that are there.
@@ -79,15 +113,11 @@ const JOURNAL_MIN: u64 = 64 << 10;
 
 impl Answer {
     /// What the sender is told.
-    pub fn want(&self, file: FileId) -> Want {
+    pub fn want(&mut self, file: FileId) -> Want {
         match self {
             Answer::Present | Answer::Made => Want::Nothing(file),
             Answer::Whole => Want::Whole(file),
-            Answer::Rest(tree) => {
-                let missing = tree.missing(RANGES_MAX).into_iter();
-                let parts = missing.map(|part| (part.start, part.end - part.start));
-                Want::Rest(file, parts.collect())
-            }
+            Answer::Rest(rest) => Want::Rest(file, rest.missing()),
         }
     }
 }
@@ -205,6 +235,12 @@ impl Store {
         noted.map_err(|trouble| about(file, trouble))
     }
 
+    /// Whether a piece that an earlier try noted is on the disk as it was noted.
+    pub fn reads_back(&self, file: FileId, piece: &Piece, buffer: &mut Vec<u8>) -> bool {
+        let part = self.held.find(file);
+        part.is_some_and(|part| part.reads_back(piece, buffer))
+    }
+
     /// A file whose pieces are all there and hash to `digest`: it gets its metadata and waits for [`Store::publish`].
     ///
     /// # Errors
@@ -290,8 +326,8 @@ impl Store {
         match answer {
             Answer::Present => self.place.at(file)?.sweep(),
             Answer::Whole => {
-                if let Some(tree) = self.held.resume(file, self.place.at(file)?)? {
-                    return Ok(Answer::Rest(tree));
+                if let Some(rest) = self.held.resume(file, self.place.at(file)?)? {
+                    return Ok(Answer::Rest(rest));
                 }
             }
             _ => {}

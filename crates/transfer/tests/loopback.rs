@@ -1,6 +1,7 @@
 //! Whole copies over the loopback device, both ends in one process.
 
 use std::fs;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -453,6 +454,53 @@ fn a_file_that_lacks_only_its_name_gets_it() {
         assert_eq!(fs::read(to.join("b")).unwrap(), b"another");
         assert_eq!(fs::read_dir(to).unwrap().count(), 2, "nothing else is left");
     }
+}
+
+/// Both ways: an earlier try left everything but the name, and something happens before the next one.
+fn after_meddling(meddle: fn(source: &Path, part: &Path)) {
+    for way in [Way::Put, Way::Get] {
+        let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (from, to) = match way {
+            Way::Put => (near.path(), far.path()),
+            Way::Get => (far.path(), near.path()),
+        };
+        fs::write(from.join("a"), noise(3_000_000)).unwrap();
+        all_but_its_name(&from.join("a"), to);
+        meddle(&from.join("a"), &to.join(".a.trunkline-part"));
+        let outcome = run(way, &near.path().join(""), far.path(), "");
+        assert_eq!(outcome.failed, []);
+        let (is, should) = (fs::read(to.join("a")), fs::read(from.join("a")));
+        assert!(is.unwrap() == should.unwrap(), "{way:?}");
+        assert_eq!(fs::read_dir(to).unwrap().count(), 1, "nothing else is left");
+    }
+}
+
+#[test]
+fn an_unfinished_file_that_was_changed_meanwhile_is_mended() {
+    after_meddling(|_, part| {
+        let part = fs::File::options().write(true).open(part).unwrap();
+        for at in [0, 65_536 * 3 + 5, 2_000_000, 2_999_999] {
+            part.write_all_at(b"!", at).unwrap();
+        }
+    });
+}
+
+#[test]
+fn an_unfinished_file_that_is_all_zeros_by_now_is_sent_again() {
+    after_meddling(|_, part| fs::write(part, vec![0; 3_000_000]).unwrap());
+}
+
+#[test]
+fn two_versions_of_a_source_of_one_size_and_time_never_mix() {
+    after_meddling(|source, _| {
+        let time = fs::metadata(source).unwrap().modified().unwrap();
+        fs::remove_file(source).unwrap();
+        let mut bytes = noise(3_000_001);
+        bytes.remove(0);
+        fs::write(source, bytes).unwrap();
+        let file = fs::File::options().write(true).open(source).unwrap();
+        file.set_modified(time).unwrap();
+    });
 }
 
 #[test]

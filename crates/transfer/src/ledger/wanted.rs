@@ -38,6 +38,10 @@ impl Wanted {
             .get_or_insert_with(|| Box::new(Begun::new(std::iter::once(0..size).collect(), size)))
     }
 
+    pub(super) fn is_read(&self) -> bool {
+        self.begun.as_ref().is_some_and(|begun| begun.unread == 0)
+    }
+
     /// The next piece: start and length.
     pub(super) fn cut(&mut self, wish: u64) -> Option<(u64, u64)> {
         let size = self.size;

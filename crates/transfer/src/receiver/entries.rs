@@ -44,12 +44,13 @@ impl Receiver<'_, '_> {
         Ok(())
     }
 
-    fn on_answer(&mut self, id: FileId, entry: Entry, answer: Answer) -> Want {
+    fn on_answer(&mut self, id: FileId, entry: Entry, mut answer: Answer) -> Want {
         let size = match entry.kind {
             Kind::File(size) => size,
             _ => 0,
         };
-        match &answer {
+        let want = answer.want(id);
+        match answer {
             Answer::Present => self.chronicle.on_present(&entry),
             Answer::Made => self.chronicle.on_published(&entry, None),
             Answer::Whole | Answer::Rest(_) if self.is_dry => {
@@ -59,12 +60,13 @@ impl Receiver<'_, '_> {
                 self.shared.shelf.expect(id, HashTree::new(size), size);
                 self.unfinished.insert(id, entry);
             }
-            Answer::Rest(tree) => {
-                self.chronicle.on_part_present(tree.present());
-                self.shared.shelf.expect(id, tree.clone(), size);
+            Answer::Rest(rest) => {
+                self.chronicle.on_part_present(rest.bytes());
+                let growing = self.shared.shelf.expect(id, HashTree::new(size), size);
+                self.shared.rereader.take(id, growing, rest.noted);
                 self.unfinished.insert(id, entry);
             }
         }
-        answer.want(id)
+        want
     }
 }

@@ -84,8 +84,8 @@ impl Shelf {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A file of `size` bytes is wanted, but for what `tree` has.
-    pub(crate) fn expect(&self, id: FileId, tree: HashTree, size: u64) {
+    /// A file of `size` bytes is wanted, but for what `tree` has, or what is [restored](Growing::restore) later.
+    pub(crate) fn expect(&self, id: FileId, tree: HashTree, size: u64) -> Arc<Growing> {
         let state = Grown {
             tree,
             writers: BTreeMap::new(),
@@ -97,7 +97,9 @@ impl Shelf {
             size,
             state: RwLock::new(state),
         };
-        self.state().files.insert(id, Arc::new(growing));
+        let growing = Arc::new(growing);
+        self.state().files.insert(id, Arc::clone(&growing));
+        growing
     }
 
     /// Everything below `next` was told.
@@ -193,6 +195,16 @@ impl Growing {
             return Ok(false);
         }
         store.write(self.id, offset, bytes).map(|()| true)
+    }
+
+    /// A piece of an earlier try was read back and is right. Whether it counts now.
+    pub(crate) fn restore(&self, piece: &Piece) -> bool {
+        self.change(|grown| {
+            let inserted = grown
+                .tree
+                .insert(piece.offset, piece.length.into(), piece.hash);
+            inserted.is_ok()
+        })
     }
 
     /// The piece is written and its hash right.

@@ -3,7 +3,7 @@
 use units::Bytes;
 use wire::copying::{Entry, FileId, Kind, Message, Problem, Want};
 
-use super::{AHEAD, BATCH, BATCH_BYTES, Sender, UNFINISHED};
+use super::{AHEAD, BATCH, BATCH_BYTES, Resumed, Sender, UNFINISHED};
 use crate::session::{Desk, End, protocol, unexpected};
 use crate::source::Found;
 
@@ -88,7 +88,7 @@ impl Sender<'_, '_> {
             if bytes == 0 {
                 // Empty, or all there but its name.
                 match self.source.finished(id) {
-                    Ok(()) => self.read.push(id),
+                    Ok(()) => self.on_file_read(id),
                     Err(problem) => self.unreadable.push(problem),
                 }
             }
@@ -124,6 +124,7 @@ impl Sender<'_, '_> {
                 (Want::Rest(_, parts), Some(size)) => {
                     let missing = parts.iter().map(|(_, length)| *length).sum();
                     self.chronicle.on_part_present(size.saturating_sub(missing));
+                    self.resumed.insert(id, Resumed::default());
                     wanted.push((id, size, parts));
                 }
             }
@@ -131,6 +132,33 @@ impl Sender<'_, '_> {
         self.want(wanted);
         self.check_all_added();
         Ok(())
+    }
+
+    /// What the receiver has of a file from an earlier try was read back there, and some of it may be wrong.
+    pub(super) fn on_read_back(&mut self, file: FileId, parts: &[(u64, u64)], is_all: bool) {
+        let Some(Kind::File(size)) = self.unfinished.get(&file).map(|entry| &entry.kind) else {
+            return;
+        };
+        if !parts.is_empty() {
+            let bytes = self.work.add_more(file, *size, parts);
+            self.chronicle.on_part_lost(bytes);
+        }
+        if is_all && let Some(resumed) = self.resumed.get_mut(&file) {
+            resumed.is_read_back = true;
+            self.on_file_read(file);
+        }
+    }
+
+    /// All that is wanted of a file was read, as far as is known by now.
+    pub(super) fn on_file_read(&mut self, file: FileId) {
+        if let Some(resumed) = self.resumed.get_mut(&file) {
+            // More of it may have become wanted since it was told, and then it is told again.
+            if !resumed.is_read_back || resumed.is_ended || !self.work.is_read(file) {
+                return;
+            }
+            resumed.is_ended = true;
+        }
+        self.read.push(file);
     }
 
     /// From when on nothing can be wanted that is not known.

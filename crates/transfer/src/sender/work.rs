@@ -97,6 +97,18 @@ impl Work {
         added
     }
 
+    /// More of a file is to be sent than was known at first. Returns the bytes of it.
+    pub(crate) fn add_more(&self, file: FileId, size: u64, parts: &[(u64, u64)]) -> u64 {
+        let bytes = self.state().ledger.add_more(file, size, parts);
+        self.changed.notify_all();
+        bytes
+    }
+
+    /// Whether all that is wanted of a file was read.
+    pub(crate) fn is_read(&self, file: FileId) -> bool {
+        self.state().ledger.is_read(file)
+    }
+
     /// Nothing will be added any more.
     pub(crate) fn all_added(&self) {
         self.state().ledger.all_added();

@@ -25,25 +25,34 @@ pub(super) struct Seen {
     pub identity: u64,
 }
 
+/// Which version of a file this is, for a receiver that has some of it already: of inode and times of modification and of
+/// change, which no program can set. Without the device, whose number may be another after a reboot or on another host in front
+/// of the same file system.
+pub(super) fn version(stat: &FileStat) -> u64 {
+    hash_of(&[
+        stat.st_ino,
+        stat.st_mtime as u64,
+        stat.st_mtime_nsec as u64,
+        stat.st_ctime as u64,
+        stat.st_ctime_nsec as u64,
+    ])
+}
+
+fn hash_of(numbers: &[u64]) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    for number in numbers {
+        hasher.update(&number.to_le_bytes());
+    }
+    let mut hash = [0; 8];
+    hasher.finalize_xof().fill(&mut hash);
+    u64::from_le_bytes(hash)
+}
+
 impl Seen {
     pub fn of(stat: &FileStat) -> Self {
-        let numbers = [
-            stat.st_dev,
-            stat.st_ino,
-            stat.st_mtime as u64,
-            stat.st_mtime_nsec as u64,
-            stat.st_ctime as u64,
-            stat.st_ctime_nsec as u64,
-        ];
-        let mut hasher = blake3::Hasher::new();
-        for number in numbers {
-            hasher.update(&number.to_le_bytes());
-        }
-        let mut identity = [0; 8];
-        hasher.finalize_xof().fill(&mut identity);
         Seen {
             size: u64::try_from(stat.st_size).unwrap_or(0),
-            identity: u64::from_le_bytes(identity),
+            identity: hash_of(&[stat.st_dev, version(stat)]),
         }
     }
 }

@@ -14,7 +14,7 @@ use wire::copying::{Entry, Kind, Name, Problem, ProblemKind};
 use super::look::{Listing, a_folder, device_and_inode, folder_left_out, kind_of, left_out};
 use super::look::{nanoseconds, special, temporary};
 use super::missing::missing;
-use super::reader::Seen;
+use super::reader::{Seen, version};
 use super::{Source, select};
 use crate::event::FileProblem;
 use crate::trouble::{failed, problem, shown, with_hint};
@@ -257,6 +257,7 @@ impl Walk {
             kind,
             mode: looked.stat.st_mode & 0o7777,
             modified_nanoseconds: nanoseconds(looked.stat.st_mtime, looked.stat.st_mtime_nsec),
+            version: version(&looked.stat),
         })
     }
 

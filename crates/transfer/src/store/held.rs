@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use wire::copying::{FileId, Problem};
 
+use super::Rest;
 use super::part::Part;
 use super::temporary::At;
-use crate::HashTree;
 
 /// Journals that are open at once.
 const OPEN_MAX: usize = 1024;
@@ -76,12 +76,12 @@ impl Held {
     }
 
     /// Takes up what an earlier try left, and says what is there.
-    pub fn resume(&self, file: FileId, at: At) -> Result<Option<HashTree>, Problem> {
-        let Some((part, tree)) = Part::resume(at)? else {
+    pub fn resume(&self, file: FileId, at: At) -> Result<Option<Rest>, Problem> {
+        let Some((part, rest)) = Part::resume(at)? else {
             return Ok(None);
         };
         self.parts().hold(file, part, self.journals_max);
-        Ok(Some(tree))
+        Ok(Some(rest))
     }
 
     /// How many may be left open.

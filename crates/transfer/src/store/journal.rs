@@ -4,11 +4,11 @@
 //!
 //! | bytes | header |
 //! |---|---|
-//! | 0..4 | `TLj1` |
+//! | 0..4 | `TLj2` |
 //! | 4..12 | size of the source |
 //! | 12..20 | its time of modification in nanoseconds since 1970 |
-//! | 20..36 | which boot of the machine wrote this |
-//! | 36..40 | first bytes of the BLAKE3 hash of those before |
+//! | 20..28 | which version of it this is |
+//! | 28..32 | first bytes of the BLAKE3 hash of those before |
 //!
 //! | bytes | each piece behind it |
 //! |---|---|
@@ -20,29 +20,32 @@
 //! A note that is not whole, with all behind it, does not count.
 
 use super::Piece;
+use crate::tree::{PIECE_MIN, legal_piece};
 
 /// Bytes of a header.
-pub(super) const HEADER: usize = 40;
+pub(super) const HEADER: usize = 32;
+/// Most bytes of notes that are read: those of a file of 180 GB in the smallest pieces. What is behind them is sent again.
+const NOTES_MAX: u64 = 512 << 20;
 /// Bytes of a note.
 pub(super) const NOTE: usize = 48;
 
-/// Which file a journal is about, and when it was written.
+/// Which file a journal is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
     pub size: u64,
     pub modified_nanoseconds: i64,
-    pub boot: [u8; 16],
+    pub version: u64,
 }
 
 impl Header {
     pub fn encode(&self) -> [u8; HEADER] {
         let mut bytes = [0; HEADER];
-        bytes[..4].copy_from_slice(b"TLj1");
+        bytes[..4].copy_from_slice(b"TLj2");
         bytes[4..12].copy_from_slice(&self.size.to_le_bytes());
         bytes[12..20].copy_from_slice(&self.modified_nanoseconds.to_le_bytes());
-        bytes[20..36].copy_from_slice(&self.boot);
-        let check = blake3::hash(&bytes[..36]);
-        bytes[36..].copy_from_slice(&check.as_bytes()[..4]);
+        bytes[20..28].copy_from_slice(&self.version.to_le_bytes());
+        let check = blake3::hash(&bytes[..28]);
+        bytes[28..].copy_from_slice(&check.as_bytes()[..4]);
         bytes
     }
 
@@ -51,19 +54,21 @@ impl Header {
         let (start, rest) = bytes.split_first_chunk::<4>()?;
         let (size, rest) = rest.split_first_chunk::<8>()?;
         let (modified, rest) = rest.split_first_chunk::<8>()?;
-        let (boot, _) = rest.split_first_chunk::<16>()?;
+        let (version, _) = rest.split_first_chunk::<8>()?;
         let header = Header {
             size: u64::from_le_bytes(*size),
             modified_nanoseconds: i64::from_le_bytes(*modified),
-            boot: *boot,
+            version: u64::from_le_bytes(*version),
         };
-        let is_whole = start == b"TLj1" && bytes.starts_with(&header.encode());
+        let is_whole = start == b"TLj2" && bytes.starts_with(&header.encode());
         is_whole.then_some(header)
     }
 
-    /// Whether both are about one state of one source.
-    pub fn is_of_same_file(&self, other: &Self) -> bool {
-        (self.size, self.modified_nanoseconds) == (other.size, other.modified_nanoseconds)
+    /// So many bytes of a journal may be worth reading: notes of all pieces, each of which may have been sent twice.
+    pub fn length_max(&self) -> u64 {
+        let pieces = self.size / PIECE_MIN + 1;
+        let notes = pieces.saturating_mul(2 * NOTE as u64).min(NOTES_MAX);
+        HEADER as u64 + notes
     }
 
     /// A note as it stands in the journal with this header.
@@ -93,9 +98,8 @@ impl Header {
             length: u32::from_le_bytes(*length),
             hash: *hash,
         };
-        let end = piece.offset.checked_add(u64::from(piece.length))?;
-        let is_right = piece.length > 0 && end <= self.size && self.note(&piece) == bytes;
-        is_right.then_some(piece)
+        let is_piece = legal_piece(self.size, piece.offset, piece.length.into());
+        (is_piece && self.note(&piece) == bytes).then_some(piece)
     }
 }
 
@@ -108,7 +112,7 @@ mod tests {
     const HEADER_1: Header = Header {
         size: 1 << 30,
         modified_nanoseconds: -5,
-        boot: [7; 16],
+        version: 7,
     };
 
     fn piece(index: u64) -> Piece {

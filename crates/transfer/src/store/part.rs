@@ -1,5 +1,6 @@
 //! One file on its way: the temporary file, its lock and its journal.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -16,9 +17,9 @@ use nix::sys::statfs::{TMPFS_MAGIC, fstatfs};
 use wire::copying::{Problem, ProblemKind};
 
 use super::JOURNAL_MIN;
-use super::Piece;
 use super::journal::{HEADER, Header};
 use super::temporary::{At, JOURNAL, PART, is_ours, open_locked};
+use super::{Piece, Rest};
 use crate::trouble::problem;
 use crate::{HashTree, PieceHasher};
 
@@ -82,7 +83,7 @@ impl Part {
     }
 
     /// Takes up what an earlier try left; `None` where there is nothing of use.
-    pub fn resume(at: At) -> Result<Option<(Self, HashTree)>, Problem> {
+    pub fn resume(at: At) -> Result<Option<(Self, Rest)>, Problem> {
         let Some(journal) = open_journal(&at) else {
             return Ok(None);
         };
@@ -90,12 +91,12 @@ impl Part {
             return Ok(None);
         };
         let part = Part::new(at, file);
-        let Some((tree, noted)) = part.noted(&journal) else {
+        let Some(rest) = part.noted(&journal) else {
             return Ok(None);
         };
-        let begun = part.begin_again(journal, &noted);
+        let begun = part.begin_again(journal, &rest.noted);
         begun.map_err(|error| part.at.failed("write the journal of", error))?;
-        Ok(Some((part, tree)))
+        Ok(Some((part, rest)))
     }
 
     /// Has one file less open. Returns whether it did.
@@ -255,30 +256,37 @@ impl Part {
         Ok(file)
     }
 
-    /// Pieces of an older journal that are on the disk: all it names where the machine ran on, else those that read
-    /// back as they were. `None` where the journal is of another file.
-    fn noted(&self, mut journal: &File) -> Option<(HashTree, Vec<Piece>)> {
+    /// Pieces that an older journal names; `None` where it is of another file, or of another version of it.
+    fn noted(&self, journal: &File) -> Option<Rest> {
         let mut bytes = Vec::new();
+        let mut journal = journal.take(self.header.length_max());
         journal.read_to_end(&mut bytes).ok()?;
         let old = Header::decode(&bytes)?;
         let length = self.file.metadata().ok()?.len();
-        if !self.header.is_of_same_file(&old) || length != self.at.size {
+        if self.header != old || length != self.at.size {
             return None;
         }
-        let has_run_on = self.header.boot == old.boot && self.header.boot != [0; 16];
-        let mut pieces = old.pieces(bytes.get(HEADER..)?);
-        pieces.sort_unstable_by_key(|piece| piece.offset);
-        let (mut tree, mut buffer) = (HashTree::new(self.at.size), Vec::new());
-        pieces.retain(|piece| {
-            let is_there = has_run_on || self.reads_back(piece, &mut buffer);
-            let insert =
-                |tree: &mut HashTree| tree.insert(piece.offset, piece.length.into(), piece.hash);
-            is_there && insert(&mut tree).is_ok_and(|new| new > 0)
+        let mut noted = newest(old.pieces(bytes.get(HEADER..)?));
+        let mut claimed = HashTree::new(self.at.size);
+        noted.retain(|piece| {
+            let inserted = claimed.insert(piece.offset, piece.length.into(), piece.hash);
+            inserted.is_ok()
         });
-        Some((tree, pieces))
+        Some(Rest { claimed, noted })
     }
 
-    /// A clean journal of this boot; what follows is written behind it.
+    /// Whether the bytes of a noted piece are those that were noted.
+    pub fn reads_back(&self, piece: &Piece, buffer: &mut Vec<u8>) -> bool {
+        buffer.resize(piece.length as usize, 0);
+        if self.file.read_exact_at(buffer, piece.offset).is_err() {
+            return false;
+        }
+        let mut hasher = PieceHasher::new(self.at.size, piece.offset, piece.length.into());
+        hasher.update(buffer);
+        hasher.finish() == Some(piece.hash)
+    }
+
+    /// A clean journal; what follows is written behind it.
     fn begin_again(&self, mut journal: File, pieces: &[Piece]) -> io::Result<()> {
         let mut bytes = self.header.encode().to_vec();
         for piece in pieces {
@@ -291,16 +299,6 @@ impl Part {
         *self.journal() = Journal::Open(journal);
         self.is_reserved.store(true, Ordering::Release);
         Ok(())
-    }
-
-    fn reads_back(&self, piece: &Piece, buffer: &mut Vec<u8>) -> bool {
-        buffer.resize(piece.length as usize, 0);
-        if self.file.read_exact_at(buffer, piece.offset).is_err() {
-            return false;
-        }
-        let mut hasher = PieceHasher::new(self.at.size, piece.offset, piece.length.into());
-        hasher.update(buffer);
-        hasher.finish() == Some(piece.hash)
     }
 
     fn journal(&self) -> MutexGuard<'_, Journal> {
@@ -321,16 +319,23 @@ fn header_of(at: &At) -> Header {
     Header {
         size: at.size,
         modified_nanoseconds: at.modified_nanoseconds,
-        boot: boot(),
+        version: at.version,
     }
 }
 
-/// Which boot of the machine this is (random(4)); zeros where the kernel does not say, which is then never the same.
-fn boot() -> [u8; 16] {
-    static BOOT: std::sync::OnceLock<[u8; 16]> = std::sync::OnceLock::new();
-    *BOOT.get_or_init(|| {
-        let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-        let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
-        u128::from_str_radix(&digits, 16).unwrap_or(0).to_be_bytes()
-    })
+/// Pieces that do not overlap, in order. Of those that do, the one that was noted last counts: one that read back wrong is
+/// sent and noted again.
+fn newest(pieces: Vec<Piece>) -> Vec<Piece> {
+    let mut kept: BTreeMap<u64, Piece> = BTreeMap::new();
+    for piece in pieces {
+        let end = piece.offset + u64::from(piece.length);
+        while let Some((start, older)) = kept.range(..end).next_back()
+            && start + u64::from(older.length) > piece.offset
+        {
+            let start = *start;
+            kept.remove(&start);
+        }
+        kept.insert(piece.offset, piece);
+    }
+    kept.into_values().collect()
 }

@@ -51,6 +51,7 @@ struct State {
 struct Record {
     size: u64,
     modified_nanoseconds: i64,
+    version: u64,
     mode: u32,
     /// The mode is set whatever the mask says.
     is_exact: bool,
@@ -127,6 +128,7 @@ impl Place {
         state.records.push(Record {
             size,
             modified_nanoseconds: entry.modified_nanoseconds,
+            version: entry.version,
             mode: entry.mode & 0o777,
             is_exact: false,
         });
@@ -160,6 +162,7 @@ impl Place {
             mode: record.mode,
             is_exact: record.is_exact,
             modified_nanoseconds: record.modified_nanoseconds,
+            version: record.version,
         })
     }
 

@@ -35,6 +35,7 @@ pub(super) struct At {
     /// The mode is set whatever the mask says.
     pub is_exact: bool,
     pub modified_nanoseconds: i64,
+    pub version: u64,
 }
 
 impl At {

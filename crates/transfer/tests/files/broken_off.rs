@@ -8,11 +8,11 @@ use transfer::store::{Answer, Store, StoreSpec};
 use transfer::{HashTree, Root};
 use wire::copying::{Kind, ProblemKind, Want};
 
-use crate::common::{PIECE, content, into, open, piece_of, publish, send, told};
+use crate::common::{PIECE, content, into, open, piece_of, publish, read_back, send, told};
 
 /// Five pieces and a short one.
 const SIZE: u64 = 5 * PIECE + 77;
-const HEADER: u64 = 40;
+const HEADER: u64 = 32;
 const NOTE: u64 = 48;
 
 fn part(folder: &Path) -> PathBuf {
@@ -47,7 +47,7 @@ fn left(folder: &Path) -> (Store, u32, Answer) {
 
 fn present(answer: &Answer) -> u64 {
     match answer {
-        Answer::Rest(tree) => tree.present(),
+        Answer::Rest(rest) => rest.bytes(),
         _ => 0,
     }
 }
@@ -100,10 +100,10 @@ fn broken_off_again_and_again_it_gets_there() {
     let bytes = content(SIZE);
     for round in 1..=5 {
         let (store, file, answer) = left(place.path());
-        let Answer::Rest(tree) = answer else {
+        let Answer::Rest(rest) = answer else {
             panic!("{answer:?}");
         };
-        let next = tree.missing(1)[0].start;
+        let next = rest.claimed.missing(1)[0].start;
         let end = SIZE.min(next + PIECE);
         let bytes = &bytes[next as usize..end as usize];
         store.write(file, next, bytes).unwrap();
@@ -125,69 +125,72 @@ fn broken_off_again_and_again_it_gets_there() {
 fn everything_there_needs_nothing_but_its_name() {
     let place = tempfile::tempdir().unwrap();
     broken_off(place.path(), &[0, 1, 2, 3, 4, 5]);
-    let (store, file, answer) = left(place.path());
+    let (store, file, mut answer) = left(place.path());
     assert_eq!(answer.want(file), Want::Rest(file, vec![]));
-    let Answer::Rest(tree) = answer else {
+    let Answer::Rest(rest) = answer else {
         panic!("{answer:?}");
     };
+    let tree = read_back(&store, file, SIZE, &rest);
     store.finish(file, &tree.digest().unwrap()).unwrap();
     assert_eq!(publish(&store), []);
     assert_eq!(fs::read(place.path().join("f")).unwrap(), content(SIZE));
 }
 
-/// As if the machine had been started anew since.
-fn after_a_boot(folder: &Path) {
-    let mut bytes = fs::read(journal(folder)).unwrap();
-    let (notes, boot) = (bytes.split_off(HEADER as usize), &mut bytes[20..36]);
-    boot[0] ^= 1;
-    let check = blake3::hash(&bytes[..36]);
-    bytes[36..].copy_from_slice(&check.as_bytes()[..4]);
-    for note in notes.chunks_exact(NOTE as usize) {
-        let header = bytes[..HEADER as usize].to_vec();
-        bytes.extend_from_slice(&note[..44]);
-        let check = blake3::Hasher::new()
-            .update(&header)
-            .update(&note[..44])
-            .finalize();
-        bytes.extend_from_slice(&check.as_bytes()[..4]);
-    }
-    fs::write(journal(folder), bytes).unwrap();
-}
-
 #[test]
-fn after_a_boot_only_what_reads_back_counts() {
+fn only_what_reads_back_counts() {
     let place = tempfile::tempdir().unwrap();
     broken_off(place.path(), &[0, 1, 5]);
-    after_a_boot(place.path());
-    let (store, _, answer) = left(place.path());
-    assert_eq!(present(&answer), 2 * PIECE + 77);
-    drop(store);
-    after_a_boot(place.path());
     let file = fs::OpenOptions::new()
         .write(true)
         .open(part(place.path()))
         .unwrap();
     file.write_all_at(&[0; 512], PIECE + 4096).unwrap();
-    let (store, file, answer) = left(place.path());
+    let (store, file, mut answer) = left(place.path());
     assert_eq!(
         answer.want(file),
-        Want::Rest(file, vec![(PIECE, 4 * PIECE)])
+        Want::Rest(file, vec![(2 * PIECE, 3 * PIECE)])
     );
+    let Answer::Rest(rest) = answer else {
+        panic!("{answer:?}");
+    };
+    assert_eq!(rest.bytes(), 2 * PIECE + 77);
+    let tree = read_back(&store, file, SIZE, &rest);
+    assert_eq!(tree.missing(9), [PIECE..5 * PIECE]);
     drop(store);
     complete(place.path());
 }
 
 #[test]
+fn of_notes_that_overlap_the_last_one_counts() {
+    let place = tempfile::tempdir().unwrap();
+    broken_off(place.path(), &[0, 1]);
+    let bytes = content(SIZE);
+    let (store, file, _) = left(place.path());
+    // Pieces 0 and 1 come again as one, and piece 1 then once more.
+    let two = &bytes[..2 * PIECE as usize];
+    store.note(file, &piece_of(SIZE, 0, two)).unwrap();
+    let one = piece_of(SIZE, PIECE, &two[PIECE as usize..]);
+    store.note(file, &one).unwrap();
+    drop(store);
+    let (_store, _, answer) = left(place.path());
+    let Answer::Rest(rest) = answer else {
+        panic!("{answer:?}");
+    };
+    assert_eq!(rest.noted, [one]);
+}
+
+#[test]
 fn a_source_that_changed_begins_anew() {
     let place = tempfile::tempdir().unwrap();
-    for (size, modified) in [
-        (SIZE, 5),
-        (SIZE - 1, 1_000_000_007),
-        (SIZE + 1, 1_000_000_007),
+    for (size, modified, version) in [
+        (SIZE, 5, 7),
+        (SIZE - 1, 1_000_000_007, 7),
+        (SIZE + 1, 1_000_000_007, 7),
+        (SIZE, 1_000_000_007, 8),
     ] {
         broken_off(place.path(), &[0, 1]);
         let mut entry = told("f", Kind::File(size));
-        entry.modified_nanoseconds = modified;
+        (entry.modified_nanoseconds, entry.version) = (modified, version);
         let store = open(place.path());
         let answer = store.add(&entry).1.unwrap();
         assert!(matches!(answer, Answer::Whole), "{answer:?}");

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use transfer::source::{Found, Source, SourceSpec};
-use transfer::store::{Answer, Piece, Store, StoreSpec};
+use transfer::store::{Answer, Piece, Rest, Store, StoreSpec};
 use transfer::{FileProblem, HashTree, PieceHasher, Root};
 use wire::copying::{Attributes, Entry, Filter, Kind, Name, Problem};
 
@@ -70,6 +70,7 @@ pub fn told(name: &str, kind: Kind) -> Entry {
         kind,
         mode: 0o644,
         modified_nanoseconds: 1_000_000_007,
+        version: 7,
     }
 }
 
@@ -109,6 +110,18 @@ fn copy_file(
     Ok(())
 }
 
+/// What of an earlier try is on the disk as it was noted.
+pub fn read_back(store: &Store, file: u32, size: u64, rest: &Rest) -> HashTree {
+    let (mut tree, mut buffer) = (HashTree::new(size), Vec::new());
+    for piece in &rest.noted {
+        if store.reads_back(file, piece, &mut buffer) {
+            tree.insert(piece.offset, piece.length.into(), piece.hash)
+                .unwrap();
+        }
+    }
+    tree
+}
+
 /// Sends what is wanted of a file whose bytes `read` gives; whether anything was.
 pub fn send(
     store: &Store,
@@ -120,7 +133,7 @@ pub fn send(
     let mut tree = match answer {
         Answer::Present | Answer::Made => return Ok(false),
         Answer::Whole => HashTree::new(size),
-        Answer::Rest(tree) => tree,
+        Answer::Rest(rest) => read_back(store, file, size, &rest),
     };
     for part in tree.missing(usize::MAX) {
         let (start, length) = (part.start, part.end - part.start);

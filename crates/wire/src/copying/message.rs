@@ -92,6 +92,9 @@ pub struct Entry {
     pub mode: u32,
     /// Time of last modification in nanoseconds since 1970, negative before.
     pub modified_nanoseconds: i64,
+    /// Which version of the source this is: a number that another file, or a file that was written to or replaced since, does
+    /// not have, even where size and time are the same. What arrived of one version is not taken up with another.
+    pub version: u64,
 }
 
 /// What an entry is.
@@ -121,7 +124,8 @@ pub struct Range {
 pub enum Want {
     /// Everything.
     Whole(FileId),
-    /// What an earlier try left out: these parts, in order.
+    /// What an earlier try left out: these parts, in order. What it left is read back meanwhile; see
+    /// [`Message::ReadBack`].
     Rest(FileId, Vec<(u64, u64)>),
     /// Nothing: it is there already.
     Nothing(FileId),
@@ -277,4 +281,14 @@ pub enum Message {
     Cancel,
     /// (either) Nothing more will be said.
     Bye,
+    /// (receiver) What an earlier try left of a file was read from the disk again. The sender says that a file ends only
+    /// after the last of these.
+    ReadBack {
+        /// A file of which the [`Want::Rest`] is wanted.
+        file: FileId,
+        /// Start and length of what reads back as something else, in order: wanted after all.
+        parts: Vec<(u64, u64)>,
+        /// All of it was read.
+        is_all: bool,
+    },
 }

@@ -200,6 +200,19 @@ impl Referee {
                 message
             }
             Message::Wants(wants) => Message::Wants(files.on_wants(wants)?),
+            Message::ReadBack {
+                file,
+                parts,
+                is_all,
+            } => match files.on_read_back(file, &parts, is_all)? {
+                true => Message::ReadBack {
+                    file,
+                    parts,
+                    is_all,
+                },
+                // An empty list says nothing.
+                false => Message::Received(Vec::new()),
+            },
             Message::Received(ranges) => Message::Received(files.on_received(ranges)?),
             // A piece of a file that is over is nobody's concern; an empty list says nothing.
             Message::Damaged(range) => match files.on_received(vec![range])?.pop() {
@@ -288,6 +301,7 @@ fn name_of(message: &Message) -> &'static str {
         Message::Sending { .. } => "Sending",
         Message::Cancel => "Cancel",
         Message::Bye => "Bye",
+        Message::ReadBack { .. } => "ReadBack",
     }
 }
 

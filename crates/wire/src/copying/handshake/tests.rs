@@ -94,16 +94,28 @@ fn a_near_proof_sent_back_is_no_far_proof() {
 #[test]
 fn ends_of_other_versions_tell_each_other_both_numbers() {
     let (near, mut hello) = near(1);
-    hello[4] += 6;
+    hello[4] = 7;
     hello.truncate(PREFIX + 1); // whatever their hello holds
     let (error, answer) = far(&hello).unwrap_err();
-    assert_eq!(error, HandshakeError::Version { ours: 1, theirs: 7 });
+    assert_eq!(
+        error,
+        HandshakeError::Version {
+            ours: COPYING_VERSION,
+            theirs: 7
+        }
+    );
     let read: Refusal = decode_as(&body(&answer)[PREFIX..]).unwrap();
     assert!(read.what.contains("speaks version 7"), "{}", read.what);
     let mut later = body(&answer);
     later[4] = 7;
     let error = near.on_answer(&later).unwrap_err();
-    assert_eq!(error, HandshakeError::Version { ours: 1, theirs: 7 });
+    assert_eq!(
+        error,
+        HandshakeError::Version {
+            ours: COPYING_VERSION,
+            theirs: 7
+        }
+    );
     assert!(error.hint().unwrap().contains("at this end"));
 }
 
@@ -113,14 +125,14 @@ fn other_programs_are_strangers() {
         &b""[..],
         b"TL",
         b"SSH-2.0-OpenSSH",
-        b"TLx\0\x01",
-        b"TLF\0\x01",
+        b"TLx\0\x02",
+        b"TLF\0\x02",
     ] {
         let error = far(bytes).unwrap_err().0;
         assert_eq!(error, HandshakeError::Stranger, "{bytes:?}");
     }
     assert!(matches!(
-        far(b"TLN\0\x01abc").unwrap_err().0,
+        far(b"TLN\0\x02abc").unwrap_err().0,
         HandshakeError::Codec(_)
     ));
 }

@@ -32,6 +32,8 @@ struct File {
     /// Bytes of its name, and of what it says as a link.
     name: usize,
     is_wanted: bool,
+    /// What an earlier try left of it is being read back.
+    is_reading_back: bool,
     was_read: bool,
 }
 
@@ -80,6 +82,7 @@ impl Files {
             size,
             name,
             is_wanted: self.is_fresh,
+            is_reading_back: false,
             was_read: false,
         };
         self.open.insert(file, entered);
@@ -134,10 +137,28 @@ impl Files {
             (Want::Whole(_), Some(_)) => (),
         }
         file.is_wanted = true;
+        file.is_reading_back = matches!(want, Want::Rest(..));
         if self.is_dry {
             self.close(said);
         }
         Ok(want)
+    }
+
+    /// Some or all of what an earlier try left was read back. Whether the file is still open.
+    pub(super) fn on_read_back(
+        &mut self,
+        id: FileId,
+        parts: &[(u64, u64)],
+        is_all: bool,
+    ) -> Result<bool, Rule> {
+        require(id < self.told, Rule::UnknownFile)?;
+        let Some(file) = self.open.get_mut(&id) else {
+            return Ok(false);
+        };
+        require(file.is_reading_back, Rule::FileState(id))?;
+        check_parts(id, file.size.unwrap_or_default(), parts)?;
+        file.is_reading_back = !is_all;
+        Ok(true)
     }
 
     /// Pieces that the receiver says something about.
@@ -167,7 +188,10 @@ impl Files {
         for end in &ends {
             require(*end < self.told, Rule::UnknownFile)?;
             if let Some(file) = self.open.get_mut(end) {
-                let first = file.is_wanted && !file.was_read && file.size.is_some();
+                let first = file.is_wanted
+                    && !file.is_reading_back
+                    && !file.was_read
+                    && file.size.is_some();
                 require(first, Rule::FileState(*end))?;
                 file.was_read = true;
             }

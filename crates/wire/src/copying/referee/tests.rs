@@ -46,6 +46,7 @@ fn entry(name: &str, kind: Kind) -> Entry {
         kind,
         mode: 0o644,
         modified_nanoseconds: 0,
+        version: 0,
     }
 }
 
@@ -64,6 +65,15 @@ fn range(file: FileId, start: u64, length: u64) -> Range {
 fn published(file: FileId) -> Message {
     let digest = [0; 32];
     Message::Published(vec![Published { file, digest }])
+}
+
+/// All that was left of it is right.
+fn read_back(file: FileId) -> Message {
+    Message::ReadBack {
+        file,
+        parts: Vec::new(),
+        is_all: true,
+    }
 }
 
 fn failed(file: Option<FileId>) -> Message {
@@ -120,6 +130,7 @@ fn a_put_goes_from_opening_to_farewell() {
         (Near, Message::Streams(4)),
         (Near, Message::Alive(Activity::default())),
         (Far, published(1)),
+        (Far, read_back(2)),
         (Near, Message::FileEnds(vec![2])),
         (Far, Message::Damaged(range(2, 0, 1 << 20))),
         (Near, Message::RateMax(None)),

@@ -158,3 +158,45 @@ fn the_end_of_the_entries_agrees_with_them() {
         Rule::Again
     );
 }
+
+#[test]
+fn a_file_ends_after_what_was_left_of_it_was_read_back() {
+    let begun = || {
+        let mut referee = open(false);
+        let entries = Message::Entries(vec![file("a", 100 << 10)]);
+        referee.pass(Near, entries).unwrap();
+        referee
+            .pass(Far, Message::Wants(vec![Want::Rest(0, vec![])]))
+            .unwrap();
+        referee
+    };
+    let back = |parts: Vec<(u64, u64)>, is_all| Message::ReadBack {
+        file: 0,
+        parts,
+        is_all,
+    };
+    let ends = Message::FileEnds(vec![0]);
+    assert_eq!(
+        refused(&mut begun(), Near, ends.clone()),
+        Rule::FileState(0)
+    );
+    let mut referee = begun();
+    referee.pass(Far, back(vec![(0, 16 << 10)], false)).unwrap();
+    assert_eq!(
+        refused(&mut referee, Near, ends.clone()),
+        Rule::FileState(0)
+    );
+    let mut referee = begun();
+    referee.pass(Far, back(vec![], true)).unwrap();
+    referee.pass(Near, ends).unwrap();
+    assert_eq!(
+        refused(&mut referee, Far, back(vec![], true)),
+        Rule::FileState(0)
+    );
+    assert_eq!(
+        refused(&mut begun(), Near, back(vec![], true)),
+        Rule::Speaker
+    );
+    let beyond = back(vec![(0, 101 << 10)], true);
+    assert_eq!(refused(&mut begun(), Far, beyond), Rule::Parts(0));
+}
