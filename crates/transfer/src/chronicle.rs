@@ -9,12 +9,16 @@ use std::time::Instant;
 
 use tune::online::{Bound, Limited};
 use units::{Bytes, Rate, Span, Time};
-use wire::copying::{Entry, Kind, LimitedBy, Message, Problem};
+use wire::copying::{Entry, Kind, LimitedBy, Message, Problem, ProblemKind};
 
 use self::pace::Pace;
+use crate::trouble::{problem, with_hint};
 use crate::{
     CopyEvent, FileProblem, Limit, Onlooker, Outcome, Progress, Reading, Steering, activity,
 };
+
+/// Failures that are listed one by one: a peer may tell of any number.
+const FAILURES_MAX: usize = 10_000;
 
 /// Counts what happens and tells the onlooker.
 pub(crate) struct Chronicle<'a> {
@@ -267,6 +271,11 @@ impl<'a> Chronicle<'a> {
 
     /// Something cannot be copied.
     pub(crate) fn on_left_out(&mut self, problem: FileProblem) {
+        let problem = match self.outcome.failed.len() {
+            0..FAILURES_MAX => problem,
+            FAILURES_MAX => more_failures(),
+            _ => return,
+        };
         self.outcome.failed.push(problem.clone());
         let at = self.now();
         self.tell(&CopyEvent::Failed { at, problem });
@@ -364,4 +373,14 @@ fn by(bound: Bound) -> LimitedBy {
         Bound::ReceiverProcessor => LimitedBy::ReceiverProcessor,
         Bound::RateLimit => LimitedBy::RateLimit,
     }
+}
+/// Stands for all failures behind the last one that is listed.
+fn more_failures() -> FileProblem {
+    let what =
+        format!("more than {FAILURES_MAX} things could not be copied; the others are not listed");
+    let hint = "mend the cause of those above and give the same command again";
+    FileProblem::new(
+        String::new(),
+        with_hint(problem(ProblemKind::Request, what), hint),
+    )
 }

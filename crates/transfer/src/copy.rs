@@ -187,7 +187,8 @@ impl<'a> Near<'a> {
             true => pump.has_said(open),
             false => pump.say(open),
         }
-        let (session, is_fresh) = match pump.first(ANSWER_MAX)? {
+        let stopped = || steering.is_stopped().then_some(End::Cancelled);
+        let (session, is_fresh) = match pump.first(ANSWER_MAX, &stopped)? {
             Message::Opened { session, fresh } => (session, fresh),
             Message::Failed(problem) => return Err(End::Problem(problem)),
             other => return Err(protocol(format!("{other:?} is no answer"))),
@@ -209,7 +210,6 @@ impl<'a> Near<'a> {
             is_fresh,
             rtt,
         };
-        let stopped = || steering.is_stopped().then_some(End::Cancelled);
         let end = converse(pump, part, chronicle, &stopped);
         if chronicle.steps() > steps {
             self.seen = Some(Instant::now());

@@ -127,11 +127,12 @@ impl FarEnd {
         let back = self.back.as_ref();
         let dialer = back.map(|back| back.streams(&visit, STREAM_MAX));
         let pump = Pump::start(visit.conversation, Speaker::Far).map_err(lost)?;
-        let opening = match pump.first(OPENING_MAX) {
+        // A stop of this end breaks the connection, which is noticed there.
+        let opening = match pump.first(OPENING_MAX, &|| None) {
             Ok(Message::Open(opening)) => opening,
             Ok(other) => return Err(protocol(format!("{other:?} opens nothing"))),
             Err(End::Problem(problem)) => {
-                pump.say(Message::Failed(problem.clone()));
+                pump.refuse(problem.clone());
                 pump.finish(false);
                 return Err(End::Problem(problem));
             }

@@ -30,7 +30,7 @@ use crate::activity::{Reporter, Spent};
 use crate::asked::Asked;
 use crate::chronicle::Chronicle;
 use crate::lines::Roster;
-use crate::session::{self, Desk, End, Happening, Role, unexpected};
+use crate::session::{self, Desk, End, Happening, NO_PROGRESS_MAX, Role, unexpected};
 use crate::store::Store;
 
 /// How often this end says what it does.
@@ -268,6 +268,12 @@ impl<'a, 'o> Receiver<'a, 'o> {
 impl Role for Receiver<'_, '_> {
     fn is_done(&self) -> bool {
         self.is_complete
+    }
+
+    /// What is whole waits for this end's disk.
+    fn patience(&self) -> Option<Duration> {
+        let is_busy = !self.whole.is_empty() || self.shared.rereader.is_busy();
+        (!is_busy).then_some(NO_PROGRESS_MAX)
     }
 
     fn on(&mut self, happening: Happening, desk: &Desk) -> Result<(), End> {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag, OpenHow, ResolveFlag, openat, openat2};
-use nix::sys::stat::Mode;
+use nix::sys::stat::{Mode, fstat};
 use wire::copying::{Problem, ProblemKind};
 
 use crate::trouble::{failed, problem, with_hint};
@@ -79,6 +79,15 @@ impl Root {
     /// Whether names are the user's own, and not below a folder that is served.
     pub(crate) fn is_own(&self) -> bool {
         matches!(*self.base, Base::Own)
+    }
+
+    /// Whether a folder is the very one that is served.
+    pub(crate) fn is_base(&self, folder: &OwnedFd) -> bool {
+        let Base::Beneath(base) = &*self.base else {
+            return false;
+        };
+        let of = |fd: &OwnedFd| fstat(fd).map(|stat| (stat.st_dev, stat.st_ino));
+        matches!((of(base), of(folder)), (Ok(base), Ok(folder)) if base == folder)
     }
 
     /// Whether files may be read.

@@ -27,7 +27,7 @@ use crate::FileProblem;
 use crate::activity::{Reporter, for_tuner};
 use crate::chronicle::Chronicle;
 use crate::lines::Roster;
-use crate::session::{Desk, End, Happening, Role, protocol, unexpected};
+use crate::session::{Desk, End, Happening, NO_PROGRESS_MAX, Role, protocol, unexpected};
 use crate::source::{Source, Walk};
 
 /// Entries in one message, and bytes of their names: so that it stays below `MESSAGE_MAX`.
@@ -39,6 +39,8 @@ const AHEAD: usize = 16_384;
 const UNFINISHED: usize = 65_536;
 /// Files in one message.
 const ENDS: usize = 16_384;
+/// How long a receiver that has all bytes may take to name the files.
+const PUBLISHING_MAX: Duration = Duration::from_secs(6 * 3600);
 /// How often the tuner looks, and how often this end says what it does.
 const TICK: Span = Span::from_millis(250);
 /// A piece that arrives damaged so often has a cause that sending it again does not remove.
@@ -284,6 +286,14 @@ impl Role for Sender<'_, '_> {
     /// It is done with the receiver's last word, and the conversation with it.
     fn is_done(&self) -> bool {
         false
+    }
+
+    /// A receiver that has everything may read it again from its disk, and flush it, for hours.
+    fn patience(&self) -> Option<Duration> {
+        Some(match self.is_all_added && self.work.left() == 0 {
+            true => PUBLISHING_MAX,
+            false => NO_PROGRESS_MAX,
+        })
     }
 
     fn on(&mut self, happening: Happening, desk: &Desk) -> Result<(), End> {

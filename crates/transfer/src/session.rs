@@ -17,6 +17,8 @@ pub(crate) use pump::Pump;
 
 /// Longest time between two looks at the clock.
 pub(crate) const TICK: Duration = Duration::from_millis(25);
+/// How long an end may give signs of life and nothing else.
+pub(crate) const NO_PROGRESS_MAX: Duration = Duration::from_secs(600);
 /// How long threads may take to end.
 const THREADS_MAX: Duration = Duration::from_secs(10);
 /// Happenings taken before the role gets to say something.
@@ -29,6 +31,8 @@ pub(crate) enum Happening {
     Message(Message),
     /// The control connection is gone.
     Gone(String),
+    /// The peer said what cannot be read.
+    Broken(String),
     /// Another stream.
     Joined(u32, Channel),
     /// A stream could not be connected.
@@ -113,6 +117,8 @@ impl Desk {
 pub(crate) trait Role {
     /// Nothing that the peer might still say matters, so that it may go.
     fn is_done(&self) -> bool;
+    /// How long nothing may get on before the conversation counts as lost; `None` while this end is busy itself.
+    fn patience(&self) -> Option<Duration>;
     /// What follows from it; an end ends the conversation.
     fn on(&mut self, happening: Happening, desk: &Desk) -> Result<(), End>;
     /// Nothing more is waiting: what was gathered can be said, and deadlines looked at. Returns when to ask again at the latest,
@@ -124,6 +130,7 @@ pub(crate) trait Role {
 pub(crate) fn lead(role: &mut dyn Role, desk: &Desk, stopped: &dyn Fn() -> Option<End>) -> End {
     // Whoever leads has something to say at once.
     let mut patience = Duration::ZERO;
+    let mut moved = Instant::now();
     loop {
         if let Some(end) = stopped() {
             if matches!(end, End::Cancelled) {
@@ -140,9 +147,17 @@ pub(crate) fn lead(role: &mut dyn Role, desk: &Desk, stopped: &dyn Fn() -> Optio
             .into_iter()
             .chain(desk.pump.happenings.try_iter().take(BATCH));
         for happening in all {
+            if is_progress(&happening) {
+                moved = Instant::now();
+            }
             if let Err(end) = take(role, happening, desk) {
                 return end;
             }
+        }
+        match role.patience() {
+            None => moved = Instant::now(),
+            Some(most) if moved.elapsed() >= most => return End::Lost(no_progress(most)),
+            Some(_) => {}
         }
         match role.on_quiet(desk) {
             Ok(asked) => patience = asked,
@@ -154,10 +169,30 @@ pub(crate) fn lead(role: &mut dyn Role, desk: &Desk, stopped: &dyn Fn() -> Optio
     }
 }
 
+/// Signs of life alone are none of progress: who only says that it is there would hold files, and whoever waits for them,
+/// for ever.
+fn is_progress(happening: &Happening) -> bool {
+    match happening {
+        Happening::Message(Message::Alive(activity)) => activity.bytes > 0,
+        Happening::Message(message) => !matches!(
+            message,
+            Message::Sending { .. } | Message::Streams(_) | Message::RateMax(_)
+        ),
+        Happening::Joined(..) | Happening::NotJoined(_) | Happening::StreamOver(..) => false,
+        _ => true,
+    }
+}
+
+fn no_progress(most: Duration) -> String {
+    let most = Span::from(most);
+    format!("the other end gave signs of life and nothing else for {most}")
+}
+
 fn take(role: &mut dyn Role, happening: Happening, desk: &Desk) -> Result<(), End> {
     let message = match happening {
         Happening::Gone(_) if role.is_done() => return Err(End::Done),
         Happening::Gone(why) => return Err(End::Lost(why)),
+        Happening::Broken(why) => return Err(protocol(why)),
         Happening::Message(message) => desk.pump.judge(message)?,
         other => return role.on(other, desk),
     };

@@ -46,7 +46,8 @@ pub use piece::{
     Coding, HASH_LENGTH, HEADER_LENGTH, PACKED_MAX, PIECE_MAX, PieceError, PieceHeader,
 };
 pub use referee::{
-    COPY_STREAMS_MAX, NAMES_MAX, PARTS_MAX, Referee, RefereeError, Rule, Speaker, UNFINISHED_MAX,
+    COPY_STREAMS_MAX, ENTRIES_MAX, NAMES_MAX, PARTS_MAX, Referee, RefereeError, Rule, Speaker,
+    UNFINISHED_MAX,
 };
 pub use secret::{KEY_LENGTH, Key, Secret};
 pub use start::{CallBack, START_LINE_MAX, StartAnswer, StartError, StartRequest};

@@ -1,6 +1,6 @@
 //! Reads back what an earlier try left, on a thread of its own, while what is missing arrives.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -23,6 +23,8 @@ pub(crate) struct Rereader {
     /// `None` once it is closed.
     left: Mutex<Option<Sender<Left>>>,
     is_over: Arc<AtomicBool>,
+    /// Files that wait or are being read.
+    waiting: Arc<AtomicUsize>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -31,11 +33,13 @@ impl Rereader {
     pub(crate) fn start(store: Arc<Store>, report: SyncSender<Happening>) -> Self {
         let (left, files) = channel();
         let is_over = Arc::new(AtomicBool::new(false));
-        let stop = Arc::clone(&is_over);
-        let thread = thread::spawn(move || reread_all(&store, &files, &stop, &report));
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let (stop, read) = (Arc::clone(&is_over), Arc::clone(&waiting));
+        let thread = thread::spawn(move || reread_all(&store, &files, &stop, &read, &report));
         Rereader {
             left: Mutex::new(Some(left)),
             is_over,
+            waiting,
             thread: Mutex::new(Some(thread)),
         }
     }
@@ -45,8 +49,14 @@ impl Rereader {
         let left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(left) = &*left {
             // The thread ends by itself only when nobody listens to it any more.
+            self.waiting.fetch_add(1, Ordering::Relaxed);
             let _ = left.send((file, growing, noted));
         }
+    }
+
+    /// Whether something is still to be read.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
     }
 
     /// Reads nothing more. Returns the thread, which may still be busy with a piece.
@@ -63,6 +73,7 @@ fn reread_all(
     store: &Store,
     files: &Receiver<Left>,
     is_over: &AtomicBool,
+    waiting: &AtomicUsize,
     report: &SyncSender<Happening>,
 ) {
     let mut buffer = Vec::new();
@@ -86,6 +97,7 @@ fn reread_all(
         if report.send(Happening::ReadBack(file, wrong, true)).is_err() {
             return;
         }
+        waiting.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

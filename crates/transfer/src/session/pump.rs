@@ -3,15 +3,17 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use net::copying::{Conversation, ConversationError};
-use wire::copying::{Message, Referee, RefereeError, Speaker};
+use wire::copying::{Message, Problem, Referee, RefereeError, Speaker};
 
 use super::{End, Happening, protocol};
 
+/// Messages of the peer's that may wait beside its inbox: one may take 4 MiB once it is decoded.
+const MESSAGES_MAX: usize = 4;
 /// Happenings that may wait; streams wait when there are more.
 const HAPPENINGS_MAX: usize = 1024;
 /// Longest wait before it is asked whether anybody still listens.
@@ -29,6 +31,8 @@ pub(crate) struct Pump {
     pub report: SyncSender<Happening>,
     /// What is reported.
     pub happenings: Receiver<Happening>,
+    /// One for each message among them.
+    permits: Receiver<()>,
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -38,11 +42,12 @@ impl Pump {
     pub(crate) fn start(conversation: Conversation, me: Speaker) -> std::io::Result<Self> {
         let conversation = Arc::new(conversation);
         let (report, happenings) = sync_channel(HAPPENINGS_MAX);
+        let (permit, permits) = sync_channel(MESSAGES_MAX);
         let is_over = Arc::new(AtomicBool::new(false));
         let heard = Arc::clone(&conversation);
         let (to, stop) = (report.clone(), Arc::clone(&is_over));
         let builder = thread::Builder::new().name("messages".to_owned());
-        let thread = builder.spawn(move || listen(&heard, &to, &stop))?;
+        let thread = builder.spawn(move || listen(&heard, &permit, &to, &stop))?;
         Ok(Pump {
             conversation,
             me,
@@ -50,24 +55,45 @@ impl Pump {
             mistake: RefCell::default(),
             report,
             happenings,
+            permits,
             is_over,
             thread: Some(thread),
         })
     }
 
-    /// The next message, where nothing else can happen yet.
-    pub(crate) fn first(&self, patience: Duration) -> Result<Message, End> {
+    /// The next message that is no sign of life, where nothing else can happen yet. `stopped` is asked ten times a second, and
+    /// says how it ends where this end wants that.
+    pub(crate) fn first(
+        &self,
+        patience: Duration,
+        stopped: &dyn Fn() -> Option<End>,
+    ) -> Result<Message, End> {
         if let Some(error) = self.mistake() {
             return Err(protocol(error.to_string()));
         }
-        match self.happenings.recv_timeout(patience) {
-            Ok(Happening::Message(message)) => match self.judge(message)? {
-                Message::Cancel => Err(End::Cancelled),
-                other => Ok(other),
-            },
-            Ok(Happening::Gone(why)) => Err(End::Lost(why)),
-            _ => Err(End::Lost("the other end does not answer".to_owned())),
+        let until = Instant::now() + patience;
+        while Instant::now() < until {
+            if let Some(end) = stopped() {
+                return Err(end);
+            }
+            match self.happenings.recv_timeout(TICK) {
+                Ok(Happening::Message(message)) => match self.judge(message)? {
+                    Message::Cancel => return Err(End::Cancelled),
+                    Message::Alive(_) => {}
+                    other => return Ok(other),
+                },
+                Ok(Happening::Gone(why)) => return Err(End::Lost(why)),
+                Ok(Happening::Broken(why)) => return Err(protocol(why)),
+                Err(RecvTimeoutError::Timeout) => {}
+                _ => break,
+            }
         }
+        Err(End::Lost("the other end does not answer".to_owned()))
+    }
+
+    /// Tells the peer why there will be no conversation, whatever it has said or not said before.
+    pub(crate) fn refuse(&self, problem: Problem) {
+        let _ = self.conversation.send(&Message::Failed(problem));
     }
 
     /// Says it to the peer; a peer that is gone is noticed where its messages are awaited.
@@ -94,6 +120,8 @@ impl Pump {
 
     /// What of a message of the peer's can be believed.
     pub(crate) fn judge(&self, message: Message) -> Result<Message, End> {
+        // Another one may come into the queue.
+        let _ = self.permits.try_recv();
         let peer = match self.me {
             Speaker::Near => Speaker::Far,
             Speaker::Far => Speaker::Near,
@@ -125,6 +153,7 @@ impl Pump {
         // Room for a happening that the thread may be waiting to report.
         while let Some(thread) = &self.thread {
             while self.happenings.try_recv().is_ok() {}
+            while self.permits.try_recv().is_ok() {}
             if thread.is_finished() {
                 break;
             }
@@ -143,20 +172,23 @@ impl Drop for Pump {
     }
 }
 
-fn listen(conversation: &Conversation, report: &SyncSender<Happening>, is_over: &AtomicBool) {
+fn listen(
+    conversation: &Conversation,
+    permit: &SyncSender<()>,
+    report: &SyncSender<Happening>,
+    is_over: &AtomicBool,
+) {
     while !is_over.load(Ordering::Relaxed) {
         let happening = match conversation.receive(TICK) {
             Ok(None) => continue,
-            Ok(Some(message)) => Happening::Message(message),
-            Err(error) => Happening::Gone(gone(&error)),
+            Ok(Some(message)) if permit.send(()).is_ok() => Happening::Message(message),
+            Ok(Some(_)) => return,
+            Err(error @ ConversationError::Codec(_)) => Happening::Broken(error.to_string()),
+            Err(error) => Happening::Gone(error.to_string()),
         };
-        let is_last = matches!(happening, Happening::Gone(_));
+        let is_last = matches!(happening, Happening::Gone(_) | Happening::Broken(_));
         if report.send(happening).is_err() || is_last {
             return;
         }
     }
-}
-
-fn gone(error: &ConversationError) -> String {
-    error.to_string()
 }

@@ -16,6 +16,7 @@ use nix::sys::stat::{FileStat, Mode, fstatat};
 use wire::copying::{Entry, FileId, Kind, Problem, ProblemKind};
 
 use super::StoreSpec;
+use super::settle::umask;
 use super::temporary::{At, JOURNAL, beside};
 use crate::names::Names;
 use crate::root::{Root, open_below};
@@ -32,6 +33,7 @@ pub(super) struct Place {
     state: Mutex<State>,
     is_fresh: bool,
     shown: String,
+    root: Root,
 }
 
 #[derive(Debug)]
@@ -95,6 +97,7 @@ impl Place {
             }),
             is_fresh,
             shown: name,
+            root: root.clone(),
         })
     }
 
@@ -129,13 +132,26 @@ impl Place {
             size,
             modified_nanoseconds: entry.modified_nanoseconds,
             version: entry.version,
-            mode: entry.mode & 0o777,
+            mode: self.allowed_mode(entry),
             is_exact: false,
         });
         if entry.kind == Kind::Folder && !name.is_empty() {
             state.chain.push((id, name.to_vec()));
         }
         (id, Ok(()))
+    }
+
+    /// Permission bits that an entry may have here. A server's mask holds for what others put there; nobody's set-id bits
+    /// arrive, and a folder's sticky bit does.
+    fn allowed_mode(&self, entry: &Entry) -> u32 {
+        let bits = match entry.kind {
+            Kind::Folder => entry.mode & 0o1777,
+            Kind::File(_) | Kind::Link(_) => entry.mode & 0o777,
+        };
+        match self.root.is_own() {
+            true => bits,
+            false => bits & !umask(),
+        }
     }
 
     /// Where a file belongs.

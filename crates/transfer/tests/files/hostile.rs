@@ -287,3 +287,70 @@ fn many_begun_files_keep_their_locks() {
         assert_eq!(written.unwrap_err().kind, ProblemKind::Busy, "{name}");
     }
 }
+
+#[test]
+fn modes_from_the_wire_open_nothing_to_others() {
+    let (_place, inside, _) = places();
+    let mode_of = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    fs::set_permissions(&inside, fs::Permissions::from_mode(0o750)).unwrap();
+    let told_as = |name: &str, kind: Kind, mode: u32| {
+        let mut entry = told(name, kind);
+        entry.mode = mode;
+        entry
+    };
+    let served = Root::beneath(&inside).unwrap();
+    let here = StoreSpec {
+        destination: b"/".to_vec(),
+        ..into(&inside)
+    };
+    let store = Store::open(&served, here.clone()).unwrap();
+    store.add(&told_as("", Kind::Folder, 0o777)).1.unwrap();
+    store.add(&told_as("d", Kind::Folder, 0o7777)).1.unwrap();
+    let (file, answer) = store.add(&told_as("f", Kind::File(1), 0o6666));
+    send(&store, file, 1, answer.unwrap(), |_, into| {
+        into.fill(1);
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(publish(&store), []);
+    assert_eq!(store.end(), []);
+    let mask = umask();
+    assert_eq!(mode_of(&inside), 0o750, "the served folder itself");
+    assert_eq!(mode_of(&inside.join("d")), 0o1777 & !mask);
+    assert_eq!(mode_of(&inside.join("f")), 0o666 & !mask);
+
+    // The user's own destination is not opened to others either.
+    let store = open(&inside);
+    store.add(&told_as("", Kind::Folder, 0o777)).1.unwrap();
+    store.add(&told_as("own", Kind::Folder, 0o1777)).1.unwrap();
+    assert_eq!(store.end(), []);
+    assert_eq!(mode_of(&inside), 0o755);
+    assert_eq!(mode_of(&inside.join("own")), 0o1777, "as asked for");
+}
+
+/// The mode of a file is not changed by who may not read it.
+#[test]
+fn who_may_only_write_changes_no_modes() {
+    let (_place, inside, _) = places();
+    let path = inside.join("f");
+    fs::write(&path, b"x").unwrap();
+    let time = std::time::UNIX_EPOCH + std::time::Duration::from_nanos(1_000_000_007);
+    fs::File::open(&path).unwrap().set_modified(time).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    let root = Root::beneath(&inside).unwrap().restricted(false, true);
+    let here = StoreSpec {
+        destination: b"/".to_vec(),
+        ..into(&inside)
+    };
+    let store = Store::open(&root, here).unwrap();
+    store.add(&told("f", Kind::File(1))).1.unwrap();
+    let mode = fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+/// Bits that new files do not get.
+fn umask() -> u32 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    u32::from_str_radix(mask.unwrap().trim(), 8).unwrap()
+}

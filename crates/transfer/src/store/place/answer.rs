@@ -150,7 +150,9 @@ impl Place {
         record: &Record,
         spec: &StoreSpec,
     ) -> Result<Answer, Problem> {
-        let is_wrong = record.is_exact && stat.st_mode & 0o777 != record.mode;
+        // Whoever may not read a file has no business with its mode.
+        let may_set = record.is_exact && self.root.may_read();
+        let is_wrong = may_set && stat.st_mode & 0o777 != record.mode;
         if is_wrong && !spec.dry_run {
             let mode = Mode::from_bits_truncate(record.mode);
             let last = OsStr::from_bytes(last);

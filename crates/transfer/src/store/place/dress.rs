@@ -69,9 +69,17 @@ impl Place {
         let (name, record) =
             known.ok_or_else(|| problem(ProblemKind::Protocol, format!("no entry {file}")))?;
         let dressed = state.open_folder(&name).and_then(|fd| {
+            if self.root.is_base(&fd) {
+                return Ok(fd);
+            }
             if attributes.permissions {
-                let special = fstat(&fd)?.st_mode & 0o7000;
-                fchmod(&fd, Mode::from_bits_truncate(record.mode | special))?;
+                let old = fstat(&fd)?.st_mode;
+                let mode = match name.is_empty() {
+                    // The user's own destination is not opened to others for writing because the source is.
+                    true => record.mode & !(0o022 & !old),
+                    false => record.mode,
+                };
+                fchmod(&fd, Mode::from_bits_truncate(mode | old & 0o7000))?;
             }
             if attributes.times {
                 let modified = time_of(record.modified_nanoseconds);

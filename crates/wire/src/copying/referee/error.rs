@@ -4,7 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::{NAMES_MAX, PARTS_MAX, Speaker, UNFINISHED_MAX};
+use super::{ENTRIES_MAX, NAMES_MAX, PARTS_MAX, Speaker, UNFINISHED_MAX};
 use crate::copying::{FileId, Range};
 
 /// A message that may not be said now, or not so.
@@ -76,6 +76,9 @@ pub enum Rule {
         "more than {UNFINISHED_MAX} files, or {NAMES_MAX} bytes of names, are told of and not done"
     )]
     TooMany,
+    /// Too many in all.
+    #[error("more than {ENTRIES_MAX} entries are told of; copy the folders one after the other")]
+    TooManyInAll,
     /// The sum is another.
     #[error("{said} is not the {what} of what was told, {told}")]
     Sum {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::Rule;
-use super::{NAMES_MAX, PARTS_MAX, UNFINISHED_MAX, require};
+use super::{ENTRIES_MAX, NAMES_MAX, PARTS_MAX, UNFINISHED_MAX, require};
 use crate::copying::{Entry, FileId, Kind, PATH_MAX, PIECE_MAX, Published, Range, Want};
 
 /// The files of a conversation.
@@ -62,7 +62,8 @@ impl Files {
         let fits = self.open.len() < UNFINISHED_MAX && self.names + name <= NAMES_MAX;
         require(fits, Rule::TooMany)?;
         require(!entry.name.is_reserved(), Rule::Reserved(file))?;
-        self.told = file.checked_add(1).ok_or(Rule::TooMany)?;
+        require(file < ENTRIES_MAX, Rule::TooManyInAll)?;
+        self.told = file + 1;
         let size = match &entry.kind {
             Kind::File(size) => Some(*size),
             Kind::Folder => None,
