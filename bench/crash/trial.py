@@ -1,0 +1,256 @@
+"""One copy with one fault, and the same command once more."""
+
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+import disk
+import points
+from ends import listens, wait_for
+
+# Least that a copy takes: a far end that is gone is not waited for.
+PATIENCE = "1s"
+LIMIT = 60
+# Nobody is known by the words of an error better than by the system's own.
+SAID = {"EIO": "Input/output error", "ENOSPC": "No space left", "EDQUOT": "quota exceeded", "EINTR": "Interrupted"}
+# What takes ssh's place: the command runs here.
+SSH = """#!/bin/sh
+for word; do [ "$word" = -G ] && { echo "hostname 127.0.0.1"; exit; }; last=$word; done
+SSH_CONNECTION="127.0.0.1 1 127.0.0.1 22" exec sh -c "$last"
+"""
+# The far program: the first one started is tampered with.
+FAR = """#!/bin/sh
+echo $$ >> {PIDS}
+mkdir {STARTED} 2>/dev/null || {again}
+{first}
+"""
+
+
+@dataclasses.dataclass
+class Bench:
+    """What all trials share."""
+    folder: pathlib.Path
+    trunkline: str
+    seed: int
+    judge: object = None
+
+    @property
+    def source(self):
+        return self.folder / "source"
+
+    def prepare(self):
+        disk.make_source(self.source, self.seed)
+        disk.make_target(self.folder / "old", self.seed)
+        self.judge = disk.Judge(self.source, self.folder / "old")
+        make = [self.trunkline, "serve", "--tokens", str(self.folder / "tokens"), "--new-token", "bench"]
+        made = subprocess.run(make, capture_output=True, text=True, check=True)
+        (self.folder / "token").write_text(made.stdout)
+        (self.folder / "token").chmod(0o600)
+
+
+class Trial:
+    """The processes and files of one point."""
+
+    def __init__(self, bench, point, name):
+        self.bench, self.point = bench, point
+        self.run = disk.fresh(bench.folder / name)
+        self.target = self.run / "target"
+        disk.make_target(self.target, bench.seed)
+        self.log, self.server, self.port = self.run / "strace.log", None, 0
+        self.is_serve = point.transport == "serve"
+        self.strace = []
+
+    def tamper(self, words):
+        # What the near end starts is not its own doing, and only without it may strace leave other calls alone.
+        starts = self.point.victim_is_near and not self.is_serve
+        self.strace = ["strace", "-q", "-f", *(["-b", "execve"] if starts else ["--seccomp-bpf"]), "-y", "-o", str(self.log), *words]
+
+    # --- the two ends -------------------------------------------------------------------------------------------------
+
+    def command(self):
+        near, far = (self.bench.source, self.target) if self.point.way == "put" else (self.target, self.bench.source)
+        if self.is_serve:
+            told = f"trunkline://127.0.0.1:{self.port}/{far.relative_to(self.bench.folder)}"
+            options = ["--token-file", str(self.bench.folder / "token")]
+        else:
+            told = f"far:{far}"
+            options = ["-e", str(self.run / "ssh"), "--far-program", str(self.run / "far")]
+        ends = [str(near), told] if self.point.way == "put" else [told, str(near)]
+        return [self.bench.trunkline, "copy", "-r", "-P", "2", "--no-history", "--json", "--patience", PATIENCE, *options, *ends]
+
+    def prepare_far(self, prefix, once):
+        """What ssh or an init would start. `once` for a far host that does not come back."""
+        if self.is_serve:
+            self.start_server(prefix)
+            return
+        started, program = self.run / "started", shlex.quote(self.bench.trunkline)
+        shutil.rmtree(started, ignore_errors=True)
+        words = {"STARTED": str(started), "PIDS": str(self.run / "far.pids")}
+        far = FAR.format(again="exit 1" if once else f'exec {program} "$@"', first=f'exec {shlex.join(prefix)} {program} "$@"',
+                         **{name: shlex.quote(path) for name, path in words.items()})
+        for name, text in (("ssh", SSH), ("far", far)):
+            (self.run / name).write_text(text)
+            (self.run / name).chmod(0o755)
+
+    def start_server(self, prefix):
+        self.port = self.port or free_port()
+        serve = [self.bench.trunkline, "serve", "-B", "127.0.0.1", "-p", str(self.port), "--root", str(self.bench.folder),
+                 "--tokens", str(self.bench.folder / "tokens")]
+        with open(self.run / "server.log", "ab") as log:
+            self.server = subprocess.Popen([*prefix, *serve], stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+        wait_for(lambda: listens(self.port) or self.server.poll() is not None, 20)
+
+    def stop_server(self):
+        """Whether it had ended by itself."""
+        if self.server is None:
+            return False
+        gone = self.server.poll() is not None
+        if not gone:
+            os.killpg(self.server.pid, signal.SIGKILL)
+            self.server.wait()
+        self.server = None
+        return gone
+
+    def copy(self, number, prefix):
+        """The status, or `None` where the command does not end."""
+        home = {"XDG_DATA_HOME": str(self.run / "data"), "XDG_STATE_HOME": str(self.run / "state"), "RUST_BACKTRACE": "1"}
+        with open(self.run / f"out-{number}", "wb") as out, open(self.run / f"err-{number}", "wb") as err:
+            process = subprocess.Popen([*prefix, *self.command()], stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=self.run,
+                                       env={**os.environ, **home}, start_new_session=True)
+            try:
+                return process.wait(LIMIT)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                return None
+
+    def settle(self):
+        """What is left of the first command at either end goes away before the next one is given."""
+        pids = self.run / "far.pids"
+        ids = pids.read_text().split() if pids.exists() else []
+        return wait_for(lambda: not any(os.path.exists(f"/proc/{one}") for one in ids), 15)
+
+    # --- what is asked of it ------------------------------------------------------------------------------------------
+
+    def play(self):
+        point, near = self.point, self.point.victim_is_near
+        self.tamper(point.tampering(self.bench.source, self.target))
+        self.prepare_far([] if near else self.strace, once=point.what == points.KILL)
+        first = self.copy(1, self.strace if near else [])
+        settled = self.settle()
+        if near and self.is_serve:
+            # A server that lives on notices at its own pace that nobody is there any more.
+            self.wait_for_locks()
+        else:
+            self.stop_server()
+        wrong = [] if settled else ["the far end does not end although the near one is gone"]
+        wrong += self.after_first(first)
+        most = self.bench.judge.to_send(self.target)
+        if not near or not self.is_serve:
+            self.prepare_far([], once=False)
+        second = self.copy(2, [])
+        self.settle()
+        self.stop_server()
+        wrong += self.after_second(second, most)
+        return {"point": point, "fired": self.fired(), "first": first, "wrong": wrong}
+
+    def wait_for_locks(self):
+        """Until the server holds no lock (a copy's unfinished files are locked)."""
+        id = f" {self.server.pid} "
+        wait_for(lambda: not any(id in line for line in open("/proc/locks")), 15)
+
+    def fired(self):
+        text = self.log.read_text(errors="replace") if self.log.exists() else ""
+        if self.point.what == points.KILL:
+            return "killed by SIGKILL" in text and "exited with" not in text.rsplit("killed by SIGKILL", 1)[1]
+        return "(INJECTED)" in text
+
+    def said(self, number):
+        return (self.run / f"err-{number}").read_text(errors="replace")
+
+    def after_first(self, status):
+        wrong = [f"after the first command {one}" for one in self.bench.judge.after_crash(self.target)]
+        said = self.said(1)
+        if status is None:
+            wrong.append(f"the first command did not end within {LIMIT} s")
+        if "panicked" in said or "panicked" in self.server_said():
+            wrong.append("a panic: " + last_line(said))
+        if status == 0:
+            wrong += [f"the first command ended with 0, but {one}" for one in self.bench.judge.in_the_end(self.target)]
+        elif status is not None and status > 0 and self.point.what != points.KILL:
+            wrong += self.unclear(said)
+        return wrong
+
+    def unclear(self, said):
+        """An error has to name the file and the cause where the call was on a file."""
+        file, cause = self.point.call.partition("@")[2], SAID.get(self.point.what)
+        if "error" not in said:
+            return ["the first command failed without a word"]
+        if not file or cause is None:
+            return []
+        missing = [word for word in (os.path.basename(file), cause) if word.lower() not in said.lower()]
+        return [f"the error does not say {' and '.join(map(repr, missing))}: {last_line(said)}"] if missing else []
+
+    def server_said(self):
+        log = self.run / "server.log"
+        return log.read_text(errors="replace") if log.exists() else ""
+
+    def after_second(self, status, most):
+        said = self.said(2)
+        if status != 0:
+            ending = "did not end" if status is None else f"ended with {status}"
+            return [f"the second command {ending}: {last_line(said)}"]
+        wrong = [f"in the end {one}" for one in self.bench.judge.in_the_end(self.target)]
+        sent = sent_bytes(self.run / "out-2")
+        if sent is None:
+            wrong.append("the second command left no document")
+        elif sent > most:
+            wrong.append(f"the second command sent {sent} bytes of files, {most} were not there")
+        return wrong
+
+    def close(self):
+        self.stop_server()
+
+
+def count_calls(bench, role, way, transport, name):
+    """A copy that nothing happens to: the calls of one of its ends."""
+    trial = Trial(bench, points.Point(role, way, transport, "", "", 0), name)
+    trial.tamper(["-e", f"trace={','.join(points.CALLS)}"])
+    near = trial.point.victim_is_near
+    trial.prepare_far([] if near else trial.strace, once=False)
+    status = trial.copy(1, trial.strace if near else [])
+    trial.settle()
+    trial.stop_server()
+    if status != 0 or (wrong := bench.judge.in_the_end(trial.target)):
+        raise SystemExit(f"a copy that nothing happens to ({role}, {way}, {transport}) ends with {status}: "
+                         f"{trial.said(1)[-500:] if status != 0 else wrong}\nit is kept: {trial.run}")
+    files = [name for name, one in bench.judge.source.items() if one.kind != "folder"]
+    return points.count(trial.log, files)
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def last_line(text):
+    lines = [line.strip() for line in re.split(r"[\r\n]+", text) if line.strip()]
+    errors = [line for line in lines if "error" in line.lower() or "panicked" in line]
+    return " / ".join((errors or lines or [""])[:4])[:400]
+
+
+def sent_bytes(out):
+    lines = out.read_text(errors="replace").strip().splitlines()
+    try:
+        return json.loads(lines[-1])["sent_bytes"]
+    except (IndexError, ValueError, KeyError):
+        return None
