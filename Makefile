@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
 
-.PHONY: demo build test check peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion agreement studies clean
+.PHONY: demo build test check peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion crash crash-sample agreement studies clean
 
 demo: build
 	./target/release/trunkline demo
@@ -14,6 +14,7 @@ build:
 test: peers
 	@mkdir -p target && rm -f $(SKIPS)
 	TRUNKLINE_SKIPS=$(SKIPS) $(CARGO) test --workspace --locked --no-fail-fast
+	TRUNKLINE_SKIPS=$(SKIPS) python3 bench/crash/run.py --sample 60 --minutes 1 --trunkline target/debug/trunkline
 	@if [ -s $(SKIPS) ]; then sort -u $(SKIPS); else echo "nothing was skipped"; fi
 
 # Formatting, lints and documentation, all as errors.
@@ -53,6 +54,14 @@ bench-gentle:
 # Every search against the exhaustive best of 300 random paths. The first time takes about an hour of two processors.
 bench-tuning:
 	python3 bench/tuning.py
+
+# Copies whose end is killed, or whose disk refuses, at any system call: about 9,800 points, a quarter of an hour of two processors.
+crash: build peers
+	python3 bench/crash/run.py --jobs 4
+
+# Some of them, drawn anew each time: half a minute.
+crash-sample: build peers
+	python3 bench/crash/run.py --sample 200
 
 agreement: build
 	python3 bench/agreement.py

@@ -93,6 +93,8 @@ def count(log, files):
             continue
         thread, call, words = found.groups()
         every[call, thread] += 1
+        if call == "symlinkat":
+            words = words.partition(", ")[2]    # what a link says is no file of the call
         for file in {last[name] for name in names_in(words) if name in last}:
             by_file[f"{call}@{file}", thread] += 1
     return most(every), most(by_file)

@@ -2,9 +2,11 @@
 
 import contextlib
 import dataclasses
+import itertools
 import json
 import os
 import pathlib
+import random
 import re
 import shlex
 import shutil
@@ -248,10 +250,15 @@ def count_calls(bench, role, way, transport, name):
     return points.count(trial.log, files)
 
 
+# Below the ports that the kernel gives to whoever asks for any, and each one once in a run.
+PORTS = itertools.count(random.SystemRandom().randrange(20_000, 28_000))
+
+
 def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    for port in PORTS:
+        with socket.socket() as one, contextlib.suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            return port
 
 
 def last_line(text):
