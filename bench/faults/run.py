@@ -56,15 +56,30 @@ congestion = "cubic"
 """
 
 
-def make_source(folder, seed, megabytes):
-    """One large file, one of a few pieces, and small ones in two folders."""
+def make_source(folder, seed, given, megabytes):
     draws = random.Random(seed)
     source = folder / "source"
     data.fill(source / "large", megabytes * 1_000_000, draws)
+    DATA[given.data](source, draws)
+    return source
+
+
+def many(source, draws):
+    """Beside the large file one of a few pieces, and small ones in two folders."""
     data.fill(source / "middle", 2_500_000 + draws.randrange(1000), draws)
     for number in range(200):
         data.fill(source / f"{number % 2}" / f"{number:03}", draws.randrange(20_000), draws)
-    return source
+
+
+def sixty(source, draws):
+    """Beside the large file sixty of 0 to 300 kB."""
+    for number in range(60):
+        name = "middle" if number == 0 else f"{number % 3}/{number:03}"
+        data.fill(source / name, draws.randrange(300_001), draws)
+
+
+# By name: what is beside the large file. Scenes need `large` and `middle`.
+DATA, MEGABYTES = {"many": many, "sixty": sixty}, {"many": 30, "sixty": 60}
 
 
 def trial(given, folder, scene, number, seed):
@@ -75,12 +90,12 @@ def trial(given, folder, scene, number, seed):
     run = folder / f"{scene.name}-{number}"
     run.mkdir()
     run.chmod(0o777)
-    source = make_source(run, own, scene.megabytes or given.megabytes)
+    source = make_source(run, own, given, scene.megabytes or given.megabytes)
     (run / "target").mkdir()
     (run / "path.toml").write_text(PATH.format(faults=scene.path(draws)))
     plan = {
         "scene": scene.name, "seed": own, "trunkline": given.trunkline, "keys": str(folder / "keys"),
-        "way": draws.choice(scene.ways), "by": draws.choice(scene.by), "plain": scene.plain, "patience": scene.patience,
+        "way": draws.choice(scene.ways), "by": draws.choice([by for by in scene.by if by in given.by]), "plain": scene.plain, "patience": scene.patience,
         "give_up": given.give_up,
     }
     (run / "before.json").write_text(json.dumps(data.hashes(source)))
@@ -119,7 +134,7 @@ def text(head, given, results):
     lines = [
         head,
         f"Faults at random moments, seeds from {given.seed}, {given.jobs} trials at a time; {given.megabytes} MB in one large and "
-        "201 smaller files over 100 Mbit/s and 20 ms, files in memory. A fault `resumable` ended in an error, and the same command "
+        f"{'201 smaller files' if given.data == 'many' else 'sixty files of 0 to 300 kB'} over 100 Mbit/s and 20 ms, files in memory. A fault `resumable` ended in an error, and the same command "
         "given again completed the copy. `sent` is what the sender's interface carried in all tries, headers included, over the "
         "bytes of the files; of copies that get, what arrived.",
         "",
@@ -134,6 +149,9 @@ def text(head, given, results):
     lines += ["", f"{len(every)} faults tried, {sum(one.get('completed', False) for one in every)} copies done in the end, "
               f"{sum(one.get('wrong_bytes', 0) for one in every)} bytes wrong. Of the copies done {wire / 1e6:.0f} MB were sent for "
               f"{size / 1e6:.0f} MB of files.", ""]
+    missed = collections.Counter(one["scene"] for one in every if one.get("missed"))
+    if missed:
+        lines += ["Came when there was nothing left to break: " + ", ".join(f"{name} {count}" for name, count in missed.items()) + ".", ""]
     strange = [one for one in every if bad(one)]
     if strange:
         lines += ["## Not as expected", ""]
@@ -168,14 +186,19 @@ def arguments():
     parser.add_argument("--minutes", type=float, help="begin rounds until so much time is over, instead of --rounds")
     parser.add_argument("--jobs", type=int, default=1, help="trials at a time")
     parser.add_argument("--seed", type=int, help="of the first round; drawn and printed without this")
-    parser.add_argument("--megabytes", type=int, default=30, help="of the large file")
+    parser.add_argument("--data", choices=list(DATA), default="many", help="large and 201 smaller files, or large and sixty of 0 to 300 kB")
+    parser.add_argument("--megabytes", type=int, help="of the large file: 30, with sixty others 60")
+    parser.add_argument("--by", default="ssh,serve", help="ways to the far end; without ssh no sshd is needed")
     parser.add_argument("--give-up", type=int, default=240, help="seconds for one trial")
     parser.add_argument("--folder", default="/dev/shm")
     parser.add_argument("--keep", action="store_true", help="keep the folders of all trials")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--trunkline", default=str(TRUNKLINE))
     parser.add_argument("--output", help="file of the table (bench/results/faults-DATE.md)")
-    return parser.parse_args()
+    given = parser.parse_args()
+    given.by = given.by.split(",")
+    given.megabytes = given.megabytes or MEGABYTES[given.data]
+    return given
 
 
 def in_own_mounts():
@@ -217,6 +240,7 @@ def run_all(given, folder, chosen):
 def say(result):
     state = result.get("broken") or ("as expected" if result.get("expected") else f"NOT AS EXPECTED: {result.get('why')}")
     sent = f", sent {result['sent'] / result['bytes']:.3f}" if result.get("sent") else ""
+    sent += ", came too late" if result.get("missed") else ""
     print(f"{result['scene']} {result['number']} ({result['way']} by {result['by']}, seed {result['seed']}): {state}{sent}; "
           f"tries {result.get('tries')} {result.get('error', '')[:200]}", file=sys.stderr, flush=True)
 
@@ -224,7 +248,8 @@ def say(result):
 def main():
     given = arguments()
     words = [word for word in given.faults.split(",") if word]
-    chosen = [one for one in scenes.ALL if not words or any(one.name.startswith(word) for word in words)]
+    chosen = [one for one in scenes.ALL if set(one.by) & set(given.by) and
+              (not words or any(one.name.startswith(word) for word in words))]
     if given.list:
         print("\n".join(f"{one.name}: {one.__doc__}" for one in chosen))
         return
@@ -235,7 +260,8 @@ def main():
     folder = pathlib.Path(tempfile.mkdtemp(prefix="trunkline-faults-", dir=given.folder))
     folder.chmod(0o755)
     (folder / "keys").mkdir()
-    tools.prepare_keys(folder / "keys")
+    if "ssh" in given.by:
+        tools.prepare_keys(folder / "keys")
     results = list(run_all(given, folder, chosen))
     if not any(map(bad, results)) and not given.keep:
         shutil.rmtree(folder, ignore_errors=True)

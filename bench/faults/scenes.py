@@ -19,7 +19,7 @@ import data
 import tools
 
 # Names that a copy gives to what is not finished.
-UNFINISHED = ("trunkline-part", "trunkline-journal")
+UNFINISHED = ("trunkline-part", "trunkline-journal", "trunkline-link")
 AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
 
 
@@ -45,6 +45,7 @@ class Play:
         self.bytes = plan["bytes"]
         self.tries, self.wrong, self.errors, self.kills = [], {}, [], 0
         self.met_cut = False
+        self.missed = False     # the fault came when there was nothing left to break
         self.prefix, self.environment = [], {}
 
     # --- commands ---------------------------------------------------------------------------------------------------
@@ -96,8 +97,28 @@ class Play:
                 return
             time.sleep(0.3)
 
-    def moment(self, longest=4.0):
-        time.sleep(self.draws.uniform(0.02, longest))
+    def moment(self, longest=None):
+        time.sleep(self.draws.uniform(0.02, longest or self.lasts()))
+
+    def lasts(self):
+        """Seconds of a copy that nothing happens to: 100 Mbit/s and what it takes to begin and to end."""
+        return self.bytes * 8 / 100e6 * 1.1 + 1.2
+
+    def kill_receiver(self, process):
+        if self.plan["way"] == "put":
+            return self.kill_far()
+        process.kill()
+
+    def unfinished(self, name="large"):
+        """The temporary file of a file and its journal."""
+        return [self.target / "source" / f".{name}.{word}" for word in UNFINISHED[:2]]
+
+    def noted(self, name="large"):
+        """Pieces that are noted, as (offset, length) (crates/transfer/src/store/journal.rs)."""
+        part, journal = self.unfinished(name)
+        written = journal.read_bytes() if part.exists() and journal.exists() else b""
+        notes = (written[at:at + 12] for at in range(40, len(written) - 47, 48))
+        return [(int.from_bytes(note[:8], "little"), int.from_bytes(note[8:], "little")) for note in notes]
 
     def kill_far(self):
         (self.run / "far.kill").touch()
@@ -169,7 +190,7 @@ def play(run, plan):
         "completed": completed, "by_itself": completed and len(now.tries) == 1, "wrong": sorted(now.wrong),
         "wrong_bytes": sum(now.wrong.values()), "left": left, "bytes": now.bytes, "sent": now.sent(),
         "tries": [(one.get("code"), round(one.get("seconds", 0), 1)) for one in now.tries], "error": now.error(),
-        "sent_most": scene.sent_most(now),
+        "sent_most": scene.sent_most(now), "missed": now.missed,
     }
     why = scene.check(now, result)
     if why is None and completed and result["sent"] > (result["sent_most"] or float("inf")):
@@ -278,6 +299,94 @@ class KillOften(Scene):
         now.again()
 
 
+class Once(Scene):
+    """What is given again once has to come through."""
+
+    def check(self, now, result):
+        code, said = now.tries[-1].get("code"), now.tries[-1].get("said")
+        if code != 0:
+            return f"the command given again ended with {code}: {said}"
+        return super().check(now, result)
+
+
+class KillBoth(Once):
+    """kill -9 of both ends at once, then the same command."""
+    name, breaks = "kill-both", 1
+
+    def play(self, now):
+        process = now.start()
+        now.moment()
+        now.kill_far()
+        process.kill()
+        now.finish(process)
+        wait(lambda: not (now.run / "far.kill").exists())
+        time.sleep(0.3)     # a server that is started again has to listen
+        now.copy()
+
+
+class KillFlush(Once):
+    """kill -9 of the receiver when all pieces of the large file are noted and it does not have its name yet."""
+    name, breaks = "kill-last-flush", 1
+
+    def play(self, now):
+        size = int((now.run / "before.size").read_text())
+        process = now.start()
+        is_whole = lambda: sum(length for _, length in now.noted()) >= size
+        wait(lambda: is_whole() or process.poll() is not None, 120)
+        time.sleep(now.draws.choice([0, 0, now.draws.uniform(0, 0.1)]))
+        now.kill_receiver(process)
+        if now.plan["way"] == "put":
+            # The near end would call again by itself; that has a scene of its own.
+            wait(lambda: not (now.run / "far.kill").exists())
+            process.kill()
+        now.finish(process)
+        now.missed = not now.unfinished()[0].exists()
+        time.sleep(0.5)
+        now.copy()
+
+
+class Tampered(Once):
+    """kill -9 of the near end; some bytes of what had arrived are changed; then the same command."""
+    # Not kept is what was changed, in pieces of up to 4 MiB each.
+    name, breaks = "tampered-bytes", None
+
+    def play(self, now):
+        process = now.start()
+        wait(lambda: len(now.noted()) > 3 or process.poll() is not None, 60)
+        now.moment(now.lasts() / 2)
+        process.kill()
+        now.finish(process)
+        time.sleep(1)       # the far end notices and lets go of its files
+        now.missed = not self.tamper(now)
+        now.copy()
+
+    def tamper(self, now):
+        """Where something was changed, in pieces that are noted."""
+        part, noted = now.unfinished()[0], now.noted()
+        places = []
+        for start, length in now.draws.sample(noted, min(len(noted), now.draws.randrange(1, 5))):
+            size = min(length, now.draws.choice([1, 4096, 100_000]))
+            at = start + now.draws.randrange(length - size + 1)
+            self.change(part, at, size, now)
+            places.append((at, size))
+        return places
+
+    def change(self, part, at, size, now):
+        with open(part, "r+b") as file:
+            file.seek(at)
+            was = file.read(size)
+            file.seek(at)
+            file.write(bytes(byte ^ 0xFF for byte in was))
+
+
+class Punched(Tampered):
+    """kill -9 of the near end; holes are punched into what had arrived; then the same command."""
+    name = "punched-holes"
+
+    def change(self, part, at, size, now):
+        subprocess.run(["fallocate", "--punch-hole", "--offset", str(at), "--length", str(size), part], check=True)
+
+
 class Cut(ByItself):
     """Nothing passes for 5 s."""
     name, length, breaks = "cut-5s", 5, 1
@@ -299,6 +408,15 @@ class Cut(ByItself):
 class LongCut(Cut):
     """Nothing passes for 60 s."""
     name, length, patience = "cut-60s", 60, "180s"
+
+
+class AnyCut(Cut):
+    """Nothing passes for 1 to 60 s."""
+    name, length, patience = "cut-any", 60, "180s"
+
+    def path(self, draws):
+        at, length = draws.uniform(0.3, 6), draws.uniform(1, 60)
+        return f'cut = [{{ at = "{at:.3f}s", for = "{length:.3f}s" }}]'
 
 
 class Loss(ByItself):
@@ -385,6 +503,13 @@ class DiskFills(Scene):
 
 def says_full(error):
     return any(word in error.lower() for word in ("space", "full", "room"))
+
+
+def wait(condition, seconds=10):
+    """Until the condition is true, or so long."""
+    until = time.monotonic() + seconds
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.003)
 
 
 def fill(file):
@@ -624,6 +749,6 @@ class OlderPeer(OtherPeer):
 
 
 ALL = [one() for one in (
-    Scene, KillNear, KillFar, KillOften, Cut, LongCut, Loss, Corruption, PlainCorruption, DiskFull, DiskFills, ReadError,
+    Scene, KillNear, KillFar, KillOften, KillBoth, KillFlush, Tampered, Punched, Cut, LongCut, AnyCut, Loss, Corruption, PlainCorruption, DiskFull, DiskFills, ReadError,
     UnreadableSource, UnwritableTarget, SourceChanges, SourceGrows, SourceReplaced, TwoCopies, ClockStep, OtherPeer, OlderPeer,
 )]
