@@ -32,6 +32,9 @@ ERRORS = {
     "renameat": FULL, "renameat2": FULL, "unlinkat": ("EIO",), "unlink": ("EIO",), "fchmod": ("EIO",), "fchmodat": ("EIO",),
     "utimensat": ("EIO",),
 }
+# Of connections. strace has each thread's Kth call fail, and so those of each stream that takes the place of one that broke: a copy may get
+# nowhere. Trials of these take seconds, and a storm that begins at K = 17 says no more than one at 16.
+BREAKS = ("ECONNRESET", "EPIPE")
 PEER_ERRORS = {"recvfrom": ("ECONNRESET", "EINTR"), "recvmsg": ("ECONNRESET", "EINTR"), "writev": ("ECONNRESET", "EPIPE", "EINTR"),
                "sendto": ("ECONNRESET", "EPIPE", "EINTR"), "sendmsg": ("ECONNRESET", "EPIPE", "EINTR")}
 
@@ -118,11 +121,15 @@ def most(counted):
 def all_of(role, way, transport, every, by_file):
     """All points of one kind of copy."""
     points = []
-    add = lambda call, what, times: points.extend(Point(role, way, transport, call, what, k) for k in range(1, times + 1))
+    is_power = lambda k: k & (k - 1) == 0
+
+    def add(call, what, times, of_use=None):
+        points.extend(Point(role, way, transport, call, what, k) for k in range(1, times + 1) if of_use is None or of_use(k))
+
     for call, times in every.items():
         add(call, KILL, times)
         for error in PEER_ERRORS.get(call, ()):
-            add(call, error, times)
+            add(call, error, times, is_power if error in BREAKS else None)
     for call, times in by_file.items():
         kind = call.partition("@")[0]
         for what in (KILL, *ERRORS.get(kind, ())):

@@ -91,7 +91,8 @@ def try_all(given, bench, chosen):
     """Point by point, some at a time. Where the last of a kind was reached, the next one is tried too."""
     until = time.monotonic() + 60 * given.minutes if given.minutes else float("inf")
     waiting, results, taking = collections.deque(chosen * given.rounds), [], threading.Lock()
-    last = {} if given.sample or given.every else {(one.group, one.call): one for one in chosen}
+    is_all = not (given.sample or given.every or given.only)
+    last = {(one.group, one.call): one for one in chosen if one.what not in points.BREAKS} if is_all else {}
     numbers = itertools.count()
 
     def take():
@@ -104,6 +105,8 @@ def try_all(given, bench, chosen):
             with taking:
                 results.append(result)
                 say(result, given)
+                if len(results) % 200 == 0:
+                    print(f"{len(results)} of {len(results) + len(waiting)} tried", file=sys.stderr, flush=True)
                 point = taken[0]
                 if result["fired"] and last.get((point.group, point.call)) == point:
                     last[point.group, point.call] = point.next()
