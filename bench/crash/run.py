@@ -154,7 +154,7 @@ def text(head, given, found, results):
     lines = [head, f"Seed {given.seed}. A point that was not reached is one whose number no thread came to this time.", "",
              "| role | way | transport | call | what | points | tried | reached | failed |", "|---" * 9 + "|"]
     lines += ["| " + " | ".join(map(str, [*group, there[group], tried[group], reached[group], failed[group]])) + " |"
-              for group in sorted(set(there) | set(tried)) if tried[group] or not given.sample]
+              for group in sorted(set(there) | set(tried)) if tried[group] or not (given.sample or given.only)]
     sums = [f"{sum(one.values())} {word}" for one, word in
             ((there, "points"), (tried, "tried"), (reached, "reached"), (failed, "failed"))]
     lines += ["", ", ".join(sums) + ".", ""]
