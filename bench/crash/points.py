@@ -32,8 +32,8 @@ ERRORS = {
     "renameat": FULL, "renameat2": FULL, "unlinkat": ("EIO",), "unlink": ("EIO",), "fchmod": ("EIO",), "fchmodat": ("EIO",),
     "utimensat": ("EIO",),
 }
-# Of connections. strace has each thread's Kth call fail, and so those of each stream that takes the place of one that broke: a copy may get
-# nowhere. Trials of these take seconds, and a storm that begins at K = 17 says no more than one at 16.
+# Of connections. strace has each thread's Kth call fail, and so those of each stream that takes the place of one that
+# broke: a copy may get nowhere. Trials of these take seconds, so K goes in powers of two.
 BREAKS = ("ECONNRESET", "EPIPE")
 PEER_ERRORS = {"recvfrom": ("ECONNRESET", "EINTR"), "recvmsg": ("ECONNRESET", "EINTR"), "writev": ("ECONNRESET", "EPIPE", "EINTR"),
                "sendto": ("ECONNRESET", "EPIPE", "EINTR"), "sendmsg": ("ECONNRESET", "EPIPE", "EINTR")}

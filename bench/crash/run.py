@@ -65,7 +65,8 @@ def why_not():
     """What keeps strace from tracing here."""
     if not shutil.which("strace"):
         return "`strace` is not installed"
-    tried = subprocess.run(["strace", "-qf", "-e", "trace=fsync", "-e", "inject=fsync:error=EIO:when=1", "true"], capture_output=True, text=True)
+    words = ["strace", "-qf", "-b", "execve", "-e", "trace=fsync", "-e", "inject=fsync:error=EIO:when=1", "true"]
+    tried = subprocess.run(words, capture_output=True, text=True)
     return f"strace cannot trace here: {tried.stderr.strip()[:200]}" if tried.returncode != 0 else None
 
 

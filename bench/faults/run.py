@@ -79,7 +79,9 @@ def sixty(source, draws):
 
 
 # By name: what is beside the large file. Scenes need `large` and `middle`.
-DATA, MEGABYTES = {"many": many, "sixty": sixty}, {"many": 30, "sixty": 60}
+DATA = {"many": many, "sixty": sixty}
+MEGABYTES = {"many": 30, "sixty": 60}
+BESIDE = {"many": "201 smaller files", "sixty": "sixty files of 0 to 300 kB"}
 
 
 def trial(given, folder, scene, number, seed):
@@ -95,8 +97,8 @@ def trial(given, folder, scene, number, seed):
     (run / "path.toml").write_text(PATH.format(faults=scene.path(draws)))
     plan = {
         "scene": scene.name, "seed": own, "trunkline": given.trunkline, "keys": str(folder / "keys"),
-        "way": draws.choice(scene.ways), "by": draws.choice([by for by in scene.by if by in given.by]), "plain": scene.plain, "patience": scene.patience,
-        "give_up": given.give_up,
+        "way": draws.choice(scene.ways), "by": draws.choice([by for by in scene.by if by in given.by]), "plain": scene.plain,
+        "patience": scene.patience, "give_up": given.give_up,
     }
     (run / "before.json").write_text(json.dumps(data.hashes(source)))
     (run / "before.size").write_text(str((source / "large").stat().st_size))
@@ -134,7 +136,7 @@ def text(head, given, results):
     lines = [
         head,
         f"Faults at random moments, seeds from {given.seed}, {given.jobs} trials at a time; {given.megabytes} MB in one large and "
-        f"{'201 smaller files' if given.data == 'many' else 'sixty files of 0 to 300 kB'} over 100 Mbit/s and 20 ms, files in memory. A fault `resumable` ended in an error, and the same command "
+        f"{BESIDE[given.data]} over 100 Mbit/s and 20 ms, files in memory. A fault `resumable` ended in an error, and the same command "
         "given again completed the copy. `sent` is what the sender's interface carried in all tries, headers included, over the "
         "bytes of the files; of copies that get, what arrived.",
         "",
@@ -151,7 +153,8 @@ def text(head, given, results):
               f"{size / 1e6:.0f} MB of files.", ""]
     missed = collections.Counter(one["scene"] for one in every if one.get("missed"))
     if missed:
-        lines += ["Came when there was nothing left to break: " + ", ".join(f"{name} {count}" for name, count in missed.items()) + ".", ""]
+        told = ", ".join(f"{name} {count}" for name, count in missed.items())
+        lines += [f"Came when there was nothing left to break: {told}.", ""]
     strange = [one for one in every if bad(one)]
     if strange:
         lines += ["## Not as expected", ""]

@@ -749,6 +749,7 @@ class OlderPeer(OtherPeer):
 
 
 ALL = [one() for one in (
-    Scene, KillNear, KillFar, KillOften, KillBoth, KillFlush, Tampered, Punched, Cut, LongCut, AnyCut, Loss, Corruption, PlainCorruption, DiskFull, DiskFills, ReadError,
-    UnreadableSource, UnwritableTarget, SourceChanges, SourceGrows, SourceReplaced, TwoCopies, ClockStep, OtherPeer, OlderPeer,
+    Scene, KillNear, KillFar, KillOften, KillBoth, KillFlush, Tampered, Punched, Cut, LongCut, AnyCut, Loss, Corruption,
+    PlainCorruption, DiskFull, DiskFills, ReadError, UnreadableSource, UnwritableTarget, SourceChanges, SourceGrows, SourceReplaced,
+    TwoCopies, ClockStep, OtherPeer, OlderPeer,
 )]
