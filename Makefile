@@ -55,7 +55,7 @@ bench-gentle:
 bench-tuning:
 	python3 bench/tuning.py
 
-# Copies whose end is killed, or whose disk refuses, at any system call: about 9,800 points, a quarter of an hour of two processors.
+# Copies whose end is killed, or whose disk refuses, at any system call: about 8,000 points, most of an hour of two processors.
 crash: build peers
 	python3 bench/crash/run.py --jobs 4
 

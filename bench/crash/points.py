@@ -32,11 +32,11 @@ ERRORS = {
     "renameat": FULL, "renameat2": FULL, "unlinkat": ("EIO",), "unlink": ("EIO",), "fchmod": ("EIO",), "fchmodat": ("EIO",),
     "utimensat": ("EIO",),
 }
-# Of connections. strace has each thread's Kth call fail, and so those of each stream that takes the place of one that
-# broke: a copy may get nowhere. Trials of these take seconds, so K goes in powers of two.
-BREAKS = ("ECONNRESET", "EPIPE")
-PEER_ERRORS = {"recvfrom": ("ECONNRESET", "EINTR"), "recvmsg": ("ECONNRESET", "EINTR"), "writev": ("ECONNRESET", "EPIPE", "EINTR"),
-               "sendto": ("ECONNRESET", "EPIPE", "EINTR"), "sendmsg": ("ECONNRESET", "EPIPE", "EINTR")}
+# Of connections. A stream that breaks is replaced, and strace has the Kth call of its successor fail too, so that a copy
+# may get nowhere. Trials of these take seconds, so K goes in powers of two.
+STORMS = {call: (*errors, "EINTR") for call, errors in {
+    "recvfrom": ("ECONNRESET",), "recvmsg": ("ECONNRESET",), "writev": ("ECONNRESET", "EPIPE"), "sendto": ("ECONNRESET", "EPIPE"),
+    "sendmsg": ("ECONNRESET", "EPIPE")}.items()}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,6 +61,10 @@ class Point:
     @property
     def victim_is_near(self):
         return (self.role == "sender") == (self.way == "put")
+
+    @property
+    def is_storm(self):
+        return self.what in STORMS.get(self.call, ())
 
     def next(self):
         return dataclasses.replace(self, k=self.k + 1)
@@ -128,8 +132,8 @@ def all_of(role, way, transport, every, by_file):
 
     for call, times in every.items():
         add(call, KILL, times)
-        for error in PEER_ERRORS.get(call, ()):
-            add(call, error, times, is_power if error in BREAKS else None)
+        for error in STORMS.get(call, ()):
+            add(call, error, times, is_power)
     for call, times in by_file.items():
         kind = call.partition("@")[0]
         for what in (KILL, *ERRORS.get(kind, ())):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Is a copy whole after its end was killed, or its disk refused, at any system call?
 
-    bench/crash/run.py                                  every point: an hour or two
+    bench/crash/run.py                                  every point: about an hour
     bench/crash/run.py --sample 150 --seed 7            so many, drawn evenly over roles, ways and calls
     bench/crash/run.py --every 20                       each 20th
     bench/crash/run.py --only 'receiver/put/ssh/fsync*/KILL/*'
@@ -93,7 +93,7 @@ def try_all(given, bench, chosen):
     until = time.monotonic() + 60 * given.minutes if given.minutes else float("inf")
     waiting, results, taking = collections.deque(chosen * given.rounds), [], threading.Lock()
     is_all = not (given.sample or given.every or given.only)
-    last = {(one.group, one.call): one for one in chosen if one.what not in points.BREAKS} if is_all else {}
+    last = {(one.group, one.call): one for one in chosen if not one.is_storm} if is_all else {}
     numbers = itertools.count()
 
     def take():
