@@ -21,6 +21,7 @@
 
 mod acceptor;
 mod agreed;
+mod bounded;
 mod door;
 mod echo;
 mod event;
@@ -40,7 +41,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use thiserror::Error;
 use units::Span;
 use wire::probing::{Bounds, ProbingWaits};
-use wire::{EchoToken, ServerWaits};
+use wire::{EchoToken, ServerWaits, TestBounds};
 
 use crate::BufferLimit;
 use crate::copying::{CopyHandler, Door, DoorLimits, Identity, Intake};
@@ -54,8 +55,14 @@ const BACKLOG: i32 = 512;
 /// What a server allows its clients.
 #[derive(Debug, Clone)]
 pub struct ServerLimits {
+    /// Copies alone are served: no tests, no trains, no echoes, and no UDP port.
+    pub files_only: bool,
     /// Tests at the same time; one more is told that the server is busy.
     pub sessions: usize,
+    /// Those of them that may come from one address.
+    pub sessions_per_address: usize,
+    /// What one test may ask for.
+    pub tests: TestBounds,
     /// Streams at the same time over all tests.
     pub streams: usize,
     /// Connections that have not sent their cookie yet; one more drops the oldest of the address
@@ -83,11 +90,14 @@ pub struct ProbingLimits {
 }
 
 impl Default for ServerLimits {
-    /// 64 tests with 1024 streams are more than a host can carry at speed; as many may open at once.
-    /// The waits are iperf3's.
+    /// 64 tests with 1024 streams are more than a host can carry at speed; as many may open at once. A client of ours that
+    /// lets streams join a run has fewer than 16 tests at once. The waits are iperf3's.
     fn default() -> Self {
         ServerLimits {
+            files_only: false,
             sessions: 64,
+            sessions_per_address: 16,
+            tests: TestBounds::default(),
             streams: 1_024,
             unidentified: 1_024,
             identify: Span::from_secs(10),
@@ -142,7 +152,8 @@ impl BindError {
 /// A bound server.
 pub struct Server {
     listener: TcpListener,
-    echo: UdpSocket,
+    /// None where copies alone are served.
+    echo: Option<UdpSocket>,
     address: SocketAddr,
     limits: ServerLimits,
     copies: Option<(Intake, Door)>,
@@ -166,7 +177,11 @@ impl Server {
         let address = listener
             .local_addr()
             .map_err(|source| BindError::Tcp { address, source })?;
-        let echo = datagrams(address).map_err(|source| BindError::Udp { address, source })?;
+        let udp = || datagrams(address).map_err(|source| BindError::Udp { address, source });
+        let echo = match limits.files_only {
+            true => None,
+            false => Some(udp()?),
+        };
         Ok(Server {
             listener,
             echo,
@@ -205,7 +220,7 @@ impl Server {
             on_event,
             tokens: Mutex::default(),
             doors: Doors::default(),
-            echo: &self.echo,
+            echo: self.echo.as_ref(),
             port: Mutex::default(),
             streams: AtomicUsize::new(0),
             copies,
@@ -227,7 +242,7 @@ pub(crate) struct Shared<'a> {
     on_event: &'a (dyn Fn(ServerEvent) + Sync),
     tokens: Mutex<BTreeSet<u64>>,
     doors: Doors,
-    echo: &'a UdpSocket,
+    echo: Option<&'a UdpSocket>,
     /// Held while the port of `echo` may be shared.
     port: Mutex<()>,
     streams: AtomicUsize,

@@ -370,6 +370,97 @@ fn streams_are_bounded_over_all_tests() {
 }
 
 #[test]
+fn one_address_cannot_take_all_places() {
+    let server = Running::with(ServerLimits {
+        sessions_per_address: 2,
+        ..ServerLimits::default()
+    });
+    let first = greeted(&server, 1);
+    let _second = greeted(&server, 2);
+    let mut third = connect(&server);
+    third.write_all(cookie(3).as_bytes()).unwrap();
+    assert_eq!(rest(third), [255]);
+    assert_eq!(refusal(&server), Refusal::BusyAddress(2));
+    let mut other = idle(&server);
+    other.write_all(cookie(4).as_bytes()).unwrap();
+    let mut state = [0];
+    other.read_exact(&mut state).unwrap();
+    assert_eq!(state, [9]);
+    drop(first);
+    while server.next_end().is_ok() {}
+    still_serves(&server);
+}
+
+#[test]
+fn a_server_of_files_alone_tests_nothing_and_echoes_nothing() {
+    let server = Running::with(ServerLimits {
+        files_only: true,
+        ..ServerLimits::default()
+    });
+    let mut control = connect(&server);
+    control.write_all(cookie(1).as_bytes()).unwrap();
+    let mut answer = [0];
+    control.read_exact(&mut answer).unwrap();
+    assert_eq!(answer, [255]);
+    assert_eq!(refusal(&server), Refusal::FilesOnly);
+    // Its UDP port is free for others.
+    assert!(UdpSocket::bind(server.address).is_ok());
+}
+
+/// How the server answers parameters, and what it tells its owner.
+fn refused_by(tests: wire::TestBounds, json: &str) -> (u8, i32, String) {
+    let server = Running::with(impatient(|limits| limits.tests = tests));
+    let mut control = greeted(&server, 1);
+    send_params(&mut control, json);
+    let said = rest(control);
+    let number = said[1..5].try_into().map(i32::from_be_bytes).unwrap();
+    (said[0], number, server.next_end().unwrap_err().to_string())
+}
+
+#[test]
+fn tests_beyond_what_the_owner_allows_are_refused_with_the_bound() {
+    let short = wire::TestBounds {
+        time_max: Some(Span::from_secs(10)),
+        ..wire::TestBounds::default()
+    };
+    let (state, number, told) = refused_by(short, r#"{"tcp":true,"time":11,"parallel":1}"#);
+    assert_eq!((state, number), (254, 37));
+    assert!(told.starts_with("a test of 11s was asked for; at most 10s"));
+    let slow = wire::TestBounds {
+        rate_max: Some(Rate::from_bits_per_second(1_000_000)),
+        ..wire::TestBounds::default()
+    };
+    let fast = r#"{"tcp":true,"time":1,"parallel":2,"bandwidth":600000}"#;
+    let (state, number, told) = refused_by(slow, fast);
+    assert_eq!((state, number), (254, 27));
+    assert!(told.starts_with("2 streams of 600kbit/s were"), "{told}");
+    let (.., told) = refused_by(slow, r#"{"tcp":true,"time":1,"parallel":1}"#);
+    assert!(told.contains("`--test-rate-max`"), "{told}");
+}
+
+#[test]
+fn a_test_without_an_agreed_time_is_ended_at_the_bound() {
+    let server = Running::with(impatient(|limits| {
+        limits.tests.time_max = Some(PATIENCE);
+        limits.waits.grace = Span::ZERO;
+    }));
+    let mut control = greeted(&server, 1);
+    send_params(
+        &mut control,
+        r#"{"tcp":true,"time":0,"parallel":1,"reverse":true}"#,
+    );
+    let mut state = [0];
+    control.read_exact(&mut state).unwrap();
+    let mut stream = connect(&server);
+    stream.write_all(cookie(1).as_bytes()).unwrap();
+    let reading = thread::spawn(move || rest(stream).len());
+    let ended = server.next_end().unwrap_err().to_string();
+    assert!(ended.starts_with("it was ended after 1s"), "{ended}");
+    drop(control);
+    assert!(reading.join().unwrap() > 0);
+}
+
+#[test]
 fn echoes_without_a_valid_token_get_no_answer() {
     let server = Running::start();
     let probe = UdpSocket::bind("127.0.0.1:0").unwrap();

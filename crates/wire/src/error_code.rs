@@ -64,6 +64,10 @@ impl ErrorCode {
     pub const STREAM_COUNT: ErrorCode = ErrorCode(6);
     /// Longer than a day, or than the server's limit.
     pub const DURATION: ErrorCode = ErrorCode(5);
+    /// Longer than the server's owner allows.
+    pub const SERVER_DURATION: ErrorCode = ErrorCode(37);
+    /// Faster than the server's owner allows.
+    pub const TOTAL_RATE: ErrorCode = ErrorCode(27);
     /// A socket buffer above the bound.
     pub const BUFFER_SIZE: ErrorCode = ErrorCode(8);
     /// A segment size out of range.
@@ -115,6 +119,8 @@ mod tests {
         let sent = [
             ErrorCode::STREAM_COUNT,
             ErrorCode::DURATION,
+            ErrorCode::SERVER_DURATION,
+            ErrorCode::TOTAL_RATE,
             ErrorCode::BUFFER_SIZE,
             ErrorCode::SEGMENT_SIZE,
             ErrorCode::NOT_IMPLEMENTED,

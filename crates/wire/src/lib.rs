@@ -48,8 +48,8 @@ pub use extension::{
 pub use frame::{FrameError, encode_frame};
 pub use params::Params;
 pub use request::{
-    BLOCK_DEFAULT, BLOCK_MAX, Direction, Nagle, RequestError, STREAMS_MAX, ServerOutput,
-    StreamPlan, TestEnd, TestRequest, WINDOW_MAX,
+    BLOCK_DEFAULT, BLOCK_MAX, BeyondBounds, Direction, Nagle, RequestError, STREAMS_MAX,
+    ServerOutput, StreamPlan, TestBounds, TestEnd, TestRequest, WINDOW_MAX,
 };
 pub use results::{Results, StreamResult, stream_id};
 pub use server::{ServerAction, ServerControl, ServerControlError, ServerWaits};

@@ -1,10 +1,14 @@
 //! What a test is, checked.
 
+mod bounds;
+
 use thiserror::Error;
 use units::{Bytes, Rate, Span};
 
 use crate::extension::VERSION;
 use crate::{ErrorCode, Offer, Params};
+
+pub use bounds::{BeyondBounds, TestBounds};
 
 /// Most streams of one direction, as in iperf3.
 pub const STREAMS_MAX: u16 = 128;

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+use units::{Rate, Span};
 
 /// Be the far end, for any number of trunkline and iperf3 clients
 ///
@@ -11,7 +12,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trunkline serve\n  \
     trunkline serve --tokens /etc/trunkline/tokens --new-token ana\n  \
-    trunkline serve --root /store --tokens /etc/trunkline/tokens --read-only")]
+    trunkline serve --root /store --tokens /etc/trunkline/tokens --read-only --files-only")]
 pub(crate) struct Serve {
     /// Address to listen on; all of them without this
     #[arg(short = 'B', long, value_name = "ADDRESS")]
@@ -24,6 +25,22 @@ pub(crate) struct Serve {
     /// Tests at the same time; one more is told that the server is busy
     #[arg(long, value_name = "COUNT", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub clients: u16,
+
+    /// Tests at the same time from one address; one more is told that the server is busy
+    #[arg(long, value_name = "COUNT", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub clients_per_address: u16,
+
+    /// Longest test, like 60s; tests and trains are ended then, and longer ones refused
+    #[arg(long, value_name = "TIME")]
+    pub test_time_max: Option<Span>,
+
+    /// Highest rate of a test over all its streams, like 500M; tests that ask for more, or for no rate, are refused
+    #[arg(long, value_name = "RATE")]
+    pub test_rate_max: Option<Rate>,
+
+    /// Serve copies alone: no tests, no trains of packets, no echoes, no UDP port
+    #[arg(long, requires = "root", conflicts_with_all = ["clients", "clients_per_address", "test_time_max", "test_rate_max"])]
+    pub files_only: bool,
 
     /// Serve files too: those below this folder, and nothing outside it
     #[arg(long, value_name = "DIR", requires = "tokens")]

@@ -10,6 +10,8 @@ use std::process::ExitCode;
 use net::copying::DoorLimits;
 use net::{Server, ServerEvent, ServerLimits};
 
+use wire::TestBounds;
+
 use crate::args::Serve;
 use crate::failure::Failure;
 use crate::output::{self, tell};
@@ -23,7 +25,13 @@ pub(crate) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
     let everywhere = IpAddr::from(Ipv6Addr::UNSPECIFIED);
     let address = SocketAddr::new(arguments.bind.unwrap_or(everywhere), arguments.port);
     let limits = ServerLimits {
+        files_only: arguments.files_only,
         sessions: usize::from(arguments.clients),
+        sessions_per_address: usize::from(arguments.clients_per_address),
+        tests: TestBounds {
+            time_max: arguments.test_time_max,
+            rate_max: arguments.test_rate_max,
+        },
         ..ServerLimits::default()
     };
     let copies = copies::handler(arguments, &stop)?;
@@ -31,10 +39,11 @@ pub(crate) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
     if let Some(copies) = copies {
         server = server.with_copies(DoorLimits::default(), copies)?;
     }
-    tell!(
-        "serving trunkline and iperf3 clients on {}",
-        server.address()
-    );
+    let whom = match arguments.files_only {
+        true => "copies alone",
+        false => "trunkline and iperf3 clients",
+    };
+    tell!("serving {whom} on {}", server.address());
     server.run(stop.flag(), &|event| tell!("{}", describe(&event)));
     Ok(ExitCode::SUCCESS)
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
+use std::net::{TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
 
@@ -271,4 +271,15 @@ fn another_token_opens_nothing() {
     assert_eq!(output.status.code(), Some(1), "{}", complaint(&output));
     assert!(!complaint(&output).contains(&stranger));
     assert_eq!(fs::read_dir(server.root()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_server_of_files_alone_takes_copies_and_no_tests() {
+    let server = Server::start(&["--files-only"]);
+    tree(&server.near(), 100_000);
+    let put = server.copy(&["-r", "run7", &server.place("run7")]);
+    assert_eq!(put.status.code(), Some(0), "{}", complaint(&put));
+    assert!(UdpSocket::bind(("127.0.0.1", server.port)).is_ok());
+    let refused = run(&["serve", "--files-only"]);
+    assert!(complaint(&refused).contains("--root"));
 }

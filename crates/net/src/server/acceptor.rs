@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -43,6 +43,7 @@ struct Unidentified {
 
 /// The acceptor's end of a running session.
 struct Entry<'scope> {
+    from: IpAddr,
     arrivals: SyncSender<Arrival>,
     bell: UnixStream,
     numbered: Arc<AtomicBool>,
@@ -150,6 +151,12 @@ impl<'scope> Acceptor<'scope, '_, '_> {
     fn identify(&mut self, mut one: Unidentified) -> Option<Unidentified> {
         loop {
             match one.read(self.shared.copies.is_some()) {
+                Reading::Unfinished | Reading::Whole
+                    if self.shared.limits.files_only && one.filled > 0 =>
+                {
+                    self.turn_away(one, Refusal::FilesOnly);
+                    return None;
+                }
                 Reading::Unfinished => return Some(one),
                 Reading::Gone => return None,
                 Reading::OfACopy => {
@@ -227,12 +234,16 @@ impl<'scope> Acceptor<'scope, '_, '_> {
         }
     }
 
-    fn open(&mut self, cookie: Cookie, mut one: Unidentified) {
+    fn open(&mut self, cookie: Cookie, one: Unidentified) {
         let bound = self.shared.limits.sessions;
         if self.sessions.len() >= bound {
-            // Best effort: a client that is gone needs no answer.
-            let _ = one.socket.write(&[State::AccessDenied.byte()]);
-            return self.refuse(one.peer, Refusal::Busy(bound));
+            return self.turn_away(one, Refusal::Busy(bound));
+        }
+        let bound = self.shared.limits.sessions_per_address;
+        let address = one.peer.ip();
+        let own = self.sessions.values().filter(|one| one.from == address);
+        if own.count() >= bound {
+            return self.turn_away(one, Refusal::BusyAddress(bound));
         }
         let peer = one.peer;
         match self.start(one) {
@@ -249,6 +260,7 @@ impl<'scope> Acceptor<'scope, '_, '_> {
         self.opened += 1;
         let (number, shared) = (self.opened, self.shared);
         let numbered = Arc::new(AtomicBool::new(false));
+        let from = one.peer.ip();
         let arrivals = Arrivals {
             streams,
             bell,
@@ -257,11 +269,19 @@ impl<'scope> Acceptor<'scope, '_, '_> {
         let work = move || session::serve(number, one.socket, one.peer, arrivals, shared);
         let builder = thread::Builder::new().name("session".to_owned());
         Some(Entry {
+            from,
             arrivals: sender,
             bell: near,
             numbered,
             thread: builder.spawn_scoped(self.scope, work).ok()?,
         })
+    }
+
+    /// Tells the client that there is no place for it.
+    fn turn_away(&self, mut one: Unidentified, reason: Refusal) {
+        // Best effort: a client that is gone needs no answer.
+        let _ = one.socket.write(&[State::AccessDenied.byte()]);
+        self.refuse(one.peer, reason);
     }
 
     fn refuse(&self, peer: SocketAddr, reason: Refusal) {

@@ -11,7 +11,9 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// Answers until the server stops.
 pub(super) fn serve(shared: &Shared<'_>) {
-    let socket = shared.echo;
+    let Some(socket) = shared.echo else {
+        return;
+    };
     // Without the timeout a stop would only be noticed with the next datagram.
     if socket.set_read_timeout(Some(TICK)).is_err() {
         return;

@@ -4,9 +4,9 @@ use std::io;
 use std::net::SocketAddr;
 
 use thiserror::Error;
-use units::{Bytes, Span};
+use units::{Bytes, Rate, Span};
 use wire::probing::ProbingServerError;
-use wire::{CookieError, ServerControlError, TestRequest};
+use wire::{BeyondBounds, CookieError, ServerControlError, TestRequest};
 
 /// Something happened.
 #[derive(Debug)]
@@ -75,6 +75,22 @@ pub enum SessionError {
         /// The bound over all tests.
         bound: usize,
     },
+    /// The owner allows less than was asked for.
+    #[error(transparent)]
+    Beyond(#[from] BeyondBounds),
+    /// A test without an agreed end went on for as long as the owner allows.
+    #[error("it was ended after {0}, the longest that this server allows a test")]
+    Overtime(Span),
+    /// A client sent faster than it had said.
+    #[error("the client sent {received} in {took}; at most {bound} are possible here")]
+    TooFast {
+        /// What came.
+        received: Bytes,
+        /// Since the beginning.
+        took: Span,
+        /// The bound.
+        bound: Rate,
+    },
     /// Nothing was moved for too long.
     #[error("no data moved for {0}")]
     NoData(Span),
@@ -95,6 +111,12 @@ pub enum Refusal {
     /// All places are taken.
     #[error("{0} tests are running, the most this server allows")]
     Busy(usize),
+    /// Its address has all places that one may have.
+    #[error("{0} tests from its address are running, the most this server allows one")]
+    BusyAddress(usize),
+    /// It wants no copy, and nothing else is served.
+    #[error("it wants no copy, and this server serves files only")]
+    FilesOnly,
     /// It does not speak the protocol.
     #[error(transparent)]
     Stranger(#[from] CookieError),

@@ -72,6 +72,11 @@ impl Flow {
         self.open
     }
 
+    /// How long data has flowed.
+    pub(super) fn elapsed(&self) -> Span {
+        self.started.now().since(Time::ZERO)
+    }
+
     /// How long until the streams have to be read; `None` once they are closed.
     pub(super) fn until_reading(&self) -> Option<Span> {
         let left = self.next_reading.since(self.started.now());

@@ -5,13 +5,14 @@ use std::os::fd::AsFd;
 use std::thread;
 use std::time::Duration;
 
-use units::{Bytes, Span};
+use units::{Bytes, Span, Time};
 use wire::EchoToken;
 use wire::probing::{
     Cause, Collection, DatagramKind, ProbingServer, ProbingServerAction, TrainPlan,
 };
 
 use super::Shared;
+use super::bounded;
 use super::door::{Door, uniform};
 use super::event::{SessionError, SessionSummary};
 use crate::clock::Clock;
@@ -59,13 +60,17 @@ impl<'a> Probing<'a> {
         let local = uniform(control.local_address()?);
         let limits = shared.limits.probing;
         let least = least_packet(peer.ip());
+        let mut bounds = limits.bounds;
+        if let Some(most) = shared.limits.tests.rate_max {
+            bounds.rate_max = bounds.rate_max.min(most);
+        }
         Ok(Probing {
             shared,
             clock,
             control,
             token,
             local,
-            machine: ProbingServer::new(limits.bounds, limits.waits, least, clock.now()),
+            machine: ProbingServer::new(bounds, limits.waits, least, clock.now()),
             door,
             way: None,
             received: Bytes::ZERO,
@@ -84,6 +89,7 @@ impl<'a> Probing<'a> {
             if self.shared.is_stopped() {
                 return Err(SessionError::Stopped);
             }
+            bounded::check_time(&self.shared.limits, self.clock.now().since(Time::ZERO))?;
             self.take_openers();
             self.take_packets();
             if self.hear()? == Presence::Gone {
@@ -188,8 +194,9 @@ impl<'a> Probing<'a> {
     }
 
     fn open(&self, peer: SocketAddr) -> std::io::Result<TrainSocket> {
+        let shared = self.shared.echo.ok_or(std::io::ErrorKind::Unsupported)?;
         let beside = Beside {
-            shared: self.shared.echo,
+            shared,
             lock: &self.shared.port,
         };
         TrainSocket::beside(beside, self.local, peer, self.token)

@@ -18,7 +18,7 @@ use super::acceptor::Arrivals;
 use super::agreed::Agreed;
 use super::event::{ServerEvent, SessionError, SessionSummary};
 use super::flow::Flow;
-use super::{Shared, report};
+use super::{Shared, bounded, report};
 use crate::clock::Clock;
 use crate::control::{ControlSocket, Heard, readable, wait};
 use crate::random;
@@ -155,6 +155,10 @@ impl<'a> Session<'a> {
     }
 
     fn decide(&mut self, request: TestRequest) -> Result<(), SessionError> {
+        if let Err(beyond) = self.shared.limits.tests.check(&request) {
+            self.machine.refuse(beyond.code());
+            return Err(beyond.into());
+        }
         let plan = request.server_streams();
         let Some(room) = self.shared.reserve(plan.total().into()) else {
             self.machine.refuse(ErrorCode::STREAM_COUNT);
@@ -260,6 +264,8 @@ impl<'a> Session<'a> {
             return Ok(());
         };
         flow.read_when_due();
+        bounded::check(&self.shared.limits, flow)
+            .inspect_err(|_| self.machine.refuse(ErrorCode::OVERDUE))?;
         if flow.idle() >= idle {
             self.machine.refuse(ErrorCode::NO_DATA);
             return Err(SessionError::NoData(idle));
