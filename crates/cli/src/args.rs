@@ -1,6 +1,7 @@
 //! What can be written after `trunkline`. Flags mean what iperf3's users expect.
 
 mod copy;
+mod copy_far;
 mod examine;
 mod history;
 mod limit;
@@ -25,6 +26,7 @@ use units::{Bytes, Rate, Span};
 pub(crate) use copy::{
     Attribute, Connect, Copy, Objective as CopyObjective, Place, PlaceError, Route,
 };
+pub(crate) use copy_far::CopyFar;
 pub(crate) use examine::{PathOf, Responsiveness};
 pub(crate) use history::{History, Keep};
 pub(crate) use limit::{Limit, LimitOf};
@@ -55,7 +57,7 @@ pub(crate) enum Command {
     Copy(Box<Copy>),
     /// What ssh starts at the far end of a copy
     #[command(name = net::copying::FAR_COMMAND, hide = true)]
-    CopyFar,
+    CopyFar(CopyFar),
     Limit(Limit),
     Tune(Tune),
     Measure(Measure),

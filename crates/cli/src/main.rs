@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         Command::Demo(arguments) => commands::demo::run(&arguments),
         Command::Serve(arguments) => commands::serve::run(&arguments),
         Command::Copy(arguments) => commands::copy::run(&arguments),
-        Command::CopyFar => commands::copy_far::run(),
+        Command::CopyFar(arguments) => commands::copy_far::run(&arguments),
         Command::Limit(arguments) => commands::limit::run(&arguments),
         Command::Tune(arguments) => commands::tune::run(&arguments),
         Command::Measure(arguments) => commands::measure::run(&arguments),

@@ -246,10 +246,29 @@ fn the_secret_goes_over_the_pipe_and_never_on_the_command_line() {
     let words = read("words");
     assert_eq!(
         words,
-        "-T -x -o ClearAllForwardings=yes -p 2222 -- ana@dtn7 trunkline copy-far\n"
+        "-T -x -o ClearAllForwardings=yes -o ForwardAgent=no -o PermitLocalCommand=no -o RequestTTY=no -o RemoteCommand=none -p 2222 -- ana@dtn7 trunkline copy-far\n"
     );
     assert_eq!(read("leave"), "leave\n");
     std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn an_old_client_is_not_given_an_option_that_it_does_not_know() {
+    let words = std::env::temp_dir().join(format!("trunkline-old-words-{}", std::process::id()));
+    let script = format!(
+        "echo \"$@\" > {}; read line; echo '{ANSWER}'; read line",
+        words.display()
+    );
+    let (ssh, file) = client("older", &script);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let first = "#!/bin/sh\ncase \"$*\" in *RemoteCommand*) exit 255;; esac";
+    std::fs::write(&file, text.replacen("#!/bin/sh", first, 1)).unwrap();
+    drop(ssh.start(&request(None), &|| false).unwrap());
+    let given = std::fs::read_to_string(&words).unwrap();
+    assert!(given.contains("-o ForwardAgent=no"), "{given}");
+    assert!(!given.contains("RemoteCommand"), "{given}");
+    std::fs::remove_file(file).unwrap();
+    std::fs::remove_file(words).unwrap();
 }
 
 #[test]

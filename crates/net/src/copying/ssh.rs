@@ -32,6 +32,16 @@ const NOISE_MAX: usize = 64 << 10;
 /// How long ssh may take to end by itself.
 const LEAVE_WAIT: Duration = Duration::from_secs(2);
 
+/// What the far host gets of this one, whatever the user's configuration says: nothing but the pipe. scp does the same.
+const RESTRICTED: [&str; 4] = [
+    "ClearAllForwardings=yes",
+    "ForwardAgent=no",
+    "PermitLocalCommand=no",
+    "RequestTTY=no",
+];
+/// A command of the configuration would run in place of ours. OpenSSH knows it since 7.6.
+const NO_COMMAND: &str = "RemoteCommand=none";
+
 /// Which far end is started, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ssh {
@@ -103,7 +113,9 @@ impl Ssh {
 
     fn spawn(&self) -> io::Result<Child> {
         Command::new(&self.client)
-            .args(["-T", "-x", "-o", "ClearAllForwardings=yes"])
+            .args(["-T", "-x"])
+            .args(RESTRICTED.iter().flat_map(|option| ["-o", *option]))
+            .args(self.newer_options())
             .args(&self.options)
             .arg("--")
             .arg(&self.destination)
@@ -112,6 +124,24 @@ impl Ssh {
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
             .spawn()
+    }
+
+    /// [`NO_COMMAND`] where the client knows it; another one would not start.
+    fn newer_options(&self) -> Vec<&'static str> {
+        let option = ["-o", NO_COMMAND];
+        // With `-V` it reads its own words, but neither configuration nor network.
+        let tried = Command::new(&self.client)
+            .arg("-G")
+            .args(option)
+            .arg("-V")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        match tried {
+            Ok(status) if status.success() => option.to_vec(),
+            _ => Vec::new(),
+        }
     }
 
     fn hear(
