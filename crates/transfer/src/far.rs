@@ -3,13 +3,16 @@
 mod current;
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use net::copying::{Back, CopyHandler, TurnedAway, Visit};
 use units::Span;
-use wire::copying::{Key, KeyName, Message, Opening, Problem, Rights, Speaker, Token, Tokens, Way};
+use wire::copying::{
+    Admitted, Key, KeyName, Message, Opening, Problem, ProblemKind, Rights, Speaker, Token, Tokens,
+    Way,
+};
 
 use self::current::Current;
 use crate::chronicle::Chronicle;
@@ -18,6 +21,7 @@ use crate::early::Early;
 use crate::lines::Lines;
 use crate::root::Root;
 use crate::session::{End, Pump, protocol};
+use crate::trouble::{problem, with_hint};
 use crate::{Outcome, Steering};
 
 /// How long the near end may think about what it wants.
@@ -28,8 +32,8 @@ const STREAM_MAX: Span = Span::from_secs(10);
 /// Who may come.
 #[derive(Debug)]
 pub enum Keys {
-    /// Those of a tokens file.
-    Tokens(Tokens),
+    /// Those of a tokens file, which may be read again meanwhile.
+    Tokens(Arc<RwLock<Tokens>>),
     /// One, for one copy.
     One(Token),
 }
@@ -108,8 +112,23 @@ impl FarEnd {
         self.current.len()
     }
 
-    fn files(&self, opening: &Opening, rights: Rights) -> Result<Files, Problem> {
-        let root = self.root.restricted(rights.read, rights.write);
+    /// What the token of that name may reach.
+    fn root_of(&self, name: &KeyName) -> Result<Root, Problem> {
+        let Keys::Tokens(tokens) = &self.keys else {
+            return Ok(self.root.clone());
+        };
+        let folder = read(tokens).folder(name).cloned();
+        let folder = folder.ok_or_else(|| taken_back(name))?;
+        match folder.is_empty() {
+            true => Ok(self.root.clone()),
+            false => self.root.below(&folder),
+        }
+    }
+
+    fn files(&self, opening: &Opening, admitted: &Admitted) -> Result<Files, Problem> {
+        let rights = admitted.rights;
+        let root = self.root_of(&admitted.key_name)?;
+        let root = root.restricted(rights.read, rights.write);
         match opening.way {
             Way::Put => {
                 let destination = opening.paths.first().cloned().unwrap_or_default();
@@ -153,7 +172,7 @@ impl FarEnd {
             Err(End::Problem(problem)) => return Err(refuse(problem)),
             Err(other) => return Err(other),
         };
-        let files = self.files(&opening, visit.admitted.rights);
+        let files = self.files(&opening, &visit.admitted);
         let files = match files {
             Ok(files) => files,
             Err(problem) => {
@@ -196,10 +215,26 @@ impl FarEnd {
     }
 }
 
+/// Tokens are put in their place whole, so a panic beside them harms nothing.
+fn read(tokens: &RwLock<Tokens>) -> RwLockReadGuard<'_, Tokens> {
+    tokens.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn taken_back(name: &KeyName) -> Problem {
+    let what = format!("the token `{name}` has just been taken back");
+    with_hint(
+        problem(ProblemKind::Permission, what),
+        "ask the owner of the server for another one",
+    )
+}
+
 impl CopyHandler for FarEnd {
     fn find(&self, name: &KeyName) -> Option<(Key, Rights)> {
         match &self.keys {
-            Keys::Tokens(tokens) => tokens.find(name).map(|(key, rights)| (key.clone(), rights)),
+            Keys::Tokens(tokens) => {
+                let tokens = read(tokens);
+                tokens.find(name).map(|(key, rights)| (key.clone(), rights))
+            }
             Keys::One(token) if token.name == *name => Some((token.secret.key(), Rights::ALL)),
             Keys::One(_) => None,
         }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag, OpenHow, ResolveFlag, openat, openat2};
 use nix::sys::stat::{Mode, fstat};
-use wire::copying::{Problem, ProblemKind};
+use wire::copying::{Name, Problem, ProblemKind};
 
 use crate::trouble::{failed, problem, with_hint};
 
@@ -63,6 +63,20 @@ impl Root {
             base: Arc::new(Base::Beneath(fd)),
             read: true,
             write: true,
+        })
+    }
+
+    /// Nothing but what is in `folder` below here, with the same rights.
+    ///
+    /// # Errors
+    /// When there is no such folder, or the name leads out of this one.
+    pub fn below(&self, folder: &Name) -> Result<Self, Problem> {
+        let flags = OFlag::O_PATH | OFlag::O_DIRECTORY;
+        let opened = self.open(folder.as_bytes(), flags);
+        let fd = opened.map_err(|error| failed("serve", folder, &error))?;
+        Ok(Root {
+            base: Arc::new(Base::Beneath(fd)),
+            ..self.clone()
         })
     }
 

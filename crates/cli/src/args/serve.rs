@@ -46,7 +46,11 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "DIR", requires = "tokens")]
     pub root: Option<PathBuf>,
 
-    /// The file with the tokens that open the root: a line `NAME rw|r|w SECRET` for each, readable by its owner alone
+    /// The file with the tokens that open the root, one for each person: lines `NAME rw|r|w SECRET [root=SUBFOLDER]`
+    ///
+    /// It has to belong to the user who serves, or to root, and be readable by its owner alone. `root=` binds a token to a folder
+    /// below the root. SIGHUP has the file read again; one that cannot be used changes nothing. Whoever has a token can also pose
+    /// as the server to others who have it, so give each person one of their own.
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
 

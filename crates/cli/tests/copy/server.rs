@@ -5,6 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -17,6 +19,7 @@ struct Server {
     folder: TempDir,
     port: u16,
     token: String,
+    log: Receiver<String>,
 }
 
 impl Drop for Server {
@@ -50,12 +53,18 @@ impl Server {
         let serves = lines.any(|line| line.unwrap().starts_with("serving"));
         assert!(serves);
         // Its log is read to the end, so that it never blocks.
-        std::thread::spawn(move || lines.for_each(drop));
+        let (sender, log) = channel();
+        std::thread::spawn(move || {
+            lines
+                .map_while(Result::ok)
+                .for_each(|line| drop(sender.send(line)))
+        });
         Server {
             process,
             folder,
             port,
             token,
+            log,
         }
     }
 
@@ -72,10 +81,28 @@ impl Server {
         format!("trunkline://127.0.0.1:{}/{path}", self.port)
     }
 
+    fn tokens(&self) -> PathBuf {
+        self.folder.path().join("tokens")
+    }
+
+    /// Has it read its tokens again, and gives the line that it says then.
+    fn reread(&self) -> String {
+        let process = nix::unistd::Pid::from_raw(self.process.id() as i32);
+        nix::sys::signal::kill(process, nix::sys::signal::SIGHUP).unwrap();
+        let next = || self.log.recv_timeout(Duration::from_secs(60)).unwrap();
+        std::iter::repeat_with(next)
+            .find(|line| line.contains("token"))
+            .unwrap()
+    }
+
     fn copy(&self, words: &[&str]) -> Output {
+        self.copy_as(&self.token, words)
+    }
+
+    fn copy_as(&self, token: &str, words: &[&str]) -> Output {
         let words = [&["copy"], words].concat();
         let mut command = trunkline(&words);
-        command.env("TRUNKLINE_TOKEN", &self.token);
+        command.env("TRUNKLINE_TOKEN", token);
         command.current_dir(self.near()).output().unwrap()
     }
 }
@@ -282,4 +309,49 @@ fn a_server_of_files_alone_takes_copies_and_no_tests() {
     assert!(UdpSocket::bind(("127.0.0.1", server.port)).is_ok());
     let refused = run(&["serve", "--files-only"]);
     assert!(complaint(&refused).contains("--root"));
+}
+
+#[test]
+fn tokens_are_read_again_and_may_be_bound_to_a_folder() {
+    let server = Server::start(&[]);
+    fs::create_dir(server.root().join("bo")).unwrap();
+    fs::write(server.root().join("mine"), "ana's").unwrap();
+    fs::write(server.near().join("a"), "from bo").unwrap();
+    let file = server.tokens();
+    let made = run(&[
+        "serve",
+        "--tokens",
+        file.to_str().unwrap(),
+        "--new-token",
+        "bo",
+    ]);
+    let bo = stdout(&made).trim().to_owned();
+    let early = server.copy_as(&bo, &["a", &server.place("b")]);
+    assert_ne!(early.status.code(), Some(0));
+    let bound = fs::read_to_string(&file).unwrap().trim_end().to_owned() + " root=bo\n";
+    fs::write(&file, &bound).unwrap();
+    assert!(server.reread().contains("again: 2 tokens"));
+    let put = server.copy_as(&bo, &["a", &server.place("b")]);
+    assert_eq!(put.status.code(), Some(0), "{}", complaint(&put));
+    assert_eq!(
+        fs::read_to_string(server.root().join("bo/b")).unwrap(),
+        "from bo"
+    );
+    for outside in ["mine", "../mine"] {
+        let got = server.copy_as(&bo, &[&server.place(outside), "taken"]);
+        assert_ne!(got.status.code(), Some(0), "{outside}");
+    }
+    assert!(!server.near().join("taken").exists());
+    fs::write(&file, "nonsense\n").unwrap();
+    assert!(
+        server
+            .reread()
+            .starts_with("the tokens stay as they were: ")
+    );
+    let again = server.copy_as(&bo, &["a", &server.place("c")]);
+    assert_eq!(again.status.code(), Some(0), "{}", complaint(&again));
+    fs::write(&file, bound.lines().next().unwrap()).unwrap();
+    assert!(server.reread().contains("again: 1 token"));
+    let late = server.copy_as(&bo, &["a", &server.place("d")]);
+    assert_ne!(late.status.code(), Some(0));
 }

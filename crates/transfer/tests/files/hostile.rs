@@ -59,6 +59,28 @@ fn a_link_that_was_sent_is_made_and_never_followed() {
 }
 
 #[test]
+fn a_folder_of_a_served_one_is_a_root_of_its_own() {
+    let (_place, inside, outside) = places();
+    fs::create_dir(inside.join("ana")).unwrap();
+    symlink(&outside, inside.join("away")).unwrap();
+    let served = Root::beneath(&inside).unwrap();
+    let name = |text: &str| wire::copying::Name::new(text.into()).unwrap();
+    let below = served.restricted(false, true).below(&name("ana")).unwrap();
+    assert!(below.may_write() && !below.may_read());
+    for destination in ["../up", "/../up"] {
+        let spec = StoreSpec {
+            destination: destination.into(),
+            ..into(&inside)
+        };
+        let added = Store::open(&below, spec).map(|store| put(&store, "f", b"evil").is_ok());
+        assert!(!matches!(added, Ok(true)), "{destination}");
+    }
+    assert!(!inside.join("up").exists());
+    assert!(served.below(&name("away")).is_err());
+    assert!(served.below(&name("none")).is_err());
+}
+
+#[test]
 fn a_link_in_the_place_of_a_file_is_replaced() {
     let (_place, inside, outside) = places();
     fs::write(outside.join("f"), b"mine").unwrap();

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{Key, Secret};
+use super::{Key, Name, Secret};
 
 /// Longest name of a token, in bytes.
 pub const KEY_NAME_MAX: usize = 64;
@@ -169,7 +169,8 @@ impl FromStr for Token {
     }
 }
 
-/// The tokens of a server: a text file with a line `NAME rw|r|w SECRET` for each. Empty lines and what follows `#` at the
+/// The tokens of a server: a text file with a line `NAME rw|r|w SECRET` for each, and behind it perhaps
+/// `root=SUBFOLDER`, a folder below the served one that the token is bound to. Empty lines and what follows `#` at the
 /// start of a line are left out.
 /// ```
 /// use wire::copying::{Rights, Secret, Token, Tokens};
@@ -179,7 +180,15 @@ impl FromStr for Token {
 /// assert_eq!(tokens.find(&token.name).unwrap().1, Rights::ALL);
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Tokens(BTreeMap<KeyName, (Key, Rights)>);
+pub struct Tokens(BTreeMap<KeyName, Held>);
+
+/// What a line says of its token.
+#[derive(Debug, Clone)]
+struct Held {
+    key: Key,
+    rights: Rights,
+    folder: Name,
+}
 
 /// A tokens file that cannot be used. Never holds what stands in the file, which may be a secret.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -194,8 +203,10 @@ pub struct TokensError {
 /// What is wrong with a line.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TokensMistake {
-    /// Not three words.
-    #[error("has {0} words; a line is `NAME rw|r|w SECRET`")]
+    /// Neither three words nor four.
+    #[error(
+        "has {0} words; a line is `NAME rw|r|w SECRET`, and perhaps `root=SUBFOLDER` behind it"
+    )]
     Words(usize),
     /// The first is no name.
     #[error("does not begin with a name: {0}")]
@@ -204,8 +215,13 @@ pub enum TokensMistake {
     #[error("does not say `rw`, `r` or `w` behind the name")]
     Rights,
     /// The third is no secret.
-    #[error("does not end in a secret of 52 characters of a-z and 2-7")]
+    #[error("has no secret of 52 characters of a-z and 2-7 as its third word")]
     Secret,
+    /// The fourth binds the token to no folder. It may be a secret in the wrong place, so it is not repeated.
+    #[error(
+        "has a fourth word that is not `root=SUBFOLDER`: a folder below the served one, without `..`, and not `/` in front"
+    )]
+    Folder,
     /// The name stands there twice.
     #[error("names `{name}` again, which line {first} has")]
     Twice {
@@ -227,14 +243,22 @@ impl Tokens {
         for (index, text) in text.lines().enumerate() {
             let line = index + 1;
             let error = |what| TokensError { line, what };
-            let Some((token, rights)) = parse_line(text).map_err(error)? else {
+            let Some((token, rights, folder)) = parse_line(text).map_err(error)? else {
                 continue;
             };
             let name = token.name;
             if let Some(first) = lines.insert(name.clone(), line) {
                 return Err(error(TokensMistake::Twice { name, first }));
             }
-            tokens.insert(name, (token.secret.key(), rights));
+            let key = token.secret.key();
+            tokens.insert(
+                name,
+                Held {
+                    key,
+                    rights,
+                    folder,
+                },
+            );
         }
         Ok(Tokens(tokens))
     }
@@ -246,7 +270,12 @@ impl Tokens {
 
     /// The key of that name and what it allows.
     pub fn find(&self, name: &KeyName) -> Option<(&Key, Rights)> {
-        self.0.get(name).map(|(key, rights)| (key, *rights))
+        self.0.get(name).map(|held| (&held.key, held.rights))
+    }
+
+    /// The folder below the served one that the token of that name is bound to; the empty name is the served one itself.
+    pub fn folder(&self, name: &KeyName) -> Option<&Name> {
+        self.0.get(name).map(|held| &held.folder)
     }
 
     /// The names, in order.
@@ -255,19 +284,31 @@ impl Tokens {
     }
 }
 
-fn parse_line(line: &str) -> Result<Option<(Token, Rights)>, TokensMistake> {
+fn parse_line(line: &str) -> Result<Option<(Token, Rights, Name)>, TokensMistake> {
     let line = line.trim();
     if line.is_empty() || line.starts_with('#') {
         return Ok(None);
     }
     let words: Vec<&str> = line.split_whitespace().collect();
-    let [name, rights, secret] = words[..] else {
-        return Err(TokensMistake::Words(words.len()));
+    let (name, rights, secret, folder) = match words[..] {
+        [name, rights, secret] => (name, rights, secret, None),
+        [name, rights, secret, folder] => (name, rights, secret, Some(folder)),
+        _ => return Err(TokensMistake::Words(words.len())),
     };
     let name = KeyName::new(name).map_err(TokensMistake::Name)?;
     let rights = rights_of(rights).ok_or(TokensMistake::Rights)?;
     let secret = Secret::from_text(secret).ok_or(TokensMistake::Secret)?;
-    Ok(Some((Token { name, secret }, rights)))
+    let folder = match folder {
+        Some(word) => folder_of(word).ok_or(TokensMistake::Folder)?,
+        None => Name::default(),
+    };
+    Ok(Some((Token { name, secret }, rights, folder)))
+}
+
+fn folder_of(word: &str) -> Option<Name> {
+    let folder = word.strip_prefix("root=")?;
+    let name = Name::new(folder.into()).ok()?;
+    (!name.is_empty()).then_some(name)
 }
 
 #[cfg(test)]

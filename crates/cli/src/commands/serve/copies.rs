@@ -1,11 +1,15 @@
 //! The file side of a server: its root, who may use it, and its log.
 
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::{io, thread};
 
 use net::copying::CopyHandler;
+use signal_hook::consts::SIGHUP;
+use signal_hook::iterator::Signals;
 use transfer::far::{FarEnd, FarEvent, Keys};
 use transfer::{Outcome, Root};
-use wire::copying::Way;
+use wire::copying::{Tokens, Way};
 
 use super::tokens;
 use crate::args::Serve;
@@ -27,8 +31,34 @@ pub(super) fn handler(
     let people = report::words::count(tokens.names().count() as u64, "token");
     tell!("files below {} with {people}, {rights}", folder.display());
     let log = Box::new(|event: &FarEvent| tell!("{}", describe(event)));
+    let tokens = Arc::new(RwLock::new(tokens));
+    reread(file.clone(), Arc::clone(&tokens))?;
     let far = FarEnd::new(Keys::Tokens(tokens), root, stop.shared(), log);
     Ok(Some(Arc::new(far)))
+}
+
+/// Reads the tokens file again at each SIGHUP. Copies that run go on; one that comes has to have a token of then.
+fn reread(file: PathBuf, tokens: Arc<RwLock<Tokens>>) -> io::Result<()> {
+    let mut signals = Signals::new([SIGHUP])?;
+    let work = move || {
+        for _ in signals.forever() {
+            match tokens::read(&file) {
+                Ok(read) => {
+                    let people = report::words::count(read.names().count() as u64, "token");
+                    *tokens.write().unwrap_or_else(PoisonError::into_inner) = read;
+                    tell!("read {} again: {people}", file.display());
+                }
+                Err(failure) => tell!(
+                    "the tokens stay as they were: {}",
+                    report::words::plain(&failure.what())
+                ),
+            }
+        }
+    };
+    thread::Builder::new()
+        .name("tokens".to_owned())
+        .spawn(work)?;
+    Ok(())
 }
 
 /// One line; names of files come from strangers.

@@ -1,10 +1,11 @@
 //! The tokens file of a server: read with care, and added to.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
+use nix::unistd::geteuid;
 use wire::copying::{KeyName, Rights, Token, Tokens};
 
 use crate::args::Serve;
@@ -12,6 +13,8 @@ use crate::failure::Failure;
 
 /// Bits that let others than the owner read or change a file.
 const OTHERS: u32 = 0o077;
+/// The user who can read everything anyway.
+const ROOT: u32 = 0;
 
 /// What the arguments leave of all rights.
 pub(super) fn rights(arguments: &Serve) -> Rights {
@@ -47,23 +50,36 @@ fn existing(file: &Path) -> Result<Tokens, Failure> {
         ),
         error => Failure::unreadable(file, &error),
     };
-    let metadata = fs::metadata(file).map_err(unreadable)?;
-    let mode = metadata.permissions().mode();
+    // What is checked is what is read, whatever happens to the name meanwhile.
+    let mut open = File::open(file).map_err(unreadable)?;
+    let metadata = open.metadata().map_err(unreadable)?;
+    check(file, metadata.uid(), metadata.mode(), geteuid().as_raw())?;
+    let mut text = String::new();
+    open.read_to_string(&mut text).map_err(unreadable)?;
+    Tokens::parse(&text).map_err(|error| Failure::tokens(file, &error))
+}
+
+/// Whether nobody but `me` and root can have written the file or read it.
+fn check(file: &Path, owner: u32, mode: u32, me: u32) -> Result<(), Failure> {
+    let name = file.display();
+    if owner != me && owner != ROOT {
+        return Err(Failure::wrong_request(
+            &format!(
+                "the tokens file {name} belongs to user {owner}, and this server runs as user {me}"
+            ),
+            &format!("chown {me} {name}, and make new tokens: its owner knows them"),
+        ));
+    }
     if mode & OTHERS != 0 {
         return Err(Failure::wrong_request(
             &format!(
-                "others than its owner may use the tokens file {} (mode {:03o})",
-                file.display(),
+                "others than its owner may use the tokens file {name} (mode {:03o})",
                 mode & 0o777
             ),
-            &format!(
-                "chmod 600 {0}, and make new tokens if somebody may have read it",
-                file.display()
-            ),
+            &format!("chmod 600 {name}, and make new tokens if somebody may have read it"),
         ));
     }
-    let text = fs::read_to_string(file).map_err(unreadable)?;
-    Tokens::parse(&text).map_err(|error| Failure::tokens(file, &error))
+    Ok(())
 }
 
 /// Makes a token, adds it to the file, which may be new, and gives its text.
@@ -101,6 +117,9 @@ fn append(file: &Path, line: &str) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn mode(file: &Path) -> u32 {
@@ -137,6 +156,17 @@ mod tests {
         assert!(failure.what().contains("(mode 640)"), "{}", failure.what());
         assert!(failure.hint().unwrap().starts_with("chmod 600"));
         assert!(add(&file, "bob", Rights::ALL).is_err());
+    }
+
+    #[test]
+    fn a_file_of_another_user_is_refused() {
+        let file = Path::new("/etc/trunkline/tokens");
+        assert!(check(file, 1_000, 0o100_600, 1_000).is_ok());
+        assert!(check(file, ROOT, 0o100_600, 1_000).is_ok());
+        let failure = check(file, 1_001, 0o100_600, 1_000).unwrap_err();
+        assert!(failure.what().contains("belongs to user 1001"));
+        assert!(failure.hint().unwrap().starts_with("chown 1000"));
+        assert!(check(file, 1_000, 0o100_000, ROOT).is_err());
     }
 
     #[test]

@@ -88,6 +88,31 @@ fn a_wrong_line_is_named_by_its_number() {
 }
 
 #[test]
+fn a_fourth_word_binds_a_token_to_a_folder() {
+    let line = |word: &str| {
+        let line = Tokens::line(&token("ana", 1), Rights::ALL);
+        format!("{} {word}\n", line.trim_end())
+    };
+    let tokens = Tokens::parse(&line("root=labs/ana")).unwrap();
+    let ana = KeyName::new("ana").unwrap();
+    assert_eq!(tokens.folder(&ana).unwrap().as_bytes(), b"labs/ana");
+    let whole = Tokens::parse(&line("")).unwrap();
+    assert!(whole.folder(&ana).unwrap().is_empty());
+    assert!(whole.folder(&KeyName::new("eve").unwrap()).is_none());
+    for wrong in [
+        "root=",
+        "root=/etc",
+        "root=..",
+        "root=a/../..",
+        "labs",
+        "Root=a",
+    ] {
+        assert_eq!(mistake(&line(wrong)), (1, TokensMistake::Folder), "{wrong}");
+    }
+    assert_eq!(mistake(&line("root=a b")), (1, TokensMistake::Words(5)));
+}
+
+#[test]
 fn rights_are_cut_by_what_the_server_allows() {
     let write = Rights {
         read: false,
