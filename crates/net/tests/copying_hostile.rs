@@ -346,6 +346,27 @@ fn one_conversation_too_many_is_told_so() {
 }
 
 #[test]
+fn one_token_cannot_take_all_places() {
+    let limits = DoorLimits {
+        conversations_per_name: 2,
+        ..DoorLimits::default()
+    };
+    let far = Far::keeping(limits, true);
+    let first = far.dial(&token(1)).unwrap();
+    let _second = far.dial(&token(1)).unwrap();
+    let error = far.dial(&token(1)).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("2 copies are connected with the token `ana`"),
+        "{text}"
+    );
+    assert!(error.hint().unwrap().contains("try again"));
+    assert!(matches!(far.turned_away(), TurnedAway::BusyName(_, 2)));
+    first.conversation.close(PATIENCE);
+    while far.dial(&token(1)).is_err() {}
+}
+
+#[test]
 fn who_does_not_know_the_secret_does_not_learn_that_the_far_end_is_busy() {
     let limits = DoorLimits {
         conversations: 1,

@@ -15,7 +15,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use units::Span;
-use wire::copying::{Admitted, Exporter, Greeting, Refusal, answer_hello, refusal};
+use wire::copying::{Admitted, Exporter, Greeting, KeyName, Refusal, answer_hello, refusal};
 
 use super::conversation::Conversation;
 use super::desk::Desk;
@@ -45,6 +45,8 @@ pub struct DoorLimits {
     pub patience: Span,
     /// Conversations at the same time.
     pub conversations: usize,
+    /// Those of them under one name of a token.
+    pub conversations_per_name: usize,
     /// How long a conversation may be silent.
     pub silence: Span,
 }
@@ -57,6 +59,7 @@ impl Default for DoorLimits {
             waiting: 512,
             patience: Span::from_secs(10),
             conversations: 64,
+            conversations_per_name: 8,
             silence: Span::from_secs(15),
         }
     }
@@ -70,12 +73,19 @@ pub(super) struct House {
     pub desk: Arc<Desk>,
 }
 
+/// A conversation with its thread.
+struct Running {
+    name: KeyName,
+    handle: StreamHandle,
+    thread: JoinHandle<()>,
+}
+
 pub(crate) struct Door {
     source: Source,
     house: Arc<House>,
     clock: Clock,
     pending: VecDeque<Pending>,
-    visits: Vec<(StreamHandle, JoinHandle<()>)>,
+    visits: Vec<Running>,
 }
 
 impl Door {
@@ -117,10 +127,10 @@ impl Door {
             self.drop_silent();
             self.accept();
         }
-        for (handle, thread) in self.visits.drain(..) {
-            handle.shut_down();
+        for visit in self.visits.drain(..) {
+            visit.handle.shut_down();
             // A handler that panicked has said so on stderr; the others go on.
-            let _ = thread.join();
+            let _ = visit.thread.join();
         }
     }
 
@@ -135,7 +145,7 @@ impl Door {
     }
 
     fn forget_finished(&mut self) {
-        self.visits.retain(|(_, thread)| !thread.is_finished());
+        self.visits.retain(|visit| !visit.thread.is_finished());
     }
 
     fn accept(&mut self) {
@@ -196,23 +206,38 @@ impl Door {
 
     fn take_control(&mut self, hello: &[u8], exporter: &Exporter, mut one: Pending) {
         let peer = one.peer;
-        let bound = self.house.limits.conversations;
         let handler = &self.house.handler;
         let answered = answer_hello(hello, exporter, SOFTWARE, |name| handler.find(name));
         let refused = match answered {
             Err((error, answer)) => (error.into(), answer),
-            Ok(_) if self.visits.len() >= bound => (TurnedAway::Busy(bound), busy(bound)),
-            Ok((admitted, answer)) => {
-                let begun = self.begin(admitted, &answer, one);
-                return begun.unwrap_or_else(|error| {
-                    self.turn_away(peer, &TurnedAway::Broken(error.to_string()));
-                });
-            }
+            Ok((admitted, answer)) => match self.busy(&admitted.key_name) {
+                Some(busy) => {
+                    let told = told(&busy);
+                    (busy, told)
+                }
+                None => {
+                    let begun = self.begin(admitted, &answer, one);
+                    return begun.unwrap_or_else(|error| {
+                        self.turn_away(peer, &TurnedAway::Broken(error.to_string()));
+                    });
+                }
+            },
         };
         // Best effort: a peer that is gone needs no answer.
         let _ = one.answer(&refused.1);
         one.close();
         self.turn_away(peer, &refused.0);
+    }
+
+    /// Why there is no place for one more conversation under that name.
+    fn busy(&self, name: &KeyName) -> Option<TurnedAway> {
+        let limits = &self.house.limits;
+        let (all, most) = (limits.conversations, limits.conversations_per_name);
+        if self.visits.len() >= all {
+            return Some(TurnedAway::Busy(all));
+        }
+        let own = self.visits.iter().filter(|visit| visit.name == *name);
+        (own.count() >= most).then(|| TurnedAway::BusyName(name.clone(), most))
     }
 
     fn begin(&mut self, admitted: Admitted, answer: &[u8], mut one: Pending) -> io::Result<()> {
@@ -226,6 +251,7 @@ impl Door {
         let silence = self.house.limits.silence;
         let conversation = Conversation::start(Arc::new(socket), tls, silence)?;
         let handle = conversation.handle();
+        let name = admitted.key_name.clone();
         let visit = Visit {
             peer,
             admitted,
@@ -236,7 +262,11 @@ impl Door {
         let thread = thread::Builder::new()
             .name("copy".to_owned())
             .spawn(move || handler.serve(visit))?;
-        self.visits.push((handle, thread));
+        self.visits.push(Running {
+            name,
+            handle,
+            thread,
+        });
         Ok(())
     }
 
@@ -268,9 +298,9 @@ impl Door {
     }
 }
 
-fn busy(bound: usize) -> Vec<u8> {
+fn told(busy: &TurnedAway) -> Vec<u8> {
     refusal(&Refusal {
-        what: TurnedAway::Busy(bound).to_string(),
+        what: busy.to_string(),
         hint: Some("try again when one of them is done".to_owned()),
     })
 }

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 use units::Span;
-use wire::copying::{GreetingError, HandshakeError};
+use wire::copying::{GreetingError, HandshakeError, KeyName};
 
 /// Why a connection became neither a conversation nor a stream.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -51,4 +51,7 @@ pub enum TurnedAway {
     /// All places are taken.
     #[error("{0} copies are connected, the most this end allows")]
     Busy(usize),
+    /// The name of its token has all places that one may have.
+    #[error("{1} copies are connected with the token `{0}`, the most this end allows one token")]
+    BusyName(KeyName, usize),
 }
