@@ -154,6 +154,37 @@ fn a_far_end_connects_where_only_that_gets_through() {
 }
 
 #[test]
+fn a_silent_stranger_does_not_use_up_the_far_ends_time() {
+    let listener = Listener::bind(None).unwrap();
+    let landing = listener.landing();
+    let at = ([127, 0, 0, 1], listener.port());
+    let back = CallBack {
+        port: listener.port(),
+        fingerprint: listener.fingerprint().0,
+    };
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let is_stopped = || stop.load(std::sync::atomic::Ordering::Relaxed);
+    let (nobody, _, _) = handler();
+    thread::scope(|scope| {
+        scope.spawn(|| listener.run(Default::default(), nobody, &is_stopped));
+        let mut stranger = std::net::TcpStream::connect(std::net::SocketAddr::from(at)).unwrap();
+        stranger.write_all(b"TLr1").unwrap();
+        // It is first in the row.
+        thread::sleep(Duration::from_millis(500));
+        let line = request(Some(back)).line();
+        let far = start(&line, FROM_LOOPBACK, Span::from_secs(600));
+        let near = landing.control(&Dialer::default(), &copies::token(1));
+        assert!(near.is_ok(), "{:?}", near.err());
+        drop((near, stranger));
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        let mut far = far;
+        far.pipe.get_mut().write_all(b"leave\n").unwrap();
+        drop(far.visits);
+        far.thread.join().unwrap().unwrap();
+    });
+}
+
+#[test]
 fn a_far_end_does_not_begin_on_anything_else() {
     for line in [
         "\n",

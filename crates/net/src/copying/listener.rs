@@ -17,6 +17,10 @@ use super::door::{Door, DoorLimits, House, Source};
 use super::identity::{Fingerprint, Identity};
 use crate::server::listen;
 
+/// How long one caller may take to show that it is the far end: a stranger that says nothing more leaves time for others.
+/// Three round trips of the longest paths.
+const CALLER_MAX: Duration = Duration::from_secs(2);
+
 /// A port that is listened on, for all addresses of this host.
 pub struct Listener {
     source: Source,
@@ -50,7 +54,8 @@ impl Landing {
                 return Err(failure.unwrap_or(DialError::NotCalled { port, after }));
             };
             // Streams come from there, so that there is nowhere to connect to.
-            match dialer.meet((socket, peer), token, None, end, &mut |_| ()) {
+            let until = end.min(Instant::now() + CALLER_MAX);
+            match dialer.meet((socket, peer), token, None, until, &mut |_| ()) {
                 Ok(dialed) => return Ok(dialed),
                 Err(error) => failure = Some(error),
             }
