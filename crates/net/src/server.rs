@@ -30,9 +30,9 @@ mod probing;
 mod report;
 mod session;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -240,7 +240,8 @@ pub(crate) struct Shared<'a> {
     pub limits: ServerLimits,
     stop: &'a AtomicBool,
     on_event: &'a (dyn Fn(ServerEvent) + Sync),
-    tokens: Mutex<BTreeSet<u64>>,
+    /// Echo tokens of running tests, and the host that each test's control connection comes from.
+    tokens: Mutex<BTreeMap<u64, IpAddr>>,
     doors: Doors,
     echo: Option<&'a UdpSocket>,
     /// Held while the port of `echo` may be shared.
@@ -259,13 +260,15 @@ impl Shared<'_> {
         (self.on_event)(event);
     }
 
-    fn tokens(&self) -> MutexGuard<'_, BTreeSet<u64>> {
-        // A set of numbers is whole even when a thread panicked beside it.
+    fn tokens(&self) -> MutexGuard<'_, BTreeMap<u64, IpAddr>> {
+        // A map of numbers is whole even when a thread panicked beside it.
         self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn knows(&self, token: EchoToken) -> bool {
-        self.tokens().contains(&token.0)
+    /// Whether a running test of the host at `from` has that token; nobody else gets echoes for it.
+    fn knows(&self, token: EchoToken, from: SocketAddr) -> bool {
+        let host = from.ip().to_canonical();
+        self.tokens().get(&token.0) == Some(&host)
     }
 
     /// Takes room for `count` streams; `None` when the server is full.

@@ -14,6 +14,7 @@ use observe::{
 };
 use support::{Iperf3Server, Running, finished, iperf3_client};
 use units::{Bytes, Rate, Span};
+use wire::echo::Echo;
 use wire::probing::{
     Announcement, Bounds, Datagram, DatagramKind, FromClient, FromServer, ProbingWaits, TrainPlan,
     TrainWay,
@@ -284,6 +285,23 @@ fn agreed(server: &Running, seed: u8) -> (TcpStream, EchoToken) {
     let answer: Answer = serde_json::from_slice(&frame(&mut control)).unwrap();
     assert_eq!(answer.probing, 1);
     (control, answer.echo_token)
+}
+
+#[test]
+fn echoes_go_to_the_host_of_the_test_alone() {
+    let server = Running::start();
+    let (_control, token) = agreed(&server, 1);
+    let request = Echo::request(token, 1, 1).encode();
+    let echoed = |from: &str| {
+        let socket = UdpSocket::bind(from).unwrap();
+        socket
+            .set_read_timeout(Some(Duration::from_millis(500)))
+            .unwrap();
+        socket.send_to(&request, server.address).unwrap();
+        socket.recv(&mut [0; 64]).is_ok()
+    };
+    assert!(!echoed("127.0.0.2:0"));
+    assert!((0..20).any(|_| echoed("127.0.0.1:0")));
 }
 
 fn frame(control: &mut TcpStream) -> Vec<u8> {

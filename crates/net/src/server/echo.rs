@@ -28,7 +28,7 @@ pub(super) fn serve(shared: &Shared<'_>) {
         shared.doors.knock(datagram, from);
         let echo = Echo::decode(datagram).or_else(|_| Echo::decode_padded(datagram));
         let request = echo.ok().filter(|echo| echo.kind == EchoKind::Request);
-        if let Some(request) = request.filter(|echo| shared.knows(echo.token)) {
+        if let Some(request) = request.filter(|echo| shared.knows(echo.token, from)) {
             // A reply that cannot be sent is a lost one, and the prober counts it.
             let _ = socket.send_to(&request.reply().encode(), from);
         }

@@ -182,7 +182,7 @@ impl<'a> Session<'a> {
             return Ok(None);
         };
         let value = random::token()?;
-        self.shared.tokens().insert(value.0);
+        self.shared.tokens().insert(value.0, self.peer.ip());
         self.arrivals.numbered.store(true, Ordering::Release);
         self.token = Some(Token {
             shared: self.shared,
