@@ -24,6 +24,7 @@ mod examined;
 mod listing;
 mod memory;
 mod packed;
+mod privacy;
 mod rows;
 mod schema;
 mod since;
@@ -59,18 +60,19 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Opens the archive at `path`; it and its folder are made where they do not exist.
+    /// Opens the archive at `path`; it and its folder are made where they do not exist, for their owner alone.
     ///
     /// # Errors
     /// When the folder or the file cannot be used, is damaged, belongs to another program or was written
     /// by a later trunkline. Nothing in it is changed then.
     pub fn open(path: &Path) -> Result<Self, ArchiveError> {
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(|source| ArchiveError::Folder {
+            privacy::make_folder(folder).map_err(|source| ArchiveError::Folder {
                 folder: folder.to_owned(),
                 source,
             })?;
         }
+        privacy::make_file(path);
         Self::open_with(path, OpenFlags::SQLITE_OPEN_CREATE)
     }
 
@@ -90,6 +92,7 @@ impl Archive {
     fn open_with(path: &Path, create: OpenFlags) -> Result<Self, ArchiveError> {
         let flags = create | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let failed = |error| ArchiveError::of(path, error);
+        privacy::mend_file(path);
         let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
         let deadline = Instant::now() + PATIENCE;
