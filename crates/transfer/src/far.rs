@@ -77,6 +77,7 @@ pub struct FarEnd {
     keys: Keys,
     root: Root,
     back: Option<Back>,
+    is_plain_refused: bool,
     stop: Arc<AtomicBool>,
     on_event: Box<dyn Fn(&FarEvent) + Send + Sync>,
     current: Current,
@@ -94,6 +95,7 @@ impl FarEnd {
             keys,
             root,
             back: None,
+            is_plain_refused: false,
             stop,
             on_event,
             current: Current::default(),
@@ -104,6 +106,13 @@ impl FarEnd {
     #[must_use]
     pub fn calling(mut self, back: Option<Back>) -> Self {
         self.back = back;
+        self
+    }
+
+    /// Copies whose data is not to be encrypted are refused.
+    #[must_use]
+    pub fn without_plain(mut self) -> Self {
+        self.is_plain_refused = true;
         self
     }
 
@@ -126,6 +135,9 @@ impl FarEnd {
     }
 
     fn files(&self, opening: &Opening, admitted: &Admitted) -> Result<Files, Problem> {
+        if self.is_plain_refused && opening.plain {
+            return Err(no_plain());
+        }
         let rights = admitted.rights;
         let root = self.root_of(&admitted.key_name)?;
         let root = root.restricted(rights.read, rights.write);
@@ -218,6 +230,14 @@ impl FarEnd {
 /// Tokens are put in their place whole, so a panic beside them harms nothing.
 fn read(tokens: &RwLock<Tokens>) -> RwLockReadGuard<'_, Tokens> {
     tokens.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn no_plain() -> Problem {
+    let what = "this server takes no copies whose data is not encrypted (`--no-plain`)";
+    with_hint(
+        problem(ProblemKind::Request, what),
+        "copy without `--plain`",
+    )
 }
 
 fn taken_back(name: &KeyName) -> Problem {

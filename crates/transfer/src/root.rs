@@ -28,6 +28,7 @@ pub struct Root {
     base: Arc<Base>,
     read: bool,
     write: bool,
+    links: bool,
 }
 
 #[derive(Debug)]
@@ -43,6 +44,7 @@ impl Root {
             base: Arc::new(Base::Own),
             read: true,
             write: true,
+            links: true,
         }
     }
 
@@ -63,6 +65,7 @@ impl Root {
             base: Arc::new(Base::Beneath(fd)),
             read: true,
             write: true,
+            links: true,
         })
     }
 
@@ -87,7 +90,22 @@ impl Root {
             base: Arc::clone(&self.base),
             read: self.read && read,
             write: self.write && write,
+            links: self.links,
         }
+    }
+
+    /// The same, but links that come are refused: other programs of this host would follow them anywhere.
+    #[must_use]
+    pub fn without_links(&self) -> Self {
+        Root {
+            links: false,
+            ..self.clone()
+        }
+    }
+
+    /// Whether links may be made.
+    pub fn may_link(&self) -> bool {
+        self.links
     }
 
     /// Whether names are the user's own, and not below a folder that is served.

@@ -54,6 +54,14 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FILE")]
     pub tokens: Option<PathBuf>,
 
+    /// Take no links: other programs of this host would follow them wherever they point
+    #[arg(long, requires = "root")]
+    pub no_links: bool,
+
+    /// Take no copies whose data is not encrypted (`copy --plain`)
+    #[arg(long, requires = "root")]
+    pub no_plain: bool,
+
     /// Files may only be taken away; of a new token: it allows no more
     #[arg(long, group = "rights", requires = "tokens")]
     pub read_only: bool,

@@ -355,3 +355,20 @@ fn tokens_are_read_again_and_may_be_bound_to_a_folder() {
     let late = server.copy_as(&bo, &["a", &server.place("d")]);
     assert_ne!(late.status.code(), Some(0));
 }
+
+#[test]
+fn links_and_plain_copies_can_be_refused() {
+    let server = Server::start(&["--no-links", "--no-plain"]);
+    tree(&server.near(), 100_000);
+    let put = server.copy(&["-r", "run7", &server.place("run7")]);
+    let text = complaint(&put);
+    assert_ne!(put.status.code(), Some(0), "{text}");
+    assert!(text.contains("takes none (`--no-links`)"), "{text}");
+    let there = server.root().join("run7");
+    assert!(there.join("hits.root").exists() && there.join("latest").symlink_metadata().is_err());
+    let plain = server.copy(&["--plain", "run7/hits.root", &server.place("b")]);
+    let text = complaint(&plain);
+    assert_ne!(plain.status.code(), Some(0), "{text}");
+    assert!(text.contains("without `--plain`"), "{text}");
+    assert!(!server.root().join("b").exists());
+}

@@ -32,6 +32,7 @@ const FOLDER: OFlag = OFlag::O_RDONLY
 pub(super) struct Place {
     state: Mutex<State>,
     is_fresh: bool,
+    takes_links: bool,
     shown: String,
     root: Root,
 }
@@ -96,6 +97,7 @@ impl Place {
                 folders: Vec::new(),
             }),
             is_fresh,
+            takes_links: root.may_link(),
             shown: name,
             root: root.clone(),
         })

@@ -27,13 +27,20 @@ pub(super) fn handler(
     };
     let tokens = tokens::read(file)?;
     let rights = tokens::rights(arguments);
-    let root = Root::beneath(folder)?.restricted(rights.read, rights.write);
+    let mut root = Root::beneath(folder)?.restricted(rights.read, rights.write);
+    if arguments.no_links {
+        root = root.without_links();
+    }
     let people = report::words::count(tokens.names().count() as u64, "token");
     tell!("files below {} with {people}, {rights}", folder.display());
     let log = Box::new(|event: &FarEvent| tell!("{}", describe(event)));
     let tokens = Arc::new(RwLock::new(tokens));
     reread(file.clone(), Arc::clone(&tokens))?;
     let far = FarEnd::new(Keys::Tokens(tokens), root, stop.shared(), log);
+    let far = match arguments.no_plain {
+        true => far.without_plain(),
+        false => far,
+    };
     Ok(Some(Arc::new(far)))
 }
 

@@ -35,6 +35,9 @@ impl Place {
                 self.state().folders.push(file);
                 Ok(answer)
             }
+            Kind::Link(_) if !self.takes_links => {
+                Err(no_links(&self.shown_below(entry.name.as_bytes())))
+            }
             Kind::Link(text) => self.make_link(file, entry, text, spec),
             Kind::File(size) => self.answer_file(file, entry, *size, spec),
         }
@@ -197,6 +200,14 @@ fn is_same(stat: &FileStat, size: u64, entry: &Entry) -> bool {
 
 fn kind_of(stat: &FileStat) -> SFlag {
     SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT
+}
+
+fn no_links(name: &str) -> Problem {
+    let what = format!("`{name}` is a link, and this server takes none (`--no-links`)");
+    with_hint(
+        problem(ProblemKind::Permission, what),
+        "copy with `-L`, so that what the link points to is copied",
+    )
 }
 
 fn in_the_way(name: &str, stat: &FileStat, wanted: &str) -> Problem {
