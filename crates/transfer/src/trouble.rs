@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io;
 
 use nix::errno::Errno;
-use wire::copying::{Problem, ProblemKind};
+use wire::copying::{Problem, ProblemKind, steers};
 
 /// A problem that is about no particular entry yet.
 pub(crate) fn problem(kind: ProblemKind, what: impl Into<String>) -> Problem {
@@ -86,16 +86,17 @@ fn meaning(errno: Errno) -> (ProblemKind, Option<&'static str>) {
     }
 }
 
-/// Bytes of a name as people read them: what is no UTF-8 or would move the cursor is escaped.
+/// Bytes of a name as people read them: what is no UTF-8, would move the cursor or turns other characters round is escaped.
 /// ```
 /// # use transfer::shown;
 /// assert_eq!(shown(b"run 7/\xC3\xA9\x1B[2J\xFF"), "run 7/\u{e9}\\x1b[2J\\xff");
+/// assert_eq!(shown("\u{202e}txt.exe".as_bytes()), "\\u{202e}txt.exe");
 /// ```
 pub fn shown(name: &[u8]) -> String {
     let mut text = String::with_capacity(name.len());
     for chunk in name.utf8_chunks() {
         for sign in chunk.valid().chars() {
-            match sign.is_control() {
+            match steers(sign) {
                 true if sign.is_ascii() => text.push_str(&format!("\\x{:02x}", sign as u32)),
                 true => text.extend(sign.escape_unicode()),
                 false => text.push(sign),

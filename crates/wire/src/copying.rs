@@ -51,6 +51,7 @@ pub use referee::{
 };
 pub use secret::{KEY_LENGTH, Key, Secret};
 pub use start::{CallBack, START_LINE_MAX, StartAnswer, StartError, StartRequest};
+pub use text::steers;
 pub use token::{
     KEY_NAME_MAX, KeyName, KeyNameError, Rights, Token, TokenTextError, Tokens, TokensError,
     TokensMistake,

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::text::steers;
+
 /// Longest relative name in bytes: Linux's `PATH_MAX` without the closing zero.
 pub const PATH_MAX: usize = 4095;
 /// Longest component in bytes: Linux's `NAME_MAX`.
@@ -114,12 +116,13 @@ impl Name {
     }
 }
 
-/// For people: what is no text is replaced, and control characters, which could move a terminal's cursor, are spelt out.
+/// For people: what is no text is replaced, and characters that steer a terminal or turn others round are spelt out.
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for sign in String::from_utf8_lossy(&self.0).chars() {
-            match sign.is_control() {
-                true => write!(f, "\\x{:02x}", u32::from(sign))?,
+            match steers(sign) {
+                true if sign.is_control() => write!(f, "\\x{:02x}", u32::from(sign))?,
+                true => write!(f, "{}", sign.escape_unicode())?,
                 false => fmt::Write::write_char(f, sign)?,
             }
         }
@@ -162,5 +165,7 @@ mod tests {
         assert_eq!(Name::default().components().count(), 0);
         let steering = Name::new(b"\x1b[2J\xFFe".to_vec()).unwrap();
         assert_eq!(steering.to_string(), "\\x1b[2J\u{FFFD}e");
+        let turned = Name::new("a\u{202E}txt.exe".into()).unwrap();
+        assert_eq!(turned.to_string(), "a\\u{202e}txt.exe");
     }
 }

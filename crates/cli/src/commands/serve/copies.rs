@@ -99,7 +99,7 @@ fn doing(way: Way) -> &'static str {
 fn shown(paths: &[Vec<u8>]) -> String {
     let name = |path: &Vec<u8>| match path.is_empty() {
         true => "the root".to_owned(),
-        false => String::from_utf8_lossy(path).into_owned(),
+        false => transfer::shown(path),
     };
     paths.iter().map(name).collect::<Vec<_>>().join(", ")
 }
