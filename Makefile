@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
 
-.PHONY: demo build test check peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion crash crash-sample agreement studies clean
+.PHONY: demo build test check peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion crash crash-sample agreement studies fuzz clean
 
 demo: build
 	./target/release/trunkline demo
@@ -22,6 +22,11 @@ check:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+
+# All fuzz targets with a nightly compiler, each for an equal share of MINUTES; see fuzz/README.md.
+MINUTES ?= 15
+fuzz:
+	CARGO=$(CARGO) python3 fuzz/run.py $(MINUTES)
 
 # The programs that tests talk to, through apt where this user may.
 peers:

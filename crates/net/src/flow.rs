@@ -23,6 +23,8 @@ use std::time::Duration;
 use units::Span;
 
 pub(crate) use icmp::IcmpFlow;
+#[cfg(feature = "fuzzing")]
+pub(crate) use icmp::quoted;
 pub(crate) use tcp::TcpFlow;
 pub(crate) use udp::{PORT_UNUSED, UdpFlow};
 

@@ -18,6 +18,8 @@ mod control;
 pub mod copying;
 mod crowd;
 mod flow;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 pub mod host;
 mod mtu;
 mod options;

@@ -16,6 +16,8 @@ mod early;
 mod error;
 mod event;
 pub mod far;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod ledger;
 mod lines;
 mod names;

@@ -4,6 +4,8 @@
 //! `publisher`, `rereader`.
 
 mod entries;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod publisher;
 mod rereader;
 mod shelf;

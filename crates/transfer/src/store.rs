@@ -22,6 +22,8 @@
 //! Reading order: this file, `place` (where entries belong), `temporary`, `part` and `journal` (a file on its way), `held`
 //! (which are open), `settle` (its last steps).
 
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod held;
 mod journal;
 mod part;

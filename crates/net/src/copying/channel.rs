@@ -22,6 +22,12 @@ impl Channel {
         Channel { socket, tls }
     }
 
+    /// In the clear, over a connection of any kind.
+    #[cfg(feature = "fuzzing")]
+    pub(crate) fn plain(socket: TcpStream) -> Self {
+        Channel::new(Arc::new(socket), None)
+    }
+
     /// For those who watch or steer the stream beside its own thread.
     pub fn handle(&self) -> StreamHandle {
         StreamHandle::new(&self.socket)

@@ -160,7 +160,7 @@ fn without_checksum(packet: &[u8]) -> Vec<u8> {
 /// The number of our request that a router quotes, from its ICMP header on.
 ///
 /// * `identifier`: that of a raw socket; a datagram socket is told about its own packets alone.
-fn quoted(
+pub(crate) fn quoted(
     family: Family,
     token: EchoToken,
     identifier: Option<u16>,

@@ -1,0 +1,135 @@
+//! Files that arrive over streams of any bytes, without a conversation, for fuzz targets.
+
+use std::io::Write;
+use std::net::{Shutdown, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use wire::copying::{
+    Attributes, Entry, FileId, Filter, HASH_LENGTH, Kind, Name, Problem, ProblemKind,
+};
+
+use super::Shared;
+use super::publisher::Publisher;
+use super::shelf::Shelf;
+use super::stream::Inflow;
+use crate::activity::Spent;
+use crate::session::Happening;
+use crate::store::{Store, StoreSpec};
+use crate::trouble::{failed, problem};
+use crate::{HashTree, Root};
+
+/// More than any input brings about.
+const HAPPENINGS_MAX: usize = 1 << 16;
+
+/// The receiver of files called `0`, `1` and so on, all of which are wanted.
+pub struct Arrivals {
+    shared: Arc<Shared>,
+    count: u32,
+    report: SyncSender<Happening>,
+    happenings: Receiver<Happening>,
+}
+
+impl Arrivals {
+    /// Files of these sizes are to arrive in `folder`.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn open(folder: &Path, sizes: &[u64]) -> Result<Self, Problem> {
+        let store = Arc::new(Store::open(&Root::beneath(folder)?, spec())?);
+        let (report, happenings) = sync_channel(HAPPENINGS_MAX);
+        let shared = Arc::new(Shared {
+            publisher: Publisher::start(Arc::clone(&store), report.clone()),
+            store,
+            shelf: Shelf::default(),
+            spent: Spent::default(),
+            on_wire: AtomicU64::new(0),
+        });
+        let mut count = 0;
+        for size in sizes {
+            let (id, answer) = shared.store.add(&entry(count, *size)?);
+            answer?;
+            shared.shelf.expect(id, HashTree::new(*size), *size);
+            count += 1;
+        }
+        shared.shelf.told(count);
+        shared.shelf.told_all();
+        Ok(Arrivals {
+            shared,
+            count,
+            report,
+            happenings,
+        })
+    }
+
+    /// Runs a stream that brings `bytes` and ends.
+    ///
+    /// # Errors
+    /// When the host has no sockets left, or `bytes` do not fit into one.
+    pub fn stream(&self, number: u32, bytes: &[u8]) -> Result<(), Problem> {
+        let broken = |error: std::io::Error| failed("connect", "a stream", &error);
+        let (mut near, far) = UnixStream::pair().map_err(broken)?;
+        near.set_nonblocking(true).map_err(broken)?;
+        near.write_all(bytes).map_err(broken)?;
+        near.shutdown(Shutdown::Write).map_err(broken)?;
+        let channel = net::fuzzing::plain_channel(TcpStream::from(OwnedFd::from(far)));
+        let shared = Arc::clone(&self.shared);
+        Inflow::new(number, channel, shared, self.report.clone()).run();
+        Ok(())
+    }
+
+    /// The sender has read all files to their ends.
+    pub fn are_read(&self) {
+        for id in 0..self.count {
+            if let Some(digest) = self.shared.shelf.on_read(id) {
+                self.shared.publisher.take(id, digest);
+            }
+        }
+    }
+
+    /// Waits for the files that are whole. Returns which of them have their names, and the digests that were told.
+    pub fn end(self) -> Vec<(FileId, [u8; HASH_LENGTH])> {
+        if let Some(thread) = self.shared.publisher.close() {
+            let ended = thread.join();
+            assert!(ended.is_ok(), "the publisher panicked");
+        }
+        for id in 0..self.count {
+            self.shared.store.let_go(id);
+        }
+        let published = self.happenings.try_iter().filter_map(|it| match it {
+            Happening::Published(id, digest) => Some((id, digest)),
+            _ => None,
+        });
+        published.collect()
+    }
+}
+
+fn entry(number: u32, size: u64) -> Result<Entry, Problem> {
+    let name = Name::new(number.to_string().into_bytes());
+    let name = name.map_err(|error| problem(ProblemKind::Request, error.to_string()))?;
+    Ok(Entry {
+        name,
+        kind: Kind::File(size),
+        mode: 0o644,
+        modified_nanoseconds: 0,
+    })
+}
+
+fn spec() -> StoreSpec {
+    StoreSpec {
+        destination: b".".to_vec(),
+        into_folder: true,
+        attributes: Attributes {
+            permissions: false,
+            times: false,
+            links: true,
+        },
+        filter: Filter::All,
+        verify: false,
+        dry_run: false,
+    }
+}
