@@ -99,11 +99,13 @@ pub fn time(seconds: f64) -> String {
 /// # use report::figure::lasting;
 /// let texts = [45.0, 59.9, 725.0, 12_000.0, 187_200.0].map(lasting);
 /// assert_eq!(texts, ["45 s", "1 min", "12 min", "3 h 20 min", "2 d 4 h"]);
+/// // A document may say anything.
+/// assert!(lasting(1e300).ends_with(" h"));
 /// ```
 pub fn lasting(seconds: f64) -> String {
     // A number that is not one becomes zero.
     let seconds = seconds.round() as u64;
-    let minutes = (seconds + 30) / 60;
+    let minutes = seconds.saturating_add(30) / 60;
     let (hours, days) = (minutes / 60, minutes / 1_440);
     match (seconds, hours, days) {
         (..60, ..) => format!("{seconds} s"),

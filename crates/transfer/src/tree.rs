@@ -192,6 +192,15 @@ impl HashTree {
         Ok(length - known)
     }
 
+    /// Whatever is there within `length` bytes at `offset` counts no more; a larger subtree around them stays.
+    pub(crate) fn forget(&mut self, offset: u64, length: u64) {
+        let end = offset.saturating_add(length);
+        let within: Vec<u64> = self.nodes.range(offset..end).map(|it| *it.0).collect();
+        for start in within {
+            self.nodes.remove(&start);
+        }
+    }
+
     /// Whether all of `length` bytes at `offset` are there, as one subtree or within one.
     pub fn covers(&self, offset: u64, length: u64) -> bool {
         let before = self.nodes.range(..=offset).next_back();

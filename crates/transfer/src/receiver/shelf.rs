@@ -171,6 +171,8 @@ impl Growing {
             let is_there = grown.tree.covers(header.offset, header.length.into());
             let is_needed = !grown.is_whole && !is_there;
             if is_needed {
+                // A part of it that is there is written over, so it is there again only once the whole piece is right.
+                grown.tree.forget(header.offset, header.length.into());
                 let before = grown.writers.get(&header.offset);
                 let took_over = before.is_some_and(|other| other.stream != stream);
                 let writer = Writer { stream, took_over };
