@@ -115,6 +115,7 @@ fn entry(name: &str, kind: Kind) -> Entry {
         kind,
         mode: 0o644,
         modified_nanoseconds: 1_700_000_000_000_000_000,
+        version: 7,
     }
 }
 
@@ -305,7 +306,7 @@ fn journal() -> io::Result<()> {
         hash: [index as u8; 32],
     };
     let pieces: Vec<Piece> = (0..3).map(piece).collect();
-    let journal = journal_of(300_000, 1_700_000_000_000_000_000, [7; 16], &pieces);
+    let journal = journal_of(300_000, 1_700_000_000_000_000_000, 7, &pieces);
     seed("journal", "three-notes", &journal)?;
     seed("journal", "cut", &journal[..journal.len() - 9])?;
     // A plan: no damage, 1 << 22 bytes, then offset and length with their shifts, and a byte of the hash.

@@ -7,7 +7,7 @@ use transfer::store::Piece;
 use crate::words::Words;
 
 /// Bytes of a header and of a note; see `transfer`'s `store::journal`.
-const HEADER: usize = 40;
+const HEADER: usize = 32;
 const NOTE: usize = 48;
 
 /// The check of this target.
@@ -22,7 +22,7 @@ pub fn check(bytes: &[u8]) {
 fn planned(words: &mut Words<'_>) {
     let damage = words.number();
     let (size, modified) = (words.number() >> (words.byte() & 63), words.number() as i64);
-    let boot = words.array();
+    let version = words.number();
     let mut pieces = Vec::new();
     while !words.is_empty() && pieces.len() < 64 {
         let offset = u64::from(words.byte()) << (words.byte() & 63);
@@ -34,7 +34,7 @@ fn planned(words: &mut Words<'_>) {
             hash,
         });
     }
-    let mut journal = journal_of(size, modified, boot, &pieces);
+    let mut journal = journal_of(size, modified, version, &pieces);
     let untouched = journal.clone();
     if damage & 1 == 1 {
         let at = (damage >> 8) as usize % journal.len();
@@ -63,7 +63,7 @@ fn holds(read: &JournalRead, journal: &[u8]) {
     let again = journal_of(
         read.size,
         read.modified_nanoseconds,
-        read.boot,
+        read.version,
         &read.pieces,
     );
     assert!(journal.starts_with(&again));

@@ -1,7 +1,7 @@
 //! Accepts connections and sorts them by the cookie each begins with.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -322,8 +322,13 @@ enum Reading {
 
 impl Unidentified {
     fn read(&mut self, may_be_a_copy: bool) -> Reading {
-        if may_be_a_copy && self.filled == 0 && self.begins_a_copy() {
-            return Reading::OfACopy;
+        if may_be_a_copy && self.filled == 0 {
+            match self.first_byte() {
+                Ok(Some(first)) if is_of_a_copy(first) => return Reading::OfACopy,
+                Ok(Some(_)) => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Reading::Unfinished,
+                Ok(None) | Err(_) => return Reading::Gone,
+            }
         }
         let room = self.greeting.get_mut(self.filled..self.wanted);
         let room = room.unwrap_or_default();
@@ -339,9 +344,10 @@ impl Unidentified {
         }
     }
 
-    fn begins_a_copy(&self) -> bool {
+    /// What it begins with. Whoever reads without having seen it may take a copy that begins just then for a test.
+    fn first_byte(&self) -> io::Result<Option<u8>> {
         let mut first = [0];
-        matches!(self.socket.peek(&mut first), Ok(1..)) && is_of_a_copy(first[0])
+        Ok((self.socket.peek(&mut first)? > 0).then_some(first[0]))
     }
 
     fn cookie(&self) -> [u8; COOKIE_LENGTH] {

@@ -15,6 +15,7 @@ use wire::copying::{
 
 use super::Shared;
 use super::publisher::Publisher;
+use super::rereader::Rereader;
 use super::shelf::Shelf;
 use super::stream::Inflow;
 use crate::activity::Spent;
@@ -44,6 +45,7 @@ impl Arrivals {
         let (report, happenings) = sync_channel(HAPPENINGS_MAX);
         let shared = Arc::new(Shared {
             publisher: Publisher::start(Arc::clone(&store), report.clone()),
+            rereader: Rereader::start(Arc::clone(&store), report.clone()),
             store,
             shelf: Shelf::default(),
             spent: Spent::default(),
@@ -116,6 +118,7 @@ fn entry(number: u32, size: u64) -> Result<Entry, Problem> {
         kind: Kind::File(size),
         mode: 0o644,
         modified_nanoseconds: 0,
+        version: 0,
     })
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
-use wire::copying::{FileId, HASH_LENGTH, PieceHeader, Problem};
+use wire::copying::{FileId, HASH_LENGTH, PIECE_MAX, PieceHeader, Problem};
 
 use crate::store::{Piece, Store};
 use crate::tree::{HashTree, legal_piece};
@@ -59,6 +59,7 @@ struct Grown {
 #[derive(Debug, Clone, Copy)]
 struct Writer {
     stream: u32,
+    length: u64,
     /// It took the piece over from another stream, whose bytes are not written any more: if this one breaks too, nobody
     /// else brings them.
     took_over: bool,
@@ -173,9 +174,14 @@ impl Growing {
             if is_needed {
                 // A part of it that is there is written over, so it is there again only once the whole piece is right.
                 grown.tree.forget(header.offset, header.length.into());
+                grown.stop_others_within(header.offset, header.length.into());
                 let before = grown.writers.get(&header.offset);
                 let took_over = before.is_some_and(|other| other.stream != stream);
-                let writer = Writer { stream, took_over };
+                let writer = Writer {
+                    stream,
+                    length: header.length.into(),
+                    took_over,
+                };
                 grown.writers.insert(header.offset, writer);
             }
             is_needed
@@ -272,6 +278,20 @@ impl Grown {
         writer.is_some_and(|writer| writer.stream == stream)
     }
 
+    /// Pieces that overlap this one and begin elsewhere are not written any more: what they bring later would lie over what was
+    /// verified by then. No honest sender cuts a place in two ways.
+    fn stop_others_within(&mut self, offset: u64, length: u64) {
+        let from = offset.saturating_sub(PIECE_MAX.into());
+        let near = self.writers.range(from..offset.saturating_add(length));
+        let overlaps = |(start, writer): (&u64, &Writer)| {
+            (*start != offset && start + writer.length > offset).then_some(*start)
+        };
+        let others: Vec<u64> = near.filter_map(overlaps).collect();
+        others.iter().for_each(|start| {
+            self.writers.remove(start);
+        });
+    }
+
     /// The digest, once everything is there and was read; told once.
     fn digest_once(&mut self) -> Option<[u8; HASH_LENGTH]> {
         if self.is_whole || !self.is_read {
@@ -313,6 +333,21 @@ mod tests {
         assert!(file.abandon(&piece, 2), "the first one gave way to it");
         shelf.remove(0);
         assert!(!file.begin(&piece, 3), "done with");
+    }
+
+    #[test]
+    fn of_pieces_that_overlap_only_the_last_is_written() {
+        let shelf = Shelf::default();
+        let size = 256 << 10;
+        let file = shelf.expect(0, HashTree::new(size), size);
+        let (half, whole) = (header(128 << 10, 128 << 10), header(0, 256 << 10));
+        let writes = |piece, stream| file.change(|grown| grown.is_writer(piece, stream));
+        assert!(file.begin(&half, 1) && file.begin(&whole, 2));
+        assert!(writes(0, 2) && !writes(128 << 10, 1));
+        assert!(file.begin(&half, 3));
+        assert!(writes(128 << 10, 3) && !writes(0, 2));
+        assert!(file.begin(&header(0, 128 << 10), 4), "beside it");
+        assert!(writes(128 << 10, 3) && writes(0, 4));
     }
 
     #[test]

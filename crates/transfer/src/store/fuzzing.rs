@@ -10,8 +10,8 @@ pub struct JournalRead {
     pub size: u64,
     /// When the source was changed, in nanoseconds since 1970.
     pub modified_nanoseconds: i64,
-    /// Which boot wrote it.
-    pub boot: [u8; 16],
+    /// Which version of it.
+    pub version: u64,
     /// The notes that count.
     pub pieces: Vec<Piece>,
 }
@@ -22,22 +22,17 @@ pub fn read_journal(bytes: &[u8]) -> Option<JournalRead> {
     Some(JournalRead {
         size: header.size,
         modified_nanoseconds: header.modified_nanoseconds,
-        boot: header.boot,
+        version: header.version,
         pieces: header.pieces(bytes.get(HEADER..)?),
     })
 }
 
 /// A journal with these notes, whether they can be true or not.
-pub fn journal_of(
-    size: u64,
-    modified_nanoseconds: i64,
-    boot: [u8; 16],
-    pieces: &[Piece],
-) -> Vec<u8> {
+pub fn journal_of(size: u64, modified_nanoseconds: i64, version: u64, pieces: &[Piece]) -> Vec<u8> {
     let header = Header {
         size,
         modified_nanoseconds,
-        boot,
+        version,
     };
     let notes = pieces.iter().flat_map(|piece| header.note(piece));
     header.encode().into_iter().chain(notes).collect()

@@ -67,9 +67,14 @@ impl At {
 
     /// Removes what an earlier try left, unless another copy is at it.
     pub fn sweep(&self) {
-        if let Ok(Some(_lock)) = open_locked(self, false) {
-            self.remove(PART);
-            self.remove(JOURNAL);
+        match open_locked(self, false) {
+            Ok(Some(_lock)) => {
+                self.remove(PART);
+                self.remove(JOURNAL);
+            }
+            // A copy that ended between the file's name and the end of its journal.
+            Ok(None) => self.remove(JOURNAL),
+            Err(_) => {}
         }
     }
 }

@@ -235,6 +235,11 @@ fn leftovers_go_when_the_file_came_another_way() {
     let (_store, _, answer) = left(place.path());
     assert!(matches!(answer, Answer::Present), "{answer:?}");
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+    // As a copy leaves it that ends right after the file has its name.
+    fs::write(journal(place.path()), "notes").unwrap();
+    let (_store, _, answer) = left(place.path());
+    assert!(matches!(answer, Answer::Present), "{answer:?}");
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
 }
 
 #[test]

@@ -171,9 +171,12 @@ fn link(folder: &OwnedFd, last: &[u8], text: &[u8], modified: Option<i64>) -> io
     let beside = beside(last, LINK);
     let (beside, last) = (OsStr::from_bytes(&beside), OsStr::from_bytes(last));
     let text = OsStr::from_bytes(text);
-    if let Err(Errno::EEXIST) = symlinkat(text, folder, beside) {
-        unlinkat(folder, beside, UnlinkatFlags::NoRemoveDir)?;
-        symlinkat(text, folder, beside)?;
+    match symlinkat(text, folder, beside) {
+        Err(Errno::EEXIST) => {
+            unlinkat(folder, beside, UnlinkatFlags::NoRemoveDir)?;
+            symlinkat(text, folder, beside)?;
+        }
+        made => made?,
     }
     if let Some(modified) = modified {
         let (then, stay) = (time_of(modified), TimeSpec::UTIME_OMIT);
