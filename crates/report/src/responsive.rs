@@ -64,10 +64,8 @@ fn trimmed(of: &Trimmed, what: &str) -> String {
 
 fn lost(way: &ResponsivenessWay) -> String {
     let first = way.intervals.len().saturating_sub(way.intervals_averaged);
-    let lost: u32 = way.intervals[first..]
-        .iter()
-        .map(|one| one.foreign_lost)
-        .sum();
+    let lost = way.intervals[first..].iter().map(|one| one.foreign_lost);
+    let lost = lost.fold(0, u32::saturating_add);
     match lost {
         0 => String::new(),
         lost => format!(", {lost} more lost"),
