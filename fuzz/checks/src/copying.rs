@@ -44,16 +44,16 @@ fn answer(bytes: &[u8]) {
 
 /// What has a fixed length comes back as it was, or is refused.
 fn fixed(bytes: &[u8]) {
-    if let Some(header) = bytes.first_chunk::<HEADER_LENGTH>() {
-        if let Ok(piece) = PieceHeader::decode(header) {
-            assert_eq!(piece.encode(), *header);
-            assert!((1..=PIECE_MAX).contains(&piece.length) && piece.wire_length <= piece.length);
-            assert!(piece.offset.checked_add(piece.length.into()).is_some());
-        }
+    if let Some(header) = bytes.first_chunk::<HEADER_LENGTH>()
+        && let Ok(piece) = PieceHeader::decode(header)
+    {
+        assert_eq!(piece.encode(), *header);
+        assert!((1..=PIECE_MAX).contains(&piece.length) && piece.wire_length <= piece.length);
+        assert!(piece.offset.checked_add(piece.length.into()).is_some());
     }
-    if let Some(greeting) = bytes.first_chunk::<GREETING_LENGTH>() {
-        if let Ok(read) = Greeting::decode(greeting) {
-            assert_eq!(read.encode(), *greeting);
-        }
+    if let Some(greeting) = bytes.first_chunk::<GREETING_LENGTH>()
+        && let Ok(read) = Greeting::decode(greeting)
+    {
+        assert_eq!(read.encode(), *greeting);
     }
 }
