@@ -222,10 +222,14 @@ fn rename(part: &Part, filter: Filter) -> Result<(), Problem> {
         Err(Errno::EEXIST) => at.remove(PART),
         Err(errno) => return Err(at.failed("give the final name to", errno)),
     }
-    if part.has_journal() {
-        at.remove(JOURNAL);
+    match part.has_journal().then(|| at.unlink(JOURNAL)) {
+        None | Some(Ok(()) | Err(Errno::ENOENT)) => Ok(()),
+        Some(Err(errno)) => {
+            let trouble = at.failed("remove the journal of", errno);
+            let hint = "the file itself is whole; the same command removes what is left beside it";
+            Err(with_hint(trouble, hint))
+        }
     }
-    Ok(())
 }
 
 /// For the calls that set times.

@@ -60,9 +60,14 @@ impl At {
     /// Removes what is beside it with this ending.
     pub fn remove(&self, ending: &[u8]) {
         // It may not be there, and where it cannot be removed, the next try says so.
+        let _ = self.unlink(ending);
+    }
+
+    /// The same, where it has to be there.
+    pub fn unlink(&self, ending: &[u8]) -> nix::Result<()> {
         let name = self.beside(ending);
         let name = OsStr::from_bytes(&name);
-        let _ = unlinkat(&self.folder, name, UnlinkatFlags::NoRemoveDir);
+        unlinkat(&self.folder, name, UnlinkatFlags::NoRemoveDir)
     }
 
     /// Removes what an earlier try left, unless another copy is at it.
