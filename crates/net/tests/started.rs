@@ -191,7 +191,7 @@ fn a_far_end_does_not_begin_on_anything_else() {
         "\n",
         "hello\n",
         "{}\n",
-        "{\"trunkline_copy\":1,\"key\":\"aaa\"}\n",
+        "{\"trunkline_copy\":2,\"key\":\"aaa\"}\n",
     ] {
         let far = start(line, FROM_LOOPBACK, Span::from_secs(600));
         let error = far.thread.join().unwrap().unwrap_err();
@@ -204,7 +204,7 @@ fn a_far_end_does_not_begin_on_anything_else() {
     let error = start(line, None, Span::from_secs(600)).thread.join();
     let text = error.unwrap().unwrap_err().to_string();
     assert!(
-        text.contains("version 1") && text.contains("version 9"),
+        text.contains("version 2") && text.contains("version 9"),
         "{text}"
     );
     let back = CallBack {
@@ -325,8 +325,8 @@ fn what_goes_wrong_behind_ssh_is_told_with_the_next_step() {
         error.to_string(),
         "`trunkline copy-far` at ana@dtn7 ended with status 2 without saying where it listens; it said `usage: trunkline`"
     );
-    let error = error_of("version", "echo '{\"trunkline_copy\":2}'; sleep 1");
-    assert!(error.to_string().contains("the peer version 2"), "{error}");
+    let error = error_of("version", "echo '{\"trunkline_copy\":3}'; sleep 1");
+    assert!(error.to_string().contains("the peer version 3"), "{error}");
     assert!(error.hint().unwrap().contains("at this end"));
     let error = error_of("noise", "yes 'all work'");
     assert!(matches!(error, SshError::Noise(_)), "{error}");

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use transfer::source::{Found, Source, SourceSpec};
 use transfer::store::{Answer, Piece, Rest, Store, StoreSpec};
 use transfer::{FileProblem, HashTree, PieceHasher, Root};
-use wire::copying::{Attributes, Entry, Filter, Kind, Name, Problem};
+use wire::copying::{Attributes, Entry, Filter, Kind, Name, Opening, Problem, Way};
 
 /// Everything is kept.
 pub const ALL: Attributes = Attributes {
@@ -71,6 +71,31 @@ pub fn told(name: &str, kind: Kind) -> Entry {
         mode: 0o644,
         modified_nanoseconds: 1_000_000_007,
         version: 7,
+    }
+}
+
+/// A put into a folder, as the command line makes it.
+pub fn opening() -> Opening {
+    Opening {
+        way: Way::Put,
+        copy: [0; 16],
+        paths: vec![Vec::new()],
+        recursive: true,
+        attributes: ALL,
+        filter: Filter::Changed,
+        into_folder: true,
+        plain: false,
+        verify: false,
+        fresh: false,
+        dry_run: false,
+        compress: false,
+        rate_max_bits_per_second: None,
+        gentle_nanoseconds: None,
+        objective: "max".to_owned(),
+        streams: None,
+        remembered: None,
+        congestion: None,
+        window_bytes: None,
     }
 }
 

@@ -5,5 +5,6 @@ mod common;
 mod destination;
 mod full;
 mod hostile;
+mod model;
 mod sources;
 mod tree;
