@@ -197,9 +197,8 @@ impl Part {
     /// Nothing of an earlier try is left.
     fn clear(&self) -> io::Result<()> {
         self.file.set_len(0)?;
-        if self.at.size > JOURNAL_MIN {
-            self.at.remove(JOURNAL);
-        }
+        // Also beside a file too small to have one: its source may have been larger.
+        self.at.remove(JOURNAL);
         self.file.set_len(self.at.size)
     }
 

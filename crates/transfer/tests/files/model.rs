@@ -125,14 +125,16 @@ impl World {
         }
     }
 
-    /// One try; without a plan it goes to its end.
-    fn copy(&mut self, plan: Option<&Try>) {
+    /// One try; without a plan it goes to its end. Returns the files that were there.
+    fn copy(&mut self, plan: Option<&Try>) -> Vec<usize> {
         let store = open(self.place.path());
         let mut copying = Copying::begin(&store, &self.sources);
         match plan {
             None => copying.finish(),
             Some(plan) => copying.follow(plan),
         }
+        let present = (0..self.sources.len()).filter(|file| copying.trees[*file].is_none());
+        let present = present.collect();
         if plan.is_none_or(|plan| plan.publishes) {
             copying.publish(self.place.path());
         }
@@ -155,6 +157,7 @@ impl World {
             drop(store);
             self.place = left;
         }
+        present
     }
 
     /// Under each name stands the whole of what some version of its source was.
@@ -387,10 +390,16 @@ proptest! {
             world.check_names();
             one.then.iter().for_each(|event| world.befall(event));
         }
-        world.copy(None);
+        let present = world.copy(None);
         world.check_names();
+        // Beside a small file that is there nothing is looked for: that would cost two calls for each of millions of files. Its source
+        // has to have been larger in between, and to have got the old size and time again.
+        let is_unswept = |name: &String| present.iter().any(|file| {
+            world.sources[*file].size <= 65_536 && name.starts_with(&format!(".f{file}.trunkline"))
+        });
         let names: BTreeSet<_> = fs::read_dir(world.place.path()).unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| !is_unswept(name))
             .collect();
         let wanted: BTreeSet<_> = world.sources.iter().map(Source::name).collect();
         prop_assert_eq!(names, wanted);
