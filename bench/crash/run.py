@@ -52,7 +52,7 @@ def arguments():
     parser.add_argument("--jobs", type=int, default=2, help="points at a time")
     parser.add_argument("--rounds", type=int, default=1, help="try each point so often")
     parser.add_argument("--folder", default=tempfile.gettempdir(), help="on the disk that is to be tried")
-    parser.add_argument("--trunkline", default=str(TRUNKLINE))
+    parser.add_argument("--trunkline", type=os.path.abspath, default=str(TRUNKLINE), help="the program to try")
     parser.add_argument("--output", help="file of the table")
     parser.add_argument("--keep", action="store_true", help="keep the folders of points that failed")
     parser.add_argument("--list", action="store_true")

@@ -196,7 +196,7 @@ def arguments():
     parser.add_argument("--folder", default="/dev/shm")
     parser.add_argument("--keep", action="store_true", help="keep the folders of all trials")
     parser.add_argument("--list", action="store_true")
-    parser.add_argument("--trunkline", default=str(TRUNKLINE))
+    parser.add_argument("--trunkline", type=os.path.abspath, default=str(TRUNKLINE))
     parser.add_argument("--output", help="file of the table (bench/results/faults-DATE.md)")
     given = parser.parse_args()
     given.by = given.by.split(",")
