@@ -8,6 +8,8 @@ import random
 import shutil
 import stat
 
+import journal as journal_of
+
 PART, JOURNAL = ".trunkline-part", ".trunkline-journal"
 # In every name of something unfinished.
 UNFINISHED = ".trunkline-"
@@ -15,8 +17,6 @@ UNFINISHED = ".trunkline-"
 SIZES = (0, 1, 16 << 10, 64 << 10, (64 << 10) + 1, 300_000)
 RANDOM_FILES, RANDOM_MOST = 6, 300_000
 LARGE = 3_000_000
-# crates/transfer/src/store/journal.rs: bytes of a header and of a note.
-HEADER, NOTE = 40, 48
 # Wants are widened to multiples of this (crates/transfer/src/ledger/cut.rs).
 PIECE_MIN = 16 << 10
 OLD = 1_500_000_000_000_000_000
@@ -139,15 +139,13 @@ def noted_bytes(final, one):
     """Bytes that the journal beside a file says are there. Its notes have sums that are not checked here: who was killed
     writes whole notes or none."""
     part, journal = (final.with_name(f".{final.name}{ending}") for ending in (PART, JOURNAL))
-    if not part.exists() or not journal.exists() or part.stat().st_size != one.size:
+    if not part.exists() or part.stat().st_size != one.size:
         return 0
-    written = journal.read_bytes()
-    number = lambda at, length, signed=False: int.from_bytes(written[at:at + length], "little", signed=signed)
-    if written[:4] != b"TLj1" or number(4, 8) != one.size or number(12, 8, True) != one.modified:
+    noted = journal_of.read(journal)
+    if noted is None or (noted.size, noted.modified_nanoseconds) != (one.size, one.modified):
         return 0
-    pieces = {(number(at, 8), number(at + 8, 4)) for at in range(HEADER, len(written) - NOTE + 1, NOTE)}
     total = end = 0
-    for start, length in sorted(pieces):
+    for start, length in sorted(set(noted.pieces)):
         total += max(0, start + length - max(start, end))
         end = max(end, start + length)
     return total

@@ -10,6 +10,7 @@ import subprocess
 import time
 
 import data
+import journal
 import tools
 
 # Names that a copy gives to what is not finished.
@@ -100,11 +101,10 @@ class Play:
         return [self.target / "source" / f".{name}.{word}" for word in UNFINISHED[:2]]
 
     def noted(self, name="large"):
-        """Pieces that are noted, as (offset, length) (crates/transfer/src/store/journal.rs)."""
-        part, journal = self.unfinished(name)
-        written = journal.read_bytes() if part.exists() and journal.exists() else b""
-        notes = (written[at:at + 12] for at in range(40, len(written) - 47, 48))
-        return [(int.from_bytes(note[:8], "little"), int.from_bytes(note[8:], "little")) for note in notes]
+        """Pieces that are noted, as (offset, length)."""
+        part, beside = self.unfinished(name)
+        noted = journal.read(beside) if part.exists() else None
+        return noted.pieces if noted else []
 
     def kill_far(self):
         (self.run / "far.kill").touch()
