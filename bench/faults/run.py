@@ -11,7 +11,7 @@ moment. Where the copy does not come through by itself, the same command is give
 
 * wrong: files that have their final name and a content that the source never had. It has to be 0, after every try.
 * completed: in the end the destination is the source, to the last byte, and nothing else lies about.
-* sent: bytes on the wire of all tries, against the bytes of the files. What was finished before the fault must not be sent
+* sent: bytes that reached the receiver in all tries, against the bytes of the files. What was finished before the fault must not be sent
   again: a trial that sends more than `Scene.sent_most` allows is not as expected.
 
 Needs root: it makes small file systems and loop devices in a mount namespace of its own.
@@ -137,8 +137,8 @@ def text(head, given, results):
         head,
         f"Faults at random moments, seeds from {given.seed}, {given.jobs} trials at a time; {given.megabytes} MB in one large and "
         f"{BESIDE[given.data]} over 100 Mbit/s and 20 ms, files in memory. A fault `resumable` ended in an error, and the same command "
-        "given again completed the copy. `sent` is what the sender's interface carried in all tries, headers included, over the "
-        "bytes of the files; of copies that get, what arrived.",
+        "given again completed the copy. `sent` is what reached the receiver's interface in all tries, headers included, over the "
+        "bytes of the files.",
         "",
         "| fault | tried | done by itself | error, and resumable | as expected | bytes wrong | left behind | sent, median | most | "
         "allowed | errors as users saw them |",

@@ -14,6 +14,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "copy")]
 
+import playing
 import scenes
 import tools
 from ends import hide_start_up_files, listens, wait_for
@@ -39,6 +40,7 @@ def far(run, plan):
     log = open(run / "far.log", "ab")
     server = None
     while not (run / "far.end").exists():
+        playing.note_arrived(run)
         if server is None or server.poll() is not None:
             server = subprocess.Popen(plan.get("far_prefix", []) + command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
             wait_for(lambda: listens(port) or server.poll() is not None, 20)
