@@ -201,13 +201,10 @@ impl Store {
         Ok(answer)
     }
 
-    /// Nothing of it will come. What could not be taken up again is removed.
+    /// Nothing more of it is taken. What could not be taken up again is removed.
     pub fn let_go(&self, file: FileId) {
-        if let Some(part) = self.held.take(file)
-            && !part.has_journal()
-        {
-            part.remove();
-        }
+        let reason = problem(ProblemKind::SourceChanged, "its source has failed");
+        self.held.refuse(file, reason);
     }
 
     /// Writes bytes of a file where they belong.
@@ -219,7 +216,7 @@ impl Store {
         let written = part.and_then(|part| part.write(offset, bytes));
         written.map_err(|trouble| {
             if trouble.kind == ProblemKind::DiskFull {
-                self.let_go(file);
+                self.held.refuse(file, trouble.clone());
             }
             about(file, trouble)
         })

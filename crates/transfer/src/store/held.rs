@@ -28,6 +28,8 @@ pub(super) struct Held {
 #[derive(Debug, Default)]
 struct Parts {
     open: BTreeMap<FileId, Open>,
+    /// Files of which nothing more is taken, with the reason: what other streams still bring must not begin them anew.
+    refused: BTreeMap<FileId, Problem>,
     uses: u64,
 }
 
@@ -66,6 +68,9 @@ impl Held {
         if let Some(part) = parts.used(file) {
             return Ok(part);
         }
+        if let Some(reason) = parts.refused.get(&file) {
+            return Err(reason.clone());
+        }
         let part = Part::create(at()?)?;
         Ok(parts.hold(file, part, self.journals_max))
     }
@@ -93,6 +98,18 @@ impl Held {
     pub fn take(&self, file: FileId) -> Option<Arc<Part>> {
         let mut parts = self.parts();
         parts.open.remove(&file).map(|open| open.part)
+    }
+
+    /// Takes nothing more of this file. What could not be taken up again is removed.
+    pub fn refuse(&self, file: FileId, reason: Problem) {
+        let mut parts = self.parts();
+        let part = parts.open.remove(&file).map(|open| open.part);
+        parts.refused.entry(file).or_insert(reason);
+        if let Some(part) = part
+            && !part.has_journal()
+        {
+            part.remove();
+        }
     }
 
     /// Removes what could not be taken up again: without a journal nobody knows what of it has arrived.

@@ -6,9 +6,10 @@ use std::thread;
 
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
+use transfer::store::Answer;
 use wire::copying::{Kind, ProblemKind};
 
-use crate::common::{content, open, publish, send, told};
+use crate::common::{content, open, piece_of, publish, send, told};
 
 /// Runs `test` on a thread that alone sees a small file system at `folder`.
 fn on_a_small_disk(folder: &Path, size: &str, test: impl FnOnce() + Send) {
@@ -93,5 +94,35 @@ fn a_disk_that_fills_up_with_small_files_is_told_for_each() {
             10 - troubles.len(),
             "the others are there as they were"
         );
+    });
+}
+
+#[test]
+fn what_has_arrived_stays_when_the_disk_fills_up() {
+    if !testkit::can_emulate() {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    on_a_small_disk(place.path(), "1m", || {
+        let bytes = content(900_000);
+        let store = open(place.path());
+        let (file, _) = store.add(&told("large", Kind::File(900_000)));
+        let piece = piece_of(900_000, 0, &bytes[..131_072]);
+        store.write(file, 0, &bytes[..131_072]).unwrap();
+        store.note(file, &piece).unwrap();
+        fs::write(place.path().join("other"), content(1 << 20)).unwrap_err();
+        // Two streams bring pieces at the same time: the second one finds a file that has failed.
+        for at in [131_072, 262_144] {
+            let trouble = store.write(file, at, &bytes[at as usize..][..131_072]);
+            assert_eq!(trouble.unwrap_err().kind, ProblemKind::DiskFull);
+        }
+        drop(store);
+        fs::remove_file(place.path().join("other")).unwrap();
+        let again = open(place.path());
+        let (_, answer) = again.add(&told("large", Kind::File(900_000)));
+        let Ok(Answer::Rest(rest)) = answer else {
+            panic!("{answer:?}");
+        };
+        assert_eq!(rest.bytes(), 131_072);
     });
 }
