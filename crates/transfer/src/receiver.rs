@@ -194,10 +194,10 @@ impl<'a, 'o> Receiver<'a, 'o> {
             Message::Entries(entries) if !self.is_known => {
                 return self.on_entries(entries, desk);
             }
-            Message::EntriesEnd { count, .. } if count == self.next => {
+            Message::EntriesEnd { count, linked, .. } if count == self.next => {
                 self.is_known = true;
                 self.shared.shelf.told_all();
-                self.chronicle.on_all_known();
+                self.chronicle.on_all_known(linked);
                 self.chronicle.on_planned();
             }
             Message::FileEnds(files) => {
@@ -288,15 +288,17 @@ impl Role for Receiver<'_, '_> {
                 self.streams.retain(|(_, thread)| !thread.is_finished());
             }
             // What was sent twice, or of a file that was given up: nobody waits for it after all is complete.
-            Happening::Arrived(_) | Happening::Unneeded(_) | Happening::Damaged(_)
+            Happening::Arrived(..) | Happening::Unneeded(..) | Happening::Damaged(_)
                 if self.is_complete => {}
-            Happening::Arrived(range) => {
+            Happening::Arrived(range, data) => {
                 self.chronicle.on_arrived(range.length);
-                self.chronicle.outcome.sent += Bytes::new(range.length);
+                let outcome = &mut self.chronicle.outcome;
+                outcome.sent += Bytes::new(data);
+                outcome.holes += Bytes::new(range.length.saturating_sub(data));
                 self.received.push(range);
             }
-            Happening::Unneeded(range) => {
-                self.chronicle.outcome.sent += Bytes::new(range.length);
+            Happening::Unneeded(range, data) => {
+                self.chronicle.outcome.sent += Bytes::new(data);
                 self.received.push(range);
             }
             Happening::Damaged(range) => desk.say(Message::Damaged(range)),
