@@ -13,7 +13,7 @@ mod stream;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -53,6 +53,9 @@ pub(crate) struct Shared {
     spent: Spent,
     /// Bytes read from streams.
     on_wire: AtomicU64,
+    /// The conversation ended before everything was there: what streams still hold is of no use, and holes in it may take long
+    /// to hash.
+    is_given_up: AtomicBool,
 }
 
 /// Leads the receiver's half of a conversation.
@@ -106,6 +109,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
                 rereader,
                 spent: Spent::default(),
                 on_wire: AtomicU64::new(0),
+                is_given_up: AtomicBool::new(false),
             }),
             roster,
             streams: Vec::new(),
@@ -342,6 +346,7 @@ impl Receiver<'_, '_> {
         self.shared.shelf.close();
         let (handles, mut threads): (Vec<_>, Vec<_>) = self.streams.drain(..).unzip();
         if !self.is_complete {
+            self.shared.is_given_up.store(true, Ordering::Relaxed);
             handles.iter().for_each(StreamHandle::shut_down);
         } else if self.is_near {
             threads.clear();

@@ -79,7 +79,7 @@ impl Inflow {
     }
 
     fn receive_all(&mut self) -> io::Result<()> {
-        while self.has_more()? {
+        while !self.shared.is_given_up.load(Ordering::Relaxed) && self.has_more()? {
             let bytes: [u8; HEADER_LENGTH] = self.take()?;
             let header = PieceHeader::decode(&bytes).map_err(io::Error::other)?;
             self.piece(&header)?;

@@ -35,6 +35,8 @@ pub(crate) struct Work {
     pub sent: AtomicU64,
     /// Bytes of files that are holes.
     pub holes: AtomicU64,
+    /// Nanoseconds that streams waited for holes to be confirmed, since [`Work::waited_for_holes`] asked last.
+    held: AtomicU64,
     /// Bytes written to streams.
     pub on_wire: AtomicU64,
     /// Bytes of files that two streams sent.
@@ -71,6 +73,7 @@ impl Work {
             spent: Spent::default(),
             sent: AtomicU64::new(0),
             holes: AtomicU64::new(0),
+            held: AtomicU64::new(0),
             on_wire: AtomicU64::new(0),
             repeated: AtomicU64::new(0),
         }
@@ -129,6 +132,7 @@ impl Work {
     pub(crate) fn take(&self, stream: u32, wish: &Wish) -> Option<Range> {
         let since = Instant::now();
         let mut state = self.state();
+        let is_held = state.ledger.waiting() > 0 && !state.ledger.has_work();
         let piece = loop {
             if state.is_over || state.leaving.remove(&stream) {
                 break None;
@@ -150,8 +154,16 @@ impl Work {
             state = woken.unwrap_or_else(PoisonError::into_inner).0;
         };
         drop(state);
+        if is_held {
+            Spent::note(&self.held, since);
+        }
         Spent::note(&self.spent.idle, since);
         piece
+    }
+
+    /// How long streams waited, all together, for holes to be confirmed since this was asked last.
+    pub(crate) fn waited_for_holes(&self) -> Span {
+        Span::from_nanos(self.held.swap(0, Ordering::Relaxed))
     }
 
     /// The next piece for a stream if there is one at once.

@@ -169,10 +169,12 @@ fn whatever_is_a_hole_the_content_is_the_same() {
     };
     let files: Vec<(String, u64, Parts)> = (0..24)
         .map(|number| {
-            let size = 1 + draw(1 << (12 + draw(13)));
+            let most = 1 << (12 + draw(13));
+            let size = 1 + draw(most);
             let part = |_| {
                 let start = draw(size);
-                (start, 1 + draw((size - start).min(1 << (1 + draw(20)))))
+                let most = 1 << (1 + draw(20));
+                (start, 1 + draw((size - start).min(most)))
             };
             let data = (0..number % 9).map(part).collect();
             (format!("f{number}"), size, data)

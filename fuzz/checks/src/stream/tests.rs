@@ -50,23 +50,41 @@ fn sparse(map: &[u8], came: usize, content: &[u8]) -> Vec<u8> {
 #[test]
 fn a_hole_and_data_make_up_a_file() {
     let half = SIZE as usize / 2;
-    let content = after(SIZE, &[hole(0, 128 << 10), raw(SIZE, 128 << 10, &vec![7; half])]);
+    let content = after(
+        SIZE,
+        &[hole(0, 128 << 10), raw(SIZE, 128 << 10, &vec![7; half])],
+    );
     assert_eq!(content, Some([vec![0; half], vec![7; half]].concat()));
-    assert_eq!(after(SIZE, &[hole(0, 256 << 10)]), Some(vec![0; SIZE as usize]));
+    assert_eq!(
+        after(SIZE, &[hole(0, 256 << 10)]),
+        Some(vec![0; SIZE as usize])
+    );
 }
 
 #[test]
 fn a_hole_over_what_counts_changes_nothing() {
     let bytes = vec![7; SIZE as usize / 2];
-    let stream = [raw(SIZE, 0, &bytes), hole(0, 128 << 10), hole(0, 64 << 10), hole(128 << 10, 128 << 10)];
+    let stream = [
+        raw(SIZE, 0, &bytes),
+        hole(0, 128 << 10),
+        hole(0, 64 << 10),
+        hole(128 << 10, 128 << 10),
+    ];
     let content = after(SIZE, &[stream.concat()]).unwrap();
     assert!(content.starts_with(&bytes) && content.ends_with(&vec![0; bytes.len()]));
 }
 
 #[test]
 fn data_over_a_hole_that_counts_changes_nothing() {
-    let stream = [hole(0, 128 << 10), raw(SIZE, 0, &vec![7; 128 << 10]), hole(128 << 10, 128 << 10)];
-    assert_eq!(after(SIZE, &[stream.concat()]), Some(vec![0; SIZE as usize]));
+    let stream = [
+        hole(0, 128 << 10),
+        raw(SIZE, 0, &vec![7; 128 << 10]),
+        hole(128 << 10, 128 << 10),
+    ];
+    assert_eq!(
+        after(SIZE, &[stream.concat()]),
+        Some(vec![0; SIZE as usize])
+    );
 }
 
 #[test]
@@ -74,7 +92,10 @@ fn what_an_unsealed_piece_wrote_is_zeros_after_the_hole() {
     let mut damaged = raw(SIZE, 0, &vec![7; 128 << 10]);
     *damaged.last_mut().unwrap() ^= 1;
     let stream = [damaged, hole(0, 128 << 10), hole(128 << 10, 128 << 10)];
-    assert_eq!(after(SIZE, &[stream.concat()]), Some(vec![0; SIZE as usize]));
+    assert_eq!(
+        after(SIZE, &[stream.concat()]),
+        Some(vec![0; SIZE as usize])
+    );
 }
 
 #[test]
@@ -109,7 +130,10 @@ fn a_map_that_does_not_fit_what_came_does_not_count() {
     let content = [vec![7; data], vec![0; SIZE as usize - data]].concat();
     // A bit for each of 64 blocks: 16 of data.
     let right = [0xFF, 0xFF, 0, 0, 0, 0, 0, 0];
-    assert_eq!(after(SIZE, &[sparse(&right, data, &content)]).as_ref(), Some(&content));
+    assert_eq!(
+        after(SIZE, &[sparse(&right, data, &content)]).as_ref(),
+        Some(&content)
+    );
     for (map, came) in [
         ([0xFF, 0xFE, 0, 0, 0, 0, 0, 0], data),
         ([0; 8], data),
@@ -119,9 +143,17 @@ fn a_map_that_does_not_fit_what_came_does_not_count() {
         ([0xFF, 0, 0xFF, 0, 0, 0, 0, 0], data),
     ] {
         let wrong = sparse(&map, came, &content);
-        assert_eq!(after(SIZE, std::slice::from_ref(&wrong)), None, "{map:x?}, {came} bytes");
+        assert_eq!(
+            after(SIZE, std::slice::from_ref(&wrong)),
+            None,
+            "{map:x?}, {came} bytes"
+        );
         // The stream goes on behind it.
         let both = [wrong, sparse(&right, data, &content)].concat();
-        assert_eq!(after(SIZE, &[both]).as_ref(), Some(&content), "{map:x?}, {came} bytes");
+        assert_eq!(
+            after(SIZE, &[both]).as_ref(),
+            Some(&content),
+            "{map:x?}, {came} bytes"
+        );
     }
 }
