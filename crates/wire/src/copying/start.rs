@@ -149,7 +149,7 @@ impl StartAnswer {
     /// When it is none of this version.
     /// ```
     /// use wire::copying::{StartAnswer, StartError};
-    /// let line = r#"{"trunkline_copy":2,"software":"trunkline 0.1.0","port":50000,"addresses":["192.0.2.7"]}"#;
+    /// let line = r#"{"trunkline_copy":3,"software":"trunkline 0.1.0","port":50000,"addresses":["192.0.2.7"]}"#;
     /// assert_eq!(StartAnswer::parse(line).unwrap().port, Some(50_000));
     /// assert_eq!(StartAnswer::parse("Welcome to host7!"), Err(StartError::Stranger));
     /// ```
