@@ -62,6 +62,12 @@ pub struct Copy {
     pub bytes: u64,
     /// Bytes of files that went over the network this time, before compression.
     pub sent_bytes: u64,
+    /// Bytes of files that are holes, and were told in place of being sent.
+    #[serde(default)]
+    pub hole_bytes: u64,
+    /// Names that share their file with another one of those copied; each became a file of its own.
+    #[serde(default)]
+    pub hard_linked_names: u32,
     /// Bytes on the streams, after compression, with headers.
     pub wire_bytes: u64,
     /// Bytes that had to be sent twice.

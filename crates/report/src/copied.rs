@@ -29,6 +29,8 @@ pub fn facts(copy: &Copy) -> Vec<(&'static str, String)> {
             false => ("copied", copied(copy)),
         }),
         there(copy).map(|text| ("there", text)),
+        holes(copy).map(|text| ("holes", text)),
+        hard_links(copy).map(|text| ("hard links", text)),
         network(copy).map(|text| ("network", text)),
         outages(copy).map(|text| ("outages", text)),
     ];
@@ -77,6 +79,17 @@ fn there(copy: &Copy) -> Option<String> {
             figure::size(bytes)
         )),
     }
+}
+
+fn holes(copy: &Copy) -> Option<String> {
+    let holes = figure::size(copy.hole_bytes);
+    (copy.hole_bytes > 0).then(|| format!("{holes} of files; they stay holes and were not sent"))
+}
+
+fn hard_links(copy: &Copy) -> Option<String> {
+    let names = words::count(copy.hard_linked_names.into(), "name");
+    let text = format!("{names} shared files at the source; each became a file of its own");
+    (copy.hard_linked_names > 0 && !copy.asked.dry_run).then_some(text)
 }
 
 fn network(copy: &Copy) -> Option<String> {

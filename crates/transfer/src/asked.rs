@@ -91,6 +91,7 @@ mod tests {
             mode: 0o777,
             modified_nanoseconds: 0,
             version: 0,
+            is_sparse: false,
         }
     }
 

@@ -158,9 +158,10 @@ impl<'a> Chronicle<'a> {
         }
     }
 
-    /// There is nothing else.
-    pub(crate) fn on_all_known(&mut self) {
+    /// There is nothing else. So many names share their file with another one.
+    pub(crate) fn on_all_known(&mut self, linked: u32) {
         self.counts.is_known = true;
+        self.outcome.linked = linked;
     }
 
     /// It is known what of it is missing.

@@ -184,9 +184,13 @@ pub struct Outcome {
     pub skipped: u64,
     /// Bytes of all files that are there now.
     pub bytes: Bytes,
-    /// Bytes of files that went over the network this time, before compression; at the end that received, those that
-    /// arrived.
+    /// Bytes of files that went over the network this time, without holes and before compression; at the end that received,
+    /// those that arrived.
     pub sent: Bytes,
+    /// Bytes of files that are holes and were told in place of being sent; at the end that received, those that count.
+    pub holes: Bytes,
+    /// Names among those copied that share their file with another one (hard links). Each became a file of its own.
+    pub linked: u32,
     /// Bytes on the streams after compression, headers included.
     pub on_wire: Bytes,
     /// Bytes that had to be sent twice: damaged, lost with their stream, or sent by two streams at the end.

@@ -16,10 +16,14 @@ mod order;
 mod owed;
 mod wanted;
 
-use cut::normalised;
+use cut::{hole_of, normalised};
 use order::Order;
 use owed::Owed;
 use wanted::Wanted;
+
+/// Bytes of holes that may be given out and not confirmed. They cost the stream nothing, so that without a bound the receiver,
+/// which hashes the zeros, would be behind by all of a large hole, and what comes behind it would wait.
+pub const HOLES_AHEAD: u64 = 256 << 20;
 
 /// Place of a piece: its file and first byte. Where a piece was cut once it is never cut otherwise.
 type Key = (FileId, u64);
@@ -132,12 +136,34 @@ impl Ledger {
         self.all_added = true;
     }
 
+    /// A piece that was given out lies in a hole of its file, which ends at `end`: what follows of the hole is given out in
+    /// pieces as long as can be, and only while less than [`HOLES_AHEAD`] bytes of holes are not confirmed.
+    pub fn is_hole(&mut self, piece: Range, end: u64) {
+        if self.owed.is_hole(piece)
+            && let Some(wanted) = self.files.get_mut(&piece.file)
+        {
+            wanted.begin().hole = hole_of(wanted.size(), piece.start..end);
+        }
+    }
+
+    /// Whether something can be given out that no stream has.
+    pub fn has_work(&self) -> bool {
+        !self.back.is_empty() || (self.waiting > 0 && self.may_cut())
+    }
+
+    fn may_cut(&self) -> bool {
+        self.owed.holes() < HOLES_AHEAD
+    }
+
     /// The next piece for a stream, of about `wish` bytes; `None` when there is nothing for it now. There may be
     /// something later: when a file is added, or anything is told to this ledger.
     pub fn take(&mut self, stream: u32, wish: u64) -> Option<Taken> {
         self.owed.meet(stream);
         let wish = wish.min(self.fair_share());
-        let key = self.take_back().or_else(|| self.cut(wish));
+        let mut key = self.take_back();
+        if key.is_none() && self.may_cut() {
+            key = self.cut(wish);
+        }
         if let Some(key) = key {
             return self.owed.give(key, stream).map(|piece| Taken {
                 piece,

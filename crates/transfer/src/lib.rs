@@ -18,6 +18,7 @@ mod event;
 pub mod far;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
+mod holes;
 mod ledger;
 mod lines;
 mod names;
@@ -36,7 +37,8 @@ mod trouble;
 pub use copy::copy;
 pub use error::CopyError;
 pub use event::{CopyEvent, FileProblem, Limit, Outcome, Progress, Reading};
-pub use ledger::{Acked, Ledger, Taken};
+pub use holes::Layout;
+pub use ledger::{Acked, HOLES_AHEAD, Ledger, Taken};
 pub use root::Root;
 pub use spec::{Connect, CopySpec, Credentials, FarHost, Gentle, Place};
 pub use steering::{Onlooker, Steering};

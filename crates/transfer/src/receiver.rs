@@ -13,7 +13,7 @@ mod stream;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -53,6 +53,9 @@ pub(crate) struct Shared {
     spent: Spent,
     /// Bytes read from streams.
     on_wire: AtomicU64,
+    /// The conversation ended before everything was there: what streams still hold is of no use, and holes in it may take long
+    /// to hash.
+    is_given_up: AtomicBool,
 }
 
 /// Leads the receiver's half of a conversation.
@@ -106,6 +109,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
                 rereader,
                 spent: Spent::default(),
                 on_wire: AtomicU64::new(0),
+                is_given_up: AtomicBool::new(false),
             }),
             roster,
             streams: Vec::new(),
@@ -194,10 +198,10 @@ impl<'a, 'o> Receiver<'a, 'o> {
             Message::Entries(entries) if !self.is_known => {
                 return self.on_entries(entries, desk);
             }
-            Message::EntriesEnd { count, .. } if count == self.next => {
+            Message::EntriesEnd { count, linked, .. } if count == self.next => {
                 self.is_known = true;
                 self.shared.shelf.told_all();
-                self.chronicle.on_all_known();
+                self.chronicle.on_all_known(linked);
                 self.chronicle.on_planned();
             }
             Message::FileEnds(files) => {
@@ -288,15 +292,17 @@ impl Role for Receiver<'_, '_> {
                 self.streams.retain(|(_, thread)| !thread.is_finished());
             }
             // What was sent twice, or of a file that was given up: nobody waits for it after all is complete.
-            Happening::Arrived(_) | Happening::Unneeded(_) | Happening::Damaged(_)
+            Happening::Arrived(..) | Happening::Unneeded(..) | Happening::Damaged(_)
                 if self.is_complete => {}
-            Happening::Arrived(range) => {
+            Happening::Arrived(range, data) => {
                 self.chronicle.on_arrived(range.length);
-                self.chronicle.outcome.sent += Bytes::new(range.length);
+                let outcome = &mut self.chronicle.outcome;
+                outcome.sent += Bytes::new(data);
+                outcome.holes += Bytes::new(range.length.saturating_sub(data));
                 self.received.push(range);
             }
-            Happening::Unneeded(range) => {
-                self.chronicle.outcome.sent += Bytes::new(range.length);
+            Happening::Unneeded(range, data) => {
+                self.chronicle.outcome.sent += Bytes::new(data);
                 self.received.push(range);
             }
             Happening::Damaged(range) => desk.say(Message::Damaged(range)),
@@ -340,6 +346,7 @@ impl Receiver<'_, '_> {
         self.shared.shelf.close();
         let (handles, mut threads): (Vec<_>, Vec<_>) = self.streams.drain(..).unzip();
         if !self.is_complete {
+            self.shared.is_given_up.store(true, Ordering::Relaxed);
             handles.iter().for_each(StreamHandle::shut_down);
         } else if self.is_near {
             threads.clear();

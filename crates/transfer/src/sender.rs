@@ -1,15 +1,17 @@
 //! The end that has the data: tells what there is, and has the streams send what is wanted of it.
 //!
-//! Reading order: this file for the conversation, `entries`, `work` for what the streams share, `stream` for one of them,
-//! `streams` for all of them, `line` for what is known of each, `stall`, `quiet`.
+//! Reading order: this file for the conversation, `entries`, `work` for what the streams share, `stream` for one of them and
+//! `outgoing` for what it sends, `streams` for all of them, `wish` and `line` for what is known of each, `stall`, `quiet`.
 
 mod entries;
 mod line;
+mod outgoing;
 mod packing;
 mod quiet;
 mod stall;
 mod stream;
 mod streams;
+mod wish;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -347,6 +349,7 @@ impl Drop for Sender<'_, '_> {
             |counter: &std::sync::atomic::AtomicU64| Bytes::new(counter.load(Ordering::Relaxed));
         let outcome = &mut self.chronicle.outcome;
         outcome.sent += load(&self.work.sent);
+        outcome.holes += load(&self.work.holes);
         outcome.on_wire += load(&self.work.on_wire);
         outcome.sent_again += load(&self.work.repeated);
         outcome.streams_replaced += self.streams.replaced;

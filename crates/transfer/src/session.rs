@@ -41,10 +41,10 @@ pub(crate) enum Happening {
     StreamOver(u32, Result<(), String>),
     /// (sender) All that is wanted of a file was read, and it is still the same.
     FileRead(FileId),
-    /// (receiver) A piece is where it belongs.
-    Arrived(Range),
-    /// (receiver) A piece came that is there already, or whose file was given up.
-    Unneeded(Range),
+    /// (receiver) A piece is where it belongs; so many bytes of it are no holes.
+    Arrived(Range, u64),
+    /// (receiver) A piece came that is there already, or whose file was given up; so many bytes of it may be no holes.
+    Unneeded(Range, u64),
     /// (receiver) A piece came otherwise than it was sent.
     Damaged(Range),
     /// (receiver) Some or, where so said, all of what an earlier try left of a file was read back; these parts (start and

@@ -8,10 +8,11 @@
 //! the names of the folders that it stands in. What is no file, folder or link, and what cannot be looked at, is told
 //! and left out, and the rest goes on.
 //!
-//! Files with several hard links are copied once for each name. Holes are read as zeros.
+//! Files with several hard links are copied once for each name, and the names are counted. Where holes are, a [`Reader`] says.
 //!
 //! Reading order: this file, `select` (wildcards), `walk`, `reader`.
 
+mod links;
 mod look;
 mod missing;
 mod reader;
@@ -123,7 +124,7 @@ impl Source {
     pub fn finished(&self, file: FileId) -> Result<(), Problem> {
         let reader = self.reader(file)?;
         self.kept().close(file);
-        reader.check()
+        reader.check().map(drop)
     }
 
     /// How the user would call the file.

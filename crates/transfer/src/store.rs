@@ -1,7 +1,7 @@
 //! Where files arrive: under a temporary name until they are whole, right and on the disk.
 //!
-//! A file that arrives lies beside its place as `.NAME.trunkline-part`, locked, with all its room reserved; pieces are
-//! written to where they belong in any order. What has arrived is noted in `.NAME.trunkline-journal`, so that
+//! A file that arrives lies beside its place as `.NAME.trunkline-part`, locked, with all its room reserved unless it may have
+//! holes; pieces are written to where they belong in any order, and nothing is written where a hole is. What has arrived is noted in `.NAME.trunkline-journal`, so that
 //! a copy that was broken off goes on there.
 //!
 //! # What is on the disk after a power failure
@@ -42,6 +42,7 @@ use crate::HashTree;
 use crate::root::Root;
 use crate::trouble::{problem, shown, with_hint};
 use held::Held;
+use part::Part;
 use place::Place;
 
 /// Where files go, and how.
@@ -212,9 +213,25 @@ impl Store {
     /// # Errors
     /// When somebody else copies to the same place, there is no room, or the disk fails.
     pub fn write(&self, file: FileId, offset: u64, bytes: &[u8]) -> Result<(), Problem> {
+        self.change(file, |part| part.write(offset, bytes))
+    }
+
+    /// Leaves a hole in a file, or writes zeros where the file system makes none.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub fn make_hole(&self, file: FileId, offset: u64, length: u64) -> Result<(), Problem> {
+        self.change(file, |part| part.make_hole(offset, length))
+    }
+
+    fn change(
+        &self,
+        file: FileId,
+        change: impl FnOnce(&Part) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
         let part = self.held.open(file, || self.place.at(file));
-        let written = part.and_then(|part| part.write(offset, bytes));
-        written.map_err(|trouble| {
+        let changed = part.and_then(|part| change(&part));
+        changed.map_err(|trouble| {
             if trouble.kind == ProblemKind::DiskFull {
                 self.held.refuse(file, trouble.clone());
             }
@@ -228,9 +245,21 @@ impl Store {
     /// # Errors
     /// When the note cannot be written.
     pub fn note(&self, file: FileId, piece: &Piece) -> Result<(), Problem> {
+        self.note_as(file, piece, false)
+    }
+
+    /// The same for a piece that is a hole: the disk has nothing to write.
+    ///
+    /// # Errors
+    /// As [`Store::note`].
+    pub fn note_hole(&self, file: FileId, piece: &Piece) -> Result<(), Problem> {
+        self.note_as(file, piece, true)
+    }
+
+    fn note_as(&self, file: FileId, piece: &Piece, is_hole: bool) -> Result<(), Problem> {
         // Another stream may have brought the last piece of the file, and it has its name by now.
         let part = self.held.find(file);
-        let noted = part.map_or(Ok(()), |part| part.note(piece));
+        let noted = part.map_or(Ok(()), |part| part.note(piece, is_hole));
         noted.map_err(|trouble| about(file, trouble))
     }
 

@@ -26,6 +26,9 @@ pub(crate) const BLOCK: usize = 64 << 10;
 /// a few thousand.
 const NODES_MAX: usize = 1 << 16;
 const CHUNK: u64 = blake3::CHUNK_LEN as u64;
+/// What holes are hashed from. The chaining value of zeros is another at each offset, because chunks are numbered (BLAKE3 paper,
+/// section 2.4), so that none could be kept for the next hole.
+static ZEROS: [u8; BLOCK] = [0; BLOCK];
 
 type ChainingValue = [u8; HASH_LENGTH];
 
@@ -92,6 +95,19 @@ impl PieceHasher {
         self.missing = self.missing.and_then(left);
         if self.missing.is_some() {
             self.hasher.update(bytes);
+        }
+    }
+
+    /// The next bytes are so many zeros.
+    pub fn zeros(&mut self, mut count: u64) {
+        if self.missing.is_none_or(|missing| missing < count) {
+            self.missing = None;
+            return;
+        }
+        while count > 0 {
+            let block = usize::try_from(count).unwrap_or(BLOCK).min(BLOCK);
+            self.update(&ZEROS[..block]);
+            count -= block as u64;
         }
     }
 

@@ -43,7 +43,8 @@ pub use name::{
     JOURNAL_ENDING, LINK_ENDING, NAME_MAX, Name, NameError, PART_ENDING, PATH_MAX, is_reserved,
 };
 pub use piece::{
-    Coding, HASH_LENGTH, HEADER_LENGTH, PACKED_MAX, PIECE_MAX, PieceError, PieceHeader,
+    Coding, DataMap, HASH_LENGTH, HEADER_LENGTH, HOLE_BLOCK, NO_HASH, PACKED_MAX, PIECE_MAX,
+    PieceError, PieceHeader,
 };
 pub use referee::{
     COPY_STREAMS_MAX, ENTRIES_MAX, NAMES_MAX, PARTS_MAX, Referee, RefereeError, Rule, Speaker,
@@ -58,4 +59,4 @@ pub use token::{
 };
 
 /// Version of all of this. Ends of different versions do not copy; each says which one it speaks.
-pub const COPYING_VERSION: u16 = 2;
+pub const COPYING_VERSION: u16 = 3;

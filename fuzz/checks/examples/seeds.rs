@@ -116,6 +116,7 @@ fn entry(name: &str, kind: Kind) -> Entry {
         mode: 0o644,
         modified_nanoseconds: 1_700_000_000_000_000_000,
         version: 7,
+        is_sparse: false,
     }
 }
 
@@ -132,6 +133,7 @@ fn ends() -> Message {
     Message::EntriesEnd {
         count: 4,
         bytes: 200_005,
+        linked: 0,
     }
 }
 
@@ -340,7 +342,7 @@ fn start() -> io::Result<()> {
     };
     seed("start", "request", request.line().as_bytes())?;
     seed("start", "answer", answer.line().as_bytes())?;
-    seed("start", "newer", br#"{"trunkline_copy":2,"where":{}}"#)
+    seed("start", "newer", br#"{"trunkline_copy":4,"where":{}}"#)
 }
 
 fn results() -> Results {

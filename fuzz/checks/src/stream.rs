@@ -7,7 +7,7 @@ use std::path::Path;
 use tempfile::TempDir;
 use transfer::fuzzing::Arrivals;
 use transfer::{PieceHasher, legal_piece};
-use wire::copying::{Coding, PieceHeader};
+use wire::copying::{Coding, DataMap, NO_HASH, PieceHeader};
 
 use crate::words::Words;
 
@@ -79,31 +79,57 @@ fn piece(choice: u8, words: &mut Words<'_>) -> Vec<u8> {
         _ => u64::from(words.byte()),
     };
     let content = vec![words.byte(); length as usize];
-    let packed = match place & 4 {
-        0 => None,
-        _ => Some(packed(&content, words)),
-    };
-    let wire = packed.as_deref().unwrap_or(&content);
     let header = PieceHeader {
         file,
         offset,
         length: length as u32,
-        wire_length: wire.len() as u32,
-        coding: if packed.is_some() {
-            Coding::Zstd
-        } else {
-            Coding::Raw
+        wire_length: 0,
+        coding: match place & 0x1C {
+            0x00 => Coding::Raw,
+            0x08 => Coding::Hole,
+            0x10 => Coding::Sparse,
+            0x14 => Coding::SparseZstd,
+            _ => Coding::Zstd,
         },
     };
-    let mut piece = header.encode().to_vec();
-    piece.extend(wire);
-    piece.extend(seal(&header, size, &content));
+    let mut piece = sealed(header, size, content, words);
     if place & 0x80 != 0 {
         let at = usize::from(words.byte()) << (words.byte() & 15);
         let at = at % piece.len();
         piece[at] ^= words.byte();
     }
     piece
+}
+
+/// The piece with what its coding asks for; where that has a map, the blocks of the content that the map leaves out are zeros.
+fn sealed(
+    mut header: PieceHeader,
+    size: u64,
+    mut content: Vec<u8>,
+    words: &mut Words<'_>,
+) -> Vec<u8> {
+    let (mut wire, mut data) = (Vec::new(), content.clone());
+    if header.coding == Coding::Hole {
+        content.fill(0);
+    }
+    if header.coding.has_map() {
+        let mut map = DataMap::holes(header.length);
+        let start = u32::from(words.byte()) << 10;
+        map.set_data(start..start + (u32::from(words.byte()) << 10));
+        wire.extend(map.as_bytes());
+        data.truncate(map.data_length() as usize);
+        for (run, _) in map.runs().filter(|(_, is_data)| !is_data) {
+            content[run.start as usize..run.end as usize].fill(0);
+        }
+    }
+    match header.coding {
+        Coding::Hole => (),
+        Coding::Raw | Coding::Sparse => wire.extend(data),
+        Coding::Zstd | Coding::SparseZstd => wire.extend(packed(&data, words)),
+    }
+    header.wire_length = wire.len() as u32;
+    let seal = seal(&header, size, &content);
+    [&header.encode()[..], &wire, &seal].concat()
 }
 
 /// The content packed, or any bytes in place of that.
@@ -120,5 +146,12 @@ fn seal(header: &PieceHeader, size: u64, content: &[u8]) -> [u8; 32] {
     }
     let mut hasher = PieceHasher::new(size, header.offset, header.length.into());
     hasher.update(content);
-    header.seal(&hasher.finish().unwrap_or_default())
+    let hash = match header.coding {
+        Coding::Hole => NO_HASH,
+        _ => hasher.finish().unwrap_or_default(),
+    };
+    header.seal(&hash)
 }
+
+#[cfg(test)]
+mod tests;

@@ -129,6 +129,8 @@ impl Copy {
             failed: outcome.failed.iter().map(FileFailure::from).collect(),
             bytes: outcome.bytes.get(),
             sent_bytes: outcome.sent.get(),
+            hole_bytes: outcome.holes.get(),
+            hard_linked_names: outcome.linked,
             wire_bytes: outcome.on_wire.get(),
             sent_again_bytes: outcome.sent_again.get(),
             reconnects: outcome.reconnects,

@@ -84,6 +84,8 @@ fn nothing() -> transfer::Outcome {
         skipped: 0,
         bytes: Bytes::ZERO,
         sent: Bytes::ZERO,
+        holes: Bytes::ZERO,
+        linked: 0,
         on_wire: Bytes::ZERO,
         sent_again: Bytes::ZERO,
         failed: Vec::new(),

@@ -60,6 +60,14 @@ pub(super) fn normalised(size: u64, wanted: &[(u64, u64)]) -> VecDeque<Range<u64
     apart
 }
 
+/// What of a hole can be cut into pieces of its own.
+pub(super) fn hole_of(size: u64, hole: Range<u64>) -> Range<u64> {
+    match hole.end >= size {
+        true => hole.start..size,
+        false => hole.start..hole.end / PIECE_MIN * PIECE_MIN,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -14,6 +14,8 @@ const BUSY_SHARE: usize = 4;
 pub(super) struct Owed {
     pieces: BTreeMap<Key, Piece>,
     streams: BTreeMap<u32, Debt>,
+    /// Bytes of pieces that are holes.
+    holes: u64,
     /// How many pieces were given out so far.
     turn: u64,
 }
@@ -24,6 +26,8 @@ struct Piece {
     /// Who has it, and its turn there: nobody, one, or two at the end.
     holders: Vec<(u32, u64)>,
     was_read: bool,
+    /// It is a hole, and counts as one while a stream has it.
+    is_hole: bool,
     damaged: u32,
 }
 
@@ -107,6 +111,24 @@ impl Owed {
         others.iter().find_map(newest)
     }
 
+    /// A stream found that the piece is a hole. Whether that was news.
+    pub(super) fn is_hole(&mut self, piece: Range) -> bool {
+        let known = self.pieces.get_mut(&(piece.file, piece.start));
+        let Some(known) = known.filter(|known| known.length == piece.length) else {
+            return false;
+        };
+        let is_news = !std::mem::replace(&mut known.is_hole, true);
+        if is_news {
+            self.holes += piece.length;
+        }
+        is_news
+    }
+
+    /// Bytes of holes that were given out.
+    pub(super) fn holes(&self) -> u64 {
+        self.holes
+    }
+
     /// Whether the piece is read for the first time.
     pub(super) fn read_first(&mut self, piece: Range) -> bool {
         let known = self.pieces.get_mut(&(piece.file, piece.start));
@@ -134,6 +156,9 @@ impl Owed {
         let Some(piece) = self.pieces.get_mut(&key) else {
             return;
         };
+        if std::mem::take(&mut piece.is_hole) {
+            self.holes -= piece.length;
+        }
         for (stream, turn) in piece.holders.drain(..) {
             if let Some(debt) = self.streams.get_mut(&stream) {
                 debt.drop_piece(turn, piece.length);

@@ -35,6 +35,45 @@ fn a_large_file_is_cut_in_order_over_all_streams() {
 }
 
 #[test]
+fn a_hole_is_given_out_in_the_longest_pieces_and_some_of_it_at_a_time() {
+    let mut ledger = Ledger::default();
+    let (size, end) = (1 << 40, (600 << 20) + 5);
+    ledger.add(0, size, &[(0, size)]);
+    let first = take(&mut ledger, 1, 0);
+    assert_eq!(first.length, PIECE_MIN);
+    ledger.is_hole(first, end);
+    let mut given = vec![first];
+    while ledger.has_work() {
+        let piece = take(&mut ledger, 1, 0);
+        ledger.is_hole(piece, end);
+        given.push(piece);
+    }
+    assert!(given.len() < 80, "{} pieces", given.len());
+    let bytes: u64 = given.iter().map(|piece| piece.length).sum();
+    assert!(
+        (HOLES_AHEAD..HOLES_AHEAD + 4 * MIB).contains(&bytes),
+        "{bytes}"
+    );
+    assert!(ledger.take(1, MIB).is_none() && ledger.waiting() > 0);
+    // What is confirmed, lost or given up makes room for more.
+    ledger.acked(given[70]);
+    assert_eq!(take(&mut ledger, 1, 0).length, 4 * MIB);
+    ledger.over(1);
+    let mut next = take(&mut ledger, 2, 0);
+    while next.start + next.length < end {
+        ledger.acked(next);
+        next = take(&mut ledger, 2, 0);
+    }
+    assert_eq!(
+        (next.start, next.length),
+        (600 << 20, PIECE_MIN),
+        "data begins in it"
+    );
+    ledger.forget(0);
+    assert_eq!((ledger.left(), ledger.waiting()), (0, 0));
+}
+
+#[test]
 fn small_files_flow_beside_a_large_one_and_end_with_it() {
     let mut ledger = Ledger::default();
     ledger.add(0, 100 * MIB, &[(0, 100 * MIB)]);

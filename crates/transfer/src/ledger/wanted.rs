@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops;
 
-use wire::copying::Range;
+use wire::copying::{PIECE_MAX, Range};
 
 use super::cut::piece_length;
 
@@ -17,6 +17,8 @@ pub(super) struct Wanted {
 
 #[derive(Debug)]
 pub(super) struct Begun {
+    /// One that is known to begin or to go on at what is given out next.
+    pub(super) hole: ops::Range<u64>,
     /// Not given out yet.
     pub(super) rest: VecDeque<ops::Range<u64>>,
     /// Bytes never read.
@@ -30,6 +32,10 @@ impl Wanted {
     pub(super) fn new(size: u64, rest: VecDeque<ops::Range<u64>>, bytes: u64) -> Self {
         let begun = (bytes != size).then(|| Box::new(Begun::new(rest, bytes)));
         Wanted { size, begun }
+    }
+
+    pub(super) fn size(&self) -> u64 {
+        self.size
     }
 
     pub(super) fn begin(&mut self) -> &mut Begun {
@@ -47,7 +53,14 @@ impl Wanted {
         let size = self.size;
         let begun = self.begin();
         let range = begun.rest.front_mut()?;
-        let (start, length) = (range.start, piece_length(size, range, wish));
+        let start = range.start;
+        let length = match begun.hole.contains(&start) {
+            true => {
+                let hole = start..range.end.min(begun.hole.end);
+                piece_length(size, &hole, PIECE_MAX.into())
+            }
+            false => piece_length(size, range, wish),
+        };
         range.start += length;
         if range.is_empty() {
             begun.rest.pop_front();
@@ -69,6 +82,7 @@ impl Wanted {
 impl Begun {
     fn new(rest: VecDeque<ops::Range<u64>>, bytes: u64) -> Self {
         Begun {
+            hole: 0..0,
             rest,
             unread: bytes,
             unconfirmed: bytes,

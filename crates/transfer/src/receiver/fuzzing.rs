@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use wire::copying::{
@@ -50,6 +50,7 @@ impl Arrivals {
             shelf: Shelf::default(),
             spent: Spent::default(),
             on_wire: AtomicU64::new(0),
+            is_given_up: AtomicBool::new(false),
         });
         let mut count = 0;
         for size in sizes {
@@ -119,6 +120,7 @@ fn entry(number: u32, size: u64) -> Result<Entry, Problem> {
         mode: 0o644,
         modified_nanoseconds: 0,
         version: 0,
+        is_sparse: false,
     })
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
-use wire::copying::{FileId, HASH_LENGTH, PIECE_MAX, PieceHeader, Problem};
+use wire::copying::{Coding, FileId, HASH_LENGTH, PIECE_MAX, PieceHeader, Problem};
 
 use crate::store::{Piece, Store};
 use crate::tree::{HashTree, legal_piece};
@@ -53,6 +53,15 @@ struct Grown {
     /// The sender has read it to its end.
     is_read: bool,
     is_whole: bool,
+}
+
+/// What stands in a part of a file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Content<'a> {
+    /// These bytes.
+    Data(&'a [u8]),
+    /// A hole of so many.
+    Hole(u64),
 }
 
 /// Which stream writes a piece.
@@ -195,14 +204,18 @@ impl Growing {
         piece: u64,
         stream: u32,
         offset: u64,
-        bytes: &[u8],
+        content: Content<'_>,
     ) -> Result<bool, Problem> {
         // Held while writing: whoever takes the piece over waits until this is on its way.
         let grown = self.state.read().unwrap_or_else(PoisonError::into_inner);
         if grown.is_whole || !grown.is_writer(piece, stream) {
             return Ok(false);
         }
-        store.write(self.id, offset, bytes).map(|()| true)
+        let written = match content {
+            Content::Data(bytes) => store.write(self.id, offset, bytes),
+            Content::Hole(length) => store.make_hole(self.id, offset, length),
+        };
+        written.map(|()| true)
     }
 
     /// A piece of an earlier try was read back and is right. Whether it counts now.
@@ -246,8 +259,10 @@ impl Growing {
         });
         match placed {
             Ok(Placed::Counts { digest }) => {
-                if !is_only {
-                    store.note(self.id, &piece)?;
+                match header.coding {
+                    _ if is_only => {}
+                    Coding::Hole => store.note_hole(self.id, &piece)?,
+                    _ => store.note(self.id, &piece)?,
                 }
                 Ok(Placed::Counts { digest })
             }
@@ -306,7 +321,6 @@ impl Grown {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wire::copying::Coding;
 
     fn header(offset: u64, length: u32) -> PieceHeader {
         PieceHeader {

@@ -1,22 +1,29 @@
 //! One stream of the receiver: reads pieces, checks them, writes them where they belong.
 
 use std::io::{self, Read};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
 use net::copying::Channel;
-use wire::copying::{Coding, HASH_LENGTH, HEADER_LENGTH, PACKED_MAX, PieceHeader, Problem, Range};
+use wire::copying::{
+    Coding, DataMap, HASH_LENGTH, HEADER_LENGTH, NO_HASH, PACKED_MAX, PieceHeader, Problem,
+    Range as Part,
+};
 
 use super::Shared;
-use super::shelf::{Growing, Placed};
+use super::shelf::{Content, Growing, Placed};
 use crate::activity::Spent;
 use crate::session::Happening;
 use crate::tree::{BLOCK, PieceHasher};
 
 /// Room behind a block, so that one read brings many small pieces.
 const SLACK: usize = 64 << 10;
+
+/// Bytes of a piece, and whether they are data.
+type Run = (Range<u32>, bool);
 
 /// Receives pieces until the sender ends the stream.
 pub(crate) struct Inflow {
@@ -35,6 +42,8 @@ struct Incoming<'a> {
     /// `None` when nothing of it is wanted.
     file: Option<Arc<Growing>>,
     hasher: PieceHasher,
+    /// Bytes of it that are no holes.
+    data: u64,
     problem: Option<Problem>,
 }
 
@@ -70,7 +79,7 @@ impl Inflow {
     }
 
     fn receive_all(&mut self) -> io::Result<()> {
-        while self.has_more()? {
+        while !self.shared.is_given_up.load(Ordering::Relaxed) && self.has_more()? {
             let bytes: [u8; HEADER_LENGTH] = self.take()?;
             let header = PieceHeader::decode(&bytes).map_err(io::Error::other)?;
             self.piece(&header)?;
@@ -137,11 +146,18 @@ impl Inflow {
             header,
             file,
             hasher: PieceHasher::new(size, header.offset, header.length.into()),
+            data: 0,
             problem: None,
         };
+        let length = header.length;
         let received = match header.coding {
-            Coding::Raw => self.raw(&mut incoming),
-            Coding::Zstd => self.compressed(&mut incoming),
+            Coding::Raw => self.raw(&mut incoming, 0..length),
+            Coding::Zstd => self.compressed(&mut incoming, &[(0..length, true)]),
+            Coding::Hole => {
+                incoming.hole(&self.shared, self.number, 0..length);
+                Ok(())
+            }
+            Coding::Sparse | Coding::SparseZstd => self.sparse(&mut incoming),
         };
         let seal = received.and_then(|()| self.take::<HASH_LENGTH>());
         match seal {
@@ -160,36 +176,82 @@ impl Inflow {
         }
     }
 
-    fn raw(&mut self, incoming: &mut Incoming<'_>) -> io::Result<()> {
-        let end = incoming.header.offset + u64::from(incoming.header.length);
-        let mut at = incoming.header.offset;
-        while at < end {
-            let length = usize::try_from(end - at).unwrap_or(BLOCK).min(BLOCK);
-            self.fill(length)?;
-            let chunk = self.buffer.get(self.start..self.start + length);
+    /// These bytes of the piece come as they are.
+    fn raw(&mut self, incoming: &mut Incoming<'_>, bytes: Range<u32>) -> io::Result<()> {
+        let mut at = bytes.start;
+        while at < bytes.end {
+            let length = bytes.end - at;
+            let length = length.min(BLOCK as u32);
+            self.fill(length as usize)?;
+            let chunk = self.buffer.get(self.start..self.start + length as usize);
             incoming.write(&self.shared, self.number, at, chunk.unwrap_or_default());
-            self.start += length;
-            at += length as u64;
+            self.start += length as usize;
+            at += length;
         }
         Ok(())
     }
 
-    /// What cannot be decompressed is hashed as nothing, and so is damaged.
-    fn compressed(&mut self, incoming: &mut Incoming<'_>) -> io::Result<()> {
-        let mut left = incoming.header.wire_length as usize;
-        let mut packed = Vec::with_capacity(left);
+    /// A map, and what it says is data. Where the two do not fit, the piece is hashed as nothing, and so is damaged.
+    fn sparse(&mut self, incoming: &mut Incoming<'_>) -> io::Result<()> {
+        let header = incoming.header;
+        let size = DataMap::size(header.length);
+        let bytes = self.gather(size as usize)?;
+        let is_packed = header.coding == Coding::SparseZstd;
+        let came = header.wire_length.saturating_sub(size);
+        let map = DataMap::decode(header.length, &bytes).ok();
+        let Some(map) = map.filter(|map| is_packed || map.data_length() == came) else {
+            return self.gather(came as usize).map(drop);
+        };
+        let runs: Vec<Run> = map.runs().collect();
+        if is_packed {
+            return self.compressed(incoming, &runs);
+        }
+        for (bytes, is_data) in runs {
+            match is_data {
+                true => self.raw(incoming, bytes)?,
+                false => incoming.hole(&self.shared, self.number, bytes),
+            }
+        }
+        Ok(())
+    }
+
+    /// So many bytes of the stream at once.
+    fn gather(&mut self, mut left: usize) -> io::Result<Vec<u8>> {
+        let mut gathered = Vec::with_capacity(left);
         while left > 0 {
             let length = left.min(BLOCK);
             self.fill(length)?;
             let chunk = self.buffer.get(self.start..self.start + length);
-            packed.extend_from_slice(chunk.unwrap_or_default());
+            gathered.extend_from_slice(chunk.unwrap_or_default());
             self.start += length;
             left -= length;
         }
-        let most = (incoming.header.length.min(PACKED_MAX)) as usize;
-        let bytes = zstd::bulk::decompress(&packed, most).unwrap_or_default();
-        let offset = incoming.header.offset;
-        incoming.write(&self.shared, self.number, offset, &bytes);
+        Ok(gathered)
+    }
+
+    /// What cannot be decompressed is hashed as nothing, and so is damaged.
+    fn compressed(&mut self, incoming: &mut Incoming<'_>, runs: &[Run]) -> io::Result<()> {
+        let header = incoming.header;
+        let map = match header.coding.has_map() {
+            true => DataMap::size(header.length),
+            false => 0,
+        };
+        let packed = self.gather(header.wire_length.saturating_sub(map) as usize)?;
+        let data = runs.iter().filter(|(_, is_data)| *is_data);
+        let length = data.map(|(bytes, _)| bytes.len()).sum::<usize>();
+        let unpacked = zstd::bulk::decompress(&packed, length.min(PACKED_MAX as usize));
+        let Some(unpacked) = unpacked.ok().filter(|bytes| bytes.len() == length) else {
+            return Ok(());
+        };
+        let mut rest = unpacked.as_slice();
+        for (bytes, is_data) in runs {
+            if !is_data {
+                incoming.hole(&self.shared, self.number, bytes.clone());
+            } else if let Some((data, behind)) = rest.split_at_checked(bytes.len()) {
+                incoming.write(&self.shared, self.number, bytes.start, data);
+                rest = behind;
+            }
+        }
         Ok(())
     }
 
@@ -198,21 +260,31 @@ impl Inflow {
         let range = range_of(header);
         let Some(file) = incoming.file else {
             // Confirmed all the same: whoever sent it may stop thinking of it.
-            return self.tell(Happening::Unneeded(range));
+            let data = match header.coding {
+                Coding::Hole => 0,
+                _ => header.length,
+            };
+            return self.tell(Happening::Unneeded(range, data.into()));
         };
         if let Some(problem) = incoming.problem {
             file.abandon(header, self.number);
             return self.tell(Happening::Failed(problem));
         }
         let hash = incoming.hasher.finish();
-        let hash = hash.filter(|hash| blake3::Hash::from_bytes(header.seal(hash)) == *seal);
-        let Some(hash) = hash else {
+        let is_sealed = |hash: &[u8; HASH_LENGTH]| {
+            let told = match header.coding {
+                Coding::Hole => &NO_HASH,
+                _ => hash,
+            };
+            blake3::Hash::from_bytes(header.seal(told)) == *seal
+        };
+        let Some(hash) = hash.filter(is_sealed) else {
             file.abandon(header, self.number);
             return self.tell(Happening::Damaged(range));
         };
         match file.place(&self.shared.store, header, self.number, hash) {
             Ok(Placed::Counts { digest }) => {
-                self.tell(Happening::Arrived(range));
+                self.tell(Happening::Arrived(range, incoming.data));
                 if let Some(digest) = digest {
                     self.shared.publisher.take(header.file, digest);
                     self.tell(Happening::Finished(header.file));
@@ -228,8 +300,8 @@ impl Inflow {
     }
 }
 
-fn range_of(header: &PieceHeader) -> Range {
-    Range {
+fn range_of(header: &PieceHeader) -> Part {
+    Part {
         file: header.file,
         start: header.offset,
         length: u64::from(header.length),
@@ -237,27 +309,40 @@ fn range_of(header: &PieceHeader) -> Range {
 }
 
 impl Incoming<'_> {
-    fn write(&mut self, shared: &Shared, stream: u32, at: u64, bytes: &[u8]) {
-        let Some(file) = &self.file else {
-            return;
-        };
-        self.hasher.update(bytes);
-        if self.problem.is_some() {
+    /// * `at`: where in the piece.
+    fn write(&mut self, shared: &Shared, stream: u32, at: u32, bytes: &[u8]) {
+        if self.file.is_none() {
             return;
         }
+        self.hasher.update(bytes);
+        self.data += bytes.len() as u64;
+        self.put(shared, stream, at, Content::Data(bytes));
+        let counter = &shared.spent.bytes;
+        counter.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+    }
+
+    /// These bytes of the piece are a hole.
+    fn hole(&mut self, shared: &Shared, stream: u32, bytes: Range<u32>) {
+        if self.file.is_none() {
+            return;
+        }
+        let length = u64::from(bytes.end - bytes.start);
+        self.hasher.zeros(length);
+        self.put(shared, stream, bytes.start, Content::Hole(length));
+    }
+
+    fn put(&mut self, shared: &Shared, stream: u32, at: u32, content: Content<'_>) {
+        let Some(file) = self.file.as_ref().filter(|_| self.problem.is_none()) else {
+            return;
+        };
         let since = Instant::now();
         let piece = self.header.offset;
-        match file.write(&shared.store, piece, stream, at, bytes) {
-            Ok(_) => {
-                let counter = &shared.spent.bytes;
-                counter.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-            }
-            Err(problem) => {
-                self.problem = Some(Problem {
-                    file: Some(self.header.file),
-                    ..problem
-                });
-            }
+        let written = file.write(&shared.store, piece, stream, piece + u64::from(at), content);
+        if let Err(problem) = written {
+            self.problem = Some(Problem {
+                file: Some(self.header.file),
+                ..problem
+            });
         }
         Spent::note(&shared.spent.disk, since);
     }

@@ -28,11 +28,13 @@ impl Sender<'_, '_> {
                 Some(Found::LeftOut(problem)) => self.leave_out(problem, desk),
                 None => {
                     self.tell(entries, desk);
+                    let linked = walk.linked();
                     desk.say(Message::EntriesEnd {
                         count: self.told,
                         bytes: self.bytes,
+                        linked,
                     });
-                    self.chronicle.on_all_known();
+                    self.chronicle.on_all_known(linked);
                     return false;
                 }
             }

@@ -5,18 +5,18 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
 use net::copying::Channel;
-use units::{Rate, Span};
-use wire::copying::{
-    Coding, HASH_LENGTH, HEADER_LENGTH, PACKED_MAX, PIECE_MAX, PieceHeader, Range,
-};
+use wire::copying::{Coding, HASH_LENGTH, HEADER_LENGTH, NO_HASH, PACKED_MAX, Range};
 
+use super::outgoing::Outgoing;
 use super::packing::Packing;
+use super::wish::Wish;
 use super::work::Work;
+use crate::Layout;
 use crate::activity::Spent;
 use crate::session::Happening;
 use crate::source::{Reader, Source};
@@ -29,60 +29,8 @@ const PACK_MIN: u64 = 8 << 10;
 /// Room for a header before and a seal behind them, and some.
 const SLACK: usize = 4 << 10;
 
-/// How long the next piece of a stream should be. Whoever sees what arrives sets it; what a stream writes at first only
-/// fills buffers.
-#[derive(Debug, Clone)]
-pub(crate) struct Wish {
-    bytes: Arc<AtomicU64>,
-    rests: Arc<AtomicBool>,
-    /// The longest piece that this stream may have.
-    most: u64,
-}
-
-impl Wish {
-    /// A piece takes its stream about a quarter of a second: short enough to be spread evenly and to be repeated, long enough to cost
-    /// little.
-    const TIME: Span = Span::from_millis(250);
-    /// Before anything is known of it.
-    const FIRST: u64 = 256 << 10;
-
-    /// No piece shall be too long to be compressed.
-    pub(crate) fn for_packing() -> Self {
-        Wish {
-            most: PACKED_MAX.into(),
-            ..Wish::default()
-        }
-    }
-
-    /// For a stream that carries so much.
-    pub(crate) fn set(&self, rate: Rate) {
-        let bytes = rate.bytes_in(Wish::TIME).get();
-        let bytes = bytes.clamp(PIECE_MIN, u64::from(PIECE_MAX));
-        self.bytes.store(bytes, Ordering::Relaxed);
-    }
-
-    /// Near the end a slow stream takes nothing more: others are sooner there with it.
-    pub(crate) fn set_resting(&self, rests: bool) {
-        self.rests.store(rests, Ordering::Relaxed);
-    }
-
-    /// Bytes of the next piece; `None` while it shall take none.
-    pub(crate) fn bytes(&self) -> Option<u64> {
-        let rests = self.rests.load(Ordering::Relaxed);
-        let bytes = self.bytes.load(Ordering::Relaxed);
-        (!rests).then(|| bytes.min(self.most))
-    }
-}
-
-impl Default for Wish {
-    fn default() -> Self {
-        Wish {
-            bytes: Arc::new(AtomicU64::new(Wish::FIRST)),
-            rests: Arc::default(),
-            most: PIECE_MAX.into(),
-        }
-    }
-}
+/// In place of the seal of a piece that could not be read: nothing has it.
+const NO_SEAL: [u8; HASH_LENGTH] = [0; HASH_LENGTH];
 
 /// Sends pieces until there is nothing more to do.
 pub(crate) struct Outflow {
@@ -190,25 +138,48 @@ impl Outflow {
     }
 
     fn send(&mut self, piece: Range) -> io::Result<()> {
+        let out = self.look_at(piece)?;
+        if let Layout::Hole { end } = out.layout {
+            return self.send_hole(&out, end);
+        }
         let fits = (PACK_MIN..=u64::from(PACKED_MAX)).contains(&piece.length);
         if fits && self.packing.is_worth_a_try() {
             self.flush()?;
-            return self.send_packed(&piece);
+            return self.send_packed(&out);
         }
         let since = Instant::now();
         // Its seal is still in the buffer after that.
-        self.send_raw(piece)?;
-        if piece.length >= PIECE_MIN {
+        self.send_raw(&out)?;
+        if out.data() >= PIECE_MIN {
             // Waits for the path and for the rate limit included.
-            self.packing.on_written(piece.length, since.elapsed());
+            self.packing.on_written(out.data(), since.elapsed());
         }
-        self.note_read(piece);
+        self.note_read(&out);
         Ok(())
     }
 
+    /// Where the file cannot be read the piece is sent all the same, without a seal, so that the stream goes on.
+    fn look_at(&self, piece: Range) -> io::Result<Outgoing> {
+        let length = u32::try_from(piece.length).map_err(io::Error::other)?;
+        let reader = self.source.reader(piece.file);
+        let reader = reader.map_err(|problem| self.tell(Happening::Failed(problem)));
+        let reader = reader.ok();
+        let layout = match &reader {
+            Some(reader) => reader.layout(piece.start, length),
+            None => Layout::Data,
+        };
+        Ok(Outgoing {
+            piece,
+            length,
+            reader,
+            layout,
+        })
+    }
+
     /// To be noted before the seal is sent: the receiver may confirm the piece at once.
-    fn note_read(&self, piece: Range) {
-        if self.work.read(piece) {
+    fn note_read(&self, out: &Outgoing) {
+        let piece = out.piece;
+        if self.work.read(piece, out.data()) {
             self.tell(match self.source.finished(piece.file) {
                 Ok(()) => Happening::FileRead(piece.file),
                 Err(problem) => Happening::Failed(problem),
@@ -216,58 +187,71 @@ impl Outflow {
         }
     }
 
+    /// Nothing but its place and length.
+    fn send_hole(&mut self, out: &Outgoing, end: u64) -> io::Result<()> {
+        self.work.is_hole(out.piece, end);
+        let header = out.header(Coding::Hole, 0);
+        let room = self.room(HEADER_LENGTH + HASH_LENGTH)?;
+        let (before, behind) = room.split_at_mut(HEADER_LENGTH);
+        before.copy_from_slice(&header.encode());
+        behind.copy_from_slice(&header.seal(&NO_HASH));
+        self.note_read(out);
+        Ok(())
+    }
+
     /// Compressed, where it gets shorter by that.
-    fn send_packed(&mut self, piece: &Range) -> io::Result<()> {
-        let length = usize::try_from(piece.length).map_err(io::Error::other)?;
-        self.raw.resize(length, 0);
-        let hash = self.read_whole(piece);
-        self.note_read(*piece);
+    fn send_packed(&mut self, out: &Outgoing) -> io::Result<()> {
+        self.raw.resize(out.data() as usize, 0);
+        let hash = self.read_whole(out);
+        self.note_read(out);
         let since = Instant::now();
         self.packed = zstd::bulk::compress(&self.raw, LEVEL)?;
+        let length = self.raw.len();
         self.packing
             .on_packed(length, self.packed.len(), since.elapsed());
-        let (coding, bytes) = match self.packed.len() < length {
-            true => (Coding::Zstd, &self.packed),
-            false => (Coding::Raw, &self.raw),
-        };
-        let header = PieceHeader {
-            file: piece.file,
-            offset: piece.start,
-            length: u32::try_from(length).map_err(io::Error::other)?,
-            wire_length: u32::try_from(bytes.len()).map_err(io::Error::other)?,
-            coding,
-        };
-        let seal = hash.map_or([0; HASH_LENGTH], |hash| header.seal(&hash));
+        let is_shorter = self.packed.len() < length;
+        let bytes = if is_shorter { &self.packed } else { &self.raw };
+        let header = out.header(out.coding(is_shorter), bytes.len());
+        let seal = hash.map_or(NO_SEAL, |hash| header.seal(&hash));
         let begun = Instant::now();
         let mut left = bytes.len();
         while left > 0 {
             left -= self.work.pace(left.min(BLOCK));
         }
         let since = Instant::now();
+        let map = out.map();
         self.channel
-            .write_parts(&[&header.encode(), bytes, &seal])?;
+            .write_parts(&[&header.encode(), map, bytes, &seal])?;
         Spent::note(&self.work.spent.network, since);
-        let written = (bytes.len() + HEADER_LENGTH + HASH_LENGTH) as u64;
+        let written = (map.len() + bytes.len() + HEADER_LENGTH + HASH_LENGTH) as u64;
         self.work.on_wire.fetch_add(written, Ordering::Relaxed);
         self.packing.on_written(written, begun.elapsed());
         Ok(())
     }
 
-    fn read_whole(&mut self, piece: &Range) -> Option<[u8; HASH_LENGTH]> {
+    /// What of the piece is data, one behind the other. Returns the hash of the piece.
+    fn read_whole(&mut self, out: &Outgoing) -> Option<[u8; HASH_LENGTH]> {
+        let reader = out.reader.as_ref()?;
+        let mut hasher = out.hasher();
+        let mut room = self.raw.as_mut_slice();
         let since = Instant::now();
-        let read = self.source.reader(piece.file).and_then(|reader| {
-            reader.read(piece.start, &mut self.raw)?;
-            Ok(reader.size())
-        });
-        Spent::note(&self.work.spent.disk, since);
-        match read {
-            Ok(size) => {
-                let mut hasher = PieceHasher::new(size, piece.start, piece.length);
-                hasher.update(&self.raw);
-                let bytes = &self.work.spent.bytes;
-                bytes.fetch_add(piece.length, Ordering::Relaxed);
-                hasher.finish()
+        let mut read = Ok(());
+        for (bytes, is_data) in out.runs() {
+            let length = bytes.end - bytes.start;
+            if !is_data {
+                hasher.zeros(length);
+                continue;
             }
+            let (run, rest) = room.split_at_mut_checked(length as usize)?;
+            room = rest;
+            read = read.and_then(|()| reader.read(bytes.start, run));
+            hasher.update(run);
+        }
+        Spent::note(&self.work.spent.disk, since);
+        let counter = &self.work.spent.bytes;
+        counter.fetch_add(out.data(), Ordering::Relaxed);
+        match read {
+            Ok(()) => hasher.finish(),
             Err(problem) => {
                 self.tell(Happening::Failed(problem));
                 None
@@ -275,44 +259,35 @@ impl Outflow {
         }
     }
 
-    fn send_raw(&mut self, piece: Range) -> io::Result<()> {
-        let length = u32::try_from(piece.length).map_err(io::Error::other)?;
-        let header = PieceHeader {
-            file: piece.file,
-            offset: piece.start,
-            length,
-            wire_length: length,
-            coding: Coding::Raw,
-        };
+    fn send_raw(&mut self, out: &Outgoing) -> io::Result<()> {
+        let header = out.header(out.coding(false), out.data() as usize);
         self.room(HEADER_LENGTH)?.copy_from_slice(&header.encode());
-        let seal = match self.send_bytes(&piece)? {
-            Some(hash) => header.seal(&hash),
-            None => [0; HASH_LENGTH],
-        };
+        let map = out.map();
+        self.room(map.len())?.copy_from_slice(map);
+        let hash = self.send_bytes(out)?;
+        let seal = hash.map_or(NO_SEAL, |hash| header.seal(&hash));
         self.room(HASH_LENGTH)?.copy_from_slice(&seal);
         Ok(())
     }
 
     /// Returns the piece's hash; `None` where it could not be read, so that the receiver must not take it.
-    fn send_bytes(&mut self, piece: &Range) -> io::Result<Option<[u8; HASH_LENGTH]>> {
-        let mut reader = match self.source.reader(piece.file) {
-            Ok(reader) => Some(reader),
-            Err(problem) => {
-                self.tell(Happening::Failed(problem));
-                None
+    fn send_bytes(&mut self, out: &Outgoing) -> io::Result<Option<[u8; HASH_LENGTH]>> {
+        let mut reader = out.reader.as_deref();
+        let mut hasher = out.hasher();
+        for (bytes, is_data) in out.runs() {
+            if !is_data {
+                hasher.zeros(bytes.end - bytes.start);
+                continue;
             }
-        };
-        let size = reader.as_ref().map_or(0, |reader| reader.size());
-        let mut hasher = PieceHasher::new(size, piece.start, piece.length);
-        let end = piece.start + piece.length;
-        let mut at = piece.start;
-        while at < end {
-            let most = usize::try_from(end - at).unwrap_or(BLOCK).min(BLOCK);
-            let chunk = self.work.pace(most);
-            if !self.read(reader.as_deref(), at, chunk, &mut hasher)? {
-                reader = None;
+            let mut at = bytes.start;
+            while at < bytes.end {
+                let most = usize::try_from(bytes.end - at).unwrap_or(BLOCK).min(BLOCK);
+                let chunk = self.work.pace(most);
+                if !self.read(reader, at, chunk, &mut hasher)? {
+                    reader = None;
+                }
+                at += chunk as u64;
             }
-            at += chunk as u64;
         }
         Ok(reader.and_then(|_| hasher.finish()))
     }

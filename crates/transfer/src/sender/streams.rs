@@ -13,7 +13,8 @@ use units::{Bytes, Rate, Span, Time};
 use wire::copying::Opening;
 
 use super::line::Line;
-use super::stream::{Outflow, Wish};
+use super::stream::Outflow;
+use super::wish::Wish;
 use super::work::Work;
 use crate::lines::Roster;
 use crate::opening::{first_streams, plan};
@@ -272,7 +273,12 @@ impl Streams {
             receiver,
         };
         self.last = now;
-        let steer = self.online.on_interval(&interval);
+        // While most streams wait for the receiver to hash holes, what they carry says nothing of the path or of disks.
+        let streams = self.lines.len().max(1) as u64;
+        let is_held = self.work.waited_for_holes().times(2) > interval.length.times(streams);
+        let steer = (!is_held)
+            .then(|| self.online.on_interval(&interval))
+            .flatten();
         // A gentle copy has as few as reach the rate that it may have.
         let steered = steer.filter(|_| self.scavenger.is_none()).map(|steer| {
             self.target = steer.streams.get();

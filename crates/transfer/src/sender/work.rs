@@ -9,7 +9,7 @@ use tune::Bucket;
 use units::{Bytes, Rate, Span, Time};
 use wire::copying::{FileId, Range};
 
-use super::stream::Wish;
+use super::wish::Wish;
 use crate::activity::Spent;
 use crate::ledger::{Acked, Ledger};
 
@@ -33,6 +33,10 @@ pub(crate) struct Work {
     pub spent: Spent,
     /// Bytes of files read for streams.
     pub sent: AtomicU64,
+    /// Bytes of files that are holes.
+    pub holes: AtomicU64,
+    /// Nanoseconds that streams waited for holes to be confirmed, since [`Work::waited_for_holes`] asked last.
+    held: AtomicU64,
     /// Bytes written to streams.
     pub on_wire: AtomicU64,
     /// Bytes of files that two streams sent.
@@ -68,6 +72,8 @@ impl Work {
             grace: AtomicU64::new(grace_min.as_nanos() as u64),
             spent: Spent::default(),
             sent: AtomicU64::new(0),
+            holes: AtomicU64::new(0),
+            held: AtomicU64::new(0),
             on_wire: AtomicU64::new(0),
             repeated: AtomicU64::new(0),
         }
@@ -126,13 +132,14 @@ impl Work {
     pub(crate) fn take(&self, stream: u32, wish: &Wish) -> Option<Range> {
         let since = Instant::now();
         let mut state = self.state();
+        let is_held = state.ledger.waiting() > 0 && !state.ledger.has_work();
         let piece = loop {
             if state.is_over || state.leaving.remove(&stream) {
                 break None;
             }
             let grace = Duration::from_nanos(self.grace.load(Ordering::Relaxed));
             let left = grace.saturating_sub(since.elapsed());
-            if (state.ledger.waiting() > 0 || left.is_zero())
+            if (state.ledger.has_work() || left.is_zero())
                 && let Some(bytes) = wish.bytes()
                 && let Some(piece) = self.take_from(&mut state, stream, bytes)
             {
@@ -147,14 +154,22 @@ impl Work {
             state = woken.unwrap_or_else(PoisonError::into_inner).0;
         };
         drop(state);
+        if is_held {
+            Spent::note(&self.held, since);
+        }
         Spent::note(&self.spent.idle, since);
         piece
+    }
+
+    /// How long streams waited, all together, for holes to be confirmed since this was asked last.
+    pub(crate) fn waited_for_holes(&self) -> Span {
+        Span::from_nanos(self.held.swap(0, Ordering::Relaxed))
     }
 
     /// The next piece for a stream if there is one at once.
     pub(crate) fn take_at_once(&self, stream: u32, wish: &Wish) -> Option<Range> {
         let mut state = self.state();
-        let may = !state.is_over && !state.leaving.contains(&stream) && state.ledger.waiting() > 0;
+        let may = !state.is_over && !state.leaving.contains(&stream) && state.ledger.has_work();
         let bytes = wish.bytes().filter(|_| may)?;
         self.take_from(&mut state, stream, bytes)
     }
@@ -201,15 +216,23 @@ impl Work {
         }
     }
 
-    /// A piece was read. Returns whether that was the last of its file.
-    pub(crate) fn read(&self, piece: Range) -> bool {
-        self.sent.fetch_add(piece.length, Ordering::Relaxed);
+    /// A piece was read, of which `data` bytes are no holes. Returns whether that was the last of its file.
+    pub(crate) fn read(&self, piece: Range, data: u64) -> bool {
+        self.sent.fetch_add(data, Ordering::Relaxed);
+        let holes = piece.length.saturating_sub(data);
+        self.holes.fetch_add(holes, Ordering::Relaxed);
         self.state().ledger.read(piece)
+    }
+
+    /// A piece lies in a hole that ends at `end`.
+    pub(crate) fn is_hole(&self, piece: Range, end: u64) {
+        self.state().ledger.is_hole(piece, end);
     }
 
     /// Pieces that arrived. Returns the bytes that were not confirmed before; `None` when one was never sent.
     pub(crate) fn acked(&self, pieces: &[Range]) -> Option<u64> {
         let mut state = self.state();
+        let had_work = state.ledger.has_work();
         let mut bytes = 0;
         for piece in pieces {
             match state.ledger.acked(*piece) {
@@ -217,6 +240,9 @@ impl Work {
                 Acked::Late => (),
                 Acked::NeverSent => return None,
             }
+        }
+        if !had_work && state.ledger.has_work() {
+            self.changed.notify_all();
         }
         Some(bytes)
     }

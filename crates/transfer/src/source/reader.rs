@@ -9,6 +9,7 @@ use nix::fcntl::{OFlag, PosixFadviseAdvice, posix_fadvise};
 use nix::sys::stat::{FileStat, SFlag, fstat};
 use wire::copying::{FileId, Problem, ProblemKind};
 
+use crate::holes::{self, Layout};
 use crate::root::Root;
 use crate::trouble::{failed, problem, shown, with_hint};
 
@@ -38,6 +39,12 @@ pub(super) fn version(stat: &FileStat) -> u64 {
     ])
 }
 
+/// Whether a file takes less room than it has bytes: it has holes, or its file system compresses it.
+pub(super) fn is_sparse(stat: &FileStat) -> bool {
+    // The unit of `st_blocks` is 512 bytes on every file system, stat(2).
+    stat.st_blocks.saturating_mul(512) < stat.st_size
+}
+
 fn hash_of(numbers: &[u64]) -> u64 {
     let mut hasher = blake3::Hasher::new();
     for number in numbers {
@@ -64,6 +71,8 @@ pub struct Reader {
     name: String,
     file: File,
     seen: Seen,
+    /// It takes less room than it has bytes.
+    is_sparse: bool,
 }
 
 impl Reader {
@@ -80,13 +89,14 @@ impl Reader {
         flags.set(OFlag::O_NOFOLLOW, links_stay);
         let opened = root.open(path, flags);
         let file = opened.map_err(|error| about(id, failed("read", &name, &error)))?;
-        let reader = Reader {
+        let mut reader = Reader {
             id,
             name,
             file: file.into(),
             seen,
+            is_sparse: false,
         };
-        reader.check()?;
+        reader.is_sparse = is_sparse(&reader.check()?);
         if seen.size >= ADVICE_MIN {
             // Advice only: without it the same is read, later.
             let _ = posix_fadvise(
@@ -119,6 +129,14 @@ impl Reader {
         }
     }
 
+    /// What of `length` bytes at `offset` is data.
+    pub fn layout(&self, offset: u64, length: u32) -> Layout {
+        match self.is_sparse {
+            true => holes::layout(&self.file, offset, length),
+            false => Layout::Data,
+        }
+    }
+
     /// Asks the system to read this part soon.
     pub fn will_read(&self, offset: u64, length: u64) {
         let (Ok(offset), Ok(length)) = (i64::try_from(offset), i64::try_from(length)) else {
@@ -128,11 +146,11 @@ impl Reader {
         let _ = posix_fadvise(&self.file, offset, length, advice);
     }
 
-    /// Says whether the open file is still what was listed.
+    /// Says whether the open file is still what was listed, and what it looks like.
     ///
     /// # Errors
     /// [`ProblemKind::SourceChanged`] when it shrank, grew, was written to or is another file.
-    pub fn check(&self) -> Result<(), Problem> {
+    pub fn check(&self) -> Result<FileStat, Problem> {
         let stat = fstat(&self.file)
             .map_err(|errno| about(self.id, failed("read", &self.name, &errno.into())))?;
         let now = Seen::of(&stat);
@@ -144,7 +162,7 @@ impl Reader {
             return Err(self.changed(format!("had {was} bytes when the copy began, and has {is}")));
         }
         match now == self.seen {
-            true => Ok(()),
+            true => Ok(stat),
             false => Err(self.changed("was written to or replaced".to_owned())),
         }
     }

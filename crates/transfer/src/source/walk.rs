@@ -11,10 +11,11 @@ use nix::fcntl::{AtFlags, OFlag, openat, readlinkat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
 use wire::copying::{Entry, Kind, Name, Problem, ProblemKind};
 
+use super::links::Links;
 use super::look::{Listing, a_folder, device_and_inode, folder_left_out, kind_of, left_out};
 use super::look::{nanoseconds, special, temporary};
 use super::missing::missing;
-use super::reader::{Seen, version};
+use super::reader::{Seen, is_sparse, version};
 use super::{Source, select};
 use crate::event::FileProblem;
 use crate::trouble::{failed, problem, shown, with_hint};
@@ -37,6 +38,7 @@ pub struct Walk {
     source: Arc<Source>,
     tops: VecDeque<Vec<u8>>,
     folders: Vec<Folder>,
+    links: Links,
 }
 
 /// A folder that the walk is in.
@@ -83,7 +85,13 @@ impl Walk {
             source,
             tops,
             folders: Vec::new(),
+            links: Links::default(),
         }
+    }
+
+    /// Names so far that share their file with another one.
+    pub fn linked(&self) -> u32 {
+        self.links.names()
     }
 
     fn top(&mut self, path: &[u8]) -> Found {
@@ -249,6 +257,7 @@ impl Walk {
             let what = "more names than a copy can count";
             return left_out(&name, problem(ProblemKind::Request, what));
         };
+        self.links.note(&looked.stat);
         if let Some((fd, left)) = opened {
             self.enter(id, name, device_and_inode(&looked.stat), fd, left);
         }
@@ -258,6 +267,7 @@ impl Walk {
             mode: looked.stat.st_mode & 0o7777,
             modified_nanoseconds: nanoseconds(looked.stat.st_mtime, looked.stat.st_mtime_nsec),
             version: version(&looked.stat),
+            is_sparse: is_sparse(&looked.stat),
         })
     }
 

@@ -21,12 +21,14 @@ use super::journal::{HEADER, Header};
 use super::temporary::{At, JOURNAL, PART, is_ours, open_locked};
 use super::{Piece, Rest};
 use crate::trouble::problem;
-use crate::{HashTree, PieceHasher};
+use crate::{HashTree, PieceHasher, holes};
 
 /// Smaller files get no room reserved: a full disk shows at their only write.
 const RESERVE_MIN: u64 = 1 << 20;
 /// The disk is told to begin once so many bytes of a file were written.
 const FLUSH_AT_ONCE: u64 = 16 << 20;
+/// Zeros that are written at a time.
+const ZEROS: usize = 64 << 10;
 
 /// A temporary file that this copy holds.
 #[derive(Debug)]
@@ -115,25 +117,64 @@ impl Part {
     }
 
     pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Problem> {
-        let end = offset.checked_add(bytes.len() as u64);
-        if end.is_none_or(|end| end > self.at.size) {
-            let (length, size) = (bytes.len(), self.at.size);
-            let name = &self.at.shown;
-            let what =
-                format!("{length} bytes at {offset} lie beyond the {size} bytes of `{name}`");
-            return Err(problem(ProblemKind::Protocol, what));
-        }
+        self.check_within(offset, bytes.len() as u64)?;
         let reserved = self.reserve_once();
         reserved.map_err(|error| self.at.failed("make room for", error))?;
         let written = self.file.write_all_at(bytes, offset);
         written.map_err(|error| self.at.failed("write", error))
     }
 
-    pub fn note(&self, piece: &Piece) -> Result<(), Problem> {
+    /// Leaves a hole: whatever lies there, or is put aside there, is given back.
+    pub fn make_hole(&self, offset: u64, length: u64) -> Result<(), Problem> {
+        self.check_within(offset, length)?;
+        // Whatever speaks against it: zeros are as right, or cannot be written either.
+        let made = self.punch(offset, length);
+        let made = made.or_else(|_| self.write_zeros(offset..offset + length));
+        made.map_err(|error| self.at.failed("make a hole in", error))
+    }
+
+    fn punch(&self, offset: u64, length: u64) -> nix::Result<()> {
+        let flags = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
+        let offset = i64::try_from(offset).map_err(|_| Errno::EFBIG)?;
+        let length = i64::try_from(length).map_err(|_| Errno::EFBIG)?;
+        fallocate(&self.file, flags, offset, length)
+    }
+
+    /// Where the file system makes no holes. One that was never written to is one.
+    fn write_zeros(&self, bytes: Range<u64>) -> io::Result<()> {
+        if holes::is_hole(&self.file, &bytes) {
+            return Ok(());
+        }
+        let zeros = [0; ZEROS];
+        let mut at = bytes.start;
+        while at < bytes.end {
+            let block = usize::try_from(bytes.end - at).unwrap_or(ZEROS).min(ZEROS);
+            self.file.write_all_at(&zeros[..block], at)?;
+            at += block as u64;
+        }
+        Ok(())
+    }
+
+    fn check_within(&self, offset: u64, length: u64) -> Result<(), Problem> {
+        let (name, size) = (&self.at.shown, self.at.size);
+        match offset.checked_add(length).is_some_and(|end| end <= size) {
+            true => Ok(()),
+            false => {
+                let what =
+                    format!("{length} bytes at {offset} lie beyond the {size} bytes of `{name}`");
+                Err(problem(ProblemKind::Protocol, what))
+            }
+        }
+    }
+
+    /// * `is_hole`: nothing of it was written.
+    pub fn note(&self, piece: &Piece, is_hole: bool) -> Result<(), Problem> {
         if self.at.size <= JOURNAL_MIN || u64::from(piece.length) == self.at.size {
             return Ok(());
         }
-        self.begin_flush(piece);
+        if !is_hole {
+            self.begin_flush(piece);
+        }
         let mut journal = self.journal();
         let noted = self.note_in(&mut journal, piece);
         noted.map_err(|error| self.at.failed("write the journal of", error))
@@ -202,7 +243,8 @@ impl Part {
         self.file.set_len(self.at.size)
     }
 
-    /// Takes the room for all of it with the first byte: a peer that only promises bytes takes none.
+    /// Takes the room for all of it with the first byte: a peer that only promises bytes takes none. Where holes may come, data
+    /// takes its room as it is written.
     fn reserve_once(&self) -> io::Result<()> {
         if self.is_reserved.load(Ordering::Acquire) {
             return Ok(());
@@ -218,7 +260,7 @@ impl Part {
 
     fn reserve(&self) -> io::Result<()> {
         let size = i64::try_from(self.at.size).map_err(|_| Errno::EFBIG)?;
-        if self.at.size < RESERVE_MIN || self.is_in_memory()? {
+        if self.at.is_sparse || self.at.size < RESERVE_MIN || self.is_in_memory()? {
             return Ok(());
         }
         match fallocate(&self.file, FallocateFlags::empty(), 0, size) {
@@ -276,11 +318,16 @@ impl Part {
 
     /// Whether the bytes of a noted piece are those that were noted.
     pub fn reads_back(&self, piece: &Piece, buffer: &mut Vec<u8>) -> bool {
+        let length = u64::from(piece.length);
+        let mut hasher = PieceHasher::new(self.at.size, piece.offset, length);
+        if holes::is_hole(&self.file, &(piece.offset..piece.offset + length)) {
+            hasher.zeros(length);
+            return hasher.finish() == Some(piece.hash);
+        }
         buffer.resize(piece.length as usize, 0);
         if self.file.read_exact_at(buffer, piece.offset).is_err() {
             return false;
         }
-        let mut hasher = PieceHasher::new(self.at.size, piece.offset, piece.length.into());
         hasher.update(buffer);
         hasher.finish() == Some(piece.hash)
     }

@@ -58,6 +58,7 @@ struct Record {
     mode: u32,
     /// The mode is set whatever the mask says.
     is_exact: bool,
+    is_sparse: bool,
 }
 
 /// Whether an earlier try left something of a file of this name.
@@ -136,6 +137,7 @@ impl Place {
             version: entry.version,
             mode: self.allowed_mode(entry),
             is_exact: false,
+            is_sparse: entry.is_sparse,
         });
         if entry.kind == Kind::Folder && !name.is_empty() {
             state.chain.push((id, name.to_vec()));
@@ -181,6 +183,7 @@ impl Place {
             is_exact: record.is_exact,
             modified_nanoseconds: record.modified_nanoseconds,
             version: record.version,
+            is_sparse: record.is_sparse,
         })
     }
 

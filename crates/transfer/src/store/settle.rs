@@ -18,6 +18,7 @@ use wire::copying::{Attributes, Filter, HASH_LENGTH, Problem, ProblemKind};
 
 use super::part::Part;
 use super::temporary::{JOURNAL, PART};
+use crate::holes::is_hole;
 use crate::trouble::{problem, shown, with_hint};
 
 /// From so many files or folders on, the whole file system is flushed at once instead of each of them. That costs one flush
@@ -91,6 +92,13 @@ fn hash(part: &Part) -> io::Result<[u8; HASH_LENGTH]> {
     let mut bytes = vec![0; READ_LENGTH];
     let mut offset = 0;
     loop {
+        let next = offset + READ_LENGTH as u64;
+        if next <= part.at.size && part.at.is_sparse && is_hole(&part.file, &(offset..next)) {
+            bytes.fill(0);
+            hasher.update(&bytes);
+            offset = next;
+            continue;
+        }
         match part.file.read_at(&mut bytes, offset) {
             Ok(0) => return Ok(hasher.finalize().into()),
             Ok(length) => {

@@ -36,6 +36,8 @@ pub(super) struct At {
     pub is_exact: bool,
     pub modified_nanoseconds: i64,
     pub version: u64,
+    /// Some of it may come as holes.
+    pub is_sparse: bool,
 }
 
 impl At {

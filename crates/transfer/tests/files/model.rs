@@ -229,7 +229,14 @@ impl<'a> Copying<'a> {
         let bytes = sources.iter().map(|source| source.size).sum();
         let count = sources.len() as u32;
         copying.say(Speaker::Near, Message::Entries(entries.clone()));
-        copying.say(Speaker::Near, Message::EntriesEnd { count, bytes });
+        copying.say(
+            Speaker::Near,
+            Message::EntriesEnd {
+                count,
+                bytes,
+                linked: 0,
+            },
+        );
         for (file, entry) in entries.iter().enumerate() {
             copying.answer(file, entry);
         }

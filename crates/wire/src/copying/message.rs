@@ -95,6 +95,8 @@ pub struct Entry {
     /// Which version of the source this is: a number that another file, or a file that was written to or replaced since, does
     /// not have, even where size and time are the same. What arrived of one version is not taken up with another.
     pub version: u64,
+    /// It takes less room than it has bytes, so the receiver puts no room aside for all of them: some may come as holes.
+    pub is_sparse: bool,
 }
 
 /// What an entry is.
@@ -238,6 +240,8 @@ pub enum Message {
         count: u32,
         /// Bytes of all files.
         bytes: u64,
+        /// Names of files that have another name among these (hard links). Each becomes a file of its own.
+        linked: u32,
     },
     /// (receiver) What of it is missing; one for each entry, in order.
     Wants(Vec<Want>),

@@ -1,8 +1,12 @@
 //! What goes over a stream: pieces of files, each with its header before it and its hash behind it.
 
+mod map;
+
 use thiserror::Error;
 
 use super::FileId;
+
+pub use map::{DataMap, HOLE_BLOCK};
 
 /// Most bytes of a piece, before compression.
 pub const PIECE_MAX: u32 = 4 << 20;
@@ -12,6 +16,8 @@ pub const PACKED_MAX: u32 = 1 << 20;
 pub const HEADER_LENGTH: usize = 24;
 /// Bytes of a hash.
 pub const HASH_LENGTH: usize = 32;
+/// In the place of the hash of a hole, which its sender need not compute.
+pub const NO_HASH: [u8; HASH_LENGTH] = [0; HASH_LENGTH];
 
 /// How the bytes of a piece lie on the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,6 +26,27 @@ pub enum Coding {
     Raw,
     /// One Zstandard frame (RFC 8878).
     Zstd,
+    /// Not at all: the whole piece is a hole, and reads as zeros.
+    Hole,
+    /// A [`DataMap`] and the blocks that are data, one behind the other, as they are in the file.
+    Sparse,
+    /// A [`DataMap`] and one Zstandard frame of the blocks that are data.
+    SparseZstd,
+}
+
+impl Coding {
+    /// Whether a [`DataMap`] comes before the bytes.
+    pub const fn has_map(self) -> bool {
+        matches!(self, Coding::Sparse | Coding::SparseZstd)
+    }
+
+    /// Most bytes of a piece that lies so.
+    const fn length_max(self) -> u32 {
+        match self {
+            Coding::Raw | Coding::Hole | Coding::Sparse => PIECE_MAX,
+            Coding::Zstd | Coding::SparseZstd => PACKED_MAX,
+        }
+    }
 }
 
 /// What a piece is. Behind it come `wire_length` bytes, then the [seal](PieceHeader::seal) of 32 bytes.
@@ -28,7 +55,7 @@ pub enum Coding {
 ///
 /// | bytes | what |
 /// |---|---|
-/// | 0..4 | magic `TLp` and the coding: `0` raw, `1` zstd |
+/// | 0..4 | magic `TLp` and the coding: `0` raw, `1` zstd, `2` hole, `3` sparse, `4` sparse and zstd |
 /// | 4..8 | file |
 /// | 8..16 | offset in the file |
 /// | 16..20 | length in the file |
@@ -36,7 +63,7 @@ pub enum Coding {
 ///
 /// The seal covers the header and the hash of the `length` bytes of the file. That hash is the chaining value of these bytes
 /// at this offset in the file's BLAKE3 tree, so that the digest of the file follows from those of its pieces; where the
-/// piece is the whole file, it is the digest itself.
+/// piece is the whole file, it is the digest itself. Of a hole everybody knows the bytes: [`NO_HASH`] stands for the hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PieceHeader {
     /// Which file.
@@ -45,7 +72,7 @@ pub struct PieceHeader {
     pub offset: u64,
     /// Bytes of the file: 1 to [`PIECE_MAX`], or to [`PACKED_MAX`] where they are compressed.
     pub length: u32,
-    /// Bytes on the stream.
+    /// Bytes on the stream, the map included.
     pub wire_length: u32,
     /// How they lie there.
     pub coding: Coding,
@@ -68,6 +95,9 @@ pub enum PieceError {
         /// In the file.
         length: u32,
     },
+    /// Not every bit of it has a block, or there is no hole or no data.
+    #[error("a map of {0} bytes with holes does not fit them")]
+    Map(u32),
     /// Beyond the end of any file.
     #[error("a piece of {length} bytes at {offset} ends beyond any file")]
     Offset {
@@ -85,6 +115,9 @@ impl PieceHeader {
         let coding = match self.coding {
             Coding::Raw => b'0',
             Coding::Zstd => b'1',
+            Coding::Hole => b'2',
+            Coding::Sparse => b'3',
+            Coding::SparseZstd => b'4',
         };
         bytes[..4].copy_from_slice(&[b'T', b'L', b'p', coding]);
         bytes[4..8].copy_from_slice(&self.file.to_be_bytes());
@@ -118,6 +151,9 @@ impl PieceHeader {
         let coding = match &magic {
             b"TLp0" => Coding::Raw,
             b"TLp1" => Coding::Zstd,
+            b"TLp2" => Coding::Hole,
+            b"TLp3" => Coding::Sparse,
+            b"TLp4" => Coding::SparseZstd,
             _ => return Err(PieceError::Magic(magic)),
         };
         let header = PieceHeader {
@@ -131,18 +167,10 @@ impl PieceHeader {
     }
 
     fn check(&self) -> Result<(), PieceError> {
-        let most = match self.coding {
-            Coding::Raw => PIECE_MAX,
-            Coding::Zstd => PACKED_MAX,
-        };
-        if !(1..=most).contains(&self.length) {
+        if !(1..=self.coding.length_max()).contains(&self.length) {
             return Err(PieceError::Length(self.length));
         }
-        let fits = match self.coding {
-            Coding::Raw => self.wire_length == self.length,
-            Coding::Zstd => (1..self.length).contains(&self.wire_length),
-        };
-        if !fits {
+        if !self.wire_length_fits() {
             return Err(PieceError::WireLength {
                 wire: self.wire_length,
                 length: self.length,
@@ -155,6 +183,21 @@ impl PieceHeader {
                 offset: self.offset,
                 length: self.length,
             }),
+        }
+    }
+
+    fn wire_length_fits(&self) -> bool {
+        let map = match self.coding.has_map() {
+            true => DataMap::size(self.length),
+            false => 0,
+        };
+        let Some(bytes) = self.wire_length.checked_sub(map) else {
+            return false;
+        };
+        match self.coding {
+            Coding::Raw => bytes == self.length,
+            Coding::Hole => bytes == 0,
+            Coding::Zstd | Coding::Sparse | Coding::SparseZstd => (1..self.length).contains(&bytes),
         }
     }
 }
@@ -180,6 +223,20 @@ mod tests {
             ..PIECE
         };
         assert_eq!(PieceHeader::decode(&small.encode()), Ok(small));
+        let hole = PieceHeader {
+            coding: Coding::Hole,
+            wire_length: 0,
+            ..PIECE
+        };
+        assert_eq!(PieceHeader::decode(&hole.encode()), Ok(hole));
+        for coding in [Coding::Sparse, Coding::SparseZstd] {
+            let sparse = PieceHeader {
+                coding,
+                wire_length: 32 + 4096,
+                ..PIECE
+            };
+            assert_eq!(PieceHeader::decode(&sparse.encode()), Ok(sparse));
+        }
     }
 
     #[test]
@@ -206,6 +263,39 @@ mod tests {
             },
             PieceHeader {
                 wire_length: 5,
+                ..PIECE
+            },
+            PieceHeader {
+                coding: Coding::Hole,
+                ..PIECE
+            },
+            PieceHeader {
+                coding: Coding::Hole,
+                length: PIECE_MAX + 1,
+                wire_length: 0,
+                ..PIECE
+            },
+            PieceHeader {
+                coding: Coding::Hole,
+                offset: i64::MAX as u64,
+                wire_length: 0,
+                ..PIECE
+            },
+            // Its map has 32 bytes.
+            PieceHeader {
+                coding: Coding::Sparse,
+                wire_length: 32,
+                ..PIECE
+            },
+            PieceHeader {
+                coding: Coding::Sparse,
+                wire_length: 32 + (1 << 20),
+                ..PIECE
+            },
+            PieceHeader {
+                coding: Coding::SparseZstd,
+                length: 2 << 20,
+                wire_length: 100,
                 ..PIECE
             },
             PieceHeader {

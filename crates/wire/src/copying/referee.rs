@@ -197,8 +197,12 @@ impl Referee {
         let files = &mut self.files;
         Ok(match message {
             Message::Entries(entries) => Message::Entries(files.on_entries(entries)?),
-            Message::EntriesEnd { count, bytes } => {
-                files.on_entries_end(count, bytes)?;
+            Message::EntriesEnd {
+                count,
+                bytes,
+                linked,
+            } => {
+                files.on_entries_end(count, bytes, linked)?;
                 message
             }
             Message::Wants(wants) => Message::Wants(files.on_wants(wants)?),

@@ -14,6 +14,8 @@ enum Step {
     Over(u32),
     Add(u64),
     Forget(FileId),
+    /// The stream that carries this piece finds that it lies in a hole that goes on for so many bytes.
+    Hole(usize, u64),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -24,6 +26,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0_u32..5).prop_map(Step::Over),
         1 => (1_u64..9 * MIB).prop_map(Step::Add),
         1 => (0_u32..20).prop_map(Step::Forget),
+        2 => (any::<usize>(), 0_u64..400 * MIB).prop_map(|(at, more)| Step::Hole(at, more)),
     ]
 }
 
@@ -56,12 +59,15 @@ impl World {
     }
 
     fn take(&mut self, stream: u32, wish: u64) -> bool {
-        let waiting = self.ledger.waiting();
+        let (waiting, has_work) = (self.ledger.waiting(), self.ledger.has_work());
         let Some(Taken { piece, is_copy }) = self.ledger.take(stream, wish) else {
-            assert_eq!(self.ledger.waiting(), 0, "work is never withheld");
+            assert!(!self.ledger.has_work(), "work is never withheld");
             return false;
         };
-        assert_eq!(is_copy, waiting == 0, "copies only when all is given out");
+        assert_eq!(
+            is_copy, !has_work,
+            "copies only when nothing else may be given out"
+        );
         assert_eq!(
             self.ledger.waiting(),
             waiting - if is_copy { 0 } else { piece.length }
@@ -108,6 +114,11 @@ impl World {
             Step::Damage(at) if !self.carried.is_empty() => {
                 let (_, piece) = self.carried.swap_remove(at % self.carried.len());
                 self.ledger.damaged(piece);
+            }
+            Step::Hole(at, more) if !self.carried.is_empty() => {
+                let (_, piece) = self.carried[at % self.carried.len()];
+                self.ledger
+                    .is_hole(piece, piece.start + piece.length + more);
             }
             Step::Over(stream) => {
                 // What it carried is lost, or confirmed later: half of it each.

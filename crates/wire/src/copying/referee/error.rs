@@ -89,6 +89,14 @@ pub enum Rule {
         /// As said at the end.
         said: u64,
     },
+    /// More names share files than there are.
+    #[error("{said} names are said to share files, of {told} that were told")]
+    Linked {
+        /// As said at the end.
+        said: u32,
+        /// Entries that were told.
+        told: u32,
+    },
     /// Wants are in order.
     #[error("file {said} is wanted where an answer about file {expected} is due")]
     WantOrder {

@@ -102,8 +102,15 @@ impl Files {
         self.open.len() >= UNFINISHED_MAX / 2 || self.names >= NAMES_MAX / 2
     }
 
-    pub(super) fn on_entries_end(&mut self, count: u32, bytes: u64) -> Result<(), Rule> {
+    pub(super) fn on_entries_end(
+        &mut self,
+        count: u32,
+        bytes: u64,
+        linked: u32,
+    ) -> Result<(), Rule> {
         require(!self.is_told, Rule::Again)?;
+        let (told, said) = (self.told, linked);
+        require(said <= told, Rule::Linked { said, told })?;
         let sums = [
             ("number", u64::from(self.told), u64::from(count)),
             ("bytes", self.bytes, bytes),

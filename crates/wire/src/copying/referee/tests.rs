@@ -47,6 +47,7 @@ fn entry(name: &str, kind: Kind) -> Entry {
         mode: 0o644,
         modified_nanoseconds: 0,
         version: 0,
+        is_sparse: false,
     }
 }
 
@@ -122,7 +123,11 @@ fn refused(referee: &mut Referee, speaker: Speaker, message: Message) -> Rule {
 fn a_put_goes_from_opening_to_farewell() {
     let mut referee = wanted();
     let (count, bytes) = (4, 100 + (5 << 20));
-    let end = Message::EntriesEnd { count, bytes };
+    let end = Message::EntriesEnd {
+        count,
+        bytes,
+        linked: 0,
+    };
     for (speaker, message) in [
         (Near, end),
         (Near, Message::FileEnds(vec![1])),
@@ -266,7 +271,14 @@ fn a_dry_run_ends_with_the_wants() {
         .unwrap();
     let (count, bytes) = (1, 9);
     referee
-        .pass(Far, Message::EntriesEnd { count, bytes })
+        .pass(
+            Far,
+            Message::EntriesEnd {
+                count,
+                bytes,
+                linked: 0,
+            },
+        )
         .unwrap();
     referee.pass(Near, Message::Complete).unwrap();
 }

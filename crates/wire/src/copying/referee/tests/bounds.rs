@@ -135,7 +135,19 @@ fn confirmations_are_of_pieces_that_can_be() {
 fn the_end_of_the_entries_agrees_with_them() {
     let mut referee = wanted();
     let bytes = 100 + (5 << 20);
-    let end = |count, bytes| Message::EntriesEnd { count, bytes };
+    let linked = 2;
+    let end = |count, bytes| Message::EntriesEnd {
+        count,
+        bytes,
+        linked,
+    };
+    let too_many = Message::EntriesEnd {
+        count: 4,
+        bytes,
+        linked: 5,
+    };
+    let rule = Rule::Linked { said: 5, told: 4 };
+    assert_eq!(refused(&mut referee, Near, too_many), rule);
     let wrong = refused(&mut referee, Near, end(5, bytes));
     let rule = Rule::Sum {
         what: "number",

@@ -80,7 +80,11 @@ impl Copy {
             0 if !self.is_told => {
                 self.is_told = true;
                 let (count, bytes) = (self.told, self.bytes);
-                self.tell(Message::EntriesEnd { count, bytes });
+                self.tell(Message::EntriesEnd {
+                    count,
+                    bytes,
+                    linked: 0,
+                });
             }
             1 => {
                 if let Some(id) = first(&self.readable) {

@@ -56,7 +56,8 @@ fn any_message() -> impl Strategy<Value = Message> {
         proptest::collection::vec(any_entry(), 0..4).prop_map(Message::Entries),
         (small(), small()).prop_map(|(count, bytes)| Message::EntriesEnd {
             count: count as u32,
-            bytes
+            bytes,
+            linked: bytes as u32 % 3,
         }),
         proptest::collection::vec(any_want(), 0..4).prop_map(Message::Wants),
         ranges().prop_map(Message::Received),

@@ -1,5 +1,7 @@
 //! Whole copies over the loopback device, both ends in one process.
 
+mod sparse;
+
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
