@@ -5,7 +5,7 @@ use net::{OptionError, StreamOptions};
 use units::{Bytes, Rate, Span};
 
 use super::stall::Stall;
-use super::stream::Wish;
+use super::wish::Wish;
 
 /// Weight of the newest interval in the rate of a stream.
 const SMOOTH: f64 = 0.3;

@@ -3,19 +3,17 @@
 //! A piece is read in blocks that stay in the processor's cache: each is hashed and written before the next is read. Small
 //! pieces are gathered, so that a thousand small files cost few writes.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
 use net::copying::Channel;
-use units::{Rate, Span};
-use wire::copying::{
-    Coding, HASH_LENGTH, HEADER_LENGTH, PACKED_MAX, PIECE_MAX, PieceHeader, Range,
-};
+use wire::copying::{Coding, HASH_LENGTH, HEADER_LENGTH, PACKED_MAX, PieceHeader, Range};
 
 use super::packing::Packing;
+use super::wish::Wish;
 use super::work::Work;
 use crate::activity::Spent;
 use crate::session::Happening;
@@ -29,65 +27,22 @@ const PACK_MIN: u64 = 8 << 10;
 /// Room for a header before and a seal behind them, and some.
 const SLACK: usize = 4 << 10;
 
-/// How long the next piece of a stream should be. Whoever sees what arrives sets it; what a stream writes at first only
-/// fills buffers.
-#[derive(Debug, Clone)]
-pub(crate) struct Wish {
-    bytes: Arc<AtomicU64>,
-    rests: Arc<AtomicBool>,
-    /// The longest piece that this stream may have.
-    most: u64,
+/// Where the bytes of a stream go.
+pub(crate) trait Outlet {
+    /// Takes all of all parts, one behind the other.
+    fn put(&mut self, parts: &[&[u8]]) -> io::Result<()>;
 }
 
-impl Wish {
-    /// A piece takes its stream about a quarter of a second: short enough to be spread evenly and to be repeated, long enough to cost
-    /// little.
-    const TIME: Span = Span::from_millis(250);
-    /// Before anything is known of it.
-    const FIRST: u64 = 256 << 10;
-
-    /// No piece shall be too long to be compressed.
-    pub(crate) fn for_packing() -> Self {
-        Wish {
-            most: PACKED_MAX.into(),
-            ..Wish::default()
-        }
-    }
-
-    /// For a stream that carries so much.
-    pub(crate) fn set(&self, rate: Rate) {
-        let bytes = rate.bytes_in(Wish::TIME).get();
-        let bytes = bytes.clamp(PIECE_MIN, u64::from(PIECE_MAX));
-        self.bytes.store(bytes, Ordering::Relaxed);
-    }
-
-    /// Near the end a slow stream takes nothing more: others are sooner there with it.
-    pub(crate) fn set_resting(&self, rests: bool) {
-        self.rests.store(rests, Ordering::Relaxed);
-    }
-
-    /// Bytes of the next piece; `None` while it shall take none.
-    pub(crate) fn bytes(&self) -> Option<u64> {
-        let rests = self.rests.load(Ordering::Relaxed);
-        let bytes = self.bytes.load(Ordering::Relaxed);
-        (!rests).then(|| bytes.min(self.most))
-    }
-}
-
-impl Default for Wish {
-    fn default() -> Self {
-        Wish {
-            bytes: Arc::new(AtomicU64::new(Wish::FIRST)),
-            rests: Arc::default(),
-            most: PIECE_MAX.into(),
-        }
+impl Outlet for Channel {
+    fn put(&mut self, parts: &[&[u8]]) -> io::Result<()> {
+        self.write_parts(parts)
     }
 }
 
 /// Sends pieces until there is nothing more to do.
-pub(crate) struct Outflow {
+pub(crate) struct Outflow<O = Channel> {
     number: u32,
-    channel: Channel,
+    channel: O,
     work: Arc<Work>,
     source: Arc<Source>,
     report: SyncSender<Happening>,
@@ -100,10 +55,10 @@ pub(crate) struct Outflow {
     packed: Vec<u8>,
 }
 
-impl Outflow {
+impl<O: Outlet> Outflow<O> {
     pub(crate) fn new(
         number: u32,
-        channel: Channel,
+        channel: O,
         work: Arc<Work>,
         source: Arc<Source>,
         report: SyncSender<Happening>,
@@ -125,15 +80,17 @@ impl Outflow {
         }
     }
 
+    fn tell(&self, happening: Happening) {
+        // Nobody listens any more when the conversation is over.
+        let _ = self.report.send(happening);
+    }
+}
+
+impl Outflow {
     /// Runs on a thread of its own until its work is over or the stream breaks.
     pub(crate) fn run(mut self) {
         let end = self.send_all().map_err(|error| error.to_string());
         self.tell(Happening::StreamOver(self.number, end));
-    }
-
-    fn tell(&self, happening: Happening) {
-        // Nobody listens any more when the conversation is over.
-        let _ = self.report.send(happening);
     }
 
     fn send_all(&mut self) -> io::Result<()> {
@@ -168,10 +125,18 @@ impl Outflow {
         Ok(self.work.take(self.number, &self.wish))
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    fn send(&mut self, piece: Range) -> io::Result<()> {
+        let fits = (PACK_MIN..=u64::from(PACKED_MAX)).contains(&piece.length);
+        let is_packed = fits && self.packing.is_worth_a_try();
+        self.send_as(piece, is_packed)
+    }
+}
+
+impl<O: Outlet> Outflow<O> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         let since = Instant::now();
         let bytes = self.buffer.get(..self.filled).unwrap_or_default();
-        self.channel.write_all(bytes)?;
+        self.channel.put(&[bytes])?;
         Spent::note(&self.work.spent.network, since);
         let length = bytes.len() as u64;
         self.work.on_wire.fetch_add(length, Ordering::Relaxed);
@@ -189,9 +154,9 @@ impl Outflow {
         Ok(self.buffer.get_mut(from..from + length).unwrap_or_default())
     }
 
-    fn send(&mut self, piece: Range) -> io::Result<()> {
-        let fits = (PACK_MIN..=u64::from(PACKED_MAX)).contains(&piece.length);
-        if fits && self.packing.is_worth_a_try() {
+    /// Reads a piece and writes it, behind what is gathered.
+    pub(crate) fn send_as(&mut self, piece: Range, is_packed: bool) -> io::Result<()> {
+        if is_packed {
             self.flush()?;
             return self.send_packed(&piece);
         }
@@ -244,8 +209,7 @@ impl Outflow {
             left -= self.work.pace(left.min(BLOCK));
         }
         let since = Instant::now();
-        self.channel
-            .write_parts(&[&header.encode(), bytes, &seal])?;
+        self.channel.put(&[&header.encode(), bytes, &seal])?;
         Spent::note(&self.work.spent.network, since);
         let written = (bytes.len() + HEADER_LENGTH + HASH_LENGTH) as u64;
         self.work.on_wire.fetch_add(written, Ordering::Relaxed);

@@ -13,7 +13,8 @@ use units::{Bytes, Rate, Span, Time};
 use wire::copying::Opening;
 
 use super::line::Line;
-use super::stream::{Outflow, Wish};
+use super::stream::Outflow;
+use super::wish::Wish;
 use super::work::Work;
 use crate::lines::Roster;
 use crate::opening::{first_streams, plan};
