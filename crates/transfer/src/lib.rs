@@ -20,6 +20,8 @@ pub mod far;
 pub mod fuzzing;
 mod ledger;
 mod lines;
+#[cfg(test)]
+mod model;
 mod names;
 mod opening;
 mod receiver;

@@ -22,7 +22,7 @@
 //! Reading order: this file, `place` (where entries belong), `temporary`, `part` and `journal` (a file on its way), `held`
 //! (which are open), `settle` (its last steps).
 
-#[cfg(feature = "fuzzing")]
+#[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
 mod held;
 mod journal;
@@ -311,6 +311,12 @@ impl Store {
     /// What an entry was called, for people.
     pub fn name(&self, file: FileId) -> Option<String> {
         self.place.name(file).map(|name| shown(&name))
+    }
+
+    /// Its process is killed: all locks go, and nothing is cleared up.
+    #[cfg(test)]
+    pub(crate) fn killed(&self) {
+        self.held.let_all_go();
     }
 
     fn look_for_part(

@@ -221,6 +221,7 @@ impl<O: Outlet> Outflow<O> {
         let since = Instant::now();
         let read = self.source.reader(piece.file).and_then(|reader| {
             reader.read(piece.start, &mut self.raw)?;
+            reader.check()?;
             Ok(reader.size())
         });
         Spent::note(&self.work.spent.disk, since);
@@ -278,7 +279,20 @@ impl<O: Outlet> Outflow<O> {
             }
             at += chunk as u64;
         }
-        Ok(reader.and_then(|_| hasher.finish()))
+        let hash = reader.filter(|reader| self.is_unchanged(reader));
+        Ok(hash.and_then(|_| hasher.finish()))
+    }
+
+    /// Whether a piece that was just read is one of the version that was told. A piece may be read long after its file was read to its
+    /// end, because its stream broke: no later look at the file would show that it changed meanwhile.
+    fn is_unchanged(&self, reader: &Reader) -> bool {
+        let checked = reader.check();
+        let is_unchanged = checked.is_ok();
+        checked
+            .err()
+            .into_iter()
+            .for_each(|problem| self.tell(Happening::Failed(problem)));
+        is_unchanged
     }
 
     /// Whether the bytes are those of the file.
