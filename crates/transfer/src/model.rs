@@ -5,7 +5,7 @@
 //! disk is next, what breaks, who is killed, what befalls the files between two tries. After every try each name stands for one whole
 //! version; after a last try that nothing disturbs, for the source's.
 //!
-//! `make model CASES=1000000` tries a million cases. A case that fails is made as small as it gets and printed with its seed;
+//! `make model CASES=1000000` tries a million cases, `cargo test` a few hundred. A case that fails is made as small as it gets and printed with its seed;
 //! `MODEL_SEED` repeats it.
 //!
 //! Reading order: `draw` (choices and how they shrink), `world` (both folders, and what must be true of them), `talk` (one conversation),

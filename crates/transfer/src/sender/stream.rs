@@ -326,3 +326,6 @@ impl<O: Outlet> Outflow<O> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
