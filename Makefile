@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
 
-.PHONY: demo build test check peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion crash crash-sample agreement studies fuzz clean
+.PHONY: demo build test check peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion crash crash-sample model agreement studies fuzz clean
 
 demo: build
 	./target/release/trunkline demo
@@ -68,6 +68,12 @@ crash: build peers
 # Some of them, drawn anew each time: half a minute.
 crash-sample: build peers
 	python3 bench/crash/run.py --sample 200
+
+# Both roles of a copy against a model, CASES seeds from FIRST on (drawn from the clock unless given).
+CASES ?= 100000
+FIRST ?= $(shell date +%s)000000
+model:
+	MODEL_CASES=$(CASES) MODEL_FIRST=$(FIRST) $(CARGO) test --release --locked -p trunkline-transfer --lib model:: -- --nocapture
 
 agreement: build
 	python3 bench/agreement.py

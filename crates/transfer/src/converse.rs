@@ -14,7 +14,7 @@ use crate::lines::{Lines, Roster, take_arrivals};
 use crate::receiver::Receiver;
 use crate::root::Root;
 use crate::sender::{Sender, Sending};
-use crate::session::{Desk, End, Pump, lead};
+use crate::session::{Desk, End, Pump, Voice, lead};
 use crate::source::{Source, SourceSpec};
 use crate::store::{Store, StoreSpec};
 

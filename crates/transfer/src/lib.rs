@@ -4,8 +4,8 @@
 //! [`wire::copying`].
 //!
 //! Reading order: [`CopySpec`] for what can be asked, [`CopyEvent`] and [`Outcome`] for what is told. Then [`copy`] and
-//! [`far`] for the two ends, `session` for how a conversation is led, `sender` and `receiver` for the two roles. What
-//! they rest on stands by itself: [`Ledger`], [`HashTree`], [`source`], [`store`].
+//! [`far`] for the two ends, `session` for how a conversation is led, `sender` and `receiver` for the two roles (`model` tries them
+//! together). What they rest on stands by itself: [`Ledger`], [`HashTree`], [`source`], [`store`].
 
 mod activity;
 mod asked;
@@ -21,6 +21,8 @@ pub mod fuzzing;
 mod holes;
 mod ledger;
 mod lines;
+#[cfg(test)]
+mod model;
 mod names;
 mod opening;
 mod receiver;

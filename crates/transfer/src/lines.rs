@@ -12,7 +12,7 @@ use units::{Span, Time};
 use wire::copying::Message;
 
 use crate::early::{Begun, Early};
-use crate::session::{Desk, End, Happening, no_streams};
+use crate::session::{Desk, End, Happening, Voice, no_streams};
 
 /// A wish that brought no stream is said again after this.
 const ASK_AGAIN: Span = Span::from_secs(2);

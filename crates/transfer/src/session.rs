@@ -71,6 +71,12 @@ pub(crate) enum End {
     Cancelled,
 }
 
+/// The way to the peer.
+pub(crate) trait Voice {
+    /// Says it to the peer; a peer that is gone is noticed where its messages are awaited.
+    fn say(&self, message: Message);
+}
+
 /// What a role has around it.
 pub(crate) struct Desk {
     pump: Pump,
@@ -86,11 +92,6 @@ impl Desk {
     /// Since the copy began.
     pub(crate) fn now(&self) -> Time {
         Time::ZERO + Span::from(self.began.elapsed())
-    }
-
-    /// Says it to the peer; a peer that is gone is noticed where its messages are awaited.
-    pub(crate) fn say(&self, message: Message) {
-        self.pump.say(message);
     }
 
     /// For those who bring happenings.
@@ -110,6 +111,12 @@ impl Desk {
     /// Says goodbye; see [`Pump::finish`].
     pub(crate) fn finish(self, is_done: bool) {
         self.pump.finish(is_done);
+    }
+}
+
+impl Voice for Desk {
+    fn say(&self, message: Message) {
+        self.pump.say(message);
     }
 }
 
@@ -196,10 +203,15 @@ fn take(role: &mut dyn Role, happening: Happening, desk: &Desk) -> Result<(), En
         Happening::Message(message) => desk.pump.judge(message)?,
         other => return role.on(other, desk),
     };
+    role.on(Happening::Message(for_role(message)?), desk)
+}
+
+/// A message that a role acts upon; with the others every conversation ends.
+pub(crate) fn for_role(message: Message) -> Result<Message, End> {
     match message {
         Message::Cancel => Err(End::Cancelled),
         Message::Failed(problem) if problem.file.is_none() => Err(End::Problem(problem)),
-        other => role.on(Happening::Message(other), desk),
+        other => Ok(other),
     }
 }
 

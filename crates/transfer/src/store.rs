@@ -22,7 +22,7 @@
 //! Reading order: this file, `place` (where entries belong), `temporary`, `part` and `journal` (a file on its way), `held`
 //! (which are open), `settle` (its last steps).
 
-#[cfg(feature = "fuzzing")]
+#[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
 mod held;
 mod journal;
@@ -32,7 +32,7 @@ mod settle;
 mod temporary;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wire::copying::{
     Attributes, Entry, FileId, Filter, HASH_LENGTH, Kind, Problem, ProblemKind, Want,
@@ -269,19 +269,24 @@ impl Store {
         part.is_some_and(|part| part.reads_back(piece, buffer))
     }
 
-    /// A file whose pieces are all there and hash to `digest`: it gets its metadata and waits for [`Store::publish`].
+    /// A file whose pieces are all there and hash to `digest`: it gets its metadata and waits for [`Store::publish`]. Nothing happens
+    /// where it was discarded or let go meanwhile.
     ///
     /// # Errors
     /// When `verify` is asked for and what the disk says is another digest; the part is then gone, and nothing of it
     /// counts any more. Or when the disk fails.
     pub fn finish(&self, file: FileId, digest: &[u8; HASH_LENGTH]) -> Result<(), Problem> {
-        let part = self.held.open(file, || self.place.at(file));
-        let finished = part.and_then(|part| {
-            if self.spec.verify {
-                settle::verify(&part, digest)?;
-            }
-            settle::dress(&part, &self.spec.attributes)
-        });
+        let found = self
+            .whole_part(file)
+            .map_err(|trouble| about(file, trouble))?;
+        let Some(part) = found else {
+            return Ok(());
+        };
+        let verified = match self.spec.verify {
+            true => settle::verify(&part, digest),
+            false => Ok(()),
+        };
+        let finished = verified.and_then(|()| settle::dress(&part, &self.spec.attributes));
         match finished {
             Ok(()) => {
                 self.waiting().push(file);
@@ -293,6 +298,18 @@ impl Store {
                 }
                 Err(about(file, trouble))
             }
+        }
+    }
+
+    /// The part that all pieces of a file were written to; only an empty file has none before. Where a part is gone, what came was given
+    /// up, and a new part would be full of zeros.
+    fn whole_part(&self, file: FileId) -> Result<Option<Arc<Part>>, Problem> {
+        if let Some(part) = self.held.find(file) {
+            return Ok(Some(part));
+        }
+        match self.place.at(file)?.size {
+            0 => self.held.open(file, || self.place.at(file)).map(Some),
+            _ => Ok(None),
         }
     }
 
@@ -337,6 +354,12 @@ impl Store {
     /// What an entry was called, for people.
     pub fn name(&self, file: FileId) -> Option<String> {
         self.place.name(file).map(|name| shown(&name))
+    }
+
+    /// Its process is killed: all locks go, and nothing is cleared up.
+    #[cfg(test)]
+    pub(crate) fn killed(&self) {
+        self.held.let_all_go();
     }
 
     fn look_for_part(

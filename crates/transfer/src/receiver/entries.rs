@@ -3,13 +3,16 @@
 use units::Bytes;
 use wire::copying::{Entry, FileId, Kind, Message, Want};
 
-use super::{PARTS, Receiver};
-use crate::session::{Desk, End, protocol};
+use super::state::ReceiverState;
+use crate::session::{End, Voice, protocol};
 use crate::store::Answer;
 use crate::tree::HashTree;
 
-impl Receiver<'_, '_> {
-    pub(super) fn on_entries(&mut self, entries: Vec<Entry>, desk: &Desk) -> Result<(), End> {
+/// Parts of files in one message of wants; each takes up to 20 bytes.
+const PARTS: usize = 8192;
+
+impl ReceiverState<'_, '_> {
+    pub(super) fn on_entries(&mut self, entries: Vec<Entry>, voice: &dyn Voice) -> Result<(), End> {
         let mut wants = Vec::with_capacity(entries.len());
         let mut parts = 0;
         for entry in entries {
@@ -26,7 +29,7 @@ impl Receiver<'_, '_> {
                 Ok(answer) => self.on_answer(id, entry, answer),
                 Err(problem) if problem.file.is_none() => return Err(End::Problem(problem)),
                 Err(problem) => {
-                    self.fail(Some(&entry), problem, desk)?;
+                    self.fail(Some(&entry), problem, voice)?;
                     Want::Nothing(id)
                 }
             };
@@ -35,12 +38,12 @@ impl Receiver<'_, '_> {
             }
             wants.push(want);
             if parts >= PARTS {
-                desk.say(Message::Wants(std::mem::take(&mut wants)));
+                voice.say(Message::Wants(std::mem::take(&mut wants)));
                 parts = 0;
             }
         }
         self.shared.shelf.told(self.next);
-        desk.say(Message::Wants(wants));
+        voice.say(Message::Wants(wants));
         Ok(())
     }
 

@@ -6,7 +6,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use wire::copying::{
@@ -16,9 +15,7 @@ use wire::copying::{
 use super::Shared;
 use super::publisher::Publisher;
 use super::rereader::Rereader;
-use super::shelf::Shelf;
 use super::stream::Inflow;
-use crate::activity::Spent;
 use crate::session::Happening;
 use crate::store::{Store, StoreSpec};
 use crate::trouble::{failed, problem};
@@ -43,15 +40,9 @@ impl Arrivals {
     pub fn open(folder: &Path, sizes: &[u64]) -> Result<Self, Problem> {
         let store = Arc::new(Store::open(&Root::beneath(folder)?, spec())?);
         let (report, happenings) = sync_channel(HAPPENINGS_MAX);
-        let shared = Arc::new(Shared {
-            publisher: Publisher::start(Arc::clone(&store), report.clone()),
-            rereader: Rereader::start(Arc::clone(&store), report.clone()),
-            store,
-            shelf: Shelf::default(),
-            spent: Spent::default(),
-            on_wire: AtomicU64::new(0),
-            is_given_up: AtomicBool::new(false),
-        });
+        let publisher = Publisher::start(Arc::clone(&store), report.clone());
+        let rereader = Rereader::start(Arc::clone(&store), report.clone());
+        let shared = Arc::new(Shared::new(store, publisher, rereader));
         let mut count = 0;
         for size in sizes {
             let (id, answer) = shared.store.add(&entry(count, *size)?);

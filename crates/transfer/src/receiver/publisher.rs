@@ -3,6 +3,7 @@
 //! Files are flushed together where many become whole at about the same time; whatever becomes whole during a flush waits
 //! for the next one. So the slower the disk, the more files share a flush.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,7 +21,7 @@ const GATHER: Duration = Duration::from_millis(100);
 const TICK: Duration = Duration::from_millis(5);
 
 /// A file whose bytes are all there, and its digest.
-type Whole = (FileId, [u8; HASH_LENGTH]);
+pub(crate) type Whole = (FileId, [u8; HASH_LENGTH]);
 
 /// Takes files that are whole.
 #[derive(Debug)]
@@ -32,16 +33,25 @@ pub(crate) struct Publisher {
 }
 
 impl Publisher {
+    /// Without a thread: whoever has the other end of the queue [publishes](publish).
+    pub(crate) fn queue() -> (Self, Receiver<Whole>) {
+        let (whole, files) = channel();
+        let publisher = Publisher {
+            whole: Mutex::new(Some(whole)),
+            is_last: Arc::default(),
+            thread: Mutex::new(None),
+        };
+        (publisher, files)
+    }
+
     /// Starts the thread; it ends when this is closed or dropped.
     pub(crate) fn start(store: Arc<Store>, report: SyncSender<Happening>) -> Self {
-        let (whole, files) = channel();
-        let is_last = Arc::new(AtomicBool::new(false));
-        let hurry = Arc::clone(&is_last);
+        let (publisher, files) = Publisher::queue();
+        let hurry = Arc::clone(&publisher.is_last);
         let thread = thread::spawn(move || publish_all(&store, &files, &hurry, &report));
         Publisher {
-            whole: Mutex::new(Some(whole)),
-            is_last,
             thread: Mutex::new(Some(thread)),
+            ..publisher
         }
     }
 
@@ -75,26 +85,31 @@ fn publish_all(
     report: &SyncSender<Happening>,
 ) {
     while let Ok(first) = files.recv() {
-        let digests = gather(first, files, hurry, store.batch());
-        for (id, digest) in &digests {
-            if let Err(problem) = store.finish(*id, digest)
-                && report.send(Happening::Failed(problem)).is_err()
-            {
-                return;
-            }
-        }
-        let mut by_id: std::collections::BTreeMap<_, _> = digests.into_iter().collect();
-        for (id, result) in store.publish() {
-            let digest = by_id.remove(&id).unwrap_or_default();
-            let happening = match result {
-                Ok(()) => Happening::Published(id, digest),
-                Err(problem) => Happening::Failed(problem),
-            };
+        let whole = gather(first, files, hurry, store.batch());
+        for happening in publish(store, whole) {
             if report.send(happening).is_err() {
                 return;
             }
         }
     }
+}
+
+/// Gives whole files their names. Returns what became of each.
+pub(crate) fn publish(store: &Store, whole: Vec<Whole>) -> Vec<Happening> {
+    let mut told = Vec::with_capacity(whole.len());
+    for (id, digest) in &whole {
+        let finished = store.finish(*id, digest);
+        told.extend(finished.err().map(Happening::Failed));
+    }
+    let mut by_id: BTreeMap<_, _> = whole.into_iter().collect();
+    for (id, result) in store.publish() {
+        let digest = by_id.remove(&id).unwrap_or_default();
+        told.push(match result {
+            Ok(()) => Happening::Published(id, digest),
+            Err(problem) => Happening::Failed(problem),
+        });
+    }
+    told
 }
 
 fn gather(first: Whole, files: &Receiver<Whole>, hurry: &AtomicBool, most: usize) -> Vec<Whole> {

@@ -14,8 +14,15 @@ use crate::store::{Piece, Store};
 /// Wrong parts in one message; each takes up to 20 bytes.
 const PARTS: usize = 4096;
 
-/// A file and what is noted of it.
-type Left = (FileId, Arc<Growing>, Vec<Piece>);
+/// A file of which an earlier try left something, as it is read back piece by piece.
+#[derive(Debug)]
+pub(crate) struct Left {
+    file: FileId,
+    growing: Arc<Growing>,
+    /// What is noted of it and not read yet.
+    noted: std::vec::IntoIter<Piece>,
+    wrong: Vec<(u64, u64)>,
+}
 
 /// Takes files of which an earlier try left something.
 #[derive(Debug)]
@@ -29,18 +36,27 @@ pub(crate) struct Rereader {
 }
 
 impl Rereader {
+    /// Without a thread: whoever has the other end of the queue [reads](Left::step).
+    pub(crate) fn queue() -> (Self, Receiver<Left>) {
+        let (left, files) = channel();
+        let rereader = Rereader {
+            left: Mutex::new(Some(left)),
+            is_over: Arc::default(),
+            waiting: Arc::default(),
+            thread: Mutex::new(None),
+        };
+        (rereader, files)
+    }
+
     /// Starts the thread; it ends when this is closed or dropped.
     pub(crate) fn start(store: Arc<Store>, report: SyncSender<Happening>) -> Self {
-        let (left, files) = channel();
-        let is_over = Arc::new(AtomicBool::new(false));
-        let waiting = Arc::new(AtomicUsize::new(0));
-        let (stop, read) = (Arc::clone(&is_over), Arc::clone(&waiting));
+        let (rereader, files) = Rereader::queue();
+        let stop = Arc::clone(&rereader.is_over);
+        let read = Arc::clone(&rereader.waiting);
         let thread = thread::spawn(move || reread_all(&store, &files, &stop, &read, &report));
         Rereader {
-            left: Mutex::new(Some(left)),
-            is_over,
-            waiting,
             thread: Mutex::new(Some(thread)),
+            ..rereader
         }
     }
 
@@ -50,7 +66,12 @@ impl Rereader {
         if let Some(left) = &*left {
             // The thread ends by itself only when nobody listens to it any more.
             self.waiting.fetch_add(1, Ordering::Relaxed);
-            let _ = left.send((file, growing, noted));
+            let _ = left.send(Left {
+                file,
+                growing,
+                noted: noted.into_iter(),
+                wrong: Vec::new(),
+            });
         }
     }
 
@@ -77,27 +98,40 @@ fn reread_all(
     report: &SyncSender<Happening>,
 ) {
     let mut buffer = Vec::new();
-    while let Ok((file, growing, noted)) = files.recv() {
-        let mut wrong: Vec<(u64, u64)> = Vec::new();
-        for piece in &noted {
+    while let Ok(mut left) = files.recv() {
+        loop {
             if is_over.load(Ordering::Relaxed) {
                 return;
             }
-            if store.reads_back(file, piece, &mut buffer) && growing.restore(piece) {
+            let Some(told) = left.step(store, &mut buffer) else {
                 continue;
+            };
+            let is_all = matches!(told, Happening::ReadBack(.., true));
+            if report.send(told).is_err() {
+                return;
             }
-            if wrong.len() >= PARTS {
-                let told = Happening::ReadBack(file, std::mem::take(&mut wrong), false);
-                if report.send(told).is_err() {
-                    return;
-                }
+            if is_all {
+                break;
             }
-            append(&mut wrong, piece);
-        }
-        if report.send(Happening::ReadBack(file, wrong, true)).is_err() {
-            return;
         }
         waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Left {
+    /// Reads the next piece. Returns what is to be told by now; the last of that says that all was read.
+    pub(crate) fn step(&mut self, store: &Store, buffer: &mut Vec<u8>) -> Option<Happening> {
+        let Some(piece) = self.noted.next() else {
+            let wrong = std::mem::take(&mut self.wrong);
+            return Some(Happening::ReadBack(self.file, wrong, true));
+        };
+        if store.reads_back(self.file, &piece, buffer) && self.growing.restore(&piece) {
+            return None;
+        }
+        let is_full = self.wrong.len() >= PARTS;
+        let told = is_full.then(|| std::mem::take(&mut self.wrong));
+        append(&mut self.wrong, &piece);
+        told.map(|wrong| Happening::ReadBack(self.file, wrong, false))
     }
 }
 

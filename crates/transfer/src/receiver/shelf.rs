@@ -141,6 +141,13 @@ impl Shelf {
         }
     }
 
+    /// Whether [`Shelf::find`] would answer at once.
+    #[cfg(test)]
+    pub(crate) fn is_answered(&self, id: FileId) -> bool {
+        let state = self.state();
+        state.told > id || state.is_all || state.is_over
+    }
+
     /// The sender has read it. Returns the digest when it is whole with that.
     pub(crate) fn on_read(&self, id: FileId) -> Option<[u8; HASH_LENGTH]> {
         let growing = self.state().files.get(&id).cloned()?;

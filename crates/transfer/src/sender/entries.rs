@@ -3,33 +3,34 @@
 use units::Bytes;
 use wire::copying::{Entry, FileId, Kind, Message, Problem, Want};
 
-use super::{AHEAD, BATCH, BATCH_BYTES, Resumed, Sender, UNFINISHED};
-use crate::session::{Desk, End, protocol, unexpected};
+use super::state::{Resumed, SenderState};
+use super::{AHEAD, BATCH_BYTES, UNFINISHED};
+use crate::session::{End, Voice, protocol, unexpected};
 use crate::source::Found;
 
 /// A file, its size, and the parts (start and length) that are wanted of it.
 type Wanted = (FileId, u64, Vec<(u64, u64)>);
 
-impl Sender<'_, '_> {
-    /// Tells some more of what there is. Returns whether there may be yet more at once.
-    pub(super) fn tell_entries(&mut self, desk: &Desk) -> bool {
+impl SenderState<'_, '_> {
+    /// Tells some more of what there is, up to `most` entries. Returns whether there may be yet more at once.
+    pub(super) fn tell_entries(&mut self, voice: &dyn Voice, most: usize) -> bool {
         let is_ahead = self.unanswered.len() >= AHEAD || self.unfinished.len() >= UNFINISHED;
         let Some(mut walk) = self.walk.take().filter(|_| !is_ahead) else {
             return false;
         };
-        let mut entries = Vec::with_capacity(BATCH);
+        let mut entries = Vec::with_capacity(most);
         let mut bytes = 0;
-        while entries.len() < BATCH && bytes < BATCH_BYTES {
+        while entries.len() < most && bytes < BATCH_BYTES {
             match walk.next() {
                 Some(Found::Entry(entry)) => {
                     bytes += length(&entry);
                     entries.push(entry);
                 }
-                Some(Found::LeftOut(problem)) => self.leave_out(problem, desk),
+                Some(Found::LeftOut(problem)) => self.leave_out(problem, voice),
                 None => {
-                    self.tell(entries, desk);
+                    self.tell(entries, voice);
                     let linked = walk.linked();
-                    desk.say(Message::EntriesEnd {
+                    voice.say(Message::EntriesEnd {
                         count: self.told,
                         bytes: self.bytes,
                         linked,
@@ -39,13 +40,13 @@ impl Sender<'_, '_> {
                 }
             }
         }
-        self.tell(entries, desk);
+        self.tell(entries, voice);
         self.walk = Some(walk);
         true
     }
 
-    fn leave_out(&mut self, problem: crate::FileProblem, desk: &Desk) {
-        desk.say(Message::LeftOut {
+    fn leave_out(&mut self, problem: crate::FileProblem, voice: &dyn Voice) {
+        voice.say(Message::LeftOut {
             name: problem.name.clone(),
             problem: Problem {
                 kind: problem.kind,
@@ -57,11 +58,11 @@ impl Sender<'_, '_> {
         self.chronicle.on_left_out(problem);
     }
 
-    fn tell(&mut self, entries: Vec<Entry>, desk: &Desk) {
+    fn tell(&mut self, entries: Vec<Entry>, voice: &dyn Voice) {
         if entries.is_empty() {
             return;
         }
-        desk.say(Message::Entries(entries.clone()));
+        voice.say(Message::Entries(entries.clone()));
         let mut whole = Vec::new();
         for entry in entries {
             let id = self.told;
@@ -152,7 +153,7 @@ impl Sender<'_, '_> {
     }
 
     /// All that is wanted of a file was read, as far as is known by now.
-    pub(super) fn on_file_read(&mut self, file: FileId) {
+    pub(crate) fn on_file_read(&mut self, file: FileId) {
         if let Some(resumed) = self.resumed.get_mut(&file) {
             // More of it may have become wanted since it was told, and then it is told again.
             if !resumed.is_read_back || resumed.is_ended || !self.work.is_read(file) {

@@ -3,7 +3,7 @@
 //! A piece is read in blocks that stay in the processor's cache: each is hashed and written before the next is read. Small
 //! pieces are gathered, so that a thousand small files cost few writes.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
@@ -32,10 +32,22 @@ const SLACK: usize = 4 << 10;
 /// In place of the seal of a piece that could not be read: nothing has it.
 const NO_SEAL: [u8; HASH_LENGTH] = [0; HASH_LENGTH];
 
+/// Where the bytes of a stream go.
+pub(crate) trait Outlet {
+    /// Takes all of all parts, one behind the other.
+    fn put(&mut self, parts: &[&[u8]]) -> io::Result<()>;
+}
+
+impl Outlet for Channel {
+    fn put(&mut self, parts: &[&[u8]]) -> io::Result<()> {
+        self.write_parts(parts)
+    }
+}
+
 /// Sends pieces until there is nothing more to do.
-pub(crate) struct Outflow {
+pub(crate) struct Outflow<O = Channel> {
     number: u32,
-    channel: Channel,
+    channel: O,
     work: Arc<Work>,
     source: Arc<Source>,
     report: SyncSender<Happening>,
@@ -48,10 +60,10 @@ pub(crate) struct Outflow {
     packed: Vec<u8>,
 }
 
-impl Outflow {
+impl<O: Outlet> Outflow<O> {
     pub(crate) fn new(
         number: u32,
-        channel: Channel,
+        channel: O,
         work: Arc<Work>,
         source: Arc<Source>,
         report: SyncSender<Happening>,
@@ -73,15 +85,17 @@ impl Outflow {
         }
     }
 
+    fn tell(&self, happening: Happening) {
+        // Nobody listens any more when the conversation is over.
+        let _ = self.report.send(happening);
+    }
+}
+
+impl Outflow {
     /// Runs on a thread of its own until its work is over or the stream breaks.
     pub(crate) fn run(mut self) {
         let end = self.send_all().map_err(|error| error.to_string());
         self.tell(Happening::StreamOver(self.number, end));
-    }
-
-    fn tell(&self, happening: Happening) {
-        // Nobody listens any more when the conversation is over.
-        let _ = self.report.send(happening);
     }
 
     fn send_all(&mut self) -> io::Result<()> {
@@ -116,10 +130,18 @@ impl Outflow {
         Ok(self.work.take(self.number, &self.wish))
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    fn send(&mut self, piece: Range) -> io::Result<()> {
+        let fits = (PACK_MIN..=u64::from(PACKED_MAX)).contains(&piece.length);
+        let is_packed = fits && self.packing.is_worth_a_try();
+        self.send_as(piece, is_packed)
+    }
+}
+
+impl<O: Outlet> Outflow<O> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         let since = Instant::now();
         let bytes = self.buffer.get(..self.filled).unwrap_or_default();
-        self.channel.write_all(bytes)?;
+        self.channel.put(&[bytes])?;
         Spent::note(&self.work.spent.network, since);
         let length = bytes.len() as u64;
         self.work.on_wire.fetch_add(length, Ordering::Relaxed);
@@ -137,13 +159,13 @@ impl Outflow {
         Ok(self.buffer.get_mut(from..from + length).unwrap_or_default())
     }
 
-    fn send(&mut self, piece: Range) -> io::Result<()> {
+    /// Reads a piece and writes it, behind what is gathered.
+    pub(crate) fn send_as(&mut self, piece: Range, is_packed: bool) -> io::Result<()> {
         let out = self.look_at(piece)?;
         if let Layout::Hole { end } = out.layout {
             return self.send_hole(&out, end);
         }
-        let fits = (PACK_MIN..=u64::from(PACKED_MAX)).contains(&piece.length);
-        if fits && self.packing.is_worth_a_try() {
+        if is_packed {
             self.flush()?;
             return self.send_packed(&out);
         }
@@ -191,10 +213,12 @@ impl Outflow {
     fn send_hole(&mut self, out: &Outgoing, end: u64) -> io::Result<()> {
         self.work.is_hole(out.piece, end);
         let header = out.header(Coding::Hole, 0);
+        let is_right = out.reader.as_deref().is_some_and(|reader| self.is_unchanged(reader));
+        let seal = if is_right { header.seal(&NO_HASH) } else { NO_SEAL };
         let room = self.room(HEADER_LENGTH + HASH_LENGTH)?;
         let (before, behind) = room.split_at_mut(HEADER_LENGTH);
         before.copy_from_slice(&header.encode());
-        behind.copy_from_slice(&header.seal(&NO_HASH));
+        behind.copy_from_slice(&seal);
         self.note_read(out);
         Ok(())
     }
@@ -220,8 +244,7 @@ impl Outflow {
         }
         let since = Instant::now();
         let map = out.map();
-        self.channel
-            .write_parts(&[&header.encode(), map, bytes, &seal])?;
+        self.channel.put(&[&header.encode(), map, bytes, &seal])?;
         Spent::note(&self.work.spent.network, since);
         let written = (map.len() + bytes.len() + HEADER_LENGTH + HASH_LENGTH) as u64;
         self.work.on_wire.fetch_add(written, Ordering::Relaxed);
@@ -250,7 +273,7 @@ impl Outflow {
         Spent::note(&self.work.spent.disk, since);
         let counter = &self.work.spent.bytes;
         counter.fetch_add(out.data(), Ordering::Relaxed);
-        match read {
+        match read.and_then(|()| reader.check()) {
             Ok(()) => hasher.finish(),
             Err(problem) => {
                 self.tell(Happening::Failed(problem));
@@ -289,7 +312,20 @@ impl Outflow {
                 at += chunk as u64;
             }
         }
-        Ok(reader.and_then(|_| hasher.finish()))
+        let hash = reader.filter(|reader| self.is_unchanged(reader));
+        Ok(hash.and_then(|_| hasher.finish()))
+    }
+
+    /// Whether a piece that was just read is one of the version that was told. A piece may be read long after its file was read to its
+    /// end, because its stream broke: no later look at the file would show that it changed meanwhile.
+    fn is_unchanged(&self, reader: &Reader) -> bool {
+        let checked = reader.check();
+        let is_unchanged = checked.is_ok();
+        checked
+            .err()
+            .into_iter()
+            .for_each(|problem| self.tell(Happening::Failed(problem)));
+        is_unchanged
     }
 
     /// Whether the bytes are those of the file.
@@ -323,3 +359,6 @@ impl Outflow {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-//! How long the pieces of a stream are.
+//! How long the next piece of a stream should be.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

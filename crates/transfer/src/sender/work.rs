@@ -43,6 +43,17 @@ pub(crate) struct Work {
     pub repeated: AtomicU64,
 }
 
+/// What a stream does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Sends this.
+    Piece(Range),
+    /// Ends.
+    End,
+    /// Waits: there is nothing for it now.
+    Wait,
+}
+
 #[derive(Debug)]
 struct State {
     ledger: Ledger,
@@ -134,16 +145,12 @@ impl Work {
         let mut state = self.state();
         let is_held = state.ledger.waiting() > 0 && !state.ledger.has_work();
         let piece = loop {
-            if state.is_over || state.leaving.remove(&stream) {
-                break None;
-            }
             let grace = Duration::from_nanos(self.grace.load(Ordering::Relaxed));
             let left = grace.saturating_sub(since.elapsed());
-            if (state.ledger.has_work() || left.is_zero())
-                && let Some(bytes) = wish.bytes()
-                && let Some(piece) = self.take_from(&mut state, stream, bytes)
-            {
-                break Some(piece);
+            match self.turn(&mut state, stream, wish, left.is_zero()) {
+                Turn::Piece(piece) => break Some(piece),
+                Turn::End => break None,
+                Turn::Wait => {}
             }
             let nap = if left.is_zero() {
                 NAP_MAX
@@ -164,6 +171,28 @@ impl Work {
     /// How long streams waited, all together, for holes to be confirmed since this was asked last.
     pub(crate) fn waited_for_holes(&self) -> Span {
         Span::from_nanos(self.held.swap(0, Ordering::Relaxed))
+    }
+
+    /// What a stream does next.
+    ///
+    /// * `may_repeat`: it was without work for long enough to repeat what another still owes.
+    fn turn(&self, state: &mut State, stream: u32, wish: &Wish, may_repeat: bool) -> Turn {
+        if state.is_over || state.leaving.remove(&stream) {
+            return Turn::End;
+        }
+        if (state.ledger.has_work() || may_repeat)
+            && let Some(bytes) = wish.bytes()
+            && let Some(piece) = self.take_from(state, stream, bytes)
+        {
+            return Turn::Piece(piece);
+        }
+        Turn::Wait
+    }
+
+    /// The same for a stream that has no thread to wait on.
+    #[cfg(test)]
+    pub(crate) fn try_take(&self, stream: u32, wish: &Wish, may_repeat: bool) -> Turn {
+        self.turn(&mut self.state(), stream, wish, may_repeat)
     }
 
     /// The next piece for a stream if there is one at once.

@@ -1,4 +1,4 @@
-//! Journals for fuzz targets.
+//! Journals for fuzz targets and for the model.
 
 use super::Piece;
 use super::journal::{HEADER, Header};

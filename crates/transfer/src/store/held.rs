@@ -121,6 +121,12 @@ impl Held {
         }
     }
 
+    /// They stay as they are.
+    #[cfg(test)]
+    pub fn let_all_go(&self) {
+        self.parts().open.clear();
+    }
+
     fn parts(&self) -> MutexGuard<'_, Parts> {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }

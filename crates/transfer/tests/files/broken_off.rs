@@ -279,3 +279,21 @@ fn what_reads_back_wrong_never_gets_its_name() {
     assert_eq!(publish(&store), []);
     assert_eq!(fs::read(place.path().join("f")).unwrap(), bytes);
 }
+
+#[test]
+fn a_file_that_was_given_up_gets_no_name() {
+    let place = tempfile::tempdir().unwrap();
+    let bytes = content(SIZE);
+    let digest = *blake3::hash(&bytes).as_bytes();
+    for gives_up in [Store::discard, Store::let_go] {
+        let store = open(place.path());
+        let (file, _) = store.add(&told("f", Kind::File(SIZE)));
+        store.write(file, 0, &bytes).unwrap();
+        // Its last piece came, and its source failed, before the publisher took it.
+        gives_up(&store, file);
+        store.finish(file, &digest).unwrap();
+        assert_eq!(store.publish(), []);
+        drop(store);
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,180 @@
+//! What the sender says and does, given what it hears and what its files are: without threads, sockets and clocks.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use units::Bytes;
+use wire::copying::{Entry, FileId, Message, Opening, Problem, ProblemKind, Range};
+
+use super::work::Work;
+use crate::FileProblem;
+use crate::chronicle::Chronicle;
+use crate::session::{End, Voice, protocol, unexpected};
+use crate::source::{Source, Walk};
+
+/// Files in one message.
+const ENDS: usize = 16_384;
+/// A piece that arrives damaged so often has a cause that sending it again does not remove.
+const DAMAGED_MAX: u32 = 8;
+
+/// Where the sender stands.
+pub(crate) struct SenderState<'a, 'o> {
+    pub chronicle: &'a mut Chronicle<'o>,
+    pub work: Arc<Work>,
+    pub source: Arc<Source>,
+    pub(super) walk: Option<Walk>,
+    pub(super) is_dry: bool,
+    /// Everything will be wanted: nothing waits for the receiver's answer.
+    pub(super) is_fresh: bool,
+    /// Entries that the receiver has not answered yet.
+    pub(super) unanswered: VecDeque<(FileId, Entry)>,
+    /// Folders and links of them that the receiver could not make.
+    pub(super) refused: BTreeSet<FileId>,
+    /// Files of which the receiver has something from an earlier try.
+    pub(super) resumed: BTreeMap<FileId, Resumed>,
+    /// Files that are not published yet.
+    pub(super) unfinished: BTreeMap<FileId, Entry>,
+    pub(super) told: FileId,
+    pub(super) bytes: u64,
+    pub(super) read: Vec<FileId>,
+    /// Files without bytes to send that cannot be read.
+    pub(super) unreadable: Vec<Problem>,
+    pub(super) is_all_added: bool,
+}
+
+/// Where a file stands of which the receiver has something from an earlier try.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Resumed {
+    /// The receiver has read all of that back.
+    pub is_read_back: bool,
+    /// Its end was told.
+    pub is_ended: bool,
+}
+
+impl<'a, 'o> SenderState<'a, 'o> {
+    /// * `is_fresh`: the receiver has nothing yet.
+    pub(crate) fn new(
+        chronicle: &'a mut Chronicle<'o>,
+        opening: &Opening,
+        source: Arc<Source>,
+        work: Arc<Work>,
+        is_fresh: bool,
+    ) -> Self {
+        chronicle.begin_counting();
+        SenderState {
+            chronicle,
+            work,
+            walk: Some(source.walk()),
+            source,
+            is_dry: opening.dry_run,
+            is_fresh: is_fresh && !opening.dry_run,
+            unanswered: VecDeque::new(),
+            refused: BTreeSet::new(),
+            resumed: BTreeMap::new(),
+            unfinished: BTreeMap::new(),
+            told: 0,
+            bytes: 0,
+            read: Vec::new(),
+            unreadable: Vec::new(),
+            is_all_added: false,
+        }
+    }
+
+    /// Everything was told, and nothing that is wanted of it is left to be confirmed.
+    pub(crate) fn has_nothing_left(&self) -> bool {
+        self.is_all_added && self.work.left() == 0
+    }
+
+    /// The receiver said something.
+    pub(crate) fn on_message(&mut self, message: Message, voice: &dyn Voice) -> Result<(), End> {
+        match message {
+            Message::Wants(wants) => return self.on_wants(wants),
+            Message::ReadBack {
+                file,
+                parts,
+                is_all,
+            } => self.on_read_back(file, &parts, is_all),
+            Message::Received(pieces) => match self.work.acked(&pieces) {
+                Some(bytes) => self.chronicle.on_arrived(bytes),
+                None => return Err(protocol("a piece was confirmed that was not sent".into())),
+            },
+            Message::Damaged(piece) => self.on_damaged(piece, voice),
+            Message::Published(files) => {
+                for published in files {
+                    if let Some(entry) = self.unfinished.remove(&published.file) {
+                        self.chronicle.on_published(&entry, Some(published.digest));
+                    }
+                }
+            }
+            Message::Failed(problem) => self.on_refused(problem),
+            Message::LeftOut { name, problem } => {
+                self.chronicle.on_left_out(FileProblem::new(name, problem));
+            }
+            Message::Complete => {
+                self.work.close();
+                voice.say(Message::Bye);
+                return Err(End::Done);
+            }
+            other => return Err(unexpected(&other)),
+        }
+        Ok(())
+    }
+
+    /// A file cannot be read, or cannot arrive.
+    pub(crate) fn fail(&mut self, problem: Problem, voice: &dyn Voice) {
+        let entry = problem.file.and_then(|id| self.unfinished.remove(&id));
+        if let (Some(id), Some(entry)) = (problem.file, entry) {
+            self.work.forget(id);
+            voice.say(Message::Failed(problem.clone()));
+            self.chronicle.on_failed(Some(&entry), problem);
+        }
+    }
+
+    fn on_damaged(&mut self, piece: Range, voice: &dyn Voice) {
+        self.chronicle.outcome.sent_again += Bytes::new(piece.length);
+        if self.work.damaged(piece) < DAMAGED_MAX {
+            return;
+        }
+        let what = format!(
+            "{} bytes at {} arrived {DAMAGED_MAX} times other than they were sent",
+            piece.length, piece.start
+        );
+        let problem = Problem {
+            kind: ProblemKind::Corrupt,
+            file: Some(piece.file),
+            what,
+            hint: Some("memory or a device on the way is faulty; copy without --plain".to_owned()),
+        };
+        self.fail(problem, voice);
+    }
+
+    /// The receiver cannot have a file, folder or link.
+    fn on_refused(&mut self, problem: Problem) {
+        let mut entry = problem.file.and_then(|id| self.unfinished.remove(&id));
+        if let Some(id) = problem.file {
+            self.work.forget(id);
+            if entry.is_none()
+                && let Ok(at) = self.unanswered.binary_search_by_key(&id, |(id, _)| *id)
+            {
+                entry = self.unanswered.get(at).map(|(_, entry)| entry.clone());
+                self.refused.insert(id);
+            }
+        }
+        self.chronicle.on_failed(entry.as_ref(), problem);
+    }
+
+    /// Nothing is waiting: says what there is to say, of what there is to copy up to `most` entries. Returns whether there may
+    /// be more of those at once.
+    pub(crate) fn on_quiet(&mut self, voice: &dyn Voice, most: usize) -> bool {
+        let has_more = self.tell_entries(voice, most);
+        self.check_all_added();
+        for problem in std::mem::take(&mut self.unreadable) {
+            self.fail(problem, voice);
+        }
+        while !self.read.is_empty() {
+            let rest = self.read.split_off(self.read.len().min(ENDS));
+            voice.say(Message::FileEnds(std::mem::replace(&mut self.read, rest)));
+        }
+        has_more
+    }
+}
