@@ -274,7 +274,7 @@ impl<O: Outlet> Outflow<O> {
         let counter = &self.work.spent.bytes;
         counter.fetch_add(out.data(), Ordering::Relaxed);
         match read.and_then(|()| reader.check()) {
-            Ok(()) => hasher.finish(),
+            Ok(_) => hasher.finish(),
             Err(problem) => {
                 self.tell(Happening::Failed(problem));
                 None
