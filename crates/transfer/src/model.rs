@@ -8,11 +8,13 @@
 //! `make model CASES=1000000` tries a million cases, `cargo test` a few hundred. A case that fails is made as small as it gets and printed with its seed;
 //! `MODEL_SEED` repeats it.
 //!
-//! Reading order: `draw` (choices and how they shrink), `world` (both folders, and what must be true of them), `talk` (one conversation),
-//! `streams`, `events` (what breaks), `meddling` (between tries), `verdict` (after the last try).
+//! Reading order: `draw` (choices and how they shrink), `world` (both folders, and what must be true of them), `talk` (one conversation, with
+//! `around` and `heard`), `streams`, `events` (what breaks), `meddling` (between tries), `verdict` (after the last try).
 
+mod around;
 mod draw;
 mod events;
+mod heard;
 mod meddling;
 mod streams;
 mod talk;
@@ -134,7 +136,7 @@ fn whatever_happens_to_both_roles_the_folder_is_what_it_must_be() {
             );
         }
         let done = seed - first + 1;
-        if done.is_multiple_of(50_000) {
+        if done.is_multiple_of(10_000) {
             eprintln!("{done} cases from seed {first} without a difference");
         }
     }

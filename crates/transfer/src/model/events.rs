@@ -1,7 +1,8 @@
 //! What breaks while both ends talk.
 
+use super::around::Over;
 use super::draw::Draw;
-use super::talk::{Calm, Over, Talk};
+use super::talk::{Calm, Talk};
 
 /// What may still break.
 #[derive(Debug)]

@@ -1,15 +1,12 @@
 //! One conversation: both roles, the queues between them, and whose turn it is.
 
-use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::Receiver;
 
-use wire::copying::{
-    Activity, Entry, FileId, HASH_LENGTH, Kind, Message, Opening, Problem, Range, Referee, Speaker,
-    Want, Way,
-};
+use wire::copying::{Activity, Entry, FileId, HASH_LENGTH, Message, Problem, Speaker, Way};
 
+use super::around::{Around, Over};
 use super::draw::Draw;
 use super::events::Faults;
 use super::streams::Stream;
@@ -24,8 +21,6 @@ use crate::sender::work::Work;
 use crate::session::{End, Happening, Voice, for_role};
 use crate::steering::Steering;
 
-/// More than a turn brings about.
-const HAPPENINGS_MAX: usize = 256;
 /// No case needs so many turns.
 const TURNS_MAX: usize = 3_000;
 
@@ -43,95 +38,10 @@ pub(super) struct Told {
     pub published: BTreeMap<FileId, [u8; HASH_LENGTH]>,
     pub failed: BTreeMap<FileId, Problem>,
     /// Published, whether that was heard or not, or failed.
-    gone: BTreeSet<FileId>,
+    pub gone: BTreeSet<FileId>,
     /// Bytes of files that the sender read for its streams.
     pub sent: u64,
     pub was_dry: bool,
-}
-
-/// How an end ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Over {
-    Done,
-    Lost,
-    Killed,
-}
-
-/// What an end says: its referee hears it, and the peer later.
-pub(super) struct Mouth {
-    me: Speaker,
-    referee: RefCell<Referee>,
-    pub queue: RefCell<VecDeque<Message>>,
-    /// For the model.
-    said: RefCell<Vec<Message>>,
-    /// The connection is lost.
-    pub is_cut: Cell<bool>,
-}
-
-impl Mouth {
-    fn new(me: Speaker, opening: &Opening, is_fresh: bool) -> Self {
-        Mouth {
-            me,
-            referee: RefCell::new(Referee::opened(opening, is_fresh).unwrap()),
-            queue: RefCell::default(),
-            said: RefCell::default(),
-            is_cut: Cell::new(false),
-        }
-    }
-
-    /// What this end hears from its peer.
-    fn hear(&self, message: Message) -> Message {
-        let peer = match self.me {
-            Speaker::Near => Speaker::Far,
-            Speaker::Far => Speaker::Near,
-        };
-        let passed = self.referee.borrow_mut().pass(peer, message);
-        passed.unwrap_or_else(|error| panic!("an honest peer was refused: {error}"))
-    }
-}
-
-impl Voice for Mouth {
-    fn say(&self, message: Message) {
-        let passed = self.referee.borrow_mut().pass(self.me, message);
-        let message = passed.unwrap_or_else(|error| panic!("it spoke out of turn: {error}"));
-        self.said.borrow_mut().push(message.clone());
-        if !self.is_cut.get() {
-            self.queue.borrow_mut().push_back(message);
-        }
-    }
-}
-
-/// What both ends have around their roles.
-pub(super) struct Around {
-    pub mouth: Mouth,
-    pub report: SyncSender<Happening>,
-    reported: Receiver<Happening>,
-    pub happenings: VecDeque<Happening>,
-    /// Something happened since it was last asked what it has to say.
-    pub has_news: bool,
-    pub over: Option<Over>,
-}
-
-impl Around {
-    fn new(me: Speaker, opening: &Opening, is_fresh: bool) -> Self {
-        let (report, reported) = sync_channel(HAPPENINGS_MAX);
-        Around {
-            mouth: Mouth::new(me, opening, is_fresh),
-            report,
-            reported,
-            happenings: VecDeque::new(),
-            has_news: true,
-            over: None,
-        }
-    }
-
-    fn collect(&mut self) {
-        self.happenings.extend(self.reported.try_iter());
-    }
-
-    pub fn is_active(&self) -> bool {
-        self.over.is_none()
-    }
 }
 
 /// A conversation.
@@ -483,114 +393,5 @@ impl Talk<'_, '_, '_> {
             queue.truncate(arrives);
         }
         self.break_streams();
-    }
-
-    fn sender_said(&mut self, message: Message) {
-        self.draw
-            .note(|| format!("    sender: {}", brief(&message)));
-        match message {
-            Message::Entries(entries) => self.told.entries.extend(entries),
-            Message::Failed(problem) => self.failed(problem),
-            _ => {}
-        }
-    }
-
-    fn receiver_said(&mut self, message: Message) {
-        self.draw
-            .note(|| format!("    receiver: {}", brief(&message)));
-        match message {
-            Message::Wants(wants) => wants.iter().for_each(|want| self.wanted(want)),
-            Message::ReadBack { file, parts, .. } => {
-                self.check_parts(file, &parts, "read back wrong");
-            }
-            Message::Received(ranges) => {
-                let is_here = |range: &Range| !self.told.gone.contains(&range.file);
-                for range in ranges.into_iter().filter(is_here).collect::<Vec<_>>() {
-                    let entry = &self.told.entries[range.file as usize];
-                    // Of a source that changed meanwhile it may be the older version.
-                    if let Some(file) = self.world.original(entry)
-                        && file.lately.len() == 1
-                    {
-                        file.confirmed.insert((range.start, range.length));
-                    }
-                }
-            }
-            Message::Published(files) => {
-                for one in files {
-                    self.forget(one.file);
-                    self.told.published.insert(one.file, one.digest);
-                }
-            }
-            Message::Failed(problem) => self.failed(problem),
-            Message::LeftOut { name, problem } => panic!("{name} is left out: {problem:?}"),
-            _ => {}
-        }
-    }
-
-    fn failed(&mut self, problem: Problem) {
-        let file = problem.file.unwrap_or_else(|| panic!("{problem:?}"));
-        self.forget(file);
-        self.told.failed.insert(file, problem);
-    }
-
-    /// It has its name, or failed: what was confirmed of it is not taken up again.
-    fn forget(&mut self, file: FileId) {
-        self.told.gone.insert(file);
-        if let Some(file) = self.world.original(&self.told.entries[file as usize]) {
-            file.confirmed.clear();
-        }
-    }
-
-    fn wanted(&mut self, want: &Want) {
-        match want {
-            Want::Nothing(file) => self.forget(*file),
-            Want::Whole(file) => {
-                if let Kind::File(size) = self.told.entries[*file as usize].kind {
-                    self.check_parts(*file, &[(0, size)], "wanted");
-                }
-            }
-            Want::Rest(file, parts) => self.check_parts(*file, parts, "wanted"),
-        }
-    }
-
-    /// What was confirmed, and what nothing has befallen since, does not come again. Small files, and those that are one piece, have
-    /// no journal.
-    fn check_parts(&mut self, file: FileId, parts: &[(u64, u64)], what: &str) {
-        let entry = &self.told.entries[file as usize];
-        let Kind::File(size) = entry.kind else {
-            return;
-        };
-        let Some(file) = self.world.original(entry) else {
-            return;
-        };
-        let confirmed = std::mem::take(&mut file.confirmed);
-        if self.told.was_dry || size <= 65_536 {
-            file.confirmed = confirmed.clone();
-            return;
-        }
-        for (start, length) in confirmed.iter().filter(|(_, length)| *length < size) {
-            let meets = |part: &&(u64, u64)| part.0 < start + length && *start < part.0 + part.1;
-            let met = parts.iter().find(meets);
-            assert!(
-                met.is_none(),
-                "{length} bytes at {start} of {} were confirmed, and {met:?} is {what}",
-                file.name
-            );
-        }
-        file.confirmed = confirmed;
-    }
-}
-
-fn brief(message: &Message) -> String {
-    match message {
-        Message::Entries(entries) => {
-            let names = entries.iter().map(|entry| format!("`{}`", entry.name));
-            format!("Entries({})", names.collect::<Vec<_>>().join(", "))
-        }
-        Message::Published(files) => {
-            let files: Vec<FileId> = files.iter().map(|one| one.file).collect();
-            format!("Published({files:?})")
-        }
-        other => format!("{other:?}"),
     }
 }

@@ -130,17 +130,14 @@ impl World {
         }
     }
 
-    fn check_links(&mut self) {
+    fn check_links(&self) {
+        // What they point to is copied instead, where there is such a thing.
+        if !self.options.attributes.links {
+            return;
+        }
         for (name, text) in &self.links {
-            let place = self.to.join(name);
-            match (self.options.attributes.links, text.as_str()) {
-                (true, text) => {
-                    let there = fs::read_link(&place).unwrap();
-                    assert_eq!(there, PathBuf::from(text), "{name}");
-                }
-                // A folder of the whole system, or nothing.
-                (false, _) => {}
-            }
+            let there = fs::read_link(self.to.join(name)).unwrap();
+            assert_eq!(there, PathBuf::from(text), "{name}");
         }
     }
 

@@ -1,0 +1,97 @@
+//! What both ends have around their roles: what they say and hear, and what is reported to them.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use wire::copying::{Message, Opening, Referee, Speaker};
+
+use crate::session::{Happening, Voice};
+
+/// More than a turn brings about.
+const HAPPENINGS_MAX: usize = 256;
+
+/// How an end ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Over {
+    Done,
+    Lost,
+    Killed,
+}
+
+/// What an end says: its referee hears it, and the peer later.
+pub(super) struct Mouth {
+    me: Speaker,
+    referee: RefCell<Referee>,
+    pub queue: RefCell<VecDeque<Message>>,
+    /// For the model.
+    pub said: RefCell<Vec<Message>>,
+    /// The connection is lost.
+    pub is_cut: Cell<bool>,
+}
+
+impl Mouth {
+    fn new(me: Speaker, opening: &Opening, is_fresh: bool) -> Self {
+        Mouth {
+            me,
+            referee: RefCell::new(Referee::opened(opening, is_fresh).unwrap()),
+            queue: RefCell::default(),
+            said: RefCell::default(),
+            is_cut: Cell::new(false),
+        }
+    }
+
+    /// What this end hears from its peer.
+    pub fn hear(&self, message: Message) -> Message {
+        let peer = match self.me {
+            Speaker::Near => Speaker::Far,
+            Speaker::Far => Speaker::Near,
+        };
+        let passed = self.referee.borrow_mut().pass(peer, message);
+        passed.unwrap_or_else(|error| panic!("an honest peer was refused: {error}"))
+    }
+}
+
+impl Voice for Mouth {
+    fn say(&self, message: Message) {
+        let passed = self.referee.borrow_mut().pass(self.me, message);
+        let message = passed.unwrap_or_else(|error| panic!("it spoke out of turn: {error}"));
+        self.said.borrow_mut().push(message.clone());
+        if !self.is_cut.get() {
+            self.queue.borrow_mut().push_back(message);
+        }
+    }
+}
+
+/// What both ends have around their roles.
+pub(super) struct Around {
+    pub mouth: Mouth,
+    pub report: SyncSender<Happening>,
+    reported: Receiver<Happening>,
+    pub happenings: VecDeque<Happening>,
+    /// Something happened since it was last asked what it has to say.
+    pub has_news: bool,
+    pub over: Option<Over>,
+}
+
+impl Around {
+    pub fn new(me: Speaker, opening: &Opening, is_fresh: bool) -> Self {
+        let (report, reported) = sync_channel(HAPPENINGS_MAX);
+        Around {
+            mouth: Mouth::new(me, opening, is_fresh),
+            report,
+            reported,
+            happenings: VecDeque::new(),
+            has_news: true,
+            over: None,
+        }
+    }
+
+    pub fn collect(&mut self) {
+        self.happenings.extend(self.reported.try_iter());
+    }
+
+    pub fn is_active(&self) -> bool {
+        self.over.is_none()
+    }
+}
