@@ -44,7 +44,7 @@ pub(crate) enum Happening {
     /// (receiver) A piece is where it belongs; so many bytes of it are no holes.
     Arrived(Range, u64),
     /// (receiver) A piece came that is there already, or whose file was given up; so many bytes of it may be no holes.
-    Unneeded(Range, u64),
+    Unneeded(u64),
     /// (receiver) A piece came otherwise than it was sent.
     Damaged(Range),
     /// (receiver) Some or, where so said, all of what an earlier try left of a file was read back; these parts (start and

@@ -236,12 +236,12 @@ impl Intake {
         let header = &incoming.header;
         let range = range_of(header);
         let Some(file) = incoming.file else {
-            // Confirmed all the same: whoever sent it may stop thinking of it.
+            // What is there was confirmed when it came. The seal of this one is not looked at, so that its place may be wrong.
             let data = match header.coding {
                 Coding::Hole => 0,
                 _ => header.length,
             };
-            return self.tell(Happening::Unneeded(range, data.into()));
+            return self.tell(Happening::Unneeded(data.into()));
         };
         if let Some(problem) = incoming.problem {
             file.abandon(header, self.number);

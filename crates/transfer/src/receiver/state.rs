@@ -202,7 +202,7 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
     ) -> Result<(), End> {
         match happening {
             // What was sent twice, or of a file that was given up: nobody waits for it after all is complete.
-            Happening::Arrived(..) | Happening::Unneeded(..) | Happening::Damaged(_)
+            Happening::Arrived(..) | Happening::Unneeded(_) | Happening::Damaged(_)
                 if self.is_complete => {}
             Happening::Arrived(range, data) => {
                 self.chronicle.on_arrived(range.length);
@@ -211,10 +211,7 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
                 outcome.holes += Bytes::new(range.length.saturating_sub(data));
                 self.received.push(range);
             }
-            Happening::Unneeded(range, data) => {
-                self.chronicle.outcome.sent += Bytes::new(data);
-                self.received.push(range);
-            }
+            Happening::Unneeded(data) => self.chronicle.outcome.sent += Bytes::new(data),
             Happening::Damaged(range) => voice.say(Message::Damaged(range)),
             Happening::ReadBack(id, parts, is_all) => self.on_read_back(id, parts, is_all, voice),
             Happening::Finished(id) => self.on_whole(id),
