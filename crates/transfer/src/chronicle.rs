@@ -35,8 +35,10 @@ pub(crate) struct Chronicle<'a> {
     sending: Sending,
     rate_max: Option<Rate>,
     why_limited: Option<Limited>,
-    /// Pieces that arrived and entries that were published: it grows while the copy gets on.
+    /// It grows while the copy gets on; see [`Chronicle::steps`].
     steps: u64,
+    /// The most bytes that any conversation came to.
+    done_most: Bytes,
 }
 
 #[derive(Debug, Default)]
@@ -77,6 +79,7 @@ impl<'a> Chronicle<'a> {
             steering: steering.clone(),
             why_limited: None,
             steps: 0,
+            done_most: Bytes::ZERO,
         }
     }
 
@@ -184,14 +187,22 @@ impl<'a> Chronicle<'a> {
 
     /// Bytes arrived where they belong.
     pub(crate) fn on_arrived(&mut self, bytes: u64) {
-        self.steps += u64::from(bytes > 0);
-        self.counts.done += Bytes::new(bytes);
+        self.add_done(Bytes::new(bytes));
+    }
+
+    /// A far end that gives the same bytes again each time it comes back does not get on with the copy.
+    fn add_done(&mut self, bytes: Bytes) {
+        self.counts.done += bytes;
+        if self.counts.done > self.done_most {
+            self.done_most = self.counts.done;
+            self.steps += 1;
+        }
     }
 
     /// Part of a file was there already.
     pub(crate) fn on_part_present(&mut self, bytes: u64) {
         self.counts.present += Bytes::new(bytes);
-        self.counts.done += Bytes::new(bytes);
+        self.add_done(Bytes::new(bytes));
     }
 
     /// What counted as there reads back wrong.
@@ -204,7 +215,7 @@ impl<'a> Chronicle<'a> {
 
     /// An entry has its final name.
     pub(crate) fn on_published(&mut self, entry: &Entry, digest: Option<[u8; 32]>) {
-        self.steps += 1;
+        self.steps += u64::from(self.published.insert(hash_of(entry)));
         let bytes = match entry.kind {
             Kind::File(size) => {
                 self.outcome.files += 1;
@@ -221,7 +232,6 @@ impl<'a> Chronicle<'a> {
             }
         };
         self.outcome.bytes += bytes;
-        self.published.insert(hash_of(entry));
         let event = CopyEvent::Published {
             at: self.now(),
             name: entry.name.to_string(),
@@ -238,7 +248,7 @@ impl<'a> Chronicle<'a> {
         };
         let bytes = Bytes::new(size);
         self.counts.present += bytes;
-        self.counts.done += bytes;
+        self.add_done(bytes);
         self.counts.files_done += 1;
         if self.published.contains(&hash_of(entry)) {
             return;

@@ -1,0 +1,283 @@
+"""Where a case plays: a folder of its own, the processes that it starts, and what is asked of all of them."""
+
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "crash"), str(HERE.parent / "copy"), str(HERE.parent)]
+
+from ends import listens, wait_for
+from trial import free_port
+
+import talking
+
+# Generous: what takes longer hangs, what has more grows without bound. No case asserts that something is fast.
+SECONDS = 75
+MIB = 1 << 20
+MEMORY = 160 * MIB
+# Ends of the kernel's trouble with a program, and of Rust's.
+CRASHES = "panicked at", "stack backtrace", "RUST_BACKTRACE", "memory allocation of", "core dumped"
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One bad input or one hostile sequence. `play(stage)` raises where something is not as it should be."""
+    group: str
+    name: str
+    play: object
+    finding: str = ""
+    long: bool = False
+
+    @property
+    def whole_name(self):
+        return f"{self.group}/{self.name}"
+
+
+class Skipped(Exception):
+    """What a case needs is not here."""
+
+
+@dataclasses.dataclass
+class Result:
+    """What a command came to."""
+    code: int
+    out: str
+    err: str
+    peak: int
+
+    def events(self, kind=None):
+        lines = [json.loads(line) for line in self.out.splitlines() if line.startswith("{")]
+        return [line for line in lines if kind is None or line.get("event") == kind]
+
+    @property
+    def document(self):
+        return self.events()[-1]
+
+
+class Watch(threading.Thread):
+    """A process and the most memory that it had: the kernel forgets it with the process."""
+
+    def __init__(self, process):
+        super().__init__(daemon=True)
+        self.process, self.peak = process, 0
+        self.start()
+
+    def run(self):
+        while self.process.poll() is None:
+            self.look()
+            time.sleep(0.02)
+
+    def look(self):
+        self.peak = max(self.peak, status(self.process.pid, "VmHWM") * 1024)
+
+
+def status(process, key):
+    """A number of /proc/PID/status; zero once the process is gone."""
+    try:
+        text = pathlib.Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return 0
+    found = re.search(rf"^{key}:\s+(\d+)", text, re.M)
+    return int(found[1]) if found else 0
+
+
+class Server:
+    """A `trunkline serve`."""
+
+    def __init__(self, stage, process, port, token, log):
+        self.stage, self.process, self.port, self.token, self.log = stage, process, port, token, log
+        self.watch = Watch(process)
+
+    def near(self):
+        near = talking.Near(self.port, self.token)
+        self.stage.closes.append(near.close)
+        return near
+
+    def said(self):
+        return self.log.read_text(errors="replace")
+
+    def threads(self):
+        return status(self.process.pid, "Threads")
+
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    def check(self):
+        """It is still there, and serves."""
+        assert self.process.poll() is None, f"the server ended with {self.process.returncode}: {self.said()[-600:]}"
+        self.watch.look()
+
+
+class Stage:
+    def __init__(self, bench, case):
+        self.bench = bench
+        self.folder = bench.folder / re.sub(r"[^\w.-]+", "-", case.whole_name)
+        self.world, self.root = self.folder / "world", self.folder / "root"
+        self.closes, self.servers, self.results, self.fars = [], [], [], []
+        self.allowed_memory = MEMORY
+        for folder in (self.world / "dst", self.root):
+            folder.mkdir(parents=True)
+        self.token_file = self.folder / "token"
+        self.write(self.token_file, bench.token, 0o600)
+        # What must never change, here and beside a served folder.
+        self.write(self.world / "dst/thesis.tex", "years of work")
+        self.write(self.world / "canary", "as it was")
+        self.write(self.folder / "outside/canary", "as it was")
+        self.before = look(self.world)
+        self.outside = look(self.folder / "outside")
+
+    def write(self, path, content, mode=0o644):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        path.chmod(mode)
+        return path
+
+    # --- processes ----------------------------------------------------------------------------------------------------------
+
+    def environment(self, more=()):
+        home = {name: str(self.folder / "home") for name in ("HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR")}
+        return {**os.environ, **home, "RUST_BACKTRACE": "0", **dict(more)}
+
+    def start(self, *words, cwd=None, environment=(), user=None):
+        """A program with what it says in pipes."""
+        change = {"user": user, "group": user, "extra_groups": []} if user is not None else {}
+        process = subprocess.Popen([str(word) if not isinstance(word, bytes) else word for word in words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   cwd=cwd or self.world, env=self.environment(environment), start_new_session=True, **change)
+        self.closes.append(lambda: end(process))
+        return process
+
+    def finish(self, process, seconds=SECONDS):
+        watch = Watch(process)
+        try:
+            out, err = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            end(process)
+            raise AssertionError(f"did not end within {seconds} s: {process.stderr.read()[-500:] if process.stderr else ''}") from None
+        result = Result(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"), watch.peak)
+        self.results.append(result)
+        return result
+
+    def run(self, *words, seconds=SECONDS, **more):
+        return self.finish(self.start(self.bench.trunkline, *words, **more), seconds)
+
+    def start_copy(self, *words, **more):
+        options = ["--no-history", "--json", "--patience", "1s"]
+        return self.start(self.bench.trunkline, "copy", *options, *words, **more)
+
+    def copy(self, *words, seconds=SECONDS, **more):
+        return self.finish(self.start_copy(*words, **more), seconds)
+
+    def serve(self, *options, rights="rw", token_line="", user=None, umask=0o022):
+        port, tokens, log = free_port(), self.folder / "tokens", self.folder / "server.log"
+        name, secret = self.bench.token.strip().removeprefix("tl1-").rsplit("-", 1)
+        self.write(tokens, f"{name} {rights} {secret} {token_line}\n", 0o600)
+        if user is not None:
+            os.chown(tokens, user, user)
+        words = [self.bench.trunkline, "serve", "-B", "127.0.0.1", "-p", str(port), "--root", str(self.root), "--tokens", str(tokens), *options]
+        change = {"user": user, "group": user, "extra_groups": []} if user is not None else {}
+        with open(log, "ab") as file:
+            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=file, stderr=file, cwd=self.folder, env=self.environment(),
+                                       start_new_session=True, umask=umask, **change)
+        self.closes.append(lambda: end(process))
+        server = Server(self, process, port, self.bench.token, log)
+        self.servers.append(server)
+        assert wait_for(lambda: listens(port) or process.poll() is not None, 30) and process.poll() is None, f"the server did not start: {server.said()}"
+        return server
+
+    def far(self, script, kind=talking.Far, **more):
+        far = kind(self.bench.token, script, **more)
+        self.closes.append(far.close)
+        self.fars.append(far)
+        return far
+
+    def get(self, far, path="notes.txt", *options, to="dst", **more):
+        """What a user asks of a far end that may be hostile."""
+        return self.copy(f"trunkline://127.0.0.1:{far.port}/{path}", to, "--token-file", self.token_file, *options, **more)
+
+    def put(self, far, source, *options, to="", **more):
+        return self.copy(source, f"trunkline://127.0.0.1:{far.port}/{to}", "--token-file", self.token_file, *options, **more)
+
+    # --- what is asked ------------------------------------------------------------------------------------------------------
+
+    def expect(self, result, code=1, told=(), never=()):
+        said = result.err + result.out
+        assert result.code == code, f"ended with {result.code}, not {code}: {result.err[-600:]}"
+        for part in [told] if isinstance(told, str) else told:
+            assert part in said, f"nothing says `{part}`: {result.err[-600:]}"
+        for part in never:
+            assert part not in said, f"it says `{part}`"
+
+    def expect_world(self, *new):
+        """Nothing in the user's folders has changed or come but these."""
+        now = look(self.world)
+        for name in sorted(set(now) | set(self.before)):
+            is_known = any(name == one or name.startswith(one + "/") for one in new)
+            assert is_known or now.get(name) == self.before.get(name), f"`{name}` was {self.before.get(name)} and is {now.get(name)}"
+
+    def file_errors(self):
+        return [error for far in self.fars for error in far.errors]
+
+    def settle(self):
+        """What holds for each case, whatever it is about."""
+        for server in self.servers:
+            server.check()
+            assert server.watch.peak < self.allowed_memory, f"the server took {server.watch.peak / MIB:.0f} MiB"
+        for result in self.results:
+            assert result.peak < self.allowed_memory, f"the command took {result.peak / MIB:.0f} MiB"
+            assert result.code in (0, 1, 2, -signal.SIGINT, -signal.SIGTERM, -signal.SIGKILL), f"ended with {result.code}: {result.err[-300:]}"
+        said = [result.err + result.out for result in self.results] + [server.said() for server in self.servers]
+        for text in said:
+            for crash in CRASHES:
+                assert crash not in text, f"`{crash}`: {text[text.index(crash) - 100:][:500]}"
+            assert "\x1b" not in text and "\u202e" not in text, "a terminal is steered"
+        assert self.outside == look(self.folder / "outside"), "something outside the served folder changed"
+        assert not self.file_errors(), f"the peer broke: {self.file_errors()}"
+
+    def close(self):
+        for close in reversed(self.closes):
+            close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def end(process):
+    if process.poll() is None:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+
+
+def look(folder):
+    """All that is in a folder and the folder itself, with kind, mode and content; times are no matter."""
+    found = {".": describe(folder)}
+    for here, folders, files in os.walk(folder):
+        for name in folders + files:
+            path = pathlib.Path(here) / name
+            found[os.path.relpath(path, folder)] = describe(path)
+    return found
+
+
+def describe(path):
+    told = path.lstat()
+    if stat.S_ISLNK(told.st_mode):
+        return "link", os.readlink(path)
+    if stat.S_ISREG(told.st_mode):
+        return "file", oct(stat.S_IMODE(told.st_mode)), hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    return "folder" if stat.S_ISDIR(told.st_mode) else "other", oct(stat.S_IMODE(told.st_mode))
+
+
+def until(condition, seconds, what):
+    """Something that comes about by itself, in generous time."""
+    assert wait_for(condition, seconds), f"not within {seconds} s: {what}"
