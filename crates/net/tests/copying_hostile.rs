@@ -276,12 +276,31 @@ fn who_was_admitted_and_then_talks_garbage_ends_its_own_conversation_alone() {
         peer.write_all(garbage).unwrap();
         let error = garbled.conversation.receive(PATIENCE).unwrap_err();
         assert!(matches!(error, ConversationError::Codec(_)), "{error}");
+        // It is told so, whatever else it says.
+        garbled.conversation.send(&Message::Cancel).unwrap();
+        peer.write_all(garbage).unwrap();
+        let told = raw::frame(&mut peer).unwrap();
+        assert_eq!(wire::copying::decode(&told), Ok(Message::Cancel));
     }
     near.conversation.send(&Message::Bye).unwrap();
     assert_eq!(
         visit.conversation.receive(PATIENCE).unwrap(),
         Some(Message::Bye)
     );
+}
+
+#[test]
+fn what_comes_behind_the_goodbye_is_not_kept() {
+    let far = Far::start();
+    let (near, visit) = far.meet();
+    visit.conversation.begin_to_close(Duration::from_secs(5));
+    // The goodbye is read here, and talking goes on.
+    assert!(near.conversation.receive(PATIENCE).is_err());
+    for _ in 0..100 {
+        let _ = near.conversation.send(&Message::Cancel);
+    }
+    let kept = (0..20).find_map(|_| visit.conversation.receive(Duration::from_millis(20)).ok());
+    assert_eq!(kept.flatten(), None);
 }
 
 /// From another address of this host, so that it is another crowd.

@@ -49,6 +49,8 @@ pub mod tune;
 pub use archive::{Archive, ArchiveError};
 pub use characteristics::Characteristics;
 pub use copy::{Copy, CopyEventLine, CopyLog, Request as CopyRequest};
+/// Which characters of a document may not reach a terminal.
+pub use wire::copying::steers;
 pub use cpu::{Cpu, CpuSample, Near, Shares};
 pub use demo::{Demo, LabelledRun, Published};
 pub use direction::{DirectionFigures, TcpFigures};

@@ -234,7 +234,7 @@ impl<'a> Chronicle<'a> {
         self.outcome.bytes += bytes;
         let event = CopyEvent::Published {
             at: self.now(),
-            name: entry.name.to_string(),
+            name: entry.name.clone(),
             bytes,
             digest,
         };
@@ -257,7 +257,7 @@ impl<'a> Chronicle<'a> {
         self.counts.skipped += bytes;
         let event = CopyEvent::Skipped {
             at: self.now(),
-            name: entry.name.to_string(),
+            name: entry.name.clone(),
             bytes,
         };
         self.tell(&event);
@@ -265,7 +265,7 @@ impl<'a> Chronicle<'a> {
 
     /// A dry run would copy it.
     pub(crate) fn on_would_copy(&mut self, entry: &Entry, bytes: Bytes) {
-        let name = entry.name.to_string();
+        let name = entry.name.clone();
         self.tell(&CopyEvent::WouldCopy { name, bytes });
     }
 
@@ -393,4 +393,34 @@ fn more_failures() -> FileProblem {
         String::new(),
         with_hint(problem(ProblemKind::Request, what), hint),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::copying::Name;
+
+    #[test]
+    fn who_gives_the_same_again_does_not_get_on() {
+        let (mut nobody, steering) = ((), Steering::default());
+        let mut chronicle = Chronicle::new(&mut nobody, &steering);
+        let folder = Entry {
+            name: Name::new(b"run7".to_vec()).unwrap(),
+            kind: Kind::Folder,
+            mode: 0o755,
+            modified_nanoseconds: 0,
+            version: 0,
+        };
+        let mut conversation = |bytes: u64| {
+            let before = chronicle.steps();
+            chronicle.begin_counting();
+            chronicle.on_published(&folder, None);
+            chronicle.on_arrived(bytes);
+            chronicle.steps() > before
+        };
+        assert!(conversation(100), "the first one");
+        assert!(!conversation(100), "the same again");
+        assert!(!conversation(70), "less");
+        assert!(conversation(101), "more");
+    }
 }
