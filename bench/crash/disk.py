@@ -16,7 +16,7 @@ SIZES = (0, 1, 16 << 10, 64 << 10, (64 << 10) + 1, 300_000)
 RANDOM_FILES, RANDOM_MOST = 6, 300_000
 LARGE = 3_000_000
 # crates/transfer/src/store/journal.rs: bytes of a header and of a note.
-HEADER, NOTE = 40, 48
+HEADER, NOTE = 32, 48
 # Wants are widened to multiples of this (crates/transfer/src/ledger/cut.rs).
 PIECE_MIN = 16 << 10
 OLD = 1_500_000_000_000_000_000
@@ -143,7 +143,7 @@ def noted_bytes(final, one):
         return 0
     written = journal.read_bytes()
     number = lambda at, length, signed=False: int.from_bytes(written[at:at + length], "little", signed=signed)
-    if written[:4] != b"TLj1" or number(4, 8) != one.size or number(12, 8, True) != one.modified:
+    if written[:4] != b"TLj2" or number(4, 8) != one.size or number(12, 8, True) != one.modified:
         return 0
     pieces = {(number(at, 8), number(at + 8, 4)) for at in range(HEADER, len(written) - NOTE + 1, NOTE)}
     total = end = 0

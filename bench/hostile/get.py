@@ -201,44 +201,46 @@ def turns():
 
 # --- pieces -------------------------------------------------------------------------------------------------------------------
 
-def streams(send, size=len(DATA), after=(), count=1):
+def streams(send, size=len(DATA)):
     """A far end whose stream carries what `send()` gives."""
     def script(stage, far, control):
         control.hear("Open")
-        control.say(("Opened", {"session": 7, "fresh": False}), ("Entries", [entry("notes.txt", size)]), ("EntriesEnd", {"count": 1, "bytes": size}), ("Streams", count))
+        control.say(("Opened", {"session": 7, "fresh": False}), ("Entries", [entry("notes.txt", size)]), ("EntriesEnd", {"count": 1, "bytes": size}), ("Streams", 1))
         control.hear("Wants")
-        answer(far, control, send, after)
+        answer(far, control, send)
     return script
 
 
-def answer(far, control, send, after):
-    """Two streams, each of which has to be ended or complained about, and then no more."""
+def answer(far, control, send):
+    """Twice what has to be complained about, or end its stream; and then no more."""
+    stream = None
     for _ in range(2):
-        stream = far.stream()
+        stream = stream or far.stream()
         try:
             stream.send(send())
         except talking.Ended:
             pass
-        control.say(*after)
-        if not after and not is_noticed(stream, control):
+        how = notice(stream, control)
+        if how is None:
             far.errors.append("a piece that cannot be was taken")
+        stream = stream if how == "Damaged" else None
         control.say(("Streams", 1))
     control.say(("Failed", problem("that was it", kind="Cancelled")))
     drain(control)
 
 
-def is_noticed(stream, control):
+def notice(stream, control):
     until = time.monotonic() + 20
     while time.monotonic() < until:
         if stream.is_closed_within(0.1):
-            return True
+            return "closed"
         try:
             if control.hear(seconds=0.3)[0] == "Damaged":
-                return True
+                return "Damaged"
         except talking.Ended as end:
             if not talking.is_late(end):
                 raise
-    return False
+    return None
 
 
 def wrong_seal():

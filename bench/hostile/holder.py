@@ -176,6 +176,7 @@ def reaches():
             except Ended:
                 pass
             before = {"notes.txt", "folder", "out", "absolute", "proc", "dangling", "up", "file", "loop"}
+            assert not os.path.lexists(stage.folder / "not-there"), "something came through a dangling link"
             leaves = {path.name for path in stage.root.iterdir()} - before
             assert all(not (stage.root / name).is_symlink() or name in ("l", "m") for name in leaves), leaves
         return holder(f"put {name}", play)

@@ -49,8 +49,6 @@ pub mod tune;
 pub use archive::{Archive, ArchiveError};
 pub use characteristics::Characteristics;
 pub use copy::{Copy, CopyEventLine, CopyLog, Request as CopyRequest};
-/// Which characters of a document may not reach a terminal.
-pub use wire::copying::steers;
 pub use cpu::{Cpu, CpuSample, Near, Shares};
 pub use demo::{Demo, LabelledRun, Published};
 pub use direction::{DirectionFigures, TcpFigures};
@@ -75,3 +73,5 @@ pub use sweep::{Sweep, SweepCell, SweepPlan};
 pub use sweep_analysis::SweepAnalysis;
 pub use sweep_comparison::SweepComparison;
 pub use tune::{Cost, End, Objective, Purpose, Recommended, Sample, Sysctl, ToolSetting, Tune};
+/// Which characters of a document may not reach a terminal.
+pub use wire::copying::steers;

@@ -142,7 +142,9 @@ fn open_or_create(at: &At, create: bool) -> Result<Option<(Option<File>, bool)>,
         Err(Errno::ENOENT) if !create => return Ok(None),
         Err(Errno::ENOENT) => {}
         // A link, a socket, a folder, or a file that this user may not write to.
-        Err(Errno::ELOOP | Errno::ENXIO | Errno::EACCES | Errno::EISDIR) => return Ok(Some((None, false))),
+        Err(Errno::ELOOP | Errno::ENXIO | Errno::EACCES | Errno::EISDIR) => {
+            return Ok(Some((None, false)));
+        }
         Err(errno) => return Err(failed(errno)),
     }
     // Nobody else may write to it before it has its name.

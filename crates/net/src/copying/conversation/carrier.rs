@@ -23,6 +23,8 @@ pub(super) struct Carrier {
     tls: Box<Tls>,
     shared: Arc<Shared>,
     frames: Frames,
+    /// Bytes that came of a message that is not whole.
+    begun: usize,
     silence: Span,
     heard: Instant,
     said_goodbye: bool,
@@ -43,6 +45,7 @@ impl Carrier {
             tls,
             shared,
             frames: Frames::messages(),
+            begun: 0,
             silence,
             heard: Instant::now(),
             said_goodbye: false,
@@ -151,11 +154,12 @@ impl Carrier {
         while !self.is_deaf {
             let before = input.len();
             let next = self.frames.next_message(&mut input);
+            self.begun += before - input.len();
             let mut state = self.shared.lock();
             match next {
                 Ok(None) => return,
                 Ok(Some(message)) => {
-                    let length = before - input.len();
+                    let length = std::mem::take(&mut self.begun);
                     state.inbox_bytes += length;
                     state.inbox.push_back((message, length));
                 }
