@@ -108,7 +108,7 @@ def subtree(content, chunk):
         left = 1 << (len(content) - 1).bit_length() - 1
         both = subtree(content[:left], chunk) + subtree(content[left:], chunk + left // 1024)
         return compress(IV, struct.pack("<16I", *both), 0, 64, PARENT)
-    chain, blocks = IV, [content[at:at + 64] for at in range(0, len(content), 64)]
+    chain, blocks = IV, [content[at : at + 64] for at in range(0, len(content), 64)]
     for number, block in enumerate(blocks):
         flags = CHUNK_START * (number == 0) | CHUNK_END * (number == len(blocks) - 1)
         chain = compress(chain, block, chunk, len(block), flags)

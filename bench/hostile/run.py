@@ -19,7 +19,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import traceback
 
@@ -63,7 +62,10 @@ def enter_environment():
     try:
         if not mark.exists() or mark.read_text() != wanted:
             shutil.rmtree(VENV, ignore_errors=True)
-            for words in ([sys.executable, "-m", "venv", VENV], [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *PACKAGES]):
+            for words in (
+                [sys.executable, "-m", "venv", VENV],
+                [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *PACKAGES],
+            ):
                 subprocess.run(words, check=True, stdout=sys.stderr)
             mark.write_text(wanted)
     except (OSError, subprocess.CalledProcessError) as error:
@@ -81,8 +83,24 @@ class Bench:
 
 
 def cases_of(only):
-    import get, holder, integrity, put, strangers, words
-    groups = (get, put, holder, strangers, integrity, words)
+    import far_words, get, get_messages, get_who, holder, holder_floods, holder_reach, holder_streams, integrity, put, sources, strangers, test_port, words
+
+    groups = (
+        get,
+        get_messages,
+        get_who,
+        put,
+        holder,
+        holder_reach,
+        holder_streams,
+        holder_floods,
+        strangers,
+        test_port,
+        integrity,
+        sources,
+        words,
+        far_words,
+    )
     every = [case for group in groups for case in group.CASES]
     names = collections.Counter(case.whole_name for case in every)
     assert not [name for name, count in names.items() if count > 1], names.most_common(3)
@@ -93,7 +111,9 @@ def cases_of(only):
 
 def play(bench, case):
     """The reason why it failed or was left out, and how long it took."""
-    from stage import Skipped, Stage
+    from stage import Stage
+    from watching import Skipped
+
     begin, stage = time.monotonic(), None
     try:
         stage = Stage(bench, case)

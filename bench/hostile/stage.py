@@ -1,18 +1,13 @@
 """Where a case plays: a folder of its own, the processes that it starts, and what is asked of all of them."""
 
 import dataclasses
-import hashlib
-import json
 import os
 import pathlib
 import re
 import shutil
 import signal
-import stat
 import subprocess
 import sys
-import threading
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "crash"), str(HERE.parent / "copy"), str(HERE.parent)]
@@ -21,6 +16,7 @@ from ends import listens, wait_for
 from trial import free_port
 
 import talking
+from watching import Result, Watch, end, look, status, without_own_words
 
 # Generous: what takes longer hangs, what has more grows without bound. No case asserts that something is fast.
 SECONDS = 75
@@ -33,6 +29,7 @@ CRASHES = "panicked at", "stack backtrace", "RUST_BACKTRACE", "memory allocation
 @dataclasses.dataclass(frozen=True)
 class Case:
     """One bad input or one hostile sequence. `play(stage)` raises where something is not as it should be."""
+
     group: str
     name: str
     play: object
@@ -42,54 +39,6 @@ class Case:
     @property
     def whole_name(self):
         return f"{self.group}/{self.name}"
-
-
-class Skipped(Exception):
-    """What a case needs is not here."""
-
-
-@dataclasses.dataclass
-class Result:
-    """What a command came to."""
-    code: int
-    out: str
-    err: str
-    peak: int
-
-    def events(self, kind=None):
-        lines = [json.loads(line) for line in self.out.splitlines() if line.startswith("{")]
-        return [line for line in lines if kind is None or line.get("event") == kind]
-
-    @property
-    def document(self):
-        return self.events()[-1]
-
-
-class Watch(threading.Thread):
-    """A process and the most memory that it had: the kernel forgets it with the process."""
-
-    def __init__(self, process):
-        super().__init__(daemon=True)
-        self.process, self.peak = process, 0
-        self.start()
-
-    def run(self):
-        while self.process.poll() is None:
-            self.look()
-            time.sleep(0.02)
-
-    def look(self):
-        self.peak = max(self.peak, status(self.process.pid, "VmHWM") * 1024)
-
-
-def status(process, key):
-    """A number of /proc/PID/status; zero once the process is gone."""
-    try:
-        text = pathlib.Path(f"/proc/{process}/status").read_text()
-    except OSError:
-        return 0
-    found = re.search(rf"^{key}:\s+(\d+)", text, re.M)
-    return int(found[1]) if found else 0
 
 
 class Server:
@@ -117,6 +66,11 @@ class Server:
         """It is still there, and serves."""
         assert self.process.poll() is None, f"the server ended with {self.process.returncode}: {self.said()[-600:]}"
         self.watch.look()
+
+
+def as_user(user):
+    """Words for a process of another user."""
+    return {"user": user, "group": user, "extra_groups": []} if user is not None else {}
 
 
 class Stage:
@@ -151,9 +105,16 @@ class Stage:
 
     def start(self, *words, cwd=None, environment=(), user=None):
         """A program with what it says in pipes."""
-        change = {"user": user, "group": user, "extra_groups": []} if user is not None else {}
-        process = subprocess.Popen([str(word) if not isinstance(word, bytes) else word for word in words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   cwd=cwd or self.world, env=self.environment(environment), start_new_session=True, **change)
+        process = subprocess.Popen(
+            [str(word) if not isinstance(word, bytes) else word for word in words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd or self.world,
+            env=self.environment(environment),
+            start_new_session=True,
+            **as_user(user),
+        )
         self.closes.append(lambda: end(process))
         return process
 
@@ -163,7 +124,9 @@ class Stage:
             out, err = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             end(process)
-            raise AssertionError(f"did not end within {seconds} s: {process.stderr.read()[-500:] if process.stderr else ''}") from None
+            raise AssertionError(
+                f"did not end within {seconds} s: {process.stderr.read()[-500:] if process.stderr else ''}"
+            ) from None
         result = Result(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"), watch.peak)
         self.results.append(result)
         return result
@@ -179,21 +142,39 @@ class Stage:
         return self.finish(self.start_copy(*words, **more), seconds)
 
     def serve(self, *options, rights="rw", token_line="", user=None, umask=0o022):
-        port, tokens, log = free_port(), self.folder / "tokens", self.folder / "server.log"
+        tokens = self.folder / "tokens"
         name, secret = self.bench.token.strip().removeprefix("tl1-").rsplit("-", 1)
         self.write(tokens, f"{name} {rights} {secret} {token_line}\n", 0o600)
         if user is not None:
             os.chown(tokens, user, user)
-        words = [self.bench.trunkline, "serve", "-B", "127.0.0.1", "-p", str(port), "--root", str(self.root), "--tokens", str(tokens), *options]
-        change = {"user": user, "group": user, "extra_groups": []} if user is not None else {}
+        for _ in range(5):
+            server = self.try_to_serve(["--root", self.root, "--tokens", tokens, *options], user, umask)
+            if wait_for(lambda: listens(server.port) or server.process.poll() is not None, 30) and server.process.poll() is None:
+                self.servers.append(server)
+                return server
+            # Others on this host take ports too.
+            if "already in use" not in server.said():
+                break
+            server.log.unlink()
+        raise AssertionError(f"the server did not start: {server.said()}")
+
+    def try_to_serve(self, words, user, umask):
+        port, log = free_port(), self.folder / "server.log"
+        words = [self.bench.trunkline, "serve", "-B", "127.0.0.1", "-p", port, *words]
         with open(log, "ab") as file:
-            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=file, stderr=file, cwd=self.folder, env=self.environment(),
-                                       start_new_session=True, umask=umask, **change)
+            process = subprocess.Popen(
+                list(map(str, words)),
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=file,
+                cwd=self.folder,
+                env=self.environment(),
+                start_new_session=True,
+                umask=umask,
+                **as_user(user),
+            )
         self.closes.append(lambda: end(process))
-        server = Server(self, process, port, self.bench.token, log)
-        self.servers.append(server)
-        assert wait_for(lambda: listens(port) or process.poll() is not None, 30) and process.poll() is None, f"the server did not start: {server.said()}"
-        return server
+        return Server(self, process, port, self.bench.token, log)
 
     def far(self, script, kind=talking.Far, **more):
         far = kind(self.bench.token, script, **more)
@@ -223,7 +204,9 @@ class Stage:
         now = look(self.world)
         for name in sorted(set(now) | set(self.before)):
             is_known = any(name == one or name.startswith(one + "/") for one in new)
-            assert is_known or now.get(name) == self.before.get(name), f"`{name}` was {self.before.get(name)} and is {now.get(name)}"
+            assert is_known or now.get(name) == self.before.get(
+                name
+            ), f"`{name}` was {self.before.get(name)} and is {now.get(name)}"
 
     def file_errors(self):
         return [error for far in self.fars for error in far.errors]
@@ -235,7 +218,14 @@ class Stage:
             assert server.watch.peak < self.allowed_memory, f"the server took {server.watch.peak / MIB:.0f} MiB"
         for result in self.results:
             assert result.peak < self.allowed_memory, f"the command took {result.peak / MIB:.0f} MiB"
-            assert result.code in (0, 1, 2, -signal.SIGINT, -signal.SIGTERM, -signal.SIGKILL), f"ended with {result.code}: {result.err[-300:]}"
+            assert result.code in (
+                0,
+                1,
+                2,
+                -signal.SIGINT,
+                -signal.SIGTERM,
+                -signal.SIGKILL,
+            ), f"ended with {result.code}: {result.err[-300:]}"
         said = [result.err + result.out for result in self.results] + [server.said() for server in self.servers]
         for text in said:
             for crash in CRASHES:
@@ -250,42 +240,3 @@ class Stage:
         for close in reversed(self.closes):
             close()
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def without_own_words(out):
-    lines = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
-    own = "command_line", "sources", "destination", "asked"
-    return "".join(json.dumps({key: value for key, value in line.items() if key not in own}, ensure_ascii=False) for line in lines)
-
-
-def end(process):
-    if process.poll() is None:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.wait()
-
-
-def look(folder):
-    """All that is in a folder and the folder itself, with kind, mode and content; times are no matter."""
-    found = {".": describe(folder)}
-    for here, folders, files in os.walk(folder):
-        for name in folders + files:
-            path = pathlib.Path(here) / name
-            found[os.path.relpath(path, folder)] = describe(path)
-    return found
-
-
-def describe(path):
-    told = path.lstat()
-    if stat.S_ISLNK(told.st_mode):
-        return "link", os.readlink(path)
-    if stat.S_ISREG(told.st_mode):
-        return "file", oct(stat.S_IMODE(told.st_mode)), hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    return "folder" if stat.S_ISDIR(told.st_mode) else "other", oct(stat.S_IMODE(told.st_mode))
-
-
-def until(condition, seconds, what):
-    """Something that comes about by itself, in generous time."""
-    assert wait_for(condition, seconds), f"not within {seconds} s: {what}"

@@ -1,16 +1,16 @@
 """Strangers without a token: at the port of a server, and at the port of a copy that waits for its far end."""
 
-import json
 import os
 import socket
 import struct
 import time
 
 import proving
-import talking
 from holder import furnish
-from stage import Case, Skipped, status, until
-from talking import Ended, frame, hello
+from line import Ended, Line, connect, frame, tls_to
+from stage import Case
+from talking import hello
+from watching import until
 
 GROUP = "stranger"
 COOKIE = b"abcdefghijklmnopqrstuvwxyz0123456789\0"
@@ -25,32 +25,38 @@ def still_serves(stage, server):
 
 def stranger(name, play, *, options=(), finding="", long=False):
     """`play(stage, server)`, and the server serves afterwards as before."""
+
     def whole(stage):
         furnish(stage)
         server = stage.serve(*options)
         play(stage, server)
         still_serves(stage, server)
+
     return Case(GROUP, name, whole, finding, long)
 
 
 def says(name, data, **more):
     """A connection that says this and is closed."""
+
     def play(stage, server):
-        line = talking.Line(talking.connect(server.port))
+        line = Line(connect(server.port))
         line.raw(data)
         assert line.is_closed_within(CLOSED), "it stays open"
+
     return stranger(name, play, options=["--files-only"], **more)
 
 
 def tls(name, data, told=None, **more):
     """A TLS connection that says this and is closed, perhaps with a word."""
+
     def play(stage, server):
-        line = talking.tls_to(server.port)
+        line = tls_to(server.port)
         line.send(data(line) if callable(data) else data)
         if told:
             answer = line.frame()
             assert answer[2:3] == b"R" and told.encode() in answer, answer
         assert line.is_closed_within(CLOSED), "it stays open"
+
     return stranger(name, play, options=["--files-only"], **more)
 
 
@@ -97,7 +103,7 @@ def hellos():
 
 
 def slow_hello(stage, server):
-    line = talking.tls_to(server.port)
+    line = tls_to(server.port)
     try:
         for byte in frame(hello("ana", bytes(32))) * 3:
             line.send(bytes([byte]))
@@ -111,7 +117,7 @@ def replayed_hello(stage, server):
     """A right proof is of its own connection."""
     near = server.near()
     proof = proving.near_proof(near.key, near.control.exporter())
-    line = talking.tls_to(server.port)
+    line = tls_to(server.port)
     line.send(frame(hello("ana", proof)))
     assert line.frame()[2:3] == b"R", "it is let in"
 
@@ -119,7 +125,7 @@ def replayed_hello(stage, server):
 def same_answer(stage, server):
     answers = []
     for name in ("ana", "eve"):
-        line = talking.tls_to(server.port)
+        line = tls_to(server.port)
         line.send(frame(hello(name, bytes(32))))
         answers.append(line.frame().replace(name.encode(), b"?"))
     assert answers[0] == answers[1], answers
@@ -127,9 +133,10 @@ def same_answer(stage, server):
 
 def old_tls(stage, server):
     from OpenSSL import SSL
+
     made = SSL.Context(SSL.TLS_METHOD)
     made.set_max_proto_version(SSL.TLS1_2_VERSION)
-    line = talking.Line(talking.connect(server.port), SSL.Connection(made))
+    line = Line(connect(server.port), SSL.Connection(made))
     line.tls.set_connect_state()
     try:
         line.shake_hands()
@@ -140,7 +147,9 @@ def old_tls(stage, server):
 
 def crowds():
     yield stranger("1200 silent connections", silent_crowd, long=True)
-    yield stranger("300 halves of a TLS hello", lambda stage, server: crowd(stage, server, 300, b"\x16\x03\x01\x02\x00\x01"), long=True)
+    yield stranger(
+        "300 halves of a TLS hello", lambda stage, server: crowd(stage, server, 300, b"\x16\x03\x01\x02\x00\x01"), long=True
+    )
     yield stranger("64 held sessions of tests", held_sessions, finding="F12")
     yield stranger("2000 connections that come and go", come_and_go)
 
@@ -164,7 +173,7 @@ def silent_crowd(stage, server):
 
 
 def held_sessions(stage, server):
-    kept = [talking.connect(server.port) for _ in range(64)]
+    kept = [connect(server.port) for _ in range(64)]
     for number, one in enumerate(kept):
         one.sendall(COOKIE[:30] + b"%06d" % number + b"\0")
     time.sleep(0.5)
@@ -178,102 +187,25 @@ def come_and_go(stage, server):
     until(lambda: server.descriptors() < 40, 30, "their descriptors are closed")
 
 
-# --- iperf3 and UDP ----------------------------------------------------------------------------------------------------------------
-
-def tests():
-    def asks(name, text, length=None, harmless=False):
-        """A test whose parameters are these is refused. What is `harmless` is taken as not said, as iperf3 does."""
-        body = text if isinstance(text, bytes) else text.encode()
-
-        def play(stage, server):
-            line = talking.Line(talking.connect(server.port))
-            line.raw(COOKIE)
-            assert line.read(1) == b"\x09", "no parameters are asked for"
-            try:
-                line.raw(struct.pack(">I", len(body) if length is None else length) + body)
-            except Ended:
-                return
-            assert is_refused(line) or harmless, "it begins"
-        return stranger(f"a test with {name}", play)
-    whole = {"tcp": True, "time": 1, "parallel": 1, "len": 1000, "client_version": "3.9"}
-    change = lambda **changed: json.dumps(whole | changed)
-    yield asks("no JSON", "nonsense")
-    yield asks("an announced 4 GiB", "x" * 100, length=0xFFFFFFFF)
-    yield asks("an announced nothing", "", length=0)
-    yield asks("4000 lists in each other", "[" * 4000 + "]" * 4000, harmless=True)
-    yield asks("4000 objects in each other", '{"a":' * 1300 + "1" + "}" * 1300, harmless=True)
-    yield asks("a billion streams", change(parallel=10**9))
-    yield asks("-1 streams", change(parallel=-1))
-    yield asks("1e400 seconds", json.dumps(whole).replace('"time": 1', '"time": 1e400'))
-    yield asks("a number of 5000 digits", json.dumps(whole).replace('"time": 1', '"time": ' + "9" * 5000))
-    yield asks("a week", change(time=604_800))
-    yield asks("blocks of 1 TiB", change(len=1 << 40), harmless=True)
-    yield asks("a window of 1 TiB", change(window=1 << 40))
-    yield asks("a text for a number", change(parallel="many"), harmless=True)
-    yield asks("bytes that are no text", b'{"tcp":true,"x":"\xff\xfe"}', harmless=True)
-    yield asks("a congestion control of 5000 letters", change(congestion="x" * 5000), harmless=True)
-    yield stranger("a test where files alone are served", files_alone, options=["--files-only"], finding="F12")
-    yield stranger("a test longer than the owner allows", lambda stage, server: refused_test(server, change(time=60)), options=["--test-time-max", "5s"], finding="F12")
-    yield stranger("a test faster than the owner allows", lambda stage, server: refused_test(server, change(bandwidth=10**9)), options=["--test-rate-max", "1M"], finding="F12")
-    yield stranger("seventeen tests of one address", seventeen, finding="F12")
-    yield stranger("datagrams of chance to the port", lambda stage, server: datagrams(server, [os.urandom(length) for length in (0, 1, 4, 16, 64, 512, 1400, 9000)]))
-    yield stranger("datagrams of zeros and of a known shape", lambda stage, server: datagrams(server, [bytes(32), b"TLe1" + bytes(28), b"TLp" + bytes(29), b"\x39\x38\x37\x36"]), finding="F24")
-    yield stranger("datagrams where files alone are served", lambda stage, server: datagrams(server, [b"\x39\x38\x37\x36", bytes(64)]), options=["--files-only"])
-
-
-def is_refused(line):
-    """iperf3's answer to a test that is refused, or none."""
-    try:
-        return line.some(seconds=40)[:1] in (b"\xff", b"\xfe")
-    except Ended as ended:
-        return not talking.is_late(ended)
-
-
-def files_alone(stage, server):
-    line = talking.Line(talking.connect(server.port))
-    line.raw(COOKIE)
-    assert line.is_closed_within(CLOSED)
-
-
-def refused_test(server, text):
-    line = talking.Line(talking.connect(server.port))
-    line.raw(COOKIE)
-    assert line.read(1) == b"\x09"
-    line.raw(struct.pack(">I", len(text)) + text.encode())
-    assert line.read(1) in (b"\xfe", b"\xff"), "it begins"
-
-
-def seventeen(stage, server):
-    kept = []
-    for number in range(17):
-        one = talking.Line(talking.connect(server.port))
-        one.raw(COOKIE[:30] + b"%06d" % number + b"\0")
-        kept.append((one, one.read(1)))
-    assert [answer for _, answer in kept] == [b"\x09"] * 16 + [b"\xff"], "a seventeenth begins"
-
-
-def datagrams(server, all_of_them):
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
-        one.settimeout(1.5)
-        for data in all_of_them:
-            one.sendto(data, ("127.0.0.1", server.port))
-        try:
-            answer, _ = one.recvfrom(1 << 16)
-        except OSError:
-            return
-        assert not answer, f"{len(answer)} bytes for a stranger"
-
-
 # --- a copy that waits for its far end ------------------------------------------------------------------------------------------------
+
 
 def from_far(name, data, **more):
     """A stranger is the first to connect to a copy that waits for its far end."""
+
     def play(stage):
         source = stage.write(stage.world / "src/notes.txt", "notes")
-        ssh = stage.write(stage.folder / "ssh", FROM_FAR.format(program=stage.bench.trunkline, data="".join(f"\\x{byte:02x}" for byte in data), python=os.sys.executable), 0o755)
+        ssh = stage.write(
+            stage.folder / "ssh",
+            FROM_FAR.format(
+                program=stage.bench.trunkline, data="".join(f"\\x{byte:02x}" for byte in data), python=os.sys.executable
+            ),
+            0o755,
+        )
         result = stage.copy("--connect", "from-far", "-e", str(ssh), source, f"far:{stage.root}/")
         stage.expect(result, code=0)
         assert (stage.root / "notes.txt").read_text() == "notes"
+
     return Case(GROUP, f"from-far: {name}", play, "F14", **more)
 
 
@@ -300,4 +232,4 @@ def callers():
     yield from_far("three strangers call and talk on", b"TLr1" + b"\x16\x03\x03\x00\x7a" + bytes(100))
 
 
-CASES = [*first_bytes(), *hellos(), *crowds(), *tests(), *callers()]
+CASES = [*first_bytes(), *hellos(), *crowds(), *callers()]
