@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
 
-.PHONY: demo build test check peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion crash crash-sample model agreement studies fuzz clean
+.PHONY: demo build test check peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion crash crash-sample model hostile agreement studies fuzz clean
 
 demo: build
 	./target/release/trunkline demo
@@ -16,6 +16,7 @@ test: peers
 	@mkdir -p target && rm -f $(SKIPS)
 	TRUNKLINE_SKIPS=$(SKIPS) $(CARGO) test --workspace --locked --no-fail-fast
 	TRUNKLINE_SKIPS=$(SKIPS) python3 bench/crash/run.py --sample 60 --seed 1124 --minutes 1 --trunkline target/debug/trunkline
+	TRUNKLINE_SKIPS=$(SKIPS) python3 bench/hostile/run.py --trunkline target/debug/trunkline
 	@if [ -s $(SKIPS) ]; then sort -u $(SKIPS); else echo "nothing was skipped"; fi
 
 # Formatting, lints and documentation, all as errors.
@@ -74,6 +75,10 @@ CASES ?= 100000
 FIRST ?= $(shell date +%s)000000
 model:
 	MODEL_CASES=$(CASES) MODEL_FIRST=$(FIRST) $(CARGO) test --release --locked -p trunkline-transfer --lib model:: -- --nocapture
+
+# Peers that mean harm, written apart from our own protocol code: two minutes of two processors.
+hostile: build peers
+	python3 bench/hostile/run.py
 
 agreement: build
 	python3 bench/agreement.py

@@ -203,7 +203,7 @@ fn read_line(peer: &UnixStream) -> io::Result<String> {
 /// Names of files may have line ends in them.
 fn one_line(what: &str) -> String {
     what.chars()
-        .map(|one| if one.is_control() { '?' } else { one })
+        .map(|one| if wire::copying::steers(one) { '?' } else { one })
         .collect()
 }
 

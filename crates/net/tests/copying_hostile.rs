@@ -257,31 +257,52 @@ fn streams_of_a_conversation_that_is_over_are_refused() {
     drop(late);
 }
 
+/// A peer that is admitted and then does what it likes, and the other end's conversation.
+fn admitted(far: &Far) -> (raw::Raw, Visit) {
+    let mut peer = raw::connect(far.address);
+    let token = token(1);
+    let (name, key) = (token.name, token.secret.key());
+    let (_, hello) = NearHandshake::new(name, key, raw::exporter(&peer), SOFTWARE);
+    peer.write_all(&hello).unwrap();
+    raw::frame(&mut peer).unwrap();
+    (peer, far.visit())
+}
+
 #[test]
 fn who_was_admitted_and_then_talks_garbage_ends_its_own_conversation_alone() {
     let far = Far::start();
     let (near, visit) = far.meet();
     for garbage in [&[0xFF; 64][..], &[0, 0, 0, 3, 0xEE, 0xEE, 0xEE]] {
-        let mut peer = raw::connect(far.address);
-        let token = token(1);
-        let (_, hello) = NearHandshake::new(
-            token.name,
-            token.secret.key(),
-            raw::exporter(&peer),
-            SOFTWARE,
-        );
-        peer.write_all(&hello).unwrap();
-        raw::frame(&mut peer).unwrap();
-        let garbled = far.visit();
+        let (mut peer, garbled) = admitted(&far);
         peer.write_all(garbage).unwrap();
         let error = garbled.conversation.receive(PATIENCE).unwrap_err();
         assert!(matches!(error, ConversationError::Codec(_)), "{error}");
+        // It is told so, whatever else it says.
+        garbled.conversation.send(&Message::Cancel).unwrap();
+        peer.write_all(garbage).unwrap();
+        let told = raw::frame(&mut peer).unwrap();
+        assert_eq!(Ok(told), wire::copying::encode(&Message::Cancel));
     }
     near.conversation.send(&Message::Bye).unwrap();
     assert_eq!(
         visit.conversation.receive(PATIENCE).unwrap(),
         Some(Message::Bye)
     );
+}
+
+#[test]
+fn what_comes_behind_the_goodbye_is_not_kept() {
+    let far = Far::start();
+    let (mut peer, visit) = admitted(&far);
+    visit.conversation.begin_to_close(PATIENCE);
+    assert!(raw::frame(&mut peer).is_err(), "the goodbye");
+    let cancel = wire::copying::encode(&Message::Cancel).unwrap();
+    for _ in 0..100 {
+        peer.write_all(&cancel).unwrap();
+    }
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let heard = visit.conversation.receive(std::time::Duration::ZERO);
+    assert!(matches!(heard, Err(ConversationError::Over)), "{heard:?}");
 }
 
 /// From another address of this host, so that it is another crowd.

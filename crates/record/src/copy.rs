@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Direction, Target, Window};
 
 pub use command::shown_command;
-pub use event::{CopyEventLine, ProgressLine};
+pub use event::{CopyEventLine, FileName, ProgressLine};
 pub use failure::{FailureKind, FileFailure};
 pub use shape::{CopyLog, Request, remembered_name};
 

@@ -73,3 +73,5 @@ pub use sweep::{Sweep, SweepCell, SweepPlan};
 pub use sweep_analysis::SweepAnalysis;
 pub use sweep_comparison::SweepComparison;
 pub use tune::{Cost, End, Objective, Purpose, Recommended, Sample, Sysctl, ToolSetting, Tune};
+/// Which characters of a document may not reach a terminal.
+pub use wire::copying::steers;

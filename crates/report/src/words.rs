@@ -14,7 +14,9 @@ use crate::figure;
 
 /// `text` in one line, without characters that could steer a terminal.
 pub fn plain(text: &str) -> String {
-    let safe = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let safe = text
+        .chars()
+        .map(|c| if record::steers(c) { ' ' } else { c });
     safe.collect()
 }
 

@@ -35,8 +35,10 @@ pub(crate) struct Chronicle<'a> {
     sending: Sending,
     rate_max: Option<Rate>,
     why_limited: Option<Limited>,
-    /// Pieces that arrived and entries that were published: it grows while the copy gets on.
+    /// It grows while the copy gets on; see [`Chronicle::steps`].
     steps: u64,
+    /// The most bytes that any conversation came to.
+    done_most: Bytes,
 }
 
 #[derive(Debug, Default)]
@@ -77,6 +79,7 @@ impl<'a> Chronicle<'a> {
             steering: steering.clone(),
             why_limited: None,
             steps: 0,
+            done_most: Bytes::ZERO,
         }
     }
 
@@ -185,14 +188,22 @@ impl<'a> Chronicle<'a> {
 
     /// Bytes arrived where they belong.
     pub(crate) fn on_arrived(&mut self, bytes: u64) {
-        self.steps += u64::from(bytes > 0);
-        self.counts.done += Bytes::new(bytes);
+        self.add_done(Bytes::new(bytes));
+    }
+
+    /// A far end that gives the same bytes again each time it comes back does not get on with the copy.
+    fn add_done(&mut self, bytes: Bytes) {
+        self.counts.done += bytes;
+        if self.counts.done > self.done_most {
+            self.done_most = self.counts.done;
+            self.steps += 1;
+        }
     }
 
     /// Part of a file was there already.
     pub(crate) fn on_part_present(&mut self, bytes: u64) {
         self.counts.present += Bytes::new(bytes);
-        self.counts.done += Bytes::new(bytes);
+        self.add_done(Bytes::new(bytes));
     }
 
     /// What counted as there reads back wrong.
@@ -205,7 +216,7 @@ impl<'a> Chronicle<'a> {
 
     /// An entry has its final name.
     pub(crate) fn on_published(&mut self, entry: &Entry, digest: Option<[u8; 32]>) {
-        self.steps += 1;
+        self.steps += u64::from(self.published.insert(hash_of(entry)));
         let bytes = match entry.kind {
             Kind::File(size) => {
                 self.outcome.files += 1;
@@ -222,10 +233,9 @@ impl<'a> Chronicle<'a> {
             }
         };
         self.outcome.bytes += bytes;
-        self.published.insert(hash_of(entry));
         let event = CopyEvent::Published {
             at: self.now(),
-            name: entry.name.to_string(),
+            name: entry.name.clone(),
             bytes,
             digest,
         };
@@ -239,7 +249,7 @@ impl<'a> Chronicle<'a> {
         };
         let bytes = Bytes::new(size);
         self.counts.present += bytes;
-        self.counts.done += bytes;
+        self.add_done(bytes);
         self.counts.files_done += 1;
         if self.published.contains(&hash_of(entry)) {
             return;
@@ -248,7 +258,7 @@ impl<'a> Chronicle<'a> {
         self.counts.skipped += bytes;
         let event = CopyEvent::Skipped {
             at: self.now(),
-            name: entry.name.to_string(),
+            name: entry.name.clone(),
             bytes,
         };
         self.tell(&event);
@@ -256,7 +266,7 @@ impl<'a> Chronicle<'a> {
 
     /// A dry run would copy it.
     pub(crate) fn on_would_copy(&mut self, entry: &Entry, bytes: Bytes) {
-        let name = entry.name.to_string();
+        let name = entry.name.clone();
         self.tell(&CopyEvent::WouldCopy { name, bytes });
     }
 
@@ -384,4 +394,34 @@ fn more_failures() -> FileProblem {
         String::new(),
         with_hint(problem(ProblemKind::Request, what), hint),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::copying::Name;
+
+    #[test]
+    fn who_gives_the_same_again_does_not_get_on() {
+        let (mut nobody, steering) = ((), Steering::default());
+        let mut chronicle = Chronicle::new(&mut nobody, &steering);
+        let folder = Entry {
+            name: Name::new(b"run7".to_vec()).unwrap(),
+            kind: Kind::Folder,
+            mode: 0o755,
+            modified_nanoseconds: 0,
+            version: 0,
+        };
+        let mut conversation = |bytes: u64| {
+            let before = chronicle.steps();
+            chronicle.begin_counting();
+            chronicle.on_published(&folder, None);
+            chronicle.on_arrived(bytes);
+            chronicle.steps() > before
+        };
+        assert!(conversation(100), "the first one");
+        assert!(!conversation(100), "the same again");
+        assert!(!conversation(70), "less");
+        assert!(conversation(101), "more");
+    }
 }

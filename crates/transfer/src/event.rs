@@ -1,7 +1,7 @@
 //! What a copy tells while it runs, and what it comes down to.
 
 use units::{Bytes, Rate, Span, Time};
-use wire::copying::{LimitedBy, Problem, ProblemKind};
+use wire::copying::{LimitedBy, Name, Problem, ProblemKind};
 
 /// Something that people, or programs that read events, want to know. Times are since the copy began.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +37,7 @@ pub enum CopyEvent {
         /// Since the copy began.
         at: Time,
         /// Its name below the destination.
-        name: String,
+        name: Name,
         /// Its size.
         bytes: Bytes,
         /// BLAKE3 of its content; `None` for a link.
@@ -48,14 +48,14 @@ pub enum CopyEvent {
         /// Since the copy began.
         at: Time,
         /// Its name below the destination.
-        name: String,
+        name: Name,
         /// Its size.
         bytes: Bytes,
     },
     /// A dry run says what would be copied.
     WouldCopy {
         /// Its name below the destination.
-        name: String,
+        name: Name,
         /// Bytes that would be sent.
         bytes: Bytes,
     },

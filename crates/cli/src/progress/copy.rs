@@ -114,9 +114,11 @@ impl Onlooker for CopyProgress {
                 let rtt = rtt.map(|rtt| format!(", RTT {}", rtt.human()));
                 self.verbose(&format!("connected to {peer}{}", rtt.unwrap_or_default()));
             }
-            CopyEvent::Published { name, bytes, .. } => self.file(name, &bytes.human()),
-            CopyEvent::Skipped { name, .. } => self.file(name, "is there already"),
-            CopyEvent::WouldCopy { name, bytes } => self.would_copy(name, *bytes),
+            CopyEvent::Published { name, bytes, .. } => {
+                self.file(&name.to_string(), &bytes.human())
+            }
+            CopyEvent::Skipped { name, .. } => self.file(&name.to_string(), "is there already"),
+            CopyEvent::WouldCopy { name, bytes } => self.would_copy(&name.to_string(), *bytes),
             CopyEvent::Failed { problem, .. } => {
                 let failure = copied::failure(&problem.into());
                 self.verbose(&format!("error: {failure}"));

@@ -71,6 +71,8 @@ struct State {
     closing: Option<Instant>,
     /// Goodbye was given to the kernel, behind all else.
     is_said: bool,
+    /// The peer said what cannot be read. It can still be told so.
+    unreadable: Option<CodecError>,
     ended: Option<ConversationError>,
 }
 
@@ -147,6 +149,9 @@ impl Conversation {
                     self.shared.ring();
                 }
                 return Ok(Some(message));
+            }
+            if let Some(error) = &state.unreadable {
+                return Err(error.clone().into());
             }
             if let Some(ended) = &state.ended {
                 return Err(ended.clone());

@@ -1,7 +1,10 @@
 //! Events of a running copy: one line of JSON each.
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 use transfer::{CopyEvent, Progress};
+use wire::copying::Name;
 
 use super::{FileFailure, LimitedBy};
 
@@ -41,7 +44,8 @@ pub enum CopyEventLine {
         /// Since the copy began.
         at_seconds: f64,
         /// Below the destination.
-        name: String,
+        #[serde(flatten)]
+        name: FileName,
         /// Its size.
         bytes: u64,
         /// BLAKE3 of its content, as `b3sum` prints it; absent of a link.
@@ -53,14 +57,16 @@ pub enum CopyEventLine {
         /// Since the copy began.
         at_seconds: f64,
         /// Below the destination.
-        name: String,
+        #[serde(flatten)]
+        name: FileName,
         /// Its size.
         bytes: u64,
     },
     /// A dry run says what would be copied.
     WouldCopy {
         /// Below the destination.
-        name: String,
+        #[serde(flatten)]
+        name: FileName,
         /// Bytes that would be sent.
         bytes: u64,
     },
@@ -105,6 +111,27 @@ pub enum CopyEventLine {
         #[serde(skip_serializing_if = "Option::is_none")]
         hint: Option<String>,
     },
+}
+
+/// What a file is called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileName {
+    /// For people: what is no text is replaced, and characters that steer a terminal are spelt out.
+    pub name: String,
+    /// Where that is not the very name: its bytes in base64 (RFC 4648, section 4).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name_bytes: Option<String>,
+}
+
+impl From<&Name> for FileName {
+    fn from(name: &Name) -> Self {
+        let shown = name.to_string();
+        let is_exact = shown.as_bytes() == name.as_bytes();
+        FileName {
+            name_bytes: (!is_exact).then(|| BASE64_STANDARD.encode(name.as_bytes())),
+            name: shown,
+        }
+    }
 }
 
 /// Where a copy stands.
@@ -178,17 +205,17 @@ impl From<&CopyEvent> for CopyEventLine {
                 digest,
             } => CopyEventLine::Published {
                 at_seconds: at.as_secs_f64(),
-                name: name.clone(),
+                name: name.into(),
                 bytes: bytes.get(),
                 blake3: digest.map(|digest| blake3::Hash::from(digest).to_hex().to_string()),
             },
             CopyEvent::Skipped { at, name, bytes } => CopyEventLine::Skipped {
                 at_seconds: at.as_secs_f64(),
-                name: name.clone(),
+                name: name.into(),
                 bytes: bytes.get(),
             },
             CopyEvent::WouldCopy { name, bytes } => CopyEventLine::WouldCopy {
-                name: name.clone(),
+                name: name.into(),
                 bytes: bytes.get(),
             },
             CopyEvent::Failed { at, problem } => CopyEventLine::Failed {

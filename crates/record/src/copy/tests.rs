@@ -1,5 +1,6 @@
 use transfer::CopyEvent;
 use units::{Bytes, Span, Time};
+use wire::copying::Name;
 
 use super::*;
 use crate::synthetic;
@@ -37,11 +38,22 @@ fn scripts_find_what_they_look_for_in_events() {
 #[test]
 fn a_line_break_in_a_name_stays_in_its_line() {
     let event = CopyEvent::WouldCopy {
-        name: "a\nb".to_owned(),
+        name: Name::new(b"a\nb".to_vec()).unwrap(),
         bytes: Bytes::new(1),
     };
     let line = CopyEventLine::from(&event).to_line();
     assert_eq!(line.matches('\n').count(), 1);
+}
+
+#[test]
+fn names_that_look_alike_are_told_apart() {
+    let told = |bytes: &[u8]| FileName::from(&Name::new(bytes.to_vec()).unwrap());
+    assert_eq!(told("é/plain".as_bytes()).name_bytes, None);
+    let (steering, spelt) = (told(b"a\x1b"), told(b"a\\x1b"));
+    assert_eq!(steering.name, spelt.name);
+    assert_eq!(steering.name_bytes.as_deref(), Some("YRs="));
+    assert_eq!(spelt.name_bytes, None);
+    assert_eq!(told(b"\xff").name_bytes.as_deref(), Some("/w=="));
 }
 
 #[test]

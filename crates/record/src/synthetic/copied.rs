@@ -5,7 +5,7 @@ use transfer::{
     Connect, CopyEvent, CopySpec, FarHost, FileProblem, Gentle, Limit, Outcome, Place, Reading,
 };
 use units::{Bytes, Rate, Span, Time};
-use wire::copying::{Attributes, Filter, LimitedBy, ProblemKind, Way};
+use wire::copying::{Attributes, Filter, LimitedBy, Name, ProblemKind, Way};
 
 use super::origin;
 use crate::{Copy, CopyLog, CopyRequest, Document};
@@ -110,7 +110,7 @@ pub fn events() -> Vec<CopyEvent> {
         },
         CopyEvent::Skipped {
             at: at(3),
-            name: "run7/setup.json".to_owned(),
+            name: name(b"run7/\xff.json"),
             bytes: Bytes::new(1_100_000_000),
         },
         steered(8, 8, "4 streams carried 96 % more than 2"),
@@ -127,9 +127,15 @@ pub fn events() -> Vec<CopyEvent> {
         }),
         CopyEvent::Published {
             at: at(41),
-            name: "run7/hits-0001.root".to_owned(),
+            name: name(b"run7/hits-0001.root"),
             bytes: Bytes::new(21_000_000),
             digest: Some([7; 32]),
+        },
+        CopyEvent::Published {
+            at: at(42),
+            name: name("run7/\u{202E}toor.root".as_bytes()),
+            bytes: Bytes::new(21_000_000),
+            digest: None,
         },
         lost(120, 1),
         lost(122, 2),
@@ -142,10 +148,14 @@ pub fn events() -> Vec<CopyEvent> {
             problem: problems().remove(0),
         },
         CopyEvent::WouldCopy {
-            name: "run7/hits-0002.root".to_owned(),
+            name: name(b"run7/hits\x1b.root"),
             bytes: Bytes::new(21_000_000),
         },
     ]
+}
+
+fn name(bytes: &[u8]) -> Name {
+    Name::new(bytes.to_vec()).expect("a relative name")
 }
 
 fn problems() -> Vec<FileProblem> {

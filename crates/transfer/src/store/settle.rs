@@ -17,7 +17,7 @@ use nix::unistd::{fsync, syncfs};
 use wire::copying::{Attributes, Filter, HASH_LENGTH, Problem, ProblemKind};
 
 use super::part::Part;
-use super::temporary::{JOURNAL, PART};
+use super::temporary::{At, JOURNAL, PART};
 use crate::holes::is_hole;
 use crate::trouble::{problem, shown, with_hint};
 
@@ -226,8 +226,11 @@ fn rename(part: &Part, filter: Filter) -> Result<(), Problem> {
     };
     match renamed {
         Ok(()) => {}
-        // What came there meanwhile stays, as it was asked for.
-        Err(Errno::EEXIST) => at.remove(PART),
+        Err(Errno::EEXIST) => {
+            at.remove(PART);
+            at.remove(JOURNAL);
+            return Err(taken(at));
+        }
         Err(errno) => return Err(at.failed("give the final name to", errno)),
     }
     match part.has_journal().then(|| at.unlink(JOURNAL)) {
@@ -238,6 +241,16 @@ fn rename(part: &Part, filter: Filter) -> Result<(), Problem> {
             Err(with_hint(trouble, hint))
         }
     }
+}
+
+/// What came to the name meanwhile stays, as it was asked for; it is not what was copied.
+fn taken(at: &At) -> Problem {
+    let what = format!(
+        "`{}` came there from elsewhere while it was copied, and stays as it is",
+        at.shown
+    );
+    let hint = "with `--ignore-existing` the same command skips it; without, it is replaced";
+    with_hint(problem(ProblemKind::Busy, what), hint)
 }
 
 /// For the calls that set times.

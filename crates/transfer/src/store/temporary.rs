@@ -143,8 +143,10 @@ fn open_or_create(at: &At, create: bool) -> Result<Option<(Option<File>, bool)>,
         Ok(fd) => return Ok(Some((Some(File::from(fd)), false))),
         Err(Errno::ENOENT) if !create => return Ok(None),
         Err(Errno::ENOENT) => {}
-        // A link, a socket, or a file that this user may not write to.
-        Err(Errno::ELOOP | Errno::ENXIO | Errno::EACCES) => return Ok(Some((None, false))),
+        // A link, a socket, a folder, or a file that this user may not write to.
+        Err(Errno::ELOOP | Errno::ENXIO | Errno::EACCES | Errno::EISDIR) => {
+            return Ok(Some((None, false)));
+        }
         Err(errno) => return Err(failed(errno)),
     }
     // Nobody else may write to it before it has its name.

@@ -152,7 +152,7 @@ impl Announcement {
 impl Refused {
     /// The reason, fit for a terminal: of bounded length, without control characters.
     pub fn words(&self) -> String {
-        let plain = self.why.chars().filter(|c| !c.is_control());
+        let plain = self.why.chars().filter(|c| !crate::copying::steers(*c));
         plain.take(WORDS_MAX).collect()
     }
 }

@@ -23,9 +23,14 @@ pub(super) struct Carrier {
     tls: Box<Tls>,
     shared: Arc<Shared>,
     frames: Frames,
+    /// Bytes that came of a message that is not whole.
+    begun: usize,
     silence: Span,
     heard: Instant,
     said_goodbye: bool,
+    /// What comes is read, so that the peer is not cut off before it has read this end's last words, and dropped: it may be any
+    /// amount.
+    is_deaf: bool,
 }
 
 impl Carrier {
@@ -40,9 +45,11 @@ impl Carrier {
             tls,
             shared,
             frames: Frames::messages(),
+            begun: 0,
             silence,
             heard: Instant::now(),
             said_goodbye: false,
+            is_deaf: false,
         }
     }
 
@@ -110,7 +117,7 @@ impl Carrier {
     /// Reads all that has come, as long as somebody receives it. Returns whether nobody does.
     fn listen(&mut self) -> Result<bool, ConversationError> {
         loop {
-            if self.shared.lock().is_full() && !self.said_goodbye {
+            if self.shared.lock().is_full() && !self.is_deaf {
                 // The peer may well be talking.
                 self.heard = Instant::now();
                 return Ok(true);
@@ -119,6 +126,8 @@ impl Carrier {
             match self.tls.fill(&self.socket) {
                 // A second look finds what that end was.
                 Ok(0) => self.read_messages()?,
+                // Whoever talks without end does not keep this end from closing.
+                Ok(_) if self.is_deaf => return Ok(false),
                 Ok(_) => self.heard = Instant::now(),
                 Err(error) if is_idle(&error) => return Ok(false),
                 Err(error) => return Err(lost(error)),
@@ -136,19 +145,31 @@ impl Carrier {
                 Err(error) if is_idle(&error) => return Ok(()),
                 Err(error) => return Err(lost(error)),
             };
-            let mut input = buffer.get(..got).unwrap_or_default();
-            loop {
-                let before = input.len();
-                let Some(message) = self.frames.next_message(&mut input)? else {
-                    break;
-                };
-                let mut state = self.shared.lock();
-                let length = before - input.len();
-                state.inbox_bytes += length;
-                state.inbox.push_back((message, length));
-                drop(state);
-                self.shared.changed.notify_all();
+            self.take_apart(buffer.get(..got).unwrap_or_default());
+        }
+    }
+
+    /// Puts whole messages into the inbox.
+    fn take_apart(&mut self, mut input: &[u8]) {
+        while !self.is_deaf {
+            let before = input.len();
+            let next = self.frames.next_message(&mut input);
+            self.begun += before - input.len();
+            let mut state = self.shared.lock();
+            match next {
+                Ok(None) => return,
+                Ok(Some(message)) => {
+                    let length = std::mem::take(&mut self.begun);
+                    state.inbox_bytes += length;
+                    state.inbox.push_back((message, length));
+                }
+                Err(error) => {
+                    state.unreadable = Some(error);
+                    self.is_deaf = true;
+                }
             }
+            drop(state);
+            self.shared.changed.notify_all();
         }
     }
 
@@ -163,6 +184,7 @@ impl Carrier {
         drop(state);
         if is_said && !self.said_goodbye {
             self.said_goodbye = true;
+            self.is_deaf = true;
             self.tls.close();
             would_block(self.tls.flush(&self.socket))?;
         }

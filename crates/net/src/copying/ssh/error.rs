@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitStatus;
 
 use thiserror::Error;
-use wire::copying::StartError;
+use wire::copying::{StartError, steers};
 
 use super::{FAR_COMMAND, Ssh};
 
@@ -123,8 +123,8 @@ fn after(noise: &str) -> String {
     }
 }
 
-/// `text` without control characters, which could move a terminal's cursor, and short.
+/// `text` without characters that steer a terminal or turn others round, and short.
 pub(super) fn printable(text: &str) -> String {
-    let shown = |one: char| if one.is_control() { '\u{FFFD}' } else { one };
+    let shown = |one: char| if steers(one) { '\u{FFFD}' } else { one };
     text.chars().map(shown).take(SHOWN_CHARACTERS).collect()
 }
