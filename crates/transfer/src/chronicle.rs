@@ -411,6 +411,7 @@ mod tests {
             mode: 0o755,
             modified_nanoseconds: 0,
             version: 0,
+            is_sparse: false,
         };
         let mut conversation = |bytes: u64| {
             let before = chronicle.steps();
