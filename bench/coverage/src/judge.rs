@@ -78,6 +78,6 @@ pub fn judge(trial: &Trial, truth: &Truth) -> Option<Judged> {
         trial: *trial,
         mean: goodput.mean.as_f64() / truth.mean,
         interval: goodput.interval.map(given),
-        unsettled: None,
+        unsettled: summary.unsettled().map(|lacking| format!("{lacking:?}")),
     })
 }

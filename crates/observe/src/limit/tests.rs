@@ -61,7 +61,9 @@ fn summary(figures: [f64; 8]) -> Summary {
         goodput: Goodput {
             mean: goodput,
             interval: None,
+            scatter: None,
         },
+        unsettled: None,
         counted: Counted::ByReceiver,
         streams: vec![StreamGoodput { number: 1, goodput }],
         fairness: Some(1.0),
