@@ -11,6 +11,8 @@ mod judge;
 mod table;
 mod truth;
 
+use std::fs;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -32,6 +34,9 @@ struct Arguments {
     /// Only cases whose name contains this.
     #[arg(long)]
     only: Option<String>,
+    /// Takes the truths from the table of an earlier page: they take most of the time, and no analysis changes them.
+    #[arg(long)]
+    truths: Option<PathBuf>,
     /// A line for each run on standard error.
     #[arg(long)]
     each: bool,
@@ -48,7 +53,17 @@ fn main() -> ExitCode {
     };
     let cases: Vec<Case> = cases::all().into_iter().filter(wanted).collect();
     let trials = judge::trials(&cases, arguments.first_seed, arguments.seeds);
-    let truths = at_once(&cases, arguments.jobs, truth::of);
+    let truths = match arguments.truths.as_deref().map(fs::read_to_string) {
+        None => at_once(&cases, arguments.jobs, truth::of),
+        Some(Ok(page)) => cases
+            .iter()
+            .filter_map(|c| truth::on_page(c, &page))
+            .collect(),
+        Some(Err(error)) => {
+            eprintln!("error: the page with the truths cannot be read: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
     let judged = at_once(&trials, arguments.jobs, |trial| {
         let truth = truths.iter().find(|truth| truth.case == trial.case);
         let judged = judge::judge(trial, truth?);

@@ -23,8 +23,21 @@ pub struct Truth {
     pub mean: f64,
     /// Standard error of that, from the scatter of the runs.
     pub error: f64,
-    /// Seconds of all runs together.
-    pub seconds: f64,
+}
+
+/// As an earlier page has it: `| NAME | MEAN | ERROR | ...`, in Mbit/s.
+pub fn on_page(case: &Case, page: &str) -> Option<Truth> {
+    let name = case.name();
+    let mut rows = page
+        .lines()
+        .map(|line| line.split('|').map(str::trim).skip(1));
+    let mut row = rows.find_map(|mut row| (row.next()? == name).then_some(row))?;
+    let mut bits = || Some(row.next()?.parse::<f64>().ok()? * 1e6);
+    Some(Truth {
+        case: *case,
+        mean: bits()?,
+        error: bits()?,
+    })
 }
 
 /// `None`, and a line on standard error, where the path cannot be simulated.
@@ -41,7 +54,6 @@ pub fn of(case: &Case) -> Option<Truth> {
         case: *case,
         mean: stats::mean(&means)?,
         error: stats::standard_deviation(&means)? / count.sqrt(),
-        seconds: length.as_secs_f64() * 0.9 * count,
     };
     eprintln!(
         "{}: {:.3} +- {:.3} Mbit/s",

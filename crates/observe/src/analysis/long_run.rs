@@ -29,6 +29,10 @@ use crate::{SamplePlan, Stream};
 
 /// Cuts of the average stream that end slow start and what it leaves behind: a window far beyond or below its usual size.
 const SETTLING: usize = 2;
+/// A run that is to show enough is told to last so many times what it takes on average.
+const LONGER: f64 = 1.5;
+/// The rate is looked at in so many parts of a cycle, so that packets which come in bursts do not count as ups and downs.
+const PARTS: f64 = 4.0;
 /// Fewest moments of loss after that.
 const MOMENTS_MIN: usize = 5;
 /// A window that is full more often than not decides on the rate.
@@ -41,9 +45,9 @@ const QUEUE_STANDS: f64 = 0.02;
 const WIDEST: f64 = 0.7;
 /// Counters, clocks and the grid of readings are no more exact than this share.
 const EXACT: f64 = 0.001;
-/// What a run without any loss leaves possible: with a share of lost packets that may be of any magnitude (each decade of 1e-9
-/// to 1e-2 as likely), so many losses a run are exceeded on one path of twenty.
-const LOSSES_UNSEEN: f64 = 0.5;
+/// What a run without any loss leaves possible: with a share of lost packets that may be of any magnitude (each decade from 1e-7
+/// to 1e-2 as likely), more losses in a run of some thousand packets are to be expected on one path of thirty.
+const LOSSES_UNSEEN: f64 = 1.0;
 /// Round trips after which a rate of which nothing else is known counts as settled.
 const ROUND_TRIPS: u64 = 200;
 
@@ -177,7 +181,7 @@ impl Run<'_> {
             let (rtt, least) = (self.tcp.rtt?.as_secs_f64(), self.tcp.rtt_min?.as_secs_f64());
             Some(rtt > least * (1.0 + QUEUE_STANDS))
         };
-        let flat = self.variation(self.window.from).is_some_and(|cv| cv < FLAT);
+        let flat = self.is_flat();
         not_full || by_buffers || flat && queue().unwrap_or(false)
     }
 
@@ -219,7 +223,9 @@ impl Run<'_> {
         let cycles = cuts.after(from) as f64 / self.streams as f64;
         let lasting = cycles / self.growth.memory;
         let by_count = half_width(self.growth.by_count / seen as f64, seen as f64 - 1.0);
-        let variation = self.variation(from).unwrap_or(f64::INFINITY);
+        let part = Span::from_secs_f64(self.seconds(from) / cycles.max(2.0) / PARTS);
+        let variation = self.variation(from, self.rtt().max(part));
+        let variation = variation.unwrap_or(f64::INFINITY);
         let by_scatter = half_width(
             variation.powi(2) * 2.0 / lasting / seen_share(lasting),
             lasting.max(1.0),
@@ -236,9 +242,8 @@ impl Run<'_> {
     fn untold(&self) -> Result<LongRun, Unsettled> {
         let from = self.window.from;
         let half_width = self.within()?;
-        let flat = self.variation(from).is_some_and(|cv| cv < FLAT);
         let long = self.rtt().times(ROUND_TRIPS);
-        match flat || self.window.length() >= long.max(Span::from_secs(30)) {
+        match self.is_flat() || self.window.length() >= long.max(Span::from_secs(30)) {
             true => Ok(LongRun { from, half_width }),
             false => Err(Unsettled {
                 why: Lacking::Losses,
@@ -270,10 +275,15 @@ impl Run<'_> {
             .filter(|share| share.is_finite())
     }
 
-    /// Coefficient of variation of the rate, round trip by round trip.
-    fn variation(&self, from: Time) -> Option<f64> {
+    fn is_flat(&self) -> bool {
+        let variation = self.variation(self.window.from, self.rtt());
+        variation.is_some_and(|variation| variation < FLAT)
+    }
+
+    /// Coefficient of variation of the rate over one `part` after another.
+    fn variation(&self, from: Time, part: Span) -> Option<f64> {
         let interval = SamplePlan::INTERVAL.as_nanos();
-        let group = self.rtt().as_nanos().div_ceil(interval).max(1) as usize;
+        let group = part.as_nanos().div_ceil(interval).max(1) as usize;
         let rates = self.series.from(from).chunks_exact(group);
         let rates: Vec<f64> = rates.filter_map(stats::mean).collect();
         Some(stats::standard_deviation(&rates)? / stats::mean(&rates)?)
@@ -282,19 +292,21 @@ impl Run<'_> {
     /// How long until enough losses have been seen: as often as they came so far, else as often as they come when
     /// windows grow back.
     fn until_enough(&self, cuts: &Cuts) -> Option<Span> {
+        let run = self.window.to.since(Time::ZERO).as_secs_f64();
         let moments = cuts.moments_after(Time::ZERO, self.rtt()) as f64;
-        let needed = (MOMENTS_MIN + SETTLING) as f64 * 1.5;
-        if moments > 0.0 {
-            let run = self.window.to.since(Time::ZERO).as_secs_f64();
-            return Some(Span::from_secs_f64(run * needed / moments));
-        }
-        let window = self.tcp.congestion_window?.as_f64() / self.tcp.mss?.as_f64();
-        let cycle = self.rtt().as_secs_f64() * window / 2.0;
-        Some(Span::from_secs_f64(cycle * needed))
+        let all = cuts.after(Time::ZERO) as f64;
+        let seconds = if moments > 0.0 {
+            let settling = (SETTLING * self.streams) as f64 / all;
+            run * (settling + MOMENTS_MIN as f64 / moments)
+        } else {
+            let window = self.tcp.congestion_window?.as_f64() / self.tcp.mss?.as_f64();
+            self.rtt().as_secs_f64() * window / 2.0 * (SETTLING + MOMENTS_MIN) as f64
+        };
+        Some(Span::from_secs_f64(LONGER * seconds.max(run)))
     }
 
     fn until(&self, half_width: f64) -> Span {
-        let factor = (half_width / WIDEST).powi(2) * 1.5;
+        let factor = (half_width / WIDEST).powi(2) * LONGER;
         Span::from_secs_f64(self.window.to.since(Time::ZERO).as_secs_f64() * factor.min(100.0))
     }
 
