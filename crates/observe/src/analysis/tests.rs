@@ -208,6 +208,18 @@ fn what_waited_behind_a_hole_before_the_window_is_no_goodput_of_the_window() {
 }
 
 #[test]
+fn what_the_sender_hears_late_had_come_before_all_the_same() {
+    // The sender hears of everything 100 ms late, half a round trip.
+    let mut late = drained(true);
+    let told: Vec<Option<Bytes>> = late.tcp.iter().map(|sample| sample.bytes_arrived).collect();
+    for (index, sample) in late.tcp.iter_mut().enumerate() {
+        sample.bytes_arrived = told[index.saturating_sub(1)];
+        sample.rtt_min = Some(Span::from_millis(200));
+    }
+    assert_eq!(goodput_of(late).goodput.mean, mbit(100));
+}
+
+#[test]
 fn a_bound_that_is_not_sure_is_none() {
     let mean = |change: fn(&mut Stream)| {
         let mut stream = drained(true);
