@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
 
-.PHONY: demo build test check peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion crash crash-sample model hostile agreement studies fuzz clean
+.PHONY: demo build test check peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage crash crash-sample model hostile agreement studies fuzz clean
 
 demo: build
 	./target/release/trunkline demo
@@ -49,6 +49,11 @@ bench-sim: build
 bench-confusion:
 	$(CARGO) build --release --locked -p trunkline-bench-confusion
 	sh bench/confusion/page.sh > bench/results/confusion-$$(date -u +%F).md
+
+# How often the interval of one run holds the long-run mean: the truths take most of the time. With TRUTHS, the page of an
+# earlier run, they are taken from there.
+bench-coverage:
+	$(CARGO) run --release --locked -p trunkline-bench-coverage -- $(if $(TRUTHS),--truths $(TRUTHS))
 
 # Copies that are steered beside the best fixed number of streams: half a minute of one processor.
 bench-steering:

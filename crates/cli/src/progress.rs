@@ -148,7 +148,7 @@ fn describe(snapshot: &Snapshot) -> String {
     let at = snapshot.at.as_secs_f64();
     let of = snapshot
         .duration_max
-        .map(|max| format!(" of {max}"))
+        .map(|max| format!(" of {}", max.human()))
         .unwrap_or_default();
     let rtt = snapshot
         .rtt

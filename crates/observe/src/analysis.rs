@@ -16,12 +16,15 @@
 //! [`Precision::is_met`]: crate::Precision::is_met
 
 mod arrivals;
+mod long_run;
+mod losses;
 mod precision;
 mod series;
 mod steady;
 mod summary;
 mod tcp_window;
 
+pub use long_run::{Lacking, Unsettled};
 pub(crate) use summary::stands;
 pub use summary::{
     DirectionSummary, Goodput, RateInterval, Steadiness, SteadyWindow, StreamGoodput, Summary,
@@ -85,14 +88,23 @@ fn direction_summary(observation: &Observation, way: StreamDirection) -> Option<
         .iter()
         .map(|stream| stream.delivery.progress.as_slice())
         .collect();
-    let (steady, goodput, shares) = match Series::of(&progress) {
-        Some(series) => over_readings(&series, &streams, &progress),
+    let Figures {
+        steady,
+        goodput,
+        shares,
+        unsettled,
+    } = match Series::of(&progress) {
+        Some(series) => {
+            let congestion = observation.congestion_used.as_deref();
+            over_readings(&series, &streams, &progress, congestion)
+        }
         None => over_totals(&streams, observation.duration),
     };
     Some(DirectionSummary {
         direction: way,
         steady,
         goodput,
+        unsettled,
         counted: counted(&streams),
         fairness: fairness(&shares),
         streams: numbered(&streams, &shares),
@@ -102,36 +114,72 @@ fn direction_summary(observation: &Observation, way: StreamDirection) -> Option<
     })
 }
 
-/// Window, goodput of all and of each stream, from readings over time.
+/// Window, goodput of all and of each stream.
+struct Figures {
+    steady: SteadyWindow,
+    goodput: Goodput,
+    shares: Vec<Rate>,
+    unsettled: Option<Unsettled>,
+}
+
+/// From readings over time.
 fn over_readings(
     series: &Series,
     streams: &[&Stream],
     progress: &[&[Progress]],
-) -> (SteadyWindow, Goodput, Vec<Rate>) {
-    let (window, goodput) = steady::goodput(series);
+    congestion: Option<&str>,
+) -> Figures {
+    let flat = steady::window(series);
+    let told = long_run::judge(series, streams, &flat, congestion);
+    let steady = told.map_or(flat, |told| SteadyWindow {
+        from: told.from,
+        steadiness: Steadiness::Settled,
+        ..flat
+    });
+    let (mean, scatter) = steady::mean(series, &steady);
+    let around = |told: long_run::LongRun| {
+        RateInterval::around(mean.as_f64(), told.half_width * mean.as_f64())
+    };
+    let goodput = Goodput {
+        mean,
+        interval: told.ok().map(around),
+        scatter,
+    };
     let share = |readings: &&[Progress]| {
-        let bytes = bytes_at(readings, window.to) - bytes_at(readings, window.from);
-        per_second(bytes * 8.0, window.length())
+        let bytes = bytes_at(readings, steady.to) - bytes_at(readings, steady.from);
+        per_second(bytes * 8.0, steady.length())
     };
     let shares = progress.iter().map(share).collect();
-    let (goodput, shares) = arrivals::bound(streams, &window, goodput, shares);
-    (window, goodput, shares)
+    let (goodput, shares) = arrivals::bound(streams, &steady, goodput, shares);
+    Figures {
+        steady,
+        goodput,
+        shares,
+        unsettled: told.err(),
+    }
 }
 
 /// The same where only totals are known.
-fn over_totals(streams: &[&Stream], duration: Span) -> (SteadyWindow, Goodput, Vec<Rate>) {
-    let window = SteadyWindow {
-        from: Time::ZERO,
-        to: Time::ZERO + duration,
-        steadiness: Steadiness::TotalsOnly,
-    };
+fn over_totals(streams: &[&Stream], duration: Span) -> Figures {
     let share = |stream: &&Stream| Rate::of(stream.delivery.total(), duration);
     let total = streams.iter().map(|stream| stream.delivery.total()).sum();
-    let goodput = Goodput {
-        mean: Rate::of(total, duration),
-        interval: None,
-    };
-    (window, goodput, streams.iter().map(share).collect())
+    Figures {
+        steady: SteadyWindow {
+            from: Time::ZERO,
+            to: Time::ZERO + duration,
+            steadiness: Steadiness::TotalsOnly,
+        },
+        goodput: Goodput {
+            mean: Rate::of(total, duration),
+            interval: None,
+            scatter: None,
+        },
+        shares: streams.iter().map(share).collect(),
+        unsettled: Some(Unsettled {
+            why: Lacking::Readings,
+            takes: None,
+        }),
+    }
 }
 
 fn per_second(bits: f64, span: Span) -> Rate {

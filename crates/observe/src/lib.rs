@@ -21,8 +21,8 @@ pub mod target;
 pub mod tcp;
 
 pub use analysis::{
-    DirectionSummary, Goodput, RateInterval, Steadiness, SteadyWindow, StreamGoodput, Summary,
-    TcpSummary,
+    DirectionSummary, Goodput, Lacking, RateInterval, Steadiness, SteadyWindow, StreamGoodput,
+    Summary, TcpSummary, Unsettled,
 };
 pub use ladder::Ladder;
 pub use limit::{Alternative, Context, Limit, OtherCount, Paced, Verdict, diagnose};

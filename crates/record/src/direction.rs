@@ -92,7 +92,7 @@ impl From<&DirectionSummary> for DirectionFigures {
             direction: summary.direction.into(),
             goodput_bits_per_second: summary.goodput.mean.bits_per_second(),
             interval: summary.goodput.interval.map(Interval::from),
-            steady: summary.steady.into(),
+            steady: summary.into(),
             counted: summary.counted.into(),
             fairness: summary.fairness,
             retransmits: summary.retransmits_total,

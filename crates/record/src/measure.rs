@@ -1,6 +1,6 @@
 //! One measurement: the figures first, then everything that they were computed from.
 
-use observe::{Observation, Steadiness, Summary, TargetInfo, Verdict};
+use observe::{Lacking, Observation, Summary, TargetInfo, Verdict};
 use serde::{Deserialize, Serialize};
 use units::Rate;
 
@@ -23,7 +23,7 @@ pub struct Run {
     pub setting: Setting,
     /// Delivered to the receiver per time over the steady window, all streams together.
     pub goodput_bits_per_second: u64,
-    /// Where the goodput of a longer run lies; absent when the run cannot say.
+    /// Where the goodput of a much longer run lies; absent when the run cannot say (`steady.unsettled`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     /// The part of the run over which the figures hold.
@@ -89,22 +89,28 @@ pub struct Steady {
     pub from_seconds: f64,
     /// Where the readings end.
     pub to_seconds: f64,
-    /// Whether the rate settled; if not, the figures are over the later half of the run, or over
-    /// all of it where only totals are known.
+    /// Whether the run tells what a much longer one would carry; if not, there is no interval.
     pub settled: bool,
-    /// Why not; absent when it settled.
+    /// Why not; absent when it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unsettled: Option<Unsettled>,
+    /// How long a run would have to be to tell, about; absent where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub takes_seconds: Option<f64>,
 }
 
-/// Why the figures of a run are not over a steady part of it.
+/// Why a run does not tell what a much longer one would carry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unsettled {
-    /// The rate never settled, or the run was too short to tell.
+    /// The rate still rose or fell, or the run was too short to tell: figures are over its later half.
     NeverSettled,
-    /// Only totals are known.
+    /// Only totals are known: figures are over the whole run.
     TotalsOnly,
+    /// Losses decide on the rate, and too few were seen after slow start.
+    FewLosses,
+    /// The rate varies so much that an interval would be nearly as wide as the goodput.
+    Uneven,
 }
 
 /// What the far end was.
@@ -200,12 +206,18 @@ fn steady(directions: &[DirectionFigures], duration_seconds: f64) -> Steady {
         to_seconds: a.to_seconds.min(b.to_seconds),
         settled: a.settled && b.settled,
         unsettled: a.unsettled.or(b.unsettled),
+        takes_seconds: a
+            .takes_seconds
+            .into_iter()
+            .chain(b.takes_seconds)
+            .reduce(f64::max),
     };
     let whole = Steady {
         from_seconds: 0.0,
         to_seconds: duration_seconds,
         settled: false,
         unsettled: Some(Unsettled::NeverSettled),
+        takes_seconds: None,
     };
     directions
         .iter()
@@ -247,22 +259,29 @@ impl From<observe::RateInterval> for Interval {
     }
 }
 
-impl From<observe::SteadyWindow> for Steady {
-    fn from(window: observe::SteadyWindow) -> Self {
+impl From<&observe::DirectionSummary> for Steady {
+    fn from(way: &observe::DirectionSummary) -> Self {
         Steady {
-            from_seconds: window.from.as_secs_f64(),
-            to_seconds: window.to.as_secs_f64(),
-            settled: window.steadiness == Steadiness::Settled,
-            unsettled: unsettled(window.steadiness),
+            from_seconds: way.steady.from.as_secs_f64(),
+            to_seconds: way.steady.to.as_secs_f64(),
+            settled: way.unsettled.is_none(),
+            unsettled: way.unsettled.map(|unsettled| unsettled.why.into()),
+            takes_seconds: way
+                .unsettled
+                .and_then(|unsettled| unsettled.takes)
+                .map(|takes| takes.as_secs_f64()),
         }
     }
 }
 
-fn unsettled(steadiness: Steadiness) -> Option<Unsettled> {
-    match steadiness {
-        Steadiness::Settled => None,
-        Steadiness::NeverSettled => Some(Unsettled::NeverSettled),
-        Steadiness::TotalsOnly => Some(Unsettled::TotalsOnly),
+impl From<Lacking> for Unsettled {
+    fn from(lacking: Lacking) -> Self {
+        match lacking {
+            Lacking::Time | Lacking::Steadiness => Unsettled::NeverSettled,
+            Lacking::Readings => Unsettled::TotalsOnly,
+            Lacking::Losses => Unsettled::FewLosses,
+            Lacking::Evenness => Unsettled::Uneven,
+        }
     }
 }
 

@@ -61,6 +61,9 @@ fn fill(run: &mut Run) {
     run.window_needed_bytes = Some(1);
     run.steady.unsettled = Some(Unsettled::TotalsOnly);
     run.directions[0].steady.unsettled = Some(Unsettled::NeverSettled);
+    for steady in [&mut run.steady, &mut run.directions[0].steady] {
+        steady.takes_seconds = Some(1.0);
+    }
 }
 
 fn full_measure() -> Document<Measure> {

@@ -228,6 +228,7 @@ pub fn demo(seed: u64) -> Document<Demo> {
             ),
         ],
         tune: tune_body(seed),
+        tuned: None,
     };
     Document::new(origin("trunkline demo --seed 7", seed), body)
 }

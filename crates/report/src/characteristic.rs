@@ -34,7 +34,7 @@ pub fn facts(body: &Characteristics) -> Vec<(String, String)> {
     for available in &body.available {
         add(
             format!("available {}", arrow(available.way)),
-            Some(self::available(available)),
+            Some(self::available(available, capacity_of(body, available.way))),
         );
     }
     for load in &body.loads {
@@ -140,17 +140,26 @@ fn capacity(capacity: &Capacity) -> String {
     }
 }
 
-fn available(available: &AvailableBandwidth) -> String {
-    let chirps = available
-        .chirps
-        .map(|chirps| format!("; chirps say {}", figure::rate(chirps.bits_per_second)));
+fn capacity_of(body: &Characteristics, way: Way) -> Option<u64> {
+    let of_way = body.capacities.iter().find(|capacity| capacity.way == way);
+    of_way.map(|capacity| capacity.bits_per_second)
+}
+
+/// Nothing is free beyond the capacity: what packets say above it is their error, and said to be so.
+fn available(available: &AvailableBandwidth, capacity: Option<u64>) -> String {
+    let most = capacity.unwrap_or(u64::MAX);
+    let chirps = available.chirps.map(|chirps| match chirps.bits_per_second {
+        above if above > most => "; chirps say all of it".to_owned(),
+        within => format!("; chirps say {}", figure::rate(within)),
+    });
     let chirps = chirps.unwrap_or_default();
     match (
         available.low_bits_per_second,
         available.high_bits_per_second,
     ) {
         (Some(low), Some(high)) => {
-            format!("{} to {}{chirps}", figure::rate(low), figure::rate(high))
+            let ends = [low, high].map(|end| figure::rate(end.min(most)));
+            format!("{}{chirps}", ends.join(" to "))
         }
         _ => {
             let why = available

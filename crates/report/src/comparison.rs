@@ -36,11 +36,7 @@ pub fn settings(demo: &Demo) -> Vec<Compared<'_>> {
     let labelled = demo.runs.iter().any(|labelled| is_default(&labelled.run));
     let default = default_stream(&demo.tune).filter(|_| !labelled);
     let runs = demo.runs.iter().map(Compared::from);
-    default
-        .into_iter()
-        .chain(runs)
-        .chain(tuned(&demo.tune))
-        .collect()
+    default.into_iter().chain(runs).chain(tuned(demo)).collect()
 }
 
 /// The run that showed the recommendation, with the goodput that the recommendation states, so that
@@ -69,15 +65,20 @@ fn default_stream(tune: &Tune) -> Option<Compared<'_>> {
     })
 }
 
-fn tuned(tune: &Tune) -> Option<Compared<'_>> {
-    let chosen = &tune.recommended;
+/// The run that was made again, else the one that the search saw.
+fn tuned(demo: &Demo) -> Option<Compared<'_>> {
+    let chosen = &demo.tune.recommended;
+    let run = match &demo.tuned {
+        Some(run) => Cow::Borrowed(run),
+        None => Cow::Owned(tuned_run(&demo.tune)?),
+    };
     Some(Compared {
         label: format!(
             "tuned: {} x {}",
             chosen.streams,
             figure::window(chosen.window)
         ),
-        run: Cow::Owned(tuned_run(tune)?),
+        run,
         published: None,
         role: Role::Tuned,
     })

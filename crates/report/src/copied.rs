@@ -96,7 +96,8 @@ fn network(copy: &Copy) -> Option<String> {
     let again = share(copy.sent_again_bytes, copy.sent_bytes);
     let packed = copy.asked.compress && copy.wire_bytes < copy.sent_bytes;
     let parts = [
-        (copy.streams > 0).then(|| words::count(copy.streams.into(), "stream")),
+        (copy.streams > 0)
+            .then(|| format!("mostly {}", words::count(copy.streams.into(), "stream"))),
         copy.rtt_mean_seconds
             .map(|rtt| format!("RTT {} ms", figure::milliseconds(rtt))),
         packed.then(|| format!("compressed to {}", figure::size(copy.wire_bytes))),
@@ -231,7 +232,10 @@ pub fn progress(line: &ProgressLine) -> (String, String) {
     );
     let how = [
         Some(figure::rate(line.rate_bits_per_second)),
-        Some(words::count(line.streams.into(), "stream")),
+        Some(format!(
+            "{} now",
+            words::count(line.streams.into(), "stream")
+        )),
         line.rtt_seconds
             .map(|rtt| format!("RTT {} ms", figure::milliseconds(rtt))),
         line.limited_by

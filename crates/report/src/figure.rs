@@ -90,7 +90,10 @@ pub fn rate_with_margin(bits_per_second: u64, interval: Option<&Interval>) -> St
 
 /// A time with its unit.
 pub fn time(seconds: f64) -> String {
-    Span::from_secs_f64(seconds).human()
+    match Span::from_secs_f64(seconds) {
+        Span::ZERO => "0 s".to_owned(),
+        span => span.human(),
+    }
 }
 
 /// A time that people plan by: `45 s`, `12 min`, `3 h 20 min`, `2 d 4 h`.

@@ -254,9 +254,9 @@ fn without_interval(comparison: &Comparison) -> String {
         .filter(|entry| entry.essence.outcome.mean().is_none());
     let ids: Vec<String> = bare.map(|entry| entry.id.to_string()).collect();
     match ids.as_slice() {
-        [one] => format!("run {one} never settled or was too short for an interval"),
+        [one] => format!("run {one} did not settle or was too short for an interval"),
         _ => format!(
-            "runs {} never settled or were too short for an interval",
+            "runs {} did not settle or were too short for an interval",
             ids.join(" and ")
         ),
     }

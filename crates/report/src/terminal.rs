@@ -96,8 +96,13 @@ pub fn measure(measure: &Measure, paint: Paint) -> String {
 
 fn facts(run: &Run) -> Vec<(&'static str, String)> {
     let goodput = figure::rate_with_margin(run.goodput_bits_per_second, run.interval.as_ref());
+    let settled = if run.steady.settled {
+        ""
+    } else {
+        ", not settled"
+    };
     let steady = format!(
-        "{goodput} from {} to {}",
+        "{goodput} from {} to {}{settled}",
         figure::time(run.steady.from_seconds),
         figure::time(run.steady.to_seconds),
     );
@@ -135,10 +140,9 @@ fn round_trip(run: &Run) -> Option<String> {
 
 fn sent_again(run: &Run) -> Option<String> {
     joined([
-        run.retransmits
-            .map(|segments| format!("{segments} segments")),
         run.retransmitted_ratio()
             .map(|share| format!("{} of the bytes", figure::percent(share))),
+        words::segments_again(run),
     ])
 }
 

@@ -5,8 +5,8 @@ pub mod simulated;
 pub mod sweep;
 
 use record::{
-    Demo, Direction, End, Kind, Limit, Measure, Objective, Purpose, Run, Setting, Sysctl, Tune,
-    Unsettled, Window,
+    Demo, Direction, End, Interval, Kind, Limit, Measure, Objective, Purpose, Run, Setting, Sysctl,
+    Tune, Unsettled, Window,
 };
 
 use crate::comparison::{self, Role};
@@ -160,17 +160,64 @@ pub fn measure(measure: &Measure) -> Vec<String> {
     all.into_iter().flatten().collect()
 }
 
-fn unsettled(run: &Run) -> Option<String> {
-    match (run.steady.settled, run.steady.unsettled) {
-        (true, _) => None,
-        (false, Some(Unsettled::TotalsOnly)) => {
-            Some("The far end gave only totals, so the figures are over the whole run.".to_owned())
-        }
-        (false, _) => Some(
-            "The rate never settled, so the figures are over the later half; a longer run would tell more."
-                .to_owned(),
-        ),
+/// Segments sent again: in the part of the run that the other figures are of, and in all of it.
+pub fn segments_again(run: &Run) -> Option<String> {
+    let parts = run.directions.iter().map(|way| way.tcp.retransmits);
+    let part = parts
+        .sum::<Option<u64>>()
+        .filter(|_| !run.directions.is_empty());
+    match (part, run.retransmits) {
+        (Some(part), Some(all)) if part != all => Some(format!(
+            "{} in that time and {all} in the whole run",
+            count(part, "segment")
+        )),
+        (Some(segments), _) => Some(count(segments, "segment")),
+        (None, all) => Some(format!("{} in the whole run", count(all?, "segment"))),
     }
+}
+
+/// Why there is no interval, and how long a run would have to be.
+fn unsettled(run: &Run) -> Option<String> {
+    let (why, later_half) = match (run.steady.settled, run.steady.unsettled) {
+        (true, _) => return None,
+        (false, Some(Unsettled::TotalsOnly)) => {
+            return Some(
+                "The far end gave only totals, so the figures are over the whole run.".to_owned(),
+            );
+        }
+        (false, Some(Unsettled::FewLosses)) => (
+            "losses decide on the rate, and too few were seen to know how often they come",
+            "",
+        ),
+        (false, Some(Unsettled::Uneven)) => {
+            ("the rate varies too much for a run of this length", "")
+        }
+        (false, _) => (
+            "the rate still rose or fell, or the run was too short to tell",
+            ", and the figures are over its later half",
+        ),
+    };
+    Some(format!(
+        "Not settled: {why}. Another run may carry something quite different, so there is no \u{b1}{later_half}.{}",
+        takes(run)
+    ))
+}
+
+fn takes(run: &Run) -> String {
+    let Some(seconds) = run.steady.takes_seconds else {
+        return String::new();
+    };
+    let streams = match run.setting.streams {
+        1 => "one stream takes",
+        _ => "these streams take",
+    };
+    let rtt = run.rtt_loaded_seconds();
+    let rtt = rtt.map(|rtt| format!(" at a round trip of {}", figure::time(rtt)));
+    format!(
+        " To tell, {streams} about {}{}.",
+        figure::lasting(seconds),
+        rtt.unwrap_or_default()
+    )
 }
 
 /// Which host a kernel setting is for, what it is there, and why it should be another.
@@ -209,21 +256,29 @@ fn how(congestion: Option<&str>, pacing: Option<u64>) -> String {
     [congestion, pacing].into_iter().flatten().collect()
 }
 
-/// How many times the first sample, one default stream, the recommendation is.
+/// How many times the first sample, one default stream, the recommendation is; `None` unless both have settled.
 fn gain(tune: &Tune) -> Option<String> {
     let first = tune.samples.first()?;
     let is_default = first.run.setting.streams == 1 && first.run.setting.window == Window::Auto;
-    let (tuned, default) = (
-        tune.recommended.throughput_bits_per_second,
-        first.run.goodput_bits_per_second,
+    let times = factor(
+        tune.recommended.interval.as_ref(),
+        first.run.interval.as_ref(),
     );
-    ratio(tuned, default).filter(|_| is_default)
+    times.filter(|_| is_default)
 }
 
-/// How many times `small` is in `large`; `None` where that is not worth saying.
-fn ratio(large: u64, small: u64) -> Option<String> {
-    let ratio = large as f64 / small as f64;
-    (ratio.is_finite() && ratio > 1.05).then(|| format!("{ratio:.1}"))
+/// How many times `small` is in `large`, from the ends of their intervals: `6.1 to 16`. `None` without both, and where that
+/// is not worth saying.
+fn factor(large: Option<&Interval>, small: Option<&Interval>) -> Option<String> {
+    let (large, small) = (large?, small?);
+    let ratio = |of: u64, by: u64| of as f64 / by as f64;
+    let least = ratio(large.low_bits_per_second, small.high_bits_per_second);
+    let most = ratio(large.high_bits_per_second, small.low_bits_per_second);
+    let texts = [least, most].map(|ratio| format!("{ratio:.1}"));
+    (least > 1.05 && most.is_finite()).then(|| match texts[0] == texts[1] {
+        true => texts[0].clone(),
+        false => texts.join(" to "),
+    })
 }
 
 /// A search in sentences: why this point, what limits it, what it costs, what was tried.
@@ -325,28 +380,28 @@ fn cut_short(because: &str) -> String {
 /// A demonstration in one sentence: the slowest of the usual settings beside the tuned one.
 pub fn demo(demo: &Demo) -> String {
     let settings = comparison::settings(demo);
-    let usual = settings
-        .iter()
-        .filter(|compared| compared.role == Role::Usual);
-    let Some(slowest) = usual.min_by_key(|compared| compared.run.goodput_bits_per_second) else {
+    let of_role = |role| {
+        settings
+            .iter()
+            .filter(move |compared| compared.role == role)
+    };
+    let slowest = of_role(Role::Usual).min_by_key(|compared| compared.run.goodput_bits_per_second);
+    let (Some(slow), Some(tuned)) = (slowest, of_role(Role::Tuned).next()) else {
         return recommendation(&demo.tune);
     };
-    let (slow, tuned) = (slowest.run.goodput_bits_per_second, &demo.tune.recommended);
+    let times = factor(tuned.run.interval.as_ref(), slow.run.interval.as_ref());
     format!(
         "One path, the same TCP: {} with \u{201c}{}\u{201d}, {} with {}{}.",
-        figure::rate(slow),
-        slowest.label,
-        figure::rate(tuned.throughput_bits_per_second),
-        point(tuned.streams, tuned.window),
-        times_as_much(tuned.throughput_bits_per_second, slow),
+        margin(&slow.run),
+        slow.label,
+        margin(&tuned.run),
+        setting(&tuned.run.setting),
+        times.map_or(String::new(), |times| format!(": {times} times as much")),
     )
 }
 
-fn times_as_much(large: u64, small: u64) -> String {
-    match ratio(large, small) {
-        Some(ratio) => format!(": {ratio} times as much"),
-        None => String::new(),
-    }
+fn margin(run: &Run) -> String {
+    figure::rate_with_margin(run.goodput_bits_per_second, run.interval.as_ref())
 }
 
 #[cfg(test)]
@@ -412,7 +467,45 @@ mod tests {
     #[test]
     fn a_default_stream_that_wins_is_not_said_to_gain() {
         let mut body = synthetic::tune(7).body;
-        body.recommended.throughput_bits_per_second = body.samples[0].run.goodput_bits_per_second;
+        body.recommended.interval = body.samples[0].run.interval;
         assert!(!recommendation(&body).contains("times"));
+    }
+
+    #[test]
+    fn a_gain_is_a_range_and_needs_two_settled_runs() {
+        let interval = |low, high| Interval {
+            low_bits_per_second: low,
+            high_bits_per_second: high,
+            confidence: 0.95,
+        };
+        let (small, large) = (interval(4, 8), interval(40, 44));
+        assert_eq!(
+            factor(Some(&large), Some(&small)).as_deref(),
+            Some("5.0 to 11.0")
+        );
+        let exact = interval(10, 10);
+        assert_eq!(
+            factor(Some(&interval(30, 30)), Some(&exact)).as_deref(),
+            Some("3.0")
+        );
+        assert_eq!(factor(Some(&large), None), None);
+        assert_eq!(factor(Some(&small), Some(&interval(0, 3))), None);
+        let mut body = synthetic::tune(7).body;
+        body.samples[0].run.interval = None;
+        assert!(!recommendation(&body).contains("times"));
+    }
+
+    #[test]
+    fn a_run_that_did_not_settle_says_how_long_it_takes() {
+        let mut body = synthetic::measure(&record::synthetic::Case::streams(1, 7)).body;
+        body.run.steady.settled = false;
+        body.run.steady.unsettled = Some(Unsettled::FewLosses);
+        body.run.steady.takes_seconds = Some(130.0);
+        let text = unsettled(&body.run).unwrap();
+        assert!(text.contains("Not settled: losses decide"), "{text}");
+        assert!(
+            text.contains("one stream takes about 2 min at a round trip of "),
+            "{text}"
+        );
     }
 }

@@ -327,3 +327,4 @@ fn cross_traffic_takes_its_share_from_the_beginning() {
 }
 
 mod growth;
+mod intervals;

@@ -11,9 +11,10 @@
 //!
 //! A sender hears of arrivals half a round trip late. Over a window in which the rate has settled that
 //! makes no difference; while the rate still grows it would take away what has just arrived. There, what
-//! was read by the end of the window counts as arrived, whether or not the sender has heard of it.
+//! was read by the end of the window counts as arrived, whether or not the sender has heard of it, and what the sender
+//! hears half a round trip after the beginning counts as having come before.
 
-use units::{Bytes, Rate};
+use units::{Bytes, Rate, Span};
 
 use super::series::bytes_at;
 use super::{Goodput, RateInterval, Steadiness, SteadyWindow};
@@ -37,14 +38,15 @@ pub(super) fn bound(
 /// The interval keeps its width, the shares their proportions.
 fn lowered(goodput: Goodput, shares: Vec<Rate>, mean: f64) -> (Goodput, Vec<Rate>) {
     let before = goodput.mean.as_f64();
-    let shifted = |rate: Rate| Rate::from_f64((rate.as_f64() - (before - mean)).max(0.0));
+    let shifted = |interval: RateInterval| RateInterval {
+        low: Rate::from_f64((interval.low.as_f64() - (before - mean)).max(0.0)),
+        high: Rate::from_f64((interval.high.as_f64() - (before - mean)).max(0.0)),
+    };
     let scaled = |share: Rate| Rate::from_f64(share.as_f64() * (mean / before));
     let lowered = Goodput {
         mean: Rate::from_f64(mean),
-        interval: goodput.interval.map(|interval| RateInterval {
-            low: shifted(interval.low),
-            high: shifted(interval.high),
-        }),
+        interval: goodput.interval.map(shifted),
+        scatter: goodput.scatter.map(shifted),
     };
     (lowered, shares.into_iter().map(scaled).collect())
 }
@@ -57,13 +59,22 @@ fn arrived(stream: &Stream, window: &SteadyWindow) -> Option<f64> {
     if to + SamplePlan::INTERVAL < window.to || to <= window.from {
         return None;
     }
-    let first = bytes_at(&readings, window.from);
-    let last = match window.steadiness {
-        Steadiness::Settled => bytes_at(&readings, to),
-        _ => bytes_at(&readings, to).max(bytes_at(&stream.delivery.progress, to)),
+    let (first, last) = match window.steadiness {
+        Steadiness::Settled => (bytes_at(&readings, window.from), bytes_at(&readings, to)),
+        _ => {
+            let read = |at| bytes_at(&stream.delivery.progress, at);
+            let heard = window.from + half_a_round_trip(&stream.tcp);
+            let first = bytes_at(&readings, heard.min(to)).max(read(window.from));
+            (first, bytes_at(&readings, to).max(read(to)))
+        }
     };
     let seconds = to.since(window.from).as_secs_f64();
     (last >= first).then(|| (last - first) * 8.0 / seconds)
+}
+
+fn half_a_round_trip(samples: &[TcpSample]) -> Span {
+    let least = samples.iter().filter_map(|sample| sample.rtt_min).min();
+    least.map_or(Span::ZERO, |rtt| Span::from_nanos(rtt.as_nanos() / 2))
 }
 
 /// What a sender said of arrivals; `None` where one reading lacks it, where counts go back, or where its
@@ -97,6 +108,7 @@ mod tests {
                 low: mbit(3),
                 high: mbit(197),
             }),
+            scatter: None,
         };
         let (lower, shares) = lowered(goodput, vec![mbit(75), mbit(25)], 96e6);
         let interval = RateInterval {

@@ -4,12 +4,12 @@ use stats::{CONFIDENCE, Estimate, Interval};
 use units::Rate;
 
 use super::series::Series;
-use super::steady::goodput;
-use super::{Goodput, Steadiness, SteadyWindow};
+use super::{Goodput, RateInterval, Steadiness, steady};
 use crate::{Precision, Progress};
 
 impl Precision {
-    /// Whether the goodput of these streams is known to within this precision.
+    /// Whether the goodput of these streams is known to within this precision, by the scatter within the run
+    /// ([`Goodput::scatter`]).
     ///
     /// * `streams`: the readings so far of each stream of one direction, or one series of their
     ///   sum.
@@ -36,17 +36,14 @@ impl Precision {
         let Some(series) = Series::of(streams) else {
             return false;
         };
-        let (window, goodput) = goodput(&series);
-        self.is_met_by(&window, &goodput)
-    }
-
-    /// The same for a goodput that has been worked out already.
-    pub fn is_met_by(&self, window: &SteadyWindow, goodput: &Goodput) -> bool {
+        let window = steady::window(&series);
+        let (mean, scatter) = steady::mean(&series, &window);
+        let narrow = |scatter: RateInterval| {
+            scatter.half_width() <= self.relative_half_width * mean.as_f64()
+        };
         window.steadiness == Steadiness::Settled
             && window.length() >= self.steady_min
-            && goodput
-                .relative_half_width()
-                .is_some_and(|width| width <= self.relative_half_width)
+            && scatter.is_some_and(narrow)
     }
 }
 
@@ -58,31 +55,22 @@ impl Goodput {
     /// # use units::Rate;
     /// let mbit = |n: u64| Rate::from_bits_per_second(n * 1_000_000);
     /// let interval = Some(RateInterval { low: mbit(38), high: mbit(42) });
-    /// let goodput = Goodput { mean: mbit(40), interval };
+    /// let goodput = Goodput { mean: mbit(40), interval, scatter: None };
     /// assert_eq!(goodput.relative_half_width(), Some(0.05));
     /// ```
     pub fn relative_half_width(&self) -> Option<f64> {
-        let interval = self.interval?;
-        let half = (interval.high.as_f64() - interval.low.as_f64()) / 2.0;
+        let half = self.interval?.half_width();
         (self.mean > Rate::ZERO).then(|| half / self.mean.as_f64())
-    }
-
-    /// Lower end of the interval, or the mean where there is none.
-    pub fn low(&self) -> Rate {
-        self.interval.map_or(self.mean, |interval| interval.low)
-    }
-
-    /// Upper end of the interval, or the mean where there is none.
-    pub fn high(&self) -> Rate {
-        self.interval.map_or(self.mean, |interval| interval.high)
     }
 }
 
+/// One sample among others of a search, with the scatter within it: where a run tells nothing of the long run, that is still
+/// the least by which it may be off.
 impl From<Goodput> for Estimate<Rate> {
     fn from(goodput: Goodput) -> Self {
         Estimate {
             value: goodput.mean,
-            interval: goodput.interval.map(|interval| Interval {
+            interval: goodput.scatter.map(|interval| Interval {
                 low: interval.low,
                 high: interval.high,
                 confidence: CONFIDENCE,

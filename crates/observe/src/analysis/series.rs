@@ -38,6 +38,13 @@ impl Series {
         })
     }
 
+    /// The rates from the interval on that begins at `from`.
+    pub fn from(&self, from: Time) -> &[f64] {
+        let first = from.as_nanos() / SamplePlan::INTERVAL.as_nanos();
+        let first = usize::try_from(first).unwrap_or(usize::MAX);
+        &self.rates[first.min(self.rates.len())..]
+    }
+
     /// The point in time at which interval `index` begins.
     pub fn time(index: usize) -> Time {
         Time::ZERO + SamplePlan::INTERVAL.times(index as u64)

@@ -1,25 +1,24 @@
-//! Where warm-up ends, and the goodput after it.
+//! Where warm-up ends, as far as the rate alone tells, and how its mean scatters after that.
 
 use stats::SteadyState;
 use units::Rate;
 
 use super::series::Series;
-use super::{Goodput, RateInterval, Steadiness, SteadyWindow};
+use super::{RateInterval, Steadiness, SteadyWindow};
 
-/// The steady window of a series and the goodput over it.
-pub(super) fn goodput(series: &Series) -> (SteadyWindow, Goodput) {
+/// The steady window of a series.
+pub(super) fn window(series: &Series) -> SteadyWindow {
     let steady = first_steady(&series.rates);
     // What never settled is at least past its beginning in the later half.
     let from = steady.unwrap_or(series.rates.len() / 2);
-    let window = SteadyWindow {
+    SteadyWindow {
         from: Series::time(from),
         to: Series::time(series.rates.len()),
         steadiness: match steady {
             Some(_) => Steadiness::Settled,
             None => Steadiness::NeverSettled,
         },
-    };
-    (window, mean(&series.rates[from..], window.steadiness))
+    }
 }
 
 /// Index of the first steady interval; `None` when the series never settles, is too short to tell
@@ -33,17 +32,20 @@ fn first_steady(rates: &[f64]) -> Option<usize> {
     }
 }
 
-fn mean(rates: &[f64], steadiness: Steadiness) -> Goodput {
-    let estimate = stats::mean_with_interval(rates);
+/// Mean over the window, and how far the scatter within it leaves that open; `None` where it is too short or not
+/// settled.
+pub(super) fn mean(series: &Series, window: &SteadyWindow) -> (Rate, Option<RateInterval>) {
+    let estimate = stats::mean_with_interval(series.from(window.from));
     let interval = estimate.and_then(|estimate| estimate.interval);
-    let interval = interval.filter(|_| steadiness == Steadiness::Settled);
-    Goodput {
-        mean: Rate::from_f64(estimate.map_or(0.0, |estimate| estimate.value)),
-        interval: interval.map(|interval| RateInterval {
-            low: Rate::from_f64(interval.low),
-            high: Rate::from_f64(interval.high),
-        }),
-    }
+    let interval = interval.filter(|_| window.steadiness == Steadiness::Settled);
+    let scatter = interval.map(|interval| RateInterval {
+        low: Rate::from_f64(interval.low),
+        high: Rate::from_f64(interval.high),
+    });
+    (
+        Rate::from_f64(estimate.map_or(0.0, |estimate| estimate.value)),
+        scatter,
+    )
 }
 
 #[cfg(test)]
@@ -51,7 +53,7 @@ mod tests {
     use super::*;
 
     fn settled(rates: Vec<f64>) -> Option<usize> {
-        let (window, _) = goodput(&Series { rates });
+        let window = window(&Series { rates });
         let from = window.from.as_nanos() / 100_000_000;
         (window.steadiness == Steadiness::Settled).then_some(from as usize)
     }
@@ -68,9 +70,10 @@ mod tests {
     fn slow_start_that_fills_the_run_never_settles_and_has_no_interval() {
         for length in [20, 30, 60] {
             let rates: Vec<f64> = (0..length).map(|i| 1.1_f64.powi(i)).collect();
-            let (window, goodput) = goodput(&Series { rates });
+            let series = Series { rates };
+            let window = window(&series);
             assert_eq!(window.steadiness, Steadiness::NeverSettled, "{length}");
-            assert_eq!(goodput.interval, None, "{length}");
+            assert_eq!(mean(&series, &window).1, None, "{length}");
         }
     }
 

@@ -2,6 +2,7 @@
 
 use units::{Bytes, Rate, Span, Time};
 
+use super::Unsettled;
 use crate::{Counted, StreamDirection};
 
 /// Whether a run reached a steady rate.
@@ -66,14 +67,32 @@ pub struct RateInterval {
     pub high: Rate,
 }
 
+impl RateInterval {
+    /// `half_width` to either side of `mean`, both in bits per second; a rate is never below zero.
+    pub(crate) fn around(mean: f64, half_width: f64) -> Self {
+        RateInterval {
+            low: Rate::from_f64((mean - half_width).max(0.0)),
+            high: Rate::from_f64(mean + half_width),
+        }
+    }
+
+    /// Half of its width in bits per second.
+    pub fn half_width(&self) -> f64 {
+        (self.high.as_f64() - self.low.as_f64()) / 2.0
+    }
+}
+
 /// Bytes delivered to the receiver per time, over the steady window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Goodput {
     /// The mean.
     pub mean: Rate,
-    /// Where the mean of a longer run lies with 95 % confidence; `None` when the run is too short
-    /// or never settled.
+    /// Where the mean of a much longer run of the same setting lies with 95 % confidence; `None` when this run cannot
+    /// tell, see [`DirectionSummary::unsettled`].
     pub interval: Option<RateInterval>,
+    /// How far the scatter within this run leaves its own mean open. That is what a search stops by, and says nothing of
+    /// another run: where losses are rare, all of this one may have been one half of a tooth.
+    pub scatter: Option<RateInterval>,
 }
 
 /// One stream's part.
@@ -137,6 +156,8 @@ pub struct DirectionSummary {
     pub steady: SteadyWindow,
     /// All streams together.
     pub goodput: Goodput,
+    /// Why the run does not tell what a longer one would carry; `None` when it does, and goodput has an interval.
+    pub unsettled: Option<Unsettled>,
     /// Who counted: the receiver, only where it did for every stream.
     pub counted: Counted,
     /// Each stream.
@@ -176,31 +197,31 @@ impl Summary {
     ///
     /// The directions' errors are taken as independent: half widths add as squares.
     pub fn goodput(&self) -> Goodput {
-        let mean: f64 = self
-            .directions
-            .iter()
-            .map(|way| way.goodput.mean.as_f64())
-            .sum();
-        let half_width = |way: &DirectionSummary| {
-            way.goodput
-                .relative_half_width()
-                .map(|width| width * way.goodput.mean.as_f64())
-        };
-        let squares = self
-            .directions
-            .iter()
-            .map(|way| half_width(way).map(|half| half * half));
-        let half = squares
-            .sum::<Option<f64>>()
-            .filter(|_| mean > 0.0)
-            .map(f64::sqrt);
+        let means = self.directions.iter().map(|way| way.goodput.mean.as_f64());
+        let mean: f64 = means.sum();
         Goodput {
             mean: Rate::from_f64(mean),
-            interval: half.map(|half| RateInterval {
-                low: Rate::from_f64(mean - half),
-                high: Rate::from_f64(mean + half),
-            }),
+            interval: self.together(mean, |goodput| goodput.interval),
+            scatter: self.together(mean, |goodput| goodput.scatter),
         }
+    }
+
+    fn together(
+        &self,
+        mean: f64,
+        of_one: impl Fn(&Goodput) -> Option<RateInterval>,
+    ) -> Option<RateInterval> {
+        let squares = self.directions.iter().map(|way| {
+            let half = of_one(&way.goodput)?.half_width();
+            Some(half * half)
+        });
+        let half = squares.sum::<Option<f64>>()?.sqrt();
+        (mean > 0.0).then(|| RateInterval::around(mean, half))
+    }
+
+    /// Why the run does not tell what a longer one would carry; `None` when it does in all directions.
+    pub fn unsettled(&self) -> Option<Unsettled> {
+        self.directions.iter().find_map(|way| way.unsettled)
     }
 
     /// Time that packets waited in queues, on average, when the empty path's round trip is `empty`.

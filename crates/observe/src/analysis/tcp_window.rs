@@ -5,8 +5,7 @@ use units::{Bytes, Span, Time};
 use super::{SteadyWindow, TcpSummary};
 use crate::{SamplePlan, Stream, TcpSample};
 
-/// A peer's window counts as full from this share on: the last bit is held back by Linux to send
-/// whole segments.
+/// A window counts as full from this share on: the last bit is held back by Linux to send whole segments.
 const WINDOW_FULL: f64 = 0.9;
 
 /// The counters of all streams of one direction over `window`.
@@ -58,6 +57,15 @@ pub(super) fn tcp_summary(streams: &[&Stream], window: &SteadyWindow) -> TcpSumm
             .filter_map(|s| s.rtt_min)
             .min(),
     }
+}
+
+/// Share of readings over `window` at which nearly all of the congestion window was outstanding.
+pub(super) fn congestion_window_full(streams: &[&Stream], window: &SteadyWindow) -> Option<f64> {
+    let slices = streams.iter().map(|stream| within(&stream.tcp, window));
+    Slices(slices.collect()).share(|sample| {
+        let (outstanding, window) = (sample.unacked_segments?, sample.cwnd_segments?);
+        Some(f64::from(outstanding) >= WINDOW_FULL * f64::from(window))
+    })
 }
 
 /// The samples whose time lies in the window, give or take half an interval.

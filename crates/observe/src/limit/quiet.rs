@@ -8,12 +8,15 @@ use super::{Limit, Verdict};
 const STILL_GROWING: f64 = 0.1;
 /// What twice the streams bring where each has a rate of its own.
 const NEARLY_TWICE: f64 = 1.8;
+/// A program that uses this share of one processor has next to none left, unless it spreads over several.
+const PROCESSOR_FULL: f64 = 0.9;
 /// A stream at this share of the best has not much to arrive at.
 const FULL: f64 = 0.9;
 
 pub(super) fn quiet(evidence: &Evidence<'_>) -> Verdict {
     too_short(evidence)
         .or_else(|| per_flow(evidence))
+        .or_else(|| busy_processor(evidence))
         .unwrap_or_else(|| unknown(evidence))
 }
 
@@ -44,6 +47,25 @@ fn per_flow(evidence: &Evidence<'_>) -> Option<Verdict> {
         );
         Verdict::of(Limit::PerFlow, because)
     })
+}
+
+/// Nothing on the path explains it, and one end's program used a whole processor, mostly in the kernel as a rule.
+fn busy_processor(evidence: &Evidence<'_>) -> Option<Verdict> {
+    let ends = [
+        ("the far end", evidence.summary.cpu_far),
+        ("this end", evidence.summary.cpu_near),
+    ];
+    let used = ends.into_iter().filter_map(|(end, shares)| {
+        let (user, kernel) = shares?;
+        (user + kernel >= PROCESSOR_FULL).then_some((end, user, kernel))
+    });
+    let (end, user, kernel) = used.max_by(|a, b| (a.1 + a.2).total_cmp(&(b.1 + b.2)))?;
+    let because = format!(
+        "{end} used {} of a processor, {} of it in the kernel, and nothing else explains the rate",
+        percent(user + kernel),
+        percent(kernel / (user + kernel)),
+    );
+    Some(Verdict::of(Limit::Host, because))
 }
 
 fn unknown(evidence: &Evidence<'_>) -> Verdict {

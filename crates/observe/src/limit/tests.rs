@@ -61,7 +61,9 @@ fn summary(figures: [f64; 8]) -> Summary {
         goodput: Goodput {
             mean: goodput,
             interval: None,
+            scatter: None,
         },
+        unsettled: None,
         counted: Counted::ByReceiver,
         streams: vec![StreamGoodput { number: 1, goodput }],
         fairness: Some(1.0),
@@ -380,4 +382,25 @@ fn a_foreign_sender_is_judged_by_comparison_or_not_at_all() {
         ..Context::default()
     };
     assert_eq!(diagnose(&summary, &flat).limit, Limit::Link);
+}
+
+#[test]
+fn a_far_end_that_uses_a_whole_processor_is_named_where_nothing_else_tells() {
+    let mut summary = summary([47.0, 1.0, 0.0, 0.0, 0.0, 20.0, 0.0, 0.0]);
+    summary.directions[0].tcp = TcpSummary::default();
+    summary.cpu_far = Some((0.007, 0.94));
+    let verdict = diagnose(&summary, &Context::default());
+    assert_eq!(verdict.limit, Limit::Host);
+    assert!(
+        verdict
+            .because
+            .starts_with("the far end used 95 % of a processor"),
+        "{}",
+        verdict.because
+    );
+    summary.cpu_far = Some((0.1, 0.5));
+    assert_eq!(
+        diagnose(&summary, &Context::default()).limit,
+        Limit::Unknown
+    );
 }

@@ -25,6 +25,10 @@ pub(super) fn document(recorded: &Recorded) -> Result<Document<Measure>, String>
     if readings(recorded) < stats::SERIES_MIN {
         for direction in &mut summary.directions {
             direction.goodput.interval = None;
+            direction.unsettled.get_or_insert(observe::Unsettled {
+                why: observe::Lacking::Time,
+                takes: None,
+            });
         }
     }
     let verdict = diagnose(&summary, &Context::default());

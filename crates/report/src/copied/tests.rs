@@ -18,7 +18,7 @@ copied      1201 files, 31 folders, 4 links; 8.04 GB sent in 2 min: 536 Mbit/s
 there       1 file there already, 1.10 GB in all
 holes       1.00 GB of files; they stay holes and were not sent
 hard links  12 names shared files at the source; each became a file of its own
-network     12 streams, RTT 188.1 ms, 0.26 % sent twice, 2 streams replaced
+network     mostly 12 streams, RTT 188.1 ms, 0.26 % sent twice, 2 streams replaced
 outages     the far end was gone for 10.0 s
 Limited by the network for 93 % of the time: the path is full: four more streams
 brought 1 % and the round trip rose by 22 ms.
@@ -87,7 +87,7 @@ fn progress_fits_two_lines_of_eighty_columns() {
     // the 40th half second has 90 + 40 * 7 mod 20 = 90 % of that, 583.2 Mbit/s, and a round trip of 165 + 12 * 2 ms.
     assert_eq!(
         how,
-        "583 Mbit/s, 12 streams, RTT 189.0 ms, limited by the network"
+        "583 Mbit/s, 12 streams now, RTT 189.0 ms, limited by the network"
     );
     line.files_total = 1_000_000;
     line.files_done = 999_999;

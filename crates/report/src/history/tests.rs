@@ -131,7 +131,7 @@ fn without_an_interval_nobody_is_sure() {
     let sentences = sentences(&Comparison::new(from, to));
     assert_eq!(sentences[0], "Run 2 carried as much as run 1.");
     assert!(
-        sentences[1].contains("run 1 never settled"),
+        sentences[1].contains("run 1 did not settle"),
         "{sentences:?}"
     );
     assert!(sentences[2].contains("different paths"), "{sentences:?}");

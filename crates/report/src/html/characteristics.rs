@@ -71,18 +71,21 @@ fn tiles(document: &Characteristics) -> Vec<Tile> {
             Way::Reverse => "Capacity, reverse",
         },
         value: figure::rate(capacity.bits_per_second),
-        note: available(document, capacity.way),
+        note: available(document, capacity.way, capacity.bits_per_second),
     });
     tiles.extend(capacities);
     tiles
 }
 
-fn available(document: &Characteristics, way: Way) -> String {
+fn available(document: &Characteristics, way: Way, most: u64) -> String {
     let of_way = document
         .available
         .iter()
         .find(|available| available.way == way);
     let range = of_way.and_then(|seen| seen.low_bits_per_second.zip(seen.high_bits_per_second));
-    let text = |(low, high)| format!("{} to {} left", figure::rate(low), figure::rate(high));
+    let text = |(low, high): (u64, u64)| {
+        let ends = [low, high].map(|end| figure::rate(end.min(most)));
+        format!("{} left", ends.join(" to "))
+    };
     range.map(text).unwrap_or_default()
 }

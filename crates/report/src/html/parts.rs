@@ -42,8 +42,14 @@ fn goodput_tile(run: &Run) -> Tile {
     Tile {
         name: "Goodput",
         value: figure::rate(run.goodput_bits_per_second),
-        note: interval.unwrap_or_else(|| "too short for an interval".to_owned()),
+        note: interval.unwrap_or_else(|| not_settled(run)),
     }
+}
+
+fn not_settled(run: &Run) -> String {
+    let takes = run.steady.takes_seconds;
+    let takes = takes.map(|seconds| format!(": takes about {}", figure::lasting(seconds)));
+    format!("not settled{}", takes.unwrap_or_default())
 }
 
 fn round_trip_tile(run: &Run) -> Tile {
@@ -73,9 +79,7 @@ fn idle_seconds(run: &Run) -> Option<f64> {
 }
 
 fn resent_tile(run: &Run) -> Tile {
-    let segments = run
-        .retransmits
-        .map(|segments| format!("{segments} segments"));
+    let segments = words::segments_again(run);
     Tile {
         name: "Sent again",
         value: figure::or_absent(run.retransmitted_ratio(), figure::percent),

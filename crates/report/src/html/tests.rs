@@ -165,7 +165,7 @@ fn a_run_that_never_settled_says_so() {
     run.steady.settled = false;
     run.directions[0].steady.settled = false;
     let page = measured(document);
-    assert!(page.contains("never settled") && page.contains(", never steady"));
+    assert!(page.contains("Not settled") && page.contains(", not settled"));
     assert!(!page.contains("steady window"));
 }
 

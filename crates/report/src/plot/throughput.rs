@@ -118,7 +118,7 @@ fn entries(layers: &[Layer], direction: &DirectionFigures) -> Vec<Entry> {
     let never = if direction.steady.settled {
         ""
     } else {
-        ", never steady"
+        ", not settled"
     };
     entries.push(Entry::new(
         Mark::Line(INK),

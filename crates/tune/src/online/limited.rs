@@ -211,7 +211,9 @@ fn direction(streams: StreamCount, pool: &Pool) -> DirectionSummary {
         goodput: Goodput {
             mean: rate,
             interval: None,
+            scatter: None,
         },
+        unsettled: None,
         counted: Counted::ByAcknowledgement,
         streams: (1..=streams.get()).map(stream).collect(),
         fairness: None,
