@@ -47,8 +47,9 @@ pub fn settings(demo: &Demo) -> Vec<Compared<'_>> {
 /// the table and the sentence never differ. Of a setting that was tried twice it is the last run.
 pub fn tuned_run(tune: &Tune) -> Option<Run> {
     let mut run = tune.recommended_sample()?.run.clone();
-    run.goodput_bits_per_second = tune.recommended.throughput_bits_per_second;
-    run.interval = tune.recommended.interval;
+    let recommended = &tune.answer.as_ref()?.recommended;
+    run.goodput_bits_per_second = recommended.throughput_bits_per_second;
+    run.interval = recommended.interval;
     Some(run)
 }
 
@@ -58,8 +59,7 @@ fn is_default(run: &Run) -> bool {
 
 fn default_stream(tune: &Tune) -> Option<Compared<'_>> {
     let first = tune
-        .samples
-        .first()
+        .default_sample()
         .filter(|sample| is_default(&sample.run))?;
     Some(Compared {
         label: "1 default stream".to_owned(),
@@ -70,12 +70,14 @@ fn default_stream(tune: &Tune) -> Option<Compared<'_>> {
 }
 
 fn tuned(tune: &Tune) -> Option<Compared<'_>> {
-    let chosen = &tune.recommended;
+    let chosen = &tune.answer.as_ref()?.recommended;
+    let paced = chosen.pacing_bits_per_second.map(|_| ", paced");
     Some(Compared {
         label: format!(
-            "tuned: {} x {}",
+            "tuned: {} x {}{}",
             chosen.streams,
-            figure::window(chosen.window)
+            figure::window(chosen.window),
+            paced.unwrap_or_default()
         ),
         run: Cow::Owned(tuned_run(tune)?),
         published: None,
@@ -132,7 +134,8 @@ mod tests {
     #[test]
     fn the_tuned_setting_has_the_goodput_of_the_recommendation() {
         let mut tune = synthetic::tune(7).body;
-        tune.recommended.throughput_bits_per_second = 12_345;
+        let answer = tune.answer.as_mut().unwrap();
+        answer.recommended.throughput_bits_per_second = 12_345;
         assert_eq!(tuned_run(&tune).unwrap().goodput_bits_per_second, 12_345);
     }
 }

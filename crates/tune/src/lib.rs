@@ -36,6 +36,7 @@ pub mod plan;
 mod remembered;
 pub mod scavenger;
 mod staged;
+mod standing;
 pub mod strategy;
 pub mod tuning;
 mod windows;
@@ -48,7 +49,7 @@ pub use plan::{Axis, Budget, Objective, Remembered, TunePlan};
 pub use scavenger::{Allowance, Scavenger, StreamReading};
 pub use staged::Staged;
 pub use strategy::{Choice, Request, Strategy};
-pub use tuning::{Cost, Ended, Purpose, Recommended, Sample, TuneError, Tuning};
+pub use tuning::{Answer, Cost, Ended, Purpose, Recommended, Sample, Standing, TuneError, Tuning};
 
 #[cfg(test)]
 mod synthetic;

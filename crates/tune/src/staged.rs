@@ -18,7 +18,7 @@
 //! the stage is over. What is recommended was always sampled: models say where to look, and what to
 //! distrust, but not what to use.
 
-use crate::choose::choose;
+use crate::choose::{choose, choose_unpaced};
 use crate::history::History;
 use crate::strategy::{Choice, Request, Strategy};
 use crate::{alternatives, climb, confirm, explain, fit, knee, remembered, windows};
@@ -50,5 +50,9 @@ impl Strategy for Staged {
 
     fn choose(&self, history: &History) -> Option<Choice> {
         choose(history)
+    }
+
+    fn choose_unpaced(&self, history: &History) -> Option<Choice> {
+        choose_unpaced(history)
     }
 }

@@ -6,7 +6,7 @@ use lab::TargetName;
 use observe::limit::{Context, diagnose};
 use observe::{SamplePlan, Setting, StreamCount, Target, Window};
 use record::{Demo as Body, Document, LabelledRun, Published, Run, Tune};
-use tune::{TunePlan, advice};
+use tune::{Ended, TunePlan};
 use units::{Bytes, Span};
 
 use crate::args::Demo;
@@ -57,8 +57,10 @@ pub(crate) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
     let tuning = tune::tune(&mut *target, &TunePlan::default(), &mut progress)?;
     drop(progress);
     let info = target.describe();
-    let advice = advice::for_setting(&tuning.recommended.setting);
-    let mut tune = Tune::new(&info, &tuning, &advice);
+    if let Ended::Stopped(error) = &tuning.ended {
+        return Err(Failure::cut_short(error));
+    }
+    let mut tune = Tune::new(&info, &tuning);
     tune.target = tune.target.on_path(name.path());
     let target = tune.target.clone();
     let body = Body { target, runs, tune };

@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn a_recommendation_that_points_nowhere_is_drawn_without_a_ring() {
         let mut tune = synthetic::tune(7).body;
-        tune.recommended.sample = 99;
+        tune.answer.as_mut().unwrap().recommended.sample = 99;
         assert_eq!(
             against_streams(&tune).unwrap().matches("r=\"17\"").count(),
             0
