@@ -13,17 +13,31 @@ use crate::tuning::{Sample, Standing};
 
 /// The recommendation; `None` when nothing carried data.
 pub(crate) fn choose(history: &History) -> Option<Choice> {
-    among(history, |_| true)
+    among(history, &standing::standings(history), |_| true)
+}
+
+/// What would be recommended if every sample that counts lasted as it was seen.
+pub(crate) fn choose_as_shown(history: &History) -> Option<Choice> {
+    let believed = |standing| match standing {
+        Standing::CountsFor { .. } => Standing::Counts,
+        other => other,
+    };
+    let standings = standing::standings(history).into_iter().map(believed);
+    among(history, &standings.collect::<Vec<_>>(), |_| true)
 }
 
 /// The recommendation where streams cannot be paced.
 pub(crate) fn choose_unpaced(history: &History) -> Option<Choice> {
-    among(history, |setting| setting.pacing.is_none())
+    let standings = standing::standings(history);
+    among(history, &standings, |setting| setting.pacing.is_none())
 }
 
-fn among(history: &History, may: impl Fn(&Setting) -> bool) -> Option<Choice> {
-    let standings = standing::standings(history);
-    let samples = history.samples.iter().zip(&standings).enumerate();
+fn among(
+    history: &History,
+    standings: &[Standing],
+    may: impl Fn(&Setting) -> bool,
+) -> Option<Choice> {
+    let samples = history.samples.iter().zip(standings).enumerate();
     let counting = samples.filter(|(_, (sample, _))| may(&sample.setting));
     let counting = counting.filter_map(|(index, (sample, standing))| {
         Some((index, candidate(history, sample, standing)?))

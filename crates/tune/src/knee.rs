@@ -28,9 +28,9 @@ pub(crate) fn between(history: &History) -> Option<Request> {
         plan: history.longer_plan()?,
         purpose: Purpose::Knee,
         why: format!(
-            "{} streams reach the knee and {} do not",
-            reaches.streams(),
-            below.streams()
+            "between {}, which stay below the knee, and {}, which reach it",
+            below.streams(),
+            reaches.streams()
         ),
     })
 }

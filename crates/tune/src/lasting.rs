@@ -7,7 +7,7 @@
 //!
 //! No correction is made where the sample filled the path (its own queue is what makes it lose packets, and
 //! it keeps the path full), where it loses far more than a paced stream does (its own bursts overflow a queue), where
-//! every stream has lost so often that its start is forgotten, and for a congestion control without a response
+//! every stream has lost so often that its start is forgotten, where a long look lost nothing, and for a congestion control without a response
 //! function (bbr). Where no loss was seen, half of one is assumed: a hundred thousand packets without a loss say little of a
 //! path that loses one in a million, and one stream of a long path is brought down by that.
 
@@ -37,12 +37,7 @@ pub(crate) fn standing(history: &History, sample: &Sample) -> Standing {
     match bound(history, sample).filter(|bound| bound.goodput < shown) {
         None => Standing::Counts,
         Some(bound) => Standing::CountsFor {
-            because: format!(
-                "a longer run keeps no more than {} with {} under the losses seen, {}",
-                bound.goodput.human(),
-                bound.congestion,
-                per_packet(bound.loss)
-            ),
+            because: bound.because(),
             goodput: bound.goodput,
         },
     }
@@ -56,15 +51,34 @@ pub(crate) fn expected(history: &History, sample: &Sample) -> f64 {
     }
 }
 
-fn per_packet(loss: f64) -> String {
-    format!("one packet in {:.0}", 1.0 / loss)
-}
-
 /// The most that a sample counts for, and what that follows from.
 struct Bound {
     goodput: Rate,
     congestion: String,
-    loss: f64,
+    loss: Loss,
+}
+
+/// A share of packets.
+#[derive(Debug, Clone, Copy)]
+struct Loss {
+    share: f64,
+    /// Whether any was lost, or only too few were sent to exclude that.
+    is_seen: bool,
+}
+
+impl Bound {
+    fn because(&self) -> String {
+        let (rate, congestion) = (self.goodput.human(), &self.congestion);
+        let one_in = format!("one packet in {:.0}", 1.0 / self.loss.share);
+        match self.loss.is_seen {
+            true => {
+                format!("{congestion} keeps no more than {rate} under the losses seen, {one_in}")
+            }
+            false => format!(
+                "{congestion} keeps no more than {rate} if {one_in} is lost, and too few were sent to exclude that"
+            ),
+        }
+    }
 }
 
 /// Whether each stream has lost so many packets that its window no longer shows how it started.
@@ -73,25 +87,34 @@ fn has_lost_often(sample: &Sample) -> bool {
     is_settled(sample) && lost >= LOSSES_EACH * f64::from(sample.streams().get())
 }
 
+/// Whether a long look lost nothing.
+fn kept_all(sample: &Sample) -> bool {
+    let lost = sample.retransmitted_share();
+    sample.purpose == Purpose::Confirm && is_settled(sample) && lost == Some(0.0)
+}
+
 /// Whether its losses are those of its own bursts, by what a paced sample of the path lost: then they end where the
 /// path is full, and say nothing of less.
 fn overflows(history: &History, sample: &Sample) -> bool {
     let paced = paced_loss(history).filter(|_| sample.setting.pacing.is_none());
     let own = sample.retransmitted_share().filter(|_| is_settled(sample));
     own.zip(paced)
-        .is_some_and(|(own, paced)| own > PACING_CURES * paced)
+        .is_some_and(|(own, paced)| own > PACING_CURES * paced.share)
 }
 
 /// The most that the streams keep under the losses that were seen; `None` of a sample that speaks for itself.
 fn bound(history: &History, sample: &Sample) -> Option<Bound> {
-    if history.is_full(sample) || has_lost_often(sample) || overflows(history, sample) {
+    let speaks_for_itself =
+        has_lost_often(sample) || kept_all(sample) || overflows(history, sample);
+    if speaks_for_itself || history.is_full(sample) {
         return None;
     }
     let tcp = &main_direction(sample)?.tcp;
+    let loss = loss_for(history, sample)?;
     let conditions = Conditions {
         segment: tcp.mss?,
         rtt: tcp.rtt?,
-        loss: loss_for(history, sample)?,
+        loss: loss.share,
     };
     let congestion = congestion(history, sample)?;
     let each = response(congestion)?.rate(&conditions)?.as_f64();
@@ -102,33 +125,41 @@ fn bound(history: &History, sample: &Sample) -> Option<Bound> {
     Some(Bound {
         goodput: Rate::from_f64(room * each * f64::from(sample.streams().get())),
         congestion: congestion.to_owned(),
-        loss: conditions.loss,
+        loss,
     })
 }
 
 /// The losses that hold for a sample: those of the path, but no fewer than its own.
-fn loss_for(history: &History, sample: &Sample) -> Option<f64> {
+fn loss_for(history: &History, sample: &Sample) -> Option<Loss> {
     let own = sample.retransmitted_share().filter(|_| is_settled(sample));
     let path = match sample.setting.pacing {
         Some(_) => pooled([sample].into_iter()),
         None => loss(history, sample.streams()).or_else(|| loss(history, StreamCount::MAX)),
     };
-    Some(path?.max(own.unwrap_or(0.0)))
+    let (path, own) = (path?, own.unwrap_or(0.0));
+    Some(match own > path.share {
+        true => Loss {
+            share: own,
+            is_seen: true,
+        },
+        false => path,
+    })
 }
 
 /// The share of packets that so many streams lose at the least: what those samples lost that had no more of
 /// them and did not fill the path, or what a paced one lost. `None` without any.
-fn loss(history: &History, streams: StreamCount) -> Option<f64> {
+fn loss(history: &History, streams: StreamCount) -> Option<Loss> {
     let fewer = history.samples.iter().filter(|sample| {
         let comparable = sample.streams() <= streams && sample.setting.pacing.is_none();
         comparable && !history.is_full(sample)
     });
     let unpaced = pooled(fewer)?;
-    Some(paced_loss(history).map_or(unpaced, |paced| paced.min(unpaced)))
+    let paced = paced_loss(history).filter(|paced| paced.share < unpaced.share);
+    Some(paced.unwrap_or(unpaced))
 }
 
 /// The share of packets that paced samples lost: none of them by bursts.
-fn paced_loss(history: &History) -> Option<f64> {
+fn paced_loss(history: &History) -> Option<Loss> {
     let paced = history
         .samples
         .iter()
@@ -138,12 +169,15 @@ fn paced_loss(history: &History) -> Option<f64> {
 
 /// The share that samples lost together. A start that overflows a queue loses many packets at once, which says
 /// nothing of the path; so only samples that settled count.
-fn pooled<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<f64> {
+fn pooled<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<Loss> {
     let counts = samples
         .filter(|sample| is_settled(sample))
         .filter_map(packets);
     let (lost, sent) = counts.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    (sent > 0.0).then(|| f64::max(lost, UNSEEN) / sent)
+    (sent > 0.0).then(|| Loss {
+        share: f64::max(lost, UNSEEN) / sent,
+        is_seen: lost > UNSEEN,
+    })
 }
 
 /// Packets lost and sent in the steady part.

@@ -11,8 +11,8 @@
 //! the samples (formulas only bound what a short sample counts for, `lasting.rs`), and stream counts
 //! between powers of two. There is no clock here: time is what the observations say has passed.
 //!
-//! Reading order: [`plan`], [`strategy`], `staged.rs` and the stages it names, `lasting.rs`, `choose.rs`,
-//! `driver.rs`; [`advice`] stands by itself. For a copy that runs: [`scavenger`], `bucket.rs`.
+//! Reading order: [`plan`], [`strategy`], `staged.rs` and the stages it names, `lasting.rs`, `standing.rs`,
+//! `choose.rs`, `driver.rs`; [`advice`] stands by itself. For a copy that runs: [`scavenger`], `bucket.rs`.
 
 pub mod advice;
 mod alternatives;

@@ -65,7 +65,7 @@ impl Choice {
     pub fn because(&self, candidates: &[Candidate], name: impl Fn(usize) -> String) -> String {
         let rate = |index: usize| rate(candidates, index).human();
         match self.reason {
-            Reason::Highest => "the highest goodput of all".to_owned(),
+            Reason::Highest => "the highest goodput of all that count".to_owned(),
             Reason::EqualsHighest => format!(
                 "within {:.0} % of the highest goodput, {} with {}: runs of one setting differ by as much",
                 EQUAL * 100.0,
@@ -102,7 +102,7 @@ impl Choice {
         let percent = share * 100.0;
         match self.highest == self.index {
             true => format!(
-                "the highest goodput of all, and no fewer streams reach {percent:.0} % of it"
+                "the highest goodput of all that count, and no fewer streams reach {percent:.0} % of it"
             ),
             false => format!(
                 "the fewest streams that reach {percent:.0} % of the highest goodput, {rate} with {name}"
@@ -119,7 +119,7 @@ impl Choice {
         let chosen = chosen.filter(|_| !is_sure && self.highest != self.index);
         let doubt = chosen.map(|chosen| {
             format!(
-                "; its interval goes down to {}, which is less than {:.0} %",
+                "; its interval goes down to {}, which is less than {:.0} % of that",
                 chosen.goodput.low().human(),
                 share * 100.0
             )

@@ -86,7 +86,7 @@ fn a_hundredth_less_than_the_highest_counts_as_equal() {
     assert_eq!(index(&candidates, Objective::Max), 1);
     assert_eq!(
         because(&candidates, Objective::Max),
-        "the highest goodput of all"
+        "the highest goodput of all that count"
     );
 }
 
@@ -113,7 +113,7 @@ fn the_knee_names_what_decided() {
     );
     assert_eq!(
         because(&filling()[..2], Objective::Knee(0.9)),
-        "the highest goodput of all, and no fewer streams reach 90 % of it; with fewer, row 0 carried most: 20.0 Mbit/s"
+        "the highest goodput of all that count, and no fewer streams reach 90 % of it; with fewer, row 0 carried most: 20.0 Mbit/s"
     );
 }
 
@@ -125,7 +125,7 @@ fn a_knee_that_its_interval_does_not_bear_out_is_told_as_one() {
     assert_eq!(index(&lucky, Objective::Knee(0.9)), 0);
     let words = because(&lucky, Objective::Knee(0.9));
     assert!(
-        words.ends_with("its interval goes down to 87.0 Mbit/s, which is less than 90 %"),
+        words.ends_with("its interval goes down to 87.0 Mbit/s, which is less than 90 % of that"),
         "{words}"
     );
 }

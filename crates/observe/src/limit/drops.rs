@@ -4,6 +4,8 @@
 //! first: a paced run of the same setting; the depth of the queue, which other runs have shown by filling
 //! it; how throughput and losses grow with the number of streams.
 
+use units::Rate;
+
 use super::evidence::Evidence;
 use super::words::{percent, two_digits};
 use super::{Limit, Paced, Verdict};
@@ -22,6 +24,8 @@ const PACING_GAINS: f64 = 1.2;
 const EXPECTED_MIN: f64 = 5.0;
 /// Losses in excess of what the rate tells by this factor came together.
 const CLUSTER: f64 = 3.0;
+/// ... and by this factor, not as they would go on.
+const TOGETHER: f64 = 100.0;
 /// A paced stream that loses this many segments does not lose them by bursts.
 const LOST_PACED: u64 = 3;
 /// A stream alone with a short queue keeps this much of the path: Reno falls to half of the pipe and grows
@@ -45,9 +49,22 @@ pub(super) fn loss(evidence: &Evidence<'_>) -> Option<Verdict> {
     let lost = format!("{} of the bytes were sent twice", percent(share));
     let found = reordering(evidence, &lost);
     Some(found.unwrap_or_else(|| {
-        let verdict = drops(evidence, share, &format!("{lost} and no queue stands"));
+        let mut verdict = drops(evidence, share, &format!("{lost} and no queue stands"));
+        verdict.because += &holds_slow_start(evidence, share).unwrap_or_default();
         beside_others(evidence, verdict)
     }))
+}
+
+/// That the figures of one stream in a short run cannot last: if it went on losing so much, it would carry far less.
+fn holds_slow_start(evidence: &Evidence<'_>, share: f64) -> Option<String> {
+    let together = evidence.loss_for_rate()? * TOGETHER < share;
+    let kept = Rate::from_f64(evidence.mathis()?);
+    (together && evidence.streams() == 1 && !evidence.is_long()).then(|| {
+        format!(
+            "; a stream that goes on losing so much carries no more than {}, so these figures still hold slow start",
+            kept.human()
+        )
+    })
 }
 
 /// Where others send, their full queue drops what ours lose, and may never empty while we look. That is the
