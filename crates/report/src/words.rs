@@ -203,14 +203,19 @@ pub fn recommendation(tune: &Tune) -> String {
 fn recommended(chosen: &Recommended) -> String {
     let rate =
         figure::rate_with_margin(chosen.throughput_bits_per_second, chosen.interval.as_ref());
-    let how = how(chosen.congestion.as_deref(), chosen.pacing_bits_per_second);
+    let how = how(
+        chosen.streams,
+        chosen.congestion.as_deref(),
+        chosen.pacing_bits_per_second,
+    );
     format!("{}{how}: {rate}", point(chosen.streams, chosen.window))
 }
 
 /// What sets a setting apart beside streams and window: `, congestion control bbr`.
-fn how(congestion: Option<&str>, pacing: Option<u64>) -> String {
+fn how(streams: u16, congestion: Option<&str>, pacing: Option<u64>) -> String {
+    let each = if streams == 1 { "" } else { "each " };
     let congestion = congestion.map(|name| format!(", congestion control {}", plain(name)));
-    let pacing = pacing.map(|rate| format!(", each paced at {}", figure::rate(rate)));
+    let pacing = pacing.map(|rate| format!(", {each}paced at {}", figure::rate(rate)));
     [congestion, pacing].into_iter().flatten().collect()
 }
 
@@ -281,7 +286,11 @@ fn seen_so_far(tune: &Tune) -> Option<String> {
         "So far the most was {} with {}{}. That is no recommendation: what else there is was not looked at.",
         figure::rate(most.goodput_bits_per_second),
         setting(&most.setting),
-        how(None, most.setting.pacing_bits_per_second),
+        how(
+            most.setting.streams,
+            None,
+            most.setting.pacing_bits_per_second
+        ),
     ))
 }
 
@@ -424,7 +433,7 @@ pub fn demo(demo: &Demo) -> String {
         slowest.label,
         figure::rate(tuned.throughput_bits_per_second),
         point(tuned.streams, tuned.window),
-        how(None, tuned.pacing_bits_per_second),
+        how(tuned.streams, None, tuned.pacing_bits_per_second),
         times_as_much(tuned.throughput_bits_per_second, slow),
     )
 }

@@ -4,6 +4,7 @@ use observe::SamplePlan;
 
 use crate::choose::{choose, choose_as_shown};
 use crate::history::History;
+use crate::lasting;
 use crate::strategy::{Choice, Request};
 use crate::tuning::{Purpose, Sample};
 
@@ -17,13 +18,14 @@ pub(crate) fn confirm(history: &History) -> Option<Request> {
     )
 }
 
-/// Fewer streams that would be recommended if they lasted as they were seen: a longer look decides, and saves the
-/// search among more streams.
+/// Fewer streams that would be recommended if they lasted as they were seen, and have lost nothing: a longer look
+/// decides, and saves the search among more streams.
 pub(crate) fn doubted(history: &History) -> Option<Request> {
     let chosen = sample(history, &choose(history)?)?;
     let shown = sample(history, &choose_as_shown(history)?)?;
     let why = "longer: it would do, if it lasts as it was seen";
-    (shown.streams() < chosen.streams()).then(|| longer(history, shown, why))?
+    let may_do = shown.streams() < chosen.streams() && lasting::is_unproven(history, shown);
+    may_do.then(|| longer(history, shown, why))?
 }
 
 fn sample<'a>(history: &'a History, choice: &Choice) -> Option<&'a Sample> {

@@ -43,6 +43,14 @@ pub(crate) fn standing(history: &History, sample: &Sample) -> Standing {
     }
 }
 
+/// Whether a sample counts for less only because it sent too little to exclude losses that it did not see: a longer
+/// look tells. Where losses were seen, luck may last as long as the look.
+pub(crate) fn is_unproven(history: &History, sample: &Sample) -> bool {
+    let shown = sample.goodput().mean;
+    let bound = bound(history, sample).filter(|bound| bound.goodput < shown);
+    bound.is_some_and(|bound| !bound.loss.is_seen)
+}
+
 /// Goodput in bits per second that a long run of a sample's setting is expected to have.
 pub(crate) fn expected(history: &History, sample: &Sample) -> f64 {
     match standing(history, sample) {
