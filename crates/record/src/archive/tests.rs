@@ -317,7 +317,8 @@ fn a_comparison_has_welch_s_interval_where_both_sides_have_one() {
             confidence: 0.95,
         });
         let sample = document.body.answer.as_ref().unwrap().recommended.sample;
-        document.body.samples[sample].run.interval = document.body.recommended.interval;
+        document.body.samples[sample].run.interval =
+            document.body.answer.as_ref().unwrap().recommended.interval;
         let id = archive.keep(&document.into()).unwrap();
         archive.entry(id).unwrap()
     };
