@@ -13,7 +13,7 @@
 //! 8. **Alternatives** (`alternatives.rs`): other congestion controls and pacing, where asked for.
 //! 9. **Confirm** (`confirm.rs`): a longer look at what is to be recommended.
 //! 10. **Unasked** (`alternatives.rs`): with what is left, what another congestion control would have
-//!    given.
+//!     given.
 //!
 //! Every sample is cut to what the budget leaves ([`crate::Budget`]); where too little is left for one,
 //! the stage is over. What is recommended was always sampled: models say where to look, and what to
