@@ -43,13 +43,14 @@ pub fn judge(case: &Case, emulated: bool) -> Result<Judged, String> {
     let mut target = open(case, emulated)?;
     let tuning = tune::tune(&mut *target, &TunePlan::default(), &mut ());
     let tuning = tuning.map_err(|error| error.to_string())?;
+    let answer = tuning.answer().ok_or("the search was stopped")?;
     Ok(Judged {
         case: case.clone(),
-        outcome: outcome(truth.limit, &tuning.limit_default),
+        outcome: outcome(truth.limit, &answer.limit_default),
         truth,
         samples: samples(&tuning),
         seconds: tuning.cost.elapsed.as_secs_f64(),
-        verdict: tuning.limit_default,
+        verdict: answer.limit_default.clone(),
     })
 }
 

@@ -78,23 +78,26 @@ impl Search<'_> {
             ..TunePlan::default()
         };
         let tuning = tune_with(self.strategy, &mut target, &plan, &mut ());
-        tuning.map(found).map_err(|error| error.to_string())
+        let tuning = tuning.map_err(|error| error.to_string())?;
+        found(&tuning).ok_or_else(|| "the search was stopped".to_owned())
     }
 }
 
-fn found(tuning: Tuning) -> Found {
-    Found {
-        setting: tuning.recommended.setting,
-        because: tuning.recommended.because,
-        limit: tuning.limit_recommended.limit.name(),
+/// `None` of a search that was stopped.
+fn found(tuning: &Tuning) -> Option<Found> {
+    let answer = tuning.answer()?;
+    Some(Found {
+        setting: answer.recommended.setting.clone(),
+        because: answer.recommended.because.clone(),
+        limit: answer.limit_recommended.limit.name(),
         tried: tuning.samples.iter().map(tried).collect(),
         seconds: tuning.cost.elapsed.as_secs_f64(),
         bytes: tuning.cost.bytes.as_f64(),
-        cut: match tuning.ended {
-            Ended::Cut(error) => Some(error.to_string()),
+        cut: match &tuning.ended {
+            Ended::Cut(_, error) => Some(error.to_string()),
             _ => None,
         },
-    }
+    })
 }
 
 fn tried(sample: &Sample) -> Tried {

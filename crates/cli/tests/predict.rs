@@ -90,7 +90,7 @@ fn wrong_requests_name_the_value_and_the_way_out() {
 }
 
 #[test]
-fn points_from_csv_get_a_peak_with_its_spread() {
+fn points_from_csv_get_a_knee_with_its_spread() {
     let folder = tempfile::tempdir().unwrap();
     // The full second order of a = 1e-4, b = -1.5e-3, c = 0.012, some 1 % off.
     let points = "streams,throughput\n1,9.81Mbit/s\n2,20.42Mbit/s\n4,46.34Mbit/s\n8,99.0Mbit/s\n\
@@ -98,9 +98,9 @@ fn points_from_csv_get_a_peak_with_its_spread() {
     let file = write(folder.path(), "points.csv", points);
     let document = json(&["predict", "--fit", &file, "--json"]);
     let best = &document["recommended"];
-    assert_eq!(best["rule"], "peak");
+    // The curve's peak is at 16, and 90 % of that are reached at 10.5.
     let streams = best["streams"].as_u64().unwrap();
-    assert!((14..=18).contains(&streams), "{document}");
+    assert!((10..=12).contains(&streams), "{document}");
     assert!(best["spread"]["low_streams"].as_f64() <= best["spread"]["streams"].as_f64());
     let page = folder.path().join("fit.html");
     let shown = text(&[

@@ -12,14 +12,16 @@ mod fit;
 mod inputs;
 
 use models::{
-    Acks, Binds, Bottleneck, BufferRule, Conditions, Control, Equilibrium, Flows, PathFacts,
-    Response, altman_utilisation, hacker, mathis_with_window, pftk, window_limited,
+    Acks, Binds, Bottleneck, BufferRule, Candidate, Conditions, Control, Equilibrium, Flows,
+    Objective, PathFacts, Response, altman_utilisation, choose, hacker, mathis_with_window, pftk,
+    window_limited,
 };
 use path::{PathError, PathSpec};
+use stats::Estimate;
 use thiserror::Error;
 use units::{Bytes, Rate, Span};
 
-pub use fit::{Fitting, Optimum, Rule, fit};
+pub use fit::{Fitting, Optimum, fit};
 use inputs::Inputs;
 
 /// Linux's least timeout above the round trip.
@@ -233,18 +235,32 @@ pub fn predict(question: Question) -> Result<Prediction, PredictError> {
 /// The fewest streams that reach `share` of the highest throughput, and the fewest that reach it within a
 /// thousandth.
 fn knee(curve: &[(u32, Equilibrium)], share: f64) -> Option<(StreamsAt, StreamsAt)> {
-    let rates = || curve.iter().map(|(_, point)| point.throughput.as_f64());
-    let most = rates().fold(0.0, f64::max);
+    let points: Vec<(u32, Rate)> = curve
+        .iter()
+        .map(|(n, point)| (*n, point.throughput))
+        .collect();
     let first = |share: f64| {
-        let found = curve
-            .iter()
-            .find(|(_, point)| point.throughput.as_f64() >= share * most)?;
+        let (streams, throughput) = fewest(&points, share)?;
         Some(StreamsAt {
-            streams: found.0,
-            throughput: found.1.throughput,
+            streams,
+            throughput,
         })
     };
     Some((first(share)?, first(0.999)?))
+}
+
+/// The fewest streams that reach `share` of the highest of these points.
+fn fewest(points: &[(u32, Rate)], share: f64) -> Option<(u32, Rate)> {
+    let candidate = |(streams, rate): &(u32, Rate)| Candidate {
+        streams: *streams,
+        window_rank: 0,
+        goodput: Estimate::bare(*rate),
+        rtt_loaded: None,
+        cost: None,
+    };
+    let candidates: Vec<Candidate> = points.iter().map(candidate).collect();
+    let choice = choose(&candidates, Objective::Knee(share)).ok()?;
+    points.get(choice.index).copied()
 }
 
 impl Inputs {

@@ -1,9 +1,18 @@
-//! Choosing one setting among those measured.
+//! Choosing one setting among those that count.
 //!
-//! Reading order: [`Objective`] for the rules, [`Candidate`] for what they look at, then [`choose`].
+//! The only place where an operating point is chosen: searches, sweeps, simulated grids, predictions and fitted
+//! curves all bring their points here. What comes out is the choice together with the numbers that decided, so that
+//! whoever tells of it has nothing left to compute.
 //!
-//! The highest of several noisy measurements is high partly by luck, and every rule here leans on it.
-//! The cost: a maximum measured with a wide interval asks for more streams than needed.
+//! Reading order: [`Objective`] for the rules, [`Candidate`] for what they look at, [`choose`], then `reason.rs`
+//! for what is told.
+//!
+//! The highest of several noisy measurements is high partly by luck, and every rule here leans on it. Intervals
+//! decide nothing: short runs have none. Where one says that a choice is not sure, [`Reason`] tells.
+
+mod reason;
+
+pub use reason::{Choice, Reason};
 
 use std::cmp::Reverse;
 
@@ -17,50 +26,52 @@ use units::{Rate, Span};
 /// left to others.
 pub const KNEE_FRACTION: f64 = 0.9;
 
-/// One measured setting.
+/// Goodputs that differ by less than this share of the higher one count as equal where the highest is sought:
+/// runs of one setting differ from each other by as much.
+pub const EQUAL: f64 = 0.01;
+
+/// One setting that counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Candidate {
     /// Streams side by side.
     pub streams: u32,
-    /// Place of its window among those tried, the smallest first.
+    /// Place of its window in the order of preference: the automatic one, then the smallest first.
     pub window_rank: u32,
-    /// Aggregate throughput.
-    pub throughput: Estimate<Rate>,
+    /// Aggregate goodput that it counts for.
+    pub goodput: Estimate<Rate>,
     /// Round-trip time beside the streams; absent when nothing measured it.
     pub rtt_loaded: Option<Span>,
-    /// Share of packets lost; absent when nothing measured it.
-    pub loss: Option<f64>,
+    /// What it costs others; absent where that was not measured well enough to decide between windows.
+    pub cost: Option<Cost>,
+}
+
+/// Delay that a setting adds for everybody on the path, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cost {
+    /// How much.
+    pub added: f64,
+    /// Differences up to this are none.
+    pub resolution: f64,
 }
 
 /// What makes one setting better than another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Objective {
-    /// Highest throughput. Settings that differ from the best by no more than chance at the confidence of
-    /// their intervals count as equal: then the fewest streams, then the smallest window.
-    ///
-    /// By chance, margins of two independent values add as squares: Schenker and Gentleman, "On
-    /// judging the significance of differences by examining the overlap between confidence
-    /// intervals", The American Statistician 55 (2001).
+    /// Highest goodput. Settings within [`EQUAL`] of it count as equal: then the fewest streams, then the window
+    /// that comes first.
     Max,
-    /// Fewest streams that reach this fraction of the highest throughput, then the smallest window.
+    /// The fewest streams that reach this fraction of the highest goodput.
     ///
-    /// A setting reaches it only with the lower end of its interval, so that a lucky sample does
-    /// not count. The best setting always qualifies.
+    /// Where the cost of each window's fewest streams is known, the window that costs least is taken; else the
+    /// fewest streams with any window, then the window that comes first.
     Knee(f64),
-    /// Highest throughput for each second of loaded round-trip time.
+    /// Highest goodput for each second of loaded round-trip time, and the fewest streams within [`EQUAL`] of it.
     ///
     /// Source: Kleinrock, "Power and deterministic rules of thumb for probabilistic problems in
     /// computer communications", ICC 1979.
     Power,
-    /// As [`Objective::Max`] among settings known to stay within a budget of harm to others.
-    Gentle {
-        /// Round-trip time of the idle path.
-        rtt_unloaded: Span,
-        /// How much longer the loaded round trip may be.
-        rtt_added_max: Span,
-        /// Highest share of packets lost.
-        loss_max: f64,
-    },
+    /// The shortest loaded round trip, then the fewest streams.
+    LeastDelay,
 }
 
 impl Default for Objective {
@@ -73,27 +84,17 @@ impl Default for Objective {
 /// Why no setting can be chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ChoiceError {
-    /// Nothing was measured.
-    #[error("no setting was measured")]
+    /// Nothing that counts carried data.
+    #[error("no setting carried data")]
     NoCandidates,
     /// The rule needs round-trip times that nobody measured.
     #[error(
         "no setting has a loaded round-trip time, which this objective needs; choose by `max` or `knee`"
     )]
     NoRoundTrips,
-    /// Every setting breaks the budget, or was not measured well enough to say.
-    #[error(
-        "none of {candidates} settings is known to stay within the budget; allow more than {rtt_added_max} or more loss"
-    )]
-    OverBudget {
-        /// How many there were.
-        candidates: usize,
-        /// The added round-trip time that was allowed.
-        rtt_added_max: Span,
-    },
 }
 
-/// The index of the setting that `objective` picks; among full equals the first.
+/// The setting that `objective` picks, with the numbers that decided. Candidates without goodput are passed over.
 /// ```
 /// use models::{Candidate, Objective, choose};
 /// use stats::Estimate;
@@ -103,111 +104,133 @@ pub enum ChoiceError {
 /// let candidates = points.map(|(streams, mbit)| Candidate {
 ///     streams,
 ///     window_rank: 0,
-///     throughput: Estimate::bare(Rate::from_bits_per_second(mbit * 1_000_000)),
+///     goodput: Estimate::bare(Rate::from_bits_per_second(mbit * 1_000_000)),
 ///     rtt_loaded: None,
-///     loss: None,
+///     cost: None,
 /// });
 /// // 90 % of 47 are 42.3: only 16 streams reach it. 80 % are 37.6.
-/// assert_eq!(choose(&candidates, Objective::default()), Ok(4));
-/// assert_eq!(choose(&candidates, Objective::Knee(0.8)), Ok(3));
+/// assert_eq!(choose(&candidates, Objective::default()).unwrap().index, 4);
+/// assert_eq!(choose(&candidates, Objective::Knee(0.8)).unwrap().index, 3);
 /// ```
-pub fn choose(candidates: &[Candidate], objective: Objective) -> Result<usize, ChoiceError> {
-    let all: Vec<Indexed> = candidates.iter().enumerate().collect();
-    if all.is_empty() {
-        return Err(ChoiceError::NoCandidates);
-    }
+///
+/// # Errors
+/// When no candidate has a goodput, or none what the objective needs.
+pub fn choose(candidates: &[Candidate], objective: Objective) -> Result<Choice, ChoiceError> {
+    let all = candidates.iter().enumerate();
+    let all: Vec<Indexed> = all.filter(|(_, one)| one.rate() > 0.0).collect();
+    let highest = fastest(&all).ok_or(ChoiceError::NoCandidates)?;
     match objective {
-        Objective::Max => max(&all).ok_or(ChoiceError::NoCandidates),
-        Objective::Knee(fraction) => knee(&all, fraction).ok_or(ChoiceError::NoCandidates),
-        Objective::Power => power(&all).ok_or(ChoiceError::NoRoundTrips),
-        Objective::Gentle {
-            rtt_unloaded,
-            rtt_added_max,
-            loss_max,
-        } => gentle(&all, rtt_unloaded + rtt_added_max, loss_max).ok_or(ChoiceError::OverBudget {
-            candidates: all.len(),
-            rtt_added_max,
-        }),
+        Objective::Max => Ok(max(&all, highest)),
+        Objective::Knee(share) => Ok(knee(&all, highest, share)),
+        Objective::Power => power(&all, highest).ok_or(ChoiceError::NoRoundTrips),
+        Objective::LeastDelay => least_delay(&all, highest).ok_or(ChoiceError::NoRoundTrips),
     }
 }
 
 /// A setting and its place in the caller's slice.
 type Indexed<'a> = (usize, &'a Candidate);
 
-fn max(candidates: &[Indexed]) -> Option<usize> {
-    let best = fastest(candidates)?;
-    simplest(
-        candidates
-            .iter()
-            .filter(|(_, candidate)| candidate.equals_best(best)),
-    )
-}
-
-fn knee(candidates: &[Indexed], fraction: f64) -> Option<usize> {
-    let best = fastest(candidates)?;
-    let wanted = fraction * best.throughput.value.as_f64();
-    let reaches = |candidate: &Candidate| {
-        let is_best = candidate.throughput.value == best.throughput.value;
-        is_best || candidate.throughput.low().as_f64() >= wanted
+fn max(all: &[Indexed], highest: Indexed) -> Choice {
+    let wanted = (1.0 - EQUAL) * highest.1.rate();
+    let equal = all.iter().filter(|(_, one)| one.rate() >= wanted);
+    let (index, chosen) = simplest(equal.copied()).unwrap_or(highest);
+    let reason = match chosen.goodput.value == highest.1.goodput.value {
+        true => Reason::Highest,
+        false => Reason::EqualsHighest,
     };
-    simplest(
-        candidates
+    Choice {
+        index,
+        highest: highest.0,
+        reason,
+    }
+}
+
+fn knee(all: &[Indexed], highest: Indexed, share: f64) -> Choice {
+    // The highest reaches itself, whatever share was asked for.
+    let reaches =
+        |(index, one): &Indexed| *index == highest.0 || one.rate() >= share * highest.1.rate();
+    let (reaching, short): (Vec<Indexed>, Vec<Indexed>) = all.iter().copied().partition(reaches);
+    let (index, chosen) = cheapest(&reaching).unwrap_or(highest);
+    let fewer = short
+        .into_iter()
+        .filter(|(_, one)| one.streams < chosen.streams);
+    Choice {
+        index,
+        highest: highest.0,
+        reason: Reason::Reaches {
+            share,
+            fewer: fastest(&fewer.collect::<Vec<_>>()).map(|(index, _)| index),
+            is_sure: chosen.goodput.low().as_f64() >= share * highest.1.rate(),
+        },
+    }
+}
+
+fn power(all: &[Indexed], highest: Indexed) -> Option<Choice> {
+    let most = all.iter().filter_map(|(_, one)| one.power());
+    let most = most.max_by(f64::total_cmp)?;
+    let equal = |(_, one): &&Indexed| one.power() >= Some((1.0 - EQUAL) * most);
+    let (index, _) = simplest(all.iter().filter(equal).copied())?;
+    Some(Choice {
+        index,
+        highest: highest.0,
+        reason: Reason::Power,
+    })
+}
+
+fn least_delay(all: &[Indexed], highest: Indexed) -> Option<Choice> {
+    let known = all.iter().filter(|(_, one)| one.rtt_loaded.is_some());
+    let (index, _) = known.min_by_key(|(_, one)| (one.rtt_loaded, one.size()))?;
+    Some(Choice {
+        index: *index,
+        highest: highest.0,
+        reason: Reason::LeastDelay,
+    })
+}
+
+fn fastest<'a>(candidates: &[Indexed<'a>]) -> Option<Indexed<'a>> {
+    let order = |(_, one): &&Indexed<'a>| (one.goodput.value, Reverse(one.size()));
+    candidates.iter().max_by_key(order).copied()
+}
+
+/// Of each window the fewest streams; of these the cheapest, where the cost of all is known, then the simplest.
+fn cheapest<'a>(candidates: &[Indexed<'a>]) -> Option<Indexed<'a>> {
+    let is_fewest = |one: &Candidate| {
+        let same = candidates
             .iter()
-            .filter(|(_, candidate)| reaches(candidate)),
-    )
-}
-
-fn power(candidates: &[Indexed]) -> Option<usize> {
-    let powers = candidates
-        .iter()
-        .filter_map(|(_, candidate)| candidate.power());
-    let highest = powers.max_by(f64::total_cmp)?;
-    simplest(
-        candidates
-            .iter()
-            .filter(|(_, candidate)| candidate.power() == Some(highest)),
-    )
-}
-
-fn gentle(candidates: &[Indexed], rtt_max: Span, loss_max: f64) -> Option<usize> {
-    let within = |(_, candidate): &&Indexed| candidate.is_within(rtt_max, loss_max);
-    let harmless: Vec<Indexed> = candidates.iter().filter(within).copied().collect();
-    max(&harmless)
-}
-
-fn fastest<'a>(candidates: &[Indexed<'a>]) -> Option<&'a Candidate> {
-    let settings = candidates.iter().map(|(_, candidate)| *candidate);
-    settings.max_by_key(|candidate| (candidate.throughput.value, candidate.throughput.low()))
-}
-
-/// Fewest streams, then smallest window, then highest throughput.
-fn simplest<'a>(candidates: impl Iterator<Item = &'a Indexed<'a>>) -> Option<usize> {
-    let order = |candidate: &Candidate| {
-        let throughput = Reverse(candidate.throughput.value);
-        (candidate.streams, candidate.window_rank, throughput)
+            .filter(|(_, other)| other.window_rank == one.window_rank);
+        same.map(|(_, other)| other.streams).min() == Some(one.streams)
     };
-    let simplest = candidates.min_by_key(|(_, candidate)| order(candidate));
-    simplest.map(|(index, _)| *index)
+    let fewest = candidates.iter().copied().filter(|(_, one)| is_fewest(one));
+    let fewest: Vec<Indexed> = fewest.collect();
+    let costs: Option<Vec<Cost>> = fewest.iter().map(|(_, one)| one.cost).collect();
+    let costs = costs.unwrap_or_default().into_iter();
+    let least = costs.min_by(|a, b| a.added.total_cmp(&b.added));
+    let cheap = |(_, one): &Indexed| match (least, one.cost) {
+        (Some(least), Some(cost)) => cost.added <= least.added + least.resolution,
+        _ => true,
+    };
+    simplest(fewest.into_iter().filter(cheap))
+}
+
+/// Fewest streams, then the window that comes first, then highest goodput.
+fn simplest<'a>(candidates: impl Iterator<Item = Indexed<'a>>) -> Option<Indexed<'a>> {
+    candidates.min_by_key(|(_, one)| (one.size(), Reverse(one.goodput.value)))
 }
 
 impl Candidate {
-    /// Whether it falls short of the best by no more than the margins of both allow.
-    fn equals_best(&self, best: &Candidate) -> bool {
-        let shortfall = best.throughput.value.as_f64() - self.throughput.value.as_f64();
-        let below_best = best.throughput.value.as_f64() - best.throughput.low().as_f64();
-        let above_self = self.throughput.high().as_f64() - self.throughput.value.as_f64();
-        shortfall <= below_best.hypot(above_self)
+    /// Order of preference among equals.
+    fn size(&self) -> (u32, u32) {
+        (self.streams, self.window_rank)
+    }
+
+    fn rate(&self) -> f64 {
+        self.goodput.value.as_f64()
     }
 
     /// Bits per second for each second of loaded round trip.
     fn power(&self) -> Option<f64> {
         let rtt = self.rtt_loaded.filter(|rtt| *rtt > Span::ZERO)?;
-        Some(self.throughput.value.as_f64() / rtt.as_secs_f64())
-    }
-
-    fn is_within(&self, rtt_max: Span, loss_max: f64) -> bool {
-        let rtt_fits = self.rtt_loaded.is_some_and(|rtt| rtt <= rtt_max);
-        rtt_fits && self.loss.is_some_and(|loss| loss <= loss_max)
+        Some(self.rate() / rtt.as_secs_f64())
     }
 }
 

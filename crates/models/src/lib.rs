@@ -33,7 +33,9 @@ mod streams;
 mod window;
 
 pub use buffer::{BufferRule, PathFacts};
-pub use choose::{Candidate, ChoiceError, KNEE_FRACTION, Objective, choose};
+pub use choose::{
+    Candidate, Choice, ChoiceError, Cost, EQUAL, KNEE_FRACTION, Objective, Reason, choose,
+};
 pub use conditions::{Acks, Conditions};
 pub use curve::{Curve, CurveError, Fit, Form};
 pub use equilibrium::{Binds, Bottleneck, Control, Equilibrium, Flows};

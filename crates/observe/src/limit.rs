@@ -168,7 +168,7 @@ pub struct Context {
     pub queue_most: Option<Span>,
     /// Other numbers of streams with everything else the same.
     pub by_streams: Vec<OtherCount>,
-    /// The same setting with its sending rate paced.
+    /// The same setting with its sending rate paced, or one stream of it.
     pub paced: Option<Paced>,
     /// The same setting with other congestion controls.
     pub alternatives: Vec<Alternative>,
@@ -185,11 +185,13 @@ pub struct OtherCount {
     pub retransmitted_share: Option<f64>,
 }
 
-/// What a run of the same setting showed whose sending rate was bounded.
+/// What a run showed whose sending rate was bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Paced {
     /// The bound of each stream.
     pub pace: Rate,
+    /// Whether it was one stream, and the run that is judged has several.
+    pub is_one_stream: bool,
     /// What it carried.
     pub goodput: Rate,
     /// Segments delivered over its steady window.

@@ -1,6 +1,6 @@
 //! Curves through measured points.
 
-use lab::predict::{Fitting, Optimum, Rule};
+use lab::predict::{Fitting, Optimum};
 use models::{Ranked, Spread};
 use serde::{Deserialize, Serialize};
 
@@ -29,16 +29,14 @@ pub struct FitSample {
     pub throughput_bits_per_second: u64,
 }
 
-/// A number of streams to use.
+/// A number of streams to use: the fewest that reach the share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FitOptimum {
     /// The form that says so.
     pub form: String,
-    /// `peak` or `knee`.
-    pub rule: String,
-    /// How many: rounded to the nearest for a peak, up for a knee.
+    /// How many.
     pub streams: u32,
-    /// How far the curve's value moves as samples are left out.
+    /// Where the curve reaches the share, not rounded, and how far that moves as samples are left out.
     pub spread: FitSpread,
 }
 
@@ -125,16 +123,10 @@ impl Fit {
 
 impl From<&Optimum> for FitOptimum {
     fn from(optimum: &Optimum) -> Self {
-        let value = optimum.streams.value;
-        let (rule, streams) = match optimum.rule {
-            Rule::Peak => ("peak", value.round()),
-            Rule::Knee => ("knee", value.ceil()),
-        };
         FitOptimum {
             form: optimum.form.name().to_owned(),
-            rule: rule.to_owned(),
-            streams: streams.max(1.0) as u32,
-            spread: optimum.streams.into(),
+            streams: optimum.streams,
+            spread: optimum.knee.into(),
         }
     }
 }

@@ -72,6 +72,8 @@ pub use stream::{
 pub use sweep::{Sweep, SweepCell, SweepPlan};
 pub use sweep_analysis::SweepAnalysis;
 pub use sweep_comparison::SweepComparison;
-pub use tune::{Cost, End, Objective, Purpose, Recommended, Sample, Sysctl, ToolSetting, Tune};
+pub use tune::{
+    Answer, Cost, Doubt, End, Objective, Purpose, Recommended, Sample, Sysctl, ToolSetting, Tune,
+};
 /// Which characters of a document may not reach a terminal.
 pub use wire::copying::steers;

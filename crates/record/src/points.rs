@@ -115,7 +115,7 @@ fn of_document(file: &Path, document: &AnyDocument) -> Result<Vec<(u32, Rate)>, 
 fn of_tune(tune: &Tune) -> Vec<(u32, Rate)> {
     let alike = tune.samples.iter().filter(|sample| {
         let setting = &sample.run.setting;
-        setting.window == tune.recommended.window
+        Some(setting.window) == tune.window() && setting.pacing_bits_per_second.is_none()
     });
     let point = |sample: &crate::Sample| {
         let rate = Rate::from_bits_per_second(sample.run.goodput_bits_per_second);

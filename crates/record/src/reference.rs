@@ -75,25 +75,37 @@ fn full_measure() -> Document<Measure> {
     document
 }
 
-fn full_tune(objective: Objective) -> Document<Tune> {
-    let mut document = synthetic::tune(1);
-    let tune = &mut document.body;
-    tune.objective = objective;
+fn fill_answer(answer: &mut crate::Answer) {
     for (or, reach) in [
-        (&mut tune.limit_or, &mut tune.could_reach_bits_per_second),
         (
-            &mut tune.limit_recommended.limit_or,
-            &mut tune.limit_recommended.could_reach_bits_per_second,
+            &mut answer.limit_or,
+            &mut answer.could_reach_bits_per_second,
+        ),
+        (
+            &mut answer.limit_recommended.limit_or,
+            &mut answer.limit_recommended.could_reach_bits_per_second,
         ),
     ] {
         (*or, *reach) = (vec![Limit::Host], Some(1));
     }
-    tune.window_needed_bytes = Some(1);
-    tune.limit_recommended.window_needed_bytes = Some(1);
+    answer.window_needed_bytes = Some(1);
+    answer.limit_recommended.window_needed_bytes = Some(1);
+    answer.recommended.congestion = Some("bbr".to_owned());
+    answer.recommended.pacing_bits_per_second = Some(1);
+    answer.unpaced = Some(answer.recommended.clone());
+}
+
+fn full_tune(objective: Objective) -> Document<Tune> {
+    let mut document = synthetic::tune(1);
+    let tune = &mut document.body;
+    tune.objective = objective;
     tune.cut_because = Some("no time".to_owned());
     tune.drift = Some("another route".to_owned());
-    tune.recommended.congestion = Some("bbr".to_owned());
-    tune.recommended.pacing_bits_per_second = Some(1);
+    tune.samples[1].doubt = Some(crate::Doubt {
+        counts_for_bits_per_second: Some(1),
+        because: "it was short".to_owned(),
+    });
+    fill_answer(tune.answer.as_mut().unwrap());
     document
 }
 
@@ -402,7 +414,13 @@ fn a_sample_without_idle_probes_is_compared_with_the_search() {
     let tune = synthetic::tune(1).body;
     let later = &tune.samples[4].run;
     assert_eq!(later.rtt.unloaded, None);
-    let idle = tune.recommended.rtt_unloaded_seconds.unwrap();
+    let idle = tune
+        .answer
+        .as_ref()
+        .unwrap()
+        .recommended
+        .rtt_unloaded_seconds
+        .unwrap();
     let added = later.rtt_loaded_seconds().unwrap() - idle;
     assert!((later.rtt.added_seconds.unwrap() - added).abs() < 1e-9);
 }
@@ -525,7 +543,7 @@ fn every_key_of_a_sweep_is_documented_and_the_other_way_round() {
 #[test]
 fn the_history_is_documented() {
     let mut tune = full_tune(Objective::Max);
-    let sample = tune.body.recommended.sample;
+    let sample = tune.body.answer.as_ref().unwrap().recommended.sample;
     fill(&mut tune.body.samples[sample].run);
     let essence = Essence::of(&tune.into()).unwrap();
     let entries = [1, 2].map(|id| Entry {

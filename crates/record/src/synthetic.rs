@@ -123,8 +123,7 @@ fn tune_body(seed: u64) -> Tune {
     };
     let cases = (0..).zip(tried.into_iter().chain(fixed)).map(case);
     let tuning = tuning(cases.collect());
-    let advice = tune::advice::for_setting(&tuning.recommended.setting);
-    let mut body = Tune::new(&target(), &tuning, &advice);
+    let mut body = Tune::new(&target(), &tuning);
     body.target = on_path(body.target);
     body
 }
@@ -147,11 +146,24 @@ fn tuning(cases: Vec<Case>) -> Tuning {
                   seen, 41.2 Mbit/s"
             .to_owned(),
     };
+    let answer = tune::Answer {
+        recommended,
+        unpaced: None,
+        limit_recommended: full(),
+        default_sample: Some(0),
+        limit_default: loss(),
+        host_advice: vec![SysctlLine {
+            end: tune::End::Receiver,
+            key: "net.core.rmem_max",
+            value: "4194304".to_owned(),
+            now: Some(Bytes::from_kib(208)),
+            why: "a fixed window above 208 KiB is cut to it".to_owned(),
+        }],
+    };
     Tuning {
         objective: tune::Objective::Knee { share: 0.9 },
-        recommended,
-        limit_default: loss(),
-        limit_recommended: full(),
+        standings: vec![tune::Standing::Counts; samples.len()],
+        rtt_unloaded: samples[0].summary.rtt_unloaded,
         cost: tune::Cost {
             elapsed: Span::from_millis(46_800),
             bytes: samples
@@ -160,15 +172,8 @@ fn tuning(cases: Vec<Case>) -> Tuning {
                 .sum(),
         },
         samples,
-        host_advice: vec![SysctlLine {
-            end: tune::End::Receiver,
-            key: "net.core.rmem_max",
-            value: "4194304".to_owned(),
-            now: Some(Bytes::from_kib(208)),
-            why: "a fixed window above 208 KiB is cut to it".to_owned(),
-        }],
         drift: None,
-        ended: tune::Ended::Found,
+        ended: tune::Ended::Found(answer),
     }
 }
 

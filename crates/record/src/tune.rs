@@ -14,9 +14,35 @@ pub struct Tune {
     pub target: Target,
     /// What was sought.
     pub objective: Objective,
+    /// What the samples say together; absent of a search that its user stopped.
+    #[serde(flatten)]
+    pub answer: Option<Answer>,
+    /// What the search took.
+    pub cost: Cost,
+    /// Why it ended before it had what it needed; absent when it had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut_because: Option<String>,
+    /// What changed on the path while it was measured: a sentence without a full stop; absent when
+    /// nothing seems to have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<String>,
+    /// Everything that was tried, in order.
+    pub samples: Vec<Sample>,
+}
+
+/// What a search comes to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
     /// What to use.
     pub recommended: Recommended,
-    /// What limits one stream with everything as the host has it: what there is to overcome.
+    /// What to use where streams cannot be paced; absent unless the recommendation is paced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unpaced: Option<Recommended>,
+    /// Which sample shows one stream with everything as the host has it, counted from 0: of several the one that
+    /// counts; absent where none was taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_sample: Option<usize>,
+    /// What limits that stream: what there is to overcome.
     pub limit: Limit,
     /// Other causes that would look the same in these numbers; absent when there are none.
     #[serde(
@@ -35,21 +61,10 @@ pub struct Tune {
     pub could_reach_bits_per_second: Option<u64>,
     /// What limits the recommended setting.
     pub limit_recommended: Cause,
-    /// What the search took.
-    pub cost: Cost,
-    /// Why it ended before it had what it needed; absent when it had.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cut_because: Option<String>,
-    /// What changed on the path while it was measured: a sentence without a full stop; absent when
-    /// nothing seems to have.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub drift: Option<String>,
     /// Ready-made commands.
     pub settings: Vec<ToolSetting>,
     /// Kernel settings that held the default stream back, with values that would not.
     pub sysctl: Vec<Sysctl>,
-    /// Everything that was tried, in order.
-    pub samples: Vec<Sample>,
 }
 
 /// What was sought.
@@ -181,7 +196,7 @@ pub enum Purpose {
     Fit,
     /// To be surer of a setting that was tried before.
     Confirm,
-    /// To tell two causes apart; not a candidate.
+    /// To tell two causes apart.
     Explain,
 }
 
@@ -192,44 +207,99 @@ pub struct Sample {
     pub purpose: Purpose,
     /// Why it was tried: a sentence without a full stop.
     pub why: String,
+    /// Why it does not count for what it showed; absent where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<Doubt>,
     /// What was seen.
     #[serde(flatten)]
     pub run: Run,
 }
 
+/// Why a sample does not count for what it showed where one is recommended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Doubt {
+    /// What it counts for; absent where it does not count at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts_for_bits_per_second: Option<u64>,
+    /// Why: a sentence without a full stop.
+    pub because: String,
+}
+
 impl Tune {
-    /// The shape of one search with the commands that follow from it.
-    pub fn new(info: &TargetInfo, tuning: &Tuning, advice: &[Advice]) -> Self {
-        let cause = Cause::from(&tuning.limit_default);
+    /// The shape of one search.
+    pub fn new(info: &TargetInfo, tuning: &Tuning) -> Self {
         Tune {
             target: info.into(),
             objective: (&tuning.objective).into(),
-            recommended: (&tuning.recommended).into(),
-            limit: cause.limit,
-            limit_or: cause.limit_or,
-            limit_because: cause.limit_because,
-            window_needed_bytes: cause.window_needed_bytes,
-            could_reach_bits_per_second: cause.could_reach_bits_per_second,
-            limit_recommended: (&tuning.limit_recommended).into(),
+            answer: tuning.answer().map(Answer::from),
             cost: (&tuning.cost).into(),
             cut_because: cut_because(&tuning.ended),
             drift: tuning.drift.clone(),
-            settings: advice.iter().map(ToolSetting::from).collect(),
-            sysctl: tuning.host_advice.iter().map(Sysctl::from).collect(),
             samples: samples(tuning),
         }
     }
 
     /// The sample that showed the recommendation.
     pub fn recommended_sample(&self) -> Option<&Sample> {
-        self.samples.get(self.recommended.sample)
+        self.samples.get(self.answer.as_ref()?.recommended.sample)
+    }
+
+    /// The sample that shows one stream with everything as the host has it.
+    pub fn default_sample(&self) -> Option<&Sample> {
+        let told = self
+            .answer
+            .as_ref()
+            .and_then(|answer| answer.default_sample);
+        self.samples.get(told.unwrap_or(0))
+    }
+
+    /// The window whose samples make the curve over streams: the recommended one, and of a stopped search that of its
+    /// last sample.
+    pub fn window(&self) -> Option<Window> {
+        let last = || self.samples.last();
+        let sample = self.recommended_sample().or_else(last)?;
+        Some(sample.run.setting.window)
+    }
+}
+
+impl From<&tune::Answer> for Answer {
+    fn from(answer: &tune::Answer) -> Self {
+        let cause = Cause::from(&answer.limit_default);
+        let settings = tune::advice::for_setting(&answer.recommended.setting);
+        Answer {
+            recommended: (&answer.recommended).into(),
+            unpaced: answer.unpaced.as_ref().map(Recommended::from),
+            default_sample: answer.default_sample,
+            limit: cause.limit,
+            limit_or: cause.limit_or,
+            limit_because: cause.limit_because,
+            window_needed_bytes: cause.window_needed_bytes,
+            could_reach_bits_per_second: cause.could_reach_bits_per_second,
+            limit_recommended: (&answer.limit_recommended).into(),
+            settings: settings.iter().map(ToolSetting::from).collect(),
+            sysctl: answer.host_advice.iter().map(Sysctl::from).collect(),
+        }
+    }
+}
+
+impl Doubt {
+    fn of(standing: &tune::Standing) -> Option<Self> {
+        let (counts_for, because) = match standing {
+            tune::Standing::Counts => return None,
+            tune::Standing::CountsFor { goodput, because } => (Some(goodput), because),
+            tune::Standing::SetAside { because } => (None, because),
+        };
+        Some(Doubt {
+            counts_for_bits_per_second: counts_for.map(|rate| rate.bits_per_second()),
+            because: because.clone(),
+        })
     }
 }
 
 fn cut_because(ended: &Ended) -> Option<String> {
     match ended {
-        Ended::Found => None,
-        Ended::Cut(error) => Some(error.to_string()),
+        Ended::Found(_) => None,
+        Ended::Cut(_, error) | Ended::Stopped(error) => Some(error.to_string()),
     }
 }
 
@@ -237,6 +307,7 @@ fn samples(tuning: &Tuning) -> Vec<Sample> {
     let shape = |(index, sample): (usize, &tune::Sample)| Sample {
         purpose: sample.purpose.into(),
         why: sample.why.clone(),
+        doubt: tuning.standings.get(index).and_then(Doubt::of),
         run: run(tuning, sample, verdict(tuning, index)),
     };
     tuning.samples.iter().enumerate().map(shape).collect()
@@ -247,21 +318,19 @@ fn samples(tuning: &Tuning) -> Vec<Sample> {
 fn run(tuning: &Tuning, sample: &tune::Sample, verdict: Option<&Verdict>) -> Run {
     let mut run = Run::new(&sample.observation, &sample.summary, verdict);
     let added = || {
-        let idle = sample
-            .summary
-            .rtt_unloaded
-            .or(tuning.recommended.rtt_unloaded)?;
+        let idle = sample.summary.rtt_unloaded.or(tuning.rtt_unloaded)?;
         Some(sample.summary.rtt_loaded?.as_secs_f64() - idle.as_secs_f64())
     };
     run.rtt.added_seconds = run.rtt.added_seconds.or_else(added);
     run
 }
 
-/// The tuner judges the recommended sample and its first one, the host's defaults.
+/// The tuner judges the recommended sample and that of the host's defaults.
 fn verdict(tuning: &Tuning, index: usize) -> Option<&Verdict> {
+    let answer = tuning.answer()?;
     match index {
-        _ if index == tuning.recommended.sample => Some(&tuning.limit_recommended),
-        0 => Some(&tuning.limit_default),
+        _ if index == answer.recommended.sample => Some(&answer.limit_recommended),
+        _ if Some(index) == answer.default_sample => Some(&answer.limit_default),
         _ => None,
     }
 }

@@ -43,8 +43,9 @@ pub fn settings(demo: &Demo) -> Vec<Compared<'_>> {
 /// the table and the sentence never differ. Of a setting that was tried twice it is the last run.
 pub fn tuned_run(tune: &Tune) -> Option<Run> {
     let mut run = tune.recommended_sample()?.run.clone();
-    run.goodput_bits_per_second = tune.recommended.throughput_bits_per_second;
-    run.interval = tune.recommended.interval;
+    let recommended = &tune.answer.as_ref()?.recommended;
+    run.goodput_bits_per_second = recommended.throughput_bits_per_second;
+    run.interval = recommended.interval;
     Some(run)
 }
 
@@ -54,8 +55,7 @@ fn is_default(run: &Run) -> bool {
 
 fn default_stream(tune: &Tune) -> Option<Compared<'_>> {
     let first = tune
-        .samples
-        .first()
+        .default_sample()
         .filter(|sample| is_default(&sample.run))?;
     Some(Compared {
         label: "1 default stream".to_owned(),
@@ -67,16 +67,18 @@ fn default_stream(tune: &Tune) -> Option<Compared<'_>> {
 
 /// The run that was made again, else the one that the search saw.
 fn tuned(demo: &Demo) -> Option<Compared<'_>> {
-    let chosen = &demo.tune.recommended;
+    let chosen = &demo.tune.answer.as_ref()?.recommended;
+    let paced = chosen.pacing_bits_per_second.map(|_| ", paced");
     let run = match &demo.tuned {
         Some(run) => Cow::Borrowed(run),
         None => Cow::Owned(tuned_run(&demo.tune)?),
     };
     Some(Compared {
         label: format!(
-            "tuned: {} x {}",
+            "tuned: {} x {}{}",
             chosen.streams,
-            figure::window(chosen.window)
+            figure::window(chosen.window),
+            paced.unwrap_or_default()
         ),
         run,
         published: None,
@@ -133,7 +135,8 @@ mod tests {
     #[test]
     fn the_tuned_setting_has_the_goodput_of_the_recommendation() {
         let mut tune = synthetic::tune(7).body;
-        tune.recommended.throughput_bits_per_second = 12_345;
+        let answer = tune.answer.as_mut().unwrap();
+        answer.recommended.throughput_bits_per_second = 12_345;
         assert_eq!(tuned_run(&tune).unwrap().goodput_bits_per_second, 12_345);
     }
 }

@@ -149,6 +149,11 @@ pub fn assumptions(body: &Predict) -> Vec<String> {
         figure::milliseconds(link.queue_seconds),
         figure::percent(link.lost_ratio),
     )];
+    sentences.push(
+        "Believe a measurement on the live path over `emu:`, that over `sim:`, and that over these formulas: they take \
+         every stream for settled and the losses for evenly spread."
+            .to_owned(),
+    );
     if link.other_streams > 0 || link.background_bits_per_second > 0 {
         sentences.push(format!(
             "Others: {} that react, and {} that do not.",
@@ -202,19 +207,23 @@ pub fn optimum(body: &Fit) -> String {
         return "No form of the curve fits these points.".to_owned();
     };
     let (low, high) = (best.spread.low_streams, best.spread.high_streams);
-    let why = match best.rule.as_str() {
-        "peak" => "the peak".to_owned(),
-        _ => format!(
-            "the fewest that reach {} of the highest",
-            figure::percent(body.knee_ratio)
-        ),
-    };
+    let most = body
+        .samples
+        .iter()
+        .map(|sample| sample.streams)
+        .max()
+        .unwrap_or(0);
+    let peak = body.models.first().and_then(|model| model.peak);
+    let peak = peak.filter(|peak| peak.streams <= f64::from(most));
+    let peak = peak.map(|peak| format!(" Its peak is at {}.", figure::three_digits(peak.streams)));
     format!(
-        "Use {}, {why} by the {} curve; {} to {} as samples are left out.",
+        "Use {}, the fewest that reach {} of the highest by the {} curve; {} to {} as samples are left out.{}",
         streams(best.streams),
+        figure::percent(body.knee_ratio),
         words::plain(&best.form),
         figure::three_digits(low),
-        figure::three_digits(high)
+        figure::three_digits(high),
+        peak.unwrap_or_default()
     )
 }
 

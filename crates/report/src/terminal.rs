@@ -14,7 +14,7 @@ mod simulated;
 mod sweep;
 mod table;
 
-use record::{AnyDocument, Demo, Emulation, Measure, Origin, Run, Sample, Tune};
+use record::{Answer, AnyDocument, Demo, Emulation, Kind, Measure, Origin, Run, Sample, Tune};
 
 use crate::comparison::{self, Compared, Role};
 use crate::figure;
@@ -183,46 +183,55 @@ pub fn tune(tune: &Tune, paint: Paint) -> String {
 
 fn search(page: &mut Page, tune: &Tune, paint: Paint) {
     page.block(&runs(&samples(tune), paint));
+    for doubt in words::doubts(tune) {
+        page.sentence(&doubt);
+    }
     page.gap();
     page.strong(&words::recommendation(tune));
     for sentence in words::tune(tune) {
         page.sentence(&sentence);
     }
-    settings(page, tune);
+    if let Some(answer) = &tune.answer {
+        settings(page, answer, tune.target.kind);
+    }
 }
 
 fn samples(tune: &Tune) -> Vec<RunRow<'_>> {
-    let row = |(index, sample)| sample_row(sample, Standing::of(index == tune.recommended.sample));
+    let chosen = tune.answer.as_ref().map(|answer| answer.recommended.sample);
+    let row = |(index, sample): (usize, _)| sample_row(sample, Some(index) == chosen);
     tune.samples.iter().enumerate().map(row).collect()
 }
 
-fn sample_row(sample: &Sample, standing: Standing) -> RunRow<'_> {
+fn sample_row(sample: &Sample, chosen: bool) -> RunRow<'_> {
     RunRow {
         name: Name::Setting,
         run: &sample.run,
-        standing,
+        standing: match chosen {
+            true => Standing::Chosen,
+            false => Standing::doubted(sample.doubt.as_ref()),
+        },
     }
 }
 
-fn settings(page: &mut Page, tune: &Tune) {
-    if !tune.settings.is_empty() {
+fn settings(page: &mut Page, answer: &Answer, kind: Kind) {
+    if !answer.settings.is_empty() {
         page.gap();
         page.title("Settings to paste");
     }
-    for setting in &tune.settings {
+    for setting in &answer.settings {
         page.command(&words::plain(&setting.command), setting.note.as_deref());
     }
-    if !tune.sysctl.is_empty() {
+    if !answer.sysctl.is_empty() {
         page.gap();
         page.title("Host limits in the way");
     }
-    for line in &tune.sysctl {
+    for line in &answer.sysctl {
         let command = format!(
             "sysctl -w {}=\"{}\"",
             words::plain(&line.key),
             words::plain(&line.value)
         );
-        page.sentence(&words::sentence(&words::sysctl(line, tune.target.kind)));
+        page.sentence(&words::sentence(&words::sysctl(line, kind)));
         page.command(&command, None);
     }
 }

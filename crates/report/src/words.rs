@@ -5,8 +5,8 @@ pub mod simulated;
 pub mod sweep;
 
 use record::{
-    Demo, Direction, End, Interval, Kind, Limit, Measure, Objective, Purpose, Run, Setting, Sysctl,
-    Tune, Unsettled, Window,
+    Answer, Demo, Direction, End, Interval, Kind, Limit, Measure, Objective, Purpose, Recommended,
+    Run, Sample, Setting, Sysctl, Tune, Unsettled, Window,
 };
 
 use crate::comparison::{self, Role};
@@ -238,32 +238,41 @@ pub fn sysctl(line: &Sysctl, kind: Kind) -> String {
 
 /// The recommendation of a search in one sentence.
 pub fn recommendation(tune: &Tune) -> String {
-    let chosen = &tune.recommended;
-    let rate =
-        figure::rate_with_margin(chosen.throughput_bits_per_second, chosen.interval.as_ref());
-    let how = how(chosen.congestion.as_deref(), chosen.pacing_bits_per_second);
-    let use_it = format!("Use {}{how}: {rate}", point(chosen.streams, chosen.window));
-    match gain(tune) {
+    let Some(answer) = &tune.answer else {
+        return "This search was stopped before it had an answer.".to_owned();
+    };
+    let use_it = format!("Use {}", recommended(&answer.recommended));
+    match gain(tune, &answer.recommended) {
         Some(gain) => format!("{use_it}, {gain} times one stream with the host's defaults."),
         None => format!("{use_it}."),
     }
 }
 
+/// A setting with its goodput: `8 streams with automatic windows: 40.7 Mbit/s`.
+fn recommended(chosen: &Recommended) -> String {
+    let rate =
+        figure::rate_with_margin(chosen.throughput_bits_per_second, chosen.interval.as_ref());
+    let how = how(
+        chosen.streams,
+        chosen.congestion.as_deref(),
+        chosen.pacing_bits_per_second,
+    );
+    format!("{}{how}: {rate}", point(chosen.streams, chosen.window))
+}
+
 /// What sets a setting apart beside streams and window: `, congestion control bbr`.
-fn how(congestion: Option<&str>, pacing: Option<u64>) -> String {
+fn how(streams: u16, congestion: Option<&str>, pacing: Option<u64>) -> String {
+    let each = if streams == 1 { "" } else { "each " };
     let congestion = congestion.map(|name| format!(", congestion control {}", plain(name)));
-    let pacing = pacing.map(|rate| format!(", each paced at {}", figure::rate(rate)));
+    let pacing = pacing.map(|rate| format!(", {each}paced at {}", figure::rate(rate)));
     [congestion, pacing].into_iter().flatten().collect()
 }
 
-/// How many times the first sample, one default stream, the recommendation is; `None` unless both have settled.
-fn gain(tune: &Tune) -> Option<String> {
-    let first = tune.samples.first()?;
-    let is_default = first.run.setting.streams == 1 && first.run.setting.window == Window::Auto;
-    let times = factor(
-        tune.recommended.interval.as_ref(),
-        first.run.interval.as_ref(),
-    );
+/// How many times one default stream the recommendation is; `None` unless both have settled.
+fn gain(tune: &Tune, chosen: &Recommended) -> Option<String> {
+    let default = &tune.default_sample()?.run;
+    let is_default = default.setting.streams == 1 && default.setting.window == Window::Auto;
+    let times = factor(chosen.interval.as_ref(), default.interval.as_ref());
     times.filter(|_| is_default)
 }
 
@@ -283,21 +292,103 @@ fn factor(large: Option<&Interval>, small: Option<&Interval>) -> Option<String> 
 
 /// A search in sentences: why this point, what limits it, what it costs, what was tried.
 pub fn tune(tune: &Tune) -> Vec<String> {
-    let mut sentences = vec![sentence(&tune.recommended.because)];
-    sentences.push(cause(
-        "It is",
-        tune.limit_recommended.limit,
-        &tune.limit_recommended.limit_or,
-        &tune.limit_recommended.limit_because,
-        tune.limit_recommended.could_reach_bits_per_second,
-    ));
-    sentences.extend(default_limit(tune));
-    sentences.extend(cost_in_delay(tune));
+    let mut sentences = match &tune.answer {
+        Some(answer) => reasons(tune, answer),
+        None => seen_so_far(tune).into_iter().collect(),
+    };
     sentences.push(effort(tune));
     sentences.extend(alternative(tune));
     sentences.extend(tune.drift.as_deref().map(drifted));
-    sentences.extend(tune.cut_because.as_deref().map(cut_short));
+    let cut = tune
+        .cut_because
+        .as_deref()
+        .filter(|_| tune.answer.is_some());
+    sentences.extend(cut.map(cut_short));
+    sentences.extend(which_to_believe(tune.target.kind).map(str::to_owned));
     sentences
+}
+
+fn reasons(tune: &Tune, answer: &Answer) -> Vec<String> {
+    let mut sentences = vec![sentence(&answer.recommended.because)];
+    sentences.extend(answer.unpaced.as_ref().map(unpaced));
+    sentences.push(cause(
+        "It is",
+        answer.limit_recommended.limit,
+        &answer.limit_recommended.limit_or,
+        &answer.limit_recommended.limit_because,
+        answer.limit_recommended.could_reach_bits_per_second,
+    ));
+    sentences.extend(default_limit(tune, answer));
+    sentences.extend(cost_in_delay(&answer.recommended));
+    sentences
+}
+
+fn unpaced(unpaced: &Recommended) -> String {
+    format!(
+        "Where streams cannot be paced: {}. {}",
+        recommended(unpaced),
+        sentence(&unpaced.because)
+    )
+}
+
+/// What a stopped search saw, and that it is no answer.
+fn seen_so_far(tune: &Tune) -> Option<String> {
+    let runs = tune.samples.iter().map(|sample| &sample.run);
+    let most = runs.max_by_key(|run| run.goodput_bits_per_second)?;
+    Some(format!(
+        "So far the most was {} with {}{}. That is no recommendation: what else there is was not looked at.",
+        figure::rate(most.goodput_bits_per_second),
+        setting(&most.setting),
+        how(
+            most.setting.streams,
+            None,
+            most.setting.pacing_bits_per_second
+        ),
+    ))
+}
+
+/// Which of several answers about one path to believe, and why they differ; nothing to add where the path itself
+/// was measured.
+pub fn which_to_believe(kind: Kind) -> Option<&'static str> {
+    match kind {
+        Kind::Live => None,
+        Kind::Emulated => Some(
+            "Believe a search on the live path over this one, and this one over `sim:` and `predict`: here real TCP \
+             crosses a link made after the path file, which may lack what the real path has.",
+        ),
+        Kind::Simulated => Some(
+            "Believe a search on the live path over `emu:`, that over this one, and this one over `predict`: here TCP \
+             is simulated packet by packet, without real hosts, and each seed loses other packets.",
+        ),
+    }
+}
+
+/// Why rows do not count for what they showed, each with what tells the row.
+pub fn doubts(tune: &Tune) -> Vec<String> {
+    tune.samples.iter().filter_map(doubt).collect()
+}
+
+fn doubt(sample: &Sample) -> Option<String> {
+    let doubt = sample.doubt.as_ref()?;
+    let run = &sample.run;
+    let counts = match doubt.counts_for_bits_per_second {
+        Some(bits) => format!("counts for {}", figure::rate(bits)),
+        None => "does not count".to_owned(),
+    };
+    let paced = run.setting.pacing_bits_per_second.map(|_| ", paced");
+    Some(format!(
+        "{} x {}{}, {}: {counts}, {}",
+        run.setting.streams,
+        figure::window(run.setting.window),
+        paced.unwrap_or_default(),
+        figure::rate(run.goodput_bits_per_second),
+        full_stop(&doubt.because)
+    ))
+}
+
+/// The end of a sentence.
+fn full_stop(text: &str) -> String {
+    format!("{}.", plain(text).trim().trim_end_matches('.'))
 }
 
 /// What another congestion control would have given, where that was sampled without being asked for.
@@ -335,18 +426,17 @@ fn drifted(what: &str) -> String {
 }
 
 /// What limits one default stream, where that is not the recommendation itself.
-fn default_limit(tune: &Tune) -> Option<String> {
-    let subject = "One stream with the host's defaults was";
-    let (because, reach) = (&tune.limit_because, tune.could_reach_bits_per_second);
-    (tune.recommended.sample != 0)
-        .then(|| cause(subject, tune.limit, &tune.limit_or, because, reach))
+fn default_limit(tune: &Tune, answer: &Answer) -> Option<String> {
+    let default = tune.samples.get(answer.default_sample?)?;
+    let rate = figure::rate(default.run.goodput_bits_per_second);
+    let subject = format!("One stream with the host's defaults, {rate}, was");
+    let (because, reach) = (&answer.limit_because, answer.could_reach_bits_per_second);
+    (answer.default_sample != Some(answer.recommended.sample))
+        .then(|| cause(&subject, answer.limit, &answer.limit_or, because, reach))
 }
 
-fn cost_in_delay(tune: &Tune) -> Option<String> {
-    let (idle, loaded) = (
-        tune.recommended.rtt_unloaded_seconds?,
-        tune.recommended.rtt_loaded_seconds?,
-    );
+fn cost_in_delay(chosen: &Recommended) -> Option<String> {
+    let (idle, loaded) = (chosen.rtt_unloaded_seconds?, chosen.rtt_loaded_seconds?);
     Some(format!(
         "Its cost to others: the round trip goes from {} ms to {} ms ({} ms).",
         figure::milliseconds(idle),
@@ -409,6 +499,35 @@ mod tests {
     use super::*;
     use record::synthetic;
 
+    fn answer(body: &mut Tune) -> &mut Answer {
+        body.answer.as_mut().unwrap()
+    }
+
+    #[test]
+    fn a_stopped_search_recommends_nothing_and_says_what_was_seen() {
+        let mut body = synthetic::tune(7).body;
+        body.answer = None;
+        body.cut_because = Some("cancelled".to_owned());
+        let text = format!("{} {}", recommendation(&body), tune(&body).join(" "));
+        assert!(!text.contains("Use "), "{text}");
+        assert!(text.contains("So far the most was "), "{text}");
+        assert!(text.contains("That is no recommendation"), "{text}");
+    }
+
+    #[test]
+    fn a_row_that_counts_for_less_says_why() {
+        let mut body = synthetic::tune(7).body;
+        body.samples[1].doubt = Some(record::Doubt {
+            counts_for_bits_per_second: Some(5_000_000),
+            because: "it was short".to_owned(),
+        });
+        let doubts = doubts(&body);
+        assert!(
+            doubts[0].ends_with(": counts for 5.00 Mbit/s, it was short."),
+            "{doubts:?}"
+        );
+    }
+
     #[test]
     fn control_characters_cannot_reach_a_terminal() {
         assert_eq!(plain("a\u{1b}[2Jb\nc"), "a [2Jb c");
@@ -422,7 +541,7 @@ mod tests {
 
     #[test]
     fn a_kernel_setting_names_its_host_and_only_what_is_known_of_it() {
-        let mut line = synthetic::tune(7).body.sysctl.remove(0);
+        let mut line = answer(&mut synthetic::tune(7).body).sysctl.remove(0);
         line.why = "so".to_owned();
         assert_eq!(
             sysctl(&line, Kind::Emulated),
@@ -445,8 +564,9 @@ mod tests {
     #[test]
     fn the_recommendation_names_what_else_to_set() {
         let mut body = synthetic::tune(7).body;
-        body.recommended.congestion = Some("bbr".to_owned());
-        body.recommended.pacing_bits_per_second = Some(5_000_000);
+        let recommended = &mut answer(&mut body).recommended;
+        recommended.congestion = Some("bbr".to_owned());
+        recommended.pacing_bits_per_second = Some(5_000_000);
         let text = recommendation(&body);
         let wanted = ", congestion control bbr, each paced at 5.00 Mbit/s: ";
         assert!(text.contains(wanted), "{text}");
@@ -467,7 +587,8 @@ mod tests {
     #[test]
     fn a_default_stream_that_wins_is_not_said_to_gain() {
         let mut body = synthetic::tune(7).body;
-        body.recommended.interval = body.samples[0].run.interval;
+        let default = body.default_sample().unwrap().run.interval;
+        answer(&mut body).recommended.interval = default;
         assert!(!recommendation(&body).contains("times"));
     }
 

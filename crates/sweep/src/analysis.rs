@@ -32,7 +32,7 @@ use visit::Visit;
 ///
 /// Source: the advice for the path from SLAC to Taiwan in 2006, about 90 % of what can be had, near the top of the
 /// knee rather than at the maximum: something is left for others, and rates are steadier.
-pub const KNEE_SHARE: f64 = 0.9;
+pub const KNEE_SHARE: f64 = models::KNEE_FRACTION;
 
 /// What visits show.
 ///

@@ -10,7 +10,7 @@
 //! rclone's documentation of `--multi-thread-streams`. Left out: tools without parallel streams.
 
 use observe::{Direction, Setting, Window};
-use units::Bytes;
+use units::{Bytes, Rate};
 
 /// A program that moves or measures bulk data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -27,10 +27,14 @@ pub enum Tool {
     Fdt,
     /// rclone.
     Rclone,
+    /// tc, which paces whatever a Linux host sends.
+    Tc,
+    /// trunkline itself.
+    Trunkline,
 }
 
 impl Tool {
-    /// Every tool, in the order in which advice is given.
+    /// Every tool that takes streams, in the order in which advice is given.
     pub const ALL: [Tool; 6] = [
         Tool::Iperf3,
         Tool::GlobusUrlCopy,
@@ -39,6 +43,9 @@ impl Tool {
         Tool::Fdt,
         Tool::Rclone,
     ];
+
+    /// What paces streams of tools that cannot.
+    pub const PACING: [Tool; 2] = [Tool::Trunkline, Tool::Tc];
 
     /// Its name as people write it.
     pub fn name(self) -> &'static str {
@@ -49,6 +56,8 @@ impl Tool {
             Tool::Bbcp => "bbcp",
             Tool::Fdt => "FDT",
             Tool::Rclone => "rclone",
+            Tool::Tc => "tc",
+            Tool::Trunkline => "trunkline",
         }
     }
 }
@@ -107,8 +116,12 @@ impl SysctlLine {
 /// assert_eq!(commands[1], "globus-url-copy -p 8 -tcp-bs 65536 SOURCE_URL DESTINATION_URL");
 /// ```
 pub fn for_setting(setting: &Setting) -> Vec<Advice> {
+    let pacing = Tool::PACING
+        .into_iter()
+        .filter(|_| setting.pacing.is_some());
     Tool::ALL
         .into_iter()
+        .chain(pacing)
         .map(|tool| for_tool(tool, setting))
         .collect()
 }
@@ -123,9 +136,14 @@ pub fn for_tool(tool: Tool, setting: &Setting) -> Advice {
         Tool::Bbcp => bbcp(setting, &mut flags),
         Tool::Fdt => fdt(setting, &mut flags),
         Tool::Rclone => rclone(setting, &mut flags),
+        Tool::Tc => tc(setting, &mut flags),
+        Tool::Trunkline => trunkline(setting, &mut flags),
     }
     if tool != Tool::Iperf3 {
         flags.without_congestion(setting);
+    }
+    if Tool::ALL.contains(&tool) && tool != Tool::Iperf3 {
+        flags.without_pacing(setting);
     }
     Advice {
         tool,
@@ -163,6 +181,12 @@ impl Flags {
         }
     }
 
+    fn without_pacing(&mut self, setting: &Setting) {
+        if setting.pacing.is_some() {
+            self.note("it has no flag for the pace: let tc pace it, see below");
+        }
+    }
+
     fn without_congestion(&mut self, setting: &Setting) {
         if let Some(name) = &setting.congestion {
             self.note(format!(
@@ -191,6 +215,9 @@ fn iperf3(setting: &Setting, flags: &mut Flags) {
     }
     if let Some(mss) = setting.mss {
         flags.flag("-M", mss);
+    }
+    if let Some(pace) = setting.pacing {
+        flags.flag("--fq-rate", pace.bits_per_second());
     }
     match setting.direction {
         Direction::Forward => {}
@@ -268,6 +295,29 @@ fn rclone(setting: &Setting, flags: &mut Flags) {
     flags.without_window(setting);
 }
 
+/// `maxrate` of the queueing discipline fq bounds each stream (tc-fq(8)).
+fn tc(setting: &Setting, flags: &mut Flags) {
+    let pace = setting.pacing.map_or(0, Rate::bits_per_second);
+    flags.word(&format!(
+        "tc qdisc replace dev DEVICE root fq maxrate {pace}bit"
+    ));
+    flags.note(
+        "for all that the sending host sends by this device, each stream by itself; \
+         `tc qdisc del dev DEVICE root` takes it back",
+    );
+}
+
+/// A copy's bound on its rate paces its streams.
+fn trunkline(setting: &Setting, flags: &mut Flags) {
+    let pace = setting.pacing.map_or(0, Rate::bits_per_second);
+    let all = Rate::from_bits_per_second(pace.saturating_mul(setting.streams.get().into()));
+    flags.word(&format!(
+        "trunkline copy -P {} --max-rate {all} SOURCE HOST:DESTINATION",
+        setting.streams
+    ));
+    flags.note("the bound is for all streams together, and paces them");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -328,6 +378,37 @@ mod tests {
             );
             assert!(!says(tool, &setting(2, Window::Auto)), "{tool:?}");
         }
+    }
+
+    #[test]
+    fn a_pace_goes_where_there_is_a_flag_and_tc_paces_the_others() {
+        let setting = Setting {
+            pacing: Some(Rate::from_bits_per_second(40_000_000)),
+            ..setting(2, Window::Auto)
+        };
+        let advice = for_setting(&setting);
+        let commands: Vec<&str> = advice.iter().map(|one| one.command.as_str()).collect();
+        assert_eq!(commands[0], "iperf3 -c HOST -P 2 --fq-rate 40000000");
+        assert_eq!(
+            commands[6],
+            "trunkline copy -P 2 --max-rate 80Mbit/s SOURCE HOST:DESTINATION"
+        );
+        assert_eq!(
+            commands[7],
+            "tc qdisc replace dev DEVICE root fq maxrate 40000000bit"
+        );
+        for one in &advice[1..6] {
+            let note = one.note.as_deref().unwrap_or_default();
+            assert!(note.contains("let tc pace it"), "{one:?}");
+        }
+        assert_eq!(
+            for_setting(&Setting {
+                pacing: None,
+                ..setting
+            })
+            .len(),
+            6
+        );
     }
 
     #[test]

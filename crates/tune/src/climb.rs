@@ -43,7 +43,7 @@ pub(crate) fn next_rung(history: &History) -> Option<Request> {
     let streams = further(history, &rungs).filter(|next| *next > last.streams())?;
     let why = match gain(&rungs) {
         None => "to see what more streams bring".to_owned(),
-        Some(gain) => format!("{} streams carried {}", last.streams(), change(gain)),
+        Some(gain) => further_because(last.streams(), gain),
     };
     request(history, streams, why)
 }
@@ -133,9 +133,15 @@ fn request(history: &History, streams: StreamCount, why: String) -> Option<Reque
     })
 }
 
-/// A gain as people say it.
-pub(crate) fn change(gain: f64) -> String {
-    format!("{:+.0} % against the best with fewer", gain * 100.0)
+/// Why more streams than the last rung's are tried: the row that this stands in is the next one's.
+fn further_because(last: StreamCount, gain: f64) -> String {
+    let percent = gain.abs() * 100.0;
+    let (more, after) = match gain {
+        gain if gain < 0.0 => ("less", "to see whether that lasts"),
+        gain if gain < GAIN_MIN => ("more", "to see whether that is all"),
+        _ => ("more", "to see what further ones bring"),
+    };
+    format!("{after}: {last} streams carried {percent:.0} % {more} than the best with fewer")
 }
 
 /// What the last rung brought, as a share of the best before it.

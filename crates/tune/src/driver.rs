@@ -1,6 +1,6 @@
 //! Takes the samples that a strategy asks for, and puts together what came of it.
 
-use observe::{Fault, SamplePlan, Target, TargetError, Then, Verdict, Watch};
+use observe::{Fault, SamplePlan, Target, TargetError, Then, Watch};
 
 use crate::drift::drift;
 use crate::explain;
@@ -9,8 +9,9 @@ use crate::history::History;
 use crate::host::host_advice;
 use crate::plan::TunePlan;
 use crate::staged::Staged;
+use crate::standing::standings;
 use crate::strategy::{Choice, Request, Strategy};
-use crate::tuning::{Ended, Recommended, Sample, TuneError, Tuning};
+use crate::tuning::{Answer, Ended, Recommended, Sample, TuneError, Tuning};
 
 /// Somebody who looks on while samples are taken.
 pub trait Onlooker: Watch {
@@ -31,8 +32,8 @@ impl Onlooker for () {}
 /// Finds the operating point of `target` with the strategy of this crate, [`Staged`].
 ///
 /// # Errors
-/// When the first sample fails, or nothing arrives in any. A failure or cancellation after the
-/// first sample is no error: the best so far is recommended and [`Tuning::ended`] says so.
+/// When the first sample fails, or nothing arrives in any. A failure after the first sample is no error: the best
+/// so far is recommended and [`Tuning::ended`] says so. Nor is a cancellation, after which nothing is recommended.
 pub fn tune(
     target: &mut dyn Target,
     plan: &TunePlan,
@@ -52,26 +53,25 @@ pub fn tune_with(
     onlooker: &mut dyn Onlooker,
 ) -> Result<Tuning, TuneError> {
     let mut history = History::new(plan.clone(), target.describe());
-    let ended = sample_until_known(strategy, target, &mut history, onlooker);
+    let cut = sample_until_known(strategy, target, &mut history, onlooker).err();
     target.stop();
-    if let Ended::Cut(error) = ended {
-        if history.samples.is_empty() {
-            return Err(TuneError::Target(error));
-        }
-        return conclude(strategy, history, Ended::Cut(error));
+    match cut {
+        Some(error) if history.samples.is_empty() => Err(TuneError::Target(error)),
+        cut => conclude(strategy, history, cut),
     }
-    conclude(strategy, history, ended)
 }
 
+/// # Errors
+/// What cut the search short.
 fn sample_until_known(
     strategy: &dyn Strategy,
     target: &mut dyn Target,
     history: &mut History,
     onlooker: &mut dyn Onlooker,
-) -> Ended {
+) -> Result<(), TargetError> {
     while let Some(request) = strategy.next(history) {
         if onlooker.is_cancelled() {
-            return Ended::Cut(cancelled());
+            return Err(cancelled());
         }
         let number = history.samples.len() + 1;
         onlooker.on_sample_started(number, &request);
@@ -80,10 +80,7 @@ fn sample_until_known(
             ..request.plan
         };
         let mut guard = Guard::new(history, onlooker);
-        let observation = match target.observe(&request.setting, &plan, &mut guard) {
-            Ok(observation) => observation,
-            Err(error) => return Ended::Cut(error),
-        };
+        let observation = target.observe(&request.setting, &plan, &mut guard)?;
         let sample = Sample {
             summary: observation.summary(),
             setting: request.setting,
@@ -94,7 +91,7 @@ fn sample_until_known(
         onlooker.on_sample_done(number, &sample);
         history.samples.push(sample);
     }
-    Ended::Found
+    Ok(())
 }
 
 /// Only a strategy that compares stages of one run may have streams that go on.
@@ -114,43 +111,60 @@ fn cancelled() -> TargetError {
     }
 }
 
-fn conclude(strategy: &dyn Strategy, history: History, ended: Ended) -> Result<Tuning, TuneError> {
-    let cost = history.cost();
-    let nothing = TuneError::NothingDelivered {
-        samples: history.samples.len(),
-        elapsed: cost.elapsed,
-    };
-    let Some(choice) = strategy.choose(&history) else {
-        return Err(nothing);
-    };
-    let Some(chosen) = history.samples.get(choice.sample) else {
-        return Err(nothing);
+fn conclude(
+    strategy: &dyn Strategy,
+    history: History,
+    cut: Option<TargetError>,
+) -> Result<Tuning, TuneError> {
+    let ended = match cut {
+        Some(error) if error.fault == Fault::Cancelled => Ended::Stopped(error),
+        Some(error) => Ended::Cut(answer(strategy, &history)?, error),
+        None => Ended::Found(answer(strategy, &history)?),
     };
     Ok(Tuning {
         objective: history.plan.objective,
-        limit_default: limit_default(&history, chosen),
-        limit_recommended: history.verdict(chosen),
-        host_advice: host_advice(&history),
+        standings: standings(&history),
+        rtt_unloaded: history.rtt_unloaded(),
         drift: drift(&history),
-        recommended: recommended(&history, chosen, choice),
-        cost,
+        cost: history.cost(),
         samples: history.samples,
         ended,
     })
 }
 
-/// One stream with everything as the host has it: of several looks at it the longest.
-fn limit_default(history: &History, chosen: &Sample) -> Verdict {
-    history.verdict(explain::default(history).unwrap_or(chosen))
+fn answer(strategy: &dyn Strategy, history: &History) -> Result<Answer, TuneError> {
+    let choice = strategy.choose(history);
+    let chosen = choice.and_then(|choice| recommended(history, choice));
+    let chosen = chosen.ok_or_else(|| TuneError::NothingDelivered {
+        samples: history.samples.len(),
+        elapsed: history.cost().elapsed,
+    })?;
+    let sample = &history.samples[chosen.sample];
+    let default_sample = explain::default(history);
+    let default = default_sample.map_or(sample, |index| &history.samples[index]);
+    let paced = chosen.setting.pacing.is_some();
+    Ok(Answer {
+        limit_recommended: history.verdict(sample),
+        default_sample,
+        limit_default: history.verdict(default),
+        host_advice: host_advice(history),
+        unpaced: strategy
+            .choose_unpaced(history)
+            .filter(|_| paced)
+            .and_then(|choice| recommended(history, choice)),
+        recommended: chosen,
+    })
 }
 
-fn recommended(history: &History, chosen: &Sample, choice: Choice) -> Recommended {
-    Recommended {
+/// `None` where the choice names no sample.
+fn recommended(history: &History, choice: Choice) -> Option<Recommended> {
+    let chosen = history.samples.get(choice.sample)?;
+    Some(Recommended {
         setting: chosen.setting.clone(),
         sample: choice.sample,
         goodput: chosen.goodput(),
         rtt_loaded: chosen.summary.rtt_loaded,
         rtt_unloaded: history.rtt_unloaded(),
         because: choice.because,
-    }
+    })
 }

@@ -19,33 +19,29 @@ pub(crate) use context::context;
 use observe::{Limit, Precision, SamplePlan, Setting, StreamCount, Window};
 use units::Rate;
 
-use crate::history::{History, main_direction};
+use crate::history::History;
 use crate::strategy::Request;
 use crate::tuning::{Purpose, Sample};
 
 /// The default stream is paced at this share of the highest goodput seen: below the link's rate, so
-/// that its bursts fit whatever queue there is, and above what it reaches unpaced.
-const PACED_SHARE: f64 = 0.9;
+/// that its bursts fit whatever queue there is, and above what it reaches unpaced. Its packets' headers take some of
+/// it, and still it can reach a knee of 90 %.
+const PACED_SHARE: f64 = 0.97;
 
 /// The next sample that would tell causes of the default stream's limit apart.
 pub(crate) fn explain(history: &History) -> Option<Request> {
-    let default = default(history)?;
+    let default = history.samples.get(default(history)?)?;
     let verdict = (history.samples.len() > 1).then(|| history.verdict(default))?;
     let names = |limit| verdict.limit == limit || verdict.or.contains(&limit);
     let is_open = names(Limit::Loss) && names(Limit::ShallowQueue);
     is_open.then(|| paced(history, default))?
 }
 
-/// One stream with everything as the host has it: of several samples the one with the longest steady
-/// part.
-pub(crate) fn default(history: &History) -> Option<&Sample> {
+/// One stream with everything as the host has it: of several samples the last, which counts.
+pub(crate) fn default(history: &History) -> Option<usize> {
     let setting = history.setting(StreamCount::ONE, Window::Auto);
-    let length = |sample: &&Sample| main_direction(sample).map(|way| way.steady.length());
-    let those = history
-        .samples
-        .iter()
-        .filter(|sample| sample.setting == setting);
-    those.max_by_key(length)
+    let same = |sample: &Sample| sample.setting == setting;
+    history.samples.iter().rposition(same)
 }
 
 /// The default stream, paced; `None` when it was already, or nothing is left of the budget.

@@ -2,7 +2,7 @@
 
 use observe::StreamCount;
 
-use crate::choose::EQUAL;
+use crate::choose::choose;
 use crate::climb;
 use crate::history::History;
 use crate::lasting;
@@ -21,14 +21,16 @@ pub(crate) fn between(history: &History) -> Option<Request> {
     }
     let (below, reaches) = around(history, share)?;
     let middle = middle(below.streams(), reaches.streams())?;
-    Some(Request {
+    // A paced stream, or another window, may reach the knee with fewer.
+    let chosen = history.samples.get(choose(history)?.sample)?;
+    (chosen.streams() > middle).then_some(Request {
         setting: history.setting(middle, history.climbing_window()),
         plan: history.longer_plan()?,
         purpose: Purpose::Knee,
         why: format!(
-            "{} streams reach the knee and {} do not",
-            reaches.streams(),
-            below.streams()
+            "between {}, which stay below the knee, and {}, which reach it",
+            below.streams(),
+            reaches.streams()
         ),
     })
 }
@@ -60,7 +62,7 @@ fn around(history: &History, share: f64) -> Option<(&Sample, &Sample)> {
     let best = rungs.iter().map(|sample| rate(sample)).fold(0.0, f64::max);
     let first = rungs
         .iter()
-        .position(|sample| rate(sample) >= (1.0 - EQUAL) * share * best)?;
+        .position(|sample| rate(sample) >= share * best)?;
     Some((rungs.get(first.checked_sub(1)?)?, rungs.get(first)?))
 }
 

@@ -6,15 +6,17 @@
 //! sample counts for no more than this, with room for what formulas leave out.
 //!
 //! No correction is made where the sample filled the path (its own queue is what makes it lose packets, and
-//! it keeps the path full), where every stream has lost so often that its start is forgotten, and for a congestion control without a response function (bbr). Where no
-//! loss was seen, half of one is assumed: a hundred thousand packets without a loss say little of a
+//! it keeps the path full), where it loses far more than a paced stream does (its own bursts overflow a queue), where
+//! every stream has lost so often that its start is forgotten, where a long look lost nothing, and for a congestion control without a response
+//! function (bbr). Where no loss was seen, half of one is assumed: a hundred thousand packets without a loss say little of a
 //! path that loses one in a million, and one stream of a long path is brought down by that.
 
 use models::{Acks, Conditions, Response};
 use observe::{Steadiness, StreamCount};
+use units::Rate;
 
 use crate::history::{History, main_direction};
-use crate::tuning::{Purpose, Sample};
+use crate::tuning::{Purpose, Sample, Standing};
 
 /// A sample may show this much more than the formula before it is distrusted: simulated streams hold up
 /// to 1.14 times what it says of CUBIC, and the loss it is given is itself a sample.
@@ -26,14 +28,64 @@ const ROOM_LONG: f64 = 2.0;
 const LOSSES_EACH: f64 = 10.0;
 /// Losses that are assumed where none was seen: the middle between none and one.
 const UNSEEN: f64 = 0.5;
+/// Losses this many times those of paced streams are those of bursts.
+const PACING_CURES: f64 = 5.0;
+
+/// Whether a sample counts for what it shows; where a longer run of its setting is expected to have less, for that.
+pub(crate) fn standing(history: &History, sample: &Sample) -> Standing {
+    let shown = sample.goodput().mean;
+    match bound(history, sample).filter(|bound| bound.goodput < shown) {
+        None => Standing::Counts,
+        Some(bound) => Standing::CountsFor {
+            because: bound.because(),
+            goodput: bound.goodput,
+        },
+    }
+}
+
+/// Whether a sample counts for less only because it sent too little to exclude losses that it did not see: a longer
+/// look tells. Where losses were seen, luck may last as long as the look.
+pub(crate) fn is_unproven(history: &History, sample: &Sample) -> bool {
+    let shown = sample.goodput().mean;
+    let bound = bound(history, sample).filter(|bound| bound.goodput < shown);
+    bound.is_some_and(|bound| !bound.loss.is_seen)
+}
 
 /// Goodput in bits per second that a long run of a sample's setting is expected to have.
 pub(crate) fn expected(history: &History, sample: &Sample) -> f64 {
-    let shown = sample.goodput().mean.as_f64();
-    let speaks_for_itself = history.is_full(sample) || has_lost_often(sample);
-    match bound(history, sample).filter(|_| !speaks_for_itself) {
-        Some(bound) => shown.min(bound),
-        None => shown,
+    match standing(history, sample) {
+        Standing::CountsFor { goodput, .. } => goodput.as_f64(),
+        _ => sample.goodput().mean.as_f64(),
+    }
+}
+
+/// The most that a sample counts for, and what that follows from.
+struct Bound {
+    goodput: Rate,
+    congestion: String,
+    loss: Loss,
+}
+
+/// A share of packets.
+#[derive(Debug, Clone, Copy)]
+struct Loss {
+    share: f64,
+    /// Whether any was lost, or only too few were sent to exclude that.
+    is_seen: bool,
+}
+
+impl Bound {
+    fn because(&self) -> String {
+        let (rate, congestion) = (self.goodput.human(), &self.congestion);
+        let one_in = format!("one packet in {:.0}", 1.0 / self.loss.share);
+        match self.loss.is_seen {
+            true => {
+                format!("{congestion} keeps no more than {rate} under the losses seen, {one_in}")
+            }
+            false => format!(
+                "{congestion} keeps no more than {rate} if {one_in} is lost, and too few were sent to exclude that"
+            ),
+        }
     }
 }
 
@@ -43,38 +95,97 @@ fn has_lost_often(sample: &Sample) -> bool {
     is_settled(sample) && lost >= LOSSES_EACH * f64::from(sample.streams().get())
 }
 
-/// The most that the streams keep under the losses that were seen.
-fn bound(history: &History, sample: &Sample) -> Option<f64> {
-    let tcp = &main_direction(sample)?.tcp;
+/// Whether a long look lost nothing.
+fn kept_all(sample: &Sample) -> bool {
+    let lost = sample.retransmitted_share();
+    sample.purpose == Purpose::Confirm && is_settled(sample) && lost == Some(0.0)
+}
+
+/// Whether its losses are those of its own bursts, by what a paced sample of the path lost: then they end where the
+/// path is full, and say nothing of less.
+fn overflows(history: &History, sample: &Sample) -> bool {
+    let paced = paced_loss(history).filter(|_| sample.setting.pacing.is_none());
     let own = sample.retransmitted_share().filter(|_| is_settled(sample));
+    own.zip(paced)
+        .is_some_and(|(own, paced)| own > PACING_CURES * paced.share)
+}
+
+/// The most that the streams keep under the losses that were seen; `None` of a sample that speaks for itself.
+fn bound(history: &History, sample: &Sample) -> Option<Bound> {
+    let speaks_for_itself =
+        has_lost_often(sample) || kept_all(sample) || overflows(history, sample);
+    if speaks_for_itself || history.is_full(sample) {
+        return None;
+    }
+    let tcp = &main_direction(sample)?.tcp;
+    let loss = loss_for(history, sample)?;
     let conditions = Conditions {
         segment: tcp.mss?,
         rtt: tcp.rtt?,
-        loss: loss(history, sample.streams())
-            .or_else(|| loss(history, StreamCount::MAX))?
-            .max(own.unwrap_or(0.0)),
+        loss: loss.share,
     };
-    let each = response(history, sample)?.rate(&conditions)?.as_f64();
+    let congestion = congestion(history, sample)?;
+    let each = response(congestion)?.rate(&conditions)?.as_f64();
     let room = match sample.purpose {
         Purpose::Confirm => ROOM_LONG,
         _ => ROOM,
     };
-    Some(room * each * f64::from(sample.streams().get()))
+    Some(Bound {
+        goodput: Rate::from_f64(room * each * f64::from(sample.streams().get())),
+        congestion: congestion.to_owned(),
+        loss,
+    })
+}
+
+/// The losses that hold for a sample: those of the path, but no fewer than its own.
+fn loss_for(history: &History, sample: &Sample) -> Option<Loss> {
+    let own = sample.retransmitted_share().filter(|_| is_settled(sample));
+    let path = match sample.setting.pacing {
+        Some(_) => pooled([sample].into_iter()),
+        None => loss(history, sample.streams()).or_else(|| loss(history, StreamCount::MAX)),
+    };
+    let (path, own) = (path?, own.unwrap_or(0.0));
+    Some(match own > path.share {
+        true => Loss {
+            share: own,
+            is_seen: true,
+        },
+        false => path,
+    })
 }
 
 /// The share of packets that so many streams lose at the least: what those samples lost that had no more of
-/// them and did not fill the path. `None` without one.
-///
-/// A start that overflows a queue loses many packets at once, which says nothing of the path; so only
-/// samples that settled count.
-fn loss(history: &History, streams: StreamCount) -> Option<f64> {
+/// them and did not fill the path, or what a paced one lost. `None` without any.
+fn loss(history: &History, streams: StreamCount) -> Option<Loss> {
     let fewer = history.samples.iter().filter(|sample| {
         let comparable = sample.streams() <= streams && sample.setting.pacing.is_none();
-        comparable && is_settled(sample) && !history.is_full(sample)
+        comparable && !history.is_full(sample)
     });
-    let counts = fewer.filter_map(packets);
+    let unpaced = pooled(fewer)?;
+    let paced = paced_loss(history).filter(|paced| paced.share < unpaced.share);
+    Some(paced.unwrap_or(unpaced))
+}
+
+/// The share of packets that paced samples lost: none of them by bursts.
+fn paced_loss(history: &History) -> Option<Loss> {
+    let paced = history
+        .samples
+        .iter()
+        .filter(|sample| sample.setting.pacing.is_some());
+    pooled(paced)
+}
+
+/// The share that samples lost together. A start that overflows a queue loses many packets at once, which says
+/// nothing of the path; so only samples that settled count.
+fn pooled<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<Loss> {
+    let counts = samples
+        .filter(|sample| is_settled(sample))
+        .filter_map(packets);
     let (lost, sent) = counts.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    (sent > 0.0).then(|| f64::max(lost, UNSEEN) / sent)
+    (sent > 0.0).then(|| Loss {
+        share: f64::max(lost, UNSEEN) / sent,
+        is_seen: lost > UNSEEN,
+    })
 }
 
 /// Packets lost and sent in the steady part.
@@ -90,9 +201,13 @@ fn is_settled(sample: &Sample) -> bool {
     steady == Some(Steadiness::Settled)
 }
 
-fn response(history: &History, sample: &Sample) -> Option<Response> {
+fn congestion<'a>(history: &'a History, sample: &'a Sample) -> Option<&'a str> {
     let asked = sample.setting.congestion.as_ref();
-    match asked.or(history.target.congestion.first())?.as_str() {
+    Some(asked.or(history.target.congestion.first())?.as_str())
+}
+
+fn response(congestion: &str) -> Option<Response> {
+    match congestion {
         "cubic" => Some(Response::Cubic),
         "reno" => Some(Response::Reno(Acks::Every)),
         _ => None,

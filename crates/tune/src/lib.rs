@@ -11,8 +11,8 @@
 //! the samples (formulas only bound what a short sample counts for, `lasting.rs`), and stream counts
 //! between powers of two. There is no clock here: time is what the observations say has passed.
 //!
-//! Reading order: [`plan`], [`strategy`], `staged.rs` and the stages it names, `lasting.rs`, `choose.rs`,
-//! `driver.rs`; [`advice`] stands by itself. For a copy that runs: [`scavenger`], `bucket.rs`.
+//! Reading order: [`plan`], [`strategy`], `staged.rs` and the stages it names, `lasting.rs`, `standing.rs`,
+//! `choose.rs`, `driver.rs`; [`advice`] stands by itself. For a copy that runs: [`scavenger`], `bucket.rs`.
 
 pub mod advice;
 mod alternatives;
@@ -36,6 +36,7 @@ pub mod plan;
 mod remembered;
 pub mod scavenger;
 mod staged;
+mod standing;
 pub mod strategy;
 pub mod tuning;
 mod windows;
@@ -48,7 +49,7 @@ pub use plan::{Axis, Budget, Objective, Remembered, TunePlan};
 pub use scavenger::{Allowance, Scavenger, StreamReading};
 pub use staged::Staged;
 pub use strategy::{Choice, Request, Strategy};
-pub use tuning::{Cost, Ended, Purpose, Recommended, Sample, TuneError, Tuning};
+pub use tuning::{Answer, Cost, Ended, Purpose, Recommended, Sample, Standing, TuneError, Tuning};
 
 #[cfg(test)]
 mod synthetic;

@@ -7,18 +7,19 @@
 //! 3. **Climb** (`climb.rs`): more streams, four times as many a rung, until they bring nothing.
 //! 4. **Explain** (`explain.rs`): a sample that tells causes of the default's limit apart. Before what
 //!    follows, since at the end of the budget nothing would be left for it.
-//! 5. **Knee** (`knee.rs`): between two rungs, where fewer streams are worth having.
-//! 6. **Fit** (`fit.rs`): windows that leave the path's queue alone.
-//! 7. **Alternatives** (`alternatives.rs`): other congestion controls and pacing, where asked for.
-//! 8. **Confirm** (`confirm.rs`): a longer look at what is to be recommended.
-//! 9. **Unasked** (`alternatives.rs`): with what is left, what another congestion control would have
-//!    given.
+//! 5. **Doubted** (`confirm.rs`): a longer look at fewer streams that would do, if they last as they were seen.
+//! 6. **Knee** (`knee.rs`): between two rungs, where fewer streams are worth having.
+//! 7. **Fit** (`fit.rs`): windows that leave the path's queue alone.
+//! 8. **Alternatives** (`alternatives.rs`): other congestion controls and pacing, where asked for.
+//! 9. **Confirm** (`confirm.rs`): a longer look at what is to be recommended.
+//! 10. **Unasked** (`alternatives.rs`): with what is left, what another congestion control would have
+//!     given.
 //!
 //! Every sample is cut to what the budget leaves ([`crate::Budget`]); where too little is left for one,
 //! the stage is over. What is recommended was always sampled: models say where to look, and what to
 //! distrust, but not what to use.
 
-use crate::choose::choose;
+use crate::choose::{choose, choose_unpaced};
 use crate::history::History;
 use crate::strategy::{Choice, Request, Strategy};
 use crate::{alternatives, climb, confirm, explain, fit, knee, remembered, windows};
@@ -35,6 +36,7 @@ impl Strategy for Staged {
             climb::next_rung,
             explain::explain,
             knee::above,
+            confirm::doubted,
             knee::between,
             fit::fitting,
             alternatives::asked,
@@ -50,5 +52,9 @@ impl Strategy for Staged {
 
     fn choose(&self, history: &History) -> Option<Choice> {
         choose(history)
+    }
+
+    fn choose_unpaced(&self, history: &History) -> Option<Choice> {
+        choose_unpaced(history)
     }
 }

@@ -22,6 +22,12 @@ pub trait Strategy {
 
     /// The best of what was sampled; `None` when nothing arrived in any sample.
     fn choose(&self, history: &History) -> Option<Choice>;
+
+    /// The same where streams cannot be paced; `None` of a strategy that paces none.
+    fn choose_unpaced(&self, history: &History) -> Option<Choice> {
+        let _ = history;
+        None
+    }
 }
 
 /// A sample to take.

@@ -60,7 +60,9 @@ fn best_of_grid(path: &Path) -> f64 {
 
 /// What the recommendation truly carries, as a share of the best cell.
 fn share_of_grid(path: &Path, tuning: &Tuning) -> f64 {
-    path.flow(&tuning.recommended.setting).rate / best_of_grid(path)
+    path.flow(&tuning.answer().unwrap().recommended.setting)
+        .rate
+        / best_of_grid(path)
 }
 
 fn table(tuning: &Tuning) -> String {
@@ -77,13 +79,13 @@ fn table(tuning: &Tuning) -> String {
     let rows: String = tuning.samples.iter().map(row).collect();
     format!(
         "{rows}=> {} x {}, {}\none stream: {} ({})\nchosen: {} ({})\n{:.1} s",
-        tuning.recommended.setting.streams,
-        tuning.recommended.setting.window,
-        tuning.recommended.because,
-        tuning.limit_default.limit,
-        tuning.limit_default.because,
-        tuning.limit_recommended.limit,
-        tuning.limit_recommended.because,
+        tuning.answer().unwrap().recommended.setting.streams,
+        tuning.answer().unwrap().recommended.setting.window,
+        tuning.answer().unwrap().recommended.because,
+        tuning.answer().unwrap().limit_default.limit,
+        tuning.answer().unwrap().limit_default.because,
+        tuning.answer().unwrap().limit_recommended.limit,
+        tuning.answer().unwrap().limit_recommended.because,
         tuning.cost.elapsed.as_secs_f64(),
     )
 }
@@ -94,9 +96,16 @@ fn a_local_network_gets_one_or_two_streams_within_seconds() {
     for seed in 0..50 {
         let tuning = tuned(path, seed);
         let shown = format!("seed {seed}\n{}", table(&tuning));
-        assert!(tuning.recommended.setting.streams.get() <= 2, "{shown}");
+        assert!(
+            tuning.answer().unwrap().recommended.setting.streams.get() <= 2,
+            "{shown}"
+        );
         assert!(tuning.cost.elapsed <= Span::from_secs(20), "{shown}");
-        assert_eq!(tuning.limit_recommended.limit, Limit::Link, "{shown}");
+        assert_eq!(
+            tuning.answer().unwrap().limit_recommended.limit,
+            Limit::Link,
+            "{shown}"
+        );
     }
 }
 
@@ -120,7 +129,11 @@ fn a_long_lossy_path_is_filled_within_two_hundred_round_trips() {
         let share = share_of_grid(&path, &tuning);
         assert!(share > 0.85, "{share}, {shown}");
         assert!(tuning.cost.elapsed < Span::from_secs(34), "{shown}");
-        assert_eq!(tuning.limit_default.limit, Limit::Loss, "{shown}");
+        assert_eq!(
+            tuning.answer().unwrap().limit_default.limit,
+            Limit::Loss,
+            "{shown}"
+        );
     }
 }
 
@@ -144,10 +157,23 @@ fn a_capped_buffer_is_named_and_a_larger_window_tried() {
         let path = capped();
         let tuning = tuned(path, seed);
         let shown = format!("seed {seed}\n{}", table(&tuning));
-        assert_eq!(tuning.limit_default.limit, Limit::ReceiveBuffer, "{shown}");
+        assert_eq!(
+            tuning.answer().unwrap().limit_default.limit,
+            Limit::ReceiveBuffer,
+            "{shown}"
+        );
         assert!(share_of_grid(&path, &tuning) > 0.9, "{shown}");
-        assert!(tuning.recommended.setting.streams.get() <= 2, "{shown}");
-        let keys: Vec<&str> = tuning.host_advice.iter().map(|line| line.key).collect();
+        assert!(
+            tuning.answer().unwrap().recommended.setting.streams.get() <= 2,
+            "{shown}"
+        );
+        let keys: Vec<&str> = tuning
+            .answer()
+            .unwrap()
+            .host_advice
+            .iter()
+            .map(|line| line.key)
+            .collect();
         assert!(keys.contains(&"net.ipv4.tcp_rmem"), "seed {seed}: {keys:?}");
     }
 }
@@ -162,15 +188,21 @@ fn where_programs_get_no_more_than_the_kernel_grows_streams_are_the_way() {
     let path = Path { limits, ..capped() };
     let tuning = tuned(path, 1);
     assert_eq!(
-        tuning.recommended.setting.window,
+        tuning.answer().unwrap().recommended.setting.window,
         Window::Auto,
         "{}",
         table(&tuning)
     );
     // 1.3 Mbit/s each at 64 KiB and 80 ms: 14 of them are 90 % of the path.
-    let streams = tuning.recommended.setting.streams.get();
+    let streams = tuning.answer().unwrap().recommended.setting.streams.get();
     assert!((14..=32).contains(&streams), "{}", table(&tuning));
-    let keys: Vec<&str> = tuning.host_advice.iter().map(|line| line.key).collect();
+    let keys: Vec<&str> = tuning
+        .answer()
+        .unwrap()
+        .host_advice
+        .iter()
+        .map(|line| line.key)
+        .collect();
     assert_eq!(keys, ["net.ipv4.tcp_rmem", "net.core.rmem_max"]);
 }
 
@@ -192,12 +224,11 @@ fn a_shallow_queue_is_told_from_loss_by_a_paced_sample() {
     let purposes: Vec<Purpose> = tuning.samples.iter().map(|sample| sample.purpose).collect();
     assert!(purposes.contains(&Purpose::Explain), "{}", table(&tuning));
     assert_eq!(
-        tuning.limit_default.limit,
+        tuning.answer().unwrap().limit_default.limit,
         Limit::ShallowQueue,
         "{}",
         table(&tuning)
     );
-    assert!(tuning.recommended.setting.pacing.is_none());
 }
 
 /// Any path between a modem pool and a ten-gigabit one around the world.
@@ -302,7 +333,8 @@ fn the_objectives_differ_as_they_should_on_a_deep_queue() {
     let max = tuned_for(Objective::Max, path, 5);
     let gentle = tuned_for(Objective::GENTLE, path, 5);
     let added = |tuning: &Tuning| {
-        tuning.recommended.rtt_loaded.unwrap() - tuning.recommended.rtt_unloaded.unwrap()
+        tuning.answer().unwrap().recommended.rtt_loaded.unwrap()
+            - tuning.answer().unwrap().recommended.rtt_unloaded.unwrap()
     };
     assert!(added(&max) > Span::from_millis(60), "{}", table(&max));
     assert!(
@@ -339,9 +371,9 @@ fn a_target_that_fails_later_leaves_the_best_so_far() {
     assert_eq!(tuning.samples.len(), 3);
     let rates = tuning.samples.iter().map(|sample| sample.rate());
     let best = rates.max().unwrap();
-    let recommended = &tuning.samples[tuning.recommended.sample];
+    let recommended = &tuning.samples[tuning.answer().unwrap().recommended.sample];
     assert!(recommended.rate().as_f64() >= 0.9 * best.as_f64());
-    assert!(matches!(tuning.ended, Ended::Cut(error) if error.fault == Fault::Run));
+    assert!(matches!(tuning.ended, Ended::Cut(_, error) if error.fault == Fault::Run));
 }
 
 /// Has had enough after some samples.
@@ -362,7 +394,7 @@ impl Onlooker for Impatient {
 }
 
 #[test]
-fn a_cancelled_tuning_tells_what_is_known() {
+fn a_cancelled_tuning_has_its_samples_and_no_answer() {
     let mut target = Synthetic::new(slac_cern(), 1);
     let tuning = tune(
         &mut target,
@@ -371,7 +403,8 @@ fn a_cancelled_tuning_tells_what_is_known() {
     )
     .unwrap();
     assert_eq!(tuning.samples.len(), 2);
-    assert!(matches!(tuning.ended, Ended::Cut(error) if error.fault == Fault::Cancelled));
+    assert_eq!(tuning.answer(), None);
+    assert!(matches!(tuning.ended, Ended::Stopped(error) if error.fault == Fault::Cancelled));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use observe::{Goodput, Observation, Setting, Summary, TargetError, Verdict};
 use thiserror::Error;
-use units::{Bytes, Span};
+use units::{Bytes, Rate, Span};
 
 use crate::advice::SysctlLine;
 use crate::plan::Objective;
@@ -24,7 +24,7 @@ pub enum Purpose {
     Fit,
     /// To be surer of a setting that was tried before.
     Confirm,
-    /// To tell loss from a shallow queue; not a candidate.
+    /// To tell loss from a shallow queue.
     Explain,
 }
 
@@ -41,6 +41,25 @@ pub struct Sample {
     pub observation: Observation,
     /// What that comes down to.
     pub summary: Summary,
+}
+
+/// Whether a sample counts where one is recommended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// For the goodput that it showed.
+    Counts,
+    /// For less than it showed.
+    CountsFor {
+        /// For how much.
+        goodput: Rate,
+        /// Why, as a sentence for people without a full stop.
+        because: String,
+    },
+    /// It does not.
+    SetAside {
+        /// Why, as a sentence for people without a full stop.
+        because: String,
+    },
 }
 
 /// The operating point.
@@ -69,14 +88,33 @@ pub struct Cost {
     pub bytes: Bytes,
 }
 
+/// What the samples say together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// What to use.
+    pub recommended: Recommended,
+    /// What to use where streams cannot be paced; `None` unless the recommendation is paced.
+    pub unpaced: Option<Recommended>,
+    /// What limits the recommended setting.
+    pub limit_recommended: Verdict,
+    /// Which sample shows one stream with everything as the host has it: of several the one that counts; `None`
+    /// where none was taken.
+    pub default_sample: Option<usize>,
+    /// What limits that stream; the recommended setting where there is none.
+    pub limit_default: Verdict,
+    /// Kernel settings that held that stream back, with values that would not.
+    pub host_advice: Vec<SysctlLine>,
+}
+
 /// How the search ended.
 #[derive(Debug)]
 pub enum Ended {
     /// The strategy had what it needed.
-    Found,
-    /// The user or the target cut it short after at least one sample; the recommendation is the
-    /// best of what was seen.
-    Cut(TargetError),
+    Found(Answer),
+    /// The target failed after at least one sample; the answer is the best of what was seen.
+    Cut(Answer, TargetError),
+    /// The user stopped it: what was seen is no answer.
+    Stopped(TargetError),
 }
 
 /// Everything that the tuner found out.
@@ -84,22 +122,28 @@ pub enum Ended {
 pub struct Tuning {
     /// What was sought.
     pub objective: Objective,
-    /// What to use.
-    pub recommended: Recommended,
-    /// What limits one stream with everything as the host has it.
-    pub limit_default: Verdict,
-    /// What limits the recommended setting.
-    pub limit_recommended: Verdict,
     /// Everything that was tried, in order.
     pub samples: Vec<Sample>,
+    /// Where each sample stands, in the same order.
+    pub standings: Vec<Standing>,
+    /// Mean round-trip time of the idle path.
+    pub rtt_unloaded: Option<Span>,
     /// What it took.
     pub cost: Cost,
-    /// Kernel settings that held the default stream back, with values that would not.
-    pub host_advice: Vec<SysctlLine>,
     /// What changed on the path while it was measured, as a sentence for people without a full stop.
     pub drift: Option<String>,
-    /// How the search ended.
+    /// How the search ended, and what it found.
     pub ended: Ended,
+}
+
+impl Tuning {
+    /// What the samples say together; `None` of a search that was stopped.
+    pub fn answer(&self) -> Option<&Answer> {
+        match &self.ended {
+            Ended::Found(answer) | Ended::Cut(answer, _) => Some(answer),
+            Ended::Stopped(_) => None,
+        }
+    }
 }
 
 /// Why nothing can be recommended.

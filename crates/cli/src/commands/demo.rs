@@ -6,7 +6,7 @@ use lab::TargetName;
 use observe::limit::{Context, diagnose};
 use observe::{SamplePlan, Setting, StreamCount, Target, Window};
 use record::{Demo as Body, Document, LabelledRun, Published, Run, Tune};
-use tune::{TunePlan, advice};
+use tune::{Ended, TunePlan};
 use units::{Bytes, Span};
 
 use crate::args::Demo;
@@ -73,13 +73,16 @@ pub(crate) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
         runs.push(usual(&mut *target, &row, &mut progress)?);
     }
     let tuning = tune::tune(&mut *target, &TunePlan::default(), &mut progress)?;
+    let answer = match &tuning.ended {
+        Ended::Found(answer) | Ended::Cut(answer, _) => answer,
+        Ended::Stopped(error) => return Err(Failure::cut_short(error)),
+    };
     progress.label("what the search recommends, once more");
-    let setting = &tuning.recommended.setting;
+    let setting = &answer.recommended.setting;
     let tuned = measured(&mut *target, setting, SHORT, &mut progress)?;
     drop(progress);
     let info = target.describe();
-    let advice = advice::for_setting(&tuning.recommended.setting);
-    let mut tune = Tune::new(&info, &tuning, &advice);
+    let mut tune = Tune::new(&info, &tuning);
     tune.target = tune.target.on_path(name.path());
     let target = tune.target.clone();
     let body = Body {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use lab::TargetName;
 use observe::{Setting, StreamCount, Window};
 use record::{Document, Tune as Body};
-use tune::{Budget, Ended, TunePlan, advice};
+use tune::{Budget, Ended, TunePlan};
 
 use crate::archive;
 use crate::args::{Axis, Objective, Tune};
@@ -26,14 +26,13 @@ pub(crate) fn run(arguments: &Tune) -> Result<ExitCode, Failure> {
     progress.label(&arguments.target.name);
     let tuning = tune::tune(&mut *target, &plan, &mut progress)?;
     drop(progress);
-    let advice = advice::for_setting(&tuning.recommended.setting);
-    let mut body = Body::new(&target.describe(), &tuning, &advice);
+    let mut body = Body::new(&target.describe(), &tuning);
     body.target = body.target.on_path(name.path());
     let document = Document::new(output::origin(seed), body);
     output::deliver(document, &arguments.output, &arguments.keep)?;
     match &tuning.ended {
-        Ended::Found => Ok(ExitCode::SUCCESS),
-        Ended::Cut(error) => Err(Failure::cut_short(error)),
+        Ended::Found(_) => Ok(ExitCode::SUCCESS),
+        Ended::Cut(_, error) | Ended::Stopped(error) => Err(Failure::cut_short(error)),
     }
 }
 

@@ -1,10 +1,12 @@
 //! What measured points say about streams that were not measured.
 //!
-//! The curves say nothing beyond the most streams that were sampled, and are not asked to: a peak that lies
-//! further out gives way to the knee.
+//! The curves say nothing beyond the most streams that were sampled, and are not asked to. What is recommended is the
+//! knee of the best of them, as everywhere; where its peak lies is told beside it.
 
 use models::{Form, Ranked, Spread, rank};
 use units::Rate;
+
+use super::fewest;
 
 /// Measured points, and the curves through them.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,24 +23,15 @@ pub struct Fitting {
     pub recommended: Option<Optimum>,
 }
 
-/// A number of streams to use.
+/// A number of streams to use: the fewest that reach the share asked for, by the best form.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Optimum {
     /// The form that says so.
     pub form: Form,
-    /// Why so many.
-    pub rule: Rule,
-    /// How many, and how far that moves as samples are left out.
-    pub streams: Spread,
-}
-
-/// Why a number of streams is recommended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Rule {
-    /// Throughput is highest there.
-    Peak,
-    /// The fewest streams that reach the share asked for: no peak lies among the samples.
-    Knee,
+    /// How many.
+    pub streams: u32,
+    /// Where the curve reaches the share, and how far that moves as samples are left out.
+    pub knee: Spread,
 }
 
 /// Fits every form to `samples` of (streams, aggregate throughput) and ranks them.
@@ -50,7 +43,9 @@ pub fn fit(samples: Vec<(u32, Rate)>, knee: f64) -> Fitting {
         .unwrap_or(0);
     let ranked = rank(&samples, knee, streams_max);
     Fitting {
-        recommended: ranked.first().and_then(|best| optimum(best, streams_max)),
+        recommended: ranked
+            .first()
+            .and_then(|best| optimum(best, knee, streams_max)),
         samples,
         knee,
         streams_max,
@@ -58,16 +53,15 @@ pub fn fit(samples: Vec<(u32, Rate)>, knee: f64) -> Fitting {
     }
 }
 
-fn optimum(best: &Ranked, streams_max: u32) -> Option<Optimum> {
-    let within = |peak: &Spread| peak.value <= f64::from(streams_max);
-    let (rule, streams) = match best.peak.filter(within) {
-        Some(peak) => (Rule::Peak, peak),
-        None => (Rule::Knee, best.knee?),
-    };
+fn optimum(best: &Ranked, share: f64, streams_max: u32) -> Option<Optimum> {
+    let curve = best.fit.as_ref().ok()?.curve;
+    let points: Vec<(u32, Rate)> = (1..=streams_max)
+        .map(|n| (n, curve.throughput(n)))
+        .collect();
     Some(Optimum {
         form: best.form,
-        rule,
-        streams,
+        streams: fewest(&points, share)?.0,
+        knee: best.knee?,
     })
 }
 
@@ -84,18 +78,18 @@ mod tests {
     }
 
     #[test]
-    fn a_peak_among_the_samples_is_recommended_and_one_beyond_is_not() {
+    fn the_knee_is_recommended_whether_the_peak_was_sampled_or_not() {
         let curve = Curve::FullSecondOrder {
             a: 1e-4,
             b: -1.5e-3,
             c: 0.012,
         };
+        // Its peak is at 16; 90 % of that are reached from 10.5 streams on.
         let seen = of(&curve, &[1, 2, 4, 8, 16, 32]).recommended.unwrap();
-        assert_eq!(seen.rule, Rule::Peak);
-        assert!((seen.streams.value - 16.0).abs() < 0.1, "{seen:?}");
+        assert_eq!(seen.streams, 11);
+        assert!((seen.knee.value - 10.5).abs() < 0.1, "{seen:?}");
         let beyond = of(&curve, &[1, 2, 4, 8]).recommended.unwrap();
-        assert_eq!(beyond.rule, Rule::Knee);
-        assert!(beyond.streams.value <= 8.0);
+        assert!(beyond.streams <= 8);
     }
 
     #[test]

@@ -4,9 +4,11 @@
 //! first: a paced run of the same setting; the depth of the queue, which other runs have shown by filling
 //! it; how throughput and losses grow with the number of streams.
 
+use units::Rate;
+
 use super::evidence::Evidence;
-use super::words::percent;
-use super::{Limit, Verdict};
+use super::words::{percent, two_digits};
+use super::{Limit, Paced, Verdict};
 
 /// Retransmissions above this share count as the cause without a look at Mathis's formula, and
 /// below it only when that formula gives a rate like the one seen.
@@ -22,6 +24,8 @@ const PACING_GAINS: f64 = 1.2;
 const EXPECTED_MIN: f64 = 5.0;
 /// Losses in excess of what the rate tells by this factor came together.
 const CLUSTER: f64 = 3.0;
+/// ... and by this factor, not as they would go on.
+const TOGETHER: f64 = 100.0;
 /// A paced stream that loses this many segments does not lose them by bursts.
 const LOST_PACED: u64 = 3;
 /// A stream alone with a short queue keeps this much of the path: Reno falls to half of the pipe and grows
@@ -45,9 +49,22 @@ pub(super) fn loss(evidence: &Evidence<'_>) -> Option<Verdict> {
     let lost = format!("{} of the bytes were sent twice", percent(share));
     let found = reordering(evidence, &lost);
     Some(found.unwrap_or_else(|| {
-        let verdict = drops(evidence, share, &format!("{lost} and no queue stands"));
+        let mut verdict = drops(evidence, share, &format!("{lost} and no queue stands"));
+        verdict.because += &holds_slow_start(evidence, share).unwrap_or_default();
         beside_others(evidence, verdict)
     }))
+}
+
+/// That the figures of one stream in a short run cannot last: if it went on losing so much, it would carry far less.
+fn holds_slow_start(evidence: &Evidence<'_>, share: f64) -> Option<String> {
+    let together = evidence.loss_for_rate()? * TOGETHER < share;
+    let kept = Rate::from_f64(evidence.mathis()?);
+    (together && evidence.streams() == 1 && !evidence.is_long()).then(|| {
+        format!(
+            "; a stream that goes on losing so much carries no more than {}, so these figures still hold slow start",
+            kept.human()
+        )
+    })
 }
 
 /// Where others send, their full queue drops what ours lose, and may never empty while we look. That is the
@@ -115,21 +132,38 @@ fn told_by_pacing(evidence: &Evidence<'_>, share: f64, lost: &str) -> Option<Ver
     {
         return None;
     }
-    let left_percent = percent(left);
+    let paced = format!("{} {}", subject(&paced, "it is"), percent(left));
     if left * PACING_CURES < usual {
-        let because = format!(
-            "{lost}; paced it is {left_percent}: bursts overflow a queue too short for them"
-        );
+        let because = format!("{lost}; {paced}: bursts overflow a queue too short for them");
         return Some(Verdict::of(Limit::ShallowQueue, because));
     }
     if left * PACING_HELPS >= usual {
-        let because = format!("{lost}; pacing leaves {left_percent}: packets are lost at random");
+        let because = format!("{lost}; {paced}: packets are lost at random");
         return Some(Verdict::of(Limit::Loss, because));
     }
-    let because = format!(
-        "{lost}; paced it is {left_percent}, so bursts overflow a short queue, or chance helped"
-    );
+    let because = format!("{lost}; {paced}, so bursts overflow a short queue, or chance helped");
     Some(Verdict::of(Limit::ShallowQueue, because).or(&[Limit::Loss]))
+}
+
+/// Of what the paced run speaks: `paced it is`, `one paced stream lost`.
+fn subject(paced: &Paced, verb: &str) -> String {
+    match paced.is_one_stream {
+        true => "one paced stream lost".to_owned(),
+        false => format!("paced {verb}"),
+    }
+}
+
+/// What a paced run would tell, or why the one that was made does not.
+fn open_question(evidence: &Evidence<'_>) -> String {
+    if evidence.context.paced.is_some() {
+        return "the paced run was too short to tell loss from a shallow queue".to_owned();
+    }
+    let each = evidence.goodput().as_f64() / evidence.streams() as f64;
+    format!(
+        "only a paced run would tell loss from a shallow queue: `trunkline measure HOST -P {} --pacing {}`",
+        evidence.streams(),
+        two_digits(each)
+    )
 }
 
 /// Without a paced run that tells: the depth of the queue and how the streams scale lean one way, and the
@@ -141,7 +175,8 @@ fn undecided(evidence: &Evidence<'_>, lost: &str) -> Verdict {
     let by_queue = evidence.queue_is_short() && evidence.utilisation() >= KEPT_BY_SHORT_QUEUE;
     if cured_by_pacing(evidence) {
         let because = format!(
-            "{lost}; paced it loses none and carries more: bursts overflow a short queue, or chance helped"
+            "{lost}; {} none and carried more: bursts overflow a short queue, or chance helped",
+            paced_lost(evidence)
         );
         return Verdict::of(Limit::ShallowQueue, because).or(&[Limit::Loss]);
     }
@@ -153,7 +188,7 @@ fn undecided(evidence: &Evidence<'_>, lost: &str) -> Verdict {
         );
         return Verdict::of(Limit::ShallowQueue, because).or(&[Limit::Loss]);
     }
-    let because = format!("{lost}{note}; only a paced run would tell loss from a shallow queue");
+    let because = format!("{lost}{note}; {}", open_question(evidence));
     match by_scaling {
         true => Verdict::of(Limit::ShallowQueue, because).or(&[Limit::Loss]),
         false => Verdict::of(Limit::Loss, because).or(&[Limit::ShallowQueue]),
@@ -189,7 +224,7 @@ pub(super) fn early_loss(evidence: &Evidence<'_>) -> Option<Verdict> {
 /// A queue that is deep enough lets the window come back, and then the link is full.
 fn cut_early(evidence: &Evidence<'_>, because: String) -> Verdict {
     if lost_paced(evidence) {
-        let because = format!("{because}; paced it loses packets all the same");
+        let because = format!("{because}; {} packets all the same", paced_lost(evidence));
         return Verdict::of(Limit::Loss, because).or(&[Limit::ShallowQueue]);
     }
     let struck_no_more = evidence.excludes_random_loss();
@@ -209,6 +244,12 @@ fn cut_early(evidence: &Evidence<'_>, because: String) -> Verdict {
         true => Verdict::of(Limit::ShallowQueue, because).or(&[Limit::Loss, Limit::Link]),
         false => Verdict::of(Limit::Loss, because).or(&[Limit::ShallowQueue, Limit::Link]),
     }
+}
+
+/// `paced it lost`, to stand before how much.
+fn paced_lost(evidence: &Evidence<'_>) -> String {
+    let paced = evidence.context.paced.as_ref();
+    paced.map_or(String::new(), |paced| subject(paced, "it lost"))
 }
 
 fn lost_paced(evidence: &Evidence<'_>) -> bool {

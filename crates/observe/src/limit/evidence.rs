@@ -187,15 +187,17 @@ impl<'a> Evidence<'a> {
 
     /// Whether Mathis's formula gives no more than twice the rate of one stream for its losses.
     pub fn loss_explains_rate(&self) -> bool {
-        let explained = || {
-            let conditions = Conditions {
-                segment: self.tcp.mss?,
-                rtt: self.tcp.rtt?,
-                loss: self.tcp.retransmitted_share?,
-            };
-            let mathis = Response::Reno(Acks::Every).rate(&conditions)?.as_f64();
-            Some(mathis <= 2.0 * self.goodput().as_f64() / self.streams() as f64)
+        let each = self.goodput().as_f64() / self.streams() as f64;
+        self.mathis().is_some_and(|mathis| mathis <= 2.0 * each)
+    }
+
+    /// What Mathis's formula gives one stream for its losses, in bits per second.
+    pub fn mathis(&self) -> Option<f64> {
+        let conditions = Conditions {
+            segment: self.tcp.mss?,
+            rtt: self.tcp.rtt?,
+            loss: self.tcp.retransmitted_share?,
         };
-        explained().unwrap_or(false)
+        Some(Response::Reno(Acks::Every).rate(&conditions)?.as_f64())
     }
 }

@@ -1,4 +1,5 @@
 mod beside;
+mod paced;
 
 use units::{Bytes, Rate, Span, Time};
 

@@ -1,5 +1,7 @@
 //! Words and figures in sentences for people.
 
+use units::Rate;
+
 use super::evidence::Evidence;
 
 /// "stream", or how many.
@@ -19,4 +21,10 @@ pub(super) fn percent(share: f64) -> String {
         (1.0 - percent.log10().floor()).min(6.0) as usize
     };
     format!("{percent:.digits$} %")
+}
+
+/// A rate as a command takes it, with two digits: `5.3Mbit/s`.
+pub(super) fn two_digits(bits_per_second: f64) -> Rate {
+    let step = 10_f64.powf(bits_per_second.max(10.0).log10().floor() - 1.0);
+    Rate::from_f64((bits_per_second / step).round() * step)
 }

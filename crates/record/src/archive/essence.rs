@@ -7,8 +7,8 @@ use super::examined::{of_characteristics, of_responsiveness};
 
 use crate::simulate::SimulatedRun;
 use crate::{
-    AnyDocument, Demo, Direction, Interval, Kind, Measure, Origin, Path, Run, Schema, Simulate,
-    Target, Tune, Window,
+    Answer, AnyDocument, Demo, Direction, Interval, Kind, Measure, Origin, Path, Run, Schema,
+    Simulate, Target, Tune, Window,
 };
 
 /// One document without its readings.
@@ -150,16 +150,14 @@ fn of_measure(body: &Measure, origin: &Origin) -> Essence {
     }
 }
 
-/// `None` where the recommendation names a sample that is not there.
+/// `None` where the recommendation names a sample that is not there, and of a stopped search without samples.
 fn of_tune(body: &Tune, origin: &Origin) -> Option<Essence> {
-    let recommended = &body.recommended;
-    let outcome = Outcome {
-        goodput_bits_per_second: recommended.throughput_bits_per_second,
-        interval: recommended.interval,
-        rtt_unloaded_seconds: recommended.rtt_unloaded_seconds,
-        rtt_loaded_seconds: recommended.rtt_loaded_seconds,
-        limit: Some(body.limit_recommended.limit.name().to_owned()),
-        ..Outcome::from(&body.recommended_sample()?.run)
+    let outcome = match &body.answer {
+        Some(answer) => recommended(answer, &body.recommended_sample()?.run),
+        None => Outcome {
+            limit: Some(STOPPED.to_owned()),
+            ..best_seen(body)?
+        },
     };
     let samples = body.samples.iter().map(|sample| Tried {
         purpose: super::rows::word(&sample.purpose),
@@ -171,6 +169,27 @@ fn of_tune(body: &Tune, origin: &Origin) -> Option<Essence> {
         samples: samples.collect(),
         ..Essence::new(Schema::Tune, origin, body.target.clone(), outcome)
     })
+}
+
+/// What stands in place of a limit where a search was stopped: it found none.
+const STOPPED: &str = "stopped";
+
+fn recommended(answer: &Answer, run: &Run) -> Outcome {
+    let recommended = &answer.recommended;
+    Outcome {
+        goodput_bits_per_second: recommended.throughput_bits_per_second,
+        interval: recommended.interval,
+        rtt_unloaded_seconds: recommended.rtt_unloaded_seconds,
+        rtt_loaded_seconds: recommended.rtt_loaded_seconds,
+        limit: Some(answer.limit_recommended.limit.name().to_owned()),
+        ..Outcome::from(run)
+    }
+}
+
+fn best_seen(body: &Tune) -> Option<Outcome> {
+    let runs = body.samples.iter().map(|sample| &sample.run);
+    runs.max_by_key(|run| run.goodput_bits_per_second)
+        .map(Outcome::from)
 }
 
 /// The search of the demonstration, with the settings that stand beside it as samples before its own.

@@ -56,7 +56,7 @@ fn every_kept_kind_comes_back_whole() {
 fn a_search_is_listed_with_its_recommendation_and_all_its_samples() {
     let document = synthetic::tune(7);
     let essence = Essence::of(&document.clone().into()).unwrap();
-    let recommended = &document.body.recommended;
+    let recommended = &document.body.answer.as_ref().unwrap().recommended;
     assert_eq!(essence.objective.as_deref(), Some("knee"));
     assert_eq!(
         essence.outcome.setting.streams,
@@ -167,8 +167,8 @@ fn host() -> TargetInfo {
 fn found(day: u32, target: &Target, streams: u16) -> Document<Tune> {
     let mut document = tune_on(day);
     document.body.target = target.clone();
-    let sample = document.body.recommended.sample;
-    document.body.recommended.streams = streams;
+    let sample = document.body.answer.as_ref().unwrap().recommended.sample;
+    document.body.answer.as_mut().unwrap().recommended.streams = streams;
     let setting = &mut document.body.samples[sample].run.setting;
     setting.streams = streams;
     setting.congestion = None;
@@ -235,7 +235,7 @@ fn the_default_congestion_control_is_left_open_where_it_was_left_open() {
     let (_folder, mut archive) = empty();
     for (day, name) in [(1, "cubic"), (2, "bbr")] {
         let mut document = found(day, &Target::from(&host()), 4);
-        let sample = document.body.recommended.sample;
+        let sample = document.body.answer.as_ref().unwrap().recommended.sample;
         document.body.samples[sample].run.setting.congestion = Some(name.to_owned());
         archive.keep(&document.into()).unwrap();
     }
@@ -267,6 +267,25 @@ fn what_was_cut_short_or_only_measured_is_not_remembered() {
 }
 
 #[test]
+fn a_stopped_search_is_listed_as_stopped_and_not_remembered() {
+    let (_folder, mut archive) = empty();
+    let mut stopped = found(1, &Target::from(&host()), 4);
+    stopped.body.answer = None;
+    stopped.body.cut_because = Some("cancelled".to_owned());
+    let id = archive.keep(&stopped.clone().into()).unwrap();
+    let essence = Essence::of(&stopped.clone().into()).unwrap();
+    let rates = stopped
+        .body
+        .samples
+        .iter()
+        .map(|sample| sample.run.goodput_bits_per_second);
+    assert_eq!(essence.outcome.limit.as_deref(), Some("stopped"));
+    assert_eq!(Some(essence.outcome.goodput_bits_per_second), rates.max());
+    assert!(streams(&archive, &host(), None).is_empty());
+    assert_eq!(archive.load(id).unwrap(), stopped.into());
+}
+
+#[test]
 fn a_path_s_digest_covers_all_of_it() {
     let path = PathSpec::load("slac-cern").unwrap();
     let digest = |path: &PathSpec| {
@@ -290,15 +309,16 @@ fn a_comparison_has_welch_s_interval_where_both_sides_have_one() {
     let (_folder, mut archive) = empty();
     let keep = |archive: &mut Archive, day: u32, rate: u64, half: Option<u64>| {
         let mut document = tune_on(day);
-        let recommended = &mut document.body.recommended;
+        let recommended = &mut document.body.answer.as_mut().unwrap().recommended;
         recommended.throughput_bits_per_second = rate;
         recommended.interval = half.map(|half| crate::Interval {
             low_bits_per_second: rate - half,
             high_bits_per_second: rate + half,
             confidence: 0.95,
         });
-        let sample = document.body.recommended.sample;
-        document.body.samples[sample].run.interval = document.body.recommended.interval;
+        let sample = document.body.answer.as_ref().unwrap().recommended.sample;
+        document.body.samples[sample].run.interval =
+            document.body.answer.as_ref().unwrap().recommended.interval;
         let id = archive.keep(&document.into()).unwrap();
         archive.entry(id).unwrap()
     };

@@ -130,15 +130,11 @@ fn choice(scenario: &Terms, cells: &[Cell], variant: &str) -> Option<Choice> {
         .filter(|(_, cell)| cell.setting.variant == variant)
         .filter_map(|(place, cell)| Some((place, candidate(scenario, &windows, cell)?)))
         .unzip();
-    let pick = |objective| {
-        choose(&candidates, objective)
-            .ok()
-            .map(|index| places[index])
-    };
+    let knee = choose(&candidates, Objective::default()).ok()?;
     Some(Choice {
         variant: variant.to_owned(),
-        best_cell: pick(Objective::Max)?,
-        knee_cell: pick(Objective::default())?,
+        best_cell: places[knee.highest],
+        knee_cell: places[knee.index],
     })
 }
 
@@ -150,9 +146,9 @@ fn candidate(scenario: &Terms, windows: &[Window], cell: &Cell) -> Option<Candid
     Some(Candidate {
         streams: cell.setting.streams,
         window_rank: rank.and_then(|rank| u32::try_from(rank).ok())?,
-        throughput: Estimate::bare(throughput),
+        goodput: Estimate::bare(throughput),
         rtt_loaded: None,
-        loss: None,
+        cost: None,
     })
 }
 

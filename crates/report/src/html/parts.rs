@@ -144,11 +144,14 @@ fn throughput_caption(run: &Run, direction: &DirectionFigures) -> String {
 
 /// Commands for other tools, and the kernel settings in their way.
 pub fn settings(tune: &Tune) -> Markup {
+    let Some(answer) = &tune.answer else {
+        return Markup::default();
+    };
     html! {
-        @if !tune.settings.is_empty() {
+        @if !answer.settings.is_empty() {
             h2 { "Settings to paste" }
             dl.settings {
-                @for setting in &tune.settings {
+                @for setting in &answer.settings {
                     dt { (setting.tool) }
                     dd {
                         pre { (setting.command) }
@@ -157,10 +160,10 @@ pub fn settings(tune: &Tune) -> Markup {
                 }
             }
         }
-        @if !tune.sysctl.is_empty() {
+        @if !answer.sysctl.is_empty() {
             h3 { "Host limits in the way" }
             dl.settings {
-                @for line in &tune.sysctl {
+                @for line in &answer.sysctl {
                     dt { (line.key) }
                     dd {
                         p.note { (words::sentence(&words::sysctl(line, tune.target.kind))) }

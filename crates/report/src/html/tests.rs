@@ -140,7 +140,7 @@ fn a_document_with_nothing_in_it_makes_a_page() {
 
     let mut tune = synthetic::tune(7);
     tune.body.samples.clear();
-    tune.body.settings.clear();
+    tune.body.answer.as_mut().unwrap().settings.clear();
     assert!(super::page(&AnyDocument::from(tune)).is_ok());
 }
 

@@ -22,11 +22,20 @@ pub fn body(tune: &Tune) -> Result<Markup, PlotError> {
 }
 
 pub fn tiles(tune: &Tune) -> Vec<Tile> {
-    let chosen = &tune.recommended;
+    let Some(answer) = &tune.answer else {
+        return Vec::new();
+    };
+    let chosen = &answer.recommended;
+    let paced = chosen.pacing_bits_per_second;
+    let paced = paced.map(|pace| format!(", paced at {}", figure::rate(pace)));
     let mut tiles = vec![Tile {
         name: "Streams",
         value: chosen.streams.to_string(),
-        note: format!("window {}", figure::window(chosen.window)),
+        note: format!(
+            "window {}{}",
+            figure::window(chosen.window),
+            paced.unwrap_or_default()
+        ),
     }];
     let run = comparison::tuned_run(tune);
     tiles.extend(run.as_ref().map(parts::run_tiles).unwrap_or_default());
@@ -44,6 +53,7 @@ pub fn table(tune: &Tune) -> Markup {
         .samples
         .first()
         .and_then(|first| first.run.setting.congestion.as_deref());
+    let chosen = tune.answer.as_ref().map(|answer| answer.recommended.sample);
     html! {
         h2 { "What was tried" }
         div.table {
@@ -56,17 +66,18 @@ pub fn table(tune: &Tune) -> Markup {
                 } }
                 tbody {
                     @for (index, sample) in tune.samples.iter().enumerate() {
-                        (row(sample, index == tune.recommended.sample, usual))
+                        (row(sample, Some(index) == chosen, usual))
                     }
                 }
             }
         }
+        (parts::sentences(&words::doubts(tune)))
     }
 }
 
 fn row(sample: &Sample, chosen: bool, usual: Option<&str>) -> Markup {
     html! {
-        tr.chosen[chosen] {
+        tr.chosen[chosen].doubted[sample.doubt.is_some()] {
             td.number { (sample.run.setting.streams) }
             td { (figure::window_with(&sample.run.setting, usual)) }
             (parts::run_cells(&sample.run))

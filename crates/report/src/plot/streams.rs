@@ -2,7 +2,7 @@
 
 use plotters::element::{Circle, PathElement};
 use plotters::style::{Color, RGBColor};
-use record::{Purpose, Run, Tune, Window};
+use record::{Run, Sample, Tune, Window};
 
 use super::PlotError;
 use super::axis::Axis;
@@ -14,11 +14,12 @@ use crate::figure::{self, RateUnit};
 const HEIGHT: u32 = 1120;
 const UPPER: f64 = 0.56;
 
-/// The samples that share a window.
+/// The samples that share a window and are paced, or are not.
 struct Curve<'a> {
     window: Window,
+    is_paced: bool,
     colour: RGBColor,
-    runs: Vec<&'a Run>,
+    samples: Vec<&'a Sample>,
 }
 
 /// One panel: how a run becomes a height on it.
@@ -53,46 +54,54 @@ pub fn against_streams(tune: &Tune) -> Result<String, PlotError> {
 }
 
 fn curves(tune: &Tune) -> Vec<Curve<'_>> {
-    let mut windows: Vec<Window> = candidates(tune).map(|run| run.setting.window).collect();
-    windows.sort();
-    windows.dedup();
-    let curve = |(index, window): (usize, Window)| Curve {
+    let kind = |sample: &Sample| (is_paced(sample), sample.run.setting.window);
+    let mut kinds: Vec<(bool, Window)> = tune.samples.iter().map(kind).collect();
+    kinds.sort();
+    kinds.dedup();
+    let curve = |(index, (is_paced, window)): (usize, (bool, Window))| Curve {
         window,
+        is_paced,
         colour: match window {
-            Window::Auto => palette::BLUE,
-            Window::Bytes(_) => palette::series(index + 1),
+            Window::Auto if !is_paced => palette::BLUE,
+            _ => palette::series(index + 1),
         },
-        runs: runs_with(tune, window),
+        samples: sorted(
+            tune.samples
+                .iter()
+                .filter(|sample| kind(sample) == (is_paced, window)),
+        ),
     };
-    windows.into_iter().enumerate().map(curve).collect()
+    kinds.into_iter().enumerate().map(curve).collect()
 }
 
-/// The runs that could have been recommended: a paced one would bend the curve.
-fn candidates(tune: &Tune) -> impl Iterator<Item = &Run> {
-    let samples = tune
-        .samples
-        .iter()
-        .filter(|sample| sample.purpose != Purpose::Explain);
-    samples.map(|sample| &sample.run)
+fn is_paced(sample: &Sample) -> bool {
+    sample.run.setting.pacing_bits_per_second.is_some()
 }
 
-fn runs_with(tune: &Tune, window: Window) -> Vec<&Run> {
-    let mut runs: Vec<&Run> = candidates(tune)
-        .filter(|run| run.setting.window == window)
-        .collect();
-    runs.sort_by_key(|run| run.setting.streams);
-    runs
+fn sorted<'a>(samples: impl Iterator<Item = &'a Sample>) -> Vec<&'a Sample> {
+    let mut samples: Vec<&Sample> = samples.collect();
+    samples.sort_by_key(|sample| sample.run.setting.streams);
+    samples
 }
 
 fn entries(curves: &[Curve<'_>]) -> Vec<Entry> {
     let window = |curve: &Curve<'_>| {
+        let paced = if curve.is_paced { ", paced" } else { "" };
         Entry::new(
             Mark::Dot(curve.colour),
-            format!("window {}", figure::window(curve.window)),
+            format!("window {}{paced}", figure::window(curve.window)),
         )
     };
     let chosen = Entry::new(Mark::Ring(ACCENT), "recommended");
     curves.iter().map(window).chain([chosen]).collect()
+}
+
+/// The runs of all curves.
+fn runs<'a>(curves: &'a [Curve<'_>]) -> impl Iterator<Item = &'a Run> {
+    curves
+        .iter()
+        .flat_map(|curve| &curve.samples)
+        .map(|sample| &sample.run)
 }
 
 fn throughput(
@@ -101,8 +110,7 @@ fn throughput(
     curves: &[Curve<'_>],
     chosen: Option<&Run>,
 ) -> Result<(), PlotError> {
-    let runs = || curves.iter().flat_map(|curve| &curve.runs);
-    let top = runs().map(|run| high(run)).fold(0.0, f64::max);
+    let top = runs(curves).map(high).fold(0.0, f64::max);
     let unit = RateUnit::fitting(top);
     let y = Axis::whole(0.0, top / unit.factor, 5);
     let axes = Frame {
@@ -140,11 +148,7 @@ fn added_delay(
     chosen: Option<&Run>,
 ) -> Result<(), PlotError> {
     let value = |run: &Run| run.rtt.added_seconds.map(|seconds| seconds * 1e3);
-    let values: Vec<f64> = curves
-        .iter()
-        .flat_map(|c| &c.runs)
-        .filter_map(|run| value(run))
-        .collect();
+    let values: Vec<f64> = runs(curves).filter_map(value).collect();
     let low = values.iter().copied().fold(0.0, f64::min);
     let high = values.iter().copied().fold(1.0, f64::max);
     let y = Axis::whole(low, high, 4);
@@ -183,25 +187,27 @@ impl Panel<'_> {
         y: &Axis,
         curve: &Curve<'_>,
     ) -> Result<(), PlotError> {
-        let places: Vec<(f64, f64)> = curve
-            .runs
-            .iter()
-            .filter_map(|run| self.place(run, y))
+        let counting = curve.samples.iter().filter(|sample| sample.doubt.is_none());
+        let places: Vec<(f64, f64)> = counting
+            .filter_map(|sample| self.place(&sample.run, y))
             .collect();
         let line = PathElement::new(means(&places), curve.colour.stroke_width(4));
         chart.draw_series([line]).map_err(PlotError::from_drawing)?;
         let whiskers = curve
-            .runs
+            .samples
             .iter()
-            .filter_map(|run| self.whisker(run, y))
+            .filter_map(|sample| self.whisker(&sample.run, y))
             .flatten();
         let strokes = whiskers.map(|line| PathElement::new(line, curve.colour.stroke_width(3)));
         chart
             .draw_series(strokes)
             .map_err(PlotError::from_drawing)?;
-        let dots = places
-            .iter()
-            .map(|place| Circle::new(*place, 9, curve.colour.filled()));
+        let dots = curve.samples.iter().filter_map(|sample| {
+            // What does not count for what it showed is pale.
+            let strength = if sample.doubt.is_none() { 1.0 } else { PALE };
+            let place = self.place(&sample.run, y)?;
+            Some(Circle::new(place, 9, curve.colour.mix(strength).filled()))
+        });
         chart
             .draw_series(dots)
             .map(drop)
@@ -219,6 +225,9 @@ impl Panel<'_> {
         Some(vec![vec![(x, low), (x, high)], cap(low), cap(high)])
     }
 }
+
+/// Strength of the dots that do not count.
+const PALE: f64 = 0.35;
 
 /// Half the width of a whisker's end, in doublings of the streams.
 const CAP: f64 = 0.035;
@@ -263,17 +272,22 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_only_explains_is_no_point_of_the_curve() {
+    fn a_paced_run_is_a_curve_of_its_own() {
         let mut tune = synthetic::tune(7).body;
-        tune.samples[6].purpose = Purpose::Explain;
-        let svg = against_streams(&tune).unwrap();
-        assert!(!svg.contains("256KiB"));
+        tune.samples[0].run.setting.pacing_bits_per_second = Some(40_000_000);
+        let curves = curves(&tune);
+        assert_eq!(curves.iter().filter(|curve| curve.is_paced).count(), 1);
+        assert!(
+            against_streams(&tune)
+                .unwrap()
+                .contains("window auto, paced")
+        );
     }
 
     #[test]
     fn a_recommendation_that_points_nowhere_is_drawn_without_a_ring() {
         let mut tune = synthetic::tune(7).body;
-        tune.recommended.sample = 99;
+        tune.answer.as_mut().unwrap().recommended.sample = 99;
         assert_eq!(
             against_streams(&tune).unwrap().matches("r=\"17\"").count(),
             0

@@ -6,7 +6,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{
     Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table,
 };
-use record::{Run, Stream};
+use record::{Doubt, Run, Stream};
 
 use super::{COLUMNS, Paint};
 use crate::figure::{self, ABSENT, RateUnit};
@@ -30,11 +30,15 @@ pub enum Name<'a> {
     },
 }
 
-/// Whether a run is the one to use.
+/// Whether a run is the one to use, or does not count for what it shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     Chosen,
     Other,
+    /// It counts for less.
+    Less,
+    /// It does not count.
+    Aside,
 }
 
 impl Standing {
@@ -46,10 +50,20 @@ impl Standing {
         }
     }
 
+    pub fn doubted(doubt: Option<&Doubt>) -> Self {
+        match doubt.map(|doubt| doubt.counts_for_bits_per_second) {
+            None => Standing::Other,
+            Some(Some(_)) => Standing::Less,
+            Some(None) => Standing::Aside,
+        }
+    }
+
     fn mark(self) -> &'static str {
         match self {
             Standing::Chosen => ">",
             Standing::Other => "",
+            Standing::Less => "<",
+            Standing::Aside => "x",
         }
     }
 }
@@ -161,6 +175,7 @@ fn cell(text: &str, standing: Standing) -> Cell {
             .fg(Color::Green)
             .add_attribute(Attribute::Bold),
         Standing::Other => Cell::new(text),
+        Standing::Less | Standing::Aside => Cell::new(text).fg(Color::DarkGrey),
     }
 }
 

@@ -1,5 +1,10 @@
 //! Which setting carries most, which is gentlest, and which to use.
 
+use models::{Candidate, Cost, Objective};
+use observe::Window;
+use stats::Estimate;
+use units::Rate;
+
 use super::KNEE_SHARE;
 use super::setting::Visited;
 use super::shapes::{OperatingPoint, Recommendation};
@@ -9,10 +14,33 @@ const STARVING_VISITS: f64 = 0.25;
 
 /// The setting with the highest median goodput.
 pub(super) fn highest<'a, 'b>(settings: &'a [Visited<'b>]) -> Option<&'a Visited<'b>> {
-    let known = settings
-        .iter()
-        .filter(|setting| setting.goodput() > Some(0.0));
-    known.max_by(|a, b| rate(a).total_cmp(&rate(b)))
+    let known: Vec<&Visited<'_>> = settings.iter().collect();
+    let choice = models::choose(&candidates(&known, None), Objective::Max).ok()?;
+    settings.get(choice.highest)
+}
+
+/// What is chosen among: each setting by its medians.
+///
+/// * `resolution`: of the dRTT, in seconds; without it that decides nothing.
+fn candidates(settings: &[&Visited<'_>], resolution: Option<f64>) -> Vec<Candidate> {
+    let mut windows: Vec<Window> = settings.iter().map(|s| s.figures.setting.window).collect();
+    windows.sort_unstable();
+    windows.dedup();
+    let rank = |setting: &Visited<'_>| {
+        let window = setting.figures.setting.window;
+        windows.iter().take_while(|other| **other < window).count() as u32
+    };
+    let candidate = |setting: &&Visited<'_>| Candidate {
+        streams: setting.streams().into(),
+        window_rank: rank(setting),
+        goodput: Estimate::bare(Rate::from_f64(rate(setting))),
+        rtt_loaded: None,
+        cost: setting
+            .added()
+            .zip(resolution)
+            .map(|(added, resolution)| Cost { added, resolution }),
+    };
+    settings.iter().map(candidate).collect()
 }
 
 fn rate(setting: &Visited<'_>) -> f64 {
@@ -41,9 +69,9 @@ pub(super) fn cost(setting: &Visited<'_>, resolution: Option<f64>) -> Option<f64
     Some(setting.added()?.max(resolution?) / goodput)
 }
 
-/// The setting to use: of those that reach 90 % of the highest median goodput and do not starve streams in more than a quarter of
-/// their visits, the fewest streams of each window; of these the one with the least dRTT. Settings whose dRTT is as
-/// low within `resolution`, or unknown for one of them, are told apart by their streams: fewer are better.
+/// The setting to use: the knee of those that do not starve streams in more than a quarter of their visits, see
+/// [`Objective::Knee`]; the highest counts whether it starves any or not. Differences in dRTT within `resolution` are
+/// none.
 pub(super) fn recommended(
     settings: &[Visited<'_>],
     resolution: Option<f64>,
@@ -55,28 +83,14 @@ pub(super) fn recommended(
         true => (starving, 0),
         false => (fair, starving.len()),
     };
-    let fewest = usable
-        .chunk_by(|a, b| a.shares_curve(b))
-        .map(|curve| curve[0]);
-    let chosen = gentle(fewest.collect(), resolution)?;
+    // All of these reach the share of the highest.
+    let knee = models::choose(&candidates(&usable, resolution), Objective::Knee(0.0)).ok()?;
+    let chosen = usable.get(knee.index)?;
     Some(Recommendation {
         at: point(chosen)?,
         share_of_highest: rate(chosen) / most,
         passed_over,
     })
-}
-
-/// The fewest streams of those whose dRTT is the least.
-fn gentle<'a, 'b>(
-    mut settings: Vec<&'a Visited<'b>>,
-    resolution: Option<f64>,
-) -> Option<&'a Visited<'b>> {
-    let added: Option<Vec<f64>> = settings.iter().map(|setting| setting.added()).collect();
-    if let (Some(added), Some(resolution)) = (added, resolution) {
-        let least = added.iter().copied().fold(f64::INFINITY, f64::min);
-        settings.retain(|setting| setting.added() <= Some(least + resolution));
-    }
-    settings.into_iter().min_by_key(|setting| setting.streams())
 }
 
 fn starves(setting: &Visited<'_>) -> bool {

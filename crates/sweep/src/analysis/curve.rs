@@ -1,8 +1,10 @@
 //! Throughput against streams with one window: where it grows in proportion, and its knee.
 
+use models::{Candidate, Objective};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
-use stats::{CONFIDENCE, Interval};
+use stats::{CONFIDENCE, Estimate, Interval};
+use units::Rate;
 
 use super::choice::cost;
 use super::setting::Visited;
@@ -96,13 +98,17 @@ fn knee(settings: &[&Visited<'_>], seed: u64) -> Option<Knee> {
 
 /// The fewest streams that carry the share of the highest, with their goodput and the highest.
 fn knee_of(points: &[(u16, f64)]) -> Option<(u16, f64, f64)> {
-    let highest = points
-        .iter()
-        .map(|(_, goodput)| *goodput)
-        .fold(0.0, f64::max);
-    let reaches = |point: &&(u16, f64)| point.1 >= KNEE_SHARE * highest;
-    let (streams, goodput) = points.iter().find(reaches).filter(|_| highest > 0.0)?;
-    Some((*streams, *goodput, highest))
+    let candidate = |(streams, goodput): &(u16, f64)| Candidate {
+        streams: (*streams).into(),
+        window_rank: 0,
+        goodput: Estimate::bare(Rate::from_f64(*goodput)),
+        rtt_loaded: None,
+        cost: None,
+    };
+    let candidates: Vec<Candidate> = points.iter().map(candidate).collect();
+    let knee = models::choose(&candidates, Objective::Knee(KNEE_SHARE)).ok()?;
+    let (streams, goodput) = points.get(knee.index)?;
+    Some((*streams, *goodput, points.get(knee.highest)?.1))
 }
 
 /// Where the knee lies in 95 % of 1000 sweeps whose cycles are drawn with replacement from those that were

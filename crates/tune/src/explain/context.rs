@@ -1,6 +1,6 @@
 //! What the other samples say about one of them.
 
-use observe::{Alternative, Context, DirectionSummary, OtherCount, Paced, Setting};
+use observe::{Alternative, Context, DirectionSummary, OtherCount, Paced, Setting, StreamCount};
 use units::Span;
 
 use super::is_paced;
@@ -10,7 +10,6 @@ use crate::tuning::Sample;
 
 /// Everything that is known beside `sample` itself.
 pub(crate) fn context(history: &History, sample: &Sample) -> Context {
-    let mut samples = history.samples.iter();
     Context {
         best_seen: history.rate_best(),
         plateau: climb::plateau(history),
@@ -18,9 +17,7 @@ pub(crate) fn context(history: &History, sample: &Sample) -> Context {
         rtt_unloaded: idle(history),
         queue_most: queue_most(history),
         by_streams: by_streams(history, sample),
-        paced: samples
-            .find(|other| is_paced(other, sample))
-            .and_then(paced),
+        paced: paced(history, sample),
         alternatives: alternatives(history, sample),
     }
 }
@@ -59,16 +56,26 @@ fn by_streams(history: &History, sample: &Sample) -> Vec<OtherCount> {
     others.map(seen).collect()
 }
 
-fn paced(sample: &Sample) -> Option<Paced> {
-    let way = main_direction(sample)?;
+/// The same setting paced, else one paced stream: what that loses, no bursts cause.
+fn paced(history: &History, sample: &Sample) -> Option<Paced> {
+    let mut paced = history.samples.iter().rev();
+    let own = paced.clone().find(|other| is_paced(other, sample));
+    let one = || paced.find(|other| is_one_paced(other));
+    let other = own.or_else(one)?;
+    let way = main_direction(other)?;
     Some(Paced {
-        pace: sample.setting.pacing?,
-        goodput: sample.rate(),
+        pace: other.setting.pacing?,
+        is_one_stream: other.streams() != sample.streams(),
+        goodput: other.rate(),
         segments: segments(way),
         retransmitted_share: way.tcp.retransmitted_share,
         retransmits: way.tcp.retransmits,
         retransmits_total: way.retransmits_total,
     })
+}
+
+fn is_one_paced(sample: &Sample) -> bool {
+    sample.setting.pacing.is_some() && sample.streams() == StreamCount::ONE
 }
 
 fn segments(way: &DirectionSummary) -> Option<f64> {

@@ -57,7 +57,7 @@ fn a_memory_that_no_longer_holds_costs_a_sample_and_decides_nothing() {
     let tuning = tuned_with(path, &remembering(64));
     assert_eq!(counts(&tuning, Purpose::Remembered), [64]);
     assert!(
-        tuning.recommended.setting.streams.get() <= 2,
+        tuning.answer().unwrap().recommended.setting.streams.get() <= 2,
         "{}",
         table(&tuning)
     );
@@ -137,7 +137,10 @@ fn bbr_is_told_unasked_and_not_recommended() {
         .find(|sample| sample.purpose == Purpose::Alternative);
     let told = told.unwrap_or_else(|| panic!("{}", table(&tuning)));
     assert_eq!(told.setting.congestion.as_deref(), Some("bbr"));
-    assert_eq!(tuning.recommended.setting.congestion, None);
+    assert_eq!(
+        tuning.answer().unwrap().recommended.setting.congestion,
+        None
+    );
 }
 
 #[test]
@@ -273,7 +276,7 @@ fn gentle_takes_windows_that_leave_a_deep_queue_alone() {
         ..TunePlan::default()
     };
     let tuning = tuned_with(path, &plan);
-    let recommended = &tuning.recommended;
+    let recommended = &tuning.answer().unwrap().recommended;
     assert!(
         matches!(recommended.setting.window, Window::Fixed(_)),
         "{}",
@@ -282,7 +285,7 @@ fn gentle_takes_windows_that_leave_a_deep_queue_alone() {
     let added = recommended.rtt_loaded.unwrap() - recommended.rtt_unloaded.unwrap();
     assert!(added <= Span::from_millis(30), "{}", table(&tuning));
     assert!(
-        tuning.limit_default.limit == Limit::Link,
+        tuning.answer().unwrap().limit_default.limit == Limit::Link,
         "{}",
         table(&tuning)
     );

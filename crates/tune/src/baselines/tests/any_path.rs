@@ -68,7 +68,7 @@ fn bounds_are_kept_on_any_path() {
         for baseline in bounded() {
             let tuning = run(&baseline, path, &plan);
             let shown = format!("seed {seed}, {}: {:?}", baseline.name(), streams(&tuning));
-            assert!(matches!(tuning.ended, Ended::Found), "{shown}");
+            assert!(matches!(tuning.ended, Ended::Found(_)), "{shown}");
             assert!(tuning.samples.len() <= plan.budget.samples, "{shown}");
             let most = tuning.samples.iter().map(|sample| sample.setting.streams);
             assert!(most.max() <= Some(plan.streams_max), "{shown}");
@@ -77,9 +77,16 @@ fn bounds_are_kept_on_any_path() {
                 let slack = Span::from_secs(4);
                 assert!(tuning.cost.elapsed <= time + slack, "{shown}");
             }
-            let chosen = &tuning.samples[tuning.recommended.sample];
-            assert_eq!(chosen.setting, tuning.recommended.setting, "{shown}");
-            assert!(tuning.recommended.goodput.mean > Rate::ZERO, "{shown}");
+            let chosen = &tuning.samples[tuning.answer().unwrap().recommended.sample];
+            assert_eq!(
+                chosen.setting,
+                tuning.answer().unwrap().recommended.setting,
+                "{shown}"
+            );
+            assert!(
+                tuning.answer().unwrap().recommended.goodput.mean > Rate::ZERO,
+                "{shown}"
+            );
         }
     }
 }
@@ -176,7 +183,10 @@ fn settings_that_carry_nothing_are_survived_and_never_recommended() {
             let tuned = tune_with(&baseline, &mut Told::new(carries), &plan, &mut ());
             let shown = format!("seed {seed}, {}", baseline.name());
             match tuned {
-                Ok(tuning) => assert!(carries(&tuning.recommended.setting) > 0.0, "{shown}"),
+                Ok(tuning) => assert!(
+                    carries(&tuning.answer().unwrap().recommended.setting) > 0.0,
+                    "{shown}"
+                ),
                 Err(TuneError::NothingDelivered { .. }) => (),
                 Err(error) => panic!("{shown}: {error}"),
             }
@@ -197,7 +207,7 @@ fn a_target_that_fails_cuts_the_search_short() {
             let shown = format!("{} fails after {after}", baseline.name());
             match tuned {
                 Ok(tuning) => {
-                    let cut = matches!(tuning.ended, Ended::Cut(_));
+                    let cut = matches!(tuning.ended, Ended::Cut(..));
                     assert_eq!(cut, after < whole, "{shown}");
                     assert_eq!(tuning.samples.len(), after.min(whole), "{shown}");
                 }

@@ -1,0 +1,146 @@
+//! Every sentence about a search follows from the rows beside it: over simulated paths, whatever is sought.
+//!
+//! `cargo test` takes a sample of the paths and seeds. `TRUNKLINE_SENTENCES=all` takes the named paths with 20 seeds
+//! and 200 random paths, each with all objectives: some 2,300 searches.
+
+mod check;
+mod paths;
+
+use lab::SimulatedPath;
+use observe::Target;
+use path::PathSpec;
+use record::Tune;
+use tune::{Objective, TuneError, TunePlan};
+
+const OBJECTIVES: [Objective; 4] = [
+    Objective::KNEE,
+    Objective::Max,
+    Objective::Power,
+    Objective::GENTLE,
+];
+
+/// How much of everything is looked at.
+struct Scope {
+    seeds: u64,
+    random: u64,
+}
+
+impl Scope {
+    fn asked() -> Self {
+        match std::env::var("TRUNKLINE_SENTENCES").as_deref() {
+            Ok("all") => Scope {
+                seeds: 20,
+                random: 200,
+            },
+            _ => Scope {
+                seeds: 1,
+                random: 8,
+            },
+        }
+    }
+}
+
+/// The document of one search; `None` where nothing arrived, which is an error that recommends nothing.
+fn search(path: &PathSpec, objective: Objective, seed: u64) -> Option<Tune> {
+    let mut target = SimulatedPath::new(path, seed);
+    let plan = TunePlan {
+        objective,
+        ..TunePlan::default()
+    };
+    match tune::tune(&mut target, &plan, &mut ()) {
+        Ok(tuning) => Some(Tune::new(&target.describe(), &tuning)),
+        Err(TuneError::NothingDelivered { .. }) => None,
+        Err(error) => panic!("{} with seed {seed}: {error}", path.name),
+    }
+}
+
+/// What is wrong with the searches on `path`.
+fn faults(path: &PathSpec, seed: u64) -> Vec<String> {
+    let found = OBJECTIVES.into_iter().flat_map(|objective| {
+        let body = search(path, objective, seed)?;
+        let name = format!("{} for {} with seed {seed}", path.name, objective.name());
+        let text = report::terminal::tune(&body, report::terminal::Paint::Plain);
+        let faults = check::faults(&body);
+        let told = faults
+            .into_iter()
+            .map(move |fault| format!("{name}: {fault}\n{text}"));
+        Some(told.collect::<Vec<_>>())
+    });
+    found.flatten().collect()
+}
+
+fn none(faults: Vec<String>, searches: u64) {
+    let shown: Vec<&str> = faults.iter().take(3).map(String::as_str).collect();
+    assert!(
+        faults.is_empty(),
+        "{} faults in {searches} searches, such as\n{}",
+        faults.len(),
+        shown.join("\n")
+    );
+    println!("{searches} searches without a fault");
+}
+
+#[test]
+fn named_paths_have_no_sentence_that_their_rows_contradict() {
+    let seeds = Scope::asked().seeds;
+    let named: Vec<PathSpec> = path::presets::names()
+        .filter_map(|name| PathSpec::load(name).ok())
+        // The simulator has one link each way.
+        .filter(|path| path.before.is_empty() && path.beyond.is_empty())
+        .collect();
+    let all = named
+        .iter()
+        .flat_map(|path| (1..=seeds).map(move |seed| (path, seed)));
+    let found = all.flat_map(|(path, seed)| faults(path, seed));
+    none(found.collect(), named.len() as u64 * seeds * 4);
+}
+
+#[test]
+fn random_paths_have_no_sentence_that_their_rows_contradict() {
+    let count = Scope::asked().random;
+    let found = (0..count).flat_map(|seed| faults(&paths::random(seed), seed));
+    none(found.collect(), count * 4);
+}
+
+#[test]
+fn a_sentence_that_its_rows_contradict_is_found() {
+    let path = PathSpec::load("slac-cern").unwrap();
+    let right = search(&path, Objective::KNEE, 1).unwrap();
+    assert_eq!(check::faults(&right), Vec::<String>::new());
+    let wrong: [fn(&mut Tune); 5] = [
+        |tune| tune.answer.as_mut().unwrap().recommended.sample = 0,
+        |tune| {
+            tune.answer
+                .as_mut()
+                .unwrap()
+                .recommended
+                .throughput_bits_per_second += 1_000_000
+        },
+        |tune| tune.answer.as_mut().unwrap().could_reach_bits_per_second = Some(1),
+        |tune| {
+            let recommended = &mut tune.answer.as_mut().unwrap().recommended;
+            recommended.because = recommended
+                .because
+                .replace("carried most: ", "carried most: 1");
+        },
+        // Rows that carried most, and do not count.
+        |tune| {
+            let most = tune
+                .samples
+                .iter_mut()
+                .max_by_key(|row| row.run.goodput_bits_per_second);
+            most.unwrap().doubt = Some(record::Doubt {
+                counts_for_bits_per_second: None,
+                because: "it was not liked".to_owned(),
+            });
+        },
+    ];
+    for (place, spoil) in wrong.into_iter().enumerate() {
+        let mut spoilt = right.clone();
+        spoil(&mut spoilt);
+        assert!(
+            !check::faults(&spoilt).is_empty(),
+            "mistake {place} was not found"
+        );
+    }
+}
