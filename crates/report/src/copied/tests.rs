@@ -16,7 +16,8 @@ fn a_copy_is_told_in_few_lines() {
 run7 and 1 other source -> dtn@dtn1.example.org:/store/2026
 copied      1201 files, 31 folders, 4 links; 8.04 GB sent in 2 min: 536 Mbit/s
 there       1 file there already, 1.10 GB in all
-network     mostly 12 streams, RTT 188.1 ms, 0.26 % sent twice, 2 streams replaced
+network     mostly 12 streams, RTT 188.1 ms, 0.26 % sent twice, 2 streams
+            replaced
 outages     the far end was gone for 10.0 s
 Limited by the network for 93 % of the time: the path is full: four more streams
 brought 1 % and the round trip rose by 22 ms.
