@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -19,8 +19,11 @@ use crate::store::{Store, StoreSpec};
 pub(super) const SIZES: [usize; 13] = [
     0, 1, 16_383, 16_384, 16_385, 65_535, 65_536, 65_537, 81_920, 98_305, 131_072, 131_073, 180_225,
 ];
-/// Bytes of which all contents are parts; the second half can be compressed.
-const NOISE: usize = 4 << 20;
+/// Bytes of which all contents are parts: a third of any bytes, one that can be compressed, one with long runs of zeros.
+const NOISE: usize = 3 * THIRD;
+const THIRD: usize = 2 << 20;
+/// Bytes of the blocks of a file that are holes where all of them are zero.
+const BLOCK: usize = 4096;
 
 /// Content of a file: a part of the noise.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +53,15 @@ fn noise() -> &'static [u8] {
     NOISE_BYTES.get_or_init(|| {
         let mut bytes = vec![0; NOISE];
         blake3::Hasher::new().finalize_xof().fill(&mut bytes);
-        bytes[NOISE / 2..].iter_mut().for_each(|byte| *byte &= 3);
+        let (_, rest) = bytes.split_at_mut(THIRD);
+        let (packed, sparse) = rest.split_at_mut(THIRD);
+        packed.iter_mut().for_each(|byte| *byte &= 3);
+        // From 4 KiB to some hundred, of holes and of data.
+        for (number, run) in sparse.chunks_mut(9 * BLOCK + 1000).enumerate() {
+            if [0, 1, 3, 4, 5, 6].contains(&(number % 9)) {
+                run.fill(0);
+            }
+        }
         bytes
     })
 }
@@ -192,9 +203,9 @@ impl World {
 
     pub fn content_of(&mut self, size: usize, draw: &mut Draw) -> Content {
         self.contents += 1;
-        let half = NOISE / 2 * draw.below(2);
+        let third = THIRD * draw.below(3);
         Content {
-            start: half + self.contents * 4099,
+            start: third + self.contents * 4099,
             size,
         }
     }
@@ -372,9 +383,15 @@ fn options(draw: &mut Draw) -> Options {
 }
 
 /// Writes a new file and sets its time.
+/// Blocks of zeros become holes.
 pub(super) fn write(path: &Path, content: Content, modified: SystemTime) {
-    fs::write(path, content.bytes()).unwrap();
-    let file = File::options().write(true).open(path).unwrap();
+    let file = File::create(path).unwrap();
+    file.set_len(content.size as u64).unwrap();
+    for (number, block) in content.bytes().chunks(BLOCK).enumerate() {
+        if block.iter().any(|byte| *byte != 0) {
+            file.write_all_at(block, (number * BLOCK) as u64).unwrap();
+        }
+    }
     file.set_modified(modified).unwrap();
 }
 

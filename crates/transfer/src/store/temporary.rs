@@ -211,7 +211,7 @@ fn in_the_way(at: &At, foreign: Option<u32>) -> Problem {
                 at.shown
             );
             with_hint(
-                problem(ProblemKind::Busy, what),
+                problem(ProblemKind::Request, what),
                 "have it removed, or copy to another folder",
             )
         }
