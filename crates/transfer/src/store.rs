@@ -232,9 +232,7 @@ impl Store {
         let part = self.held.open(file, || self.place.at(file));
         let changed = part.and_then(|part| change(&part));
         changed.map_err(|trouble| {
-            if trouble.kind == ProblemKind::DiskFull {
-                self.held.refuse(file, trouble.clone());
-            }
+            self.held.refuse(file, trouble.clone());
             about(file, trouble)
         })
     }
@@ -260,7 +258,10 @@ impl Store {
         // Another stream may have brought the last piece of the file, and it has its name by now.
         let part = self.held.find(file);
         let noted = part.map_or(Ok(()), |part| part.note(piece, is_hole));
-        noted.map_err(|trouble| about(file, trouble))
+        noted.map_err(|trouble| {
+            self.held.refuse(file, trouble.clone());
+            about(file, trouble)
+        })
     }
 
     /// Whether a piece that an earlier try noted is on the disk as it was noted.
