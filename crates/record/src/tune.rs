@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tune::{Advice, Ended, SysctlLine, Tuning};
 use units::{Bytes, Rate, Span};
 
-use crate::{Cause, Interval, Limit, Run, Target, Window};
+use crate::{Cause, Interval, Run, Target, Window};
 
 /// The body of a `trunkline/tune` document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,25 +16,11 @@ pub struct Tune {
     pub objective: Objective,
     /// What to use.
     pub recommended: Recommended,
-    /// What limits one stream with everything as the host has it: what there is to overcome.
-    pub limit: Limit,
-    /// Other causes that would look the same in these numbers; absent when there are none.
-    #[serde(
-        default,
-        deserialize_with = "crate::limit::one_or_more",
-        skip_serializing_if = "Vec::is_empty"
-    )]
-    pub limit_or: Vec<Limit>,
-    /// How the limit is known: a sentence without a full stop.
-    pub limit_because: String,
-    /// The window per stream that would lift a buffer's limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window_needed_bytes: Option<u64>,
-    /// The goodput to expect once the limit is gone; absent where no run has shown it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub could_reach_bits_per_second: Option<u64>,
     /// What limits the recommended setting.
-    pub limit_recommended: Cause,
+    #[serde(flatten)]
+    pub limit: Cause,
+    /// What limits one stream with everything as the host has it: what there is to overcome.
+    pub limit_default: Cause,
     /// What the search took.
     pub cost: Cost,
     /// Why it ended before it had what it needed; absent when it had.
@@ -100,7 +86,7 @@ pub struct Recommended {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pacing_bits_per_second: Option<u64>,
     /// The goodput that was seen there.
-    pub throughput_bits_per_second: u64,
+    pub goodput_bits_per_second: u64,
     /// Where the goodput of a longer run lies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
@@ -200,17 +186,12 @@ pub struct Sample {
 impl Tune {
     /// The shape of one search with the commands that follow from it.
     pub fn new(info: &TargetInfo, tuning: &Tuning, advice: &[Advice]) -> Self {
-        let cause = Cause::from(&tuning.limit_default);
         Tune {
             target: info.into(),
             objective: (&tuning.objective).into(),
             recommended: (&tuning.recommended).into(),
-            limit: cause.limit,
-            limit_or: cause.limit_or,
-            limit_because: cause.limit_because,
-            window_needed_bytes: cause.window_needed_bytes,
-            could_reach_bits_per_second: cause.could_reach_bits_per_second,
-            limit_recommended: (&tuning.limit_recommended).into(),
+            limit: (&tuning.limit_recommended).into(),
+            limit_default: (&tuning.limit_default).into(),
             cost: (&tuning.cost).into(),
             cut_because: cut_because(&tuning.ended),
             drift: tuning.drift.clone(),
@@ -290,7 +271,7 @@ impl From<&tune::Recommended> for Recommended {
             window: recommended.setting.window.into(),
             congestion: recommended.setting.congestion.clone(),
             pacing_bits_per_second: recommended.setting.pacing.map(Rate::bits_per_second),
-            throughput_bits_per_second: recommended.goodput.mean.bits_per_second(),
+            goodput_bits_per_second: recommended.goodput.mean.bits_per_second(),
             interval: recommended.goodput.interval.map(Interval::from),
             rtt_loaded_seconds: recommended.rtt_loaded.map(Span::as_secs_f64),
             rtt_unloaded_seconds: recommended.rtt_unloaded.map(Span::as_secs_f64),

@@ -47,7 +47,7 @@ pub fn settings(demo: &Demo) -> Vec<Compared<'_>> {
 /// the table and the sentence never differ. Of a setting that was tried twice it is the last run.
 pub fn tuned_run(tune: &Tune) -> Option<Run> {
     let mut run = tune.recommended_sample()?.run.clone();
-    run.goodput_bits_per_second = tune.recommended.throughput_bits_per_second;
+    run.goodput_bits_per_second = tune.recommended.goodput_bits_per_second;
     run.interval = tune.recommended.interval;
     Some(run)
 }
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn the_tuned_setting_has_the_goodput_of_the_recommendation() {
         let mut tune = synthetic::tune(7).body;
-        tune.recommended.throughput_bits_per_second = 12_345;
+        tune.recommended.goodput_bits_per_second = 12_345;
         assert_eq!(tuned_run(&tune).unwrap().goodput_bits_per_second, 12_345);
     }
 }

@@ -5,8 +5,8 @@ pub mod simulated;
 pub mod sweep;
 
 use record::{
-    Demo, Direction, End, Kind, Limit, Measure, Objective, Purpose, Run, Setting, Sysctl, Tune,
-    Unsettled, Window,
+    Cause, Demo, Direction, End, Kind, Limit, Measure, Objective, Purpose, Run, Setting, Sysctl,
+    Tune, Unsettled, Window,
 };
 
 use crate::comparison::{self, Role};
@@ -36,6 +36,15 @@ pub fn sentence(text: &str) -> String {
     };
     format!("{}{}{stop}", first.to_uppercase(), rest.as_str())
 }
+
+/// What the headings of a table of runs mean.
+pub const RUNS_LEGEND: &str = "\u{b1}: half the 95 % interval, - where the run was too short or too unsteady for \
+     one. RTT: mean round trip beside the streams; added: what of it the streams add to the idle path. resent: share \
+     of the bytes. limit: of the first setting and the recommended one.";
+
+/// The same of the settings of a demonstration.
+pub const DEMO_LEGEND: &str = "published: what was measured on the real path then. \u{b1}: half the 95 % interval, - \
+     where there is none. RTT: mean round trip beside the streams; added: what of it the streams add to the idle path.";
 
 /// So many of something: `1 visit`, `30 visits`.
 ///
@@ -124,7 +133,7 @@ pub fn objective(objective: &Objective) -> String {
             added_rtt_max_seconds,
             retransmitted_max_ratio,
         } => format!(
-            "the highest goodput that adds at most {} and sends at most {} again",
+            "the highest goodput that adds at most {} and resends at most {}",
             figure::time(*added_rtt_max_seconds),
             figure::percent(*retransmitted_max_ratio),
         ),
@@ -190,8 +199,7 @@ pub fn sysctl(line: &Sysctl, kind: Kind) -> String {
 /// The recommendation of a search in one sentence.
 pub fn recommendation(tune: &Tune) -> String {
     let chosen = &tune.recommended;
-    let rate =
-        figure::rate_with_margin(chosen.throughput_bits_per_second, chosen.interval.as_ref());
+    let rate = figure::rate_with_margin(chosen.goodput_bits_per_second, chosen.interval.as_ref());
     let how = how(chosen.congestion.as_deref(), chosen.pacing_bits_per_second);
     let use_it = format!("Use {}{how}: {rate}", point(chosen.streams, chosen.window));
     match gain(tune) {
@@ -212,7 +220,7 @@ fn gain(tune: &Tune) -> Option<String> {
     let first = tune.samples.first()?;
     let is_default = first.run.setting.streams == 1 && first.run.setting.window == Window::Auto;
     let (tuned, default) = (
-        tune.recommended.throughput_bits_per_second,
+        tune.recommended.goodput_bits_per_second,
         first.run.goodput_bits_per_second,
     );
     ratio(tuned, default).filter(|_| is_default)
@@ -227,13 +235,7 @@ fn ratio(large: u64, small: u64) -> Option<String> {
 /// A search in sentences: why this point, what limits it, what it costs, what was tried.
 pub fn tune(tune: &Tune) -> Vec<String> {
     let mut sentences = vec![sentence(&tune.recommended.because)];
-    sentences.push(cause(
-        "It is",
-        tune.limit_recommended.limit,
-        &tune.limit_recommended.limit_or,
-        &tune.limit_recommended.limit_because,
-        tune.limit_recommended.could_reach_bits_per_second,
-    ));
+    sentences.push(caused("It is", &tune.limit));
     sentences.extend(default_limit(tune));
     sentences.extend(cost_in_delay(tune));
     sentences.push(effort(tune));
@@ -280,9 +282,12 @@ fn drifted(what: &str) -> String {
 /// What limits one default stream, where that is not the recommendation itself.
 fn default_limit(tune: &Tune) -> Option<String> {
     let subject = "One stream with the host's defaults was";
-    let (because, reach) = (&tune.limit_because, tune.could_reach_bits_per_second);
-    (tune.recommended.sample != 0)
-        .then(|| cause(subject, tune.limit, &tune.limit_or, because, reach))
+    (tune.recommended.sample != 0).then(|| caused(subject, &tune.limit_default))
+}
+
+fn caused(subject: &str, found: &Cause) -> String {
+    let (because, reach) = (&found.limit_because, found.could_reach_bits_per_second);
+    cause(subject, found.limit, &found.limit_or, because, reach)
 }
 
 fn cost_in_delay(tune: &Tune) -> Option<String> {
@@ -307,8 +312,12 @@ fn effort(tune: &Tune) -> String {
         figure::time(tune.cost.seconds),
         figure::size(tune.cost.bytes),
     );
+    let clock = match tune.target.kind {
+        Kind::Simulated => " of simulated time",
+        Kind::Live | Kind::Emulated => "",
+    };
     format!(
-        "{settings} tried in {time}, moving {bytes}; sought: {}.",
+        "{settings} tried in {time}{clock}, moving {bytes}; sought: {}.",
         objective(&tune.objective)
     )
 }
@@ -334,9 +343,9 @@ pub fn demo(demo: &Demo) -> String {
         "One path, the same TCP: {} with \u{201c}{}\u{201d}, {} with {}{}.",
         figure::rate(slow),
         slowest.label,
-        figure::rate(tuned.throughput_bits_per_second),
+        figure::rate(tuned.goodput_bits_per_second),
         point(tuned.streams, tuned.window),
-        times_as_much(tuned.throughput_bits_per_second, slow),
+        times_as_much(tuned.goodput_bits_per_second, slow),
     )
 }
 
@@ -410,7 +419,7 @@ mod tests {
     #[test]
     fn a_default_stream_that_wins_is_not_said_to_gain() {
         let mut body = synthetic::tune(7).body;
-        body.recommended.throughput_bits_per_second = body.samples[0].run.goodput_bits_per_second;
+        body.recommended.goodput_bits_per_second = body.samples[0].run.goodput_bits_per_second;
         assert!(!recommendation(&body).contains("times"));
     }
 }

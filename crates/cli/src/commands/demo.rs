@@ -42,6 +42,7 @@ const ROWS: [Row; 2] = [
 ];
 
 pub(crate) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
+    output::check_places(&arguments.output(), None)?;
     let seed = arguments.seed.seed;
     let name = TargetName::parse(PATH, net::PORT_DEFAULT)?;
     let stop = Stop::listen()?;
@@ -82,7 +83,7 @@ fn published(
     Ok(LabelledRun {
         label: format!("{} x {}", row.streams, row.window),
         published: Some(Published {
-            throughput_bits_per_second: row.published_bits_per_second,
+            goodput_bits_per_second: row.published_bits_per_second,
             source: SOURCE.to_owned(),
         }),
         run: Run::new(&observation, &summary, Some(&verdict)),

@@ -154,11 +154,11 @@ fn of_measure(body: &Measure, origin: &Origin) -> Essence {
 fn of_tune(body: &Tune, origin: &Origin) -> Option<Essence> {
     let recommended = &body.recommended;
     let outcome = Outcome {
-        goodput_bits_per_second: recommended.throughput_bits_per_second,
+        goodput_bits_per_second: recommended.goodput_bits_per_second,
         interval: recommended.interval,
         rtt_unloaded_seconds: recommended.rtt_unloaded_seconds,
         rtt_loaded_seconds: recommended.rtt_loaded_seconds,
-        limit: Some(body.limit_recommended.limit.name().to_owned()),
+        limit: Some(body.limit.limit.name().to_owned()),
         ..Outcome::from(&body.recommended_sample()?.run)
     };
     let samples = body.samples.iter().map(|sample| Tried {

@@ -75,9 +75,9 @@ fn idle_seconds(run: &Run) -> Option<f64> {
 fn resent_tile(run: &Run) -> Tile {
     let segments = run
         .retransmits
-        .map(|segments| format!("{segments} segments"));
+        .map(|segments| words::count(segments, "segment"));
     Tile {
-        name: "Sent again",
+        name: "Resent",
         value: figure::or_absent(run.retransmitted_ratio(), figure::percent),
         note: segments.unwrap_or_default(),
     }
@@ -180,13 +180,18 @@ pub fn run_cells(run: &Run) -> Markup {
     }
 }
 
+/// What the headings of a table mean, below it.
+pub fn legend(text: &str) -> Markup {
+    html! { p.note { (text) } }
+}
+
 /// The headings over [`run_cells`].
 pub fn run_headings() -> Markup {
     html! {
         th.number { "goodput" }
         th.number { "RTT loaded [ms]" }
         th.number { "added [ms]" }
-        th.number { "sent again" }
+        th.number { "resent" }
         th { "limit" }
     }
 }

@@ -61,6 +61,7 @@ pub fn table(tune: &Tune) -> Markup {
                 }
             }
         }
+        (parts::legend(words::RUNS_LEGEND))
     }
 }
 

@@ -96,7 +96,7 @@ fn escapes_in_a_document_do_not_reach_the_terminal() {
     let evil = "\u{1b}[2J\u{7}";
     document.body.target.name = evil.to_owned();
     document.body.runs[0].label = evil.to_owned();
-    document.body.tune.limit_because = evil.to_owned();
+    document.body.tune.limit.limit_because = evil.to_owned();
     document.body.tune.settings[0].command = evil.to_owned();
     document.body.tune.settings[0].note = Some(evil.to_owned());
     document.body.tune.sysctl[0].why = evil.to_owned();
