@@ -4,13 +4,13 @@ mod common;
 
 use std::fs;
 
-use common::run;
+use common::{complaint, run};
 
 #[test]
 fn every_page_has_the_usual_sections_and_no_option_without_text() {
     let folder = tempfile::tempdir().unwrap();
     let output = run(&["man", "--dir", folder.path().to_str().unwrap()]);
-    assert!(output.status.success());
+    assert!(output.status.success(), "{}", complaint(&output));
     let mut names = Vec::new();
     for file in fs::read_dir(folder.path()).unwrap() {
         let file = file.unwrap();

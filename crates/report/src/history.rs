@@ -70,20 +70,14 @@ pub fn asked(setting: &Setting) -> String {
     })
 }
 
-/// A search has what was sought beside its kind: `tune knee`.
 fn row(entry: &Entry) -> [String; 7] {
     let essence = &entry.essence;
     let outcome = &essence.outcome;
-    let kind = essence.schema.kind();
-    let kind = match essence.objective.as_deref() {
-        Some(sought) => format!("{kind} {}", words::plain(sought)),
-        None => kind.to_owned(),
-    };
     [
         entry.id.to_string(),
         date(&essence.created),
         words::plain(&essence.target.name),
-        kind,
+        essence.schema.kind().to_owned(),
         streams_and_window(&outcome.setting),
         figure::rate(outcome.goodput_bits_per_second),
         words::plain(outcome.limit.as_deref().unwrap_or(ABSENT)),
