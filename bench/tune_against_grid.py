@@ -91,7 +91,7 @@ def main():
     for path in arguments.paths:
         grid, best, tunings, chosen, again = study(path, PATHS[path], arguments.runs, measured)
         ratio = statistics.median(again["tuned"]) / statistics.median(again["best"])
-        reported = [t["recommended"]["throughput_bits_per_second"] / 1e6 / grid[best] for t in tunings]
+        reported = [t["recommended"]["goodput_bits_per_second"] / 1e6 / grid[best] for t in tunings]
         seconds = [t["cost"]["seconds"] for t in tunings]
         row = [
             path,

@@ -92,7 +92,12 @@ pub(crate) struct Demo {
     pub save: Option<PathBuf>,
 
     /// Where to write the page; it opens in any browser, without a network
-    #[arg(long, value_name = "FILE.html", default_value = "demo.html")]
+    #[arg(
+        long,
+        visible_alias = "html",
+        value_name = "FILE.html",
+        default_value = "demo.html"
+    )]
     pub report: PathBuf,
 
     #[command(flatten)]
@@ -104,6 +109,7 @@ impl Demo {
     pub(crate) fn output(&self) -> Output {
         Output {
             json: self.json,
+            brief: false,
             save: self.save.clone(),
             report: Some(self.report.clone()),
         }
@@ -145,7 +151,7 @@ pub(crate) struct Measure {
     #[command(flatten)]
     pub tcp: Tcp,
     #[command(flatten)]
-    pub output: Output,
+    pub output: RowsOutput,
     #[command(flatten)]
     pub keep: Keep,
 }
@@ -158,7 +164,7 @@ pub(crate) struct Measure {
 #[command(after_help = "Example:\n  \
     trunkline emulate slac-cern --far 'iperf3 -s -1' -- iperf3 -c far -P 8 -t 10")]
 pub(crate) struct Emulate {
-    /// A named path or a path file
+    /// A named path or a path file; `emu:` before it is taken, too
     pub path: String,
 
     /// Shell command to run on the far host; started first
@@ -173,6 +179,10 @@ pub(crate) struct Emulate {
     #[arg(long)]
     pub json: bool,
 
+    /// Write a page that opens in any browser, without a network
+    #[arg(long, visible_alias = "html", value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+
     /// The program to run on the near host, with its arguments
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     pub program: Vec<OsString>,
@@ -185,10 +195,10 @@ pub(crate) struct Report {
     pub file: PathBuf,
 
     /// Write a page that opens in any browser, without a network
-    #[arg(long, value_name = "FILE.html")]
-    pub html: Option<PathBuf>,
+    #[arg(long, visible_alias = "html", value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
 
-    /// Write the plots of a sweep or a simulation as SVG files into this folder
+    /// Write the plots of the document as SVG files into this folder
     #[arg(long, value_name = "DIR")]
     pub plots: Option<PathBuf>,
 }
@@ -241,13 +251,29 @@ pub(crate) struct Output {
     #[arg(long)]
     pub json: bool,
 
+    /// Leave the raw readings out of the document of `--json` and `--save`: it is much smaller, and pages made of it
+    /// have no plots over time
+    #[arg(long)]
+    pub brief: bool,
+
     /// Save the JSON document
     #[arg(long, value_name = "FILE.json")]
     pub save: Option<PathBuf>,
 
     /// Write a page that opens in any browser, without a network
-    #[arg(long, value_name = "FILE.html")]
+    #[arg(long, visible_alias = "html", value_name = "FILE.html")]
     pub report: Option<PathBuf>,
+}
+
+/// The same for results that are rows.
+#[derive(Debug, Args)]
+pub(crate) struct RowsOutput {
+    #[command(flatten)]
+    pub output: Output,
+
+    /// Print comma-separated values, one line for each setting or visit
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
 }
 
 #[derive(Debug, Args)]

@@ -23,7 +23,7 @@ use report::PlotError;
 use sim::ScenarioError;
 use tune::TuneError;
 
-use crate::output::tell;
+use crate::output::{self, tell};
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +51,21 @@ impl Exit {
             Exit::Stopped => "stopped",
         }
     }
+}
+
+/// What `clap` says of the arguments: help, or what is wrong with them.
+pub(crate) fn usage(error: &clap::Error, json: bool) -> ExitCode {
+    if json && error.use_stderr() {
+        let text = error.to_string();
+        let mut parts = text.splitn(2, "\n\n");
+        let what = parts.next().unwrap_or_default();
+        let rest = parts.next().and_then(|rest| rest.split("\n\nUsage").next());
+        let rest = rest.map(str::trim).filter(|rest| !rest.is_empty());
+        output::print_failure(what.trim_start_matches("error: "), rest);
+    }
+    // A terminal that went away is no failure of its own.
+    let _ = error.print();
+    u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
 /// A failure on its way to the user.

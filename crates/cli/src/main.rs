@@ -26,7 +26,12 @@ fn main() -> ExitCode {
     }
     // 128 streams both ways with both ends in one process are above the customary bound.
     net::host::raise_open_files();
-    let outcome = match Arguments::parse_from(arguments).command {
+    let json = output::is_json_asked(&arguments);
+    let command = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments.command,
+        Err(error) => return failure::usage(&error, json),
+    };
+    let outcome = match command {
         Command::Demo(arguments) => commands::demo::run(&arguments),
         Command::Serve(arguments) => commands::serve::run(&arguments),
         Command::Copy(arguments) => commands::copy::run(&arguments),
@@ -46,5 +51,10 @@ fn main() -> ExitCode {
         Command::Completion(arguments) => commands::completion::run(&arguments),
         Command::Man(arguments) => commands::man::run(&arguments),
     };
-    outcome.unwrap_or_else(|failure| failure.tell())
+    outcome.unwrap_or_else(|failure| {
+        if json {
+            output::print_failure(&failure.what(), failure.hint());
+        }
+        failure.tell()
+    })
 }

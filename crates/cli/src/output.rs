@@ -1,14 +1,16 @@
 //! Where results go: text or JSON to the terminal, documents and pages to files.
 
 use std::env;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use record::{AnyDocument, Body, Document, Measure, Origin};
+use record::{AnyDocument, Body, CopyEventLine, Document, Measure, Origin};
 use report::Paint;
 
 use crate::archive;
-use crate::args::{Keep, Output};
+use crate::args::{Keep, Output, RowsOutput};
 use crate::failure::Failure;
 
 /// Writes a line to standard error. Somebody who stopped reading there is no failure either.
@@ -50,15 +52,39 @@ pub(crate) fn deliver_any(
     output: &Output,
     keep: &Keep,
 ) -> Result<(), Failure> {
+    match output.json {
+        true => finish(document, &json(document, output)?, output, keep),
+        false => finish(document, &report::text(document, paint()), output, keep),
+    }
+}
+
+/// The same of a document that is rows as well.
+pub(crate) fn deliver_rows(
+    document: &AnyDocument,
+    output: &RowsOutput,
+    keep: &Keep,
+) -> Result<(), Failure> {
+    match report::rows(document).filter(|_| output.csv) {
+        Some(rows) => finish(document, &rows, &output.output, keep),
+        None => deliver_any(document, &output.output, keep),
+    }
+}
+
+fn finish(document: &AnyDocument, text: &str, output: &Output, keep: &Keep) -> Result<(), Failure> {
     // Printed first: a file that cannot be written must not cost the result.
-    let printed = match output.json {
-        true => print(&document.to_json()),
-        false => print(&report::text(document, paint())),
-    };
+    let printed = print(text);
     // Kept also when nobody could read it.
     archive::keep(document, keep);
     printed?;
     save(document, output)
+}
+
+/// The document as it is printed and saved.
+fn json(document: &AnyDocument, output: &Output) -> Result<String, Failure> {
+    Ok(match output.brief {
+        true => document.brief()?.to_json(),
+        false => document.to_json(),
+    })
 }
 
 /// Keeps and saves a document that has been printed, without a word about the archive where all went well: copies are
@@ -70,7 +96,7 @@ pub(crate) fn store(document: &AnyDocument, output: &Output, keep: &Keep) -> Res
 
 fn save(document: &AnyDocument, output: &Output) -> Result<(), Failure> {
     if let Some(file) = &output.save {
-        record::save(file, &document.to_json())?;
+        record::save(file, &json(document, output)?)?;
         tell!("saved {}", file.display());
     }
     if let Some(file) = &output.report {
@@ -134,8 +160,9 @@ pub(crate) fn write_plots_with(
     let plots = report::plots_with(document, visit)?;
     if plots.is_empty() {
         return Err(Failure::wrong_request(
-            &format!("there are no plots of this {}", kind(document)),
-            "ask for a page with `--html FILE.html`; it shows what there is to see",
+            &format!("there are no plots of this {}", document.schema().kind()),
+            "measure, tune, demo, path, predict, simulate and sweep have plots; of others ask for a page with \
+             `--report FILE.html`",
         ));
     }
     save_plots(plots, folder)
@@ -151,14 +178,30 @@ fn save_plots(plots: Vec<(String, String)>, folder: &Path) -> Result<(), Failure
     Ok(())
 }
 
-/// `measure` of `trunkline/measure`.
-fn kind(document: &AnyDocument) -> &'static str {
-    let name = document.schema().name();
-    name.split_once('/').map_or(name, |(_, kind)| kind)
+/// Whether the command line asks for JSON; what stands behind `--` belongs to another program.
+pub(crate) fn is_json_asked(arguments: &[OsString]) -> bool {
+    let mut own = arguments.iter().take_while(|word| *word != "--");
+    own.any(|word| word == "--json")
+}
+
+/// Whether anything was printed: programs that read JSON expect one document.
+static HAS_PRINTED: AtomicBool = AtomicBool::new(false);
+
+/// Tells a program that reads JSON why there is no document, in the shape that a copy has for it.
+pub(crate) fn print_failure(what: &str, hint: Option<&str>) {
+    if !HAS_PRINTED.load(Ordering::Relaxed) {
+        let line = CopyEventLine::Error {
+            what: what.to_owned(),
+            hint: hint.map(str::to_owned),
+        };
+        // It is told on standard error as well.
+        let _ = print(&line.to_line());
+    }
 }
 
 /// Prints to standard output; somebody who stopped reading (`| head`) is no failure.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    HAS_PRINTED.store(true, Ordering::Relaxed);
     match io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),

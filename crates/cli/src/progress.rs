@@ -96,16 +96,19 @@ impl Onlooker for Progress {
     fn on_sample_done(&mut self, _number: usize, sample: &Sample) {
         let (streams, window) = (sample.setting.streams, sample.setting.window);
         let goodput = sample.summary.goodput().mean.human();
-        self.leave(&format!(
-            "{streams:>3} x {window:<7} {goodput:>11}  {}",
-            sample.why
-        ));
+        let head = format!("{streams:>3} x {window:<7} {goodput:>11}  ");
+        for line in report::terminal::beside(&head, &sample.why) {
+            self.leave(&line);
+        }
     }
 }
 
 impl probing::Onlooker for Progress {
     fn on_part(&mut self, part: &str) {
-        self.label(part);
+        match self.is_drawn() {
+            true => self.label(part),
+            false => tell!("{part}"),
+        }
     }
 }
 

@@ -104,7 +104,7 @@ fn a_tuning_keeps_its_promises() {
     // a slow start beyond the queue is read up to 10 % above that once its holes are filled. The sender hears
     // of arrivals half a round trip late, 50 ms or 5 % of a second, so that no more than the link's own rate
     // can be promised. One stream with 256 KiB of buffer gets about a fifth.
-    let throughput = number(&document, "/recommended/throughput_bits_per_second");
+    let throughput = number(&document, "/recommended/goodput_bits_per_second");
     assert!(throughput > 20e6 && throughput < 100e6, "{throughput}");
     assert!(number(&document, "/recommended/rtt_loaded_seconds") >= 0.1);
     assert_eq!(document["samples"][0]["limit"], "receive-buffer");

@@ -59,7 +59,7 @@ fn the_document_is_the_table_and_can_be_shown_again() {
     assert_eq!(document["points"].as_array().unwrap().len(), 2);
     assert_eq!(document["points"][0]["limit"], "window");
     // Eight windows of 64 KiB each 165 ms are 25.4 Mbit/s at the most.
-    let eight = document["points"][1]["throughput_bits_per_second"]
+    let eight = document["points"][1]["goodput_bits_per_second"]
         .as_u64()
         .unwrap();
     assert!((20_000_000..25_400_000).contains(&eight), "{eight}");
@@ -69,7 +69,7 @@ fn the_document_is_the_table_and_can_be_shown_again() {
 #[test]
 fn another_congestion_control_answers_what_if() {
     let document = json(&["predict", "slac-cern", "-C", "bbr", "-P", "1", "--json"]);
-    let bbr = document["points"][0]["throughput_bits_per_second"]
+    let bbr = document["points"][0]["goodput_bits_per_second"]
         .as_u64()
         .unwrap();
     assert!(bbr > 40_000_000, "{bbr}");

@@ -109,7 +109,7 @@ fn the_tuner_fills_the_simulated_path_that_one_stream_leaves_empty() {
     for seed in ["1", "2", "3", "4", "5", "6", "7", "8", "9"] {
         let words = ["tune", "sim:slac-cern", "--seed", seed, "--json"];
         let document = json(&[&words[..], &["--no-history"]].concat());
-        let throughput = number(&document, "/recommended/throughput_bits_per_second");
+        let throughput = number(&document, "/recommended/goodput_bits_per_second");
         assert!((30e6..43.5e6).contains(&throughput), "{seed}: {throughput}");
         // A loss in fifty thousand packets before a queue of a seventh of the product: both leave one
         // stream where it is, and a short sample may name either first.

@@ -30,7 +30,7 @@ pub use beside::Beside;
 pub use emulated::EmulatedPath;
 pub use error::LabError;
 pub use live::LiveHost;
-pub use name::TargetName;
+pub use name::{TargetName, load_path};
 pub use network::EmulatedNetwork;
 pub use simulated::SimulatedPath;
 

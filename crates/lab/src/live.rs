@@ -1,6 +1,6 @@
 //! A host on the network.
 
-use net::{Address, Client, PathProbes, Runs};
+use net::{Address, Client, ClientError, PathProbes, Runs};
 use observe::{
     Observation, Probes, ProbesError, SamplePlan, Setting, Target, TargetError, TargetInfo,
     TargetKind, Watch,
@@ -39,7 +39,7 @@ impl Target for LiveHost {
         plan: &SamplePlan,
         watch: &mut dyn Watch,
     ) -> Result<Observation, TargetError> {
-        Ok(self.runs.observe(setting, plan, watch)?)
+        self.runs.observe(setting, plan, watch).map_err(told)
     }
 
     fn stop(&mut self) {
@@ -47,6 +47,40 @@ impl Target for LiveHost {
     }
 
     fn probes(&mut self) -> Result<Box<dyn Probes>, ProbesError> {
-        Ok(Box::new(PathProbes::connect(&self.address)?))
+        let probes = PathProbes::connect(&self.address).map_err(told)?;
+        Ok(Box::new(probes))
+    }
+}
+
+/// The error for the user. A host with the name of a path is mostly that path without its prefix.
+fn told(error: ClientError) -> TargetError {
+    let path = match &error {
+        ClientError::UnknownHost { host, .. } => path::presets::names().find(|name| name == host),
+        _ => None,
+    };
+    let hint = path.map(|name| format!("a named path: `sim:{name}` or `emu:{name}`"));
+    let error = TargetError::from(error);
+    TargetError {
+        hint: hint.or(error.hint),
+        ..error
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_host_with_the_name_of_a_path_is_told_what_it_may_be() {
+        let hint = |host: &str| {
+            let source = std::io::ErrorKind::NotFound.into();
+            let host = host.to_owned();
+            told(ClientError::UnknownHost { host, source }).hint
+        };
+        assert_eq!(
+            hint("slac-cern").as_deref(),
+            Some("a named path: `sim:slac-cern` or `emu:slac-cern`")
+        );
+        assert!(hint("dtn").is_some_and(|hint| hint.contains("spelling")));
     }
 }

@@ -1,7 +1,7 @@
 //! What a user may give as a target.
 
 use net::Address;
-use path::PathSpec;
+use path::{PathError, PathSpec};
 
 use crate::LabError;
 
@@ -14,6 +14,25 @@ pub enum TargetName {
     Emulated(Box<PathSpec>),
     /// A path in virtual time.
     Simulated(Box<PathSpec>),
+}
+
+const EMULATED: &str = "emu:";
+const SIMULATED: &str = "sim:";
+
+/// Loads a path where only a path can be meant: the prefix of a target may stand before its name.
+///
+/// ```
+/// let path = lab::load_path("sim:slac-cern").unwrap();
+/// assert_eq!(path, lab::load_path("slac-cern").unwrap());
+/// ```
+///
+/// # Errors
+/// As [`PathSpec::load`].
+pub fn load_path(name: &str) -> Result<PathSpec, PathError> {
+    let bare = [EMULATED, SIMULATED]
+        .into_iter()
+        .find_map(|prefix| name.strip_prefix(prefix));
+    PathSpec::load(bare.unwrap_or(name))
 }
 
 impl TargetName {
@@ -30,10 +49,10 @@ impl TargetName {
     /// # Errors
     /// When the name cannot be one of a host, or the path file is wrong.
     pub fn parse(name: &str, port: u16) -> Result<Self, LabError> {
-        if let Some(path) = name.strip_prefix("emu:") {
+        if let Some(path) = name.strip_prefix(EMULATED) {
             return Ok(TargetName::Emulated(Box::new(PathSpec::load(path)?)));
         }
-        if let Some(path) = name.strip_prefix("sim:") {
+        if let Some(path) = name.strip_prefix(SIMULATED) {
             return Ok(TargetName::Simulated(Box::new(PathSpec::load(path)?)));
         }
         Ok(TargetName::Live(Address::parse_with(name, port)?))

@@ -65,8 +65,8 @@ impl PathProbes {
     ///
     /// # Errors
     /// When the host's name has no address.
-    pub fn connect(address: &Address) -> Result<Self, ProbesError> {
-        let found = connect::resolve(address).map_err(TargetError::from)?;
+    pub fn connect(address: &Address) -> Result<Self, ClientError> {
+        let found = connect::resolve(address)?;
         let (far, peer) = match connect::control(address) {
             Ok((control, peer)) => match meet(address, control, &()) {
                 Ok(met) => (Far::from(met, peer), Some(peer)),
@@ -79,7 +79,7 @@ impl PathProbes {
             source: std::io::ErrorKind::NotFound.into(),
         };
         let peer = peer.or_else(|| found.first().copied());
-        let peer = peer.ok_or_else(nowhere).map_err(TargetError::from)?;
+        let peer = peer.ok_or_else(nowhere)?;
         Ok(PathProbes {
             address: address.clone(),
             peer,

@@ -41,9 +41,26 @@ pub enum PathError {
         /// The next step.
         hint: String,
     },
+    /// Several of these; each part of a file is read whatever is wrong in the others.
+    #[error("{} mistakes:\n{}", .0.len(), listed(.0))]
+    Several(Vec<PathError>),
+}
+
+/// Each error on its lines, its hint behind it.
+fn listed(errors: &[PathError]) -> String {
+    let line = |error: &PathError| format!("- {error}\n  hint: {}", error.hint());
+    errors.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 impl PathError {
+    /// One error of all those of a file, of which there is at least one.
+    pub(crate) fn several(mut errors: Vec<PathError>) -> Self {
+        match errors.len() {
+            1 => errors.remove(0),
+            _ => PathError::Several(errors),
+        }
+    }
+
     /// The next step.
     pub fn hint(&self) -> String {
         match self {
@@ -52,6 +69,7 @@ impl PathError {
             }
             PathError::Syntax { .. } => "path files are TOML: `key = \"value\"` lines under `[forward]`, `[reverse]`, `[[before]]`, `[[beyond]]`, `[hosts]`, `[[cross]]`".to_owned(),
             PathError::Field { hint, .. } => hint.clone(),
+            PathError::Several(_) => "mend them all; a part with several mistakes shows its first".to_owned(),
         }
     }
 }

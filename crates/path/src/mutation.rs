@@ -147,6 +147,10 @@ fn assert_helpful(error: &PathError, lines: usize) {
             assert!(!field.is_empty());
         }
         PathError::Syntax { line, .. } => assert!((1..=lines + 1).contains(line), "{error}"),
+        PathError::Several(errors) => {
+            assert!(errors.len() > 1);
+            errors.iter().for_each(|error| assert_helpful(error, lines));
+        }
         PathError::Unreadable { .. } => panic!("nothing was to be read: {error}"),
     }
 }

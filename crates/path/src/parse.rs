@@ -16,7 +16,7 @@ use units::{Bytes, Rate, Span};
 
 use crate::PathError;
 use crate::section::{Field, Section, Source};
-use crate::spec::{Duplex, Hosts, PathSpec};
+use crate::spec::{Cross, Duplex, Hosts, LinkSpec, PathSpec};
 
 /// Slower than a modem of 1962: surely a slip of the unit.
 const RATE_MIN: Rate = Rate::from_bits_per_second(300);
@@ -34,14 +34,57 @@ pub(crate) fn parse(name: &str, file: &str, text: &str) -> Result<PathSpec, Path
     let root = DeTable::parse(text).map_err(|error| PathError::Syntax {
         file: file.to_owned(),
         line: source.line_of(&error.span().unwrap_or(0..0)),
-        message: error.message().to_owned(),
+        message: syntax(text, &error),
     })?;
     let root = Section::new(source, "", root.span(), root.get_ref());
-    root.only(&["forward", "reverse", "before", "beyond", "hosts", "cross"])?;
-    let hosts = match root.section("hosts")? {
-        Some(section) => hosts::hosts(&section)?,
-        None => Hosts::default(),
+    let mut mistakes = Vec::new();
+    let known = ["forward", "reverse", "before", "beyond", "hosts", "cross"];
+    mistakes.extend(root.only(&known).err());
+    let hosts = match hosts_of(&root) {
+        Ok(hosts) => hosts,
+        Err(error) => {
+            mistakes.push(error);
+            match hosts::mtu_alone(&root) {
+                Some(mtu) => Hosts {
+                    mtu,
+                    ..Hosts::default()
+                },
+                // What links may be depends on it.
+                None => return Err(PathError::several(mistakes)),
+            }
+        }
     };
+    let links = links(&root, &hosts);
+    let rows = rows(&root, hosts.mtu);
+    match (links, rows) {
+        (Ok((forward, reverse, cross)), Ok((before, beyond))) if mistakes.is_empty() => {
+            Ok(PathSpec {
+                name: name.to_owned(),
+                forward,
+                reverse,
+                before,
+                beyond,
+                hosts,
+                cross,
+            })
+        }
+        (links, rows) => {
+            mistakes.extend(links.err());
+            mistakes.extend(rows.err());
+            Err(PathError::several(mistakes))
+        }
+    }
+}
+
+fn hosts_of(root: &Section) -> Result<Hosts, PathError> {
+    match root.section("hosts")? {
+        Some(section) => hosts::hosts(&section),
+        None => Ok(Hosts::default()),
+    }
+}
+
+/// The main link both ways, and who shares it.
+fn links(root: &Section, hosts: &Hosts) -> Result<(LinkSpec, LinkSpec, Vec<Cross>), PathError> {
     let forward =
         root.required_section("forward", "add `[forward]` with `rate`, `delay`, `queue`")?;
     let forward = link::link(&forward, hosts.mtu)?;
@@ -50,17 +93,25 @@ pub(crate) fn parse(name: &str, file: &str, text: &str) -> Result<PathSpec, Path
         None => link::mirrored(&forward),
     };
     let cross = cross::all(&root.sections("cross")?, &forward)?;
+    Ok((forward, reverse, cross))
+}
+
+/// The links on both sides of the main one.
+fn rows(root: &Section, mtu: u16) -> Result<(Vec<Duplex>, Vec<Duplex>), PathError> {
     let (before, beyond) = (root.sections("before")?, root.sections("beyond")?);
     check_count(&before, &beyond)?;
-    Ok(PathSpec {
-        name: name.to_owned(),
-        forward,
-        reverse,
-        before: row(&before, hosts.mtu)?,
-        beyond: row(&beyond, hosts.mtu)?,
-        hosts,
-        cross,
-    })
+    Ok((row(&before, mtu)?, row(&beyond, mtu)?))
+}
+
+/// What the TOML reader says, with the name that it is about.
+fn syntax(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message();
+    let about = error.span().and_then(|span| text.get(span));
+    let about = about.filter(|about| !about.trim().is_empty() && !about.contains('\n'));
+    match about {
+        Some(about) if message.contains("duplicate") => format!("{message} `{}`", about.trim()),
+        _ => message.to_owned(),
+    }
 }
 
 /// Links in a row.
@@ -90,7 +141,46 @@ fn congestion_name(name: Field<&str>) -> Result<String, PathError> {
             "kernel names are like `cubic`, `reno`, `bbr`".to_owned(),
         ));
     }
-    Ok(name.value.to_owned())
+    match misspelt(name.value) {
+        None => Ok(name.value.to_owned()),
+        Some(meant) => Err(name.refuse(
+            format!(
+                "`{}` is not a congestion control that is known here",
+                name.value
+            ),
+            format!("`{meant}` is; is that what was meant?"),
+        )),
+    }
+}
+
+/// Congestion controls of Linux and of the simulator with long enough names to be misspelt.
+const CONGESTION: [&str; 15] = [
+    "cubic",
+    "reno",
+    "newreno",
+    "westwood",
+    "vegas",
+    "hybla",
+    "illinois",
+    "highspeed",
+    "scalable",
+    "dctcp",
+    "tahoe",
+    "ledbat",
+    "netblt",
+    "ensemble",
+    "htcp",
+];
+
+/// The known name that `name` nearly is. Names with figures are versions, like `bbr3`, and a kernel may have any.
+fn misspelt(name: &str) -> Option<&'static str> {
+    let is_version = name.ends_with(|c: char| c.is_ascii_digit());
+    if is_version || CONGESTION.contains(&name) {
+        return None;
+    }
+    CONGESTION
+        .into_iter()
+        .find(|known| strsim::osa_distance(known, name) == 1)
 }
 
 fn kind<'a>(section: &Section<'a>, known: &[&str]) -> Result<Field<'a, &'a str>, PathError> {

@@ -122,6 +122,10 @@ impl<'a> Section<'a> {
             return Ok(None);
         };
         match text.value.parse() {
+            Ok(_) if is_bare(text.value) => Err(text.refuse(
+                format!("`{}` has no unit", text.value),
+                "write bytes like `64KiB` or `500B`".to_owned(),
+            )),
             Ok(value) => Ok(Some(text.with(value))),
             Err(error) => {
                 let ParseError {
@@ -163,6 +167,19 @@ impl<'a> Section<'a> {
 
     /// A probability between 0 and 1.
     pub(crate) fn probability(&self, key: &str) -> Result<Option<Field<'a, f64>>, PathError> {
+        let percent = self.table.get(key).and_then(|value| {
+            let text = value.get_ref().as_str()?;
+            Some((text, value.span(), text.trim().strip_suffix('%')?))
+        });
+        if let Some((text, span, number)) = percent {
+            let share = number.trim().parse::<f64>().map(|percent| percent / 100.0);
+            let hint = share.map_or("write 1 % as 0.01".to_owned(), |share| {
+                format!("write it as {share}, without quotes")
+            });
+            let problem =
+                format!("`{text}` is a percentage, and a probability between 0 and 1 is wanted");
+            return Err(self.complain(key, &span, problem, hint));
+        }
         match self.number(key)? {
             Some(field) if !(0.0..=1.0).contains(&field.value) => Err(field.refuse(
                 format!("a probability of {} is not between 0 and 1", field.value),
@@ -272,6 +289,12 @@ impl<'a> Section<'a> {
             name => format!("{name}.{key}"),
         }
     }
+}
+
+/// Whether it is a number alone. Rates and times have no reading without a unit; sizes have one, and what is meant by
+/// it may be packets or kilobytes.
+fn is_bare(text: &str) -> bool {
+    text.trim().parse::<f64>().is_ok()
 }
 
 fn whole(value: &DeValue<'_>) -> Option<i64> {

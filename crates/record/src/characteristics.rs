@@ -1,6 +1,7 @@
 //! What was found of a path itself: round trips, hops, capacity, available bandwidth.
 
 use ::probing::characterise as seen;
+use observe::limit::{Context, diagnose};
 use serde::{Deserialize, Serialize};
 
 use crate::{Run, Series, Target};
@@ -123,7 +124,7 @@ impl Characteristics {
     pub fn new(target: Target, found: &seen::Characteristics) -> Self {
         let load = |load: &seen::Load| Load {
             way: load.way.into(),
-            one: run(&load.one),
+            one: judged(&load.one),
             several: load.several.as_ref().map(run),
             trace: load.trace.as_ref().map(Trace::from),
             queueing: load.queue.map(Queueing::from),
@@ -160,6 +161,13 @@ impl From<&observe::ProbeSeries> for RoundTripsIdle {
             series: series.into(),
         }
     }
+}
+
+/// The run with what limited it.
+fn judged(seen: &observe::Observation) -> Run {
+    let summary = seen.summary();
+    let verdict = diagnose(&summary, &Context::default());
+    Run::new(seen, &summary, Some(&verdict))
 }
 
 fn run(seen: &observe::Observation) -> Run {

@@ -35,7 +35,7 @@ pub struct LabelledRun {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Published {
     /// Its throughput.
-    pub throughput_bits_per_second: u64,
+    pub goodput_bits_per_second: u64,
     /// Who measured it, and when.
     pub source: String,
 }

@@ -11,8 +11,10 @@ use crate::{
 /// The version of the shapes in this crate. It rises when a key changes its meaning or vanishes;
 /// new optional keys do not raise it.
 ///
-/// Version 2 names several causes in `limit_or`, where version 1 had room for one.
-pub const SCHEMA_VERSION: u32 = 2;
+/// Version 2 names several causes in `limit_or`, where version 1 had room for one. Version 3 has the limit of the
+/// recommended setting at the top of a tune document and that of one default stream in `limit_default`; every rate
+/// that reaches a program is `goodput_bits_per_second`.
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// What a document holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -88,6 +90,14 @@ impl Schema {
             Schema::Responsiveness => "trunkline/responsiveness",
             Schema::Copy => "trunkline/copy",
         }
+    }
+}
+
+impl Schema {
+    /// Its name without the program's: `tune` of `trunkline/tune`.
+    pub fn kind(self) -> &'static str {
+        let name = self.name();
+        name.split_once('/').map_or(name, |(_, kind)| kind)
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::error::Category;
 use serde_json::{Value, from_str, from_value};
 use thiserror::Error;
 
-use crate::{AnyDocument, Body, Document, SCHEMA_VERSION, Schema};
+use crate::{AnyDocument, Body, Document, SCHEMA_VERSION, Schema, earlier};
 
 /// Why a document could not be saved.
 #[derive(Debug, Error)]
@@ -195,9 +195,10 @@ pub fn load(path: &Path) -> Result<AnyDocument, LoadError> {
 /// # Errors
 /// As [`load`].
 pub fn parse(path: &Path, text: &str) -> Result<AnyDocument, LoadError> {
-    let value: Value = from_str(text).map_err(|error| broken(path, error))?;
+    let mut value: Value = from_str(text).map_err(|error| broken(path, error))?;
     let schema = schema(path, &value)?;
     check_version(path, &value)?;
+    earlier::bring_up_to_date(&mut value);
     match schema {
         Schema::Measure => shape(path, value).map(AnyDocument::Measure),
         Schema::Tune => shape(path, value).map(AnyDocument::Tune),

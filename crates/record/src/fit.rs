@@ -26,7 +26,7 @@ pub struct FitSample {
     /// Parallel streams.
     pub streams: u32,
     /// Throughput of all of them.
-    pub throughput_bits_per_second: u64,
+    pub goodput_bits_per_second: u64,
 }
 
 /// A number of streams to use: the fewest that reach the share.
@@ -108,7 +108,7 @@ impl Fit {
     pub fn new(file: &str, fitting: &Fitting) -> Self {
         let sample = |&(streams, rate): &(u32, units::Rate)| FitSample {
             streams,
-            throughput_bits_per_second: rate.bits_per_second(),
+            goodput_bits_per_second: rate.bits_per_second(),
         };
         let model = |ranked| FitModel::new(ranked, fitting.streams_max);
         Fit {
@@ -149,7 +149,7 @@ impl FitModel {
         let at = |streams: u32| {
             Some(FitSample {
                 streams,
-                throughput_bits_per_second: curve?.throughput(streams).bits_per_second(),
+                goodput_bits_per_second: curve?.throughput(streams).bits_per_second(),
             })
         };
         FitModel {

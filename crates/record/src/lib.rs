@@ -15,12 +15,14 @@
 //! [`iperf3`] for what another program recorded.
 
 pub mod archive;
+mod brief;
 pub mod characteristics;
 pub mod copy;
 pub mod cpu;
 pub mod demo;
 pub mod direction;
 pub mod document;
+mod earlier;
 pub mod emulation;
 pub mod file;
 pub mod fit;

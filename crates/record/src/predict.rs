@@ -55,7 +55,7 @@ pub struct PredictedStreams {
     /// How many.
     pub streams: u32,
     /// Payload of all of them.
-    pub throughput_bits_per_second: u64,
+    pub goodput_bits_per_second: u64,
 }
 
 /// A knee.
@@ -162,7 +162,7 @@ impl From<StreamsAt> for PredictedStreams {
     fn from(at: StreamsAt) -> Self {
         PredictedStreams {
             streams: at.streams,
-            throughput_bits_per_second: at.throughput.bits_per_second(),
+            goodput_bits_per_second: at.throughput.bits_per_second(),
         }
     }
 }
@@ -183,7 +183,7 @@ impl From<&Predicted> for PredictedPoint {
         PredictedPoint {
             at: PredictedStreams {
                 streams: point.streams,
-                throughput_bits_per_second: bits(equilibrium.throughput),
+                goodput_bits_per_second: bits(equilibrium.throughput),
             },
             others_bits_per_second: bits(equilibrium.others),
             lost_ratio: equilibrium.loss,

@@ -76,20 +76,11 @@ fn full_measure() -> Document<Measure> {
 }
 
 fn fill_answer(answer: &mut crate::Answer) {
-    for (or, reach) in [
-        (
-            &mut answer.limit_or,
-            &mut answer.could_reach_bits_per_second,
-        ),
-        (
-            &mut answer.limit_recommended.limit_or,
-            &mut answer.limit_recommended.could_reach_bits_per_second,
-        ),
-    ] {
-        (*or, *reach) = (vec![Limit::Host], Some(1));
+    for cause in [&mut answer.limit, &mut answer.limit_default] {
+        cause.limit_or = vec![Limit::Host];
+        cause.could_reach_bits_per_second = Some(1);
+        cause.window_needed_bytes = Some(1);
     }
-    answer.window_needed_bytes = Some(1);
-    answer.limit_recommended.window_needed_bytes = Some(1);
     answer.recommended.congestion = Some("bbr".to_owned());
     answer.recommended.pacing_bits_per_second = Some(1);
     answer.unpaced = Some(answer.recommended.clone());
@@ -384,12 +375,13 @@ fn what_scripts_rely_on_in_a_tune_is_where_it_was_promised() {
     let document = synthetic::tune(1);
     let json = document.to_json();
     assert_eq!(at(&json, "/schema"), "trunkline/tune");
-    assert_eq!(at(&json, "/schema_version"), 2);
+    assert_eq!(at(&json, "/schema_version"), 3);
     assert_eq!(at(&json, "/recommended/streams"), 8);
     assert_eq!(at(&json, "/recommended/window"), "auto");
-    assert!(at(&json, "/recommended/throughput_bits_per_second").is_u64());
+    assert!(at(&json, "/recommended/goodput_bits_per_second").is_u64());
     assert!(at(&json, "/recommended/rtt_loaded_seconds").is_f64());
-    assert_eq!(at(&json, "/limit"), "loss");
+    assert_eq!(at(&json, "/limit"), "link");
+    assert_eq!(at(&json, "/limit_default/limit"), "loss");
     assert_eq!(at(&json, "/cost/seconds"), 46.8);
     assert!(at(&json, "/cost/bytes").is_u64());
     assert_eq!(at(&json, "/samples").as_array().unwrap().len(), 7);
@@ -610,7 +602,7 @@ fn what_scripts_rely_on_in_a_prediction_is_where_it_was_promised() {
     let json = synthetic::predict().to_json();
     assert_eq!(at(&json, "/schema"), "trunkline/predict");
     assert!(at(&json, "/knee/streams").is_u64());
-    assert!(at(&json, "/points/0/throughput_bits_per_second").is_u64());
+    assert!(at(&json, "/points/0/goodput_bits_per_second").is_u64());
     let json = synthetic::fit().to_json();
     assert_eq!(at(&json, "/schema"), "trunkline/fit");
     assert_eq!(at(&json, "/recommended/rule"), "peak");

@@ -211,7 +211,7 @@ fn why(case: &Case) -> String {
 pub fn demo(seed: u64) -> Document<Demo> {
     let kib = |kib| Window::Fixed(Bytes::from_kib(kib));
     let slac = |megabits: u64| Published {
-        throughput_bits_per_second: megabits,
+        goodput_bits_per_second: megabits,
         source: "SLAC to CERN, 2000".to_owned(),
     };
     let body = Demo {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tune::{Advice, Ended, SysctlLine, Tuning};
 use units::{Bytes, Rate, Span};
 
-use crate::{Cause, Interval, Limit, Run, Target, Window};
+use crate::{Cause, Interval, Run, Target, Window};
 
 /// The body of a `trunkline/tune` document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,25 +42,11 @@ pub struct Answer {
     /// counts; absent where none was taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_sample: Option<usize>,
-    /// What limits that stream: what there is to overcome.
-    pub limit: Limit,
-    /// Other causes that would look the same in these numbers; absent when there are none.
-    #[serde(
-        default,
-        deserialize_with = "crate::limit::one_or_more",
-        skip_serializing_if = "Vec::is_empty"
-    )]
-    pub limit_or: Vec<Limit>,
-    /// How the limit is known: a sentence without a full stop.
-    pub limit_because: String,
-    /// The window per stream that would lift a buffer's limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window_needed_bytes: Option<u64>,
-    /// The goodput to expect once the limit is gone; absent where no run has shown it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub could_reach_bits_per_second: Option<u64>,
     /// What limits the recommended setting.
-    pub limit_recommended: Cause,
+    #[serde(flatten)]
+    pub limit: Cause,
+    /// What limits that stream: what there is to overcome.
+    pub limit_default: Cause,
     /// Ready-made commands.
     pub settings: Vec<ToolSetting>,
     /// Kernel settings that held the default stream back, with values that would not.
@@ -115,7 +101,7 @@ pub struct Recommended {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pacing_bits_per_second: Option<u64>,
     /// The goodput that was seen there.
-    pub throughput_bits_per_second: u64,
+    pub goodput_bits_per_second: u64,
     /// Where the goodput of a longer run lies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
@@ -264,18 +250,13 @@ impl Tune {
 
 impl From<&tune::Answer> for Answer {
     fn from(answer: &tune::Answer) -> Self {
-        let cause = Cause::from(&answer.limit_default);
         let settings = tune::advice::for_setting(&answer.recommended.setting);
         Answer {
             recommended: (&answer.recommended).into(),
             unpaced: answer.unpaced.as_ref().map(Recommended::from),
             default_sample: answer.default_sample,
-            limit: cause.limit,
-            limit_or: cause.limit_or,
-            limit_because: cause.limit_because,
-            window_needed_bytes: cause.window_needed_bytes,
-            could_reach_bits_per_second: cause.could_reach_bits_per_second,
-            limit_recommended: (&answer.limit_recommended).into(),
+            limit: (&answer.limit_recommended).into(),
+            limit_default: (&answer.limit_default).into(),
             settings: settings.iter().map(ToolSetting::from).collect(),
             sysctl: answer.host_advice.iter().map(Sysctl::from).collect(),
         }
@@ -359,7 +340,7 @@ impl From<&tune::Recommended> for Recommended {
             window: recommended.setting.window.into(),
             congestion: recommended.setting.congestion.clone(),
             pacing_bits_per_second: recommended.setting.pacing.map(Rate::bits_per_second),
-            throughput_bits_per_second: recommended.goodput.mean.bits_per_second(),
+            goodput_bits_per_second: recommended.goodput.mean.bits_per_second(),
             interval: recommended.goodput.interval.map(Interval::from),
             rtt_loaded_seconds: recommended.rtt_loaded.map(Span::as_secs_f64),
             rtt_unloaded_seconds: recommended.rtt_unloaded.map(Span::as_secs_f64),

@@ -1,5 +1,7 @@
 //! What a path document says, in words and rows for terminals and pages.
 
+mod verdict;
+
 use record::characteristics::{
     AvailableBandwidth, Buffers, Capacity, CapacityMethod, Hop, LeftOut, Load, Stamped, Trace,
     Variation, Way,
@@ -9,6 +11,8 @@ use record::{Characteristics, Method};
 use crate::figure::{self, ABSENT};
 use crate::predicted::Rows;
 use crate::words;
+
+pub use verdict::verdict;
 
 fn ms(seconds: f64) -> String {
     format!("{} ms", figure::milliseconds(seconds))
@@ -96,7 +100,7 @@ fn mtu(body: &Characteristics) -> Option<String> {
     let mtu = body.mtu?;
     let how = match mtu.confirmed {
         true => "a packet of that size was answered",
-        false => "the kernel's belief; nobody answered to confirm it",
+        false => "what the kernel assumes; no answer confirmed it",
     };
     Some(format!("{} bytes, {how}", mtu.bytes))
 }
@@ -165,7 +169,7 @@ fn available(available: &AvailableBandwidth, capacity: Option<u64>) -> String {
             let why = available
                 .unmeasurable_because
                 .as_deref()
-                .unwrap_or("nobody knows why");
+                .unwrap_or("the reason is not known");
             format!("unmeasurable: {}{chirps}", words::plain(why))
         }
     }
@@ -177,7 +181,7 @@ fn stream(load: &Load) -> String {
     let loaded = one.rtt_loaded_seconds();
     let loaded = loaded.map(|rtt| format!(", round trip {}", ms(rtt)));
     let again = one.retransmitted_ratio();
-    let again = again.map(|share| format!(", {} sent again", figure::percent(share)));
+    let again = again.map(|share| format!(", {} resent", figure::percent(share)));
     format!(
         "{goodput}{}{}",
         loaded.unwrap_or_default(),
@@ -185,8 +189,51 @@ fn stream(load: &Load) -> String {
     )
 }
 
+/// Traces that found the same hops together, those with loaded ones beside them first.
+pub fn trace_groups(body: &Characteristics) -> Vec<Vec<&Trace>> {
+    let is_loaded = |trace: &&Trace| {
+        let mut loaded = body.loads.iter().filter_map(|load| load.trace.as_ref());
+        loaded.any(|other| other.protocol == trace.protocol)
+    };
+    let (mut traces, others): (Vec<_>, Vec<_>) = body.traces.iter().partition(is_loaded);
+    traces.extend(others);
+    let mut groups: Vec<Vec<&Trace>> = Vec::new();
+    for trace in traces {
+        match groups.iter_mut().find(|group| same_hops(group[0], trace)) {
+            Some(group) => group.push(trace),
+            None => groups.push(vec![trace]),
+        }
+    }
+    groups
+}
+
+fn same_hops(one: &Trace, other: &Trace) -> bool {
+    let hops = |trace: &Trace| -> Vec<(u8, Vec<String>)> {
+        let hops = trace.hops.iter();
+        hops.map(|hop| (hop.distance, hop.addresses.clone()))
+            .collect()
+    };
+    one.reached == other.reached && hops(one) == hops(other)
+}
+
+/// What a group of traces is called; the figures below it are those of the first.
+pub fn group_title(group: &[&Trace]) -> String {
+    let Some((first, others)) = group.split_first() else {
+        return String::new();
+    };
+    let others: Vec<&str> = others.iter().map(|trace| trace.protocol.name()).collect();
+    match others.is_empty() {
+        true => trace_title(first),
+        false => format!(
+            "{}; the same by {}",
+            trace_title(first),
+            others.join(" and ")
+        ),
+    }
+}
+
 /// What a trace is called.
-pub fn trace_title(trace: &Trace) -> String {
+fn trace_title(trace: &Trace) -> String {
     let flow = match trace.one_flow {
         true => "one flow",
         false => "several flows",
@@ -276,6 +323,11 @@ fn place(hop: u8) -> String {
         hop => format!("hop {hop}"),
     }
 }
+
+/// What the headings and rules of [`buffers`] mean.
+pub const BUFFERS_LEGEND: &str = "Rules from the literature for how much must be outstanding, from the largest to the \
+     smallest idea of the path; any above the bandwidth-delay product of what you hope for will do. asked each: for each \
+     of so many streams; granted: what Linux then says; auto does: whether the kernel's own sizing gets there.";
 
 /// The rules for buffers of one direction.
 pub fn buffers(buffers: &Buffers) -> Rows {

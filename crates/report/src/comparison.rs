@@ -44,7 +44,7 @@ pub fn settings(demo: &Demo) -> Vec<Compared<'_>> {
 pub fn tuned_run(tune: &Tune) -> Option<Run> {
     let mut run = tune.recommended_sample()?.run.clone();
     let recommended = &tune.answer.as_ref()?.recommended;
-    run.goodput_bits_per_second = recommended.throughput_bits_per_second;
+    run.goodput_bits_per_second = recommended.goodput_bits_per_second;
     run.interval = recommended.interval;
     Some(run)
 }
@@ -136,7 +136,7 @@ mod tests {
     fn the_tuned_setting_has_the_goodput_of_the_recommendation() {
         let mut tune = synthetic::tune(7).body;
         let answer = tune.answer.as_mut().unwrap();
-        answer.recommended.throughput_bits_per_second = 12_345;
+        answer.recommended.goodput_bits_per_second = 12_345;
         assert_eq!(tuned_run(&tune).unwrap().goodput_bits_per_second, 12_345);
     }
 }

@@ -12,18 +12,12 @@ use record::{Direction, Setting};
 use crate::figure::{self, ABSENT, RateUnit};
 use crate::words;
 
-pub use csv::csv;
+pub use csv::{csv, run_csv};
 pub use visits::visits_csv;
 
 /// What is unknown is empty.
-fn known(value: Option<impl ToString>) -> String {
+pub(crate) fn known(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
-}
-
-/// `tune` of `trunkline/tune`.
-fn kind(essence: &Essence) -> &'static str {
-    let name = essence.schema.name();
-    name.split_once('/').map_or(name, |(_, kind)| kind)
 }
 
 fn direction(direction: Direction) -> &'static str {
@@ -35,7 +29,9 @@ fn direction(direction: Direction) -> &'static str {
 }
 
 /// The columns of the list for people.
-pub const COLUMNS: [&str; 7] = ["id", "date", "target", "for", "setting", "goodput", "limit"];
+pub const COLUMNS: [&str; 7] = [
+    "id", "date", "target", "kind", "setting", "goodput", "limit",
+];
 
 /// The cells of one entry, in the order of [`COLUMNS`].
 pub fn listed(entry: &Listed) -> [String; 7] {
@@ -74,16 +70,14 @@ pub fn asked(setting: &Setting) -> String {
     })
 }
 
-/// Where nothing was sought, the kind of document stands in its place.
 fn row(entry: &Entry) -> [String; 7] {
     let essence = &entry.essence;
     let outcome = &essence.outcome;
-    let sought = essence.objective.as_deref().unwrap_or(kind(essence));
     [
         entry.id.to_string(),
         date(&essence.created),
         words::plain(&essence.target.name),
-        words::plain(sought),
+        essence.schema.kind().to_owned(),
         streams_and_window(&outcome.setting),
         figure::rate(outcome.goodput_bits_per_second),
         words::plain(outcome.limit.as_deref().unwrap_or(ABSENT)),
@@ -127,7 +121,7 @@ pub fn compared(comparison: &Comparison) -> Vec<Compared> {
         ("goodput", |e| goodput(&e.outcome)),
         ("RTT idle", |e| milliseconds(e.outcome.rtt_unloaded_seconds)),
         ("RTT loaded", |e| milliseconds(e.outcome.rtt_loaded_seconds)),
-        ("sent again", |e| {
+        ("resent", |e| {
             figure::or_absent(e.outcome.retransmitted_ratio, figure::percent)
         }),
         ("limit", |e| known(e.outcome.limit.as_ref())),
@@ -225,7 +219,7 @@ fn how_surely(comparison: &Comparison) -> String {
     let change = &comparison.goodput;
     let Some((interval, confidence)) = change.interval.zip(change.confidence) else {
         return format!(
-            "How sure that is nobody can say: {}.",
+            "How sure that is cannot be told: {}.",
             without_interval(comparison)
         );
     };

@@ -14,6 +14,7 @@ pub mod heatmap;
 pub mod legend;
 pub mod lines;
 pub mod loaded;
+mod measured;
 pub mod palette;
 pub mod predicted;
 pub mod rates;
@@ -35,7 +36,8 @@ pub use round_trips::round_trips;
 pub use streams::against_streams;
 pub use throughput::throughput;
 
-/// Every plot of a document as a file of its own, with a name for it; most kinds of documents have none.
+/// Every plot of a document as a file of its own, with a name for it. Documents of copies, responsiveness and
+/// emulated programs have none.
 ///
 /// # Errors
 /// When the drawing library fails.
@@ -52,10 +54,10 @@ pub fn files_with(
     visit: Option<&Measure>,
 ) -> Result<Vec<(String, String)>, PlotError> {
     let AnyDocument::Sweep(sweep) = document else {
-        let plots = simulated::all(document)?.into_iter();
+        let plots = [simulated::all(document)?, measured::all(document)?];
         let file =
             |(name, svg): (String, String)| (name, standalone::standalone(&svg, None).into());
-        return Ok(plots.map(file).collect());
+        return Ok(plots.into_iter().flatten().map(file).collect());
     };
     let figures = sweep::all(&sweep.body, visit)?.into_iter();
     Ok(figures.map(sweep::Figure::into_file).collect())
@@ -69,5 +71,36 @@ pub struct PlotError(String);
 impl PlotError {
     fn from_drawing(error: impl Display) -> Self {
         PlotError(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::AnyDocument;
+    use record::synthetic::{self, Case};
+
+    #[test]
+    fn what_has_plots_on_its_page_has_them_as_files() {
+        let documents: [AnyDocument; 6] = [
+            synthetic::measure(&Case::streams(8, 1)).into(),
+            synthetic::tune(1).into(),
+            synthetic::demo(1).into(),
+            synthetic::predict().into(),
+            synthetic::fit().into(),
+            synthetic::characteristics().into(),
+        ];
+        for document in documents {
+            let files = super::files(&document).unwrap();
+            let kind = document.schema().name();
+            assert!(!files.is_empty(), "{kind}");
+            let mut names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), files.len(), "{kind}: {names:?}");
+            assert!(
+                files.iter().all(|(_, svg)| svg.starts_with("<svg")),
+                "{kind}"
+            );
+        }
     }
 }

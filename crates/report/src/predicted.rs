@@ -30,7 +30,7 @@ pub fn points(body: &Predict) -> Rows {
     let row = |point: &PredictedPoint| {
         let cells = vec![
             point.at.streams.to_string(),
-            unit.number(point.at.throughput_bits_per_second as f64),
+            unit.number(point.at.goodput_bits_per_second as f64),
             rate(point.hacker_bits_per_second),
             rate(point.altman_bits_per_second),
             rate(point.window_cap_bits_per_second),
@@ -47,12 +47,23 @@ pub fn points(body: &Predict) -> Rows {
     }
 }
 
+/// What the headings of [`points`] mean.
+pub fn points_legend(body: &Predict) -> String {
+    format!(
+        "Rates in {}. The first is the equilibrium of streams, loss and queue, which the recommendation rests on; Hacker: \
+         so many independent reno streams, up to the link's rate; Altman: reno streams that lose only what their own \
+         queue drops, so without the path's loss; windows: all windows once a round trip, whatever the link. loss: loss \
+         events per packet.",
+        unit(body).name
+    )
+}
+
 /// The unit that the highest throughput reads well in.
 pub fn unit(body: &Predict) -> RateUnit {
     let rates = body
         .points
         .iter()
-        .map(|point| point.at.throughput_bits_per_second);
+        .map(|point| point.at.goodput_bits_per_second);
     RateUnit::fitting(rates.max().unwrap_or(0) as f64)
 }
 
@@ -115,12 +126,12 @@ pub fn recommendation(body: &Predict) -> String {
     format!(
         "Use {}: {} predicted, {} of the {} that {} reach.",
         streams(knee.at.streams),
-        figure::rate(knee.at.throughput_bits_per_second),
+        figure::rate(knee.at.goodput_bits_per_second),
         figure::percent(share(
-            knee.at.throughput_bits_per_second,
-            highest.throughput_bits_per_second
+            knee.at.goodput_bits_per_second,
+            highest.goodput_bits_per_second
         )),
-        figure::rate(highest.throughput_bits_per_second),
+        figure::rate(highest.goodput_bits_per_second),
         streams(highest.streams),
     )
 }

@@ -38,6 +38,15 @@ pub enum Paint {
     Ansi,
 }
 
+/// How long lines may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Width {
+    /// [`COLUMNS`]: for people.
+    Page,
+    /// As long as they need to be: for other programs.
+    Any,
+}
+
 /// The text of any document, with a line break at the end.
 pub fn text(document: &AnyDocument, paint: Paint) -> String {
     match document {
@@ -58,6 +67,21 @@ pub fn text(document: &AnyDocument, paint: Paint) -> String {
         }
         AnyDocument::Copy(document) => copied::copy(&document.body, paint),
     }
+}
+
+/// `head` with `text` beside it, in lines that fit; those after the first are indented.
+pub fn beside(head: &str, text: &str) -> Vec<String> {
+    let indent = head.chars().count();
+    let mut head = head.to_owned();
+    let line = |text: String| {
+        let line = format!("{head}{text}");
+        head = " ".repeat(indent);
+        line
+    };
+    layout::wrap(text, COLUMNS.saturating_sub(indent))
+        .into_iter()
+        .map(line)
+        .collect()
 }
 
 /// Where a document comes from, in one or two lines.
@@ -109,7 +133,7 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
     let facts = [
         Some(("goodput", steady)),
         round_trip(run).map(|text| ("round trip", text)),
-        sent_again(run).map(|text| ("sent again", text)),
+        resent(run).map(|text| ("resent", text)),
         processor(run).map(|text| ("processor", text)),
         run.congestion_used
             .as_deref()
@@ -138,7 +162,7 @@ fn round_trip(run: &Run) -> Option<String> {
     joined(parts)
 }
 
-fn sent_again(run: &Run) -> Option<String> {
+fn resent(run: &Run) -> Option<String> {
     joined([
         run.retransmitted_ratio()
             .map(|share| format!("{} of the bytes", figure::percent(share))),
@@ -183,6 +207,7 @@ pub fn tune(tune: &Tune, paint: Paint) -> String {
 
 fn search(page: &mut Page, tune: &Tune, paint: Paint) {
     page.block(&runs(&samples(tune), paint));
+    page.legend(words::RUNS_LEGEND);
     for doubt in words::doubts(tune) {
         page.sentence(&doubt);
     }
@@ -243,6 +268,7 @@ pub fn demo(demo: &Demo, paint: Paint) -> String {
     let settings = comparison::settings(demo);
     let rows: Vec<RunRow<'_>> = settings.iter().map(compared_row).collect();
     page.block(&runs(&rows, paint));
+    page.legend(words::DEMO_LEGEND);
     page.gap();
     page.sentence(&words::demo(demo));
     page.gap();
@@ -256,7 +282,7 @@ fn compared_row<'a>(compared: &'a Compared<'_>) -> RunRow<'a> {
     RunRow {
         name: Name::Label {
             label: &compared.label,
-            published_bits_per_second: published.map(|p| p.throughput_bits_per_second),
+            published_bits_per_second: published.map(|p| p.goodput_bits_per_second),
         },
         run: &compared.run,
         standing: Standing::of(compared.role == Role::Tuned),

@@ -5,8 +5,8 @@ pub mod simulated;
 pub mod sweep;
 
 use record::{
-    Answer, Demo, Direction, End, Interval, Kind, Limit, Measure, Objective, Purpose, Recommended,
-    Run, Sample, Setting, Sysctl, Tune, Unsettled, Window,
+    Answer, Cause, Demo, Direction, End, Interval, Kind, Limit, Measure, Objective, Purpose,
+    Recommended, Run, Sample, Setting, Sysctl, Tune, Unsettled, Window,
 };
 
 use crate::comparison::{self, Role};
@@ -38,6 +38,15 @@ pub fn sentence(text: &str) -> String {
     };
     format!("{}{}{stop}", first.to_uppercase(), rest.as_str())
 }
+
+/// What the headings of a table of runs mean.
+pub const RUNS_LEGEND: &str = "\u{b1}: half the 95 % interval, - where the run was too short or too unsteady for \
+     one. RTT: mean round trip beside the streams; added: what of it the streams add to the idle path. resent: share \
+     of the bytes. limit: of the first setting and the recommended one.";
+
+/// The same of the settings of a demonstration.
+pub const DEMO_LEGEND: &str = "published: what was measured on the real path then. \u{b1}: half the 95 % interval, - \
+     where there is none. RTT: mean round trip beside the streams; added: what of it the streams add to the idle path.";
 
 /// So many of something: `1 visit`, `30 visits`.
 ///
@@ -126,7 +135,7 @@ pub fn objective(objective: &Objective) -> String {
             added_rtt_max_seconds,
             retransmitted_max_ratio,
         } => format!(
-            "the highest goodput that adds at most {} and sends at most {} again",
+            "the highest goodput that adds at most {} and resends at most {}",
             figure::time(*added_rtt_max_seconds),
             figure::percent(*retransmitted_max_ratio),
         ),
@@ -251,7 +260,7 @@ pub fn recommendation(tune: &Tune) -> String {
 /// A setting with its goodput: `8 streams with automatic windows: 40.7 Mbit/s`.
 fn recommended(chosen: &Recommended) -> String {
     let rate =
-        figure::rate_with_margin(chosen.throughput_bits_per_second, chosen.interval.as_ref());
+        figure::rate_with_margin(chosen.goodput_bits_per_second, chosen.interval.as_ref());
     let how = how(
         chosen.streams,
         chosen.congestion.as_deref(),
@@ -311,13 +320,7 @@ pub fn tune(tune: &Tune) -> Vec<String> {
 fn reasons(tune: &Tune, answer: &Answer) -> Vec<String> {
     let mut sentences = vec![sentence(&answer.recommended.because)];
     sentences.extend(answer.unpaced.as_ref().map(unpaced));
-    sentences.push(cause(
-        "It is",
-        answer.limit_recommended.limit,
-        &answer.limit_recommended.limit_or,
-        &answer.limit_recommended.limit_because,
-        answer.limit_recommended.could_reach_bits_per_second,
-    ));
+    sentences.push(caused("It is", &answer.limit));
     sentences.extend(default_limit(tune, answer));
     sentences.extend(cost_in_delay(&answer.recommended));
     sentences
@@ -430,9 +433,13 @@ fn default_limit(tune: &Tune, answer: &Answer) -> Option<String> {
     let default = tune.samples.get(answer.default_sample?)?;
     let rate = figure::rate(default.run.goodput_bits_per_second);
     let subject = format!("One stream with the host's defaults, {rate}, was");
-    let (because, reach) = (&answer.limit_because, answer.could_reach_bits_per_second);
     (answer.default_sample != Some(answer.recommended.sample))
-        .then(|| cause(&subject, answer.limit, &answer.limit_or, because, reach))
+        .then(|| caused(&subject, &answer.limit_default))
+}
+
+fn caused(subject: &str, found: &Cause) -> String {
+    let (because, reach) = (&found.limit_because, found.could_reach_bits_per_second);
+    cause(subject, found.limit, &found.limit_or, because, reach)
 }
 
 fn cost_in_delay(chosen: &Recommended) -> Option<String> {
@@ -454,8 +461,12 @@ fn effort(tune: &Tune) -> String {
         figure::time(tune.cost.seconds),
         figure::size(tune.cost.bytes),
     );
+    let clock = match tune.target.kind {
+        Kind::Simulated => " of simulated time",
+        Kind::Live | Kind::Emulated => "",
+    };
     format!(
-        "{settings} tried in {time}, moving {bytes}; sought: {}.",
+        "{settings} tried in {time}{clock}, moving {bytes}; sought: {}.",
         objective(&tune.objective)
     )
 }

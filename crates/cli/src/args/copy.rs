@@ -155,7 +155,7 @@ pub(crate) struct CopyOutput {
     pub save: Option<PathBuf>,
 
     /// Write a page that opens in any browser, without a network
-    #[arg(long, value_name = "FILE.html")]
+    #[arg(long, visible_alias = "html", value_name = "FILE.html")]
     pub report: Option<PathBuf>,
 }
 
@@ -164,6 +164,7 @@ impl CopyOutput {
     pub(crate) fn files(&self) -> Output {
         Output {
             json: self.json,
+            brief: false,
             save: self.save.clone(),
             report: self.report.clone(),
         }

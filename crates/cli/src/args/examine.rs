@@ -21,7 +21,7 @@ pub(crate) struct PathOf {
     #[command(flatten)]
     pub target: Target,
 
-    /// Only what a few small packets tell: round trips, MTU and hops
+    /// Only what a few small packets tell in a quarter of a minute: round trips, MTU and hops
     #[arg(long)]
     pub quick: bool,
 

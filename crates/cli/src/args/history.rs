@@ -10,7 +10,7 @@ use clap::Args;
 /// $TRUNKLINE_STATE/archive.sqlite, or in ~/.local/state/trunkline without that variable.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trunkline history --last 10\n  \
-    trunkline history 12 --html run.html\n  \
+    trunkline history 12 --report run.html\n  \
     trunkline history --sweep 14\n  \
     trunkline history 14 --csv > visits.csv\n  \
     trunkline history --compare 11 12\n  \
@@ -49,15 +49,19 @@ pub(crate) struct History {
     #[arg(long)]
     pub json: bool,
 
+    /// Leave the raw readings out of the document of `--json`
+    #[arg(long, requires_all = ["json", "run"])]
+    pub brief: bool,
+
     /// Print the list as comma-separated values, or a sweep with one row for each visit
     #[arg(long, conflicts_with_all = ["json", "compare"])]
     pub csv: bool,
 
     /// Write the run or the comparison as a page that opens in any browser
-    #[arg(long, value_name = "FILE.html", conflicts_with_all = ["csv", "target", "since", "last"])]
-    pub html: Option<PathBuf>,
+    #[arg(long, visible_alias = "html", value_name = "FILE.html", conflicts_with_all = ["csv", "target", "since", "last"])]
+    pub report: Option<PathBuf>,
 
-    /// Write the plots of a sweep or a simulation as SVG files into this folder
+    /// Write the plots of the run or sweep as SVG files into this folder
     #[arg(long, value_name = "DIR", requires = "run")]
     pub plots: Option<PathBuf>,
 
@@ -66,7 +70,7 @@ pub(crate) struct History {
     pub history: Option<PathBuf>,
 
     /// Move a damaged archive out of the way, under a name that is told; nothing is deleted
-    #[arg(long, conflicts_with_all = ["run", "sweep", "compare", "import", "target", "since", "last", "json", "csv", "html"])]
+    #[arg(long, conflicts_with_all = ["run", "sweep", "compare", "import", "target", "since", "last", "json", "csv", "report"])]
     pub set_aside: bool,
 }
 

@@ -16,24 +16,26 @@ use super::tune::share;
 #[command(after_help = "Examples:\n  \
     trunkline predict slac-cern\n  \
     trunkline predict slac-cern -w 256k -C cubic --report predict.html\n  \
-    trunkline predict --fit points.csv")]
+    trunkline predict --fit points.csv\n  \
+    trunkline predict --fit sweep.json -w auto")]
 pub(crate) struct Predict {
-    /// A named path or a path file
+    /// A named path or a path file; `sim:` or `emu:` before it is taken, too
     #[arg(required_unless_present = "fit")]
     pub path: Option<String>,
 
-    /// Fit measured points instead: a CSV file with the columns `streams` and `throughput`, a saved
-    /// `tune`, or a campaign of `simulate`
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "streams", "window", "congestion"])]
+    /// Fit measured points instead: a CSV file with the columns `streams` and `goodput` (such as `trunkline history
+    /// --csv` prints), or a saved `tune`, `sweep` or campaign of `simulate`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "streams", "congestion"])]
     pub fit: Option<PathBuf>,
 
     /// Parallel streams: `8`, `1,2,4` or every count of a range, `1..40`; up to 4096
     #[arg(short = 'P', long, allow_negative_numbers = true, value_name = "COUNTS", default_value = "1,2,4,8,16,32,64,128", value_parser = counts)]
     pub streams: List<u32>,
 
-    /// The most that each stream keeps outstanding: `auto` leaves it to the hosts' buffers, or `64k`
-    #[arg(short, long, allow_negative_numbers = true, value_name = "SIZE", default_value = "auto", value_parser = window)]
-    pub window: Window,
+    /// The most that each stream keeps outstanding: `auto` leaves it to the hosts' buffers, or `64k`; with `--fit`, the
+    /// window of the points that count [default: auto; with `--fit` the one that all have]
+    #[arg(short, long, allow_negative_numbers = true, value_name = "SIZE", value_parser = window)]
+    pub window: Option<Window>,
 
     /// Congestion control: reno, cubic, highspeed, scalable or bbr [default: what the path's hosts use]
     #[arg(short = 'C', long, value_name = "NAME")]

@@ -9,7 +9,7 @@ use path::Class;
 use sim::Variant;
 use units::{Bytes, Span};
 
-use super::{Keep, Output, within};
+use super::{Keep, RowsOutput, within};
 
 /// Ask "what if": TCP over a path, packet by packet, in virtual time
 ///
@@ -22,7 +22,7 @@ use super::{Keep, Output, within};
     trunkline simulate slac-cern -P 1..40 -w auto,64k,256k --report grid.html\n  \
     trunkline simulate oc3-striping -P 1,10,100 --bytes 500MB --variant sack,cubic")]
 pub(crate) struct Simulate {
-    /// A named path or a path file
+    /// A named path or a path file; `sim:` before it is taken, too
     pub path: String,
 
     /// Parallel streams: `8`, `1,2,4` or every count of a range, `1..40`; up to 100000
@@ -104,7 +104,7 @@ pub(crate) struct Simulate {
     pub plots: Option<PathBuf>,
 
     #[command(flatten)]
-    pub output: Output,
+    pub output: RowsOutput,
     #[command(flatten)]
     pub keep: Keep,
 }

@@ -7,7 +7,7 @@ use observe::{StreamCount, Window};
 use units::{Bytes, Span};
 
 use super::simulate::{List, parts};
-use super::{Output, Tcp, bytes, duration, window};
+use super::{RowsOutput, Tcp, bytes, duration, window};
 
 /// Measure a grid of settings in cycles, in shuffled order, and see where the knee is
 ///
@@ -81,7 +81,7 @@ pub(crate) struct Sweep {
     pub resume: Option<Option<i64>>,
 
     #[command(flatten)]
-    pub output: Output,
+    pub output: RowsOutput,
 
     /// Keep the visits in this archive instead of the user's own (see `trunkline history --help`)
     #[arg(long, value_name = "FILE")]

@@ -60,6 +60,7 @@ fn rows() -> [Row; 3] {
 }
 
 pub(crate) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
+    output::check_places(&arguments.output(), None)?;
     let seed = arguments.seed.seed;
     let name = TargetName::parse(PATH, net::PORT_DEFAULT)?;
     let stop = Stop::listen()?;
@@ -105,7 +106,7 @@ fn usual(
     progress.label(row.label);
     let setting = Setting::new(row.streams, row.window);
     let published = row.published_bits_per_second.map(|rate| Published {
-        throughput_bits_per_second: rate,
+        goodput_bits_per_second: rate,
         source: SOURCE.to_owned(),
     });
     Ok(LabelledRun {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use emu::{DuplexBooks, FAR_ADDRESS, LinkBooks, NEAR_ADDRESS, Network, Program, Sink};
 use lab::EmulatedNetwork;
 use path::PathSpec;
-use record::{Document, DuplexCounters, Emulation, LinkCounters};
+use record::{AnyDocument, Document, DuplexCounters, Emulation, LinkCounters};
 use report::Paint;
 
 use crate::args::Emulate;
@@ -25,7 +25,10 @@ const GRACE: Duration = Duration::from_secs(1);
 const LISTEN_PATIENCE: Duration = Duration::from_secs(3);
 
 pub(crate) fn run(arguments: &Emulate) -> Result<ExitCode, Failure> {
-    let path = PathSpec::load(&arguments.path)?;
+    let path = lab::load_path(&arguments.path)?;
+    if let Some(file) = &arguments.report {
+        record::check_target(file)?;
+    }
     let stop = Stop::listen()?;
     let emulated = EmulatedNetwork::up(&path, arguments.seed.seed)?;
     let network = emulated.network();
@@ -44,12 +47,13 @@ pub(crate) fn run(arguments: &Emulate) -> Result<ExitCode, Failure> {
         output::origin(arguments.seed.seed),
         body(arguments, &path, network, code),
     );
+    let document = AnyDocument::from(document);
     match arguments.json {
         true => output::print(&document.to_json())?,
-        false => tell!(
-            "{}",
-            report::text(&document.into(), Paint::Plain).trim_end()
-        ),
+        false => tell!("{}", report::text(&document, Paint::Plain).trim_end()),
+    }
+    if let Some(file) = &arguments.report {
+        output::write_page(&document, file)?;
     }
     Ok(ExitCode::from(code))
 }

@@ -1,11 +1,13 @@
 //! `trunkline history`: what was kept.
 
 use std::fs;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use record::archive::{Comparison, Filter, Listed, Listing, set_aside};
-use record::{AnyDocument, Archive, Measure, SweepComparison, iperf3};
+use record::archive::{Comparison, Entry, Filter, Listed, Listing, set_aside};
+use record::{AnyDocument, Archive, Measure, Schema, SweepComparison, iperf3};
+use report::terminal::Width;
 
 use crate::archive::default_place;
 use crate::args::History;
@@ -63,7 +65,7 @@ fn show(arguments: &History, place: &Path) -> Result<(), Failure> {
 
 /// One document as `trunkline report` shows it.
 fn again(arguments: &History, archive: &Archive, document: &AnyDocument) -> Result<(), Failure> {
-    if let Some(file) = &arguments.html {
+    if let Some(file) = &arguments.report {
         let visit = visit(archive, document);
         output::write_page_with(document, visit.as_ref(), file)?;
     }
@@ -72,6 +74,7 @@ fn again(arguments: &History, archive: &Archive, document: &AnyDocument) -> Resu
         output::write_plots_with(document, visit.as_ref(), folder)?;
     }
     match (arguments.json, arguments.csv, document) {
+        (true, _, _) if arguments.brief => output::print(&document.brief()?.to_json()),
         (true, _, _) => output::print(&document.to_json()),
         (_, true, AnyDocument::Sweep(sweep)) => {
             output::print(&report::history::visits_csv(&sweep.body))
@@ -109,8 +112,10 @@ fn compare(arguments: &History, archive: &Archive, from: i64, to: i64) -> Result
             ));
         }
     }
-    let comparison = Comparison::new(archive.entry(from)?, archive.entry(to)?);
-    if let Some(file) = &arguments.html {
+    let (from, to) = (archive.entry(from)?, archive.entry(to)?);
+    refuse_other_kinds(&from, &to)?;
+    let comparison = Comparison::new(from, to);
+    if let Some(file) = &arguments.report {
         record::save(file, &report::html::comparison(&comparison))?;
         tell!("wrote {}", file.display());
     }
@@ -118,6 +123,25 @@ fn compare(arguments: &History, archive: &Archive, from: i64, to: i64) -> Result
         true => output::print(&comparison.to_json()),
         false => output::print(&report::terminal::comparison(&comparison, output::paint())),
     }
+}
+
+/// Goodputs of different kinds of documents are of different things, but for those that were measured alike.
+fn refuse_other_kinds(from: &Entry, to: &Entry) -> Result<(), Failure> {
+    let is_measured = |schema| matches!(schema, Schema::Measure | Schema::Tune | Schema::Demo);
+    let (one, other) = (from.essence.schema, to.essence.schema);
+    if one == other || is_measured(one) && is_measured(other) {
+        return Ok(());
+    }
+    Err(Failure::wrong_request(
+        &format!(
+            "run {} is a `{}` and run {} a `{}`: their rates are of different things",
+            from.id,
+            one.kind(),
+            to.id,
+            other.kind()
+        ),
+        "compare two runs of one kind; `trunkline history` lists the kinds in its column `kind`",
+    ))
 }
 
 /// Every setting of two sweeps side by side.
@@ -132,7 +156,7 @@ fn compare_sweeps(
         unreachable!("both numbers are those of sweeps");
     };
     let comparison = SweepComparison::new(&from.body, &to.body);
-    if let Some(file) = &arguments.html {
+    if let Some(file) = &arguments.report {
         record::save(file, &report::html::sweep_comparison(&comparison))?;
         tell!("wrote {}", file.display());
     }
@@ -156,7 +180,12 @@ fn list(arguments: &History, place: &Path, entries: &[Listed]) -> Result<(), Fai
         tell!("nothing to list in {}", place.display());
         return Ok(());
     }
-    output::print(&report::terminal::history(entries, output::paint()))
+    let width = match io::stdout().is_terminal() {
+        true => Width::Page,
+        false => Width::Any,
+    };
+    let list = report::terminal::history(entries, output::paint(), width);
+    output::print(&list)
 }
 
 /// The visits of a sweep as the runs that they are.

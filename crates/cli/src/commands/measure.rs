@@ -15,6 +15,7 @@ use crate::stop::Stop;
 
 pub(crate) fn run(arguments: &Measure) -> Result<ExitCode, Failure> {
     let name = TargetName::parse(&arguments.target.name, arguments.target.port)?;
+    output::check_places(&arguments.output.output, None)?;
     let seed = arguments.target.seed.seed;
     let stop = Stop::listen()?;
     let mut target = lab::open(&name, seed)?;
@@ -27,7 +28,7 @@ pub(crate) fn run(arguments: &Measure) -> Result<ExitCode, Failure> {
     let mut body = Body::new(&target.describe(), &observation, &summary, &verdict);
     body.target = body.target.on_path(name.path());
     let document = Document::new(output::origin(seed), body);
-    output::deliver(document, &arguments.output, &arguments.keep)?;
+    output::deliver_rows(&document.into(), &arguments.output, &arguments.keep)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -8,7 +8,7 @@ use record::{Characteristics as Body, Document, Target};
 
 use crate::args::PathOf;
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, tell};
 use crate::progress::Progress;
 use crate::stop::Stop;
 
@@ -18,6 +18,9 @@ pub(crate) fn run(arguments: &PathOf) -> Result<ExitCode, Failure> {
     let seed = arguments.target.seed.seed;
     let stop = Stop::listen()?;
     let mut path = Beside::new(lab::open(&name, seed)?);
+    if !matches!(name, TargetName::Simulated(_)) {
+        tell!("{}", expected(arguments));
+    }
     let mut progress = Progress::new(&stop);
     progress.label(&arguments.target.name);
     let found = characterise(&mut path, &arguments.wanted(), &mut progress)?;
@@ -28,5 +31,14 @@ pub(crate) fn run(arguments: &PathOf) -> Result<ExitCode, Failure> {
     match stop.is_asked() {
         true => Err(Failure::ended_by_user()),
         false => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// How long it takes, roughly: probes have a pace of their own, and a trace waits for routers that do not answer.
+fn expected(arguments: &PathOf) -> &'static str {
+    match (arguments.quick, arguments.no_load) {
+        (true, _) => "small packets only: about 15 s",
+        (_, true) => "packets and trains of them: up to three minutes",
+        _ => "packets, trains of them, then streams: two to four minutes",
     }
 }

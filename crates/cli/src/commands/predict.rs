@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use lab::predict::{self, Question};
 use observe::Window;
-use path::PathSpec;
 use record::{Document, Fit, Predict as Body};
 
 use crate::args::{Keep, Predict};
@@ -24,11 +23,11 @@ pub(crate) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
 
 fn predict(arguments: &Predict, path: &str) -> Result<(), Failure> {
     let prediction = predict::predict(Question {
-        path: PathSpec::load(path)?,
+        path: lab::load_path(path)?,
         congestion: arguments.congestion.clone(),
         window: match arguments.window {
-            Window::Auto => None,
-            Window::Fixed(bytes) => Some(bytes),
+            None | Some(Window::Auto) => None,
+            Some(Window::Fixed(bytes)) => Some(bytes),
         },
         streams: arguments.streams.0.clone(),
         knee: arguments.knee,
@@ -38,7 +37,10 @@ fn predict(arguments: &Predict, path: &str) -> Result<(), Failure> {
 }
 
 fn fit(arguments: &Predict, file: &Path) -> Result<(), Failure> {
-    let fitting = predict::fit(record::load_points(file)?, arguments.knee);
+    let fitting = predict::fit(
+        record::load_points(file, arguments.window.map(Into::into))?,
+        arguments.knee,
+    );
     let name = file.display().to_string();
     let document = Document::new(output::origin_without_seed(), Fit::new(&name, &fitting));
     output::deliver(document, &arguments.output, &Keep::NOTHING)

@@ -8,7 +8,7 @@ use crate::output;
 
 pub(crate) fn run(arguments: &Report) -> Result<ExitCode, Failure> {
     let document = record::load(&arguments.file)?;
-    if let Some(file) = &arguments.html {
+    if let Some(file) = &arguments.report {
         output::write_page(&document, file)?;
     }
     if let Some(folder) = &arguments.plots {

@@ -7,7 +7,6 @@ use std::process::ExitCode;
 
 use lab::campaign::{self, Cache, CacheError, CampaignError, Finished, Grid, LogForm, Plan, Ran};
 use observe::Window;
-use path::PathSpec;
 use record::simulate::{Cell, Run};
 use record::{AnyDocument, Campaign, Document, Simulate as Body};
 use sim::{Scenario, TcpSettings, Work};
@@ -26,7 +25,7 @@ pub(crate) fn run(arguments: &Simulate) -> Result<ExitCode, Failure> {
     campaign::check(&cells)?;
     refuse_for_many(arguments, cells.len())?;
     let cache = cache(arguments.cache.as_deref(), arguments.no_cache)?;
-    output::check_places(&arguments.output, arguments.plots.as_deref())?;
+    output::check_places(&arguments.output.output, arguments.plots.as_deref())?;
     let log = arguments.log.as_deref().map(Log::create).transpose()?;
     let stop = Stop::listen()?;
     let mut finished = go(&runs, cache.as_ref(), &stop)?;
@@ -41,7 +40,7 @@ pub(crate) fn run(arguments: &Simulate) -> Result<ExitCode, Failure> {
     }
     warn(&finished);
     let document = document(arguments, &grid, &cells, &finished.runs);
-    output::deliver_any(&document, &arguments.output, &arguments.keep)?;
+    output::deliver_rows(&document, &arguments.output, &arguments.keep)?;
     if let Some(folder) = &arguments.plots {
         output::write_plots(&document, folder)?;
     }
@@ -61,7 +60,7 @@ fn go(runs: &[Scenario], cache: Option<&Cache>, stop: &Stop) -> Result<Finished,
 
 /// Whether the first seed runs once more for plots over time.
 fn is_drawn(arguments: &Simulate) -> bool {
-    let wanted = arguments.plots.is_some() || arguments.output.report.is_some();
+    let wanted = arguments.plots.is_some() || arguments.output.output.report.is_some();
     wanted && arguments.series.is_none()
 }
 
@@ -104,7 +103,7 @@ impl<'a> Log<'a> {
 }
 
 fn grid(arguments: &Simulate) -> Result<Grid, Failure> {
-    let path = PathSpec::load(&arguments.path)?;
+    let path = lab::load_path(&arguments.path)?;
     let first = arguments.variant.as_ref().and_then(|list| list.0.first());
     let mut base = campaign::scenario(path, first.copied())?;
     if arguments.compat == Some(Compat::Ns2) {

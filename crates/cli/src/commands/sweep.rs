@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &Sweep) -> Result<ExitCode, Failure> {
             "leave out `--no-history`; `--history FILE` keeps it in a file of its own",
         ));
     }
-    output::check_places(&arguments.output, None)?;
+    output::check_places(&arguments.output.output, None)?;
     let place = place(arguments)?;
     match arguments.resume {
         Some(asked) => resume(arguments, &place, asked),
@@ -259,7 +259,7 @@ fn warn_of_failures(journey: &Journey) {
 /// Shows the sweep as the archive has it, and says where that is.
 fn show(arguments: &Sweep, archive: &Archive, id: i64) -> Result<(), Failure> {
     let document = archive.load(id)?;
-    output::deliver_any(&document, &arguments.output, &crate::args::Keep::NOTHING)?;
+    output::deliver_rows(&document, &arguments.output, &crate::args::Keep::NOTHING)?;
     let elsewhere = elsewhere(arguments);
     tell!("kept as sweep {id}: `trunkline history {id}{elsewhere}` shows it again");
     Ok(())

@@ -18,6 +18,7 @@ use crate::stop::Stop;
 pub(crate) fn run(arguments: &Tune) -> Result<ExitCode, Failure> {
     let name = TargetName::parse(&arguments.target.name, arguments.target.port)?;
     let mut plan = plan(arguments)?;
+    output::check_places(&arguments.output, None)?;
     let seed = arguments.target.seed.seed;
     let stop = Stop::listen()?;
     let mut target = lab::open(&name, seed)?;

@@ -53,7 +53,7 @@ fn choice(tune: &Tune, chosen: &Recommended, may: impl Fn(&Sample) -> bool) -> V
         fault("what is recommended does not count".to_owned());
         return faults;
     };
-    if row.run.goodput_bits_per_second != chosen.throughput_bits_per_second {
+    if row.run.goodput_bits_per_second != chosen.goodput_bits_per_second {
         fault("the recommendation is not what its row shows".to_owned());
     }
     let most = rows.iter().map(|(_, rate)| *rate).max().unwrap_or(0);
@@ -143,7 +143,7 @@ fn headline(tune: &Tune, answer: &Answer) -> Vec<String> {
 
 /// What is said to limit the recommended setting and the default stream.
 fn verdicts(tune: &Tune, answer: &Answer) -> Vec<String> {
-    let cause = &answer.limit_recommended;
+    let cause = &answer.limit;
     let chosen = &tune.samples[answer.recommended.sample];
     let mut faults = verdict(
         tune,
@@ -156,15 +156,15 @@ fn verdicts(tune: &Tune, answer: &Answer) -> Vec<String> {
         faults.extend(verdict(
             tune,
             default,
-            &answer.limit_because,
-            answer.could_reach_bits_per_second,
+            &answer.limit_default.limit_because,
+            answer.limit_default.could_reach_bits_per_second,
         ));
-        if default.run.limit != Some(answer.limit)
+        if default.run.limit != Some(answer.limit_default.limit)
             && answer.default_sample != Some(answer.recommended.sample)
         {
             faults.push(format!(
                 "the default row says {:?} and the text {:?}",
-                default.run.limit, answer.limit
+                default.run.limit, answer.limit_default.limit
             ));
         }
     }

@@ -3,7 +3,8 @@
 use emu::Namespace;
 use net::{Address, PathProbes};
 use observe::{
-    Passages, PathMtu, ProbeSeries, Probes, ProbesError, Trace, TracePlan, Train, Watch, Way,
+    Passages, PathMtu, ProbeSeries, Probes, ProbesError, TargetError, Trace, TracePlan, Train,
+    Watch, Way,
 };
 use units::Span;
 
@@ -20,7 +21,7 @@ impl NearProbes {
     /// Looks for the server at `address` from there.
     pub(super) fn connect(near: Namespace, address: &Address) -> Result<Self, ProbesError> {
         let probes = near.run(|| PathProbes::connect(address));
-        let probes = probes.map_err(namespace_lost)??;
+        let probes = probes.map_err(namespace_lost)?.map_err(TargetError::from)?;
         Ok(NearProbes { near, probes })
     }
 

@@ -45,12 +45,28 @@ pub(super) fn patiently<T>(
 ) -> Result<T, ClientError> {
     for wait in WAITS {
         match attempt(watch) {
-            Err(error) if is_busy(&error, server) => pause(watch, &error, wait)?,
+            Err(error) if is_busy(&error, server) => {
+                if let Some(why) = worth_telling(&error, server, wait) {
+                    watch.on_wait(&why, wait);
+                }
+                pause(watch, wait)?;
+            }
             other => return other,
         }
         server = Acquaintance::Served;
     }
     attempt(watch)
+}
+
+/// What the user hears of a pause. A server that has just served a run and does not listen for half a second is about
+/// to: nothing is told then, and no refusal later.
+fn worth_telling(error: &ClientError, server: Acquaintance, wait: Span) -> Option<String> {
+    let address = match error {
+        ClientError::Refused { address } | ClientError::Connect { address, .. } => address,
+        other => return Some(other.to_string()),
+    };
+    let is_first = wait == WAITS[0] && server == Acquaintance::Served;
+    (!is_first).then(|| format!("{address} listens no more, or not yet again after the last test"))
 }
 
 /// An iperf3 server that ends one test or begins another hangs up on the next client, or does not even
@@ -71,8 +87,7 @@ fn is_busy(error: &ClientError, server: Acquaintance) -> bool {
     }
 }
 
-fn pause(watch: &mut dyn Watch, why: &ClientError, wait: Span) -> Result<(), ClientError> {
-    watch.on_wait(&why.to_string(), wait);
+fn pause(watch: &mut dyn Watch, wait: Span) -> Result<(), ClientError> {
     let mut left = wait;
     while left > Span::ZERO {
         if watch.is_cancelled() {
@@ -159,7 +174,14 @@ mod tests {
             let outcome = patiently(&mut watch, Acquaintance::Served, |_| {
                 answers.next().unwrap()
             });
-            assert_eq!((outcome.unwrap(), watch.told.len()), (7, 1));
+            assert_eq!((outcome.unwrap(), watch.told.len()), (7, 0));
+            let mut answers = [Ok(7), Err(error()), Err(error())].into_iter().rev();
+            let outcome = patiently(&mut watch, Acquaintance::Served, |_| {
+                answers.next().unwrap()
+            });
+            assert_eq!(outcome.unwrap(), 7);
+            let why = "dtn:5201 listens no more, or not yet again after the last test".to_owned();
+            assert_eq!(watch.told, [(why, Span::from_secs(1))]);
             let mut watch = Waiter::default();
             let outcome: Result<(), _> =
                 patiently(&mut watch, Acquaintance::Unknown, |_| Err(error()));

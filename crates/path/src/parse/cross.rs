@@ -203,7 +203,11 @@ fn count(
 ) -> Result<u16, PathError> {
     let count = section.integer(key)?;
     let count = count.ok_or_else(|| section.missing(key, &format!("add `{key} = 5`")))?;
-    Ok(within(count, bound, what, &format!("give fewer {key}"))? as u16)
+    let hint = match count.value < *bound.start() {
+        true => format!("give one of the {key} or more, or leave the whole `[[cross]]` out"),
+        false => format!("give fewer {key}"),
+    };
+    Ok(within(count, bound, what, &hint)? as u16)
 }
 
 fn number(

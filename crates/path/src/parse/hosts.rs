@@ -40,6 +40,20 @@ pub(super) fn hosts(section: &Section) -> Result<Hosts, PathError> {
     })
 }
 
+/// The MTU where the rest of the table may be wrong; `None` where it is wrong itself.
+pub(super) fn mtu_alone(root: &Section) -> Option<u16> {
+    let Ok(Some(section)) = root.section("hosts") else {
+        return None;
+    };
+    match section.integer("mtu") {
+        Ok(None) => Some(Hosts::default().mtu),
+        Ok(Some(mtu)) => u16::try_from(mtu.value)
+            .ok()
+            .filter(|mtu| MTU.contains(&i64::from(*mtu))),
+        Err(_) => None,
+    }
+}
+
 fn buffers(section: &Section, default: BufferMaxima) -> Result<BufferMaxima, PathError> {
     let buffer = |key, default| match section.quantity(key)? {
         Some(size) => within(size, BUFFER, "a socket buffer", "Linux ships 4MiB and 6MiB"),

@@ -193,6 +193,13 @@ fn limit(section: &Section, mtu: u16) -> Result<QueueLimit, PathError> {
             "a queue",
             "one bandwidth-delay product is a usual size",
         )?)),
+        None if limit.value.trim().parse::<f64>().is_ok() => Err(limit.refuse(
+            format!("a limit of `{}` may be bytes or packets", limit.value),
+            format!(
+                "write `{0}packets`, or with a unit of bytes, like `{0}B` or `{0}KiB`",
+                limit.value.trim()
+            ),
+        )),
         None => Ok(QueueLimit::Bytes(bytes(section, mtu)?)),
     }
 }

@@ -55,6 +55,71 @@ fn a_full_file_is_read() {
 }
 
 #[test]
+fn a_misspelt_congestion_control_is_told_with_line_and_what_was_meant() {
+    let told = refusal("\"reno\"", "\"cubik\"");
+    assert!(
+        told.contains("test.toml:9, field `hosts.congestion`"),
+        "{told}"
+    );
+    assert!(told.contains("hint: `cubic` is"), "{told}");
+    for fine in ["bbr", "bbr3", "cubic2", "my_own", "yeah", "lp"] {
+        let text = GOOD.replacen("\"reno\"", &format!("\"{fine}\""), 1);
+        assert_eq!(read(&text).unwrap().hosts.congestion, fine);
+    }
+}
+
+#[test]
+fn a_second_table_is_named() {
+    let error = read(&format!("{GOOD}\n[forward]\nrate = \"1Mbit/s\"\n")).unwrap_err();
+    assert!(error.to_string().contains("forward"), "{error}");
+}
+
+#[test]
+fn sizes_need_units() {
+    let told = refusal("\"128KiB\"", "\"500\"");
+    assert!(told.contains("may be bytes or packets"), "{told}");
+    assert!(told.contains("`500packets`"), "{told}");
+    let told = refusal("\"4MiB\"", "\"4194304\"");
+    assert!(told.contains("`4194304` has no unit"), "{told}");
+}
+
+#[test]
+fn too_few_and_too_many_streams_have_hints_of_their_own() {
+    assert!(refusal("streams = 5", "streams = 0").contains("or leave the whole `[[cross]]` out"));
+    assert!(refusal("streams = 5", "streams = 500").contains("give fewer streams"));
+}
+
+#[test]
+fn a_percentage_is_told_as_a_probability() {
+    let told = refusal("rate = 2e-5", "rate = \"1%\"");
+    assert!(
+        told.contains("`1%` is a percentage") && told.contains("write it as 0.01"),
+        "{told}"
+    );
+}
+
+#[test]
+fn mistakes_of_several_parts_are_told_together() {
+    let text = GOOD
+        .replacen("\"45Mbit/s\"", "\"45\"", 1)
+        .replacen("\"4MiB\"", "\"4\"", 1);
+    let told = read(&text).unwrap_err().to_string();
+    assert!(told.starts_with("2 mistakes:\n"), "{told}");
+    let text = text
+        .replacen("mtu = 1500", "mtu = 15", 1)
+        .replacen("\"4\"", "\"4MiB\"", 1);
+    let alone = read(&text).unwrap_err().to_string();
+    assert!(
+        !alone.contains("mistakes"),
+        "what links may be depends on the MTU: {alone}"
+    );
+    assert!(
+        told.contains("field `hosts.send_buffer_max`") && told.contains("field `forward.rate`"),
+        "{told}"
+    );
+}
+
+#[test]
 fn a_small_queue_names_value_bound_line_and_next_step() {
     assert_eq!(
         refusal("128KiB", "1KiB"),

@@ -177,11 +177,11 @@ const STOPPED: &str = "stopped";
 fn recommended(answer: &Answer, run: &Run) -> Outcome {
     let recommended = &answer.recommended;
     Outcome {
-        goodput_bits_per_second: recommended.throughput_bits_per_second,
+        goodput_bits_per_second: recommended.goodput_bits_per_second,
         interval: recommended.interval,
         rtt_unloaded_seconds: recommended.rtt_unloaded_seconds,
         rtt_loaded_seconds: recommended.rtt_loaded_seconds,
-        limit: Some(answer.limit_recommended.limit.name().to_owned()),
+        limit: Some(answer.limit.limit.name().to_owned()),
         ..Outcome::from(run)
     }
 }

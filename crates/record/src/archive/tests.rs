@@ -64,7 +64,7 @@ fn a_search_is_listed_with_its_recommendation_and_all_its_samples() {
     );
     assert_eq!(
         essence.outcome.goodput_bits_per_second,
-        recommended.throughput_bits_per_second
+        recommended.goodput_bits_per_second
     );
     assert_eq!(essence.outcome.limit.as_deref(), Some("link"));
     assert_eq!(essence.samples.len(), document.body.samples.len());
@@ -310,7 +310,7 @@ fn a_comparison_has_welch_s_interval_where_both_sides_have_one() {
     let keep = |archive: &mut Archive, day: u32, rate: u64, half: Option<u64>| {
         let mut document = tune_on(day);
         let recommended = &mut document.body.answer.as_mut().unwrap().recommended;
-        recommended.throughput_bits_per_second = rate;
+        recommended.goodput_bits_per_second = rate;
         recommended.interval = half.map(|half| crate::Interval {
             low_bits_per_second: rate - half,
             high_bits_per_second: rate + half,

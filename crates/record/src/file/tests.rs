@@ -122,7 +122,7 @@ fn a_newer_version_is_named_with_ours() {
     let error = refused(r#"{"schema": "trunkline/measure", "schema_version": 9}"#);
     assert_eq!(
         error.to_string(),
-        "run.json: schema version 9 is newer than 2"
+        "run.json: schema version 9 is newer than 3"
     );
 }
 

@@ -48,7 +48,7 @@ fn every_key_of_an_event_is_documented_and_the_other_way_round() {
 #[test]
 fn what_scripts_rely_on_in_a_copy_is_where_it_was_promised() {
     let line = synthetic::copy().to_line();
-    assert!(line.starts_with("{\"schema\":\"trunkline/copy\",\"schema_version\":2,"));
+    assert!(line.starts_with("{\"schema\":\"trunkline/copy\",\"schema_version\":3,"));
     assert_eq!(line.matches('\n').count(), 1);
     assert_eq!(at(&line, "/target/name"), "dtn1.example.org");
     assert_eq!(at(&line, "/direction"), "forward");

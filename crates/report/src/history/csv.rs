@@ -1,32 +1,55 @@
 //! The list as comma-separated values (RFC 4180).
 
-use std::fmt::Write;
-
 use record::Window;
-use record::archive::{Entry, Listed, Outcome, SweepEntry};
+use record::archive::{Essence, Listed, Outcome, SweepEntry};
 
-use super::{direction, kind, known};
+use super::{direction, known};
+use crate::rows::table;
 use crate::words;
 
-const HEAD: &str = "id,created,kind,target,target_kind,path_digest,objective,streams,window_bytes,\
-     direction,congestion,pacing_bits_per_second,mss_bytes,goodput_bits_per_second,\
-     goodput_low_bits_per_second,goodput_high_bits_per_second,rtt_unloaded_seconds,rtt_loaded_seconds,\
-     retransmitted_ratio,limit,cut_because,host,trunkline_version\n";
+const NAMES: [&str; 23] = [
+    "id",
+    "created",
+    "kind",
+    "target",
+    "target_kind",
+    "path_digest",
+    "objective",
+    "streams",
+    "window_bytes",
+    "direction",
+    "congestion",
+    "pacing_bits_per_second",
+    "mss_bytes",
+    "goodput_bits_per_second",
+    "goodput_low_bits_per_second",
+    "goodput_high_bits_per_second",
+    "rtt_unloaded_seconds",
+    "rtt_loaded_seconds",
+    "retransmitted_ratio",
+    "limit",
+    "cut_because",
+    "host",
+    "trunkline_version",
+];
 
 /// One line for each entry, numbers in full. What is unknown is empty, and so is a window
 /// that was left to the kernel.
 pub fn csv(entries: &[Listed]) -> String {
-    let mut text = HEAD.to_owned();
-    for entry in entries {
-        let cells = match entry {
-            Listed::Run(entry) => cells(entry),
-            Listed::Sweep(sweep) => sweep_cells(sweep),
-        };
-        let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{}", cells.join(","));
-    }
-    text
+    let rows = entries.iter().map(|entry| match entry {
+        Listed::Run(entry) => {
+            let mut row = vec![entry.id.to_string()];
+            row.extend(cells(&entry.essence));
+            row
+        }
+        Listed::Sweep(sweep) => sweep_cells(sweep),
+    });
+    table(&NAMES, rows)
+}
+
+/// The same line of one run that has no number in a list.
+pub fn run_csv(run: &Essence) -> String {
+    table(&NAMES[1..], [cells(run)])
 }
 
 /// A sweep has no figures of its own; how far it is stands in the list for people and in JSON.
@@ -40,7 +63,7 @@ fn sweep_cells(sweep: &SweepEntry) -> Vec<String> {
         known(sweep.target.path_digest.as_ref()),
     ];
     // From the objective to the limit.
-    cells.resize(HEAD.split(',').count() - 3, String::new());
+    cells.resize(NAMES.len() - 3, String::new());
     cells.extend([
         known(sweep.cut_because.as_ref()),
         known(sweep.host.as_ref()),
@@ -49,12 +72,11 @@ fn sweep_cells(sweep: &SweepEntry) -> Vec<String> {
     cells
 }
 
-fn cells(entry: &Entry) -> Vec<String> {
-    let essence = &entry.essence;
+/// Everything but the number.
+fn cells(essence: &Essence) -> Vec<String> {
     let mut cells = vec![
-        entry.id.to_string(),
         essence.created.clone(),
-        kind(essence).to_owned(),
+        essence.schema.kind().to_owned(),
         essence.target.name.clone(),
         words::kind(essence.target.kind).to_owned(),
         known(essence.target.path_digest.as_ref()),
@@ -94,12 +116,4 @@ fn outcome_cells(outcome: &Outcome) -> [String; 13] {
         known(outcome.retransmitted_ratio),
         known(outcome.limit.as_ref()),
     ]
-}
-
-/// Quoted where a comma, a quote or a line break stands in it.
-pub(super) fn quoted(cell: &str) -> String {
-    match cell.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell.to_owned(),
-    }
 }

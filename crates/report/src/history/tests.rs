@@ -2,7 +2,7 @@ use record::Window;
 
 use super::*;
 use crate::Paint;
-use crate::terminal;
+use crate::terminal::{self, Width};
 use record::synthetic;
 use record::{AnyDocument, Interval};
 
@@ -58,7 +58,7 @@ fn with_goodput(id: i64, rate: u64, half: Option<u64>) -> Entry {
 
 #[test]
 fn the_list_fits_eighty_columns_whatever_the_names() {
-    let text = terminal::history(&entries(), Paint::Plain);
+    let text = terminal::history(&entries(), Paint::Plain, Width::Page);
     for line in text.lines() {
         assert!(line.chars().count() <= terminal::COLUMNS, "{line}");
     }
@@ -169,7 +169,7 @@ fn names_from_elsewhere_steer_neither_terminal_nor_page() {
     let mut from = with_goodput(1, 1, None);
     from.essence.target.name = "\u{1b}[2J<script>".to_owned();
     let listed = Listed::Run(Box::new(from.clone()));
-    let text = terminal::history(&[listed], Paint::Plain);
+    let text = terminal::history(&[listed], Paint::Plain, Width::Page);
     assert!(!text.contains('\u{1b}'), "{text}");
     let comparison = Comparison::new(from.clone(), from);
     assert!(!terminal::comparison(&comparison, Paint::Plain).contains('\u{1b}'));

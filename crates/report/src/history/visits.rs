@@ -1,33 +1,55 @@
 //! The visits of a sweep as comma-separated values (RFC 4180).
 
-use std::fmt::Write;
-
 use record::sweep::{CellFigures, RoundTripFigures, SweepCell};
 use record::{Limit, Sweep, Window};
 
-use super::csv::quoted;
 use super::{direction, known};
+use crate::rows::table;
 
-const HEAD: &str = "number,cycle,started,run,failed_because,streams,window_bytes,direction,congestion,\
-     pacing_bits_per_second,mss_bytes,goodput_bits_per_second,goodput_low_bits_per_second,\
-     goodput_high_bits_per_second,duration_seconds,rtt_unloaded_min_seconds,\
-     rtt_unloaded_quartile1_seconds,rtt_unloaded_median_seconds,rtt_unloaded_quartile3_seconds,\
-     rtt_unloaded_mean_seconds,rtt_unloaded_max_seconds,rtt_unloaded_loss_ratio,rtt_loaded_min_seconds,\
-     rtt_loaded_quartile1_seconds,rtt_loaded_median_seconds,rtt_loaded_quartile3_seconds,\
-     rtt_loaded_mean_seconds,rtt_loaded_max_seconds,rtt_loaded_loss_ratio,retransmitted_ratio,\
-     cpu_user_ratio,cpu_kernel_ratio,limit,losses_together_ratio,losses_together_by_chance_ratio,stream_goodputs_bits_per_second,\
-     stream_retransmits\n";
+const NAMES: [&str; 37] = [
+    "number",
+    "cycle",
+    "started",
+    "run",
+    "failed_because",
+    "streams",
+    "window_bytes",
+    "direction",
+    "congestion",
+    "pacing_bits_per_second",
+    "mss_bytes",
+    "goodput_bits_per_second",
+    "goodput_low_bits_per_second",
+    "goodput_high_bits_per_second",
+    "duration_seconds",
+    "rtt_unloaded_min_seconds",
+    "rtt_unloaded_quartile1_seconds",
+    "rtt_unloaded_median_seconds",
+    "rtt_unloaded_quartile3_seconds",
+    "rtt_unloaded_mean_seconds",
+    "rtt_unloaded_max_seconds",
+    "rtt_unloaded_loss_ratio",
+    "rtt_loaded_min_seconds",
+    "rtt_loaded_quartile1_seconds",
+    "rtt_loaded_median_seconds",
+    "rtt_loaded_quartile3_seconds",
+    "rtt_loaded_mean_seconds",
+    "rtt_loaded_max_seconds",
+    "rtt_loaded_loss_ratio",
+    "retransmitted_ratio",
+    "cpu_user_ratio",
+    "cpu_kernel_ratio",
+    "limit",
+    "losses_together_ratio",
+    "losses_together_by_chance_ratio",
+    "stream_goodputs_bits_per_second",
+    "stream_retransmits",
+];
 
 /// One line for each visit, in the order of the plan; figures of streams stand in one cell each, apart by spaces.
 /// What is unknown is empty, and so is a window that was left to the kernel.
 pub fn visits_csv(sweep: &Sweep) -> String {
-    let mut text = HEAD.to_owned();
-    for cell in &sweep.cells {
-        let cells: Vec<String> = cells(cell).iter().map(|cell| quoted(cell)).collect();
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{}", cells.join(","));
-    }
-    text
+    table(&NAMES, sweep.cells.iter().map(cells))
 }
 
 fn cells(cell: &SweepCell) -> Vec<String> {

@@ -13,6 +13,7 @@ pub fn body(document: &Characteristics) -> Result<Markup, PlotError> {
     let hops = plot::loaded::hops(document)?;
     let rates = plot::loaded::rates(document)?;
     Ok(html! {
+        p.lead { (characteristic::verdict(document)) }
         (parts::tiles(&tiles(document)))
         section.why { (parts::sentences(&characteristic::queues(document))) }
         dl.facts {
@@ -24,14 +25,15 @@ pub fn body(document: &Characteristics) -> Result<Markup, PlotError> {
         @if let Some(svg) = hops {
             (parts::plot(&svg, "Median round trip to each hop on the idle path and beside eight streams."))
         }
-        @for trace in &document.traces {
-            h2 { (characteristic::trace_title(trace)) }
-            (table(&characteristic::hops(trace, &document.loads)))
+        @for group in characteristic::trace_groups(document) {
+            h2 { (characteristic::group_title(&group)) }
+            (table(&characteristic::hops(group[0], &document.loads)))
         }
         @for buffers in &document.buffers {
             h2 { "Socket buffers " (buffers.way.name()) }
             (table(&characteristic::buffers(buffers)))
         }
+        @if !document.buffers.is_empty() { (parts::legend(characteristic::BUFFERS_LEGEND)) }
         (left_out(&document.left_out))
         h2 { "What it took" }
         p { (characteristic::cost(document)) }

@@ -48,7 +48,7 @@ fn table(settings: &[Compared<'_>]) -> Markup {
 fn row(compared: &Compared<'_>) -> Markup {
     let published = compared
         .published
-        .map(|published| published.throughput_bits_per_second);
+        .map(|published| published.goodput_bits_per_second);
     html! {
         tr.chosen[compared.role == Role::Tuned] {
             td.text { (compared.label) }

@@ -49,7 +49,7 @@ fn streams(run: &Run) -> Markup {
                         th.number { "stream" }
                         th.number { "goodput" }
                         th.number { "delivered" }
-                        th.number { "segments sent again" }
+                        th.number { "segments resent" }
                         th.number { "TCP's RTT [ms]" }
                     } }
                     tbody { @for stream in &run.streams { (row(stream)) } }

@@ -81,7 +81,7 @@ fn idle_seconds(run: &Run) -> Option<f64> {
 fn resent_tile(run: &Run) -> Tile {
     let segments = words::segments_again(run);
     Tile {
-        name: "Sent again",
+        name: "Resent",
         value: figure::or_absent(run.retransmitted_ratio(), figure::percent),
         note: segments.unwrap_or_default(),
     }
@@ -187,13 +187,18 @@ pub fn run_cells(run: &Run) -> Markup {
     }
 }
 
+/// What the headings of a table mean, below it.
+pub fn legend(text: &str) -> Markup {
+    html! { p.note { (text) } }
+}
+
 /// The headings over [`run_cells`].
 pub fn run_headings() -> Markup {
     html! {
         th.number { "goodput" }
         th.number { "RTT loaded [ms]" }
         th.number { "added [ms]" }
-        th.number { "sent again" }
+        th.number { "resent" }
         th { "limit" }
     }
 }

@@ -19,6 +19,7 @@ pub fn predict(body: &Predict) -> Result<Markup, PlotError> {
         (parts::plot(&plot::round_trip(body)?, "Round trip with the queue that the streams build, by the equilibrium."))
         h2 { "Streams" }
         (table(&predicted::points(body)))
+        (parts::legend(&predicted::points_legend(body)))
         h2 { "One stream" }
         (table(&predicted::one_stream(body)))
         h2 { "Buffers per stream" }
@@ -39,7 +40,7 @@ fn tiles(body: &Predict) -> Vec<Tile> {
         },
         Tile {
             name: "Throughput",
-            value: figure::rate(body.knee.at.throughput_bits_per_second),
+            value: figure::rate(body.knee.at.goodput_bits_per_second),
             note: format!(
                 "of {} on the link",
                 figure::rate(link.payload_bits_per_second)

@@ -139,7 +139,7 @@ fn runs(body: &Simulate) -> Markup {
                     th.number { "goodput" }
                     th.number { "cross traffic" }
                     th.number { "dropped" }
-                    th.number { "sent again" }
+                    th.number { "resent" }
                     th.number { "timeouts" }
                     th.number { "Jain" }
                     th.number { "mean RTT [ms]" }
@@ -186,7 +186,7 @@ fn streams(body: &Simulate) -> Markup {
                         th.number { "stream" }
                         th.number { "goodput" }
                         th.number { "acknowledged" }
-                        th.number { "sent again" }
+                        th.number { "resent" }
                         th.number { "timeouts" }
                         @if has_end { th.number { "done in" } }
                     } }

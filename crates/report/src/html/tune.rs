@@ -71,6 +71,7 @@ pub fn table(tune: &Tune) -> Markup {
                 }
             }
         }
+        (parts::legend(words::RUNS_LEGEND))
         (parts::sentences(&words::doubts(tune)))
     }
 }

@@ -108,7 +108,7 @@ impl Layout {
         let Some(published) = bar.published else {
             return Ok(());
         };
-        let x = self.x(published.throughput_bits_per_second);
+        let x = self.x(published.goodput_bits_per_second);
         stroke(
             area,
             vec![(x, y - BAR / 2 - 8), (x, y + BAR / 2 + 8)],
@@ -144,7 +144,7 @@ fn reach(bar: &Compared<'_>) -> u64 {
         .map(|interval| interval.high_bits_per_second);
     let published = bar
         .published
-        .map(|published| published.throughput_bits_per_second);
+        .map(|published| published.goodput_bits_per_second);
     let others = [high, published].into_iter().flatten();
     others.fold(bar.run.goodput_bits_per_second, u64::max)
 }

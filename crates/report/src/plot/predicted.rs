@@ -32,7 +32,7 @@ pub fn throughput(body: &Predict) -> Result<String, PlotError> {
     };
     let all = vec![
         curve("equilibrium", Origin::Runs, &|point| {
-            Some(point.at.throughput_bits_per_second)
+            Some(point.at.goodput_bits_per_second)
         }),
         curve("Hacker", Origin::FormulaOf(1), &|point| {
             point.hacker_bits_per_second
@@ -73,7 +73,7 @@ pub fn round_trip(body: &Predict) -> Result<String, PlotError> {
 /// When the drawing library fails.
 pub fn curves(body: &Fit) -> Result<String, PlotError> {
     let place = |sample: &FitSample| {
-        let mbit = sample.throughput_bits_per_second as f64 / MBIT;
+        let mbit = sample.goodput_bits_per_second as f64 / MBIT;
         (f64::from(sample.streams), mbit)
     };
     let mut measured: Vec<(f64, f64)> = body.samples.iter().map(place).collect();

@@ -1,45 +1,47 @@
 //! Every point as comma-separated values (RFC 4180).
 
-use std::fmt::Write;
-
 use lab::study::Studied;
 use lab::study::figure::{Origin, Panel};
 
-const HEAD: &str = "plot,curve,from,x,x_unit,y,y_unit,deviation,seeds\n";
+use crate::rows::table;
+
+const NAMES: [&str; 9] = [
+    "plot",
+    "curve",
+    "from",
+    "x",
+    "x_unit",
+    "y",
+    "y_unit",
+    "deviation",
+    "seeds",
+];
 
 /// One line for each point, numbers in full.
 pub(super) fn csv(study: &Studied) -> String {
-    let mut text = HEAD.to_owned();
     let panels = study.figures.iter().flat_map(|figure| &figure.panels);
-    panels.for_each(|panel| rows(&mut text, panel, study.seeds));
-    text
+    table(&NAMES, panels.flat_map(|panel| rows(panel, study.seeds)))
 }
 
-fn rows(text: &mut String, panel: &Panel, seeds: u64) {
-    for line in &panel.lines {
+fn rows(panel: &Panel, seeds: u64) -> impl Iterator<Item = Vec<String>> {
+    panel.lines.iter().flat_map(move |line| {
         let (from, seeds) = match line.origin {
             Origin::Runs => ("simulation", seeds.to_string()),
             Origin::FormulaOf(_) | Origin::Formula => ("formula", String::new()),
         };
-        let before = format!("{},{},{from}", panel.name, cell(&line.label));
-        let (x_unit, y_unit) = (cell(panel.x.title), cell(panel.y.title));
-        for point in &line.points {
+        line.points.iter().map(move |point| {
             let spread = point.spread.map(|spread| spread.to_string());
-            let spread = spread.unwrap_or_default();
-            // Writing to a string cannot fail.
-            let _ = writeln!(
-                text,
-                "{before},{},{x_unit},{},{y_unit},{spread},{seeds}",
-                point.x, point.y
-            );
-        }
-    }
-}
-
-/// Quoted where a comma or a quote stands in it.
-fn cell(words: &str) -> String {
-    match words.contains([',', '"', '\n']) {
-        true => format!("\"{}\"", words.replace('"', "\"\"")),
-        false => words.to_owned(),
-    }
+            vec![
+                panel.name.to_string(),
+                line.label.to_string(),
+                from.to_owned(),
+                point.x.to_string(),
+                panel.x.title.to_string(),
+                point.y.to_string(),
+                panel.y.title.to_string(),
+                spread.unwrap_or_default(),
+                seeds.clone(),
+            ]
+        })
+    })
 }

@@ -45,10 +45,8 @@ const fn metric(title: &'static str, scale: Scale, of: fn(&CellFigures) -> Optio
 pub const GOODPUT: Metric = metric("goodput", Scale::Rate, goodput);
 /// Mean round trip beside the streams less the idle one's.
 pub const ADDED_DELAY: Metric = metric("dRTT", Scale::Time, added_delay);
-/// Share of the bytes sent again.
-pub const SENT_AGAIN: Metric = metric("sent again", Scale::Share, |f| {
-    share(f.retransmitted_ratio?)
-});
+/// Share of the bytes resent.
+pub const SENT_AGAIN: Metric = metric("resent", Scale::Share, |f| share(f.retransmitted_ratio?));
 /// Share of the loaded probes without an answer.
 pub const PROBES_LOST: Metric = Metric {
     title: "probes lost",

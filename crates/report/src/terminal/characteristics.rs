@@ -11,11 +11,16 @@ use crate::{characteristic, words};
 pub(super) fn characteristics(document: &Characteristics, paint: Paint) -> String {
     let mut page = Page::new(paint);
     page.title(&words::plain(&document.target.name));
+    page.strong(&characteristic::verdict(document));
+    page.gap();
     page.pairs(&characteristic::facts(document));
-    for trace in &document.traces {
+    for group in characteristic::trace_groups(document) {
         page.gap();
-        page.strong(&characteristic::trace_title(trace));
-        page.block(&table(&characteristic::hops(trace, &document.loads), paint));
+        page.strong(&characteristic::group_title(&group));
+        page.block(&table(
+            &characteristic::hops(group[0], &document.loads),
+            paint,
+        ));
     }
     for sentence in characteristic::queues(document) {
         page.sentence(&sentence);
@@ -24,6 +29,9 @@ pub(super) fn characteristics(document: &Characteristics, paint: Paint) -> Strin
         page.gap();
         page.strong(&format!("Socket buffers {}", buffers.way.name()));
         page.block(&table(&characteristic::buffers(buffers), paint));
+    }
+    if !document.buffers.is_empty() {
+        page.legend(characteristic::BUFFERS_LEGEND);
     }
     left_out(&mut page, &document.left_out);
     page.gap();

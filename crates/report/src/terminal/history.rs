@@ -1,11 +1,11 @@
 //! Texts of kept documents.
 
-use comfy_table::{Attribute, Cell, ColumnConstraint};
+use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement};
 use record::archive::{Comparison, Listed};
 
-use super::Paint;
 use super::layout::Page;
 use super::table::{align, empty};
+use super::{Paint, Width};
 use crate::history::{self, COLUMNS, Compared};
 
 /// Where the target stands: the one column that may break.
@@ -13,9 +13,13 @@ const TARGET: usize = 2;
 /// The goodput.
 const NUMBERS: std::ops::Range<usize> = 5..6;
 
-/// The list of `entries`, in their order.
-pub fn history(entries: &[Listed], paint: Paint) -> String {
+/// The list of `entries`, in their order. On a page of [`Width::Any`] each entry has one line, whatever its target is
+/// called, so that other programs can read it.
+pub fn history(entries: &[Listed], paint: Paint, width: Width) -> String {
     let mut table = empty(paint);
+    if width == Width::Any {
+        table.set_content_arrangement(ContentArrangement::Disabled);
+    }
     table.set_header(COLUMNS.map(|name| Cell::new(name).add_attribute(Attribute::Bold)));
     for entry in entries {
         table.add_row(history::listed(entry));

@@ -57,6 +57,13 @@ impl Page {
         }
     }
 
+    /// What the headings of the table above mean.
+    pub fn legend(&mut self, text: &str) {
+        for line in wrap(text, COLUMNS) {
+            self.line(Some(DIM), &line);
+        }
+    }
+
     /// Lines that are laid out already.
     pub fn block(&mut self, text: &str) {
         for line in text.lines() {
@@ -111,19 +118,47 @@ impl Page {
     }
 }
 
-/// Breaks `text` at spaces into lines of at most `columns` characters; a longer word stands alone.
+/// Breaks `text` at spaces into lines of at most `columns` characters; a longer word stands alone, and a number stays
+/// with its unit.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
+    for word in figures_whole(text) {
         match lines.last_mut() {
             Some(line) if line.chars().count() + 1 + word.chars().count() <= columns => {
                 line.push(' ');
-                line.push_str(word);
+                line.push_str(&word);
             }
-            _ => lines.push(word.to_owned()),
+            _ => lines.push(word),
         }
     }
     lines
+}
+
+/// Units that our own figures have.
+const UNITS: &str = "bit/s kbit/s Mbit/s Gbit/s Tbit/s B kB MB GB TB ns us ms s min h d %";
+
+/// The words of `text`, those of one figure together: `26.8 \u{b1} 1.2 Mbit/s`.
+fn figures_whole(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match words.last_mut() {
+            Some(before) if belong_together(before, word) => {
+                before.push(' ');
+                before.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
+fn belong_together(before: &str, word: &str) -> bool {
+    if before.ends_with('\u{b1}') {
+        return true;
+    }
+    let bare = word.trim_end_matches(|c: char| c.is_ascii_punctuation() && c != '%');
+    let is_unit = bare == "\u{b1}" || UNITS.split(' ').any(|unit| unit == bare);
+    is_unit && before.ends_with(|c: char| c.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -134,6 +169,24 @@ mod tests {
     fn lines_break_at_spaces_and_lose_no_word() {
         let lines = wrap("a bb ccc dddd eeeeeeeeee f", 6);
         assert_eq!(lines, ["a bb", "ccc", "dddd", "eeeeeeeeee", "f"]);
+    }
+
+    #[test]
+    fn a_figure_stays_on_one_line() {
+        let text = "it reaches 26.8 \u{b1} 1.2 Mbit/s, in 90 % of 3 h 20 min (42.5 ms).";
+        for columns in 5..60 {
+            let lines = wrap(text, columns);
+            assert_eq!(lines.join(" "), text);
+            for figure in [
+                "26.8 \u{b1} 1.2 Mbit/s,",
+                "90 %",
+                "3 h",
+                "20 min",
+                "(42.5 ms).",
+            ] {
+                assert!(lines.iter().any(|line| line.contains(figure)), "{lines:?}");
+            }
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub fn predict(body: &Predict, paint: Paint) -> String {
     page.sentence(&words::plain(&body.path.description));
     page.gap();
     page.block(&table(&predicted::points(body), paint));
+    page.legend(&predicted::points_legend(body));
     page.gap();
     page.strong(&predicted::recommendation(body));
     for sentence in predicted::assumptions(body) {
@@ -45,7 +46,7 @@ pub fn fit(body: &Fit, paint: Paint) -> String {
     for (index, (form, text)) in predicted::coefficients(body).iter().enumerate() {
         if index == 0 {
             page.gap();
-            page.title("Coefficients, throughput in Mbit/s");
+            page.title("Coefficients, goodput in Mbit/s");
         }
         page.sentence(&format!("{form}: {text}"));
     }

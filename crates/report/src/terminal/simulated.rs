@@ -47,7 +47,7 @@ fn facts(body: &Simulate) -> Vec<(&'static str, String)> {
         simulated::taken(figures).map(|text| ("taken", text)),
         figures.jain.map(|jain| ("fairness", fairness(body, jain))),
         Some(("dropped", dropped(figures))),
-        Some(("sent again", sent_again(figures))),
+        Some(("resent", resent(figures))),
         round_trip(figures).map(|text| ("round trip", text)),
         Some(("queue", queue(figures))),
         Some((
@@ -118,16 +118,24 @@ fn dropped(figures: &Figures) -> String {
         .collect();
     match parts.is_empty() {
         true => "no packet".to_owned(),
-        false => format!("{} packets: {}", counted(figures.drops), parts.join(", ")),
+        false => format!("{}: {}", several(figures.drops, "packet"), parts.join(", ")),
     }
 }
 
-fn sent_again(figures: &Figures) -> String {
-    let timeouts = counted(figures.timeouts);
+fn resent(figures: &Figures) -> String {
     format!(
-        "{} segments; {timeouts} timeouts",
-        counted(figures.retransmitted)
+        "{}; {}",
+        several(figures.retransmitted, "segment"),
+        several(figures.timeouts, "timeout")
     )
+}
+
+/// A mean count of something: `1 segment`, `1.5 segments`.
+fn several(mean: f64, name: &str) -> String {
+    match mean == 1.0 {
+        true => format!("1 {name}"),
+        false => format!("{} {name}s", counted(mean)),
+    }
 }
 
 /// A mean count: whole where it is, else with a decimal.

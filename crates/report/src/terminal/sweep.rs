@@ -86,6 +86,8 @@ fn direction(
             page.sentence(&sentence);
         }
     }
+    page.gap();
+    page.legend(say::LEGEND);
     let fits = say::fits(way);
     if !fits.is_empty() {
         page.gap();

@@ -96,10 +96,11 @@ fn escapes_in_a_document_do_not_reach_the_terminal() {
     let evil = "\u{1b}[2J\u{7}";
     document.body.target.name = evil.to_owned();
     document.body.runs[0].label = evil.to_owned();
-    document.body.tune.answer.as_mut().unwrap().limit_because = evil.to_owned();
-    document.body.tune.answer.as_mut().unwrap().settings[0].command = evil.to_owned();
-    document.body.tune.answer.as_mut().unwrap().settings[0].note = Some(evil.to_owned());
-    document.body.tune.answer.as_mut().unwrap().sysctl[0].why = evil.to_owned();
+    let answer = document.body.tune.answer.as_mut().unwrap();
+    answer.limit.limit_because = evil.to_owned();
+    answer.settings[0].command = evil.to_owned();
+    answer.settings[0].note = Some(evil.to_owned());
+    answer.sysctl[0].why = evil.to_owned();
     let text = demo(&document.body, Paint::Plain);
     assert!(!text.contains(['\u{1b}', '\u{7}']));
 }

@@ -11,10 +11,19 @@ use crate::figure::{self, RateUnit};
 /// The class of service of who asks for none: not worth a word.
 const BEST_EFFORT: &str = "best-effort";
 
-/// A setting in a few words: `8 streams with automatic windows, sack`.
+/// A setting in a few words: `8 streams with automatic windows, reno with SACK (sack)`.
 pub fn setting(setting: &SimulatedSetting) -> String {
-    let variant = plain(&setting.variant);
+    let variant = variant(&setting.variant);
     format!("{}, {variant}", point(setting.streams, setting.window))
+}
+
+/// What a variant is called elsewhere, where that is another word: the kernel's `reno` repairs losses by SACK.
+pub fn variant(name: &str) -> String {
+    match name {
+        "sack" => "reno with SACK, as the kernel's reno (sack)".to_owned(),
+        "reno" => "reno without SACK, as of 1990 (reno)".to_owned(),
+        other => plain(other),
+    }
 }
 
 /// What the streams of `scenario` carry and for how long, and what is counted.
@@ -25,7 +34,7 @@ pub fn terms(scenario: &Terms) -> String {
     let until = match (scenario.bytes, scenario.per_stream_bytes) {
         (Some(bytes), _) => format!("{} in all, at most {end}", figure::size(bytes)),
         (_, Some(bytes)) => format!("{} on each stream, at most {end}", figure::size(bytes)),
-        _ => format!("endless data for {end}"),
+        _ => format!("endless data for {end} of simulated time"),
     };
     let warmup = match scenario.warmup_seconds > 0.0 {
         true => format!(", counted from {from}"),

@@ -14,6 +14,12 @@ use crate::figure::{self, RateUnit, milliseconds, percent};
 
 pub use fits::fits;
 
+/// What the headings of a table of settings mean.
+pub const LEGEND: &str = "Medians over the visits. \u{b1}: half the 95 % interval of the median; IQR: between its \
+     quartiles; dRTT: round trip beside the streams less that of the idle path; RV: rate variability, 1 - shortest / \
+     mean round trip, 0 on a calm path; resent: share of the bytes; Jain: 1 where all streams got the same; starved: \
+     visits in which a stream got next to nothing. - where it is not known.";
+
 /// A share of the highest above which nothing worth a word is left for others.
 const NEARLY_ALL: f64 = 0.97;
 
@@ -41,7 +47,7 @@ pub fn visited(sweep: &Sweep) -> Vec<String> {
     sentences.extend(failures(sweep));
     if plan.cycles < CYCLES_FOR_INTERVALS {
         sentences.push(format!(
-            "With {CYCLES_FOR_INTERVALS} cycles or more, medians have intervals (\u{b1})."
+            "With {CYCLES_FOR_INTERVALS} cycles or more, medians have intervals (column \u{b1})."
         ));
     }
     if let Some(why) = &sweep.cut_because {
@@ -238,10 +244,10 @@ fn passed_over(recommended: &RecommendedPoint) -> Option<String> {
 fn gentlest(way: &DirectionAnalysis, recommended: &RecommendedPoint) -> Option<String> {
     let gentlest = way.gentlest.as_ref()?;
     if gentlest.setting == recommended.at.setting {
-        return Some("It also has the least dRTT for its throughput.".to_owned());
+        return Some("It also adds the least delay for its goodput.".to_owned());
     }
     Some(format!(
-        "The least dRTT per throughput: {}, {} and {} ms.",
+        "The least added delay (dRTT) for the goodput: {}, {} and {} ms.",
         point(gentlest.setting.streams, gentlest.setting.window),
         goodput(&gentlest.goodput),
         figure::added_milliseconds(gentlest.rtt_added_seconds?),

@@ -13,7 +13,7 @@ const COLUMNS: [(&str, &Metric); 8] = [
     ("goodput", &metric::GOODPUT),
     ("dRTT [ms]", &metric::ADDED_DELAY),
     ("RV loaded", &metric::VARIABILITY_LOADED),
-    ("sent again", &metric::SENT_AGAIN),
+    ("resent", &metric::SENT_AGAIN),
     ("probes lost", &metric::PROBES_LOST),
     ("Jain", &metric::FAIRNESS),
     ("kernel", &metric::KERNEL),
@@ -31,7 +31,7 @@ pub(super) fn settings(group: &Group<'_>) -> Markup {
                 summary {
                     "Settings" @if !group.name.is_empty() { ", " (group.name) } " (" (settings.len()) ")"
                 }
-                p.note { "Medians of the visits; of the goodput also the quartiles. dRTT is what the streams added to the mean round trip." }
+                p.note { "Medians of the visits; of the goodput also the quartiles, of lost probes the mean: the same small share at several settings is one lost probe at each. dRTT: what the streams added to the mean round trip; RV: rate variability of round trips, 1 - shortest / mean; Jain: 1 where all streams got the same; kernel and program: time of a processor." }
                 div.table {
                     table {
                         thead { tr {

@@ -7,7 +7,7 @@ use crate::plot::PlotError;
 use crate::swept::Group;
 use crate::swept::metric::{ADDED_DELAY, FAIRNESS, GOODPUT, PROBES_LOST, SENT_AGAIN, STARVED};
 
-/// Goodput above, and what it costs: added delay, bytes sent again, probes lost.
+/// Goodput above, and what it costs: added delay, bytes resent, probes lost.
 pub(super) fn goodput_and_its_price(group: &Group<'_>) -> Result<Drawing, PlotError> {
     let metrics = [&GOODPUT, &ADDED_DELAY, &SENT_AGAIN, &PROBES_LOST];
     let Some(curves) = Curves::of(group) else {
@@ -24,7 +24,8 @@ pub(super) fn goodput_and_its_price(group: &Group<'_>) -> Result<Drawing, PlotEr
         )
     });
     let caption = format!(
-        "Goodput and its price against {}: median of the visits with its quartiles, of lost probes the mean{}.{}{}{}",
+        "Goodput and its price against {}: median of the visits with its quartiles, of lost probes the mean{}, where the \
+         same small share at several settings is one lost probe at each.{}{}{}",
         curves.along(),
         curves.missing(&metrics),
         curves.knees(),

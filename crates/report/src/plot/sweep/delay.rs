@@ -33,6 +33,13 @@ pub(super) fn delay(group: &Group<'_>) -> Result<Drawing, PlotError> {
             "No visit tells of round trips both beside its streams and before them.".to_owned(),
         ));
     }
+    if let Some(idle) = constant(places.iter().map(|(idle, _)| *idle)) {
+        return Ok(Drawing::LeftOut(format!(
+            "Every visit found an idle path of {} ms, so there is nothing to draw round trips beside the streams against; \
+             what the streams added stands above as dRTT.",
+            number::milliseconds(idle / 1e3)
+        )));
+    }
     let svg = sheet(clouds, &places).draw()?;
     let added: Vec<f64> = places.iter().map(|(idle, loaded)| loaded - idle).collect();
     let median = stats::median(&added).map(|added| {
@@ -46,6 +53,14 @@ pub(super) fn delay(group: &Group<'_>) -> Result<Drawing, PlotError> {
         median.unwrap_or_default()
     );
     Ok(figure(group, "round-trips", svg, caption))
+}
+
+/// The value that all have but for a thousandth of it, as on a simulated path without other traffic.
+fn constant(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.collect();
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(0.0, f64::max);
+    (high - low <= low * 1e-3).then_some(low)
 }
 
 /// What a dot is, for a caption.

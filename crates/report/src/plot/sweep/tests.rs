@@ -74,7 +74,7 @@ fn every_setting_is_a_dot_in_every_panel_and_a_field_of_the_map() {
     for title in [
         "goodput [Mbit/s]",
         "dRTT [ms]",
-        "sent again [%]",
+        "resent [%]",
         "probes lost [%]",
     ] {
         assert!(curves.contains(title), "{title}");

@@ -67,14 +67,15 @@ fn form(loaded: &Distribution) -> Option<String> {
 fn agreement(way: &DirectionAnalysis) -> Option<String> {
     let fit = way.variability_against_added?;
     let share = fit.r_squared?;
-    let tell = if share >= WORTH {
-        "tell the same"
-    } else {
-        "do not tell the same"
-    };
-    Some(format!(
-        "dRTT and rate variability {tell}: R\u{b2} {share:.2}."
-    ))
+    Some(match share >= WORTH {
+        true => format!(
+            "Rate variability (RV) follows the added delay (dRTT), R\u{b2} {share:.2}: queues that the streams fill make it, \
+             not traffic of others."
+        ),
+        false => format!(
+            "Rate variability (RV) does not follow the added delay (dRTT), R\u{b2} {share:.2}: others' traffic has its part."
+        ),
+    })
 }
 
 fn processor(way: &DirectionAnalysis) -> Option<String> {
@@ -113,7 +114,7 @@ fn load(way: &DirectionAnalysis) -> Option<String> {
     let grows = worth(&load.fit) && load.fit.slope > 0.0;
     grows.then(|| {
         format!(
-            "Round trips spread as 1/(1 - L) when the load L nears {}{}.",
+            "Round trips scatter ever more as the load nears {}, like the wait in a queue (1/(1 - load)){}: stay below.",
             figure::rate(load.reference_bits_per_second),
             r_squared(load.fit.r_squared)
         )

@@ -1,0 +1,97 @@
+//! A row for each simulated setting.
+
+use record::simulate::{Figures, SimulatedSetting};
+use record::{Campaign, Simulate, Window};
+
+use super::table;
+use crate::history::known;
+
+const NAMES: [&str; 22] = [
+    "path",
+    "streams",
+    "window_bytes",
+    "variant",
+    "seeds",
+    "goodput_bits_per_second",
+    "goodput_standard_deviation_bits_per_second",
+    "cross_goodput_bits_per_second",
+    "drops",
+    "retransmitted",
+    "timeouts",
+    "jain",
+    "utilisation_ratio",
+    "queue_mean_packets",
+    "queue_peak_bytes",
+    "rtt_min_seconds",
+    "rtt_mean_seconds",
+    "rtt_median_seconds",
+    "rtt_p95_seconds",
+    "rtt_max_seconds",
+    "completion_seconds",
+    "unfinished_runs",
+];
+
+pub(super) fn simulate(body: &Simulate) -> String {
+    let row = row(
+        &body.path.name,
+        &body.setting,
+        &body.figures,
+        body.runs.len(),
+    );
+    table(&NAMES, [row])
+}
+
+pub(super) fn campaign(body: &Campaign) -> String {
+    let path = &body.path.name;
+    let rows = body
+        .cells
+        .iter()
+        .map(|cell| row(path, &cell.setting, &cell.figures, cell.runs.len()));
+    table(&NAMES, rows)
+}
+
+fn row(path: &str, setting: &SimulatedSetting, figures: &Figures, seeds: usize) -> Vec<String> {
+    let window = match setting.window {
+        Window::Auto => None,
+        Window::Bytes(bytes) => Some(bytes),
+    };
+    let mut cells = vec![
+        path.to_owned(),
+        setting.streams.to_string(),
+        known(window),
+        setting.variant.clone(),
+        seeds.to_string(),
+    ];
+    cells.extend(counted(figures));
+    cells.extend(timed(figures));
+    cells
+}
+
+fn counted(figures: &Figures) -> [String; 10] {
+    let aggregate = &figures.aggregate;
+    [
+        aggregate.goodput_bits_per_second.to_string(),
+        known(aggregate.standard_deviation_bits_per_second),
+        figures.cross.goodput_bits_per_second.to_string(),
+        figures.drops.to_string(),
+        figures.retransmitted.to_string(),
+        figures.timeouts.to_string(),
+        known(figures.jain),
+        figures.utilisation_ratio.to_string(),
+        figures.queue.mean_packets.to_string(),
+        figures.queue.peak_bytes.to_string(),
+    ]
+}
+
+fn timed(figures: &Figures) -> [String; 7] {
+    let rtt = figures.rtt;
+    [
+        known(rtt.map(|rtt| rtt.min_seconds)),
+        known(rtt.map(|rtt| rtt.mean_seconds)),
+        known(rtt.map(|rtt| rtt.median_seconds)),
+        known(rtt.map(|rtt| rtt.p95_seconds)),
+        known(rtt.map(|rtt| rtt.max_seconds)),
+        known(figures.completion.completion_seconds),
+        known(figures.completion.unfinished_runs),
+    ]
+}
