@@ -67,10 +67,11 @@ fn columns(file: &Path, names: &StringRecord) -> Result<Columns, PointsError> {
         .iter()
         .enumerate()
         .find_map(|(index, name)| Some((index, unit(name)?)));
+    let streams = place("streams").ok_or_else(|| missing("streams"))?;
     let (goodput, unit) = goodput.ok_or_else(|| missing("goodput"))?;
     let series = ["target", "path", "direction", "variant"];
     Ok(Columns {
-        streams: place("streams").ok_or_else(|| missing("streams"))?,
+        streams,
         goodput,
         unit,
         window: place("window_bytes").or_else(|| place("window")),

@@ -19,9 +19,10 @@ pub fn setting(setting: &SimulatedSetting) -> String {
 
 /// What a variant is called elsewhere, where that is another word: the kernel's `reno` repairs losses by SACK.
 pub fn variant(name: &str) -> String {
+    // The kernel's `reno` is the first of them.
     match name {
-        "sack" => "reno with SACK, as the kernel's reno (sack)".to_owned(),
-        "reno" => "reno without SACK, as of 1990 (reno)".to_owned(),
+        "sack" => "reno with SACK (sack)".to_owned(),
+        "reno" => "reno without SACK (reno)".to_owned(),
         other => plain(other),
     }
 }
