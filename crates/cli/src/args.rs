@@ -3,6 +3,7 @@
 mod copy;
 mod copy_far;
 mod examine;
+mod foreign;
 mod history;
 mod limit;
 mod manual;
@@ -27,6 +28,8 @@ pub(crate) use copy::{
     Attribute, Connect, Copy, Objective as CopyObjective, Place, PlaceError, Route,
 };
 pub(crate) use copy_far::CopyFar;
+pub(crate) use foreign::{Refused, parse};
+
 pub(crate) use examine::{PathOf, Responsiveness};
 pub(crate) use history::{History, Keep};
 pub(crate) use limit::{Limit, LimitOf};
@@ -281,7 +284,27 @@ fn bytes(text: &str) -> Result<Bytes, String> {
 /// A rate that a packet can still be sent at within a few seconds, and that no host reaches.
 fn pacing(text: &str) -> Result<Rate, String> {
     let bounds = Rate::from_bits_per_second(10_000)..=Rate::from_bits_per_second(1_000_000_000_000);
-    within(text, bounds)
+    in_bits(text, within(text, bounds))
+}
+
+/// The refusal of a rate, where it counts bytes with what to write instead.
+fn in_bits(text: &str, rate: Result<Rate, String>) -> Result<Rate, String> {
+    rate.map_err(|refusal| {
+        let bytes = text
+            .strip_suffix("/s")
+            .or(text.strip_suffix("ps"))
+            .unwrap_or(text);
+        let is_bytes = bytes.ends_with('B');
+        let bytes = bytes.parse::<Bytes>().ok().filter(|_| is_bytes);
+        let rate = bytes.map(|bytes| Rate::of(bytes, Span::from_secs(1)).to_string());
+        match rate {
+            None => refusal,
+            Some(rate) => format!(
+                "rates are bits per second: {text} a second is written `{}`",
+                rate.trim_end_matches("bit/s")
+            ),
+        }
+    })
 }
 
 fn within<T>(text: &str, bounds: RangeInclusive<T>) -> Result<T, String>

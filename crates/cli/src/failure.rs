@@ -23,6 +23,7 @@ use report::PlotError;
 use sim::ScenarioError;
 use tune::TuneError;
 
+use crate::args::Refused;
 use crate::output::tell;
 
 /// How the program ends.
@@ -49,6 +50,16 @@ impl Exit {
         match self {
             Exit::Failed | Exit::WrongRequest => "error",
             Exit::Stopped => "stopped",
+        }
+    }
+}
+
+/// Tells why a command line cannot be followed, or what was asked for in place of a command: help or the version.
+pub(crate) fn refused(refused: Refused) -> ExitCode {
+    match refused {
+        Refused::Clap(error) => error.exit(),
+        Refused::Foreign { flag, answer } => {
+            Failure::wrong_request(&format!("there is no `{flag}` here"), answer).tell()
         }
     }
 }

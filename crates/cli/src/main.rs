@@ -15,9 +15,7 @@ use std::env;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use args::{Arguments, Command};
+use args::Command;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = env::args_os().collect();
@@ -26,7 +24,11 @@ fn main() -> ExitCode {
     }
     // 128 streams both ways with both ends in one process are above the customary bound.
     net::host::raise_open_files();
-    let outcome = match Arguments::parse_from(arguments).command {
+    let parsed = match args::parse(&arguments) {
+        Ok(parsed) => parsed,
+        Err(refused) => return failure::refused(refused),
+    };
+    let outcome = match parsed.command {
         Command::Demo(arguments) => commands::demo::run(&arguments),
         Command::Serve(arguments) => commands::serve::run(&arguments),
         Command::Copy(arguments) => commands::copy::run(&arguments),

@@ -30,6 +30,7 @@ fn entries(count: usize) -> Message {
         mode: 0o644,
         modified_nanoseconds: 0,
         version: 0,
+        digest: None,
     };
     Message::Entries((0..count).map(entry).collect())
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use tune::online::{Bound, Limited};
 use units::{Bytes, Rate, Span, Time};
-use wire::copying::{Entry, Kind, LimitedBy, Message, Problem, ProblemKind};
+use wire::copying::{Entry, Kind, LimitedBy, Message, Problem, ProblemKind, Removed};
 
 use self::pace::Pace;
 use crate::trouble::{problem, with_hint};
@@ -97,6 +97,7 @@ impl<'a> Chronicle<'a> {
         let outcome = &mut self.outcome;
         (outcome.skipped, outcome.folders, outcome.links) = (0, 0, 0);
         outcome.failed.clear();
+        outcome.left_out.clear();
     }
 
     /// What it comes down to.
@@ -253,6 +254,16 @@ impl<'a> Chronicle<'a> {
         self.tell(&event);
     }
 
+    /// Something that the sources do not have is gone.
+    pub(crate) fn on_removed(&mut self, removed: &Removed) {
+        self.steps += 1;
+        self.outcome.removed += 1;
+        let end = if removed.is_folder { "/" } else { "" };
+        let name = format!("{}{end}", removed.name);
+        let at = self.now();
+        self.tell(&CopyEvent::Removed { at, name });
+    }
+
     /// A dry run would copy it.
     pub(crate) fn on_would_copy(&mut self, entry: &Entry, bytes: Bytes) {
         let name = entry.name.to_string();
@@ -271,13 +282,25 @@ impl<'a> Chronicle<'a> {
 
     /// Something cannot be copied.
     pub(crate) fn on_left_out(&mut self, problem: FileProblem) {
+        let at = self.now();
+        match problem.kind {
+            ProblemKind::NoContent => {
+                if self.outcome.left_out.len() < FAILURES_MAX {
+                    self.outcome.left_out.push(problem.clone());
+                }
+                return self.tell(&CopyEvent::LeftOut { at, problem });
+            }
+            ProblemKind::Follows if self.outcome.has_failed_above(&problem.name) => {
+                return self.tell(&CopyEvent::Failed { at, problem });
+            }
+            _ => {}
+        }
         let problem = match self.outcome.failed.len() {
             0..FAILURES_MAX => problem,
             FAILURES_MAX => more_failures(),
             _ => return,
         };
         self.outcome.failed.push(problem.clone());
-        let at = self.now();
         self.tell(&CopyEvent::Failed { at, problem });
     }
 
@@ -355,6 +378,16 @@ impl<'a> Chronicle<'a> {
             left: may_say.then(|| rate.time_to_send(missing)),
         };
         self.tell(&CopyEvent::Progress(progress));
+    }
+}
+
+impl Outcome {
+    /// Counts what is in a folder that failed with that folder; `false` where no such folder failed.
+    fn has_failed_above(&mut self, name: &str) -> bool {
+        let is_above =
+            |one: &&mut FileProblem| one.name.ends_with('/') && name.starts_with(&one.name);
+        let folder = self.failed.iter_mut().rev().find(is_above);
+        folder.map(|folder| folder.below += 1).is_some()
     }
 }
 

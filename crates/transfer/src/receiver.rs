@@ -1,12 +1,14 @@
 //! The end that gets the data: says what it wants, has the streams write it, and gives files their names.
 //!
 //! Reading order: this file for the conversation, `shelf` for what the streams share, `stream` for one of them,
-//! `publisher`, `rereader`.
+//! `publisher`, `rereader`, `comparer`, `removing`.
 
+mod comparer;
 mod entries;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
 mod publisher;
+mod removing;
 mod rereader;
 mod shelf;
 mod stream;
@@ -20,10 +22,13 @@ use std::time::Duration;
 use net::copying::StreamHandle;
 use units::{Bytes, Rate, Span, Time};
 use wire::copying::{
-    Entry, FileId, HASH_LENGTH, Message, Opening, Problem, ProblemKind, Published, Range, Way,
+    Entry, FileId, Filter, HASH_LENGTH, Message, Opening, Problem, ProblemKind, Published, Range,
+    Want, Way,
 };
 
+use self::comparer::Comparer;
 use self::publisher::Publisher;
+use self::removing::Removing;
 use self::rereader::Rereader;
 use self::shelf::Shelf;
 use self::stream::Inflow;
@@ -33,6 +38,7 @@ use crate::asked::Asked;
 use crate::chronicle::Chronicle;
 use crate::lines::Roster;
 use crate::session::{self, Desk, End, Happening, NO_PROGRESS_MAX, Role, unexpected};
+use crate::source::rules::Rules;
 use crate::store::Store;
 
 /// How often this end says what it does.
@@ -70,9 +76,20 @@ pub(crate) struct Receiver<'a, 'o> {
     unfinished: BTreeMap<FileId, Entry>,
     /// Those of them that wait for their names.
     whole: BTreeSet<FileId>,
+    /// Entries that were told.
+    told: FileId,
+    /// Entries that are answered.
     next: FileId,
+    /// Answers that are not said yet, and how many parts are in them.
+    wants: Vec<Want>,
+    wanted_parts: usize,
+    /// Where contents are compared.
+    comparer: Option<Comparer>,
+    removing: Removing,
     /// All entries were told.
     is_known: bool,
+    /// And all are answered.
+    is_planned: bool,
     is_complete: bool,
     received: Vec<Range>,
     published: Vec<Published>,
@@ -95,6 +112,12 @@ impl<'a, 'o> Receiver<'a, 'o> {
         let store = Arc::new(store);
         let publisher = Publisher::start(Arc::clone(&store), desk.report());
         let rereader = Rereader::start(Arc::clone(&store), desk.report());
+        let compares = opening.filter == Filter::Content;
+        let comparer = compares.then(|| Comparer::start(Arc::clone(&store), desk.report()));
+        let removing = match opening.delete {
+            true => Removing::Later(Rules::new(&opening.selection.rules)?),
+            false => Removing::Nothing,
+        };
         chronicle.begin_counting();
         Ok(Receiver {
             last: chronicle.now(),
@@ -114,8 +137,14 @@ impl<'a, 'o> Receiver<'a, 'o> {
             asked,
             unfinished: BTreeMap::new(),
             whole: BTreeSet::new(),
+            told: 0,
             next: 0,
+            wants: Vec::new(),
+            wanted_parts: 0,
+            comparer,
+            removing,
             is_known: false,
+            is_planned: false,
             is_complete: false,
             received: Vec::new(),
             published: Vec::new(),
@@ -194,11 +223,9 @@ impl<'a, 'o> Receiver<'a, 'o> {
             Message::Entries(entries) if !self.is_known => {
                 return self.on_entries(entries, desk);
             }
-            Message::EntriesEnd { count, .. } if count == self.next => {
+            Message::EntriesEnd { count, .. } if count == self.told => {
                 self.is_known = true;
-                self.shared.shelf.told_all();
                 self.chronicle.on_all_known();
-                self.chronicle.on_planned();
             }
             Message::FileEnds(files) => {
                 for id in files {
@@ -220,6 +247,15 @@ impl<'a, 'o> Receiver<'a, 'o> {
             other => return Err(unexpected(&other)),
         }
         Ok(())
+    }
+
+    /// From when on nothing can be wanted that is not known.
+    fn check_all_answered(&mut self) {
+        if self.is_known && self.next == self.told && !self.is_planned {
+            self.is_planned = true;
+            self.shared.shelf.told_all();
+            self.chronicle.on_planned();
+        }
     }
 
     fn on_joined(&mut self, number: u32, channel: net::copying::Channel, desk: &Desk) {
@@ -274,7 +310,10 @@ impl Role for Receiver<'_, '_> {
 
     /// What is whole waits for this end's disk.
     fn patience(&self) -> Option<Duration> {
-        let is_busy = !self.whole.is_empty() || self.shared.rereader.is_busy();
+        let compares = self.comparer.is_some() && !self.is_planned;
+        let removes = matches!(self.removing, Removing::Now(_));
+        let is_busy =
+            compares || removes || !self.whole.is_empty() || self.shared.rereader.is_busy();
         (!is_busy).then_some(NO_PROGRESS_MAX)
     }
 
@@ -302,6 +341,10 @@ impl Role for Receiver<'_, '_> {
             Happening::Damaged(range) => desk.say(Message::Damaged(range)),
             Happening::ReadBack(id, parts, is_all) => self.on_read_back(id, parts, is_all, desk),
             Happening::Finished(id) => self.on_whole(id),
+            Happening::Answered(answered) => {
+                let (entry, id, answer) = *answered;
+                return self.on_answered(entry, id, answer, desk);
+            }
             Happening::Published(id, digest) => self.on_published(id, digest),
             Happening::Failed(problem) => return self.fail_file(problem, desk),
             _ => (),
@@ -310,6 +353,8 @@ impl Role for Receiver<'_, '_> {
     }
 
     fn on_quiet(&mut self, desk: &Desk) -> Result<Duration, End> {
+        self.say_wants(desk);
+        self.check_all_answered();
         while !self.received.is_empty() {
             let rest = self.received.split_off(self.received.len().min(BATCH));
             let all = std::mem::replace(&mut self.received, rest);
@@ -320,9 +365,13 @@ impl Role for Receiver<'_, '_> {
             let all = std::mem::replace(&mut self.published, rest);
             desk.say(Message::Published(all));
         }
-        let is_last = self.is_known && self.whole.len() == self.unfinished.len();
+        let is_last = self.is_planned && self.whole.len() == self.unfinished.len();
         self.shared.publisher.hurry(is_last);
-        if self.is_known && self.unfinished.is_empty() && !self.is_complete {
+        if self.is_planned && self.unfinished.is_empty() && !self.is_complete {
+            if self.remove_some(desk) {
+                self.tick(desk);
+                return Ok(Duration::ZERO);
+            }
             self.complete(desk);
             if self.is_near {
                 return Err(End::Done);
@@ -346,6 +395,7 @@ impl Receiver<'_, '_> {
         }
         threads.extend(self.shared.publisher.close());
         threads.extend(self.shared.rereader.close());
+        threads.extend(self.comparer.as_mut().and_then(Comparer::close));
         desk.wait_for(&threads);
         if !self.is_near {
             handles.iter().for_each(StreamHandle::shut_down);

@@ -4,6 +4,7 @@
 //! `streams` for all of them, `line` for what is known of each, `stall`, `quiet`.
 
 mod entries;
+mod findings;
 mod line;
 mod packing;
 mod quiet;
@@ -18,8 +19,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use units::{Bytes, Rate, Span, Time};
-use wire::copying::{Activity, Entry, FileId, Message, Opening, Problem, ProblemKind, Range};
+use wire::copying::{
+    Activity, Entry, FileId, Filter, Message, Opening, Problem, ProblemKind, Range,
+};
 
+use self::findings::Findings;
 use self::quiet::Quiet;
 use self::streams::Streams;
 use self::work::Work;
@@ -28,7 +32,7 @@ use crate::activity::{Reporter, for_tuner};
 use crate::chronicle::Chronicle;
 use crate::lines::Roster;
 use crate::session::{Desk, End, Happening, NO_PROGRESS_MAX, Role, protocol, unexpected};
-use crate::source::{Source, Walk};
+use crate::source::Source;
 
 /// Entries in one message, and bytes of their names: so that it stays below `MESSAGE_MAX`.
 const BATCH: usize = 512;
@@ -49,11 +53,13 @@ const DAMAGED_MAX: u32 = 8;
 /// Leads the sender's half of a conversation.
 pub(crate) struct Sender<'a, 'o> {
     chronicle: &'a mut Chronicle<'o>,
-    walk: Option<Walk>,
+    walk: Option<Findings>,
     streams: Streams,
     work: Arc<Work>,
     source: Arc<Source>,
     is_dry: bool,
+    /// Contents are compared: either end may read for hours before something is sent.
+    compares: bool,
     /// Everything will be wanted: nothing waits for the receiver's answer.
     is_fresh: bool,
     /// Entries that the receiver has not answered yet.
@@ -110,6 +116,7 @@ impl<'a, 'o> Sender<'a, 'o> {
             .map(Rate::from_bits_per_second);
         let is_gentle = opening.gentle_nanoseconds.is_some();
         let work = Arc::new(Work::new(rate_max, is_gentle));
+        let compares = opening.filter == Filter::Content;
         let source = sending.source;
         let streams = Streams::new(
             sending.roster,
@@ -121,13 +128,14 @@ impl<'a, 'o> Sender<'a, 'o> {
         );
         chronicle.begin_counting();
         Sender {
-            walk: Some(source.walk()),
+            walk: Some(Findings::of(&source, compares && !sending.is_fresh)),
             last: chronicle.now(),
             chronicle,
             streams,
             work,
             source,
             is_dry: opening.dry_run,
+            compares,
             is_fresh: sending.is_fresh && !opening.dry_run,
             unanswered: VecDeque::new(),
             refused: BTreeSet::new(),
@@ -196,6 +204,11 @@ impl<'a, 'o> Sender<'a, 'o> {
             Message::Failed(problem) => self.on_refused(problem),
             Message::LeftOut { name, problem } => {
                 self.chronicle.on_left_out(FileProblem::new(name, problem));
+            }
+            Message::Removed(removed) => {
+                for one in &removed {
+                    self.chronicle.on_removed(one);
+                }
             }
             Message::Alive(activity) => self.theirs = Some(activity),
             Message::RateMax(rate) => {
@@ -290,10 +303,12 @@ impl Role for Sender<'_, '_> {
 
     /// A receiver that has everything may read it again from its disk, and flush it, for hours.
     fn patience(&self) -> Option<Duration> {
-        Some(match self.is_all_added && self.work.left() == 0 {
-            true => PUBLISHING_MAX,
-            false => NO_PROGRESS_MAX,
-        })
+        Some(
+            match self.compares || self.is_all_added && self.work.left() == 0 {
+                true => PUBLISHING_MAX,
+                false => NO_PROGRESS_MAX,
+            },
+        )
     }
 
     fn on(&mut self, happening: Happening, desk: &Desk) -> Result<(), End> {

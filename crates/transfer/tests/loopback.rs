@@ -41,6 +41,8 @@ fn spec(way: Way, near: &Path, server: &Server, far: &str) -> CopySpec {
         recursive: true,
         attributes: ATTRIBUTES,
         filter: Filter::Changed,
+        selection: wire::copying::Selection::default(),
+        delete: false,
         plain: false,
         verify: false,
         dry_run: false,
@@ -402,6 +404,7 @@ fn all_but_its_name(source: &Path, folder: &Path) {
         wildcards: false,
         recursive: false,
         attributes: ATTRIBUTES,
+        selection: wire::copying::Selection::default(),
     };
     let walked = Source::new(&Root::own(), spec).unwrap();
     let Some(Found::Entry(entry)) = walked.walk().next() else {

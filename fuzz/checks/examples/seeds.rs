@@ -93,6 +93,8 @@ fn opening() -> Message {
             links: true,
         },
         filter: Filter::Changed,
+        selection: wire::copying::Selection::default(),
+        delete: false,
         into_folder: true,
         plain: false,
         verify: true,

@@ -119,6 +119,7 @@ fn entry(number: u32, size: u64) -> Result<Entry, Problem> {
         mode: 0o644,
         modified_nanoseconds: 0,
         version: 0,
+        digest: None,
     })
 }
 

@@ -29,6 +29,7 @@ pub fn spec_of(paths: &[&Path]) -> SourceSpec {
         wildcards: false,
         recursive: true,
         attributes: ALL,
+        selection: wire::copying::Selection::default(),
     }
 }
 
@@ -83,6 +84,8 @@ pub fn opening() -> Opening {
         recursive: true,
         attributes: ALL,
         filter: Filter::Changed,
+        selection: wire::copying::Selection::default(),
+        delete: false,
         into_folder: true,
         plain: false,
         verify: false,

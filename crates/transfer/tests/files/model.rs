@@ -116,6 +116,7 @@ impl World {
             file,
             size: SIZES[*size],
             version: 0,
+            digest: None,
         };
         let sources: Vec<Source> = sizes.iter().enumerate().map(new).collect();
         World {

@@ -24,6 +24,8 @@ fn opening(way: Way) -> Opening {
             links: true,
         },
         filter: Filter::Changed,
+        selection: crate::copying::Selection::default(),
+        delete: false,
         into_folder: true,
         plain: false,
         verify: false,
@@ -47,6 +49,7 @@ fn entry(name: &str, kind: Kind) -> Entry {
         mode: 0o644,
         modified_nanoseconds: 0,
         version: 0,
+        digest: None,
     }
 }
 
