@@ -266,7 +266,8 @@ impl<'a> Chronicle<'a> {
 
     /// A dry run would copy it.
     pub(crate) fn on_would_copy(&mut self, entry: &Entry, bytes: Bytes) {
-        let name = entry.name.to_string();
+        let end = if entry.kind == Kind::Folder { "/" } else { "" };
+        let name = format!("{}{end}", entry.name);
         self.tell(&CopyEvent::WouldCopy { name, bytes });
     }
 

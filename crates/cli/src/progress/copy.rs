@@ -178,10 +178,11 @@ impl CopyProgress {
 
     /// What a dry run is for, so it is told without `--verbose` too.
     fn would_copy(&self, name: &str, bytes: Bytes) {
-        self.put(&format!(
-            "{}  {}",
-            report::words::plain(name),
-            bytes.human()
-        ));
+        let name = report::words::plain(name);
+        match bytes {
+            // A folder, a link or an empty file.
+            Bytes::ZERO => self.put(&name),
+            bytes => self.put(&format!("{name}  {}", bytes.human())),
+        }
     }
 }
