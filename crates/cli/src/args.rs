@@ -290,17 +290,14 @@ fn pacing(text: &str) -> Result<Rate, String> {
 /// The refusal of a rate, where it counts bytes with what to write instead.
 fn in_bits(text: &str, rate: Result<Rate, String>) -> Result<Rate, String> {
     rate.map_err(|refusal| {
-        let bytes = text
-            .strip_suffix("/s")
-            .or(text.strip_suffix("ps"))
-            .unwrap_or(text);
-        let is_bytes = bytes.ends_with('B');
-        let bytes = bytes.parse::<Bytes>().ok().filter(|_| is_bytes);
+        let size = text.strip_suffix("/s").or(text.strip_suffix("ps"));
+        let size = size.unwrap_or(text);
+        let bytes = size.parse::<Bytes>().ok().filter(|_| size.ends_with('B'));
         let rate = bytes.map(|bytes| Rate::of(bytes, Span::from_secs(1)).to_string());
         match rate {
             None => refusal,
             Some(rate) => format!(
-                "rates are bits per second: {text} a second is written `{}`",
+                "rates are bits per second: {size} a second is written `{}`",
                 rate.trim_end_matches("bit/s")
             ),
         }

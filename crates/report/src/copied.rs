@@ -92,7 +92,7 @@ fn there(copy: &Copy) -> Option<String> {
 fn removed(copy: &Copy) -> Option<(&'static str, String)> {
     let count = copy.removed?;
     let label = match copy.asked.dry_run {
-        true => "would remove",
+        true => "to remove",
         false => "removed",
     };
     let text = match (count, copy.failed.is_empty()) {

@@ -51,7 +51,7 @@ fn what_the_source_does_not_have_goes_and_nothing_else() {
         "a dry run removes nothing"
     );
     let text = done(&server, &words);
-    assert!(text.contains("removed     6 names"), "{text}");
+    assert!(text.contains("removed     5 names"), "{text}");
     let left = [
         "beside",
         "outside/kept",
@@ -63,12 +63,7 @@ fn what_the_source_does_not_have_goes_and_nothing_else() {
     assert_eq!(found(&server.root()), left);
     assert!(!server.root().join("run7/gone").exists());
     let again = done(&server, &words);
-    assert!(
-        again.contains("removed  nothing")
-            || again.contains("removed     nothing")
-            || again.contains("nothing"),
-        "{again}"
-    );
+    assert!(again.contains("removed     nothing"), "{again}");
 }
 
 #[test]

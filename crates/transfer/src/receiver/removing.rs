@@ -48,7 +48,10 @@ impl Receiver<'_, '_> {
         for one in gone {
             match one {
                 Gone::Removed(removed) => {
-                    self.chronicle.on_removed(&removed);
+                    // A far end in whose log nothing was removed says only to the near one what would be.
+                    if self.is_near || !self.is_dry {
+                        self.chronicle.on_removed(&removed);
+                    }
                     all.push(removed);
                 }
                 Gone::Failed(failed) => {
