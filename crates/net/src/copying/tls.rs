@@ -12,8 +12,7 @@ use super::identity::Fingerprint;
 const WRITE_MAX: usize = 256 << 10;
 
 /// The connection ended where TLS was to say so first: the peer's program or host went away, or something on the way cut it.
-const GONE: &str =
-    "the connection was cut: the other end, or something on the way, went away without a goodbye";
+const GONE: &str = "the other end went away without a goodbye";
 
 /// One TLS connection without its socket.
 pub(super) struct Tls {
