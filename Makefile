@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
 
-.PHONY: demo build test check peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage crash crash-sample model hostile agreement studies fuzz clean
+.PHONY: demo build install uninstall test check peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage crash crash-sample model hostile agreement studies fuzz clean
 
 demo: build
 	./target/release/trunkline demo
@@ -33,6 +33,25 @@ fuzz:
 # The programs that tests talk to, through apt where this user may.
 peers:
 	@sh bench/peers.sh
+
+# Below PREFIX, or for a package below DESTDIR/PREFIX.
+PREFIX ?= /usr/local
+DESTDIR ?=
+SHARE := $(DESTDIR)$(PREFIX)/share
+
+install: man
+	install -Dm755 target/release/trunkline $(DESTDIR)$(PREFIX)/bin/trunkline
+	install -d $(SHARE)/man/man1
+	install -m644 target/man/trunkline*.1 $(SHARE)/man/man1/
+	install -d $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
+	./target/release/trunkline completion bash > $(SHARE)/bash-completion/completions/trunkline
+	./target/release/trunkline completion zsh > $(SHARE)/zsh/site-functions/_trunkline
+	./target/release/trunkline completion fish > $(SHARE)/fish/vendor_completions.d/trunkline.fish
+
+# What was kept in home folders stays.
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/trunkline $(SHARE)/man/man1/trunkline.1 $(SHARE)/man/man1/trunkline-*.1
+	rm -f $(SHARE)/bash-completion/completions/trunkline $(SHARE)/zsh/site-functions/_trunkline $(SHARE)/fish/vendor_completions.d/trunkline.fish
 
 # Manual pages of all commands, for packagers: target/man/trunkline*.1
 man: build

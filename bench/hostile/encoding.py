@@ -99,17 +99,18 @@ NEAR_HELLO = fields(software=TEXT, key_name=TEXT, proof=raw(32))
 FAR_HELLO = fields(software=TEXT, rights=RIGHTS, proof=raw(32))
 REFUSAL = fields(what=TEXT, hint=maybe(TEXT))
 
+SELECTION = fields(rules=several(fields(leaves_out=BOOL, pattern=TEXT)), listed=maybe(several(BYTES)))
 OPENING = fields(
     way=words("Put", "Get"), copy=raw(16), paths=several(BYTES), recursive=BOOL,
-    attributes=fields(permissions=BOOL, times=BOOL, links=BOOL), filter=words("Changed", "All", "Missing"), into_folder=BOOL,
+    attributes=fields(permissions=BOOL, times=BOOL, links=BOOL), filter=words("Changed", "All", "Missing", "Content"), selection=SELECTION, delete=BOOL, into_folder=BOOL,
     plain=BOOL, verify=BOOL, fresh=BOOL, dry_run=BOOL, compress=BOOL, rate_max=maybe(U), gentle=maybe(U), objective=TEXT,
     streams=maybe(U), remembered=maybe(U), congestion=maybe(TEXT), window=maybe(U))
-ENTRY = fields(name=BYTES, kind=one_of(File=U, Folder=NOTHING, Link=BYTES), mode=U, modified=I, version=U, is_sparse=BOOL)
+ENTRY = fields(name=BYTES, kind=one_of(File=U, Folder=NOTHING, Link=BYTES), mode=U, modified=I, version=U, is_sparse=BOOL, digest=maybe(raw(32)))
 RANGE = fields(file=U, start=U, length=U)
 PARTS = several(pair(U, U))
-WANT = one_of(Whole=U, Rest=pair(U, PARTS), Nothing=U)
+WANT = one_of(Whole=U, Rest=pair(U, PARTS), Nothing=U, Made=U)
 PUBLISHED = fields(file=U, digest=raw(32))
-PROBLEM = fields(kind=words("Request", "NotFound", "Permission", "DiskFull", "Disk", "SourceChanged", "Corrupt", "Busy", "Protocol", "Cancelled"),
+PROBLEM = fields(kind=words("Request", "NotFound", "Permission", "DiskFull", "Disk", "SourceChanged", "Corrupt", "Busy", "Protocol", "Cancelled", "NoContent", "Follows"),
                  file=maybe(U), what=TEXT, hint=maybe(TEXT))
 ACTIVITY = fields(nanoseconds=U, streams=U, bytes=U, disk=U, network=U, idle=U, processor=U, processors=U, host_busy=U)
 SENDING = fields(streams=U, rtt=maybe(U), retransmitted=maybe(FLOAT),
@@ -118,7 +119,8 @@ MESSAGE = one_of(
     Open=OPENING, Opened=fields(session=U, fresh=BOOL), Entries=several(ENTRY), EntriesEnd=fields(count=U, bytes=U, linked=U), Wants=several(WANT),
     Received=several(RANGE), Damaged=RANGE, FileEnds=several(U), Published=several(PUBLISHED), Failed=PROBLEM,
     LeftOut=fields(name=TEXT, problem=PROBLEM), Complete=NOTHING, Streams=U, RateMax=maybe(U), Alive=ACTIVITY, Sending=SENDING,
-    Cancel=NOTHING, Bye=NOTHING, ReadBack=fields(file=U, parts=PARTS, is_all=BOOL))
+    Cancel=NOTHING, Bye=NOTHING, ReadBack=fields(file=U, parts=PARTS, is_all=BOOL),
+    Removed=several(fields(name=BYTES, is_folder=BOOL)))
 
 ALIVE = "Alive", dict.fromkeys(("nanoseconds", "streams", "bytes", "disk", "network", "idle", "processor", "processors", "host_busy"), 0)
 
@@ -139,14 +141,15 @@ def entry(name, size=None, *, link=None, folder=False, mode=0o644, modified=1_60
     """A file of `size` bytes, a link or a folder."""
     kind = ("Folder", None) if folder else ("Link", link) if link is not None else ("File", size or 0)
     name = name.encode() if isinstance(name, str) else name
-    return {"name": name, "kind": kind, "mode": mode, "modified": modified, "version": version, "is_sparse": False}
+    return {"name": name, "kind": kind, "mode": mode, "modified": modified, "version": version, "is_sparse": False, "digest": None}
 
 
 def opening(way, *paths, **changed):
     """What an ordinary near end asks for."""
     told = {
         "way": way, "copy": bytes(16), "paths": [path.encode() if isinstance(path, str) else path for path in paths], "recursive": True,
-        "attributes": {"permissions": True, "times": True, "links": True}, "filter": "Changed", "into_folder": way == "Put", "plain": False,
+        "attributes": {"permissions": True, "times": True, "links": True}, "filter": "Changed",
+        "selection": {"rules": [], "listed": None}, "delete": False, "into_folder": way == "Put", "plain": False,
         "verify": False, "fresh": False, "dry_run": False, "compress": False, "rate_max": None, "gentle": None, "objective": "knee",
         "streams": None, "remembered": None, "congestion": None, "window": None}
     told["attributes"] |= changed.pop("attributes", {})

@@ -3,6 +3,7 @@
 mod copy;
 mod copy_far;
 mod examine;
+mod foreign;
 mod history;
 mod limit;
 mod manual;
@@ -27,6 +28,8 @@ pub(crate) use copy::{
     Attribute, Connect, Copy, Objective as CopyObjective, Place, PlaceError, Route,
 };
 pub(crate) use copy_far::CopyFar;
+pub(crate) use foreign::{Refused, parse};
+
 pub(crate) use examine::{PathOf, Responsiveness};
 pub(crate) use history::{History, Keep};
 pub(crate) use limit::{Limit, LimitOf};
@@ -307,7 +310,24 @@ fn bytes(text: &str) -> Result<Bytes, String> {
 /// A rate that a packet can still be sent at within a few seconds, and that no host reaches.
 fn pacing(text: &str) -> Result<Rate, String> {
     let bounds = Rate::from_bits_per_second(10_000)..=Rate::from_bits_per_second(1_000_000_000_000);
-    within(text, bounds)
+    in_bits(text, within(text, bounds))
+}
+
+/// The refusal of a rate, where it counts bytes with what to write instead.
+fn in_bits(text: &str, rate: Result<Rate, String>) -> Result<Rate, String> {
+    rate.map_err(|refusal| {
+        let size = text.strip_suffix("/s").or(text.strip_suffix("ps"));
+        let size = size.unwrap_or(text);
+        let bytes = size.parse::<Bytes>().ok().filter(|_| size.ends_with('B'));
+        let rate = bytes.map(|bytes| Rate::of(bytes, Span::from_secs(1)).to_string());
+        match rate {
+            None => refusal,
+            Some(rate) => format!(
+                "rates are bits per second: {size} a second is written `{}`",
+                rate.trim_end_matches("bit/s")
+            ),
+        }
+    })
 }
 
 fn within<T>(text: &str, bounds: RangeInclusive<T>) -> Result<T, String>

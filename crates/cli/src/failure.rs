@@ -23,6 +23,7 @@ use report::PlotError;
 use sim::ScenarioError;
 use tune::TuneError;
 
+use crate::args::Refused;
 use crate::output::{self, tell};
 
 /// How the program ends.
@@ -53,8 +54,24 @@ impl Exit {
     }
 }
 
+/// Tells why a command line cannot be followed, or what was asked for in place of a command: help or the version.
+///
+/// * `json`: standard output gets the reason as well.
+pub(crate) fn refused(refused: Refused, json: bool) -> ExitCode {
+    match refused {
+        Refused::Clap(error) => usage(&error, json),
+        Refused::Foreign { flag, answer } => {
+            let failure = Failure::wrong_request(&format!("there is no `{flag}` here"), answer);
+            if json {
+                output::print_failure(&failure.what(), failure.hint());
+            }
+            failure.tell()
+        }
+    }
+}
+
 /// What `clap` says of the arguments: help, or what is wrong with them.
-pub(crate) fn usage(error: &clap::Error, json: bool) -> ExitCode {
+fn usage(error: &clap::Error, json: bool) -> ExitCode {
     if json && error.use_stderr() {
         let text = error.to_string();
         let mut parts = text.splitn(2, "\n\n");

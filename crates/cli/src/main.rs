@@ -15,9 +15,7 @@ use std::env;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use args::{Arguments, Command};
+use args::Command;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = env::args_os().collect();
@@ -27,11 +25,11 @@ fn main() -> ExitCode {
     // 128 streams both ways with both ends in one process are above the customary bound.
     net::host::raise_open_files();
     let json = output::is_json_asked(&arguments);
-    let command = match Arguments::try_parse_from(arguments) {
-        Ok(arguments) => arguments.command,
-        Err(error) => return failure::usage(&error, json),
+    let parsed = match args::parse(&arguments) {
+        Ok(parsed) => parsed,
+        Err(refused) => return failure::refused(refused, json),
     };
-    let outcome = match command {
+    let outcome = match parsed.command {
         Command::Demo(arguments) => commands::demo::run(&arguments),
         Command::Serve(arguments) => commands::serve::run(&arguments),
         Command::Copy(arguments) => commands::copy::run(&arguments),

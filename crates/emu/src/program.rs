@@ -6,13 +6,13 @@
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::process::{Child, ChildStderr, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::thread::JoinHandle;
+use std::thread::{self, JoinHandle};
 
 use nix::errno::Errno;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
@@ -36,6 +36,9 @@ pub enum Sink {
     Inherited,
     /// To our standard error, when standard output is needed for something else.
     StandardError,
+    /// To our standard error, and each line of its own standard error with this before it. Standard output is not taken apart:
+    /// through a pipe most programs would hold it back until they end.
+    Named(&'static str),
 }
 
 /// A running program and everything that it started.
@@ -64,14 +67,21 @@ impl Program {
         let command = command.to_vec();
         // The kernel ties the init's life to the thread that started it, so that thread waits.
         let waiter = namespace.spawn("program", move || {
-            let child = start_init(&command, sink);
-            let pid = child.as_ref().map(|child| Pid::from_raw(child.id() as i32));
-            let _ = started.send(pid.map_err(|error| io::Error::from(error.kind())));
+            let mut child = start_init(&command, sink);
+            let begun = child.as_mut().map(|child| {
+                let init = Pid::from_raw(child.id() as i32);
+                (init, child.stderr.take())
+            });
+            let begun = begun.map_err(|error| io::Error::from(error.kind()));
+            let _ = started.send(begun);
             child.and_then(|mut child| child.wait())
         })?;
         let failed = |source| EmuError::Program { program, source };
         match init.recv() {
-            Ok(Ok(init)) => Ok(Program { init, waiter }),
+            Ok(Ok((init, lines))) => {
+                pass_on(lines, sink);
+                Ok(Program { init, waiter })
+            }
             Ok(Err(source)) => Err(failed(source)),
             Err(_) => Err(failed(io::Error::other(
                 "its namespace could not be entered",
@@ -115,14 +125,33 @@ fn start_init(command: &[OsString], sink: Sink) -> io::Result<Child> {
     unshare(CloneFlags::CLONE_NEWPID)?;
     let mut init = Command::new("/proc/self/exe");
     init.arg(INIT).arg("--").args(command);
-    if sink == Sink::StandardError {
-        init.stdout(io::stderr().as_fd().try_clone_to_owned()?);
+    match sink {
+        Sink::Inherited => {}
+        Sink::StandardError => {
+            init.stdout(io::stderr().as_fd().try_clone_to_owned()?);
+        }
+        Sink::Named(_) => {
+            init.stdout(io::stderr().as_fd().try_clone_to_owned()?);
+            init.stderr(Stdio::piped());
+        }
     }
     // SAFETY: the closure runs between fork and exec and makes one system call, nothing else.
     unsafe {
         init.pre_exec(|| Ok(set_pdeathsig(Signal::SIGKILL)?));
     }
     init.spawn()
+}
+
+/// Not from the thread that started it: a thread that is to make process namespaces has no further threads.
+fn pass_on(lines: Option<ChildStderr>, sink: Sink) {
+    let (Some(lines), Sink::Named(name)) = (lines, sink) else {
+        return;
+    };
+    thread::spawn(move || {
+        for line in BufReader::new(lines).split(b'\n').map_while(Result::ok) {
+            tell(&format!("{name}: {}", String::from_utf8_lossy(&line)));
+        }
+    });
 }
 
 /// The command that an init is asked to run, when this process was started as one.

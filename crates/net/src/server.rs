@@ -33,7 +33,7 @@ mod session;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -157,6 +157,7 @@ pub struct Server {
     address: SocketAddr,
     limits: ServerLimits,
     copies: Option<(Intake, Door)>,
+    numbers: Arc<AtomicU64>,
 }
 
 impl Server {
@@ -188,6 +189,7 @@ impl Server {
             address,
             limits,
             copies: None,
+            numbers: Arc::default(),
         })
     }
 
@@ -202,6 +204,13 @@ impl Server {
     ) -> io::Result<Self> {
         self.copies = Some(Door::behind(Identity::generate()?, limits, handler)?);
         Ok(self)
+    }
+
+    /// Sessions are counted with these numbers, and with whatever else is.
+    #[must_use]
+    pub fn numbered_by(mut self, numbers: Arc<AtomicU64>) -> Self {
+        self.numbers = numbers;
+        self
     }
 
     /// The address clients can connect to; the port is the one that was really taken.
@@ -224,6 +233,7 @@ impl Server {
             port: Mutex::default(),
             streams: AtomicUsize::new(0),
             copies,
+            numbers: self.numbers,
         };
         thread::scope(|scope| {
             scope.spawn(|| echo::serve(&shared));
@@ -249,6 +259,8 @@ pub(crate) struct Shared<'a> {
     streams: AtomicUsize,
     /// Where connections of copies go.
     copies: Option<Intake>,
+    /// Sessions so far, and whatever else its owner counts with them.
+    numbers: Arc<AtomicU64>,
 }
 
 impl Shared<'_> {

@@ -31,6 +31,7 @@ fn entries(count: usize) -> Message {
         modified_nanoseconds: 0,
         version: 0,
         is_sparse: false,
+        digest: None,
     };
     Message::Entries((0..count).map(entry).collect())
 }

@@ -465,7 +465,7 @@ fn nobody_at_the_port_is_told_with_the_address() {
         .control(&[place], &token(1))
         .unwrap_err();
     let text = error.to_string();
-    assert_eq!(text, "nobody answers: 127.0.0.1:1 refuses connections");
+    assert_eq!(text, "127.0.0.1:1 refuses connections");
     assert!(error.may_pass() && error.hint().unwrap().contains("port"));
 }
 

@@ -58,6 +58,12 @@ pub struct Copy {
     /// Files that were not copied, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<FileFailure>,
+    /// Pipes, sockets and devices, which have no content to copy.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<FileFailure>,
+    /// Files, links and folders that were removed at the destination, or would be; absent where that was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub removed: Option<u64>,
     /// Bytes of all files that are there now.
     pub bytes: u64,
     /// Bytes of files that went over the network this time, before compression.
@@ -108,6 +114,12 @@ pub struct Asked {
     pub recursive: bool,
     /// What was to happen with files that were there already.
     pub existing: Existing,
+    /// Names that were left out, or taken nevertheless, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<AskedRule>,
+    /// How many names a list had, which alone were copied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listed: Option<u64>,
     /// Permission bits were kept.
     pub permissions: bool,
     /// Times of modification were kept.
@@ -143,6 +155,15 @@ pub struct Asked {
     pub gentle_added_rtt_max_seconds: Option<f64>,
 }
 
+/// A pattern and what is done with what fits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskedRule {
+    /// What fits is left out; otherwise it is copied.
+    pub leaves_out: bool,
+    /// As the user wrote it.
+    pub pattern: String,
+}
+
 /// What happens with files that are there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -153,6 +174,8 @@ pub enum Existing {
     Overwrite,
     /// They stay as they are.
     Keep,
+    /// Those of the same content are skipped, others replaced.
+    Compare,
 }
 
 /// All there was to copy.

@@ -8,6 +8,9 @@ use crate::{figure, words};
 /// Failures that a text lists; the document has them all.
 const FAILURES_MAX: usize = 10;
 
+/// Names of what is left out that a line has.
+const LEFT_OUT_MAX: usize = 3;
+
 /// What went where.
 pub fn title(copy: &Copy) -> String {
     let sources = match &copy.sources[..] {
@@ -31,6 +34,8 @@ pub fn facts(copy: &Copy) -> Vec<(&'static str, String)> {
         there(copy).map(|text| ("there", text)),
         holes(copy).map(|text| ("holes", text)),
         hard_links(copy).map(|text| ("hard links", text)),
+        removed(copy),
+        left_out(copy).map(|text| ("left out", text)),
         network(copy).map(|text| ("network", text)),
         outages(copy).map(|text| ("outages", text)),
     ];
@@ -38,6 +43,10 @@ pub fn facts(copy: &Copy) -> Vec<(&'static str, String)> {
 }
 
 fn copied(copy: &Copy) -> String {
+    let is_nothing = copy.files + copy.folders + copy.links == 0;
+    if is_nothing && copy.failed.is_empty() && copy.cut_because.is_none() && copy.sent_bytes == 0 {
+        return "nothing: all of it was there".to_owned();
+    }
     let mut parts = vec![words::count(copy.files, "file")];
     parts.extend((copy.folders > 0).then(|| words::count(copy.folders, "folder")));
     parts.extend((copy.links > 0).then(|| words::count(copy.links, "link")));
@@ -90,6 +99,39 @@ fn hard_links(copy: &Copy) -> Option<String> {
     let names = words::count(copy.hard_linked_names.into(), "name");
     let text = format!("{names} shared files at the source; each became a file of its own");
     (copy.hard_linked_names > 0 && !copy.asked.dry_run).then_some(text)
+}
+
+/// What went at the destination, or would.
+fn removed(copy: &Copy) -> Option<(&'static str, String)> {
+    let count = copy.removed?;
+    let label = match copy.asked.dry_run {
+        true => "to remove",
+        false => "removed",
+    };
+    let text = match (count, copy.failed.is_empty()) {
+        (0, false) => "nothing, since not everything could be copied".to_owned(),
+        (0, true) => "nothing".to_owned(),
+        (count, _) => words::count(count, "name"),
+    };
+    Some((label, text))
+}
+
+/// Few of them are named.
+fn left_out(copy: &Copy) -> Option<String> {
+    let names = copy.left_out.iter().take(LEFT_OUT_MAX);
+    let names: Vec<String> = names.map(|one| words::plain(&one.name)).collect();
+    let count = copy.left_out.len() as u64;
+    let more = if count > names.len() as u64 {
+        ", ..."
+    } else {
+        ""
+    };
+    (count > 0).then(|| {
+        format!(
+            "{count} without content (pipes, sockets, devices): {}{more}",
+            names.join(", ")
+        )
+    })
 }
 
 fn network(copy: &Copy) -> Option<String> {
@@ -206,11 +248,16 @@ pub fn failures(copy: &Copy) -> Vec<String> {
 pub fn failure(failure: &FileFailure) -> String {
     let hint = failure.hint.as_deref();
     let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
+    let below = match failure.below {
+        0 => String::new(),
+        1 => ", and what is in it".to_owned(),
+        count => format!(", and the {count} things in it"),
+    };
     let name = match failure.name.as_str() {
         "" => String::new(),
         name => format!("{name}: "),
     };
-    words::plain(&format!("{name}{}{hint}", failure.what))
+    words::plain(&format!("{name}{}{below}{hint}", failure.what))
 }
 
 /// How far a copy is, in two parts: what is done, and how it goes.

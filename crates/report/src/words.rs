@@ -259,8 +259,7 @@ pub fn recommendation(tune: &Tune) -> String {
 
 /// A setting with its goodput: `8 streams with automatic windows: 40.7 Mbit/s`.
 fn recommended(chosen: &Recommended) -> String {
-    let rate =
-        figure::rate_with_margin(chosen.goodput_bits_per_second, chosen.interval.as_ref());
+    let rate = figure::rate_with_margin(chosen.goodput_bits_per_second, chosen.interval.as_ref());
     let how = how(
         chosen.streams,
         chosen.congestion.as_deref(),

@@ -3,9 +3,13 @@
 //! Whoever answers at the far end chooses the names of what arrives. Without this check it could add a `.bashrc`, replace
 //! a file that nobody asked for, or change the mode of the destination (the class of CVE-2019-6111 and CVE-2022-29154).
 
+use std::collections::BTreeSet;
+
 use wire::copying::{Entry, Kind, Opening, Problem, ProblemKind};
 
+use crate::source::rules::Rules;
 use crate::source::select::{Pattern, has_wildcard, target_name};
+use crate::source::tops;
 use crate::trouble::{problem, with_hint};
 
 /// What the sources of a get stand for.
@@ -17,6 +21,9 @@ pub(crate) struct Asked {
     has_content: bool,
     folders: bool,
     links: bool,
+    rules: Rules,
+    /// Names of a list, which alone were asked for, with the folders that they are in.
+    listed: Option<BTreeSet<Vec<u8>>>,
 }
 
 impl Asked {
@@ -33,6 +40,8 @@ impl Asked {
             names: lasts().map(<[u8]>::to_vec).collect(),
             folders: opening.recursive,
             links: opening.attributes.links,
+            rules: Rules::new(&opening.selection.rules)?,
+            listed: listed_names(opening)?,
         })
     }
 
@@ -52,6 +61,13 @@ impl Asked {
 
     fn reason_against(&self, entry: &Entry) -> Option<&'static str> {
         let is_below = entry.name.components().count() > 1;
+        let is_folder = entry.kind == Kind::Folder;
+        if self.rules.hide(entry.name.as_bytes(), is_folder) {
+            return Some("which a rule leaves out");
+        }
+        if let Some(listed) = &self.listed {
+            return self.reason_against_listed(entry, listed);
+        }
         match &entry.kind {
             Kind::Folder if !self.folders => Some("a folder, and no folders were asked for"),
             _ if is_below && !self.folders => Some("in a folder, and no folders were asked for"),
@@ -62,6 +78,28 @@ impl Asked {
         }
     }
 
+    fn reason_against_listed(
+        &self,
+        entry: &Entry,
+        listed: &BTreeSet<Vec<u8>>,
+    ) -> Option<&'static str> {
+        let name = entry.name.as_bytes();
+        let slashes = name.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+        let mut above = slashes.map(|(at, _)| &name[..at]);
+        let start = [name, b"/"].concat();
+        let next = listed.range(start.clone()..).next();
+        let is_on_the_way =
+            entry.kind == Kind::Folder && next.is_some_and(|next| next.starts_with(&start));
+        let is_listed = listed.contains(name)
+            || is_on_the_way
+            || self.folders && above.any(|folder| listed.contains(folder));
+        match &entry.kind {
+            Kind::Link(_) if !self.links => Some("a link, and links were not asked for"),
+            _ if is_listed => None,
+            _ => Some("which is not in the list"),
+        }
+    }
+
     fn is_named(&self, entry: &Entry) -> bool {
         let first = entry.name.components().next().unwrap_or_default();
         let is_it = |name: &Vec<u8>| !first.is_empty() && name == first;
@@ -69,6 +107,14 @@ impl Asked {
             || self.names.iter().any(is_it)
             || self.patterns.iter().any(|pattern| pattern.is_match(first))
     }
+}
+
+fn listed_names(opening: &Opening) -> Result<Option<BTreeSet<Vec<u8>>>, Problem> {
+    let names = opening.selection.listed.iter().flatten();
+    let names = names
+        .map(|name| tops::clean(name))
+        .collect::<Result<_, _>>()?;
+    Ok(opening.selection.listed.is_some().then_some(names))
 }
 
 #[cfg(test)]
@@ -92,6 +138,7 @@ mod tests {
             modified_nanoseconds: 0,
             version: 0,
             is_sparse: false,
+            digest: None,
         }
     }
 
@@ -160,6 +207,34 @@ mod tests {
         for name in [".a.root", "a.txt", "x2", "data/a.root"] {
             assert!(asked.check(&file(name)).is_err(), "{name}");
         }
+    }
+
+    #[test]
+    fn nothing_comes_that_a_rule_leaves_out_or_that_is_not_in_the_list() {
+        let mut opening = opening_of(Way::Get, &["run7"]);
+        opening.recursive = true;
+        let (leaves_out, pattern) = (true, "raw/".to_owned());
+        let rule = wire::copying::SelectionRule {
+            leaves_out,
+            pattern,
+        };
+        opening.selection.rules.push(rule);
+        let ruled = Asked::of(&opening).unwrap();
+        assert!(ruled.check(&file("run7/a")).is_ok());
+        assert!(ruled.check(&file("run7/raw/a")).is_err());
+        assert!(ruled.check(&entry("run7/raw", Kind::Folder)).is_err());
+        opening.selection.listed = Some(vec![b"./a/x".to_vec(), b"b".to_vec()]);
+        opening.selection.rules.clear();
+        let listed = Asked::of(&opening).unwrap();
+        for name in ["a/x", "b", "b/y", "a/x/z"] {
+            assert!(listed.check(&file(name)).is_ok(), "{name}");
+        }
+        assert!(listed.check(&entry("a", Kind::Folder)).is_ok());
+        for name in ["a", "a/y", "c", "run7/a", ""] {
+            assert!(listed.check(&file(name)).is_err(), "{name}");
+        }
+        opening.recursive = false;
+        assert!(Asked::of(&opening).unwrap().check(&file("b/y")).is_err());
     }
 
     #[test]

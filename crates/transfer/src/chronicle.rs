@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use tune::online::{Bound, Limited};
 use units::{Bytes, Rate, Span, Time};
-use wire::copying::{Entry, Kind, LimitedBy, Message, Problem, ProblemKind};
+use wire::copying::{Entry, Kind, LimitedBy, Message, Problem, ProblemKind, Removed};
 
 use self::pace::Pace;
 use crate::trouble::{problem, with_hint};
@@ -100,6 +100,7 @@ impl<'a> Chronicle<'a> {
         let outcome = &mut self.outcome;
         (outcome.skipped, outcome.folders, outcome.links) = (0, 0, 0);
         outcome.failed.clear();
+        outcome.left_out.clear();
     }
 
     /// What it comes down to.
@@ -264,6 +265,16 @@ impl<'a> Chronicle<'a> {
         self.tell(&event);
     }
 
+    /// Something that the sources do not have is gone.
+    pub(crate) fn on_removed(&mut self, removed: &Removed) {
+        self.steps += 1;
+        self.outcome.removed += 1;
+        let end = if removed.is_folder { "/" } else { "" };
+        let name = format!("{}{end}", removed.name);
+        let at = self.now();
+        self.tell(&CopyEvent::Removed { at, name });
+    }
+
     /// A dry run would copy it.
     pub(crate) fn on_would_copy(&mut self, entry: &Entry, bytes: Bytes) {
         let name = entry.name.clone();
@@ -282,13 +293,25 @@ impl<'a> Chronicle<'a> {
 
     /// Something cannot be copied.
     pub(crate) fn on_left_out(&mut self, problem: FileProblem) {
+        let at = self.now();
+        match problem.kind {
+            ProblemKind::NoContent => {
+                if self.outcome.left_out.len() < FAILURES_MAX {
+                    self.outcome.left_out.push(problem.clone());
+                }
+                return self.tell(&CopyEvent::LeftOut { at, problem });
+            }
+            ProblemKind::Follows if self.outcome.has_failed_above(&problem.name) => {
+                return self.tell(&CopyEvent::Failed { at, problem });
+            }
+            _ => {}
+        }
         let problem = match self.outcome.failed.len() {
             0..FAILURES_MAX => problem,
             FAILURES_MAX => more_failures(),
             _ => return,
         };
         self.outcome.failed.push(problem.clone());
-        let at = self.now();
         self.tell(&CopyEvent::Failed { at, problem });
     }
 
@@ -369,6 +392,16 @@ impl<'a> Chronicle<'a> {
     }
 }
 
+impl Outcome {
+    /// Counts what is in a folder that failed with that folder; `false` where no such folder failed.
+    fn has_failed_above(&mut self, name: &str) -> bool {
+        let is_above =
+            |one: &&mut FileProblem| one.name.ends_with('/') && name.starts_with(&one.name);
+        let folder = self.failed.iter_mut().rev().find(is_above);
+        folder.map(|folder| folder.below += 1).is_some()
+    }
+}
+
 fn hash_of(entry: &Entry) -> u64 {
     let mut hasher = DefaultHasher::new();
     entry.name.hash(&mut hasher);
@@ -412,6 +445,7 @@ mod tests {
             modified_nanoseconds: 0,
             version: 0,
             is_sparse: false,
+            digest: None,
         };
         let mut conversation = |bytes: u64| {
             let before = chronicle.steps();

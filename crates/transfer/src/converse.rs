@@ -7,7 +7,7 @@ use std::thread;
 
 use net::StreamOptions;
 use units::Span;
-use wire::copying::{Message, Opening, Problem};
+use wire::copying::{Message, Opening, Problem, Selection};
 
 use crate::chronicle::Chronicle;
 use crate::lines::{Lines, Roster, take_arrivals};
@@ -38,12 +38,14 @@ impl Files {
         opening: &Opening,
         paths: Vec<Vec<u8>>,
         wildcards: bool,
+        selection: &Selection,
     ) -> Result<Self, Problem> {
         let spec = SourceSpec {
             paths,
             wildcards,
             recursive: opening.recursive,
             attributes: opening.attributes,
+            selection: selection.clone(),
         };
         Source::new(root, spec).map(Files::From)
     }

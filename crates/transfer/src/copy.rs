@@ -164,6 +164,7 @@ impl<'a> Near<'a> {
     fn try_attempt(&mut self, chronicle: &mut Chronicle<'_>) -> Result<End, End> {
         let spec = self.spec;
         let is_many = spec.near.len() > 1
+            || spec.selection.listed.is_some()
             || spec.way == Way::Get && (spec.far.paths.len() > 1 || has_wildcard(&spec.far.paths));
         let mut opening = opening(spec, self.copy, is_many);
         let files = self.files(&opening).map_err(End::Problem)?;
@@ -221,7 +222,7 @@ impl<'a> Near<'a> {
         let root = Root::own();
         let mut paths = bytes_of(&self.spec.near);
         match self.spec.way {
-            Way::Put => Files::from(&root, opening, paths, false),
+            Way::Put => Files::from(&root, opening, paths, false, &self.spec.selection),
             Way::Get => Files::to(&root, opening, paths.pop().unwrap_or_default()),
         }
     }

@@ -21,7 +21,7 @@ pub enum CopyError {
         hint: Option<String>,
     },
     /// There was never a conversation with the far end.
-    #[error("{peer} cannot be reached: {why}")]
+    #[error("{}", unreachable(peer, why))]
     Unreachable {
         /// Where it should be.
         peer: String,
@@ -48,6 +48,14 @@ pub enum CopyError {
         /// What was done until then.
         so_far: Box<Outcome>,
     },
+}
+
+/// One fact once: what was seen mostly begins with where.
+fn unreachable(peer: &str, why: &str) -> String {
+    match why.contains(peer) {
+        true => why.to_owned(),
+        false => format!("{peer} cannot be reached: {why}"),
+    }
 }
 
 impl CopyError {

@@ -59,6 +59,20 @@ pub enum CopyEvent {
         /// Bytes that would be sent.
         bytes: Bytes,
     },
+    /// Something was removed that the sources do not have, or would be in a dry run.
+    Removed {
+        /// Since the copy began.
+        at: Time,
+        /// Its name below the destination, that of a folder with a `/` at its end.
+        name: String,
+    },
+    /// Something without content (a pipe, a socket, a device) is left out, which is no failure.
+    LeftOut {
+        /// Since the copy began.
+        at: Time,
+        /// Which and why.
+        problem: FileProblem,
+    },
     /// A file could not be copied; others go on.
     Failed {
         /// Since the copy began.
@@ -142,6 +156,8 @@ pub struct FileProblem {
     pub what: String,
     /// The next step.
     pub hint: Option<String>,
+    /// What is in a folder that failed, and so was not copied either.
+    pub below: u64,
 }
 
 impl FileProblem {
@@ -152,6 +168,7 @@ impl FileProblem {
             kind: problem.kind,
             what: problem.what,
             hint: problem.hint,
+            below: 0,
         }
     }
 }
@@ -197,6 +214,10 @@ pub struct Outcome {
     pub sent_again: Bytes,
     /// Files that were not copied.
     pub failed: Vec<FileProblem>,
+    /// Pipes, sockets and devices, which have no content to copy.
+    pub left_out: Vec<FileProblem>,
+    /// Files, links and folders that were removed, or would be in a dry run.
+    pub removed: u64,
     /// How often the far end was lost and found again.
     pub reconnects: u32,
     /// Streams that were replaced.

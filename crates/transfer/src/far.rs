@@ -3,15 +3,15 @@
 mod current;
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use net::copying::{Back, CopyHandler, TurnedAway, Visit};
 use units::Span;
 use wire::copying::{
-    Admitted, Key, KeyName, Message, Opening, Problem, ProblemKind, Rights, Speaker, Token, Tokens,
-    Way,
+    Admitted, Filter, Key, KeyName, Message, Opening, Problem, ProblemKind, Rights, Speaker, Token,
+    Tokens, Way,
 };
 
 use self::current::Current;
@@ -22,7 +22,7 @@ use crate::lines::Lines;
 use crate::root::Root;
 use crate::session::{End, Pump, protocol};
 use crate::trouble::{problem, with_hint};
-use crate::{Outcome, Steering};
+use crate::{CopyEvent, Onlooker, Outcome, Steering};
 
 /// How long the near end may think about what it wants.
 const OPENING_MAX: Duration = Duration::from_secs(30);
@@ -43,6 +43,8 @@ pub enum Keys {
 pub enum FarEvent {
     /// A conversation begins.
     Began {
+        /// Counts them, and what else its owner counts with them.
+        number: u64,
         /// With whom.
         peer: SocketAddr,
         /// Under which name.
@@ -52,8 +54,17 @@ pub enum FarEvent {
         /// Names at this end.
         paths: Vec<Vec<u8>>,
     },
+    /// Something happened in it to a file, where that was asked for.
+    File {
+        /// As at its beginning.
+        number: u64,
+        /// What happened.
+        event: Box<CopyEvent>,
+    },
     /// A conversation ended.
     Ended {
+        /// As at its beginning.
+        number: u64,
         /// With whom.
         peer: SocketAddr,
         /// Under which name.
@@ -81,6 +92,8 @@ pub struct FarEnd {
     stop: Arc<AtomicBool>,
     on_event: Box<dyn Fn(&FarEvent) + Send + Sync>,
     current: Current,
+    numbers: Arc<AtomicU64>,
+    tells_files: bool,
 }
 
 impl FarEnd {
@@ -99,6 +112,8 @@ impl FarEnd {
             stop,
             on_event,
             current: Current::default(),
+            numbers: Arc::default(),
+            tells_files: false,
         }
     }
 
@@ -106,6 +121,20 @@ impl FarEnd {
     #[must_use]
     pub fn calling(mut self, back: Option<Back>) -> Self {
         self.back = back;
+        self
+    }
+
+    /// Conversations are counted with these, and with whatever else is.
+    #[must_use]
+    pub fn numbered_by(mut self, numbers: Arc<AtomicU64>) -> Self {
+        self.numbers = numbers;
+        self
+    }
+
+    /// Each file is told of.
+    #[must_use]
+    pub fn telling_files(mut self) -> Self {
+        self.tells_files = true;
         self
     }
 
@@ -143,14 +172,18 @@ impl FarEnd {
         let root = root.restricted(rights.read, rights.write);
         match opening.way {
             Way::Put => {
+                check_rights(&root, opening)?;
                 let destination = opening.paths.first().cloned().unwrap_or_default();
                 Files::to(&root, opening, destination)
             }
-            Way::Get => Files::from(&root, opening, opening.paths.clone(), true),
+            Way::Get => {
+                let paths = opening.paths.clone();
+                Files::from(&root, opening, paths, true, &opening.selection)
+            }
         }
     }
 
-    fn lead(&self, visit: Visit, chronicle: &mut Chronicle<'_>) -> Result<End, End> {
+    fn lead(&self, number: u64, visit: Visit, chronicle: &mut Chronicle<'_>) -> Result<End, End> {
         let lost = |error: std::io::Error| End::Lost(error.to_string());
         let name = visit.admitted.key_name.clone();
         let rtt = visit.conversation.handle().sample(chronicle.now()).ok();
@@ -170,6 +203,7 @@ impl FarEnd {
             Err(end) => return Err(end),
         };
         (self.on_event)(&FarEvent::Began {
+            number,
             peer: visit.peer,
             name: name.clone(),
             way: opening.way,
@@ -232,6 +266,31 @@ fn read(tokens: &RwLock<Tokens>) -> RwLockReadGuard<'_, Tokens> {
     tokens.read().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// To compare contents tells what is in a file, and to remove a file takes away what was there: both are for those who may
+/// read and write.
+fn check_rights(root: &Root, opening: &Opening) -> Result<(), Problem> {
+    let has_both = root.may_read() && root.may_write();
+    let refused = |what: &str, hint| {
+        let refused = problem(ProblemKind::Permission, what);
+        Err(with_hint(refused, hint))
+    };
+    match opening.filter == Filter::Content {
+        true if !has_both => refused(
+            "contents are compared only for those who may read and write here",
+            "leave out `--checksum`, or use a token with `rw`",
+        ),
+        _ if opening.delete && !has_both => refused(
+            "nothing is removed here except for those who may read and write",
+            "leave out `--delete`, or use a token with `rw`",
+        ),
+        _ if opening.delete && !root.may_remove() => refused(
+            "this server removes nothing (`--no-delete`)",
+            "leave out `--delete`",
+        ),
+        _ => Ok(()),
+    }
+}
+
 fn no_plain() -> Problem {
     let what = "this server takes no copies whose data is not encrypted (`--no-plain`)";
     with_hint(
@@ -248,6 +307,28 @@ fn taken_back(name: &KeyName) -> Problem {
     )
 }
 
+/// Tells what happens to files.
+struct Teller<'a> {
+    far: &'a FarEnd,
+    number: u64,
+}
+
+impl Onlooker for Teller<'_> {
+    fn on_event(&mut self, event: &CopyEvent) {
+        let is_of_a_file = matches!(
+            event,
+            CopyEvent::Published { .. }
+                | CopyEvent::Removed { .. }
+                | CopyEvent::LeftOut { .. }
+                | CopyEvent::Failed { .. }
+        );
+        if self.far.tells_files && is_of_a_file {
+            let (number, event) = (self.number, Box::new(event.clone()));
+            (self.far.on_event)(&FarEvent::File { number, event });
+        }
+    }
+}
+
 impl CopyHandler for FarEnd {
     fn find(&self, name: &KeyName) -> Option<(Key, Rights)> {
         match &self.keys {
@@ -262,10 +343,13 @@ impl CopyHandler for FarEnd {
 
     fn serve(&self, visit: Visit) {
         let (peer, name) = (visit.peer, visit.admitted.key_name.clone());
-        let mut nobody = ();
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut teller = Teller { far: self, number };
         let steering = Steering::default();
-        let mut chronicle = Chronicle::new(&mut nobody, &steering);
-        let end = self.lead(visit, &mut chronicle).unwrap_or_else(|end| end);
+        let mut chronicle = Chronicle::new(&mut teller, &steering);
+        let end = self
+            .lead(number, visit, &mut chronicle)
+            .unwrap_or_else(|end| end);
         let why = match end {
             End::Done => None,
             End::Problem(problem) => Some(problem.what),
@@ -274,6 +358,7 @@ impl CopyHandler for FarEnd {
         };
         let outcome = Box::new(chronicle.conclude());
         (self.on_event)(&FarEvent::Ended {
+            number,
             peer,
             name,
             why,

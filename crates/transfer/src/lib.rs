@@ -42,6 +42,7 @@ pub use event::{CopyEvent, FileProblem, Limit, Outcome, Progress, Reading};
 pub use holes::Layout;
 pub use ledger::{Acked, HOLES_AHEAD, Ledger, Taken};
 pub use root::Root;
+pub use source::rules::check_pattern;
 pub use spec::{Connect, CopySpec, Credentials, FarHost, Gentle, Place};
 pub use steering::{Onlooker, Steering};
 pub use tree::{HashTree, PIECE_MIN, PieceHasher, TreeError, legal_piece};

@@ -5,7 +5,7 @@ use observe::Window;
 use tune::online::{Online, OnlinePlan};
 use tune::{Objective, Scavenger};
 use units::{Bytes, Rate, Span};
-use wire::copying::Opening;
+use wire::copying::{Opening, Selection, Way};
 
 use crate::CopySpec;
 
@@ -24,6 +24,8 @@ pub(crate) fn opening(spec: &CopySpec, copy: [u8; 16], into_folder: bool) -> Ope
         recursive: spec.recursive,
         attributes: spec.attributes,
         filter: spec.filter,
+        selection: selection(spec),
+        delete: spec.delete,
         into_folder,
         plain: spec.plain,
         verify: spec.verify,
@@ -40,6 +42,15 @@ pub(crate) fn opening(spec: &CopySpec, copy: [u8; 16], into_folder: bool) -> Ope
             Window::Auto => None,
             Window::Fixed(bytes) => Some(bytes.get()),
         },
+    }
+}
+
+/// A list of names at this end is of no use to the far one.
+fn selection(spec: &CopySpec) -> Selection {
+    let listed = spec.selection.listed.clone();
+    Selection {
+        rules: spec.selection.rules.clone(),
+        listed: listed.filter(|_| spec.way == Way::Get),
     }
 }
 
@@ -99,7 +110,7 @@ fn window(bytes: Option<u64>) -> Window {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use wire::copying::{Attributes, Filter, Way};
+    use wire::copying::{Attributes, Filter};
 
     /// As the command line makes it where nothing else is said.
     pub(crate) fn opening_of(way: Way, paths: &[&str]) -> Opening {
@@ -114,6 +125,8 @@ pub(crate) mod tests {
                 links: true,
             },
             filter: Filter::Changed,
+            selection: Selection::default(),
+            delete: false,
             into_folder: paths.len() > 1,
             plain: false,
             verify: false,

@@ -1,13 +1,15 @@
 //! The end that gets the data: says what it wants, has the streams write it, and gives files their names.
 //!
 //! Reading order: `state` and `entries` for what is decided, this file for what leads it on threads, `shelf` for what the streams
-//! share, `intake` and `stream` for one of them, `publisher`, `rereader`.
+//! share, `intake` and `stream` for one of them, `publisher`, `rereader`, `comparer`, `removing`.
 
+pub(crate) mod comparer;
 mod entries;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
 pub(crate) mod intake;
 pub(crate) mod publisher;
+mod removing;
 pub(crate) mod rereader;
 pub(crate) mod shelf;
 pub(crate) mod state;
@@ -20,8 +22,9 @@ use std::time::Duration;
 
 use net::copying::StreamHandle;
 use units::{Bytes, Rate, Span, Time};
-use wire::copying::{Message, Opening, Problem};
+use wire::copying::{Filter, Message, Opening, Problem};
 
+use self::comparer::Comparer;
 use self::publisher::Publisher;
 use self::rereader::Rereader;
 use self::shelf::Shelf;
@@ -78,7 +81,7 @@ pub(crate) struct Receiver<'a, 'o> {
 
 impl<'a, 'o> Receiver<'a, 'o> {
     /// # Errors
-    /// At a near end, when a wildcard cannot be read.
+    /// When a wildcard or a pattern cannot be read.
     pub(crate) fn new(
         chronicle: &'a mut Chronicle<'o>,
         opening: &Opening,
@@ -89,10 +92,12 @@ impl<'a, 'o> Receiver<'a, 'o> {
         let store = Arc::new(store);
         let publisher = Publisher::start(Arc::clone(&store), desk.report());
         let rereader = Rereader::start(Arc::clone(&store), desk.report());
+        let compares = opening.filter == Filter::Content;
+        let comparer = compares.then(|| Comparer::start(Arc::clone(&store), desk.report()));
         let shared = Arc::new(Shared::new(store, publisher, rereader));
         Ok(Receiver {
             last: chronicle.now(),
-            state: ReceiverState::new(chronicle, opening, shared)?,
+            state: ReceiverState::new(chronicle, opening, shared, comparer)?,
             roster,
             streams: Vec::new(),
             reporter: Reporter::start(),
@@ -162,9 +167,12 @@ impl Role for Receiver<'_, '_> {
     }
 
     fn on_quiet(&mut self, desk: &Desk) -> Result<Duration, End> {
-        self.state.on_quiet(desk)?;
+        let has_more = self.state.on_quiet(desk)?;
         self.tick(desk);
-        Ok(session::TICK)
+        Ok(match has_more {
+            true => Duration::ZERO,
+            false => session::TICK,
+        })
     }
 }
 
@@ -182,6 +190,7 @@ impl Receiver<'_, '_> {
         }
         threads.extend(self.state.shared.publisher.close());
         threads.extend(self.state.shared.rereader.close());
+        threads.extend(self.state.comparer.as_mut().and_then(Comparer::close));
         desk.wait_for(&threads);
         if !self.state.is_near {
             handles.iter().for_each(StreamHandle::shut_down);

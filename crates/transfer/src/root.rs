@@ -29,6 +29,7 @@ pub struct Root {
     read: bool,
     write: bool,
     links: bool,
+    removes: bool,
 }
 
 #[derive(Debug)]
@@ -45,6 +46,7 @@ impl Root {
             read: true,
             write: true,
             links: true,
+            removes: true,
         }
     }
 
@@ -66,6 +68,7 @@ impl Root {
             read: true,
             write: true,
             links: true,
+            removes: true,
         })
     }
 
@@ -91,6 +94,7 @@ impl Root {
             read: self.read && read,
             write: self.write && write,
             links: self.links,
+            removes: self.removes,
         }
     }
 
@@ -101,6 +105,20 @@ impl Root {
             links: false,
             ..self.clone()
         }
+    }
+
+    /// The same, but nothing is removed at the wish of whoever copies here.
+    #[must_use]
+    pub fn without_removing(&self) -> Self {
+        Root {
+            removes: false,
+            ..self.clone()
+        }
+    }
+
+    /// Whether what a source does not have may be removed.
+    pub fn may_remove(&self) -> bool {
+        self.removes
     }
 
     /// Whether links may be made.

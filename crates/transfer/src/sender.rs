@@ -2,9 +2,10 @@
 //!
 //! Reading order: `state` and `entries` for what is decided, this file for what leads it on threads, `work` for what the
 //! streams share, `stream` for one of them and `outgoing` for what it sends, `streams` for all of them, `wish` and `line` for
-//! what is known of each, `stall`, `quiet`.
+//! what is known of each, `findings`, `stall`, `quiet`.
 
 mod entries;
+mod findings;
 mod line;
 mod outgoing;
 mod packing;
@@ -188,9 +189,10 @@ impl Role for Sender<'_, '_> {
         false
     }
 
-    /// A receiver that has everything may read it again from its disk, and flush it, for hours.
+    /// A receiver that has everything may read it again from its disk, and flush it, for hours; either end may read for hours where
+    /// contents are compared.
     fn patience(&self) -> Option<Duration> {
-        Some(match self.state.has_nothing_left() {
+        Some(match self.state.compares || self.state.has_nothing_left() {
             true => PUBLISHING_MAX,
             false => NO_PROGRESS_MAX,
         })

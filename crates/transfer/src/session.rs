@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 
 use net::copying::Channel;
 use units::{Span, Time};
-use wire::copying::{FileId, HASH_LENGTH, Message, Problem, ProblemKind, Range};
+use wire::copying::{Entry, FileId, HASH_LENGTH, Message, Problem, ProblemKind, Range};
+
+use crate::store::Answer;
 
 pub(crate) use pump::Pump;
 
@@ -52,6 +54,8 @@ pub(crate) enum Happening {
     ReadBack(FileId, Vec<(u64, u64)>, bool),
     /// (receiver) A file is whole and waits for its name.
     Finished(FileId),
+    /// (receiver) An entry was compared with what is there, and this is what it needs.
+    Answered(Box<(Entry, FileId, Result<Answer, Problem>)>),
     /// (receiver) A file has its final name.
     Published(FileId, [u8; HASH_LENGTH]),
     /// A file cannot be read or written.

@@ -10,18 +10,21 @@
 //!
 //! Files with several hard links are copied once for each name, and the names are counted. Where holes are, a [`Reader`] says.
 //!
-//! Reading order: this file, `select` (wildcards), `walk`, `reader`.
+//! Reading order: this file, `select` (wildcards), `tops` and `rules` (what of it), `walk`, `reader`.
 
 mod links;
 mod look;
 mod missing;
 mod reader;
+pub(crate) mod rules;
 pub(crate) mod select;
+pub(crate) mod tops;
 mod walk;
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use wire::copying::{Attributes, FileId, Problem, ProblemKind};
+use wire::copying::{Attributes, FileId, Problem, ProblemKind, Selection};
 
 pub use reader::Reader;
 pub use walk::{Found, Walk};
@@ -30,6 +33,8 @@ use crate::names::Names;
 use crate::root::Root;
 use crate::trouble::{problem, with_hint};
 use reader::{Readers, Seen};
+use rules::Rules;
+use tops::Top;
 
 /// What is to be copied.
 #[derive(Debug, Clone)]
@@ -42,6 +47,8 @@ pub struct SourceSpec {
     pub recursive: bool,
     /// Whether links are copied as links.
     pub attributes: Attributes,
+    /// Which of it.
+    pub selection: Selection,
 }
 
 /// The files of one end, to be walked by one thread and read by many.
@@ -49,6 +56,8 @@ pub struct SourceSpec {
 pub struct Source {
     root: Root,
     spec: SourceSpec,
+    rules: Rules,
+    tops: VecDeque<Top>,
     found: RwLock<FoundSoFar>,
     readers: Mutex<Readers>,
 }
@@ -64,7 +73,7 @@ impl Source {
     /// Looks up wildcards.
     ///
     /// # Errors
-    /// When the root may not be read, a wildcard stands for nothing, two sources would get the same name, or none of them
+    /// When the root may not be read, a wildcard stands for nothing, a rule or a list cannot be followed, two sources would get the same name, or none of them
     /// can be copied.
     pub fn new(root: &Root, mut spec: SourceSpec) -> Result<Arc<Self>, Problem> {
         if !root.may_read() {
@@ -80,6 +89,8 @@ impl Source {
         select::check_distinct(&spec.paths)?;
         let source = Arc::new(Source {
             root: root.clone(),
+            rules: Rules::new(&spec.selection.rules)?,
+            tops: tops::tops(&spec)?,
             spec,
             found: RwLock::default(),
             readers: Mutex::new(Readers::default()),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use observe::{StreamCount, Window};
 use tune::Objective;
 use units::{Rate, Span};
-use wire::copying::{Attributes, Filter, Way};
+use wire::copying::{Attributes, Filter, Selection, Way};
 
 /// One copy, from end to end.
 #[derive(Debug, Clone)]
@@ -23,6 +23,10 @@ pub struct CopySpec {
     pub attributes: Attributes,
     /// What is done with files that are there already.
     pub filter: Filter,
+    /// Which of what the sources have is copied.
+    pub selection: Selection,
+    /// What the folders of the sources do not have is removed at the destination.
+    pub delete: bool,
     /// Data without encryption.
     pub plain: bool,
     /// Files are read again from the receiver's disk before they have their final name.

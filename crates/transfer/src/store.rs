@@ -31,6 +31,7 @@ mod place;
 mod settle;
 mod temporary;
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -40,10 +41,12 @@ use wire::copying::{
 
 use crate::HashTree;
 use crate::root::Root;
+use crate::source::rules::Rules;
 use crate::trouble::{problem, shown, with_hint};
 use held::Held;
 use part::Part;
 use place::Place;
+pub(crate) use place::remove::{Gone, Removal};
 
 /// Where files go, and how.
 #[derive(Debug, Clone)]
@@ -118,7 +121,8 @@ impl Answer {
     /// What the sender is told.
     pub fn want(&mut self, file: FileId) -> Want {
         match self {
-            Answer::Present | Answer::Made => Want::Nothing(file),
+            Answer::Present => Want::Nothing(file),
+            Answer::Made => Want::Made(file),
             Answer::Whole => Want::Whole(file),
             Answer::Rest(rest) => Want::Rest(file, rest.missing()),
         }
@@ -181,14 +185,33 @@ impl Store {
     /// When this entry cannot be had; others can. Where the problem names no file, nothing can: another copy is at the first
     /// file that this one wants, so it is at the same files, and the two would divide them at random.
     pub fn add(&self, entry: &Entry) -> (FileId, Result<Answer, Problem>) {
+        self.add_compared(entry, false)
+    }
+
+    /// Whether a file of the entry's content is there. Reads all of it.
+    pub fn has_content_of(&self, entry: &Entry, is_over: &dyn Fn() -> bool) -> bool {
+        self.place.has_content_of(entry, is_over)
+    }
+
+    /// The same as [`Store::add`].
+    ///
+    /// * `is_equal`: what is there has the entry's content.
+    ///
+    /// # Errors
+    /// As [`Store::add`]. Where the destination itself cannot be made, nothing can be had either.
+    pub fn add_compared(&self, entry: &Entry, is_equal: bool) -> (FileId, Result<Answer, Problem>) {
         let (file, placed) = self.place.add(entry);
-        let answer = placed.and_then(|()| self.place.answer(file, entry, &self.spec));
+        let answer = placed.and_then(|()| self.place.answer(file, entry, &self.spec, is_equal));
         let answer = answer.and_then(|answer| self.look_for_part(file, entry, answer));
         let answer = answer.and_then(|answer| self.claim(file, answer));
         let answer = answer.map_err(|trouble| match trouble.kind {
             ProblemKind::Busy if !self.is_claimed.load(Ordering::Relaxed) => trouble,
+            _ if self.place.is_nowhere() => trouble,
             _ => about(file, trouble),
         });
+        if answer.is_err() {
+            self.place.refuse(entry);
+        }
         (file, answer)
     }
 
@@ -342,6 +365,18 @@ impl Store {
         if let Some(part) = self.held.take(file) {
             part.remove();
         }
+    }
+
+    /// What the sources do not have, and `rules` do not leave out, is to be removed; see [`Removal::step`].
+    ///
+    /// * `kept`: names that the sources have and that cannot be copied, as they were told.
+    pub(crate) fn removal(&self, rules: Rules, kept: BTreeSet<String>) -> Removal {
+        self.place.removal(rules, kept, self.spec.dry_run)
+    }
+
+    /// Removes some more of it; what was removed, and what could not be. `None` when all is done.
+    pub(crate) fn remove_some(&self, removal: &mut Removal) -> Option<Vec<Gone>> {
+        removal.step(&self.place)
     }
 
     /// The end, once every file is published or failed: folders get their modes and times, and are flushed.

@@ -37,7 +37,7 @@ pub use handshake::{
 };
 pub use message::{
     Activity, Attributes, Entry, FileId, Filter, Kind, LimitedBy, Message, Opening, Problem,
-    ProblemKind, Published, Range, Want, Way,
+    ProblemKind, Published, Range, Removed, Selection, SelectionRule, Want, Way,
 };
 pub use name::{
     JOURNAL_ENDING, LINK_ENDING, NAME_MAX, Name, NameError, PART_ENDING, PATH_MAX, is_reserved,
@@ -47,8 +47,8 @@ pub use piece::{
     PieceError, PieceHeader,
 };
 pub use referee::{
-    COPY_STREAMS_MAX, ENTRIES_MAX, NAMES_MAX, PARTS_MAX, Referee, RefereeError, Rule, Speaker,
-    UNFINISHED_MAX,
+    COPY_STREAMS_MAX, ENTRIES_MAX, LISTED_MAX, NAMES_MAX, PARTS_MAX, Referee, RefereeError, Rule,
+    Speaker, UNFINISHED_MAX,
 };
 pub use secret::{KEY_LENGTH, Key, Secret};
 pub use start::{CallBack, START_LINE_MAX, StartAnswer, StartError, StartRequest};

@@ -9,13 +9,21 @@ pub enum FrameError {
     #[error("the peer announced a JSON message of 0 bytes")]
     Empty,
     /// The peer announced more than we read.
-    #[error("the peer announced a JSON message of {length} bytes; at most {bound} are read")]
+    #[error("{}", too_long(*length, *bound))]
     TooLong {
         /// What was announced, in bytes.
         length: u32,
         /// What is accepted, in bytes.
         bound: u32,
     },
+}
+
+/// A web server begins with `HTTP`, which is not meant as a length.
+pub(crate) fn too_long(length: u32, bound: u32) -> String {
+    match &length.to_be_bytes() {
+        b"HTTP" | b"<htm" | b"<HTM" | b"<!do" | b"<!DO" => "a web server answers there".to_owned(),
+        _ => format!("the peer announced a message of {length} bytes; at most {bound} are read"),
+    }
 }
 
 /// Puts the length before `json`, as one buffer so that it leaves in one write.

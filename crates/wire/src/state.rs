@@ -45,8 +45,17 @@ pub enum State {
 
 /// A byte that is no state of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("byte {0} is not a state of the iperf3 protocol")]
 pub struct UnknownState(pub u8);
+
+/// `H` and `<` are what a web server begins with.
+impl std::fmt::Display for UnknownState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            b'H' | b'<' => f.write_str("a web server answers there"),
+            byte => write!(f, "byte {byte} is not a state of the iperf3 protocol"),
+        }
+    }
+}
 
 const ALL: [State; 14] = [
     State::TestStart,

@@ -93,6 +93,8 @@ fn opening() -> Message {
             links: true,
         },
         filter: Filter::Changed,
+        selection: wire::copying::Selection::default(),
+        delete: false,
         into_folder: true,
         plain: false,
         verify: true,
@@ -117,6 +119,7 @@ fn entry(name: &str, kind: Kind) -> Entry {
         modified_nanoseconds: 1_700_000_000_000_000_000,
         version: 7,
         is_sparse: false,
+        digest: None,
     }
 }
 

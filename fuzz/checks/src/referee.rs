@@ -77,6 +77,8 @@ fn opening() -> Opening {
             links: true,
         },
         filter: Filter::Changed,
+        selection: wire::copying::Selection::default(),
+        delete: false,
         into_folder: true,
         plain: false,
         verify: false,

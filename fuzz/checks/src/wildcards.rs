@@ -31,6 +31,7 @@ pub fn check(bytes: &[u8]) {
             times: true,
             links: choice & 4 == 0,
         },
+        selection: wire::copying::Selection::default(),
     };
     match Source::new(root(), spec) {
         Ok(source) => {

@@ -2,6 +2,7 @@
 
 mod place;
 mod route;
+mod rules;
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -11,10 +12,11 @@ use clap::{ArgGroup, Args, ValueEnum};
 use observe::{StreamCount, Window};
 use units::{Rate, Span};
 
-use super::{Keep, Output, window, within};
+use super::{Keep, Output, in_bits, window, within};
 
 pub(crate) use place::{Place, PlaceError};
 pub(crate) use route::Route;
+use rules::Rules;
 
 /// Copy files to or from another host, over as many streams as the path needs
 ///
@@ -29,12 +31,13 @@ pub(crate) use route::Route;
     trunkline copy -r run7 calibration.db user@dtn.example.org:/store\n  \
     trunkline copy -r dtn.example.org:'/store/run7/*.root' .\n  \
     trunkline copy -r run7 trunkline://dtn.example.org/2026/ --token-file ~/.trunkline-token\n  \
+    trunkline copy -r --delete --exclude '*.tmp' run7/ dtn.example.org:/store/run7\n  \
     trunkline copy -r --gentle run7 dtn.example.org:/store\n\n\
 A local file with a colon in its name is written ./a:b. Exit status: 0 all is copied, 1 something is not, 2 the request was wrong."
 )]
 pub(crate) struct Copy {
     /// What to copy, and as the last where to: `PATH`, `[USER@]HOST:PATH` or `trunkline://HOST[:PORT]/PATH`
-    #[arg(value_name = "PLACE", required = true, num_args = 2..)]
+    #[arg(value_name = "PLACE", required = true, num_args = 1..)]
     pub places: Vec<PathBuf>,
 
     /// Copy folders with what is in them
@@ -76,6 +79,25 @@ pub(crate) struct Copy {
     /// Leave files that are there as they are, whatever is in them
     #[arg(long, group = "existing_files")]
     pub ignore_existing: bool,
+
+    /// Compare what is in files, instead of their sizes and times: both ends read them, and what is equal is not sent
+    #[arg(short = 'c', long, group = "existing_files")]
+    pub checksum: bool,
+
+    #[command(flatten)]
+    pub rules: Rules,
+
+    /// Copy only what this file lists, a name a line, below the one source; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub files_from: Option<PathBuf>,
+
+    /// Names in the list end with a zero byte instead of a line
+    #[arg(short = '0', long, requires = "files_from")]
+    pub from0: bool,
+
+    /// Once everything is copied, remove from the folders of the destination what the sources do not have
+    #[arg(long, conflicts_with = "files_from")]
+    pub delete: bool,
 
     /// Read each file again from the receiver's disk before it has its name
     #[arg(long)]
@@ -122,7 +144,7 @@ pub(crate) struct Copy {
     pub port_range: Option<RangeInclusive<u16>>,
 
     /// The ssh client with its options, as for rsync: `-e 'ssh -p 2222 -J gate'`
-    #[arg(short = 'e', long, value_name = "COMMAND", default_value = "ssh", value_parser = words)]
+    #[arg(short = 'e', long, visible_alias = "rsh", value_name = "COMMAND", default_value = "ssh", value_parser = words)]
     pub ssh: Words,
 
     /// The program at the far end
@@ -209,7 +231,7 @@ const GENTLE: &str = "10ms";
 /// Below this a copy is not worth its connections; above, no host goes.
 pub(super) fn rate_within(text: &str) -> Result<Rate, String> {
     let bounds = Rate::from_bits_per_second(64_000)..=Rate::from_bits_per_second(1_000_000_000_000);
-    within(text, bounds)
+    in_bits(text, within(text, bounds))
 }
 
 fn rate_max(text: &str) -> Result<Rate, String> {
@@ -222,7 +244,8 @@ fn streams(text: &str) -> Result<StreamCount, String> {
         .map_err(|error: <StreamCount as FromStr>::Err| error.to_string());
     or_else(
         count,
-        "leave `-P` out to have the number found while the copy runs",
+        "leave `-P` out to have the number found while the copy runs; a port of ssh (scp's -P) is `-e 'ssh -p PORT'`, \
+         and rsync's -P is not needed: progress is shown and what has arrived is kept anyway",
     )
 }
 

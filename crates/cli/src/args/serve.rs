@@ -3,14 +3,14 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use units::{Rate, Span};
 
 /// Be the far end, for any number of trunkline and iperf3 clients
 ///
 /// With `--root` also for `trunkline copy`: files go in and out below that folder, for those who have a token.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  trunkline serve\n  \
+#[command(group(ArgGroup::new("purpose_of_tokens").args(["root", "new_token", "list_tokens"])), after_help = "Examples:\n  trunkline serve\n  \
     trunkline serve --tokens /etc/trunkline/tokens --new-token ana\n  \
     trunkline serve --root /store --tokens /etc/trunkline/tokens --read-only --files-only")]
 pub(crate) struct Serve {
@@ -51,8 +51,16 @@ pub(crate) struct Serve {
     /// It has to belong to the user who serves, or to root, and be readable by its owner alone. `root=` binds a token to a folder
     /// below the root. SIGHUP has the file read again; one that cannot be used changes nothing. Whoever has a token can also pose
     /// as the server to others who have it, so give each person one of their own.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "purpose_of_tokens")]
     pub tokens: Option<PathBuf>,
+
+    /// Remove nothing at the wish of a copy (`copy --delete`); with this or without, only tokens with `rw` can ask for that
+    #[arg(long, requires = "root")]
+    pub no_delete: bool,
+
+    /// Name each file in the log
+    #[arg(short, long, requires = "root")]
+    pub verbose: bool,
 
     /// Take no links: other programs of this host would follow them wherever they point
     #[arg(long, requires = "root")]
@@ -78,4 +86,8 @@ pub(crate) struct Serve {
         conflicts_with = "root"
     )]
     pub new_token: Option<String>,
+
+    /// List the tokens of the file, with what they allow and without their secrets, and end
+    #[arg(long, requires = "tokens", conflicts_with = "root")]
+    pub list_tokens: bool,
 }

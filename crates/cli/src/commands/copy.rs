@@ -1,5 +1,6 @@
 //! `trunkline copy`: files from here to there, or the other way.
 
+mod selection;
 mod spec;
 
 use std::process::ExitCode;
@@ -89,9 +90,17 @@ fn go_on() -> String {
     shown_command(std::env::args_os())
 }
 
+/// What follows from a dry run is the copy itself.
+fn missing(copy: &Body) -> String {
+    match copy.asked.dry_run {
+        true => "the same command without `-n`".to_owned(),
+        false => format!("`{}`", go_on()),
+    }
+}
+
 fn incomplete(copy: &Body) -> Option<Failure> {
     let what = report::copied::failures_title(copy)?;
-    Some(Failure::files_left(what, &go_on()))
+    Some(Failure::files_left(what, &missing(copy)))
 }
 
 fn deliver(document: Document<Body>, arguments: &Copy) -> Result<(), Failure> {

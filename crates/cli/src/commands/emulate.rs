@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Emulate) -> Result<ExitCode, Failure> {
     let network = emulated.network();
     introduce(&path, network)?;
     let far = match &arguments.far {
-        Some(command) => Some(start_far(network, arguments, command, &stop)?),
+        Some(command) => Some(start_far(network, command, &stop)?),
         None => None,
     };
     let near = Program::start(network.near(), &arguments.program, sink(arguments))?;
@@ -107,14 +107,9 @@ fn introduce(path: &PathSpec, network: &Network) -> Result<(), Failure> {
 }
 
 /// Starts the far program and waits until it is ready for connections.
-fn start_far(
-    network: &Network,
-    arguments: &Emulate,
-    command: &str,
-    stop: &Stop,
-) -> Result<Program, Failure> {
+fn start_far(network: &Network, command: &str, stop: &Stop) -> Result<Program, Failure> {
     let shell = ["sh", "-c", command].map(OsString::from);
-    let far = Program::start(network.far(), &shell, sink(arguments))?;
+    let far = Program::start(network.far(), &shell, Sink::Named("far"))?;
     let deadline = Instant::now() + LISTEN_PATIENCE;
     while !network.far().has_listener()? {
         if far.is_finished() {

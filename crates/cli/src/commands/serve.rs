@@ -1,15 +1,22 @@
 //! `trunkline serve`: the far end.
 
 mod copies;
+mod log;
 mod tokens;
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::process::ExitCode;
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::thread;
+use std::time::Duration;
+
 use net::copying::DoorLimits;
 use net::{Server, ServerEvent, ServerLimits};
 
+use transfer::far::FarEnd;
 use wire::TestBounds;
 
 use crate::args::Serve;
@@ -17,9 +24,16 @@ use crate::failure::Failure;
 use crate::output::{self, tell};
 use crate::stop::Stop;
 
+/// How soon a signal is noticed.
+const LOOK: Duration = Duration::from_millis(50);
+
 pub(crate) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
     if let (Some(file), Some(name)) = (&arguments.tokens, &arguments.new_token) {
         return new_token(file, name, arguments);
+    }
+    if let (Some(file), true) = (&arguments.tokens, arguments.list_tokens) {
+        output::print(&tokens::list(file)?)?;
+        return Ok(ExitCode::SUCCESS);
     }
     let stop = Stop::listen()?;
     let everywhere = IpAddr::from(Ipv6Addr::UNSPECIFIED);
@@ -34,9 +48,10 @@ pub(crate) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
         },
         ..ServerLimits::default()
     };
-    let copies = copies::handler(arguments, &stop)?;
-    let mut server = Server::bind(address, limits)?;
-    if let Some(copies) = copies {
+    let numbers = Arc::new(AtomicU64::new(0));
+    let copies = copies::handler(arguments, &stop, Arc::clone(&numbers))?;
+    let mut server = Server::bind(address, limits)?.numbered_by(numbers);
+    if let Some(copies) = copies.clone() {
         server = server.with_copies(DoorLimits::default(), copies)?;
     }
     let whom = match arguments.files_only {
@@ -44,8 +59,31 @@ pub(crate) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
         false => "trunkline and iperf3 clients",
     };
     tell!("serving {whom} on {}", server.address());
-    server.run(stop.flag(), &|event| tell!("{}", describe(&event)));
+    say_stop(&stop, copies);
+    server.run(stop.flag(), &|event| log::line(&describe(&event)));
+    log::line("stopped");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says what a server that is to end still does.
+fn say_stop(stop: &Stop, copies: Option<Arc<FarEnd>>) {
+    let stop = stop.clone();
+    thread::spawn(move || {
+        while !stop.is_asked() {
+            thread::sleep(LOOK);
+        }
+        let copies = copies.map_or(0, |copies| copies.copies());
+        log::line(&match copies {
+            0 => "stopping, as a signal asked: no copy runs".to_owned(),
+            copies => format!(
+                "stopping, as a signal asked: {} broken off first; the same command goes on with it later. A second signal ends at once",
+                match copies {
+                    1 => "1 copy is".to_owned(),
+                    many => format!("{many} copies are"),
+                }
+            ),
+        });
+    });
 }
 
 /// The token itself is the result: on standard output, so that it can be sent into a file.
@@ -68,7 +106,7 @@ fn describe(event: &ServerEvent) -> String {
             session,
             peer,
             request,
-        } => format!("#{session} {peer}: {}", count(request.streams)),
+        } => format!("#{session} {peer}: test of {}", count(request.streams)),
         ServerEvent::Probing { session, peer } => format!("#{session} {peer}: trains of packets"),
         ServerEvent::Ended {
             session,

@@ -34,7 +34,7 @@ impl Failure {
             exit: Exit::Failed,
             causes: vec![what],
             hint: Some(format!(
-                "once the reasons are gone, `{go_on}` copies what is missing"
+                "once the reasons are gone, {go_on} copies what is missing"
             )),
         }
     }
@@ -79,7 +79,9 @@ fn exit_of(kind: ProblemKind) -> Exit {
         | ProblemKind::SourceChanged
         | ProblemKind::Corrupt
         | ProblemKind::Busy
-        | ProblemKind::Protocol => Exit::Failed,
+        | ProblemKind::Protocol
+        | ProblemKind::NoContent
+        | ProblemKind::Follows => Exit::Failed,
     }
 }
 

@@ -1,5 +1,6 @@
 //! What is shown while files are copied: two lines on a terminal, elsewhere a line every ten seconds.
 
+use std::mem;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -8,6 +9,7 @@ use record::{CopyEventLine, CopyLog};
 use report::copied;
 use transfer::{CopyEvent, Onlooker};
 use units::Bytes;
+use wire::copying::ProblemKind;
 
 use crate::args::Copy;
 use crate::output::{self, tell};
@@ -24,6 +26,9 @@ pub(crate) struct CopyProgress {
     is_json: bool,
     is_quiet: bool,
     is_verbose: bool,
+    is_dry: bool,
+    /// It was told what is there already.
+    is_planned: bool,
     /// When the last line was written where no terminal is.
     told: Instant,
 }
@@ -42,6 +47,8 @@ impl CopyProgress {
             is_json: arguments.output.json,
             is_quiet: arguments.quiet,
             is_verbose: arguments.verbose,
+            is_dry: arguments.dry_run,
+            is_planned: false,
             told: Instant::now(),
         }
     }
@@ -117,7 +124,11 @@ impl Onlooker for CopyProgress {
             CopyEvent::Published { name, bytes, .. } => {
                 self.file(&name.to_string(), &bytes.human())
             }
-            CopyEvent::Skipped { name, .. } => self.file(&name.to_string(), "is there already"),
+            // A folder of thousands that are there would hide what is new.
+            CopyEvent::Skipped { .. } => {}
+            CopyEvent::Removed { name, .. } => self.removed(name),
+            CopyEvent::LeftOut { problem, .. } => self.verbose(&copied::failure(&problem.into())),
+            CopyEvent::Failed { problem, .. } if problem.kind == ProblemKind::Follows => {}
             CopyEvent::WouldCopy { name, bytes } => self.would_copy(&name.to_string(), *bytes),
             CopyEvent::Failed { problem, .. } => {
                 let failure = copied::failure(&problem.into());
@@ -138,18 +149,42 @@ impl Onlooker for CopyProgress {
             CopyEvent::Resumed { left, .. } => {
                 self.say(&format!("the far end is back; {} to go", left.human()));
             }
-            CopyEvent::Planned { .. } => {}
+            CopyEvent::Planned { bytes, present, .. } => self.planned(*bytes, *present),
         }
     }
 }
 
 impl CopyProgress {
+    /// What an earlier try or copy left is told before the rest comes.
+    fn planned(&mut self, bytes: Bytes, present: Bytes) {
+        let left = bytes - present.min(bytes);
+        let is_told = mem::replace(&mut self.is_planned, true);
+        let is_news = present > Bytes::ZERO && left > Bytes::ZERO;
+        if is_news && !is_told && !self.is_dry {
+            self.say(&format!(
+                "{} are there already; {} to go",
+                present.human(),
+                left.human()
+            ));
+        }
+    }
+
+    fn removed(&self, name: &str) {
+        let name = report::words::plain(name);
+        match (self.is_dry, self.is_verbose) {
+            (true, _) => self.put(&format!("{name}  would be removed")),
+            (false, true) => self.put(&format!("{name}  removed")),
+            (false, false) => {}
+        }
+    }
+
     /// What a dry run is for, so it is told without `--verbose` too.
     fn would_copy(&self, name: &str, bytes: Bytes) {
-        self.put(&format!(
-            "{}  {}",
-            report::words::plain(name),
-            bytes.human()
-        ));
+        let name = report::words::plain(name);
+        match bytes {
+            // A folder, a link or an empty file.
+            Bytes::ZERO => self.put(&name),
+            bytes => self.put(&format!("{name}  {}", bytes.human())),
+        }
     }
 }

@@ -3,7 +3,10 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod forced;
+mod removing;
+mod selection;
 mod server;
+mod told;
 
 use std::fs;
 use std::net::TcpListener;

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::common::{complaint, run, trunkline};
 
 /// A server with a root of its own; it ends with the test.
-struct Server {
+pub(super) struct Server {
     process: Child,
     folder: TempDir,
     port: u16,
@@ -31,7 +31,7 @@ impl Drop for Server {
 }
 
 impl Server {
-    fn start(further: &[&str]) -> Self {
+    pub(super) fn start(further: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("root")).unwrap();
         fs::create_dir(folder.path().join("near")).unwrap();
@@ -68,25 +68,41 @@ impl Server {
         }
     }
 
-    fn root(&self) -> PathBuf {
+    pub(super) fn root(&self) -> PathBuf {
         self.folder.path().join("root")
     }
 
-    fn near(&self) -> PathBuf {
+    pub(super) fn near(&self) -> PathBuf {
         self.folder.path().join("near")
     }
 
     /// A place at the server.
-    fn place(&self, path: &str) -> String {
+    pub(super) fn place(&self, path: &str) -> String {
         format!("trunkline://127.0.0.1:{}/{path}", self.port)
     }
 
-    fn tokens(&self) -> PathBuf {
+    pub(super) fn tokens(&self) -> PathBuf {
         self.folder.path().join("tokens")
     }
 
+    /// The next line of its log that has `part` in it.
+    pub(super) fn logged(&self, part: &str) -> String {
+        let next = || self.log.recv_timeout(Duration::from_secs(60)).unwrap();
+        std::iter::repeat_with(next)
+            .find(|line| line.contains(part))
+            .unwrap()
+    }
+
+    pub(super) fn token(&self) -> &str {
+        &self.token
+    }
+
+    pub(super) fn process(&self) -> nix::unistd::Pid {
+        nix::unistd::Pid::from_raw(self.process.id() as i32)
+    }
+
     /// Has it read its tokens again, and gives the line that it says then.
-    fn reread(&self) -> String {
+    pub(super) fn reread(&self) -> String {
         let process = nix::unistd::Pid::from_raw(self.process.id() as i32);
         nix::sys::signal::kill(process, nix::sys::signal::SIGHUP).unwrap();
         let next = || self.log.recv_timeout(Duration::from_secs(60)).unwrap();
@@ -95,11 +111,11 @@ impl Server {
             .unwrap()
     }
 
-    fn copy(&self, words: &[&str]) -> Output {
+    pub(super) fn copy(&self, words: &[&str]) -> Output {
         self.copy_as(&self.token, words)
     }
 
-    fn copy_as(&self, token: &str, words: &[&str]) -> Output {
+    pub(super) fn copy_as(&self, token: &str, words: &[&str]) -> Output {
         let words = [&["copy"], words].concat();
         let mut command = trunkline(&words);
         command.env("TRUNKLINE_TOKEN", token);
@@ -343,11 +359,7 @@ fn tokens_are_read_again_and_may_be_bound_to_a_folder() {
     }
     assert!(!server.near().join("taken").exists());
     fs::write(&file, "nonsense\n").unwrap();
-    assert!(
-        server
-            .reread()
-            .starts_with("the tokens stay as they were: ")
-    );
+    assert!(server.reread().contains("the tokens stay as they were: "));
     let again = server.copy_as(&bo, &["a", &server.place("c")]);
     assert_eq!(again.status.code(), Some(0), "{}", complaint(&again));
     fs::write(&file, bound.lines().next().unwrap()).unwrap();

@@ -11,16 +11,22 @@ use super::identity::Fingerprint;
 /// Plaintext that is encrypted at once: 16 records of 16 KiB, which go to the kernel in one call.
 const WRITE_MAX: usize = 256 << 10;
 
+/// The connection ended where TLS was to say so first: the peer's program or host went away, or something on the way cut it.
+const GONE: &str = "the other end went away without a goodbye";
+
 /// One TLS connection without its socket.
 pub(super) struct Tls {
     connection: Connection,
+    /// The first bytes that came, to tell what answers where it is not TLS.
+    first: Vec<u8>,
 }
 
 impl Tls {
     pub(super) fn new(mut connection: Connection) -> Self {
         // What is waiting is bounded by who writes: WRITE_MAX here, the outbox of a conversation.
         connection.set_buffer_limit(None);
-        Tls { connection }
+        let first = Vec::new();
+        Tls { connection, first }
     }
 
     pub(super) fn is_handshaking(&self) -> bool {
@@ -54,12 +60,21 @@ impl Tls {
     ///
     /// Returns the bytes taken; zero when the peer's end has come.
     pub(super) fn fill(&mut self, mut socket: &TcpStream) -> io::Result<usize> {
-        let got = self.connection.read_tls(&mut socket)?;
+        let got = match self.connection.is_handshaking() {
+            true => {
+                let first = &mut self.first;
+                self.connection.read_tls(&mut Seen { socket, first })?
+            }
+            false => self.connection.read_tls(&mut socket)?,
+        };
         let processed = self.connection.process_new_packets();
         if let Err(error) = processed {
             // The alert that says what is wrong with it, as far as it can be sent without waiting.
             let _ = self.connection.write_tls(&mut socket);
             let is_begun = !self.connection.is_handshaking();
+            if !is_begun && is_of_a_web_server(&self.first) {
+                return Err(io::Error::new(ErrorKind::InvalidData, WEB));
+            }
             return Err(io::Error::new(
                 ErrorKind::InvalidData,
                 told(&error, is_begun),
@@ -70,7 +85,12 @@ impl Tls {
 
     /// Reads what is there already. Would block when nothing is.
     pub(super) fn take(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.connection.reader().read(buffer)
+        let read = self.connection.reader().read(buffer);
+        // rustls says this in terms of its own.
+        read.map_err(|error| match error.kind() {
+            ErrorKind::UnexpectedEof => io::Error::new(error.kind(), GONE),
+            _ => error,
+        })
     }
 
     pub(super) fn read(&mut self, socket: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
@@ -119,6 +139,30 @@ impl Tls {
     pub(super) fn close(&mut self) {
         self.connection.send_close_notify();
     }
+}
+
+const WEB: &str = "a web server answers there, and no trunkline";
+/// Bytes that are kept of an answer.
+const FIRST: usize = 16;
+
+/// A socket whose first bytes are kept.
+struct Seen<'a> {
+    socket: &'a TcpStream,
+    first: &'a mut Vec<u8>,
+}
+
+impl Read for Seen<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let got = self.socket.read(buffer)?;
+        let room = FIRST.saturating_sub(self.first.len());
+        self.first.extend(buffer[..got].iter().take(room));
+        Ok(got)
+    }
+}
+
+/// `HTTP/1.1 400 ...`, or the page without that.
+fn is_of_a_web_server(first: &[u8]) -> bool {
+    first.starts_with(b"HTTP/") || first.starts_with(b"<")
 }
 
 /// What rustls found wrong, for people. `is_begun`: both ends had agreed on their keys.

@@ -74,7 +74,6 @@ struct Acceptor<'scope, 'env, 'a> {
     unidentified: VecDeque<Unidentified>,
     sessions: BTreeMap<Cookie, Entry<'scope>>,
     accepted: u64,
-    opened: u64,
 }
 
 /// Accepts until the server stops.
@@ -90,7 +89,6 @@ pub(super) fn serve<'scope, 'env>(
         unidentified: VecDeque::new(),
         sessions: BTreeMap::new(),
         accepted: 0,
-        opened: 0,
     };
     while !shared.is_stopped() {
         let ready = acceptor.wait(listener);
@@ -257,8 +255,8 @@ impl<'scope> Acceptor<'scope, '_, '_> {
         let (near, bell) = UnixStream::pair().ok()?;
         near.set_nonblocking(true).ok()?;
         bell.set_nonblocking(true).ok()?;
-        self.opened += 1;
-        let (number, shared) = (self.opened, self.shared);
+        let shared = self.shared;
+        let number = shared.numbers.fetch_add(1, Ordering::Relaxed) + 1;
         let numbered = Arc::new(AtomicBool::new(false));
         let from = one.peer.ip();
         let arrivals = Arrivals {

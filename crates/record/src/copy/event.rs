@@ -70,6 +70,21 @@ pub enum CopyEventLine {
         /// Bytes that would be sent.
         bytes: u64,
     },
+    /// Something was removed that the sources do not have, or would be in a dry run.
+    Removed {
+        /// Since the copy began.
+        at_seconds: f64,
+        /// Below the destination.
+        name: String,
+    },
+    /// A pipe, a socket or a device is left out.
+    LeftOut {
+        /// Since the copy began.
+        at_seconds: f64,
+        /// Which and why.
+        #[serde(flatten)]
+        failure: FileFailure,
+    },
     /// A file could not be copied.
     Failed {
         /// Since the copy began.
@@ -217,6 +232,14 @@ impl From<&CopyEvent> for CopyEventLine {
             CopyEvent::WouldCopy { name, bytes } => CopyEventLine::WouldCopy {
                 name: name.into(),
                 bytes: bytes.get(),
+            },
+            CopyEvent::Removed { at, name } => CopyEventLine::Removed {
+                at_seconds: at.as_secs_f64(),
+                name: name.clone(),
+            },
+            CopyEvent::LeftOut { at, problem } => CopyEventLine::LeftOut {
+                at_seconds: at.as_secs_f64(),
+                failure: problem.into(),
             },
             CopyEvent::Failed { at, problem } => CopyEventLine::Failed {
                 at_seconds: at.as_secs_f64(),

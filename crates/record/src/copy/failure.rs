@@ -16,6 +16,13 @@ pub struct FileFailure {
     /// The next step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// Of a folder: what is in it, and so was not copied either; absent where that is nothing.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub below: u64,
+}
+
+fn is_nothing(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What kind of trouble.
@@ -42,6 +49,10 @@ pub enum FailureKind {
     Protocol,
     /// The user ended it.
     Cancelled,
+    /// A pipe, a socket or a device.
+    NoContent,
+    /// The folder that it is in failed.
+    Follows,
 }
 
 impl From<&FileProblem> for FileFailure {
@@ -51,6 +62,7 @@ impl From<&FileProblem> for FileFailure {
             kind: problem.kind.into(),
             what: problem.what.clone(),
             hint: problem.hint.clone(),
+            below: problem.below,
         }
     }
 }
@@ -68,6 +80,8 @@ impl From<ProblemKind> for FailureKind {
             ProblemKind::Busy => FailureKind::Busy,
             ProblemKind::Protocol => FailureKind::Protocol,
             ProblemKind::Cancelled => FailureKind::Cancelled,
+            ProblemKind::NoContent => FailureKind::NoContent,
+            ProblemKind::Follows => FailureKind::Follows,
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use transfer::{CopyEvent, CopySpec, FarHost, Limit, Outcome, Reading};
 use units::{Bytes, Rate, Span};
-use wire::copying::{Filter, LimitedBy as Binds, Way};
+use wire::copying::{Filter, LimitedBy as Binds, SelectionRule, Way};
 
 use super::{
-    Asked, Copy, CopyLimit, CopyReading, Existing, FileFailure, LimitedBy, Outage, Over, Planned,
-    Step,
+    Asked, AskedRule, Copy, CopyLimit, CopyReading, Existing, FileFailure, LimitedBy, Outage, Over,
+    Planned, Step,
 };
 use crate::{Direction, Kind, Target};
 
@@ -127,6 +127,8 @@ impl Copy {
             links: outcome.links,
             skipped_files: outcome.skipped,
             failed: outcome.failed.iter().map(FileFailure::from).collect(),
+            left_out: outcome.left_out.iter().map(FileFailure::from).collect(),
+            removed: spec.delete.then_some(outcome.removed),
             bytes: outcome.bytes.get(),
             sent_bytes: outcome.sent.get(),
             hole_bytes: outcome.holes.get(),
@@ -174,7 +176,14 @@ impl From<&CopySpec> for Asked {
                 Filter::Changed => Existing::Update,
                 Filter::All => Existing::Overwrite,
                 Filter::Missing => Existing::Keep,
+                Filter::Content => Existing::Compare,
             },
+            rules: spec.selection.rules.iter().map(AskedRule::from).collect(),
+            listed: spec
+                .selection
+                .listed
+                .as_ref()
+                .map(|names| names.len() as u64),
             permissions: spec.attributes.permissions,
             times: spec.attributes.times,
             links: spec.attributes.links,
@@ -189,6 +198,15 @@ impl From<&CopySpec> for Asked {
             congestion: spec.congestion.clone(),
             rate_max_bits_per_second: spec.rate_max.map(Rate::bits_per_second),
             gentle_added_rtt_max_seconds: gentle.map(Span::as_secs_f64),
+        }
+    }
+}
+
+impl From<&SelectionRule> for AskedRule {
+    fn from(rule: &SelectionRule) -> Self {
+        AskedRule {
+            leaves_out: rule.leaves_out,
+            pattern: rule.pattern.clone(),
         }
     }
 }

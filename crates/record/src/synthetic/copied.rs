@@ -5,7 +5,9 @@ use transfer::{
     Connect, CopyEvent, CopySpec, FarHost, FileProblem, Gentle, Limit, Outcome, Place, Reading,
 };
 use units::{Bytes, Rate, Span, Time};
-use wire::copying::{Attributes, Filter, LimitedBy, Name, ProblemKind, Way};
+use wire::copying::{
+    Attributes, Filter, LimitedBy, Name, ProblemKind, Selection, SelectionRule, Way,
+};
 
 use super::origin;
 use crate::{Copy, CopyLog, CopyRequest, Document};
@@ -52,6 +54,8 @@ pub fn copy_spec() -> CopySpec {
             links: true,
         },
         filter: Filter::Changed,
+        selection: Selection::default(),
+        delete: false,
         plain: false,
         verify: false,
         dry_run: false,
@@ -71,6 +75,14 @@ pub fn copy_spec() -> CopySpec {
 /// The same with everything that can be asked for.
 pub fn full_copy_spec() -> CopySpec {
     CopySpec {
+        selection: Selection {
+            rules: vec![SelectionRule {
+                leaves_out: true,
+                pattern: "*.tmp".to_owned(),
+            }],
+            listed: Some(vec![b"hits.root".to_vec()]),
+        },
+        delete: true,
         streams: StreamCount::new(8).ok(),
         congestion: Some("bbr".to_owned()),
         rate_max: Some(Rate::from_bits_per_second(100_000_000)),
@@ -147,6 +159,14 @@ pub fn events() -> Vec<CopyEvent> {
             at: at(150),
             problem: problems().remove(0),
         },
+        CopyEvent::Removed {
+            at: at(160),
+            name: "run7/old/".to_owned(),
+        },
+        CopyEvent::LeftOut {
+            at: at(3),
+            problem: no_content(),
+        },
         CopyEvent::WouldCopy {
             name: name(b"run7/hits\x1b.root"),
             bytes: Bytes::new(21_000_000),
@@ -158,12 +178,23 @@ fn name(bytes: &[u8]) -> Name {
     Name::new(bytes.to_vec()).expect("a relative name")
 }
 
+fn no_content() -> FileProblem {
+    FileProblem {
+        name: "run7/control".to_owned(),
+        kind: ProblemKind::NoContent,
+        what: "`run7/control` is a pipe and is left out".to_owned(),
+        hint: None,
+        below: 0,
+    }
+}
+
 fn problems() -> Vec<FileProblem> {
     let problem = |name: &str, kind, what: &str, hint: Option<&str>| FileProblem {
         name: name.to_owned(),
         kind,
         what: what.to_owned(),
         hint: hint.map(str::to_owned),
+        below: 0,
     };
     vec![
         problem(
@@ -196,6 +227,8 @@ pub fn copy_outcome() -> Outcome {
         on_wire: Bytes::new(8_042_000_000),
         sent_again: Bytes::new(21_000_000),
         failed: problems(),
+        left_out: Vec::new(),
+        removed: 0,
         reconnects: 1,
         streams_replaced: 2,
         streams: 12,

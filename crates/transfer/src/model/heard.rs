@@ -63,7 +63,7 @@ impl Talk<'_, '_, '_> {
 
     fn wanted(&mut self, want: &Want) {
         match want {
-            Want::Nothing(file) => self.forget(*file),
+            Want::Nothing(file) | Want::Made(file) => self.forget(*file),
             Want::Whole(file) => {
                 if let Kind::File(size) = self.told.entries[*file as usize].kind {
                     self.check_parts(*file, &[(0, size)], "wanted");

@@ -111,7 +111,7 @@ pub(super) fn hold(world: &mut World, draw: &mut Draw, calm: Calm) -> Told {
     };
     let talk = Talk {
         sender: SenderState::new(of_sender, &opening, source, work, is_fresh),
-        receiver: ReceiverState::new(of_receiver, &opening, shared).unwrap(),
+        receiver: ReceiverState::new(of_receiver, &opening, shared, None).unwrap(),
         near_sender: Around::new(sends, &opening, is_fresh),
         near_receiver: Around::new(receives, &opening, is_fresh),
         streams: Vec::new(),
@@ -268,7 +268,7 @@ impl Talk<'_, '_, '_> {
             mouth.say(Message::Alive(Activity::default()));
         }
         let said = self.receiver.on_quiet(&self.near_receiver.mouth);
-        self.receiver_goes_on(said);
+        self.receiver_goes_on(said.map(drop));
     }
 
     fn sender_hears(&mut self) {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use wire::copying::{Attributes, Entry, Filter, Opening, Problem, Way};
+use wire::copying::{Attributes, Entry, Filter, Opening, Problem, Selection, Way};
 
 use super::draw::Draw;
 use crate::Root;
@@ -252,6 +252,8 @@ impl World {
             recursive: true,
             attributes: self.options.attributes,
             filter,
+            selection: Selection::default(),
+            delete: false,
             into_folder: false,
             plain: false,
             verify: self.options.verify,
@@ -290,6 +292,7 @@ impl World {
             wildcards: self.options.way == Way::Get,
             recursive: true,
             attributes: self.options.attributes,
+            selection: Selection::default(),
         };
         Source::new(&Root::own(), spec)
     }

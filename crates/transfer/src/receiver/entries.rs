@@ -1,7 +1,7 @@
 //! What the sender has is compared with what is there, and what is missing is wanted.
 
 use units::Bytes;
-use wire::copying::{Entry, FileId, Kind, Message, Want};
+use wire::copying::{Entry, FileId, Kind, Message, Problem, Want};
 
 use super::state::ReceiverState;
 use crate::session::{End, Voice, protocol};
@@ -10,41 +10,67 @@ use crate::tree::HashTree;
 
 /// Parts of files in one message of wants; each takes up to 20 bytes.
 const PARTS: usize = 8192;
+/// Wants that are gathered before they are said.
+const WANTS: usize = 512;
 
 impl ReceiverState<'_, '_> {
     pub(super) fn on_entries(&mut self, entries: Vec<Entry>, voice: &dyn Voice) -> Result<(), End> {
-        let mut wants = Vec::with_capacity(entries.len());
-        let mut parts = 0;
-        for entry in entries {
+        for entry in &entries {
             if let Some(asked) = &self.asked {
-                asked.check(&entry).map_err(End::Problem)?;
+                asked.check(entry).map_err(End::Problem)?;
             }
-            self.chronicle.on_entry(&entry);
-            let (id, answer) = self.shared.store.add(&entry);
-            if id != self.next {
-                return Err(protocol(format!("entry {} became {id}", self.next)));
-            }
-            self.next += 1;
-            let want = match answer {
-                Ok(answer) => self.on_answer(id, entry, answer),
-                Err(problem) if problem.file.is_none() => return Err(End::Problem(problem)),
-                Err(problem) => {
-                    self.fail(Some(&entry), problem, voice)?;
-                    Want::Nothing(id)
-                }
-            };
-            if let Want::Rest(_, rest) = &want {
-                parts += rest.len();
-            }
-            wants.push(want);
-            if parts >= PARTS {
-                voice.say(Message::Wants(std::mem::take(&mut wants)));
-                parts = 0;
-            }
+            self.chronicle.on_entry(entry);
+            self.told += 1;
         }
-        self.shared.shelf.told(self.next);
-        voice.say(Message::Wants(wants));
+        if let Some(comparer) = &self.comparer {
+            comparer.take(entries);
+            return Ok(());
+        }
+        for entry in entries {
+            let (id, answer) = self.shared.store.add(&entry);
+            self.on_answered(entry, id, answer, voice)?;
+        }
+        self.say_wants(voice);
         Ok(())
+    }
+
+    /// It is known what an entry needs.
+    pub(super) fn on_answered(
+        &mut self,
+        entry: Entry,
+        id: FileId,
+        answer: Result<Answer, Problem>,
+        voice: &dyn Voice,
+    ) -> Result<(), End> {
+        if id != self.next {
+            return Err(protocol(format!("entry {} became {id}", self.next)));
+        }
+        self.next += 1;
+        let want = match answer {
+            Ok(answer) => self.on_answer(id, entry, answer),
+            Err(problem) if problem.file.is_none() => return Err(End::Problem(problem)),
+            Err(problem) => {
+                self.fail(Some(&entry), problem, voice)?;
+                Want::Nothing(id)
+            }
+        };
+        if let Want::Rest(_, rest) = &want {
+            self.wanted_parts += rest.len();
+        }
+        self.wants.push(want);
+        if self.wanted_parts >= PARTS || self.wants.len() >= WANTS {
+            self.say_wants(voice);
+        }
+        Ok(())
+    }
+
+    /// Says what was gathered.
+    pub(super) fn say_wants(&mut self, voice: &dyn Voice) {
+        self.shared.shelf.told(self.next);
+        if !self.wants.is_empty() {
+            voice.say(Message::Wants(std::mem::take(&mut self.wants)));
+            self.wanted_parts = 0;
+        }
     }
 
     fn on_answer(&mut self, id: FileId, entry: Entry, mut answer: Answer) -> Want {
@@ -55,6 +81,7 @@ impl ReceiverState<'_, '_> {
         let want = answer.want(id);
         match answer {
             Answer::Present => self.chronicle.on_present(&entry),
+            Answer::Made if self.is_dry => self.chronicle.on_would_copy(&entry, Bytes::ZERO),
             Answer::Made => self.chronicle.on_published(&entry, None),
             Answer::Whole | Answer::Rest(_) if self.is_dry => {
                 self.chronicle.on_would_copy(&entry, Bytes::new(size));

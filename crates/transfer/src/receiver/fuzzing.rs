@@ -112,6 +112,7 @@ fn entry(number: u32, size: u64) -> Result<Entry, Problem> {
         modified_nanoseconds: 0,
         version: 0,
         is_sparse: false,
+        digest: None,
     })
 }
 

@@ -182,12 +182,7 @@ impl Intake {
         }
     }
 
-    fn raw(
-        &self,
-        mut incoming: Box<Incoming>,
-        mut runs: VecDeque<Run>,
-        portion: &[u8],
-    ) -> State {
+    fn raw(&self, mut incoming: Box<Incoming>, mut runs: VecDeque<Run>, portion: &[u8]) -> State {
         if let Some((bytes, _)) = runs.front_mut() {
             incoming.write(&self.shared, self.number, bytes.start, portion);
             bytes.start += portion.len() as u32;

@@ -5,14 +5,17 @@ use std::sync::Arc;
 
 use units::Bytes;
 use wire::copying::{
-    Entry, FileId, HASH_LENGTH, Message, Opening, Problem, ProblemKind, Published, Range, Way,
+    Entry, FileId, HASH_LENGTH, Message, Opening, Problem, ProblemKind, Published, Range, Want, Way,
 };
 
 use super::Shared;
+use super::comparer::Comparer;
+use super::removing::Removing;
 use crate::FileProblem;
 use crate::asked::Asked;
 use crate::chronicle::Chronicle;
 use crate::session::{End, Happening, Voice, unexpected};
+use crate::source::rules::Rules;
 
 /// Pieces or files in one message.
 const BATCH: usize = 4096;
@@ -30,22 +33,40 @@ pub(crate) struct ReceiverState<'a, 'o> {
     pub(super) unfinished: BTreeMap<FileId, Entry>,
     /// Those of them that wait for their names.
     whole: BTreeSet<FileId>,
+    /// Entries that were told.
+    pub(super) told: FileId,
+    /// Entries that are answered.
     pub(super) next: FileId,
+    /// Answers that are not said yet, and how many parts are in them.
+    pub(super) wants: Vec<Want>,
+    pub(super) wanted_parts: usize,
+    /// Where contents are compared.
+    pub(super) comparer: Option<Comparer>,
+    pub(super) removing: Removing,
     /// All entries were told.
     is_known: bool,
+    /// And all are answered.
+    is_planned: bool,
     pub is_complete: bool,
     received: Vec<Range>,
     published: Vec<Published>,
 }
 
 impl<'a, 'o> ReceiverState<'a, 'o> {
+    /// * `comparer`: where contents are compared.
+    ///
     /// # Errors
-    /// At a near end, when a wildcard cannot be read.
+    /// When a wildcard or a pattern cannot be read.
     pub(crate) fn new(
         chronicle: &'a mut Chronicle<'o>,
         opening: &Opening,
         shared: Arc<Shared>,
+        comparer: Option<Comparer>,
     ) -> Result<Self, Problem> {
+        let removing = match opening.delete {
+            true => Removing::Later(Rules::new(&opening.selection.rules)?),
+            false => Removing::Nothing,
+        };
         let is_near = opening.way == Way::Get;
         let asked = is_near.then(|| Asked::of(opening)).transpose()?;
         chronicle.begin_counting();
@@ -57,17 +78,35 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
             asked,
             unfinished: BTreeMap::new(),
             whole: BTreeSet::new(),
+            told: 0,
             next: 0,
+            wants: Vec::new(),
+            wanted_parts: 0,
+            comparer,
+            removing,
             is_known: false,
+            is_planned: false,
             is_complete: false,
             received: Vec::new(),
             published: Vec::new(),
         })
     }
 
-    /// Whether this end's disk has something to do: what is whole waits for its name, what was left is read.
+    /// Whether this end's disk has something to do: contents are compared, what is whole waits for its name, what was left is
+    /// read, what the sources do not have is removed.
     pub(crate) fn is_busy(&self) -> bool {
-        !self.whole.is_empty() || self.shared.rereader.is_busy()
+        let compares = self.comparer.is_some() && !self.is_planned;
+        let removes = matches!(self.removing, Removing::Now(_));
+        compares || removes || !self.whole.is_empty() || self.shared.rereader.is_busy()
+    }
+
+    /// From when on nothing can be wanted that is not known.
+    fn check_all_answered(&mut self) {
+        if self.is_known && self.next == self.told && !self.is_planned {
+            self.is_planned = true;
+            self.shared.shelf.told_all();
+            self.chronicle.on_planned();
+        }
     }
 
     pub(super) fn fail(
@@ -153,11 +192,9 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
             Message::Entries(entries) if !self.is_known => {
                 return self.on_entries(entries, voice);
             }
-            Message::EntriesEnd { count, linked, .. } if count == self.next => {
+            Message::EntriesEnd { count, linked, .. } if count == self.told => {
                 self.is_known = true;
-                self.shared.shelf.told_all();
                 self.chronicle.on_all_known(linked);
-                self.chronicle.on_planned();
             }
             Message::FileEnds(files) => {
                 for id in files {
@@ -215,6 +252,10 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
             Happening::Damaged(range) => voice.say(Message::Damaged(range)),
             Happening::ReadBack(id, parts, is_all) => self.on_read_back(id, parts, is_all, voice),
             Happening::Finished(id) => self.on_whole(id),
+            Happening::Answered(answered) => {
+                let (entry, id, answer) = *answered;
+                return self.on_answered(entry, id, answer, voice);
+            }
             Happening::Published(id, digest) => self.on_published(id, digest),
             Happening::Failed(problem) => return self.fail_file(problem, voice),
             _ => (),
@@ -222,8 +263,11 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
         Ok(())
     }
 
-    /// Nothing is waiting: says what was gathered.
-    pub(crate) fn on_quiet(&mut self, voice: &dyn Voice) -> Result<(), End> {
+    /// Nothing is waiting: says what was gathered, and removes some of what is to be removed. Returns whether there is more of
+    /// that at once.
+    pub(crate) fn on_quiet(&mut self, voice: &dyn Voice) -> Result<bool, End> {
+        self.say_wants(voice);
+        self.check_all_answered();
         while !self.received.is_empty() {
             let rest = self.received.split_off(self.received.len().min(BATCH));
             let all = std::mem::replace(&mut self.received, rest);
@@ -234,14 +278,17 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
             let all = std::mem::replace(&mut self.published, rest);
             voice.say(Message::Published(all));
         }
-        let is_last = self.is_known && self.whole.len() == self.unfinished.len();
+        let is_last = self.is_planned && self.whole.len() == self.unfinished.len();
         self.shared.publisher.hurry(is_last);
-        if self.is_known && self.unfinished.is_empty() && !self.is_complete {
+        if self.is_planned && self.unfinished.is_empty() && !self.is_complete {
+            if self.remove_some(voice) {
+                return Ok(true);
+            }
             self.complete(voice);
             if self.is_near {
                 return Err(End::Done);
             }
         }
-        Ok(())
+        Ok(false)
     }
 }

@@ -3,6 +3,7 @@
 use units::Bytes;
 use wire::copying::{Entry, FileId, Kind, Message, Problem, Want};
 
+use super::findings::Next;
 use super::state::{Resumed, SenderState};
 use super::{AHEAD, BATCH_BYTES, UNFINISHED};
 use crate::session::{End, Voice, protocol, unexpected};
@@ -22,12 +23,17 @@ impl SenderState<'_, '_> {
         let mut bytes = 0;
         while entries.len() < most && bytes < BATCH_BYTES {
             match walk.next() {
-                Some(Found::Entry(entry)) => {
+                Next::Found(Found::Entry(entry)) => {
                     bytes += length(&entry);
                     entries.push(entry);
                 }
-                Some(Found::LeftOut(problem)) => self.leave_out(problem, voice),
-                None => {
+                Next::Found(Found::LeftOut(problem)) => self.leave_out(problem, voice),
+                Next::Later => {
+                    self.tell(entries, voice);
+                    self.walk = Some(walk);
+                    return false;
+                }
+                Next::End => {
                     self.tell(entries, voice);
                     let linked = walk.linked();
                     voice.say(Message::EntriesEnd {
@@ -115,8 +121,14 @@ impl SenderState<'_, '_> {
                         self.chronicle.on_present(&entry);
                     }
                 }
-                (Want::Nothing(_), None) if self.refused.remove(&id) => (),
-                (Want::Nothing(_), None) => self.chronicle.on_published(&entry, None),
+                (Want::Nothing(_), None) => drop(self.refused.remove(&id)),
+                (Want::Made(_), None) if self.is_dry => {
+                    self.chronicle.on_would_copy(&entry, Bytes::ZERO);
+                }
+                (Want::Made(_), None) => self.chronicle.on_published(&entry, None),
+                (Want::Made(_), Some(_)) => {
+                    return Err(protocol("a file was made like a folder".to_owned()));
+                }
                 (_, None) => return Err(protocol("a folder or link was wanted".to_owned())),
                 (_, Some(size)) if self.is_dry => {
                     self.unfinished.remove(&id);

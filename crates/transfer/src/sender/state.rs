@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use units::Bytes;
-use wire::copying::{Entry, FileId, Message, Opening, Problem, ProblemKind, Range};
+use wire::copying::{Entry, FileId, Filter, Message, Opening, Problem, ProblemKind, Range};
 
+use super::findings::Findings;
 use super::work::Work;
 use crate::FileProblem;
 use crate::chronicle::Chronicle;
 use crate::session::{End, Voice, protocol, unexpected};
-use crate::source::{Source, Walk};
+use crate::source::Source;
 
 /// Files in one message.
 const ENDS: usize = 16_384;
@@ -22,8 +23,10 @@ pub(crate) struct SenderState<'a, 'o> {
     pub chronicle: &'a mut Chronicle<'o>,
     pub work: Arc<Work>,
     pub source: Arc<Source>,
-    pub(super) walk: Option<Walk>,
+    pub(super) walk: Option<Findings>,
     pub(super) is_dry: bool,
+    /// Contents are compared: either end may read for hours before something is sent.
+    pub compares: bool,
     /// Everything will be wanted: nothing waits for the receiver's answer.
     pub(super) is_fresh: bool,
     /// Entries that the receiver has not answered yet.
@@ -61,11 +64,13 @@ impl<'a, 'o> SenderState<'a, 'o> {
         is_fresh: bool,
     ) -> Self {
         chronicle.begin_counting();
+        let compares = opening.filter == Filter::Content;
         SenderState {
             chronicle,
             work,
-            walk: Some(source.walk()),
+            walk: Some(Findings::of(&source, compares && !is_fresh)),
             source,
+            compares,
             is_dry: opening.dry_run,
             is_fresh: is_fresh && !opening.dry_run,
             unanswered: VecDeque::new(),
@@ -109,6 +114,11 @@ impl<'a, 'o> SenderState<'a, 'o> {
             Message::Failed(problem) => self.on_refused(problem),
             Message::LeftOut { name, problem } => {
                 self.chronicle.on_left_out(FileProblem::new(name, problem));
+            }
+            Message::Removed(removed) => {
+                for one in &removed {
+                    self.chronicle.on_removed(one);
+                }
             }
             Message::Complete => {
                 self.work.close();

@@ -213,8 +213,15 @@ impl<O: Outlet> Outflow<O> {
     fn send_hole(&mut self, out: &Outgoing, end: u64) -> io::Result<()> {
         self.work.is_hole(out.piece, end);
         let header = out.header(Coding::Hole, 0);
-        let is_right = out.reader.as_deref().is_some_and(|reader| self.is_unchanged(reader));
-        let seal = if is_right { header.seal(&NO_HASH) } else { NO_SEAL };
+        let is_right = out
+            .reader
+            .as_deref()
+            .is_some_and(|reader| self.is_unchanged(reader));
+        let seal = if is_right {
+            header.seal(&NO_HASH)
+        } else {
+            NO_SEAL
+        };
         let room = self.room(HEADER_LENGTH + HASH_LENGTH)?;
         let (before, behind) = room.split_at_mut(HEADER_LENGTH);
         before.copy_from_slice(&header.encode());

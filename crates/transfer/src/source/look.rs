@@ -91,7 +91,8 @@ pub(super) fn special(name: &[u8], kind: SFlag) -> Problem {
         _ => "no file",
     };
     let what = format!("`{}` is {kind} and is left out", shown(name));
-    problem(ProblemKind::Request, what)
+    // There will never be more of it to copy, so it is no failure that the next try could mend.
+    problem(ProblemKind::NoContent, what)
 }
 
 /// What an interrupted copy into that folder left, or one that goes on writes.

@@ -11,12 +11,13 @@ use nix::fcntl::{AtFlags, OFlag, openat, readlinkat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
 use wire::copying::{Entry, Kind, Name, Problem, ProblemKind};
 
+use super::Source;
 use super::links::Links;
 use super::look::{Listing, a_folder, device_and_inode, folder_left_out, kind_of, left_out};
 use super::look::{nanoseconds, special, temporary};
 use super::missing::missing;
 use super::reader::{Seen, is_sparse, version};
-use super::{Source, select};
+use super::tops::Top;
 use crate::event::FileProblem;
 use crate::trouble::{failed, problem, shown, with_hint};
 
@@ -36,7 +37,7 @@ pub enum Found {
 #[derive(Debug)]
 pub struct Walk {
     source: Arc<Source>,
-    tops: VecDeque<Vec<u8>>,
+    tops: VecDeque<Top>,
     folders: Vec<Folder>,
     links: Links,
 }
@@ -58,11 +59,16 @@ impl Iterator for Walk {
     fn next(&mut self) -> Option<Found> {
         loop {
             let Some(folder) = self.folders.last_mut() else {
-                let path = self.tops.pop_front()?;
-                return Some(self.top(&path));
+                let top = self.tops.pop_front()?;
+                match self.top(&top) {
+                    Some(found) => return Some(found),
+                    None => continue,
+                }
             };
-            match folder.left.pop() {
-                Some(name) => return Some(self.child(&name)),
+            match folder.left.pop().map(|name| self.child(&name)) {
+                Some(Some(found)) => return Some(found),
+                // A rule leaves it out.
+                Some(None) => {}
                 None => drop(self.folders.pop()),
             }
         }
@@ -80,7 +86,7 @@ struct Looked {
 
 impl Walk {
     pub(super) fn new(source: Arc<Source>) -> Self {
-        let tops = source.spec.paths.iter().cloned().collect();
+        let tops = source.tops.clone();
         Walk {
             source,
             tops,
@@ -94,11 +100,15 @@ impl Walk {
         self.links.names()
     }
 
-    fn top(&mut self, path: &[u8]) -> Found {
-        let name = select::target_name(path).to_vec();
+    fn top(&mut self, top: &Top) -> Option<Found> {
+        let Top {
+            path,
+            name,
+            is_alone,
+        } = top;
         match self.look_at_top(path) {
-            Ok(looked) => self.found(name, path, looked),
-            Err(error) => left_out(&name, self.unread(path, &error)),
+            Ok(looked) => self.found(name.clone(), path, looked, *is_alone),
+            Err(error) => Some(left_out(name, self.unread(path, &error))),
         }
     }
 
@@ -115,12 +125,12 @@ impl Walk {
     /// Why nothing at all can be copied: all sources are missing, or folders that are not wanted.
     pub(super) fn nothing(&self) -> Option<Problem> {
         let mut first = None;
-        for path in &self.tops {
+        for Top { path, is_alone, .. } in &self.tops {
             let trouble = match self.look_at_top(path) {
                 Err(error) => self.unread(path, &error),
                 Ok(looked) => {
                     let is_folder = kind_of(&looked.stat) == SFlag::S_IFDIR;
-                    match is_folder && !self.source.spec.recursive {
+                    match is_folder && !is_alone && !self.source.spec.recursive {
                         true => a_folder(path),
                         false => return None,
                     }
@@ -131,14 +141,15 @@ impl Walk {
         first
     }
 
-    fn child(&mut self, last: &[u8]) -> Found {
+    /// `None` where a rule leaves it out.
+    fn child(&mut self, last: &[u8]) -> Option<Found> {
         let name = match self.folders.last() {
             Some(folder) if !folder.name.is_empty() => [&folder.name, &b"/"[..], last].concat(),
             _ => last.to_vec(),
         };
         match self.look_at_child(last) {
-            Ok(looked) => self.found(name, last, looked),
-            Err(error) => left_out(&name, failed("read", shown(&name), &error)),
+            Ok(looked) => self.found(name, last, looked, false),
+            Err(error) => Some(left_out(&name, failed("read", shown(&name), &error))),
         }
     }
 
@@ -229,11 +240,23 @@ impl Walk {
         folder.fd.as_ref().ok_or(io::ErrorKind::NotFound.into())
     }
 
-    fn found(&mut self, name: Vec<u8>, last: &[u8], looked: Looked) -> Found {
+    fn found(
+        &mut self,
+        name: Vec<u8>,
+        last: &[u8],
+        looked: Looked,
+        is_alone: bool,
+    ) -> Option<Found> {
+        let is_folder = kind_of(&looked.stat) == SFlag::S_IFDIR;
+        let is_out = self.source.rules.leave_out(&name, is_folder);
+        (!is_out).then(|| self.entry(name, last, looked, is_alone))
+    }
+
+    fn entry(&mut self, name: Vec<u8>, last: &[u8], looked: Looked, is_alone: bool) -> Found {
         let kind = match (kind_of(&looked.stat), looked.link) {
             (SFlag::S_IFREG, _) => Kind::File(u64::try_from(looked.stat.st_size).unwrap_or(0)),
             (SFlag::S_IFLNK, Some(link)) => Kind::Link(link),
-            (SFlag::S_IFDIR, _) if !self.source.spec.recursive => {
+            (SFlag::S_IFDIR, _) if !self.source.spec.recursive && !is_alone => {
                 return folder_left_out(&name, a_folder(&name));
             }
             (SFlag::S_IFDIR, _) => Kind::Folder,
@@ -247,10 +270,12 @@ impl Walk {
             return left_out(&name, temporary(&name));
         }
         let opened = match kind {
-            Kind::Folder => match self.open_folder(last, &looked.stat, looked.is_followed) {
-                Ok(opened) => Some(opened),
-                Err(trouble) => return folder_left_out(&name, trouble),
-            },
+            Kind::Folder if !is_alone => {
+                match self.open_folder(last, &looked.stat, looked.is_followed) {
+                    Ok(opened) => Some(opened),
+                    Err(trouble) => return folder_left_out(&name, trouble),
+                }
+            }
             _ => None,
         };
         let Some(id) = self.remember(last, &looked.stat) else {
@@ -268,6 +293,7 @@ impl Walk {
             modified_nanoseconds: nanoseconds(looked.stat.st_mtime, looked.stat.st_mtime_nsec),
             version: version(&looked.stat),
             is_sparse: is_sparse(&looked.stat),
+            digest: None,
         })
     }
 

@@ -14,6 +14,8 @@ use nix::errno::Errno;
 use nix::fcntl::{FallocateFlags, OFlag, PosixFadviseAdvice, fallocate, openat, posix_fadvise};
 use nix::sys::stat::{Mode, fstat};
 use nix::sys::statfs::{TMPFS_MAGIC, fstatfs};
+use nix::sys::statvfs::{Statvfs, fstatvfs};
+use units::Bytes;
 use wire::copying::{Problem, ProblemKind};
 
 use super::JOURNAL_MIN;
@@ -119,7 +121,7 @@ impl Part {
     pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Problem> {
         self.check_within(offset, bytes.len() as u64)?;
         let reserved = self.reserve_once();
-        reserved.map_err(|error| self.at.failed("make room for", error))?;
+        reserved.map_err(|error| no_room(&self.at, error, fstatvfs(&self.file).ok()))?;
         let written = self.file.write_all_at(bytes, offset);
         written.map_err(|error| self.at.failed("write", error))
     }
@@ -384,4 +386,21 @@ fn newest(pieces: Vec<Piece>) -> Vec<Piece> {
         kept.insert(piece.offset, piece);
     }
     kept.into_values().collect()
+}
+
+/// Why there is no room for all of a file: how much it needs, and how much there is.
+fn no_room(at: &At, error: io::Error, free: Option<Statvfs>) -> Problem {
+    let trouble = at.failed("make room for", error);
+    let free = free.map(|disk| Bytes::new(disk.blocks_available() * disk.fragment_size()));
+    match (trouble.kind, free) {
+        (ProblemKind::DiskFull, Some(free)) => {
+            let (needed, free) = (Bytes::new(at.size).human(), free.human());
+            let what = format!(
+                "cannot make room for `{}`: it needs {needed}, and {free} are free",
+                at.shown
+            );
+            Problem { what, ..trouble }
+        }
+        _ => trouble,
+    }
 }

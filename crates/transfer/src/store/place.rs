@@ -1,7 +1,9 @@
 //! Where entries belong: the destination and the folders below it.
 
 mod answer;
+mod compare;
 mod dress;
+pub(super) mod remove;
 mod target;
 
 use std::ffi::OsStr;
@@ -47,6 +49,8 @@ struct State {
     /// The folder that was opened last, by its name.
     last_folder: Option<(Vec<u8>, Arc<OwnedFd>)>,
     folders: Vec<FileId>,
+    /// The last folder that could not be had, by its name.
+    refused: Option<Vec<u8>>,
 }
 
 /// What is remembered of an entry.
@@ -96,6 +100,7 @@ impl Place {
                 chain: Vec::new(),
                 last_folder: None,
                 folders: Vec::new(),
+                refused: None,
             }),
             is_fresh,
             takes_links: root.may_link(),
@@ -142,7 +147,27 @@ impl Place {
         if entry.kind == Kind::Folder && !name.is_empty() {
             state.chain.push((id, name.to_vec()));
         }
-        (id, Ok(()))
+        let above = state.refused.as_ref();
+        match above.is_some_and(|folder| is_below(name, folder)) {
+            true => (id, Err(follows(&self.shown_below(name)))),
+            false => (id, Ok(())),
+        }
+    }
+
+    /// A folder cannot be had, and so nothing that is in it.
+    pub fn refuse(&self, entry: &Entry) {
+        let name = entry.name.as_bytes();
+        let mut state = self.state();
+        let above = state.refused.as_ref();
+        let is_told = above.is_some_and(|folder| is_below(name, folder));
+        if entry.kind == Kind::Folder && !name.is_empty() && !is_told {
+            state.refused = Some(name.to_vec());
+        }
+    }
+
+    /// The destination could not be made, so nothing can be had.
+    pub fn is_nowhere(&self) -> bool {
+        matches!(self.state().target, Target::New { .. })
     }
 
     /// Permission bits that an entry may have here. A server's mask holds for what others put there; nobody's set-id bits
@@ -267,6 +292,11 @@ fn look(folder: &OwnedFd, last: &[u8]) -> io::Result<Option<FileStat>> {
 
 fn is_below(name: &[u8], folder: &[u8]) -> bool {
     name.starts_with(folder) && name.get(folder.len()) == Some(&b'/')
+}
+
+fn follows(name: &str) -> Problem {
+    let what = format!("`{name}`: the folder that it is in could not be copied");
+    problem(ProblemKind::Follows, what)
 }
 
 fn not_a_destination(name: &str, error: &io::Error) -> Problem {

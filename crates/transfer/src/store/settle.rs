@@ -222,7 +222,7 @@ fn rename(part: &Part, filter: Filter) -> Result<(), Problem> {
                 other => other,
             }
         }
-        Filter::All | Filter::Changed => renameat(folder, from, folder, to),
+        Filter::All | Filter::Changed | Filter::Content => renameat(folder, from, folder, to),
     };
     match renamed {
         Ok(()) => {}

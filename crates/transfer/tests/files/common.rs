@@ -29,6 +29,7 @@ pub fn spec_of(paths: &[&Path]) -> SourceSpec {
         wildcards: false,
         recursive: true,
         attributes: ALL,
+        selection: wire::copying::Selection::default(),
     }
 }
 
@@ -72,6 +73,7 @@ pub fn told(name: &str, kind: Kind) -> Entry {
         modified_nanoseconds: 1_000_000_007,
         version: 7,
         is_sparse: false,
+        digest: None,
     }
 }
 
@@ -84,6 +86,8 @@ pub fn opening() -> Opening {
         recursive: true,
         attributes: ALL,
         filter: Filter::Changed,
+        selection: wire::copying::Selection::default(),
+        delete: false,
         into_folder: true,
         plain: false,
         verify: false,

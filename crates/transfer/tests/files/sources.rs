@@ -273,6 +273,7 @@ fn dots_behind_a_wildcard_are_refused() {
             wildcards: true,
             recursive: true,
             attributes: crate::common::ALL,
+            selection: wire::copying::Selection::default(),
         };
         let refused = Source::new(&root, spec).unwrap_err();
         assert!(

@@ -21,7 +21,7 @@ pub enum CodecError {
     #[error("the peer announced a message of 0 bytes")]
     Empty,
     /// Announced too much.
-    #[error("the peer announced a message of {length} bytes; at most {bound} are read")]
+    #[error("{}", crate::frame::too_long(*length, *bound))]
     TooLong {
         /// What was announced, in bytes.
         length: u32,
@@ -130,6 +130,7 @@ fn halves(message: &Message) -> Option<(Message, Message)> {
         Message::Received(list) => split(list, Message::Received),
         Message::FileEnds(list) => split(list, Message::FileEnds),
         Message::Published(list) => split(list, Message::Published),
+        Message::Removed(list) => split(list, Message::Removed),
         _ => None,
     }
 }

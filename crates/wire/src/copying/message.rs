@@ -31,6 +31,10 @@ pub struct Opening {
     pub attributes: Attributes,
     /// What is done with files that are there already.
     pub filter: Filter,
+    /// Which of what the sources have is copied.
+    pub selection: Selection,
+    /// What the folders of the sources do not have is removed from those of the destination, once all is copied.
+    pub delete: bool,
     /// Several sources, or a source that is a folder: the destination has to be a folder.
     pub into_folder: bool,
     /// Streams carry data without encryption; the control connection never does.
@@ -79,6 +83,27 @@ pub enum Filter {
     All,
     /// Whatever is there stays.
     Missing,
+    /// Those of the same content are skipped, others replaced; see [`Entry::digest`].
+    Content,
+}
+
+/// Which of what the sources have is copied.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Selection {
+    /// In order: the first that fits a name decides, and what none fits is copied. What is left out is not removed either.
+    pub rules: Vec<SelectionRule>,
+    /// Names below the one source, which alone are copied, with the folders that they are in. A sender at the near end
+    /// keeps them to itself.
+    pub listed: Option<Vec<Vec<u8>>>,
+}
+
+/// One rule of a [`Selection`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SelectionRule {
+    /// What fits is left out; otherwise it is copied.
+    pub leaves_out: bool,
+    /// For names below the destination, as the user wrote it.
+    pub pattern: String,
 }
 
 /// Something to be copied. Its position among all entries is its [`FileId`].
@@ -97,6 +122,8 @@ pub struct Entry {
     pub version: u64,
     /// It takes less room than it has bytes, so the receiver puts no room aside for all of them: some may come as holes.
     pub is_sparse: bool,
+    /// BLAKE3 of a file's content, where the copy compares contents and the sender could read it.
+    pub digest: Option<[u8; HASH_LENGTH]>,
 }
 
 /// What an entry is.
@@ -129,8 +156,19 @@ pub enum Want {
     /// What an earlier try left out: these parts, in order. What it left is read back meanwhile; see
     /// [`Message::ReadBack`].
     Rest(FileId, Vec<(u64, u64)>),
-    /// Nothing: it is there already.
+    /// Nothing: it is there already, or cannot be had.
     Nothing(FileId),
+    /// Nothing: this folder or link was just made.
+    Made(FileId),
+}
+
+/// Something that was removed from the destination, or would be in a dry run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Removed {
+    /// Its name below the destination.
+    pub name: Name,
+    /// It was a folder.
+    pub is_folder: bool,
 }
 
 /// A file that has its final name and content.
@@ -165,6 +203,10 @@ pub enum ProblemKind {
     Protocol,
     /// The user ended it.
     Cancelled,
+    /// Nothing that could be copied: a pipe, a socket or a device. It is left out, and that is no failure.
+    NoContent,
+    /// The folder that it is in failed, which has been told.
+    Follows,
 }
 
 /// Trouble, told to people at the other end.
@@ -295,4 +337,7 @@ pub enum Message {
         /// All of it was read.
         is_all: bool,
     },
+    /// (receiver) What the sources do not have is gone, or would be in a dry run. Only where that was asked for, and after
+    /// all else is done.
+    Removed(Vec<Removed>),
 }

@@ -8,7 +8,7 @@
 //! peer knew when it said it, so an honest peer is never refused. Whether a piece was sent that the receiver confirms is
 //! not known here: the sender's ledger knows it.
 
-use super::{Message, Opening, PATH_MAX, Way};
+use super::{Filter, Message, Opening, PATH_MAX, Way};
 
 mod error;
 mod files;
@@ -16,6 +16,7 @@ mod opening;
 
 pub use error::{RefereeError, Rule};
 use files::Files;
+pub use opening::LISTED_MAX;
 
 /// Most files that are told of and neither published nor failed nor there already. A sender tells no more before some are.
 pub const UNFINISHED_MAX: usize = 1 << 17;
@@ -64,6 +65,10 @@ pub struct Referee {
 struct Agreed {
     way: Way,
     is_dry: bool,
+    /// Something may be removed.
+    may_remove: bool,
+    /// Entries may have digests.
+    has_digests: bool,
 }
 
 impl Referee {
@@ -138,6 +143,8 @@ impl Referee {
         self.opening = Some(Agreed {
             way: opening.way,
             is_dry: opening.dry_run,
+            may_remove: opening.delete,
+            has_digests: opening.filter == Filter::Content,
         });
         Ok(Message::Open(opening))
     }
@@ -149,7 +156,7 @@ impl Referee {
                 require(speaker == Speaker::Far, Rule::Speaker)?;
                 let agreed = self.opening.ok_or(Rule::NotOpen)?;
                 self.is_opened = true;
-                self.files.begin(fresh, agreed.is_dry);
+                self.files.begin(fresh, agreed.is_dry, agreed.has_digests);
                 Ok(message)
             }
             Message::Alive(_) => Ok(message),
@@ -191,6 +198,8 @@ impl Referee {
         // What the sender says about files that failed here may cross this end's word that all is done.
         let may_go_on = !self.is_complete || is_sender || is_idle;
         require(may_go_on, Rule::AfterComplete)?;
+        let may_remove = agreed.may_remove || !matches!(message, Message::Removed(_));
+        require(may_remove, Rule::NotAsked)?;
         self.on_content(message, is_sender)
     }
 
@@ -240,6 +249,10 @@ impl Referee {
                 let name = super::text::printable(&name, PATH_MAX);
                 let problem = printable_problem(problem);
                 Message::LeftOut { name, problem }
+            }
+            Message::Removed(removed) => {
+                files.on_complete()?;
+                Message::Removed(removed)
             }
             Message::Complete => {
                 files.on_complete()?;
@@ -309,6 +322,7 @@ fn name_of(message: &Message) -> &'static str {
         Message::Cancel => "Cancel",
         Message::Bye => "Bye",
         Message::ReadBack { .. } => "ReadBack",
+        Message::Removed(_) => "Removed",
     }
 }
 

@@ -62,11 +62,21 @@ pub enum TokenTextError {
 /// Text that is no name of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error(
-    "the name of a token has 1 to {KEY_NAME_MAX} letters of a-z, A-Z, digits, `.`, `_` or `-`; this one has {length} bytes"
+    "the name of a token has 1 to {KEY_NAME_MAX} letters of a-z, A-Z, digits, `.`, `_` or `-`; this one has {}", told(*length, *wrong)
 )]
 pub struct KeyNameError {
     /// Its length in bytes.
     pub length: usize,
+    /// The first character that may not be in it.
+    pub wrong: Option<char>,
+}
+
+fn told(length: usize, wrong: Option<char>) -> String {
+    match wrong {
+        Some(' ') => "a space in it".to_owned(),
+        Some(character) => format!("`{}` in it", character.escape_debug()),
+        None => format!("{length} bytes"),
+    }
 }
 
 impl KeyName {
@@ -75,10 +85,14 @@ impl KeyName {
     /// # Errors
     /// When it is empty, too long, or has another character.
     pub fn new(text: &str) -> Result<Self, KeyNameError> {
-        let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-        match (1..=KEY_NAME_MAX).contains(&text.len()) && text.bytes().all(is_fine) {
+        let is_fine = |one: char| one.is_ascii_alphanumeric() || "._-".contains(one);
+        let wrong = text.chars().find(|one| !is_fine(*one));
+        match (1..=KEY_NAME_MAX).contains(&text.len()) && wrong.is_none() {
             true => Ok(KeyName(text.to_owned())),
-            false => Err(KeyNameError { length: text.len() }),
+            false => Err(KeyNameError {
+                length: text.len(),
+                wrong,
+            }),
         }
     }
 

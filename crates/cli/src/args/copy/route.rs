@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use super::place::{Place, PlaceError, wrong};
 
+/// scp's `-C` and rsync's `-P` stand alone, and would take a place for their value here.
+const TWO_PLACES: &str = "name what to copy, and as the last where to; `-C` and `-P` take a value here (`-z` compresses)";
+
 /// Where to, from where: one of the two ends is elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Route {
@@ -31,12 +34,17 @@ impl Route {
             .map(|text| Place::parse(text.as_os_str()))
             .collect();
         let mut sources = places?;
-        let Some(destination) = sources.pop().filter(|_| !sources.is_empty()) else {
-            return wrong(
-                "there is nothing to copy",
-                "name a source and a destination",
-            );
+        let Some(destination) = sources.pop() else {
+            return wrong("there is nothing to copy", TWO_PLACES);
         };
+        if sources.is_empty() {
+            let named = texts.first().map(|text| text.display().to_string());
+            let named = named.unwrap_or_default();
+            return wrong(
+                format!("`{named}` is the only place that is named"),
+                TWO_PLACES,
+            );
+        }
         let near = sources.iter().filter(|place| place.is_here()).count();
         match (near == sources.len(), near == 0, destination) {
             (true, _, Place::Here(_)) => wrong(

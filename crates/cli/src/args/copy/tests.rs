@@ -39,6 +39,34 @@ fn flags_mean_what_users_of_scp_and_rsync_expect() {
 }
 
 #[test]
+fn options_may_stand_between_places() {
+    for words in [
+        "a -v b h:c",
+        "a b h:c -v",
+        "a -z b -v h:c --max-rate 10M",
+        "a -e ssh b h:c -v",
+    ] {
+        let copy = parsed(words).unwrap();
+        let places: Vec<&str> = copy.places.iter().filter_map(|one| one.to_str()).collect();
+        assert_eq!(places, ["a", "b", "h:c"], "{words}");
+        assert!(copy.verbose || copy.compress, "{words}");
+    }
+}
+
+#[test]
+fn rules_keep_their_order() {
+    let copy = parsed("--include */ a --exclude x --include *.root h:b --exclude *").unwrap();
+    let rules: Vec<(bool, &str)> = copy
+        .rules
+        .0
+        .iter()
+        .map(|rule| (rule.leaves_out, &*rule.pattern))
+        .collect();
+    let expected = [(false, "*/"), (true, "x"), (false, "*.root"), (true, "*")];
+    assert_eq!(rules, expected);
+}
+
+#[test]
 fn gentle_alone_and_with_a_bound() {
     assert_eq!(parsed("a h:b").unwrap().gentle, None);
     let gentle = |words| parsed(words).unwrap().gentle;
@@ -49,7 +77,14 @@ fn gentle_alone_and_with_a_bound() {
 #[test]
 fn wrong_flags_are_told() {
     let table = [
-        ("a", "2 values required"),
+        ("", "required arguments were not provided"),
+        ("--max-rate 12MB a h:b", "12MB a second is written `96M`"),
+        ("--max-rate 1GB/s a h:b", "1GB a second is written `8G`"),
+        ("-P 2222 a h:b", "`-e 'ssh -p PORT'`"),
+        ("-avP a h:b", "rsync's -P is not needed"),
+        ("-c --overwrite a h:b", "cannot be used with"),
+        ("-0 a h:b", "--files-from"),
+        ("--exclude [ a h:b", "pattern `[`"),
         ("-v -q a h:b", "cannot be used with"),
         ("--overwrite --ignore-existing a h:b", "cannot be used with"),
         (

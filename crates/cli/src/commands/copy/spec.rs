@@ -7,6 +7,7 @@ use std::{env, fs};
 use transfer::{Connect, CopySpec, Credentials, FarHost, Gentle, Place as FarPlace};
 use wire::copying::{Attributes, Filter, Token, Way};
 
+use super::selection;
 use crate::archive;
 use crate::args::{self, Attribute, Copy, CopyObjective as Objective, Place, Route};
 use crate::failure::Failure;
@@ -34,6 +35,8 @@ pub(super) fn spec(arguments: &Copy, route: &Route) -> Result<CopySpec, Failure>
             links: !arguments.copy_links,
         },
         filter: filter(arguments),
+        selection: selection::of(arguments, way)?,
+        delete: delete(arguments)?,
         plain: arguments.plain,
         verify: arguments.verify,
         dry_run: arguments.dry_run,
@@ -71,10 +74,26 @@ fn ends(route: &Route) -> (Way, Vec<PathBuf>, Vec<&Place>) {
 }
 
 fn filter(arguments: &Copy) -> Filter {
-    match (arguments.overwrite, arguments.ignore_existing) {
-        (true, _) => Filter::All,
-        (_, true) => Filter::Missing,
+    match (
+        arguments.overwrite,
+        arguments.ignore_existing,
+        arguments.checksum,
+    ) {
+        (true, ..) => Filter::All,
+        (_, true, _) => Filter::Missing,
+        (.., true) => Filter::Content,
         _ => Filter::Changed,
+    }
+}
+
+/// Without `-r` no folder is copied, and so none has anything that should not be in it.
+fn delete(arguments: &Copy) -> Result<bool, Failure> {
+    match arguments.delete && !arguments.recursive && !arguments.archive {
+        true => Err(Failure::wrong_request(
+            "`--delete` is for folders, and without `-r` none is copied",
+            "add `-r`; with `-n` it says what would be removed",
+        )),
+        false => Ok(arguments.delete),
     }
 }
 

@@ -1,17 +1,17 @@
 //! The file side of a server: its root, who may use it, and its log.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::{io, thread};
 
-use net::copying::CopyHandler;
 use signal_hook::consts::SIGHUP;
 use signal_hook::iterator::Signals;
 use transfer::far::{FarEnd, FarEvent, Keys};
-use transfer::{Outcome, Root};
+use transfer::{CopyEvent, Outcome, Root};
 use wire::copying::{Tokens, Way};
 
-use super::tokens;
+use super::{log, tokens};
 use crate::args::Serve;
 use crate::failure::Failure;
 use crate::output::tell;
@@ -21,7 +21,8 @@ use crate::stop::Stop;
 pub(super) fn handler(
     arguments: &Serve,
     stop: &Stop,
-) -> Result<Option<Arc<dyn CopyHandler>>, Failure> {
+    numbers: Arc<AtomicU64>,
+) -> Result<Option<Arc<FarEnd>>, Failure> {
     let (Some(folder), Some(file)) = (&arguments.root, &arguments.tokens) else {
         return Ok(None);
     };
@@ -31,16 +32,21 @@ pub(super) fn handler(
     if arguments.no_links {
         root = root.without_links();
     }
+    if arguments.no_delete {
+        root = root.without_removing();
+    }
     let people = report::words::count(tokens.names().count() as u64, "token");
     tell!("files below {} with {people}, {rights}", folder.display());
-    let log = Box::new(|event: &FarEvent| tell!("{}", describe(event)));
+    let log = Box::new(|event: &FarEvent| log::line(&describe(event)));
     let tokens = Arc::new(RwLock::new(tokens));
     reread(file.clone(), Arc::clone(&tokens))?;
-    let far = FarEnd::new(Keys::Tokens(tokens), root, stop.shared(), log);
-    let far = match arguments.no_plain {
-        true => far.without_plain(),
-        false => far,
-    };
+    let mut far = FarEnd::new(Keys::Tokens(tokens), root, stop.shared(), log).numbered_by(numbers);
+    if arguments.no_plain {
+        far = far.without_plain();
+    }
+    if arguments.verbose {
+        far = far.telling_files();
+    }
     Ok(Some(Arc::new(far)))
 }
 
@@ -53,12 +59,12 @@ fn reread(file: PathBuf, tokens: Arc<RwLock<Tokens>>) -> io::Result<()> {
                 Ok(read) => {
                     let people = report::words::count(read.names().count() as u64, "token");
                     *tokens.write().unwrap_or_else(PoisonError::into_inner) = read;
-                    tell!("read {} again: {people}", file.display());
+                    log::line(&format!("read {} again: {people}", file.display()));
                 }
-                Err(failure) => tell!(
+                Err(failure) => log::line(&format!(
                     "the tokens stay as they were: {}",
                     report::words::plain(&failure.what())
-                ),
+                )),
             }
         }
     };
@@ -72,20 +78,38 @@ fn reread(file: PathBuf, tokens: Arc<RwLock<Tokens>>) -> io::Result<()> {
 fn describe(event: &FarEvent) -> String {
     let line = match event {
         FarEvent::Began {
+            number,
             peer,
             name,
             way,
             paths,
-        } => format!("{peer} {name}: {} {}", doing(*way), shown(paths)),
+        } => format!("#{number} {peer} {name}: {} {}", doing(*way), shown(paths)),
+        FarEvent::File { number, event } => format!("#{number} {}", file(event)),
         FarEvent::Ended {
+            number,
             peer,
             name,
             why,
             outcome,
-        } => format!("{peer} {name}: {}", ended(why.as_deref(), outcome)),
+        } => format!(
+            "#{number} {peer} {name}: {}",
+            ended(why.as_deref(), outcome)
+        ),
         FarEvent::TurnedAway { peer, reason } => format!("{peer}: turned away: {reason}"),
     };
     report::words::plain(&line)
+}
+
+/// What happened to one file.
+fn file(event: &CopyEvent) -> String {
+    match event {
+        CopyEvent::Published { name, bytes, .. } => format!("{name}  {}", bytes.human()),
+        CopyEvent::Removed { name, .. } => format!("removed {name}"),
+        CopyEvent::LeftOut { problem, .. } | CopyEvent::Failed { problem, .. } => {
+            format!("not copied: {}: {}", problem.name, problem.what)
+        }
+        _ => String::new(),
+    }
 }
 
 /// Seen from here.
@@ -110,8 +134,12 @@ fn ended(why: Option<&str>, outcome: &Outcome) -> String {
         0 => String::new(),
         many => format!(", {many} failed"),
     };
+    let removed = match outcome.removed {
+        0 => String::new(),
+        many => format!(", {many} removed"),
+    };
     let done = format!(
-        "{files}, {} in {}{failed}",
+        "{files}, {} in {}{removed}{failed}",
         outcome.sent.human(),
         outcome.took.human()
     );

@@ -106,6 +106,23 @@ pub(super) fn add(file: &Path, name: &str, rights: Rights) -> Result<String, Fai
     Ok(token.text())
 }
 
+/// Names and rights, one a line; no secrets.
+pub(super) fn list(file: &Path) -> Result<String, Failure> {
+    let tokens = read(file)?;
+    let mut text = String::new();
+    for name in tokens.names() {
+        let rights = tokens.find(name).map(|(_, rights)| rights.to_string());
+        let folder = tokens.folder(name).filter(|folder| !folder.is_empty());
+        let folder = folder.map(|folder| format!(" root={folder}"));
+        text += &format!(
+            "{name:<24} {:<2}{}\n",
+            rights.unwrap_or_default(),
+            folder.unwrap_or_default()
+        );
+    }
+    Ok(text)
+}
+
 /// In one write, so that two that are made at once do not mix.
 fn append(file: &Path, line: &str) -> io::Result<()> {
     let mut end = OpenOptions::new();

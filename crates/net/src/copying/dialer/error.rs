@@ -22,7 +22,7 @@ pub enum DialError {
         source: io::Error,
     },
     /// No address answers.
-    #[error("nobody answers: {}", listed(.tried))]
+    #[error("{}", listed(.tried))]
     Nobody {
         /// Each address and what became of it.
         tried: Vec<(SocketAddr, io::Error)>,
@@ -154,7 +154,7 @@ fn listed(tried: &[(SocketAddr, io::Error)]) -> String {
         _ => format!("{peer}: {error}"),
     };
     match tried {
-        [] => "it has no address".to_owned(),
+        [] => "nobody answers: it has no address".to_owned(),
         tried => tried.iter().map(shown).collect::<Vec<_>>().join(", "),
     }
 }

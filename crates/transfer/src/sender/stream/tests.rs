@@ -1,7 +1,7 @@
 use std::fs;
 use std::sync::mpsc::sync_channel;
 
-use wire::copying::{Attributes, ProblemKind};
+use wire::copying::{Attributes, ProblemKind, Selection};
 
 use super::*;
 use crate::Root;
@@ -25,6 +25,7 @@ fn source(path: &std::path::Path) -> Arc<Source> {
         wildcards: false,
         recursive: false,
         attributes,
+        selection: Selection::default(),
     };
     Source::new(&Root::own(), spec).unwrap()
 }

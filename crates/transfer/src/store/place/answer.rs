@@ -22,7 +22,15 @@ use crate::trouble::{failed, problem, shown, with_hint};
 
 impl Place {
     /// What the entry needs; folders and links are made.
-    pub fn answer(&self, file: FileId, entry: &Entry, spec: &StoreSpec) -> Result<Answer, Problem> {
+    ///
+    /// * `is_equal`: its very content is there.
+    pub fn answer(
+        &self,
+        file: FileId,
+        entry: &Entry,
+        spec: &StoreSpec,
+        is_equal: bool,
+    ) -> Result<Answer, Problem> {
         let is_folder = entry.kind == Kind::Folder;
         self.state()
             .target
@@ -39,7 +47,7 @@ impl Place {
                 Err(no_links(&self.shown_below(entry.name.as_bytes())))
             }
             Kind::Link(text) => self.make_link(file, entry, text, spec),
-            Kind::File(size) => self.answer_file(file, entry, *size, spec),
+            Kind::File(size) => self.answer_file(file, entry, *size, spec, is_equal),
         }
     }
 
@@ -113,6 +121,7 @@ impl Place {
         entry: &Entry,
         size: u64,
         spec: &StoreSpec,
+        is_equal: bool,
     ) -> Result<Answer, Problem> {
         let name = self.shown_below(entry.name.as_bytes());
         let mut state = self.state();
@@ -130,6 +139,9 @@ impl Place {
         match (kind_of(&stat), spec.filter) {
             (SFlag::S_IFREG | SFlag::S_IFLNK, Filter::Missing) => return Ok(Answer::Present),
             (SFlag::S_IFREG, Filter::Changed) if is_same(&stat, size, entry) => {
+                return self.keep(&folder, &last, &stat, record, spec);
+            }
+            (SFlag::S_IFREG, Filter::Content) if is_equal => {
                 return self.keep(&folder, &last, &stat, record, spec);
             }
             (SFlag::S_IFREG, _) => {}
@@ -162,8 +174,25 @@ impl Place {
             let set = fchmodat(folder, last, mode, FchmodatFlags::NoFollowSymlink);
             set.map_err(|errno| failed("set the mode of", shown(last.as_bytes()), &errno.into()))?;
         }
+        let has_other_time = !has_time(stat, record.modified_nanoseconds);
+        if spec.attributes.times && self.root.may_read() && has_other_time && !spec.dry_run {
+            set_time(folder, last, record.modified_nanoseconds)
+                .map_err(|error| failed("set the time of", shown(last), &error))?;
+        }
         Ok(Answer::Present)
     }
+}
+
+fn set_time(folder: &OwnedFd, last: &[u8], modified: i64) -> io::Result<()> {
+    let (then, stay) = (time_of(modified), TimeSpec::UTIME_OMIT);
+    let last = OsStr::from_bytes(last);
+    Ok(utimensat(
+        folder,
+        last,
+        &stay,
+        &then,
+        UtimensatFlags::NoFollowSymlink,
+    )?)
 }
 
 /// Makes a link that says `text`, in place of what is there.
@@ -179,26 +208,32 @@ fn link(folder: &OwnedFd, last: &[u8], text: &[u8], modified: Option<i64>) -> io
         made => made?,
     }
     if let Some(modified) = modified {
-        let (then, stay) = (time_of(modified), TimeSpec::UTIME_OMIT);
-        utimensat(
-            folder,
-            beside,
-            &stay,
-            &then,
-            UtimensatFlags::NoFollowSymlink,
-        )?;
+        set_time(folder, beside.as_bytes(), modified)?;
     }
     Ok(renameat(folder, beside, folder, last)?)
 }
 
 /// Same size and time; a file system that keeps whole seconds has lost the rest.
 fn is_same(stat: &FileStat, size: u64, entry: &Entry) -> bool {
+    u64::try_from(stat.st_size) == Ok(size) && has_time(stat, entry.modified_nanoseconds)
+}
+
+fn has_time(stat: &FileStat, wanted: i64) -> bool {
     const SECOND: i64 = 1_000_000_000;
     let (seconds, rest) = (stat.st_mtime, stat.st_mtime_nsec);
-    let wanted = entry.modified_nanoseconds;
     let is_same_second = seconds == wanted.div_euclid(SECOND);
     let is_same_rest = rest == wanted.rem_euclid(SECOND) || rest == 0;
-    u64::try_from(stat.st_size) == Ok(size) && is_same_second && is_same_rest
+    is_same_second && is_same_rest
+}
+
+/// Whether it is a regular file.
+pub(super) fn is_regular(stat: &FileStat) -> bool {
+    kind_of(stat) == SFlag::S_IFREG
+}
+
+/// Whether it is a folder.
+pub(super) fn is_folder(stat: &FileStat) -> bool {
+    kind_of(stat) == SFlag::S_IFDIR
 }
 
 fn kind_of(stat: &FileStat) -> SFlag {

@@ -113,6 +113,12 @@ pub enum Rule {
     /// Content is wanted of what has none.
     #[error("{0} is no file, and its content is wanted")]
     NoContent(FileId),
+    /// Something is removed, and the opening did not ask for that.
+    #[error("nothing may be removed in this copy")]
+    NotAsked,
+    /// A digest of what has no content, or in a copy that compares none.
+    #[error("entry {0} comes with a digest that nobody asked for")]
+    Digest(FileId),
     /// Nobody told of it, or it is not wanted.
     #[error("nobody told of that file")]
     UnknownFile,

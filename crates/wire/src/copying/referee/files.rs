@@ -23,6 +23,7 @@ pub(super) struct Files {
     answered: FileId,
     is_fresh: bool,
     is_dry: bool,
+    has_digests: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -39,9 +40,10 @@ struct File {
 
 impl Files {
     /// The opening was answered.
-    pub(super) fn begin(&mut self, is_fresh: bool, is_dry: bool) {
+    pub(super) fn begin(&mut self, is_fresh: bool, is_dry: bool, has_digests: bool) {
         self.is_fresh = is_fresh && !is_dry;
         self.is_dry = is_dry;
+        self.has_digests = has_digests;
     }
 
     pub(super) fn size(&self, file: FileId) -> Option<u64> {
@@ -73,6 +75,11 @@ impl Files {
                 None
             }
         };
+        let may_have_digest = self.has_digests && size.is_some();
+        require(
+            entry.digest.is_none() || may_have_digest,
+            Rule::Digest(file),
+        )?;
         let bytes = size.unwrap_or_default();
         let sum = self.bytes.checked_add(bytes);
         let fits = i64::try_from(bytes).is_ok();
@@ -127,7 +134,8 @@ impl Files {
     }
 
     fn on_want(&mut self, want: Want) -> Result<Want, Rule> {
-        let (Want::Whole(said) | Want::Rest(said, _) | Want::Nothing(said)) = want;
+        let (Want::Whole(said) | Want::Rest(said, _) | Want::Nothing(said) | Want::Made(said)) =
+            want;
         let expected = self.answered;
         require(said < self.told, Rule::UnknownFile)?;
         require(said == expected, Rule::WantOrder { said, expected })?;
@@ -140,6 +148,11 @@ impl Files {
                 self.close(said);
                 return Ok(want);
             }
+            (Want::Made(_), None) => {
+                self.close(said);
+                return Ok(want);
+            }
+            (Want::Made(_), Some(_)) => return Err(Rule::FileState(said)),
             (_, None) => return Err(Rule::NoContent(said)),
             (Want::Rest(_, parts), Some(size)) => check_parts(said, size, parts)?,
             (Want::Whole(_), Some(_)) => (),

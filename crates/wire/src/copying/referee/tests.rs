@@ -24,6 +24,8 @@ fn opening(way: Way) -> Opening {
             links: true,
         },
         filter: Filter::Changed,
+        selection: crate::copying::Selection::default(),
+        delete: false,
         into_folder: true,
         plain: false,
         verify: false,
@@ -48,6 +50,7 @@ fn entry(name: &str, kind: Kind) -> Entry {
         modified_nanoseconds: 0,
         version: 0,
         is_sparse: false,
+        digest: None,
     }
 }
 

@@ -34,11 +34,17 @@ fn what_is_no_token_is_refused_without_repeating_it() {
         (format!("tl1-x-{secret}a"), TokenTextError::Secret),
         (
             format!("tl1--{secret}"),
-            TokenTextError::Name(KeyNameError { length: 0 }),
+            TokenTextError::Name(KeyNameError {
+                length: 0,
+                wrong: None,
+            }),
         ),
         (
             format!("tl1-a b-{secret}"),
-            TokenTextError::Name(KeyNameError { length: 3 }),
+            TokenTextError::Name(KeyNameError {
+                length: 3,
+                wrong: Some(' '),
+            }),
         ),
     ];
     for (text, expected) in cases {

@@ -212,3 +212,105 @@ fn a_file_ends_after_what_was_left_of_it_was_read_back() {
     let beyond = back(vec![(0, 101 << 10)], true);
     assert_eq!(refused(&mut begun(), Far, beyond), Rule::Parts(0));
 }
+
+#[test]
+fn nothing_is_removed_unasked_or_before_all_else_is_done() {
+    let removed = || {
+        let name = Name::new(b"d/old".to_vec()).unwrap();
+        let is_folder = false;
+        Message::Removed(vec![crate::copying::Removed { name, is_folder }])
+    };
+    let asked = |delete| {
+        let opening = Opening {
+            delete,
+            ..opening(Way::Put)
+        };
+        Referee::opened(&opening, false).unwrap()
+    };
+    let told = |referee: &mut Referee| {
+        let (count, bytes) = (0, 0);
+        let end = Message::EntriesEnd {
+            count,
+            bytes,
+            linked: 0,
+        };
+        referee.pass(Near, end).unwrap();
+    };
+    let mut unasked = asked(false);
+    told(&mut unasked);
+    let refused = unasked.pass(Far, removed()).unwrap_err();
+    assert_eq!(refused.rule, Rule::NotAsked);
+    let mut early = asked(true);
+    let refused = early.pass(Far, removed()).unwrap_err();
+    assert_eq!(refused.rule, Rule::Unfinished);
+    let mut sender = asked(true);
+    told(&mut sender);
+    let refused = sender.pass(Near, removed()).unwrap_err();
+    assert_eq!(refused.rule, Rule::Speaker);
+    assert!(sender.pass(Far, removed()).is_ok());
+    sender.pass(Far, Message::Complete).unwrap();
+    let refused = sender.pass(Far, removed()).unwrap_err();
+    assert_eq!(refused.rule, Rule::AfterComplete);
+}
+
+#[test]
+fn a_digest_comes_where_contents_are_compared_and_of_files_alone() {
+    let open = |filter| {
+        let opening = Opening {
+            filter,
+            ..opening(Way::Put)
+        };
+        Referee::opened(&opening, false).unwrap()
+    };
+    let with = |entry| Entry {
+        digest: Some([7; 32]),
+        ..entry
+    };
+    let tell = |filter, entry| open(filter).pass(Near, Message::Entries(vec![with(entry)]));
+    assert!(tell(Filter::Content, file("a", 1)).is_ok());
+    for (filter, entry) in [
+        (Filter::Changed, file("a", 1)),
+        (Filter::Content, entry("d", Kind::Folder)),
+    ] {
+        assert_eq!(tell(filter, entry).unwrap_err().rule, Rule::Digest(0));
+    }
+}
+
+#[test]
+fn a_file_is_not_made_like_a_folder() {
+    let mut referee = open(false);
+    let entries = vec![entry("d", Kind::Folder), file("d/a", 1)];
+    referee.pass(Near, Message::Entries(entries)).unwrap();
+    let made = |id| Message::Wants(vec![Want::Made(id)]);
+    assert!(referee.pass(Far, made(0)).is_ok());
+    assert_eq!(
+        referee.pass(Far, made(1)).unwrap_err().rule,
+        Rule::FileState(1)
+    );
+}
+
+#[test]
+fn a_selection_keeps_to_its_bounds() {
+    let with = |rules: usize, listed: Option<usize>, delete| {
+        let rule = |_| crate::copying::SelectionRule {
+            leaves_out: true,
+            pattern: "*.tmp".to_owned(),
+        };
+        let opening = Opening {
+            selection: crate::copying::Selection {
+                rules: (0..rules).map(rule).collect(),
+                listed: listed.map(|count| vec![b"name".to_vec(); count]),
+            },
+            delete,
+            ..opening(Way::Get)
+        };
+        Referee::opened(&opening, false)
+    };
+    assert!(with(1024, Some(8192), false).is_ok());
+    assert!(with(1025, None, false).is_err());
+    assert!(with(0, Some(8193), false).is_err());
+    assert!(
+        with(0, Some(1), true).is_err(),
+        "a list says nothing of folders"
+    );
+}

@@ -111,7 +111,7 @@ impl Copy {
             Message::Wants(wants) => {
                 for want in wants {
                     match want {
-                        Want::Nothing(id) => {
+                        Want::Nothing(id) | Want::Made(id) => {
                             self.at_sender.remove(&id);
                             self.readable.remove(&id);
                         }

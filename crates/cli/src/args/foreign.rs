@@ -1,0 +1,437 @@
+//! Flags of rsync, scp and iperf3 that have another name here, or none.
+//!
+//! Whoever writes one from memory is told what to write, instead of a flag that looks similar.
+
+use std::ffi::OsString;
+
+use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use super::Arguments;
+
+/// Flags of one kind, and what to write in place of them.
+struct Foreign {
+    flags: &'static [&'static str],
+    answer: &'static str,
+}
+
+const fn answer(flags: &'static [&'static str], answer: &'static str) -> Foreign {
+    Foreign { flags, answer }
+}
+
+/// Of rsync and scp, to `copy`.
+const COPY: &[Foreign] = &[
+    answer(
+        &["--bwlimit"],
+        "write `--max-rate 100M`: rates are bits per second here; `trunkline limit` changes it while the copy runs",
+    ),
+    answer(
+        &["--progress", "--info", "--stats", "--human-readable"],
+        "leave it out: progress and figures are shown anyway; `-v` names each file, `--json` has everything",
+    ),
+    answer(
+        &["-i", "--itemize-changes"],
+        "a key for ssh is given as `-e 'ssh -i KEY'`; rsync's list of changes is `-n` or `-v`",
+    ),
+    answer(
+        &["-o"],
+        "an option of ssh is given as `-e 'ssh -o OPTION'`; owners and groups are not kept",
+    ),
+    answer(&["-J"], "a gate on the way is given as `-e 'ssh -J GATE'`"),
+    answer(&["-F"], "a file for ssh is given as `-e 'ssh -F FILE'`"),
+    answer(
+        &["-4", "-6"],
+        "give it to ssh: `-e 'ssh -4'` or `-e 'ssh -6'`",
+    ),
+    answer(&["-B"], "give it to ssh: `-e 'ssh -o BatchMode=yes'`"),
+    answer(
+        &["-l"],
+        "scp's bound on the rate is `--max-rate 100M`, in bits per second; links are kept as links anyway",
+    ),
+    answer(
+        &[
+            "-t",
+            "--times",
+            "--perms",
+            "--links",
+            "-E",
+            "--executability",
+        ],
+        "leave it out: times, permissions and links are kept anyway",
+    ),
+    answer(
+        &["--no-perms", "--no-p", "--no-times", "--no-t", "--chmod"],
+        "write `--no-preserve permissions` or `--no-preserve times`",
+    ),
+    answer(
+        &["-u", "--update", "--existing", "--size-only"],
+        "a file that differs in size or time is replaced, whichever is newer; `-c` compares contents, \
+         `--ignore-existing` leaves whatever is there",
+    ),
+    answer(
+        &["-I", "--ignore-times"],
+        "write `--overwrite` to send all files again",
+    ),
+    answer(
+        &[
+            "--partial",
+            "--partial-dir",
+            "--append",
+            "--append-verify",
+            "--inplace",
+            "-W",
+            "--whole-file",
+            "--fsync",
+        ],
+        "leave it out: what has arrived is kept, checked and on the disk anyway; the same command goes on with it",
+    ),
+    answer(&["--rsync-path"], "write `--far-program PATH`"),
+    answer(
+        &[
+            "-g",
+            "--group",
+            "--owner",
+            "-D",
+            "--devices",
+            "--specials",
+            "--chown",
+            "--usermap",
+            "--groupmap",
+            "--numeric-ids",
+            "-H",
+            "--hard-links",
+            "-A",
+            "--acls",
+            "-X",
+            "--xattrs",
+            "-U",
+            "--atimes",
+            "-N",
+            "--crtimes",
+            "--super",
+            "--fake-super",
+        ],
+        "owners, hard links, devices, ACLs and extended attributes are not kept: only root can give files away, and \
+         users differ from host to host; use rsync or tar for those",
+    ),
+    answer(
+        &["--no-owner", "--no-o", "--no-group", "--no-g"],
+        "leave it out: owners and groups are never kept",
+    ),
+    answer(
+        &[
+            "--del",
+            "--delete-before",
+            "--delete-during",
+            "--delete-delay",
+            "--delete-after",
+        ],
+        "write `--delete`: it removes once everything is copied",
+    ),
+    answer(
+        &[
+            "--delete-excluded",
+            "--max-delete",
+            "--force",
+            "--ignore-errors",
+        ],
+        "`--delete` keeps what `--exclude` names and removes nothing after an error; look with `-n` first",
+    ),
+    answer(
+        &[
+            "--exclude-from",
+            "--include-from",
+            "--filter",
+            "-f",
+            "--cvs-exclude",
+        ],
+        "give each pattern with `--exclude PATTERN` or `--include PATTERN`; the first that fits decides",
+    ),
+    answer(
+        &["--remove-source-files"],
+        "sources are never removed; exit status 0 says that all of them are copied",
+    ),
+    answer(
+        &[
+            "--link-dest",
+            "--compare-dest",
+            "--copy-dest",
+            "-b",
+            "--backup",
+            "--backup-dir",
+            "--suffix",
+        ],
+        "older versions are not kept; make a snapshot at the destination first",
+    ),
+    answer(&["--timeout", "--contimeout"], "write `--patience TIME`"),
+    answer(
+        &["--port"],
+        "the port of a server is part of its place: trunkline://HOST:PORT/PATH; that of ssh is `-e 'ssh -p PORT'`",
+    ),
+    answer(
+        &["--relative", "--mkpath"],
+        "`--files-from` keeps the folders of each name, and makes them",
+    ),
+    answer(&["--password-file"], "write `--token-file FILE`"),
+    answer(
+        &["--log-file", "--out-format", "--log-file-format"],
+        "write `--json`, or `-v` for people",
+    ),
+    answer(
+        &["--compress-level", "--zl", "--compress-choice", "--zc"],
+        "write `-z`: it compresses for as long as that is faster",
+    ),
+    answer(&["-d", "--dirs"], "folders are copied with `-r`"),
+    answer(
+        &["-x", "--one-file-system", "-m", "--prune-empty-dirs"],
+        "name the folders to copy, or leave some out with `--exclude PATTERN`",
+    ),
+    answer(
+        &[
+            "--safe-links",
+            "--copy-unsafe-links",
+            "-k",
+            "--copy-dirlinks",
+            "-K",
+            "--keep-dirlinks",
+        ],
+        "links are copied as they are, or with `-L` what they point to",
+    ),
+    answer(
+        &["-3"],
+        "run trunkline on one of the two hosts; files do not pass through a third one",
+    ),
+    answer(
+        &["-T", "-O", "-s", "--protect-args"],
+        "leave it out: names at the far end pass through no shell",
+    ),
+];
+
+/// Of iperf3, to commands that measure.
+const MEASURE: &[Foreign] = &[
+    answer(
+        &["-c", "--client"],
+        "name the host without a flag: `trunkline measure HOST`",
+    ),
+    answer(
+        &["-s", "--server"],
+        "the far end is a command of its own: `trunkline serve`",
+    ),
+    answer(&["-J"], "write `--json`"),
+    answer(
+        &["-b", "--bitrate", "--bandwidth"],
+        "write `--pacing 100M`, for each stream, in `trunkline measure`",
+    ),
+    answer(
+        &["-u", "--udp"],
+        "only TCP is measured; `trunkline path` tells loss and delay with packets of its own",
+    ),
+    answer(
+        &["-O", "--omit"],
+        "leave it out: the warm-up is found in the data",
+    ),
+    answer(
+        &[
+            "-i",
+            "--interval",
+            "-V",
+            "--verbose",
+            "-f",
+            "--format",
+            "--get-server-output",
+        ],
+        "leave it out: both ends are read ten times a second; `--json` has every reading",
+    ),
+    answer(&["--time"], "write `--duration TIME` or `-t TIME`"),
+    answer(&["--parallel"], "write `--streams COUNT` or `-P COUNT`"),
+    answer(
+        &["-k", "--blockcount", "-l", "--len"],
+        "write `-n SIZE` for an amount; the size of writes is chosen here",
+    ),
+    answer(
+        &[
+            "-S",
+            "--tos",
+            "--dscp",
+            "-Z",
+            "--zerocopy",
+            "-F",
+            "--file",
+            "-T",
+            "--title",
+            "-A",
+            "--affinity",
+            "-N",
+            "--no-delay",
+            "--cport",
+            "-B",
+            "--bind",
+            "-4",
+            "-6",
+        ],
+        "it has no counterpart here; iperf3 itself measures against `trunkline serve` with it",
+    ),
+    answer(&["--logfile"], "send the output into a file: `> FILE`"),
+    answer(
+        &["--connect-timeout"],
+        "leave it out: a busy server is asked again for 7.5 s",
+    ),
+];
+
+/// Of iperf3, to `serve`.
+const SERVE: &[Foreign] = &[
+    answer(
+        &["-s", "--server"],
+        "leave it out: `trunkline serve` is the server",
+    ),
+    answer(
+        &["-D", "--daemon"],
+        "leave it to the system: `systemd-run trunkline serve`, or `nohup trunkline serve &`",
+    ),
+    answer(
+        &["-I", "--pidfile"],
+        "the shell knows the process: `trunkline serve & echo $! > FILE`",
+    ),
+    answer(&["--logfile"], "the log is standard error: `2> FILE`"),
+    answer(
+        &["-1", "--one-off", "--idle-timeout"],
+        "it serves until it is stopped: Ctrl-C or SIGTERM",
+    ),
+    answer(
+        &["-J", "--json", "-i", "--interval", "-V"],
+        "the results are at the client: `trunkline measure --json`",
+    ),
+    answer(
+        &["-4", "-6"],
+        "write `--bind 0.0.0.0` for IPv4 alone, or `--bind` with an address of IPv6",
+    ),
+    answer(&["--server-bitrate-limit"], "write `--test-rate-max 500M`"),
+    answer(&["--server-max-duration"], "write `--test-time-max 60s`"),
+];
+
+/// Of iperf3, where no command is named.
+const NONE: &[Foreign] = &[
+    answer(&["-s", "--server"], "write `trunkline serve`"),
+    answer(
+        &["-c", "--client"],
+        "write `trunkline measure HOST`, or `trunkline tune HOST` for the best setting",
+    ),
+];
+
+/// A command line that cannot be followed.
+pub(crate) enum Refused {
+    /// As clap says it, or what was asked for of clap: help, the version.
+    Clap(clap::Error),
+    /// A flag of another program.
+    Foreign {
+        /// The flag.
+        flag: String,
+        /// What to write.
+        answer: &'static str,
+    },
+}
+
+/// Reads the command line.
+pub(crate) fn parse(words: &[OsString]) -> Result<Arguments, Refused> {
+    Arguments::try_parse_from(words).map_err(|error| refused(words, error))
+}
+
+fn refused(words: &[OsString], mut error: clap::Error) -> Refused {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return Refused::Clap(error);
+    }
+    let command = words.get(1).and_then(|word| word.to_str());
+    if let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) {
+        let flag = flag.split('=').next().unwrap_or_default();
+        if let Some(answer) = answer_to(command, flag) {
+            let flag = flag.to_owned();
+            return Refused::Foreign { flag, answer };
+        }
+    }
+    // What it suggests is to pass the flag as a name, which nobody means.
+    error.remove(ContextKind::Suggested);
+    Refused::Clap(error)
+}
+
+fn answer_to(command: Option<&str>, flag: &str) -> Option<&'static str> {
+    let table = match command {
+        Some("copy") => COPY,
+        Some("serve") => SERVE,
+        Some("measure" | "tune" | "sweep" | "path" | "responsiveness") => MEASURE,
+        Some(word) if !word.starts_with('-') => return None,
+        _ => NONE,
+    };
+    let found = table.iter().find(|one| one.flags.contains(&flag));
+    found.map(|one| one.answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(words: &str) -> (String, &'static str) {
+        let words: Vec<OsString> = words.split_whitespace().map(OsString::from).collect();
+        match parse(&words) {
+            Err(Refused::Foreign { flag, answer }) => (flag, answer),
+            Err(Refused::Clap(error)) => panic!("{words:?}: {error}"),
+            Ok(_) => panic!("{words:?} is understood"),
+        }
+    }
+
+    #[test]
+    fn flags_of_other_programs_are_answered_with_ours() {
+        let table = [
+            (
+                "trunkline copy --bwlimit=100 a h:b",
+                "--bwlimit",
+                "--max-rate",
+            ),
+            (
+                "trunkline copy -r --progress a h:b",
+                "--progress",
+                "shown anyway",
+            ),
+            ("trunkline copy -i key a h:b", "-i", "-e 'ssh -i KEY'"),
+            ("trunkline copy -avu a h:b", "-u", "--ignore-existing"),
+            ("trunkline copy a -l 1000 h:b", "-l", "--max-rate"),
+            ("trunkline copy -aH a h:b", "-H", "rsync or tar"),
+            ("trunkline measure -c h", "-c", "measure HOST"),
+            ("trunkline measure h -u", "-u", "only TCP"),
+            ("trunkline tune h -i 1", "-i", "every reading"),
+            ("trunkline serve -s", "-s", "is the server"),
+            ("trunkline serve -D", "-D", "systemd-run"),
+            ("trunkline -c h", "-c", "trunkline measure HOST"),
+            ("trunkline -s", "-s", "trunkline serve"),
+        ];
+        for (words, flag, part) in table {
+            let (found, answer) = told(words);
+            assert_eq!(found, flag, "{words}");
+            assert!(answer.contains(part), "{words}: {answer}");
+        }
+    }
+
+    /// A flag that became one of ours would never be answered, and a row of it would mislead.
+    #[test]
+    fn no_row_is_dead_and_no_flag_stands_twice() {
+        let rows = [("copy", COPY), ("measure", MEASURE), ("serve", SERVE)];
+        for (command, table) in rows {
+            let flags: Vec<&str> = table.iter().flat_map(|one| one.flags).copied().collect();
+            for (at, flag) in flags.iter().enumerate() {
+                assert!(!flags[..at].contains(flag), "{command} {flag} twice");
+                let (found, _) = told(&format!("trunkline {command} {flag}"));
+                assert_eq!(found, *flag, "{command}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_flag_is_not_suggested_as_a_name() {
+        let words = ["trunkline", "copy", "--nosuch", "a", "h:b"].map(OsString::from);
+        let Err(Refused::Clap(error)) = parse(&words) else {
+            panic!("it is nobody's flag");
+        };
+        let text = error.to_string();
+        assert!(text.contains("--nosuch"), "{text}");
+        assert!(!text.contains("as a value"), "{text}");
+    }
+}

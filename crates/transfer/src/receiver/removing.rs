@@ -1,0 +1,74 @@
+//! The last of a copy that is asked to: what the sources do not have is removed.
+
+use wire::copying::{Message, Problem};
+
+use super::state::ReceiverState;
+use crate::session::Voice;
+use crate::source::rules::Rules;
+use crate::store::{Gone, Removal};
+
+/// Where the removal stands.
+#[derive(Debug)]
+pub(super) enum Removing {
+    /// Nothing is to be removed, or all is.
+    Nothing,
+    /// Everything else comes first.
+    Later(Rules),
+    /// It goes on.
+    Now(Removal),
+}
+
+impl ReceiverState<'_, '_> {
+    /// Removes some more. Returns whether there is yet more to do.
+    ///
+    /// Nothing is removed where something could not be copied: what is not known of a source might be there.
+    pub(super) fn remove_some(&mut self, voice: &dyn Voice) -> bool {
+        match std::mem::replace(&mut self.removing, Removing::Nothing) {
+            Removing::Nothing => false,
+            Removing::Later(rules) if self.chronicle.outcome.failed.is_empty() => {
+                let left_out = self.chronicle.outcome.left_out.iter();
+                let kept = left_out.map(|one| one.name.clone()).collect();
+                self.removing = Removing::Now(self.shared.store.removal(rules, kept));
+                true
+            }
+            Removing::Later(_) => false,
+            Removing::Now(mut removal) => match self.shared.store.remove_some(&mut removal) {
+                None => false,
+                Some(gone) => {
+                    self.tell_gone(gone, voice);
+                    self.removing = Removing::Now(removal);
+                    true
+                }
+            },
+        }
+    }
+
+    fn tell_gone(&mut self, gone: Vec<Gone>, voice: &dyn Voice) {
+        let mut all = Vec::new();
+        for one in gone {
+            match one {
+                Gone::Removed(removed) => {
+                    // A far end in whose log nothing was removed says only to the near one what would be.
+                    if self.is_near || !self.is_dry {
+                        self.chronicle.on_removed(&removed);
+                    }
+                    all.push(removed);
+                }
+                Gone::Failed(failed) => {
+                    let name = failed.name.clone();
+                    let problem = Problem {
+                        kind: failed.kind,
+                        file: None,
+                        what: failed.what.clone(),
+                        hint: failed.hint.clone(),
+                    };
+                    self.chronicle.on_left_out(failed);
+                    voice.say(Message::LeftOut { name, problem });
+                }
+            }
+        }
+        if !all.is_empty() {
+            voice.say(Message::Removed(all));
+        }
+    }
+}
