@@ -255,7 +255,10 @@ impl Store {
         let part = self.held.open(file, || self.place.at(file));
         let changed = part.and_then(|part| change(&part));
         changed.map_err(|trouble| {
-            self.held.refuse(file, trouble.clone());
+            // While another copy is at it, it is not this one's to give up.
+            if trouble.kind != ProblemKind::Busy {
+                self.held.refuse(file, trouble.clone());
+            }
             about(file, trouble)
         })
     }
