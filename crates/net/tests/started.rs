@@ -191,7 +191,7 @@ fn a_far_end_does_not_begin_on_anything_else() {
         "\n",
         "hello\n",
         "{}\n",
-        "{\"trunkline_copy\":2,\"key\":\"aaa\"}\n",
+        "{\"trunkline_copy\":3,\"key\":\"aaa\"}\n",
     ] {
         let far = start(line, FROM_LOOPBACK, Span::from_secs(600));
         let error = far.thread.join().unwrap().unwrap_err();
@@ -241,7 +241,7 @@ fn error_of(name: &str, script: &str) -> SshError {
 }
 
 const ANSWER: &str =
-    r#"{"trunkline_copy":2,"software":"trunkline 0.1.0","port":50000,"addresses":["192.0.2.7"]}"#;
+    r#"{"trunkline_copy":3,"software":"trunkline 0.1.0","port":50000,"addresses":["192.0.2.7"]}"#;
 
 #[test]
 fn the_secret_goes_over_the_pipe_and_never_on_the_command_line() {

@@ -118,6 +118,7 @@ fn entry(name: &str, kind: Kind) -> Entry {
         mode: 0o644,
         modified_nanoseconds: 1_700_000_000_000_000_000,
         version: 7,
+        digest: None,
     }
 }
 
@@ -342,7 +343,7 @@ fn start() -> io::Result<()> {
     };
     seed("start", "request", request.line().as_bytes())?;
     seed("start", "answer", answer.line().as_bytes())?;
-    seed("start", "newer", br#"{"trunkline_copy":2,"where":{}}"#)
+    seed("start", "newer", br#"{"trunkline_copy":9,"where":{}}"#)
 }
 
 fn results() -> Results {

@@ -166,7 +166,8 @@ pub fn events() -> Vec<CopyEvent> {
     ]
 }
 
-fn no_content() -> FileProblem {
+/// Something without content.
+pub fn no_content() -> FileProblem {
     FileProblem {
         name: "run7/control".to_owned(),
         kind: ProblemKind::NoContent,

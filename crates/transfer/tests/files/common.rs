@@ -72,6 +72,7 @@ pub fn told(name: &str, kind: Kind) -> Entry {
         mode: 0o644,
         modified_nanoseconds: 1_000_000_007,
         version: 7,
+        digest: None,
     }
 }
 

@@ -116,7 +116,6 @@ impl World {
             file,
             size: SIZES[*size],
             version: 0,
-            digest: None,
         };
         let sources: Vec<Source> = sizes.iter().enumerate().map(new).collect();
         World {
