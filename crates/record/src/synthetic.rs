@@ -15,7 +15,7 @@ use tune::{Purpose, SysctlLine, Tuning};
 use units::{Bytes, Rate, Span};
 
 use crate::{Demo, Document, Host, LabelledRun, Measure, Origin, Published, Run, Tune};
-pub use copied::{copy, copy_outcome, copy_spec, events, full_copy_spec};
+pub use copied::{copy, copy_outcome, copy_spec, events, full_copy_spec, no_content};
 pub use examined::{characteristics, responsiveness};
 pub use prediction::{fit, predict};
 pub use run::Case;

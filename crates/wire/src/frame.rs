@@ -9,7 +9,7 @@ pub enum FrameError {
     #[error("the peer announced a JSON message of 0 bytes")]
     Empty,
     /// The peer announced more than we read.
-    #[error("{}", too_long(*length, *bound))]
+    #[error("{}", too_long("a JSON message", *length, *bound))]
     TooLong {
         /// What was announced, in bytes.
         length: u32,
@@ -19,10 +19,10 @@ pub enum FrameError {
 }
 
 /// A web server begins with `HTTP`, which is not meant as a length.
-pub(crate) fn too_long(length: u32, bound: u32) -> String {
+pub(crate) fn too_long(what: &str, length: u32, bound: u32) -> String {
     match &length.to_be_bytes() {
         b"HTTP" | b"<htm" | b"<HTM" | b"<!do" | b"<!DO" => "a web server answers there".to_owned(),
-        _ => format!("the peer announced a message of {length} bytes; at most {bound} are read"),
+        _ => format!("the peer announced {what} of {length} bytes; at most {bound} are read"),
     }
 }
 
@@ -112,6 +112,13 @@ mod tests {
         let mut input = bytes.as_slice();
         assert!(FrameReader::new(2).feed(&mut input).unwrap().is_some());
         assert_eq!(input, [14, 2]);
+    }
+
+    #[test]
+    fn a_web_server_is_named_in_place_of_a_length() {
+        let error = FrameReader::new(8_192).feed(&mut &b"HTTP/1.1"[..]);
+        let error = error.unwrap_err();
+        assert_eq!(error.to_string(), "a web server answers there");
     }
 
     #[test]

@@ -345,7 +345,7 @@ fn start() -> io::Result<()> {
     };
     seed("start", "request", request.line().as_bytes())?;
     seed("start", "answer", answer.line().as_bytes())?;
-    seed("start", "newer", br#"{"trunkline_copy":4,"where":{}}"#)
+    seed("start", "newer", br#"{"trunkline_copy":9,"where":{}}"#)
 }
 
 fn results() -> Results {

@@ -103,6 +103,8 @@ fn nothing() -> transfer::Outcome {
         on_wire: Bytes::ZERO,
         sent_again: Bytes::ZERO,
         failed: Vec::new(),
+        left_out: Vec::new(),
+        removed: 0,
         reconnects: 0,
         streams_replaced: 0,
         streams: 0,

@@ -14,9 +14,14 @@ fn full() -> Document<crate::Copy> {
         sources: &[],
         destination: "",
     };
-    let outcome = synthetic::copy_outcome();
-    let asked = crate::Copy::new(&request, CopyLog::default(), &outcome, None).asked;
-    document.body.asked = asked;
+    let mut outcome = synthetic::copy_outcome();
+    outcome.failed[0].below = 3;
+    outcome.left_out.push(synthetic::no_content());
+    let full = crate::Copy::new(&request, CopyLog::default(), &outcome, None);
+    document.body.asked = full.asked;
+    document.body.failed = full.failed;
+    document.body.left_out = full.left_out;
+    document.body.removed = full.removed;
     document.body.cut_because = Some("the copy was stopped".to_owned());
     document
 }

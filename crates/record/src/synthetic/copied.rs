@@ -178,7 +178,8 @@ fn name(bytes: &[u8]) -> Name {
     Name::new(bytes.to_vec()).expect("a relative name")
 }
 
-fn no_content() -> FileProblem {
+/// Something without content.
+pub fn no_content() -> FileProblem {
     FileProblem {
         name: "run7/control".to_owned(),
         kind: ProblemKind::NoContent,

@@ -21,7 +21,7 @@ pub enum CodecError {
     #[error("the peer announced a message of 0 bytes")]
     Empty,
     /// Announced too much.
-    #[error("{}", crate::frame::too_long(*length, *bound))]
+    #[error("{}", crate::frame::too_long("a message", *length, *bound))]
     TooLong {
         /// What was announced, in bytes.
         length: u32,
