@@ -315,6 +315,8 @@ struct Teller<'a> {
 
 impl Onlooker for Teller<'_> {
     fn on_event(&mut self, event: &CopyEvent) {
+        // What follows from a folder that failed is told with the folder.
+        let follows = matches!(event, CopyEvent::Failed { problem, .. } if problem.kind == ProblemKind::Follows);
         let is_of_a_file = matches!(
             event,
             CopyEvent::Published { .. }
@@ -322,7 +324,7 @@ impl Onlooker for Teller<'_> {
                 | CopyEvent::LeftOut { .. }
                 | CopyEvent::Failed { .. }
         );
-        if self.far.tells_files && is_of_a_file {
+        if self.far.tells_files && is_of_a_file && !follows {
             let (number, event) = (self.number, Box::new(event.clone()));
             (self.far.on_event)(&FarEvent::File { number, event });
         }
