@@ -185,10 +185,9 @@ fn verdict(tune: &Tune, row: &Sample, because: &str, reach: Option<u64>) -> Vec<
     if let Some((rate, _)) = because
         .split_once(" is ")
         .filter(|_| because.contains("of what the path carries"))
+        && rate != figure::rate(own)
     {
-        if rate != figure::rate(own) {
-            fault(format!("the row has {}", figure::rate(own)));
-        }
+        fault(format!("the row has {}", figure::rate(own)));
     }
     if let Some((head, rest)) = because.split_once(" streams carry ") {
         let told = rest.split_once(" of its ");

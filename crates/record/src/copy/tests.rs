@@ -96,8 +96,6 @@ fn nothing() -> transfer::Outcome {
         skipped: 0,
         bytes: Bytes::ZERO,
         sent: Bytes::ZERO,
-        removed: 0,
-        left_out: Vec::new(),
         holes: Bytes::ZERO,
         linked: 0,
         on_wire: Bytes::ZERO,
