@@ -35,7 +35,7 @@ mod trouble;
 
 pub use copy::copy;
 pub use error::CopyError;
-pub use event::{CopyEvent, FileProblem, Limit, Outcome, Progress, Reading};
+pub use event::{CopyEvent, FileProblem, Limited, Outcome, Progress, Reading};
 pub use ledger::{Acked, Ledger, Taken};
 pub use root::Root;
 pub use spec::{Connect, CopySpec, Credentials, FarHost, Gentle, Place};

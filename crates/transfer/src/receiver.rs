@@ -36,7 +36,7 @@ use crate::session::{self, Desk, End, Happening, NO_PROGRESS_MAX, Role, unexpect
 use crate::store::Store;
 
 /// How often this end says what it does.
-const TICK: Span = Span::from_millis(500);
+const TICK: Span = Span::from_millis(250);
 /// Pieces or files in one message.
 const BATCH: usize = 4096;
 /// Parts of files in one message of wants; each takes up to 20 bytes.
@@ -50,7 +50,7 @@ pub(crate) struct Shared {
     shelf: Shelf,
     publisher: Publisher,
     rereader: Rereader,
-    spent: Spent,
+    spent: Arc<Spent>,
     /// Bytes read from streams.
     on_wire: AtomicU64,
 }
@@ -78,6 +78,7 @@ pub(crate) struct Receiver<'a, 'o> {
     published: Vec<Published>,
     reporter: Reporter,
     last: Time,
+    ticks: u32,
 }
 
 impl<'a, 'o> Receiver<'a, 'o> {
@@ -93,7 +94,8 @@ impl<'a, 'o> Receiver<'a, 'o> {
         let is_near = opening.way == Way::Get;
         let asked = is_near.then(|| Asked::of(opening)).transpose()?;
         let store = Arc::new(store);
-        let publisher = Publisher::start(Arc::clone(&store), desk.report());
+        let spent = Arc::new(Spent::default());
+        let publisher = Publisher::start(Arc::clone(&store), desk.report(), Arc::clone(&spent));
         let rereader = Rereader::start(Arc::clone(&store), desk.report());
         chronicle.begin_counting();
         Ok(Receiver {
@@ -104,7 +106,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
                 shelf: Shelf::default(),
                 publisher,
                 rereader,
-                spent: Spent::default(),
+                spent,
                 on_wire: AtomicU64::new(0),
             }),
             roster,
@@ -120,6 +122,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
             received: Vec::new(),
             published: Vec::new(),
             reporter: Reporter::start(),
+            ticks: 0,
         })
     }
 
@@ -214,7 +217,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
             }
             Message::Streams(count) => self.roster.grow(count.min(STREAMS_MAX), desk),
             Message::Alive(_) => (),
-            Message::Sending { .. } => self.chronicle.on_sending(&message),
+            Message::Sending { .. } => self.chronicle.on_sending(message),
             Message::RateMax(_) => (),
             Message::Bye if self.is_complete => return Err(End::Done),
             other => return Err(unexpected(&other)),
@@ -262,7 +265,10 @@ impl<'a, 'o> Receiver<'a, 'o> {
                 .reporter
                 .report(&self.shared.spent, self.roster.present);
             desk.say(Message::Alive(activity));
-            self.chronicle.on_tick();
+            self.ticks += 1;
+            if self.ticks.is_multiple_of(2) {
+                self.chronicle.on_tick();
+            }
         }
     }
 }

@@ -181,10 +181,7 @@ impl<'a, 'o> Sender<'a, 'o> {
                 parts,
                 is_all,
             } => self.on_read_back(file, &parts, is_all),
-            Message::Received(pieces) => match self.work.acked(&pieces) {
-                Some(bytes) => self.chronicle.on_arrived(bytes),
-                None => return Err(protocol("a piece was confirmed that was not sent".into())),
-            },
+            Message::Received(pieces) => return self.on_received(&pieces),
             Message::Damaged(piece) => self.on_damaged(piece, desk),
             Message::Published(files) => {
                 for published in files {
@@ -203,6 +200,16 @@ impl<'a, 'o> Sender<'a, 'o> {
             }
             other => return Err(unexpected(&other)),
         }
+        Ok(())
+    }
+
+    fn on_received(&mut self, pieces: &[Range]) -> Result<(), End> {
+        let Some(bytes) = self.work.acked(pieces) else {
+            return Err(protocol("a piece was confirmed that was not sent".into()));
+        };
+        let all = pieces.iter().map(|piece| piece.length).sum();
+        self.chronicle.outcome.sent += Bytes::new(all);
+        self.chronicle.on_arrived(bytes);
         Ok(())
     }
 
@@ -239,7 +246,6 @@ impl<'a, 'o> Sender<'a, 'o> {
             return Ok(());
         }
         self.last = now;
-        self.ticks += 1;
         if self.is_dry {
             self.say_alive(desk);
             return Ok(());
@@ -252,6 +258,23 @@ impl<'a, 'o> Sender<'a, 'o> {
         {
             return Err(End::Lost(quiet::text()));
         }
+        self.look(desk);
+        self.streams.keep(desk);
+        self.ticks += 1;
+        if self.ticks.is_multiple_of(2) {
+            self.say_alive(desk);
+            self.chronicle.on_tick();
+        }
+        Ok(())
+    }
+
+    /// Looks at the streams, and at what both ends did.
+    fn look(&mut self, desk: &Desk) {
+        let now = desk.now();
+        self.mine = Some(
+            self.reporter
+                .report(&self.work.spent, self.streams.count()),
+        );
         let left = self.is_all_added.then(|| Bytes::new(self.work.left()));
         let (mine, theirs) = (
             self.mine.as_ref().map(for_tuner),
@@ -263,21 +286,13 @@ impl<'a, 'o> Sender<'a, 'o> {
         }
         let again = self.streams.settle(now);
         self.chronicle.outcome.sent_again += Bytes::new(again);
-        self.streams.keep(desk);
-        let limited = self.streams.limited();
-        self.chronicle.on_limited(limited);
+        let (binds, limited) = self.streams.limited();
+        self.chronicle.on_limited(binds, limited);
         self.chronicle.on_streams(self.streams.count(), &look.seen);
-        if self.ticks.is_multiple_of(2) {
-            self.say_alive(desk);
-            self.chronicle.on_tick();
-        }
-        Ok(())
     }
 
     fn say_alive(&mut self, desk: &Desk) {
-        let activity = self.reporter.report(&self.work.spent, self.streams.count());
-        self.mine = Some(activity);
-        desk.say(Message::Alive(activity));
+        desk.say(Message::Alive(self.mine.unwrap_or_default()));
         desk.say(self.chronicle.sending());
     }
 }
@@ -299,6 +314,9 @@ impl Role for Sender<'_, '_> {
     fn on(&mut self, happening: Happening, desk: &Desk) -> Result<(), End> {
         match happening {
             Happening::Message(Message::Complete) => {
+                if !self.is_dry {
+                    self.look(desk);
+                }
                 self.work.close();
                 desk.say(Message::Bye);
                 return Err(End::Done);
@@ -346,7 +364,6 @@ impl Drop for Sender<'_, '_> {
         let load =
             |counter: &std::sync::atomic::AtomicU64| Bytes::new(counter.load(Ordering::Relaxed));
         let outcome = &mut self.chronicle.outcome;
-        outcome.sent += load(&self.work.sent);
         outcome.on_wire += load(&self.work.on_wire);
         outcome.sent_again += load(&self.work.repeated);
         outcome.streams_replaced += self.streams.replaced;

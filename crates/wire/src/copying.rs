@@ -18,6 +18,7 @@ mod base32;
 mod codec;
 mod greeting;
 mod handshake;
+mod limited;
 mod message;
 mod name;
 mod piece;
@@ -35,8 +36,9 @@ pub use handshake::{
     Admitted, EXPORTER_LABEL, Exporter, HandshakeError, NearHandshake, Refusal, answer_hello,
     refusal,
 };
+pub use limited::Limited;
 pub use message::{
-    Activity, Attributes, Entry, FileId, Filter, Kind, LimitedBy, Message, Opening, Problem,
+    Activity, Attributes, Entry, FileId, Filter, Kind, Message, Opening, Problem,
     ProblemKind, Published, Range, Want, Way,
 };
 pub use name::{
@@ -58,4 +60,4 @@ pub use token::{
 };
 
 /// Version of all of this. Ends of different versions do not copy; each says which one it speaks.
-pub const COPYING_VERSION: u16 = 2;
+pub const COPYING_VERSION: u16 = 3;

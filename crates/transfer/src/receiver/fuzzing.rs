@@ -43,12 +43,17 @@ impl Arrivals {
     pub fn open(folder: &Path, sizes: &[u64]) -> Result<Self, Problem> {
         let store = Arc::new(Store::open(&Root::beneath(folder)?, spec())?);
         let (report, happenings) = sync_channel(HAPPENINGS_MAX);
+        let spent = Arc::new(Spent::default());
         let shared = Arc::new(Shared {
-            publisher: Publisher::start(Arc::clone(&store), report.clone()),
+            publisher: Publisher::start(
+                Arc::clone(&store),
+                report.clone(),
+                Arc::clone(&spent),
+            ),
             rereader: Rereader::start(Arc::clone(&store), report.clone()),
             store,
             shelf: Shelf::default(),
-            spent: Spent::default(),
+            spent,
             on_wire: AtomicU64::new(0),
         });
         let mut count = 0;

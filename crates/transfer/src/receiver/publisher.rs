@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use wire::copying::{FileId, HASH_LENGTH};
 
+use crate::activity::Spent;
 use crate::session::Happening;
 use crate::store::Store;
 
@@ -33,11 +34,15 @@ pub(crate) struct Publisher {
 
 impl Publisher {
     /// Starts the thread; it ends when this is closed or dropped.
-    pub(crate) fn start(store: Arc<Store>, report: SyncSender<Happening>) -> Self {
+    pub(crate) fn start(
+        store: Arc<Store>,
+        report: SyncSender<Happening>,
+        spent: Arc<Spent>,
+    ) -> Self {
         let (whole, files) = channel();
         let is_last = Arc::new(AtomicBool::new(false));
         let hurry = Arc::clone(&is_last);
-        let thread = thread::spawn(move || publish_all(&store, &files, &hurry, &report));
+        let thread = thread::spawn(move || publish_all(&store, &files, &hurry, &report, &spent));
         Publisher {
             whole: Mutex::new(Some(whole)),
             is_last,
@@ -73,18 +78,19 @@ fn publish_all(
     files: &Receiver<Whole>,
     hurry: &AtomicBool,
     report: &SyncSender<Happening>,
+    spent: &Spent,
 ) {
     while let Ok(first) = files.recv() {
         let digests = gather(first, files, hurry, store.batch());
         for (id, digest) in &digests {
-            if let Err(problem) = store.finish(*id, digest)
+            if let Err(problem) = spent.flushing(|| store.finish(*id, digest))
                 && report.send(Happening::Failed(problem)).is_err()
             {
                 return;
             }
         }
         let mut by_id: std::collections::BTreeMap<_, _> = digests.into_iter().collect();
-        for (id, result) in store.publish() {
+        for (id, result) in spent.flushing(|| store.publish()) {
             let digest = by_id.remove(&id).unwrap_or_default();
             let happening = match result {
                 Ok(()) => Happening::Published(id, digest),

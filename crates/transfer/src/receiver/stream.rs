@@ -4,14 +4,13 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
-use std::time::Instant;
 
 use net::copying::Channel;
 use wire::copying::{Coding, HASH_LENGTH, HEADER_LENGTH, PACKED_MAX, PieceHeader, Problem, Range};
 
 use super::Shared;
 use super::shelf::{Growing, Placed};
-use crate::activity::Spent;
+use crate::activity::{Waiting, Watch};
 use crate::session::Happening;
 use crate::tree::{BLOCK, PieceHasher};
 
@@ -27,6 +26,7 @@ pub(crate) struct Inflow {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
+    watch: Watch,
 }
 
 /// A piece on its way in.
@@ -53,11 +53,14 @@ impl Inflow {
             buffer: vec![0; BLOCK + SLACK],
             start: 0,
             end: 0,
+            // Another one begins on the thread that does the work.
+            watch: Watch::start(),
         }
     }
 
     /// Runs on a thread of its own until the stream ends.
     pub(crate) fn run(mut self) {
+        self.watch = Watch::start();
         let end = self.receive_all().map_err(|error| error.to_string());
         // Others hold the connection too; the sender has to see at once that nobody reads it any more.
         self.channel.handle().shut_down();
@@ -79,10 +82,10 @@ impl Inflow {
     }
 
     fn read(&mut self) -> io::Result<usize> {
-        let since = Instant::now();
         let room = self.buffer.get_mut(self.end..).unwrap_or_default();
-        let got = self.channel.read(room)?;
-        Spent::note(&self.shared.spent.network, since);
+        let (channel, spent) = (&mut self.channel, &self.shared.spent);
+        let read = || channel.read(room);
+        let got = spent.during(&mut self.watch, Waiting::Network, read)?;
         let counter = &self.shared.on_wire;
         counter.fetch_add(got as u64, Ordering::Relaxed);
         self.end += got;
@@ -167,7 +170,8 @@ impl Inflow {
             let length = usize::try_from(end - at).unwrap_or(BLOCK).min(BLOCK);
             self.fill(length)?;
             let chunk = self.buffer.get(self.start..self.start + length);
-            incoming.write(&self.shared, self.number, at, chunk.unwrap_or_default());
+            let chunk = chunk.unwrap_or_default();
+            incoming.write(&self.shared, self.number, at, chunk, &mut self.watch);
             self.start += length;
             at += length as u64;
         }
@@ -189,11 +193,11 @@ impl Inflow {
         let most = (incoming.header.length.min(PACKED_MAX)) as usize;
         let bytes = zstd::bulk::decompress(&packed, most).unwrap_or_default();
         let offset = incoming.header.offset;
-        incoming.write(&self.shared, self.number, offset, &bytes);
+        incoming.write(&self.shared, self.number, offset, &bytes, &mut self.watch);
         Ok(())
     }
 
-    fn conclude(&self, incoming: Incoming<'_>, seal: &[u8; HASH_LENGTH]) {
+    fn conclude(&mut self, incoming: Incoming<'_>, seal: &[u8; HASH_LENGTH]) {
         let header = incoming.header;
         let range = range_of(header);
         let Some(file) = incoming.file else {
@@ -210,7 +214,10 @@ impl Inflow {
             file.abandon(header, self.number);
             return self.tell(Happening::Damaged(range));
         };
-        match file.place(&self.shared.store, header, self.number, hash) {
+        let shared = Arc::clone(&self.shared);
+        let place = || file.place(&shared.store, header, self.number, hash);
+        let placed = shared.spent.during(&mut self.watch, Waiting::Disk, place);
+        match placed {
             Ok(Placed::Counts { digest }) => {
                 self.tell(Happening::Arrived(range));
                 if let Some(digest) = digest {
@@ -237,7 +244,14 @@ fn range_of(header: &PieceHeader) -> Range {
 }
 
 impl Incoming<'_> {
-    fn write(&mut self, shared: &Shared, stream: u32, at: u64, bytes: &[u8]) {
+    fn write(
+        &mut self,
+        shared: &Shared,
+        stream: u32,
+        at: u64,
+        bytes: &[u8],
+        watch: &mut Watch,
+    ) {
         let Some(file) = &self.file else {
             return;
         };
@@ -245,13 +259,10 @@ impl Incoming<'_> {
         if self.problem.is_some() {
             return;
         }
-        let since = Instant::now();
         let piece = self.header.offset;
-        match file.write(&shared.store, piece, stream, at, bytes) {
-            Ok(_) => {
-                let counter = &shared.spent.bytes;
-                counter.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-            }
+        let write = || file.write(&shared.store, piece, stream, at, bytes);
+        match shared.spent.during(watch, Waiting::Disk, write) {
+            Ok(_) => shared.spent.count(bytes.len() as u64),
             Err(problem) => {
                 self.problem = Some(Problem {
                     file: Some(self.header.file),
@@ -259,6 +270,5 @@ impl Incoming<'_> {
                 });
             }
         }
-        Spent::note(&shared.spent.disk, since);
     }
 }

@@ -17,7 +17,7 @@ use wire::copying::{
 
 use super::packing::Packing;
 use super::work::Work;
-use crate::activity::Spent;
+use crate::activity::{Waiting, Watch};
 use crate::session::Happening;
 use crate::source::{Reader, Source};
 use crate::tree::{BLOCK, PIECE_MIN, PieceHasher};
@@ -98,6 +98,7 @@ pub(crate) struct Outflow {
     /// A piece as it is and compressed, where that is tried.
     raw: Vec<u8>,
     packed: Vec<u8>,
+    watch: Watch,
 }
 
 impl Outflow {
@@ -122,11 +123,14 @@ impl Outflow {
             packing: Packing::new(compress),
             raw: Vec::new(),
             packed: Vec::new(),
+            // Another one begins on the thread that does the work.
+            watch: Watch::start(),
         }
     }
 
     /// Runs on a thread of its own until its work is over or the stream breaks.
     pub(crate) fn run(mut self) {
+        self.watch = Watch::start();
         let end = self.send_all().map_err(|error| error.to_string());
         self.tell(Happening::StreamOver(self.number, end));
     }
@@ -148,7 +152,9 @@ impl Outflow {
     /// Waits until the receiver has taken all of it and closes its side as well.
     fn arrive(&mut self) -> io::Result<()> {
         let mut nothing = [0; 16];
-        match self.channel.read(&mut nothing) {
+        let (channel, spent) = (&mut self.channel, &self.work.spent);
+        let read = || channel.read(&mut nothing);
+        match spent.during(&mut self.watch, Waiting::Network, read) {
             Ok(0) => Ok(()),
             Ok(_) => Err(io::Error::other("the receiver wrote to a stream")),
             // It closes without saying so in TLS.
@@ -165,14 +171,14 @@ impl Outflow {
             }
             self.flush()?;
         }
-        Ok(self.work.take(self.number, &self.wish))
+        Ok(self.work.take(self.number, &self.wish, &mut self.watch))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let since = Instant::now();
         let bytes = self.buffer.get(..self.filled).unwrap_or_default();
-        self.channel.write_all(bytes)?;
-        Spent::note(&self.work.spent.network, since);
+        let (channel, spent) = (&mut self.channel, &self.work.spent);
+        let write = || channel.write_all(bytes);
+        spent.during(&mut self.watch, Waiting::Network, write)?;
         let length = bytes.len() as u64;
         self.work.on_wire.fetch_add(length, Ordering::Relaxed);
         self.filled = 0;
@@ -241,12 +247,11 @@ impl Outflow {
         let begun = Instant::now();
         let mut left = bytes.len();
         while left > 0 {
-            left -= self.work.pace(left.min(BLOCK));
+            left -= self.work.pace(left.min(BLOCK), &mut self.watch);
         }
-        let since = Instant::now();
-        self.channel
-            .write_parts(&[&header.encode(), bytes, &seal])?;
-        Spent::note(&self.work.spent.network, since);
+        let (channel, spent) = (&mut self.channel, &self.work.spent);
+        let write = || channel.write_parts(&[&header.encode(), bytes, &seal]);
+        spent.during(&mut self.watch, Waiting::Network, write)?;
         let written = (bytes.len() + HEADER_LENGTH + HASH_LENGTH) as u64;
         self.work.on_wire.fetch_add(written, Ordering::Relaxed);
         self.packing.on_written(written, begun.elapsed());
@@ -254,18 +259,19 @@ impl Outflow {
     }
 
     fn read_whole(&mut self, piece: &Range) -> Option<[u8; HASH_LENGTH]> {
-        let since = Instant::now();
-        let read = self.source.reader(piece.file).and_then(|reader| {
-            reader.read(piece.start, &mut self.raw)?;
+        let (source, raw) = (&self.source, &mut self.raw);
+        let read = || {
+            let reader = source.reader(piece.file)?;
+            reader.read(piece.start, raw)?;
             Ok(reader.size())
-        });
-        Spent::note(&self.work.spent.disk, since);
+        };
+        let spent = &self.work.spent;
+        let read = spent.during(&mut self.watch, Waiting::Disk, read);
         match read {
             Ok(size) => {
                 let mut hasher = PieceHasher::new(size, piece.start, piece.length);
                 hasher.update(&self.raw);
-                let bytes = &self.work.spent.bytes;
-                bytes.fetch_add(piece.length, Ordering::Relaxed);
+                self.work.spent.count(piece.length);
                 hasher.finish()
             }
             Err(problem) => {
@@ -295,7 +301,9 @@ impl Outflow {
 
     /// Returns the piece's hash; `None` where it could not be read, so that the receiver must not take it.
     fn send_bytes(&mut self, piece: &Range) -> io::Result<Option<[u8; HASH_LENGTH]>> {
-        let mut reader = match self.source.reader(piece.file) {
+        let (source, spent) = (&self.source, &self.work.spent);
+        let open = || source.reader(piece.file);
+        let mut reader = match spent.during(&mut self.watch, Waiting::Disk, open) {
             Ok(reader) => Some(reader),
             Err(problem) => {
                 self.tell(Happening::Failed(problem));
@@ -308,7 +316,7 @@ impl Outflow {
         let mut at = piece.start;
         while at < end {
             let most = usize::try_from(end - at).unwrap_or(BLOCK).min(BLOCK);
-            let chunk = self.work.pace(most);
+            let chunk = self.work.pace(most, &mut self.watch);
             if !self.read(reader.as_deref(), at, chunk, &mut hasher)? {
                 reader = None;
             }
@@ -325,20 +333,19 @@ impl Outflow {
         length: usize,
         hasher: &mut PieceHasher,
     ) -> io::Result<bool> {
-        let work = Arc::clone(&self.work);
-        let room = self.room(length)?;
-        let since = Instant::now();
+        self.room(length)?;
+        let room = self.filled - length..self.filled;
+        let room = self.buffer.get_mut(room).unwrap_or_default();
         let Some(reader) = reader else {
             room.fill(0);
             return Ok(false);
         };
-        let read = reader.read(at, room);
-        Spent::note(&work.spent.disk, since);
-        match read {
+        let spent = &self.work.spent;
+        let read = || reader.read(at, room);
+        match spent.during(&mut self.watch, Waiting::Disk, read) {
             Ok(()) => {
                 hasher.update(room);
-                let bytes = &work.spent.bytes;
-                bytes.fetch_add(length as u64, Ordering::Relaxed);
+                spent.count(length as u64);
                 Ok(true)
             }
             Err(problem) => {

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tune::Bucket;
+use tune::{Bucket, Turn};
 use units::{Bytes, Rate, Span, Time};
 use wire::copying::{FileId, Range};
 
 use super::stream::Wish;
-use crate::activity::Spent;
+use crate::activity::{Spent, Waiting, Watch};
 use crate::ledger::{Acked, Ledger};
 
 /// Least time for which a stream is without work before it repeats what another still owes.
@@ -31,8 +31,6 @@ pub(crate) struct Work {
     grace: AtomicU64,
     /// What the streams spend their time on.
     pub spent: Spent,
-    /// Bytes of files read for streams.
-    pub sent: AtomicU64,
     /// Bytes written to streams.
     pub on_wire: AtomicU64,
     /// Bytes of files that two streams sent.
@@ -67,7 +65,6 @@ impl Work {
             grace_min,
             grace: AtomicU64::new(grace_min.as_nanos() as u64),
             spent: Spent::default(),
-            sent: AtomicU64::new(0),
             on_wire: AtomicU64::new(0),
             repeated: AtomicU64::new(0),
         }
@@ -123,12 +120,17 @@ impl Work {
     }
 
     /// The next piece for a stream, once there is one; `None` when the stream shall end.
-    pub(crate) fn take(&self, stream: u32, wish: &Wish) -> Option<Range> {
+    pub(crate) fn take(&self, stream: u32, wish: &Wish, watch: &mut Watch) -> Option<Range> {
+        let wait = || self.wait_for_piece(stream, wish);
+        self.spent.during(watch, Waiting::Work, wait)
+    }
+
+    fn wait_for_piece(&self, stream: u32, wish: &Wish) -> Option<Range> {
         let since = Instant::now();
         let mut state = self.state();
-        let piece = loop {
+        loop {
             if state.is_over || state.leaving.remove(&stream) {
-                break None;
+                return None;
             }
             let grace = Duration::from_nanos(self.grace.load(Ordering::Relaxed));
             let left = grace.saturating_sub(since.elapsed());
@@ -136,7 +138,7 @@ impl Work {
                 && let Some(bytes) = wish.bytes()
                 && let Some(piece) = self.take_from(&mut state, stream, bytes)
             {
-                break Some(piece);
+                return Some(piece);
             }
             let nap = if left.is_zero() {
                 NAP_MAX
@@ -145,10 +147,7 @@ impl Work {
             };
             let woken = self.changed.wait_timeout(state, nap);
             state = woken.unwrap_or_else(PoisonError::into_inner).0;
-        };
-        drop(state);
-        Spent::note(&self.spent.idle, since);
-        piece
+        }
     }
 
     /// The next piece for a stream if there is one at once.
@@ -169,7 +168,7 @@ impl Work {
     }
 
     /// How many bytes may be sent in one go, and waits until they may.
-    pub(crate) fn pace(&self, most: usize) -> usize {
+    pub(crate) fn pace(&self, most: usize, watch: &mut Watch) -> usize {
         let now = self.now();
         let mut state = self.state();
         if state.bucket.rate().is_none() {
@@ -177,19 +176,22 @@ impl Work {
         }
         let portion = state.bucket.portion(Bytes::new(most as u64));
         let turn = state.bucket.queue(portion, now);
-        let since = Instant::now();
+        drop(state);
+        let wait = || self.wait_for_turn(turn);
+        self.spent.during(watch, Waiting::Rate, wait);
+        usize::try_from(portion.get()).unwrap_or(most).min(most)
+    }
+
+    fn wait_for_turn(&self, turn: Turn) {
         loop {
+            let mut state = self.state();
             let wait = Duration::from(state.bucket.wait(turn, self.now()));
             if wait.is_zero() || state.is_over {
-                break;
+                return;
             }
             drop(state);
             std::thread::sleep(wait.min(NAP_MAX));
-            state = self.state();
         }
-        drop(state);
-        Spent::note(&self.spent.idle, since);
-        usize::try_from(portion.get()).unwrap_or(most).min(most)
     }
 
     /// The bound on the rate of all streams together from now on.
@@ -203,7 +205,6 @@ impl Work {
 
     /// A piece was read. Returns whether that was the last of its file.
     pub(crate) fn read(&self, piece: Range) -> bool {
-        self.sent.fetch_add(piece.length, Ordering::Relaxed);
         self.state().ledger.read(piece)
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use observe::TcpSample;
+use observe::{TcpSample, TcpSummary};
 use units::{Bytes, Rate, Span};
 
 use super::Activity;
@@ -19,6 +19,10 @@ pub struct Interval {
     pub left: Option<Bytes>,
     /// The bound on the rate that was in force.
     pub rate_max: Option<Rate>,
+    /// The rate that a gentle copy allowed itself.
+    pub rate_gentle: Option<Rate>,
+    /// Both ends are on one host, so that there is no path between them.
+    pub is_one_host: bool,
     /// What the sender's threads did, as of its last report.
     pub sender: Option<Activity>,
     /// What the receiver's threads did, as of its last report.
@@ -59,6 +63,16 @@ pub struct Streams {
 }
 
 impl Streams {
+    /// Whether packets wait in a queue: what they take beyond the empty path's round trip is more than noise.
+    pub fn queue_stands(&self) -> bool {
+        let tcp = TcpSummary {
+            rtt: self.rtt,
+            ..TcpSummary::default()
+        };
+        self.rtt_min
+            .is_some_and(|empty| tcp.standing_queue(empty).is_some())
+    }
+
     /// Payload sent again as a share of what was sent.
     pub fn retransmitted_share(&self) -> Option<f64> {
         let (again, sent) = (self.retransmitted?, self.sent?);
