@@ -42,7 +42,11 @@ impl Reporter {
     pub(crate) fn report(&mut self, spent: &Spent, streams: u16) -> Activity {
         let now = Instant::now();
         let sums = Sums::of(spent);
-        let last = std::mem::replace(&mut self.last, sums);
+        let last = self.last;
+        self.last = Sums {
+            threads: sums.threads.at_least(&last.threads),
+            ..sums
+        };
         let length = now.saturating_duration_since(self.at);
         self.at = now;
         let processors = thread::available_parallelism().map_or(0, |count| count.get());
@@ -71,6 +75,21 @@ impl Sums {
             threads: spent.totals(),
             processor: nanoseconds(processor()),
             host_busy: host_busy().unwrap_or(0),
+        }
+    }
+}
+
+impl Totals {
+    /// A wait that turns out to have been one for a processor makes a sum smaller afterwards. What was reported too much
+    /// is left out of the next reports.
+    fn at_least(&self, before: &Totals) -> Totals {
+        Totals {
+            disk: self.disk.max(before.disk),
+            network: self.network.max(before.network),
+            idle: self.idle.max(before.idle),
+            held: self.held.max(before.held),
+            flush: self.flush.max(before.flush),
+            ..*self
         }
     }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Instant;
 
+use net::reins::Stand;
 use observe::Limit;
 use units::{Bytes, Rate, Span, Time};
 use wire::copying::{self, Entry, Kind, Message, Problem, ProblemKind};
@@ -345,6 +346,11 @@ impl<'a> Chronicle<'a> {
         self.pace.keep(reading);
         let counts = &self.counts;
         let missing = counts.bytes - counts.done.min(counts.bytes);
+        self.steering.set_stand(Stand {
+            rate,
+            done: counts.done,
+            total: counts.is_known.then_some(counts.bytes),
+        });
         let may_say = counts.is_known && rate > Rate::ZERO;
         let progress = Progress {
             at,

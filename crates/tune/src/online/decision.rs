@@ -24,6 +24,10 @@ const WAITS_AT_ALL: f64 = 0.05;
 const RATE_REACHED: f64 = 0.9;
 /// A gentle rate is another one forty times a second.
 const GENTLE_REACHED: f64 = 0.75;
+/// Packets that wait for longer than this, and than this share of the empty path's round trip, keep a link full behind a buffer
+/// that holds the streams back.
+const QUEUE_MIN: Span = Span::from_millis(2);
+const QUEUE_SHARE: f64 = 0.5;
 /// A process that uses this much of one processor while its streams are idle has a thread that computes all the time.
 const THREAD_BUSY: f64 = 0.7;
 /// On one host both ends' processes together.
@@ -45,7 +49,7 @@ pub(super) fn binds(interval: &Interval, rtt_min: Option<Span>) -> Option<Limit>
     if sender.held >= MOSTLY {
         return Some(Limit::RateLimit);
     }
-    let found = match waits_for_network(&sender, &interval.streams) {
+    let found = match waits_for_network(&sender, interval) {
         true => downstream(interval),
         false => upstream(interval, &sender, rtt_min),
     };
@@ -91,9 +95,18 @@ fn of_streams_alone(streams: &Streams) -> Option<Limit> {
     is_fed.then(|| network(streams))
 }
 
+/// Whether the connections always have data. A sender that gets its turn now and then looks at them when it has just filled them, so
+/// they must have had some on the way all the time, too.
+fn is_fed(interval: &Interval) -> bool {
+    let streams = &interval.streams;
+    let whole = interval.length.times(streams.count.into()).as_secs_f64();
+    let is_busy = streams.busy.is_none_or(|busy| busy.as_secs_f64() >= FED * whole);
+    is_busy && with_data(streams).is_some_and(|share| share >= FED)
+}
+
 /// Whether the connections take no more than they do.
-fn waits_for_network(sender: &Shares, streams: &Streams) -> bool {
-    let is_fed = with_data(streams).is_some_and(|share| share >= FED);
+fn waits_for_network(sender: &Shares, interval: &Interval) -> bool {
+    let is_fed = is_fed(interval);
     // Threads that have handed over everything wait for work while the kernel still sends.
     let waits = sender.network + sender.idle;
     sender.network >= MOSTLY || (is_fed && (sender.network >= WAITS_AT_ALL || waits >= MOSTLY))
@@ -126,11 +139,19 @@ fn network(streams: &Streams) -> Limit {
         share.is_some_and(|share| share >= MOSTLY)
     };
     match streams {
-        it if it.queue_stands() => Limit::Network,
+        it if waits_in_queue(it) => Limit::Network,
         it if mostly(it.receive_window_limited) => Limit::ReceiveBuffer,
         it if mostly(it.send_buffer_limited) => Limit::SendBuffer,
         _ => Limit::Network,
     }
+}
+
+/// Whether the queue holds so much that a smaller window would still fill the path.
+fn waits_in_queue(streams: &Streams) -> bool {
+    let waited = streams.rtt.zip(streams.rtt_min);
+    waited.is_some_and(|(loaded, empty)| {
+        loaded - empty > QUEUE_MIN.max(Span::from_secs_f64(QUEUE_SHARE * empty.as_secs_f64()))
+    })
 }
 
 /// The connections would take more: the sender has it in its files, its processors, or in what it waits for.

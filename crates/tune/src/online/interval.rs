@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use observe::{TcpSample, TcpSummary};
+use observe::TcpSample;
 use units::{Bytes, Rate, Span};
 
 use super::Activity;
@@ -63,16 +63,6 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// Whether packets wait in a queue: what they take beyond the empty path's round trip is more than noise.
-    pub fn queue_stands(&self) -> bool {
-        let tcp = TcpSummary {
-            rtt: self.rtt,
-            ..TcpSummary::default()
-        };
-        self.rtt_min
-            .is_some_and(|empty| tcp.standing_queue(empty).is_some())
-    }
-
     /// Payload sent again as a share of what was sent.
     pub fn retransmitted_share(&self) -> Option<f64> {
         let (again, sent) = (self.retransmitted?, self.sent?);
