@@ -248,7 +248,10 @@ pub fn progress(line: &ProgressLine) -> (String, String) {
     );
     let how = [
         Some(figure::rate(line.rate_bits_per_second)),
-        Some(format!("now {}", words::count(line.streams.into(), "stream"))),
+        Some(format!(
+            "now {}",
+            words::count(line.streams.into(), "stream")
+        )),
         line.rtt_seconds
             .map(|rtt| format!("RTT {} ms", figure::milliseconds(rtt))),
         line.limited_by

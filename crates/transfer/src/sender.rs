@@ -271,10 +271,7 @@ impl<'a, 'o> Sender<'a, 'o> {
     /// Looks at the streams, and at what both ends did.
     fn look(&mut self, desk: &Desk) {
         let now = desk.now();
-        self.mine = Some(
-            self.reporter
-                .report(&self.work.spent, self.streams.count()),
-        );
+        self.mine = Some(self.reporter.report(&self.work.spent, self.streams.count()));
         let left = self.is_all_added.then(|| Bytes::new(self.work.left()));
         let (mine, theirs) = (
             self.mine.as_ref().map(for_tuner),

@@ -191,8 +191,7 @@ pub fn copy_outcome() -> Outcome {
             by: Limit::Link,
             share: 0.93,
             shares: vec![(Limit::Link, 0.93), (Limit::SenderDisk, 0.04)],
-            why: "four more streams brought 1 % and the round trip rose by 22 ms"
-                .to_owned(),
+            why: "four more streams brought 1 % and the round trip rose by 22 ms".to_owned(),
             advice: Some(
                 "nothing here makes it faster; a link with a higher rate would".to_owned(),
             ),

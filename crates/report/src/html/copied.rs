@@ -1,8 +1,8 @@
 //! The page of a copy.
 
 use maud::{Markup, html};
-use record::{Copy, Limit};
 use record::copy::{CopyLimit, FileFailure, Outage, Step};
+use record::{Copy, Limit};
 
 use super::parts::{self, Tile};
 use crate::figure::{self, ABSENT};

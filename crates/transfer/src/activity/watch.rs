@@ -223,8 +223,12 @@ mod tests {
     fn sleeping_counts_as_waiting_and_computing_does_not() {
         let spent = Spent::default();
         let mut watch = Watch::start();
-        spent.during(&mut watch, Waiting::Disk, || thread::sleep(Duration::from_millis(20)));
-        spent.during(&mut watch, Waiting::Network, || spin(Duration::from_millis(20)));
+        spent.during(&mut watch, Waiting::Disk, || {
+            thread::sleep(Duration::from_millis(20))
+        });
+        spent.during(&mut watch, Waiting::Network, || {
+            spin(Duration::from_millis(20))
+        });
         let totals = spent.totals();
         assert!(totals.disk >= 15_000_000, "{totals:?}");
         assert!(totals.computed >= 15_000_000, "{totals:?}");

@@ -45,11 +45,7 @@ impl Arrivals {
         let (report, happenings) = sync_channel(HAPPENINGS_MAX);
         let spent = Arc::new(Spent::default());
         let shared = Arc::new(Shared {
-            publisher: Publisher::start(
-                Arc::clone(&store),
-                report.clone(),
-                Arc::clone(&spent),
-            ),
+            publisher: Publisher::start(Arc::clone(&store), report.clone(), Arc::clone(&spent)),
             rereader: Rereader::start(Arc::clone(&store), report.clone()),
             store,
             shelf: Shelf::default(),

@@ -244,14 +244,7 @@ fn range_of(header: &PieceHeader) -> Range {
 }
 
 impl Incoming<'_> {
-    fn write(
-        &mut self,
-        shared: &Shared,
-        stream: u32,
-        at: u64,
-        bytes: &[u8],
-        watch: &mut Watch,
-    ) {
+    fn write(&mut self, shared: &Shared, stream: u32, at: u64, bytes: &[u8], watch: &mut Watch) {
         let Some(file) = &self.file else {
             return;
         };

@@ -291,7 +291,12 @@ impl Streams {
 
     /// A connection from an address to itself leaves no host.
     fn is_one_host(&self) -> bool {
-        let ends = |line: &Line| Some((line.handle.local().ok()?.ip(), line.handle.peer().ok()?.ip()));
+        let ends = |line: &Line| {
+            Some((
+                line.handle.local().ok()?.ip(),
+                line.handle.peer().ok()?.ip(),
+            ))
+        };
         let mut all = self.lines.values().filter_map(ends);
         all.next().is_some_and(|(local, peer)| local == peer)
     }

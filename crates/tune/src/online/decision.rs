@@ -75,7 +75,9 @@ pub(super) fn streams_may_help(interval: &Interval, binds: Option<Limit>) -> boo
 }
 
 fn is_idle(sender: &Activity) -> bool {
-    sender.shares().is_some_and(|it| it.idle + it.held >= MOSTLY)
+    sender
+        .shares()
+        .is_some_and(|it| it.idle + it.held >= MOSTLY)
 }
 
 fn is_reached(interval: &Interval, limit: Option<Rate>, share: f64) -> bool {
@@ -100,7 +102,9 @@ fn of_streams_alone(streams: &Streams) -> Option<Limit> {
 fn is_fed(interval: &Interval) -> bool {
     let streams = &interval.streams;
     let whole = interval.length.times(streams.count.into()).as_secs_f64();
-    let is_busy = streams.busy.is_none_or(|busy| busy.as_secs_f64() >= FED * whole);
+    let is_busy = streams
+        .busy
+        .is_none_or(|busy| busy.as_secs_f64() >= FED * whole);
     is_busy && with_data(streams).is_some_and(|share| share >= FED)
 }
 
@@ -115,10 +119,10 @@ fn waits_for_network(sender: &Shares, interval: &Interval) -> bool {
 /// The connections take no more: the receiver does not, or the network.
 fn downstream(interval: &Interval) -> Option<Limit> {
     let Some(receiver) = interval.receiver.as_ref().and_then(Activity::shares) else {
-        return Some(network(&interval.streams));
+        return Some(network_or_send_buffer(interval));
     };
     match receiver.network >= RECEIVER_WAITS {
-        true => Some(network(&interval.streams)),
+        true => Some(network_or_send_buffer(interval)),
         false => larger([
             (receiver.disk, Limit::ReceiverDisk),
             (receiver.processor, Limit::ReceiverProcessor),
@@ -131,11 +135,30 @@ fn larger(parts: [(f64, Limit); 2]) -> Option<Limit> {
     (share >= MOSTLY).then_some(limit)
 }
 
+/// The network, of which the sender's kernel has sent all that its buffers hold while threads wait to hand over more: then more
+/// than they hold could be on the way.
+fn network_or_send_buffer(interval: &Interval) -> Limit {
+    match network(&interval.streams) {
+        Limit::Network if is_sent(interval) && !waits_in_queue(&interval.streams) => {
+            Limit::SendBuffer
+        }
+        found => found,
+    }
+}
+
+fn is_sent(interval: &Interval) -> bool {
+    let sender = interval.sender.as_ref().and_then(Activity::shares);
+    sender.is_some_and(|it| it.network >= MOSTLY)
+        && with_data(&interval.streams).is_some_and(|share| share < 1.0 - FED)
+}
+
 /// A socket buffer that holds the streams back most of the time, unless packets wait in a queue: then it bounds the queue only.
 fn network(streams: &Streams) -> Limit {
     let mostly = |part: Option<Span>| {
         let busy = streams.busy.filter(|busy| *busy > Span::ZERO);
-        let share = part.zip(busy).map(|(part, busy)| part.as_secs_f64() / busy.as_secs_f64());
+        let share = part
+            .zip(busy)
+            .map(|(part, busy)| part.as_secs_f64() / busy.as_secs_f64());
         share.is_some_and(|share| share >= MOSTLY)
     };
     match streams {

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use observe::{
     Context, Counted, DirectionSummary, Goodput, Limit, OtherCount, Steadiness, SteadyWindow,
 };
-use observe::{StreamCount, StreamDirection, StreamGoodput, Summary, TcpSummary, Verdict, diagnose};
+use observe::{
+    StreamCount, StreamDirection, StreamGoodput, Summary, TcpSummary, Verdict, diagnose,
+};
 use units::{Rate, Span, Time};
 
 use super::Interval;
@@ -92,9 +94,8 @@ impl Record {
             (Limit::Network, Some(verdict)) => on_path(verdict),
             (limit, _) => limit,
         };
-        let share = |(limit, pool): (&Limit, &Pool)| {
-            (named(*limit), pool.length.as_secs_f64() / whole)
-        };
+        let share =
+            |(limit, pool): (&Limit, &Pool)| (named(*limit), pool.length.as_secs_f64() / whole);
         let mut shares: Vec<_> = self.bound.iter().map(share).collect();
         shares.sort_by(|a, b| b.1.total_cmp(&a.1));
         shares
@@ -117,7 +118,9 @@ impl Record {
             Limit::Gentle => format!("it took what others left, {rate}"),
             Limit::RoundTrips => of_round_trips(rtt),
             Limit::ReceiveBuffer => buffer(pool.tcp().peer_window.map(|window| window.human())),
-            Limit::SendBuffer => "data that was on the way filled it, and no more could follow".into(),
+            Limit::SendBuffer => {
+                "data that was on the way filled it, and no more could follow".into()
+            }
             other => format!("{other} at {rate}"),
         }
     }
@@ -140,10 +143,7 @@ impl Record {
     }
 
     fn context(&self, all: &Pool, streams: StreamCount, unloaded: Option<Span>) -> Context {
-        let rtt_min = [all.tcp().rtt_min, unloaded]
-            .into_iter()
-            .flatten()
-            .min();
+        let rtt_min = [all.tcp().rtt_min, unloaded].into_iter().flatten().min();
         let queue = |pool: &Pool| Some(pool.rtt()? - rtt_min?);
         let others = self.settled.iter().filter(|(other, _)| **other != streams);
         let other = |(streams, pool): (&StreamCount, &Pool)| OtherCount {
@@ -241,7 +241,10 @@ fn limits_reached(rates: &[Rate]) -> String {
         [before @ .., last] => {
             let before: Vec<String> = before.iter().map(|rate| rate.human()).collect();
             let before = before.join(", ");
-            format!("the rate limits of {before} and then {} were reached", last.human())
+            format!(
+                "the rate limits of {before} and then {} were reached",
+                last.human()
+            )
         }
     }
 }

@@ -174,7 +174,6 @@ impl Online {
         self.rtt_min = seen.into_iter().flatten().min();
         let binds = decision::binds(interval, self.rtt_min);
         self.binds = binds;
-        if std::env::var_os("TL_TRACE").is_some() { eprintln!("TRACE {binds:?} rttmin={:?} s={:?} r={:?} st={:?}", self.rtt_min, interval.sender.and_then(|x| x.shares()), interval.receiver.and_then(|x| x.shares()), interval.streams); }
         self.record.add(interval, binds);
         self.since += interval.length;
         if self.since <= self.round_trips(SETTLE_ROUND_TRIPS).max(SETTLE_MIN) {

@@ -256,7 +256,10 @@ fn the_share_that_is_named_is_the_one_that_decided_and_shares_add_up() {
         ..path.clone()
     };
     let balanced = Fluid {
-        sender: Some(waiting(200, 190)),
+        sender: Some(Activity {
+            computed: Span::from_millis(60),
+            ..waiting(170, 170)
+        }),
         without_data: true,
         ..path
     };

@@ -28,12 +28,18 @@ impl Limited {
     /// The same without what nobody should be shown; `None` where a share is none.
     pub(super) fn sane(self) -> Option<Limited> {
         let is_share = |share: f64| (0.0..=1.0).contains(&share);
-        let shares = self.shares.into_iter().filter(|(_, share)| is_share(*share));
+        let shares = self
+            .shares
+            .into_iter()
+            .filter(|(_, share)| is_share(*share));
         let shown = |text: String| printable(&text, CHARACTERS);
         is_share(self.share).then(|| Limited {
             by: shown(self.by),
             share: self.share,
-            shares: shares.map(|(by, share)| (shown(by), share)).take(PARTS).collect(),
+            shares: shares
+                .map(|(by, share)| (shown(by), share))
+                .take(PARTS)
+                .collect(),
             why: shown(self.why),
             advice: self.advice.map(shown),
         })
@@ -48,7 +54,10 @@ mod tests {
         Limited {
             by: "sender-disk".to_owned(),
             share,
-            shares: vec![("sender-disk".to_owned(), share), ("x".to_owned(), f64::NAN)],
+            shares: vec![
+                ("sender-disk".to_owned(), share),
+                ("x".to_owned(), f64::NAN),
+            ],
             why: "a\x1b[2Jb".to_owned(),
             advice: None,
         }

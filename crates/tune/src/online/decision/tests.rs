@@ -121,6 +121,22 @@ fn a_window_is_told_from_the_path() {
 }
 
 #[test]
+fn threads_that_wait_for_a_kernel_that_has_sent_all_have_too_small_a_buffer() {
+    let small = interval(end(1, WAITS, 0, 0), hungry(), 4);
+    assert_eq!(decided(&small), Some(Limit::SendBuffer));
+    let some = interval(end(1, WAITS, 0, 0), hungry(), 2);
+    assert_eq!(decided(&some), Some(Limit::Network));
+}
+
+#[test]
+fn a_sender_that_gets_its_turn_now_and_then_is_not_taken_for_one_that_keeps_up() {
+    // It is looked at when it has just filled its buffers, which are empty for most of the time.
+    let mut bursts = interval(end(0, 10, 0, 0), hungry(), 0);
+    bursts.streams.busy = Some(Span::from_millis(300));
+    assert_eq!(decided(&bursts), Some(Limit::SenderProcessor));
+}
+
+#[test]
 fn a_rate_that_is_reached_binds_whatever_else_is_busy() {
     let mut held = interval(end(80, 10, 0, 0), hungry(), 2);
     held.rate_max = Some(Rate::from_bits_per_second(82_000_000));
