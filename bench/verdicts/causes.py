@@ -46,8 +46,8 @@ ALL = (LAN, METRO, LONG)
 CAUSES = [
     Cause("slow source", ("sender-disk",), (LAN, LONG, LOOPBACK), seconds=1.5, slow="source"),
     Cause("slow destination", ("receiver-disk",), (LAN, LONG, LOOPBACK), seconds=1.5, slow="destination"),
-    Cause("busy sender", ("sender-processor",), (LAN, METRO), seconds=1.5, slow="sender", part=0.3),
-    Cause("busy receiver", ("receiver-processor",), (LAN, METRO), seconds=1.5, slow="receiver", part=0.3),
+    Cause("busy sender", ("sender-processor",), (LAN, METRO), seconds=1.5, slow="sender", part=0.15),
+    Cause("busy receiver", ("receiver-processor",), (LAN, METRO), seconds=1.5, slow="receiver", part=0.15),
     Cause("small receive buffer", ("receive-buffer",), (METRO, LONG), seconds=1.5, options=("--streams", "2"),
           far_hosts='receive_buffer_max = "64KiB"'),
     Cause("small send buffer", ("send-buffer",), (METRO, LONG), seconds=1.5, options=("--streams", "2"),

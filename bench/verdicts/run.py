@@ -180,8 +180,6 @@ def document(command, environment):
     for line in reversed(ran.stdout.splitlines()):
         with contextlib.suppress(json.JSONDecodeError):
             found = json.loads(line)
-            if isinstance(found, dict) and "limit" in found and "sent_bytes" in found:
-                return found
             if isinstance(found, dict) and "sent_bytes" in found:
                 return found
     print(ran.stderr[-600:], file=sys.stderr)

@@ -60,7 +60,7 @@ pub struct Copy {
     pub failed: Vec<FileFailure>,
     /// Bytes of all files that are there now.
     pub bytes: u64,
-    /// Bytes of files that went over the network this time, before compression.
+    /// Bytes of files that arrived at the receiver this time, before compression, as far as this end was told.
     pub sent_bytes: u64,
     /// Bytes on the streams, after compression, with headers.
     pub wire_bytes: u64,

@@ -123,11 +123,16 @@ fn downstream(interval: &Interval) -> Option<Limit> {
     };
     match receiver.network >= RECEIVER_WAITS {
         true => Some(network_or_send_buffer(interval)),
-        false => larger([
-            (receiver.disk, Limit::ReceiverDisk),
-            (receiver.processor, Limit::ReceiverProcessor),
-        ]),
+        false => within_receiver(&receiver),
     }
+}
+
+/// What a receiver does that does not wait for data.
+fn within_receiver(receiver: &Shares) -> Option<Limit> {
+    larger([
+        (receiver.disk, Limit::ReceiverDisk),
+        (receiver.processor, Limit::ReceiverProcessor),
+    ])
 }
 
 fn larger(parts: [(f64, Limit); 2]) -> Option<Limit> {
@@ -193,6 +198,11 @@ fn awaited(interval: &Interval, rtt_min: Option<Span>) -> Option<Limit> {
     let (sender, receiver) = (interval.sender.as_ref(), interval.receiver.as_ref());
     if receiver.is_some_and(|it| it.flush_share() >= MOSTLY) {
         return Some(Limit::ReceiverDisk);
+    }
+    // All is in its socket buffers, and it has not come to it.
+    let busy = receiver.and_then(Activity::shares);
+    if let Some(busy) = busy.filter(|it| it.network < RECEIVER_WAITS) {
+        return within_receiver(&busy);
     }
     let used = |end: Option<&Activity>| end.map_or(0.0, Activity::processors_used);
     match (used(sender), used(receiver)) {

@@ -136,15 +136,16 @@ impl Record {
             directions: vec![direction(streams, pool)],
             cpu_near: None,
             cpu_far: None,
-            rtt_unloaded: unloaded,
-            rtt_loaded: pool.rtt(),
+            // That of a handshake is one sample, which a busy host may have kept waiting.
+            rtt_unloaded: None,
+            rtt_loaded: pool.rtt_low(),
         };
         diagnose(&summary, &self.context(all, streams, unloaded))
     }
 
     fn context(&self, all: &Pool, streams: StreamCount, unloaded: Option<Span>) -> Context {
         let rtt_min = [all.tcp().rtt_min, unloaded].into_iter().flatten().min();
-        let queue = |pool: &Pool| Some(pool.rtt()? - rtt_min?);
+        let queue = |pool: &Pool| Some(pool.rtt_low()? - rtt_min?);
         let others = self.settled.iter().filter(|(other, _)| **other != streams);
         let other = |(streams, pool): (&StreamCount, &Pool)| OtherCount {
             streams: *streams,
@@ -154,7 +155,6 @@ impl Record {
         Context {
             best_seen: self.settled.values().map(Pool::rate).max(),
             rtt_min,
-            rtt_unloaded: unloaded,
             queue_most: self.settled.values().filter_map(queue).max(),
             by_streams: others.map(other).collect(),
             ..Context::default()

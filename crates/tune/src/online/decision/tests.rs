@@ -99,6 +99,15 @@ fn a_busy_receiver_is_told_from_the_network_by_what_it_waits_for() {
 }
 
 #[test]
+fn a_receiver_that_has_not_come_to_what_is_in_its_buffers_binds() {
+    // The sender has handed over everything.
+    let busy = interval(end(0, 0, 98, 0), end(4, 10, 0, 0), 4);
+    assert_eq!(decided(&busy), Some(Limit::ReceiverProcessor));
+    let disk = interval(end(0, 0, 98, 0), end(90, 2, 0, 0), 4);
+    assert_eq!(decided(&disk), Some(Limit::ReceiverDisk));
+}
+
+#[test]
 fn waiting_for_a_processor_counts_as_computing() {
     let mut busy = interval(end(0, 2, 0, 0), hungry(), 4);
     let sender = busy.sender.as_mut().unwrap();
