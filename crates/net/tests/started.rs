@@ -191,7 +191,7 @@ fn a_far_end_does_not_begin_on_anything_else() {
         "\n",
         "hello\n",
         "{}\n",
-        "{\"trunkline_copy\":2,\"key\":\"aaa\"}\n",
+        "{\"trunkline_copy\":3,\"key\":\"aaa\"}\n",
     ] {
         let far = start(line, FROM_LOOPBACK, Span::from_secs(600));
         let error = far.thread.join().unwrap().unwrap_err();
@@ -241,7 +241,7 @@ fn error_of(name: &str, script: &str) -> SshError {
 }
 
 const ANSWER: &str =
-    r#"{"trunkline_copy":2,"software":"trunkline 0.1.0","port":50000,"addresses":["192.0.2.7"]}"#;
+    r#"{"trunkline_copy":3,"software":"trunkline 0.1.0","port":50000,"addresses":["192.0.2.7"]}"#;
 
 #[test]
 fn the_secret_goes_over_the_pipe_and_never_on_the_command_line() {
@@ -325,7 +325,7 @@ fn what_goes_wrong_behind_ssh_is_told_with_the_next_step() {
         error.to_string(),
         "`trunkline copy-far` at ana@dtn7 ended with status 2 without saying where it listens; it said `usage: trunkline`"
     );
-    let error = error_of("version", "echo '{\"trunkline_copy\":3}'; sleep 1");
+    let error = error_of("version", "echo '{\"trunkline_copy\":9}'; sleep 1");
     assert!(error.to_string().contains("the peer version 3"), "{error}");
     assert!(error.hint().unwrap().contains("at this end"));
     let error = error_of("noise", "yes 'all work'");

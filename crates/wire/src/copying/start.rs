@@ -228,12 +228,12 @@ mod tests {
 
     #[test]
     fn another_version_is_recognised_whatever_else_its_line_holds() {
-        let refused = StartAnswer::parse(r#"{"trunkline_copy":3,"where":{}}"#).unwrap_err();
+        let refused = StartAnswer::parse(r#"{"trunkline_copy":9,"where":{}}"#).unwrap_err();
         assert_eq!(
             refused,
             StartError::Version {
                 ours: COPYING_VERSION,
-                theirs: 3
+                theirs: 9
             }
         );
         assert!(refused.hint().unwrap().contains("at this end"));
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_wrong_key_is_not_repeated() {
-        let line = r#"{"trunkline_copy":2,"key":"geheim"}"#;
+        let line = r#"{"trunkline_copy":3,"key":"geheim"}"#;
         let error = StartRequest::parse(line).unwrap_err();
         assert!(!format!("{error} {error:?}").contains("geheim"));
     }
