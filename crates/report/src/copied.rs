@@ -44,7 +44,7 @@ fn copied(copy: &Copy) -> String {
     let took = lasting(copy.elapsed_seconds);
     let rate = copy.goodput_bits_per_second.map(figure::rate);
     let rate = rate.map(|rate| format!(": {rate}")).unwrap_or_default();
-    format!("{}; {sent} arrived in {took}{rate}", parts.join(", "))
+    format!("{}; {sent} in {took}{rate}", parts.join(", "))
 }
 
 /// A short time to a tenth, a long one as people say it.

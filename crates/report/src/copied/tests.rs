@@ -14,7 +14,7 @@ fn shown(copy: &Copy) -> String {
 fn a_copy_is_told_in_few_lines() {
     let expected = "\
 run7 and 1 other source -> dtn@dtn1.example.org:/store/2026
-copied      1201 files, 31 folders, 4 links; 8.04 GB arrived in 2 min: 536 Mbit/s
+copied      1201 files, 31 folders, 4 links; 8.04 GB in 2 min: 536 Mbit/s
 there       1 file there already, 1.10 GB in all
 network     12 streams, RTT 188.1 ms, 0.26 % sent twice, 2 streams replaced
 outages     the far end was gone for 10.0 s
