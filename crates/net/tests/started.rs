@@ -325,8 +325,8 @@ fn what_goes_wrong_behind_ssh_is_told_with_the_next_step() {
         error.to_string(),
         "`trunkline copy-far` at ana@dtn7 ended with status 2 without saying where it listens; it said `usage: trunkline`"
     );
-    let error = error_of("version", "echo '{\"trunkline_copy\":3}'; sleep 1");
-    assert!(error.to_string().contains("the peer version 3"), "{error}");
+    let error = error_of("version", "echo '{\"trunkline_copy\":9}'; sleep 1");
+    assert!(error.to_string().contains("the peer version 9"), "{error}");
     assert!(error.hint().unwrap().contains("at this end"));
     let error = error_of("noise", "yes 'all work'");
     assert!(matches!(error, SshError::Noise(_)), "{error}");

@@ -115,6 +115,15 @@ pub fn limit(limit: Limit) -> &'static str {
         Limit::SendBuffer => "the sender's buffer",
         Limit::Application => "the sending program",
         Limit::Host => "a processor",
+        Limit::Network => "the network",
+        Limit::SenderDisk => "the sender's disk",
+        Limit::ReceiverDisk => "the receiver's disk",
+        Limit::SenderProcessor => "the sender's processors",
+        Limit::ReceiverProcessor => "the receiver's processors",
+        Limit::RateLimit => "the rate that was set",
+        Limit::Gentle => "being gentle",
+        Limit::RoundTrips => "round trips",
+        Limit::Several => "several parts",
         Limit::TooShort => "the length of the run",
         Limit::Unknown => "something that the numbers do not show",
     }
@@ -259,8 +268,7 @@ pub fn recommendation(tune: &Tune) -> String {
 
 /// A setting with its goodput: `8 streams with automatic windows: 40.7 Mbit/s`.
 fn recommended(chosen: &Recommended) -> String {
-    let rate =
-        figure::rate_with_margin(chosen.goodput_bits_per_second, chosen.interval.as_ref());
+    let rate = figure::rate_with_margin(chosen.goodput_bits_per_second, chosen.interval.as_ref());
     let how = how(
         chosen.streams,
         chosen.congestion.as_deref(),

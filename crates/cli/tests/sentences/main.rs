@@ -116,7 +116,13 @@ fn a_sentence_that_its_rows_contradict_is_found() {
                 .recommended
                 .goodput_bits_per_second += 1_000_000
         },
-        |tune| tune.answer.as_mut().unwrap().limit_default.could_reach_bits_per_second = Some(1),
+        |tune| {
+            tune.answer
+                .as_mut()
+                .unwrap()
+                .limit_default
+                .could_reach_bits_per_second = Some(1)
+        },
         |tune| {
             let recommended = &mut tune.answer.as_mut().unwrap().recommended;
             recommended.because = recommended
