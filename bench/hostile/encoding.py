@@ -112,9 +112,10 @@ WANT = one_of(Whole=U, Rest=pair(U, PARTS), Nothing=U, Made=U)
 PUBLISHED = fields(file=U, digest=raw(32))
 PROBLEM = fields(kind=words("Request", "NotFound", "Permission", "DiskFull", "Disk", "SourceChanged", "Corrupt", "Busy", "Protocol", "Cancelled", "NoContent", "Follows"),
                  file=maybe(U), what=TEXT, hint=maybe(TEXT))
-ACTIVITY = fields(nanoseconds=U, streams=U, bytes=U, disk=U, network=U, idle=U, processor=U, processors=U, host_busy=U)
-SENDING = fields(streams=U, rtt=maybe(U), retransmitted=maybe(FLOAT),
-                 limited_by=maybe(words("Network", "SenderDisk", "ReceiverDisk", "SenderProcessor", "ReceiverProcessor", "RateLimit")))
+ACTIVITY = fields(nanoseconds=U, streams=U, bytes=U, disk=U, network=U, idle=U, held=U, computed=U, queued=U, flush=U,
+                  processor=U, processors=U, host_busy=U)
+LIMITED = fields(by=TEXT, share=FLOAT, shares=several(pair(TEXT, FLOAT)), why=TEXT, advice=maybe(TEXT))
+SENDING = fields(streams=U, rtt=maybe(U), retransmitted=maybe(FLOAT), binds=maybe(TEXT), limited=maybe(LIMITED))
 MESSAGE = one_of(
     Open=OPENING, Opened=fields(session=U, fresh=BOOL), Entries=several(ENTRY), EntriesEnd=fields(count=U, bytes=U, linked=U), Wants=several(WANT),
     Received=several(RANGE), Damaged=RANGE, FileEnds=several(U), Published=several(PUBLISHED), Failed=PROBLEM,
@@ -122,7 +123,8 @@ MESSAGE = one_of(
     Cancel=NOTHING, Bye=NOTHING, ReadBack=fields(file=U, parts=PARTS, is_all=BOOL),
     Removed=several(fields(name=BYTES, is_folder=BOOL)))
 
-ALIVE = "Alive", dict.fromkeys(("nanoseconds", "streams", "bytes", "disk", "network", "idle", "processor", "processors", "host_busy"), 0)
+TIMES = ("disk", "network", "idle", "held", "computed", "queued", "flush", "processor", "host_busy")
+ALIVE = "Alive", dict.fromkeys(("nanoseconds", "streams", "bytes", "processors", *TIMES), 0)
 
 
 def encode(message):

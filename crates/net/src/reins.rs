@@ -6,7 +6,7 @@
 //!
 //! | asked | answered |
 //! |---|---|
-//! | `show` | the bound in bits per second or `none`, a space, what the program does |
+//! | `show` | with spaces between them: the bound in bits per second or `none`, the rate in bits per second, bytes that are done, bytes of all or `?`, what the program does |
 //! | `rate 100000000`, `rate none` | `done` |
 //!
 //! What is left out: other users, who cannot open the socket, and other hosts.
@@ -31,7 +31,7 @@ use std::{env, process};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use thiserror::Error;
-use units::Rate;
+use units::{Bytes, Rate};
 
 pub use held::{Held, running};
 
@@ -51,6 +51,20 @@ pub trait Steered: Send + 'static {
 
     /// Bounds the rate from now on; `None` lifts the bound.
     fn set_rate_max(&self, rate: Option<Rate>);
+
+    /// How far it is.
+    fn stand(&self) -> Stand;
+}
+
+/// How far a program is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stand {
+    /// The rate of the last seconds.
+    pub rate: Rate,
+    /// Bytes that are done.
+    pub done: Bytes,
+    /// Bytes of all; `None` while that is not known.
+    pub total: Option<Bytes>,
 }
 
 /// Why a program cannot be steered.
@@ -105,7 +119,8 @@ pub fn folder() -> Result<PathBuf, ReinsError> {
 }
 
 impl Reins {
-    /// Lets this user's other programs steer `steered` through a socket in `folder`; `what` tells them what it does.
+    /// Lets this user's other programs steer `steered` through a socket in `folder`; `what` tells them what it does. Sockets that
+    /// killed programs have left there are removed.
     ///
     /// # Errors
     /// When there can be no socket.
@@ -113,6 +128,7 @@ impl Reins {
         let mut maker = DirBuilder::new();
         let made = maker.recursive(true).mode(0o700).create(folder);
         made.map_err(|source| place(folder, source))?;
+        held::clear(folder);
         let path = folder.join(format!("{PREFIX}{}{ENDING}", process::id()));
         let listener = listen(&path).map_err(|source| place(&path, source))?;
         let is_over = Arc::new(AtomicBool::new(false));
@@ -178,7 +194,7 @@ fn answer(mut peer: UnixStream, what: &str, steered: &impl Steered) -> io::Resul
     peer.set_write_timeout(Some(PATIENCE))?;
     let line = read_line(&peer)?;
     let answer = match line.split_once(' ').unwrap_or((&line, "")) {
-        ("show", "") => format!("{} {what}\n", written(steered.rate_max())),
+        ("show", "") => format!("{} {what}\n", shown(steered)),
         ("rate", rate) => match read(rate) {
             Some(rate) => {
                 steered.set_rate_max(rate);
@@ -205,6 +221,18 @@ fn one_line(what: &str) -> String {
     what.chars()
         .map(|one| if wire::copying::steers(one) { '?' } else { one })
         .collect()
+}
+
+fn shown(steered: &impl Steered) -> String {
+    let stand = steered.stand();
+    let total = stand.total.map(|total| total.get().to_string());
+    format!(
+        "{} {} {} {}",
+        written(steered.rate_max()),
+        stand.rate.bits_per_second(),
+        stand.done.get(),
+        total.as_deref().unwrap_or("?")
+    )
 }
 
 fn written(rate: Option<Rate>) -> String {

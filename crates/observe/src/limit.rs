@@ -9,7 +9,8 @@
 //! for the sender's bursts look alike. A paced run of the same setting tells them apart, see
 //! [`Context`].
 //!
-//! Left out: the disk behind the sending program, the far end's processors (their use is known by
+//! [`Limit`] also names what can bound a copy; which of that does is decided where copies are steered, from what both ends
+//! did. Left out here: the disk behind the sending program, the far end's processors (their use is known by
 //! process, not by thread), and which hop a limit sits at. Without `TCP_INFO`
 //! (a foreign sender) only a comparison of runs remains, and mostly the answer is
 //! [`Limit::Unknown`].
@@ -30,7 +31,7 @@ use units::{Bytes, Rate, Span};
 
 use crate::StreamCount;
 
-/// The cause that bounds a run's goodput.
+/// What can bound the goodput of a run, or the rate of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Limit {
     /// The path is full.
@@ -56,8 +57,26 @@ pub enum Limit {
     SendBuffer,
     /// The sending program had nothing to send.
     Application,
-    /// A processor of one of the two hosts.
+    /// A processor of one of the two hosts; of a copy within one host: the processors that both ends share.
     Host,
+    /// The path of a copy, where it is not known what on it.
+    Network,
+    /// Reading files at the sender of a copy.
+    SenderDisk,
+    /// Writing or flushing files at the receiver of a copy.
+    ReceiverDisk,
+    /// The processors of the sender of a copy.
+    SenderProcessor,
+    /// The processors of the receiver of a copy.
+    ReceiverProcessor,
+    /// The rate that the user set for a copy.
+    RateLimit,
+    /// A gentle copy takes only what others leave.
+    Gentle,
+    /// The sender of a copy waits for answers of the far end.
+    RoundTrips,
+    /// Several parts of a copy, none of them for half of the time.
+    Several,
     /// The run ended before the rate had grown to whatever bounds it.
     TooShort,
     /// The numbers do not tell.
@@ -66,7 +85,7 @@ pub enum Limit {
 
 impl Limit {
     /// All of them, from the path to the hosts to what nobody knows.
-    pub const ALL: [Limit; 14] = [
+    pub const ALL: [Limit; 23] = [
         Limit::Link,
         Limit::Loss,
         Limit::Policer,
@@ -79,9 +98,46 @@ impl Limit {
         Limit::SendBuffer,
         Limit::Application,
         Limit::Host,
+        Limit::Network,
+        Limit::SenderDisk,
+        Limit::ReceiverDisk,
+        Limit::SenderProcessor,
+        Limit::ReceiverProcessor,
+        Limit::RateLimit,
+        Limit::Gentle,
+        Limit::RoundTrips,
+        Limit::Several,
         Limit::TooShort,
         Limit::Unknown,
     ];
+
+    /// The one of this name.
+    ///
+    /// ```
+    /// use observe::Limit;
+    /// assert_eq!(Limit::named("receive-buffer"), Some(Limit::ReceiveBuffer));
+    /// assert_eq!(Limit::named("weather"), None);
+    /// ```
+    pub fn named(name: &str) -> Option<Limit> {
+        Limit::ALL.into_iter().find(|limit| limit.name() == name)
+    }
+
+    /// Whether it lies between the two programs: on the path, or in the socket buffers that decide how much is on the way.
+    pub fn is_of_the_network(self) -> bool {
+        matches!(
+            self,
+            Limit::Link
+                | Limit::Loss
+                | Limit::Policer
+                | Limit::ShallowQueue
+                | Limit::Reordering
+                | Limit::PathMtu
+                | Limit::PerFlow
+                | Limit::ReceiveBuffer
+                | Limit::SendBuffer
+                | Limit::Network
+        )
+    }
 
     /// The name in documents: `receive-buffer` for [`Limit::ReceiveBuffer`].
     pub fn name(self) -> &'static str {
@@ -98,6 +154,15 @@ impl Limit {
             Limit::SendBuffer => "send-buffer",
             Limit::Application => "application",
             Limit::Host => "host",
+            Limit::Network => "network",
+            Limit::SenderDisk => "sender-disk",
+            Limit::ReceiverDisk => "receiver-disk",
+            Limit::SenderProcessor => "sender-processor",
+            Limit::ReceiverProcessor => "receiver-processor",
+            Limit::RateLimit => "rate-limit",
+            Limit::Gentle => "gentle",
+            Limit::RoundTrips => "round-trips",
+            Limit::Several => "several",
             Limit::TooShort => "too-short",
             Limit::Unknown => "unknown",
         }

@@ -9,7 +9,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Direction, Target, Window};
+use crate::{Direction, Limit, Target, Window};
 
 pub use command::shown_command;
 pub use event::{CopyEventLine, FileName, ProgressLine};
@@ -66,7 +66,7 @@ pub struct Copy {
     pub removed: Option<u64>,
     /// Bytes of all files that are there now.
     pub bytes: u64,
-    /// Bytes of files that went over the network this time, before compression.
+    /// Bytes of files that arrived at the receiver this time, before compression, as far as this end was told.
     pub sent_bytes: u64,
     /// Bytes of files that are holes, and were told in place of being sent.
     #[serde(default)]
@@ -193,13 +193,16 @@ pub struct Planned {
     pub present_bytes: u64,
 }
 
-/// What bound a copy.
+/// What limited a copy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CopyLimit {
-    /// What bound most of the time.
-    pub by: LimitedBy,
-    /// Share of the copy's time during which it did.
+    /// What bound for at least half of the time; `several` where nothing did.
+    pub by: Limit,
+    /// Share of the copy's time during which it did; of several, that of the first.
     pub share_ratio: f64,
+    /// Everything that bound, the largest share first; absent in documents of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shares: Vec<LimitShare>,
     /// How it is known, a sentence.
     pub because: String,
     /// What can be done about it.
@@ -207,36 +210,13 @@ pub struct CopyLimit {
     pub advice: Option<String>,
 }
 
-/// What can bind a copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LimitedBy {
-    /// The path.
-    Network,
-    /// Reading at the sender.
-    SenderDisk,
-    /// Writing at the receiver.
-    ReceiverDisk,
-    /// The sender's processors.
-    SenderProcessor,
-    /// The receiver's processors.
-    ReceiverProcessor,
-    /// The rate that the user set.
-    RateLimit,
-}
-
-impl LimitedBy {
-    /// Its name in the document.
-    pub const fn name(self) -> &'static str {
-        match self {
-            LimitedBy::Network => "network",
-            LimitedBy::SenderDisk => "sender-disk",
-            LimitedBy::ReceiverDisk => "receiver-disk",
-            LimitedBy::SenderProcessor => "sender-processor",
-            LimitedBy::ReceiverProcessor => "receiver-processor",
-            LimitedBy::RateLimit => "rate-limit",
-        }
-    }
+/// One part of a copy that bound.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct LimitShare {
+    /// Which.
+    pub by: Limit,
+    /// Share of the copy's time during which it did.
+    pub share_ratio: f64,
 }
 
 /// A change of the number of streams.
@@ -279,7 +259,7 @@ pub struct CopyReading {
     pub retransmitted_ratio: Option<f64>,
     /// What bound.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub limited_by: Option<LimitedBy>,
+    pub limited_by: Option<Limit>,
 }
 
 impl Copy {
@@ -289,6 +269,6 @@ impl Copy {
             && self.asked.rate_max_bits_per_second.is_none()
             && self.asked.gentle_added_rtt_max_seconds.is_none();
         let by = self.limit.as_ref().map(|limit| limit.by);
-        free && self.streams > 0 && by == Some(LimitedBy::Network)
+        free && self.streams > 0 && by.is_some_and(Limit::is_of_the_network)
     }
 }

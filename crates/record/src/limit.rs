@@ -4,7 +4,7 @@ use observe::Verdict;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::{Bytes, Rate};
 
-/// The cause that bounds a run's goodput.
+/// What bounds a run's goodput, or the rate of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
@@ -32,6 +32,24 @@ pub enum Limit {
     Application,
     /// A processor of one of the hosts.
     Host,
+    /// The path, where it is not known what on it.
+    Network,
+    /// Reading at the sender of a copy.
+    SenderDisk,
+    /// Writing or flushing at the receiver of a copy.
+    ReceiverDisk,
+    /// The processors of a copy's sender.
+    SenderProcessor,
+    /// The processors of a copy's receiver.
+    ReceiverProcessor,
+    /// The rate that the user set.
+    RateLimit,
+    /// A gentle copy takes only what others leave.
+    Gentle,
+    /// The sender waits for the far end's answers.
+    RoundTrips,
+    /// Several parts, none of them for half of the time.
+    Several,
     /// The run ended before the rate had grown.
     TooShort,
     /// The numbers do not tell.
@@ -64,6 +82,11 @@ impl Limit {
     /// The name in documents.
     pub fn name(self) -> &'static str {
         observe::Limit::from(self).name()
+    }
+
+    /// Whether it lies between the two programs: on the path, or in the socket buffers.
+    pub fn is_of_the_network(self) -> bool {
+        observe::Limit::from(self).is_of_the_network()
     }
 }
 
@@ -110,6 +133,15 @@ impl From<observe::Limit> for Limit {
             observe::Limit::SendBuffer => Limit::SendBuffer,
             observe::Limit::Application => Limit::Application,
             observe::Limit::Host => Limit::Host,
+            observe::Limit::Network => Limit::Network,
+            observe::Limit::SenderDisk => Limit::SenderDisk,
+            observe::Limit::ReceiverDisk => Limit::ReceiverDisk,
+            observe::Limit::SenderProcessor => Limit::SenderProcessor,
+            observe::Limit::ReceiverProcessor => Limit::ReceiverProcessor,
+            observe::Limit::RateLimit => Limit::RateLimit,
+            observe::Limit::Gentle => Limit::Gentle,
+            observe::Limit::RoundTrips => Limit::RoundTrips,
+            observe::Limit::Several => Limit::Several,
             observe::Limit::TooShort => Limit::TooShort,
             observe::Limit::Unknown => Limit::Unknown,
         }
@@ -131,6 +163,15 @@ impl From<Limit> for observe::Limit {
             Limit::SendBuffer => observe::Limit::SendBuffer,
             Limit::Application => observe::Limit::Application,
             Limit::Host => observe::Limit::Host,
+            Limit::Network => observe::Limit::Network,
+            Limit::SenderDisk => observe::Limit::SenderDisk,
+            Limit::ReceiverDisk => observe::Limit::ReceiverDisk,
+            Limit::SenderProcessor => observe::Limit::SenderProcessor,
+            Limit::ReceiverProcessor => observe::Limit::ReceiverProcessor,
+            Limit::RateLimit => observe::Limit::RateLimit,
+            Limit::Gentle => observe::Limit::Gentle,
+            Limit::RoundTrips => observe::Limit::RoundTrips,
+            Limit::Several => observe::Limit::Several,
             Limit::TooShort => observe::Limit::TooShort,
             Limit::Unknown => observe::Limit::Unknown,
         }

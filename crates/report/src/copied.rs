@@ -1,6 +1,7 @@
 //! What a copy did or does, in words for terminals and pages.
 
-use record::copy::{Copy, CopyLimit, LimitedBy, ProgressLine};
+use record::Limit;
+use record::copy::{Copy, CopyLimit, LimitShare, ProgressLine};
 use record::copy::{FileFailure, Outage};
 
 use crate::{figure, words};
@@ -54,7 +55,7 @@ fn copied(copy: &Copy) -> String {
     let took = lasting(copy.elapsed_seconds);
     let rate = copy.goodput_bits_per_second.map(figure::rate);
     let rate = rate.map(|rate| format!(": {rate}")).unwrap_or_default();
-    format!("{}; {sent} sent in {took}{rate}", parts.join(", "))
+    format!("{}; {sent} in {took}{rate}", parts.join(", "))
 }
 
 /// A short time to a tenth, a long one as people say it.
@@ -138,8 +139,7 @@ fn network(copy: &Copy) -> Option<String> {
     let again = share(copy.sent_again_bytes, copy.sent_bytes);
     let packed = copy.asked.compress && copy.wire_bytes < copy.sent_bytes;
     let parts = [
-        (copy.streams > 0)
-            .then(|| format!("mostly {}", words::count(copy.streams.into(), "stream"))),
+        (copy.streams > 0).then(|| streams(copy)),
         copy.rtt_mean_seconds
             .map(|rtt| format!("RTT {} ms", figure::milliseconds(rtt))),
         packed.then(|| format!("compressed to {}", figure::size(copy.wire_bytes))),
@@ -153,6 +153,16 @@ fn network(copy: &Copy) -> Option<String> {
     ];
     let known: Vec<String> = parts.into_iter().flatten().collect();
     (!known.is_empty()).then(|| known.join(", "))
+}
+
+/// Those that carried most of it, and those of its last moments where they were others.
+fn streams(copy: &Copy) -> String {
+    let mostly = format!("mostly {}", words::count(copy.streams.into(), "stream"));
+    let moving = copy.readings.iter().rev().find(|one| one.streams > 0);
+    match moving.filter(|last| last.streams != copy.streams) {
+        Some(last) => format!("{mostly}, {} at the end", last.streams),
+        None => mostly,
+    }
 }
 
 /// `None` where it is nothing.
@@ -190,12 +200,32 @@ pub fn sentences(copy: &Copy) -> Vec<String> {
 }
 
 fn limit_sentence(limit: &CopyLimit) -> String {
+    if limit.by == Limit::Several {
+        return several(&limit.shares);
+    }
     format!(
         "Limited by {} for {} of the time: {}",
         limited_by(limit.by),
         figure::percent(limit.share_ratio),
         full_stop(&words::plain(&limit.because))
     )
+}
+
+/// The parts that a sentence lists, and the share below which none is worth a word.
+const PARTS_MAX: usize = 3;
+const PART_MIN: f64 = 0.05;
+
+fn several(shares: &[LimitShare]) -> String {
+    let worth_a_word = shares.iter().filter(|part| part.share_ratio >= PART_MIN);
+    let part = |part: &LimitShare| {
+        let share = figure::percent(part.share_ratio);
+        format!("{} for {share} of the time", limited_by(part.by))
+    };
+    let parts: Vec<String> = worth_a_word.take(PARTS_MAX).map(part).collect();
+    match parts.is_empty() {
+        true => "No single part limited it.".to_owned(),
+        false => format!("No single part limited it: {}.", parts.join(", ")),
+    }
 }
 
 fn full_stop(text: &str) -> String {
@@ -205,15 +235,14 @@ fn full_stop(text: &str) -> String {
     }
 }
 
-/// What binds, behind "limited by".
-pub fn limited_by(by: LimitedBy) -> &'static str {
+/// What limits a copy, behind "limited by".
+pub fn limited_by(by: Limit) -> &'static str {
     match by {
-        LimitedBy::Network => "the network",
-        LimitedBy::SenderDisk => "the sender's disk",
-        LimitedBy::ReceiverDisk => "the receiver's disk",
-        LimitedBy::SenderProcessor => "the sender's processors",
-        LimitedBy::ReceiverProcessor => "the receiver's processors",
-        LimitedBy::RateLimit => "the rate that was set",
+        Limit::Link => "the full link",
+        Limit::Host => "the processors of this host",
+        Limit::Gentle => "its being gentle",
+        Limit::RoundTrips => "round trips to the far end",
+        other => words::limit(other),
     }
 }
 

@@ -57,7 +57,11 @@ pub fn page_with(document: &AnyDocument, visit: Option<&Measure>) -> Result<Stri
         AnyDocument::Copy(document) => ("copy", copied::body(&document.body)?),
     };
     let body = html! { (body) (facts::section(document.origin())) };
-    Ok(around(kind, target(document), &body).into_string())
+    let title = match document {
+        AnyDocument::Copy(document) => crate::copied::title(&document.body),
+        _ => target(document).to_owned(),
+    };
+    Ok(around(kind, &title, &body).into_string())
 }
 
 /// The page that sets two kept documents side by side.

@@ -1,7 +1,8 @@
 //! What the threads of this end spend their time on, for the verdict on what limits.
 
+mod watch;
+
 use std::fs;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,28 +12,8 @@ use nix::unistd::{SysconfVar, sysconf};
 use units::{Bytes, Span};
 use wire::copying::Activity;
 
-/// Sums over all threads that carry data, since the beginning, in nanoseconds.
-#[derive(Debug, Default)]
-pub(crate) struct Spent {
-    /// In reading or writing files.
-    pub disk: AtomicU64,
-    /// In sending or receiving.
-    pub network: AtomicU64,
-    /// In waiting for work.
-    pub idle: AtomicU64,
-    /// Bytes of files, not nanoseconds.
-    pub bytes: AtomicU64,
-}
-
-impl Spent {
-    /// Adds the time since `since` to `counter`, and returns now.
-    pub(crate) fn note(counter: &AtomicU64, since: Instant) -> Instant {
-        let now = Instant::now();
-        let passed = now.saturating_duration_since(since);
-        counter.fetch_add(nanoseconds(passed), Ordering::Relaxed);
-        now
-    }
-}
+use self::watch::Totals;
+pub(crate) use self::watch::{Spent, Waiting, Watch};
 
 /// Turns sums into what happened since the last report.
 #[derive(Debug)]
@@ -43,10 +24,7 @@ pub(crate) struct Reporter {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
-    disk: u64,
-    network: u64,
-    idle: u64,
-    bytes: u64,
+    threads: Totals,
     processor: u64,
     host_busy: u64,
 }
@@ -64,17 +42,26 @@ impl Reporter {
     pub(crate) fn report(&mut self, spent: &Spent, streams: u16) -> Activity {
         let now = Instant::now();
         let sums = Sums::of(spent);
-        let last = std::mem::replace(&mut self.last, sums);
+        let last = self.last;
+        self.last = Sums {
+            threads: sums.threads.at_least(&last.threads),
+            ..sums
+        };
         let length = now.saturating_duration_since(self.at);
         self.at = now;
         let processors = thread::available_parallelism().map_or(0, |count| count.get());
+        let part = |of: fn(&Totals) -> u64| of(&sums.threads).saturating_sub(of(&last.threads));
         Activity {
             nanoseconds: nanoseconds(length),
             streams,
-            bytes: sums.bytes - last.bytes,
-            disk: sums.disk - last.disk,
-            network: sums.network - last.network,
-            idle: sums.idle - last.idle,
+            bytes: part(|it| it.bytes),
+            disk: part(|it| it.disk),
+            network: part(|it| it.network),
+            idle: part(|it| it.idle),
+            held: part(|it| it.held),
+            computed: part(|it| it.computed),
+            queued: part(|it| it.queued),
+            flush: part(|it| it.flush),
             processor: sums.processor.saturating_sub(last.processor),
             processors: u16::try_from(processors).unwrap_or(u16::MAX),
             host_busy: sums.host_busy.saturating_sub(last.host_busy),
@@ -84,14 +71,25 @@ impl Reporter {
 
 impl Sums {
     fn of(spent: &Spent) -> Self {
-        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Sums {
-            disk: load(&spent.disk),
-            network: load(&spent.network),
-            idle: load(&spent.idle),
-            bytes: load(&spent.bytes),
+            threads: spent.totals(),
             processor: nanoseconds(processor()),
             host_busy: host_busy().unwrap_or(0),
+        }
+    }
+}
+
+impl Totals {
+    /// A wait that turns out to have been one for a processor makes a sum smaller afterwards. What was reported too much
+    /// is left out of the next reports.
+    fn at_least(&self, before: &Totals) -> Totals {
+        Totals {
+            disk: self.disk.max(before.disk),
+            network: self.network.max(before.network),
+            idle: self.idle.max(before.idle),
+            held: self.held.max(before.held),
+            flush: self.flush.max(before.flush),
+            ..*self
         }
     }
 }
@@ -105,6 +103,10 @@ pub(crate) fn for_tuner(activity: &Activity) -> tune::online::Activity {
         disk: Span::from_nanos(activity.disk),
         network: Span::from_nanos(activity.network),
         idle: Span::from_nanos(activity.idle),
+        held: Span::from_nanos(activity.held),
+        computed: Span::from_nanos(activity.computed),
+        queued: Span::from_nanos(activity.queued),
+        flush: Span::from_nanos(activity.flush),
         processor: Span::from_nanos(activity.processor),
         processors: activity.processors,
         host_busy: Span::from_nanos(activity.host_busy),
@@ -140,7 +142,7 @@ fn host_busy() -> Option<u64> {
     Some(busy * tick)
 }
 
-fn nanoseconds(time: Duration) -> u64 {
+pub(crate) fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
@@ -152,11 +154,11 @@ mod tests {
     fn a_report_tells_what_came_since_the_one_before() {
         let spent = Spent::default();
         let mut reporter = Reporter::start();
-        spent.disk.fetch_add(5, Ordering::Relaxed);
-        assert_eq!(reporter.report(&spent, 2).disk, 5);
-        spent.disk.fetch_add(3, Ordering::Relaxed);
+        spent.count(5);
+        assert_eq!(reporter.report(&spent, 2).bytes, 5);
+        spent.count(3);
         let second = reporter.report(&spent, 2);
-        assert_eq!((second.disk, second.idle, second.streams), (3, 0, 2));
+        assert_eq!((second.bytes, second.idle, second.streams), (3, 0, 2));
         assert!(second.processors > 0);
     }
 }

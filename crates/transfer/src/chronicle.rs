@@ -1,20 +1,20 @@
 //! What has happened so far, over all conversations of one copy.
 
 mod pace;
-mod told;
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Instant;
 
-use tune::online::{Bound, Limited};
+use net::reins::Stand;
+use observe::Limit;
 use units::{Bytes, Rate, Span, Time};
-use wire::copying::{Entry, Kind, LimitedBy, Message, Problem, ProblemKind, Removed};
+use wire::copying::{self, Entry, Kind, Message, Problem, ProblemKind, Removed};
 
 use self::pace::Pace;
 use crate::trouble::{problem, with_hint};
 use crate::{
-    CopyEvent, FileProblem, Limit, Onlooker, Outcome, Progress, Reading, Steering, activity,
+    CopyEvent, FileProblem, Limited, Onlooker, Outcome, Progress, Reading, Steering, activity,
 };
 
 /// Failures that are listed one by one: a peer may tell of any number.
@@ -34,7 +34,6 @@ pub(crate) struct Chronicle<'a> {
     pace: Pace,
     sending: Sending,
     rate_max: Option<Rate>,
-    why_limited: Option<Limited>,
     /// It grows while the copy gets on; see [`Chronicle::steps`].
     steps: u64,
     /// The most bytes that any conversation came to.
@@ -56,12 +55,15 @@ struct Counts {
 }
 
 /// Where the sender's streams stand.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Sending {
     streams: u16,
     rtt: Option<Span>,
     retransmitted_share: Option<f64>,
-    limited_by: Option<LimitedBy>,
+    /// What binds now.
+    binds: Option<Limit>,
+    /// What has limited the copy so far.
+    limited: Option<Box<copying::Limited>>,
 }
 
 impl<'a> Chronicle<'a> {
@@ -77,7 +79,6 @@ impl<'a> Chronicle<'a> {
             sending: Sending::default(),
             rate_max: steering.rate_max(),
             steering: steering.clone(),
-            why_limited: None,
             steps: 0,
             done_most: Bytes::ZERO,
         }
@@ -111,13 +112,7 @@ impl<'a> Chronicle<'a> {
         outcome.processor = Span::from(activity::processor());
         outcome.streams = self.pace.streams_mostly().unwrap_or(self.sending.streams);
         outcome.readings = self.pace.readings().to_vec();
-        let seen = self.why_limited.clone().map(|limited| Limit {
-            by: by(limited.by),
-            share: limited.share,
-            why: limited.why,
-            advice: limited.advice,
-        });
-        outcome.limit = seen.or_else(|| told::limit(&outcome.readings, self.rate_max));
+        outcome.limit = self.sending.limited.as_deref().and_then(Limited::told);
         outcome
     }
 
@@ -328,26 +323,33 @@ impl<'a> Chronicle<'a> {
         self.sending.retransmitted_share = seen.retransmitted_share();
     }
 
-    /// What has limited the copy so far.
-    pub(crate) fn on_limited(&mut self, limited: Option<Limited>) {
-        self.sending.limited_by = limited.as_ref().map(|limited| by(limited.by));
-        self.why_limited = limited.or(self.why_limited.take());
+    /// What limits the copy now, and what has so far.
+    pub(crate) fn on_limited(
+        &mut self,
+        binds: Option<Limit>,
+        limited: Option<tune::online::Limited>,
+    ) {
+        self.sending.binds = binds;
+        let limited = limited.map(|limited| Box::new(for_the_wire(limited)));
+        self.sending.limited = limited.or(self.sending.limited.take());
     }
 
     /// The sender at the other end says where its streams stand.
-    pub(crate) fn on_sending(&mut self, message: &Message) {
+    pub(crate) fn on_sending(&mut self, message: Message) {
         if let Message::Sending {
             streams,
             rtt,
             retransmitted_share,
-            limited_by,
+            binds,
+            limited,
         } = message
         {
             self.sending = Sending {
-                streams: *streams,
+                streams,
                 rtt: rtt.map(Span::from_nanos),
-                retransmitted_share: *retransmitted_share,
-                limited_by: *limited_by,
+                retransmitted_share,
+                binds: binds.as_deref().and_then(Limit::named),
+                limited: limited.or(self.sending.limited.take()),
             };
         }
     }
@@ -358,7 +360,8 @@ impl<'a> Chronicle<'a> {
             streams: self.sending.streams,
             rtt: self.sending.rtt.map(Span::as_nanos),
             retransmitted_share: self.sending.retransmitted_share,
-            limited_by: self.sending.limited_by,
+            binds: self.sending.binds.map(|limit| limit.name().to_owned()),
+            limited: self.sending.limited.clone(),
         }
     }
 
@@ -372,11 +375,16 @@ impl<'a> Chronicle<'a> {
             streams: self.sending.streams,
             rtt: self.sending.rtt,
             retransmitted_share: self.sending.retransmitted_share,
-            limited_by: self.sending.limited_by,
+            limited_by: self.sending.binds,
         };
         self.pace.keep(reading);
         let counts = &self.counts;
         let missing = counts.bytes - counts.done.min(counts.bytes);
+        self.steering.set_stand(Stand {
+            rate,
+            done: counts.done,
+            total: counts.is_known.then_some(counts.bytes),
+        });
         let may_say = counts.is_known && rate > Rate::ZERO;
         let progress = Progress {
             at,
@@ -408,14 +416,14 @@ fn hash_of(entry: &Entry) -> u64 {
     hasher.finish()
 }
 
-fn by(bound: Bound) -> LimitedBy {
-    match bound {
-        Bound::Network => LimitedBy::Network,
-        Bound::SenderDisk => LimitedBy::SenderDisk,
-        Bound::ReceiverDisk => LimitedBy::ReceiverDisk,
-        Bound::SenderProcessor => LimitedBy::SenderProcessor,
-        Bound::ReceiverProcessor => LimitedBy::ReceiverProcessor,
-        Bound::RateLimit => LimitedBy::RateLimit,
+fn for_the_wire(limited: tune::online::Limited) -> copying::Limited {
+    let named = |(limit, share): (Limit, f64)| (limit.name().to_owned(), share);
+    copying::Limited {
+        by: limited.by.name().to_owned(),
+        share: limited.share,
+        shares: limited.shares.into_iter().map(named).collect(),
+        why: limited.why,
+        advice: limited.advice.map(str::to_owned),
     }
 }
 /// Stands for all failures behind the last one that is listed.

@@ -1,7 +1,8 @@
 //! What a copy tells while it runs, and what it comes down to.
 
+use observe::Limit;
 use units::{Bytes, Rate, Span, Time};
-use wire::copying::{LimitedBy, Name, Problem, ProblemKind};
+use wire::copying::{self, Name, Problem, ProblemKind};
 
 /// Something that people, or programs that read events, want to know. Times are since the copy began.
 #[derive(Debug, Clone, PartialEq)]
@@ -141,8 +142,8 @@ pub struct Reading {
     pub rtt: Option<Span>,
     /// Bytes sent again, as a share of those sent.
     pub retransmitted_share: Option<f64>,
-    /// What binds.
-    pub limited_by: Option<LimitedBy>,
+    /// What binds; `None` where no single part does.
+    pub limited_by: Option<Limit>,
 }
 
 /// A file that was not copied.
@@ -175,15 +176,31 @@ impl FileProblem {
 
 /// What limited the copy, for its last line.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Limit {
-    /// What bound most of the time.
-    pub by: LimitedBy,
-    /// Share of the copy's time during which it did.
+pub struct Limited {
+    /// What bound for at least half of the copy's time; [`Limit::Several`] where nothing did.
+    pub by: Limit,
+    /// Share of the copy's time during which it did; of several, that of the first.
     pub share: f64,
-    /// Why, as sentences for people: the tuner's verdict where the network bound.
+    /// Everything that bound, the largest share first.
+    pub shares: Vec<(Limit, f64)>,
+    /// Why, as a sentence for people.
     pub why: String,
     /// What can be done about it.
     pub advice: Option<String>,
+}
+
+impl Limited {
+    /// `None` where this end does not know the name of what bound.
+    pub(crate) fn told(told: &copying::Limited) -> Option<Limited> {
+        let known = |(by, share): &(String, f64)| Some((Limit::named(by)?, *share));
+        Some(Limited {
+            by: Limit::named(&told.by)?,
+            share: told.share,
+            shares: told.shares.iter().filter_map(known).collect(),
+            why: told.why.clone(),
+            advice: told.advice.clone(),
+        })
+    }
 }
 
 /// How a copy ended: with everything copied, or with the files that were not.
@@ -225,7 +242,7 @@ pub struct Outcome {
     /// Stream count that carried most of it; what to remember of this host.
     pub streams: u16,
     /// What limited it; `None` where it was over too soon to say.
-    pub limit: Option<Limit>,
+    pub limit: Option<Limited>,
     /// All readings.
     pub readings: Vec<Reading>,
     /// Processor time of this process.

@@ -38,7 +38,7 @@ mod trouble;
 
 pub use copy::copy;
 pub use error::CopyError;
-pub use event::{CopyEvent, FileProblem, Limit, Outcome, Progress, Reading};
+pub use event::{CopyEvent, FileProblem, Limited, Outcome, Progress, Reading};
 pub use holes::Layout;
 pub use ledger::{Acked, HOLES_AHEAD, Ledger, Taken};
 pub use root::Root;

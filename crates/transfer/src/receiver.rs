@@ -37,7 +37,7 @@ use crate::session::{self, Desk, End, Happening, NO_PROGRESS_MAX, Role, Voice};
 use crate::store::Store;
 
 /// How often this end says what it does.
-const TICK: Span = Span::from_millis(500);
+const TICK: Span = Span::from_millis(250);
 /// Streams that one conversation may have.
 const STREAMS_MAX: u16 = 256;
 
@@ -47,7 +47,7 @@ pub(crate) struct Shared {
     pub shelf: Shelf,
     publisher: Publisher,
     rereader: Rereader,
-    spent: Spent,
+    spent: Arc<Spent>,
     /// Bytes read from streams.
     on_wire: AtomicU64,
     /// The conversation ended before everything was there: what streams still hold is of no use, and holes in it may take long
@@ -57,13 +57,18 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// Nothing has arrived yet.
-    pub(crate) fn new(store: Arc<Store>, publisher: Publisher, rereader: Rereader) -> Self {
+    pub(crate) fn new(
+        store: Arc<Store>,
+        publisher: Publisher,
+        rereader: Rereader,
+        spent: Arc<Spent>,
+    ) -> Self {
         Shared {
             store,
             shelf: Shelf::default(),
             publisher,
             rereader,
-            spent: Spent::default(),
+            spent,
             on_wire: AtomicU64::new(0),
             is_given_up: AtomicBool::new(false),
         }
@@ -77,6 +82,7 @@ pub(crate) struct Receiver<'a, 'o> {
     streams: Vec<(StreamHandle, JoinHandle<()>)>,
     reporter: Reporter,
     last: Time,
+    ticks: u32,
 }
 
 impl<'a, 'o> Receiver<'a, 'o> {
@@ -90,17 +96,19 @@ impl<'a, 'o> Receiver<'a, 'o> {
         desk: &Desk,
     ) -> Result<Self, Problem> {
         let store = Arc::new(store);
-        let publisher = Publisher::start(Arc::clone(&store), desk.report());
+        let spent = Arc::new(Spent::default());
+        let publisher = Publisher::start(Arc::clone(&store), desk.report(), Arc::clone(&spent));
         let rereader = Rereader::start(Arc::clone(&store), desk.report());
         let compares = opening.filter == Filter::Content;
         let comparer = compares.then(|| Comparer::start(Arc::clone(&store), desk.report()));
-        let shared = Arc::new(Shared::new(store, publisher, rereader));
+        let shared = Arc::new(Shared::new(store, publisher, rereader, spent));
         Ok(Receiver {
             last: chronicle.now(),
             state: ReceiverState::new(chronicle, opening, shared, comparer)?,
             roster,
             streams: Vec::new(),
             reporter: Reporter::start(),
+            ticks: 0,
         })
     }
 
@@ -137,7 +145,10 @@ impl<'a, 'o> Receiver<'a, 'o> {
                 .reporter
                 .report(&self.state.shared.spent, self.roster.present);
             desk.say(Message::Alive(activity));
-            self.state.chronicle.on_tick();
+            self.ticks += 1;
+            if self.ticks.is_multiple_of(2) {
+                self.state.chronicle.on_tick();
+            }
         }
     }
 }

@@ -107,6 +107,12 @@ impl<'a, 'o> Sender<'a, 'o> {
     fn on_message(&mut self, message: Message, desk: &Desk) -> Result<(), End> {
         match message {
             Message::Alive(activity) => self.theirs = Some(activity),
+            Message::Complete => {
+                if !self.state.is_dry {
+                    self.look(desk);
+                }
+                return self.state.on_message(Message::Complete, desk);
+            }
             Message::RateMax(rate) => {
                 self.set_rate_max(rate.map(Rate::from_bits_per_second), desk.now());
             }
@@ -133,7 +139,6 @@ impl<'a, 'o> Sender<'a, 'o> {
             return Ok(());
         }
         self.last = now;
-        self.ticks += 1;
         if self.state.is_dry {
             self.say_alive(desk);
             return Ok(());
@@ -146,6 +151,21 @@ impl<'a, 'o> Sender<'a, 'o> {
         {
             return Err(End::Lost(quiet::text()));
         }
+        self.look(desk);
+        self.streams.keep(desk);
+        self.ticks += 1;
+        if self.ticks.is_multiple_of(2) {
+            self.say_alive(desk);
+            self.state.chronicle.on_tick();
+        }
+        Ok(())
+    }
+
+    /// Looks at the streams, and at what both ends did.
+    fn look(&mut self, desk: &Desk) {
+        let now = desk.now();
+        let spent = &self.state.work.spent;
+        self.mine = Some(self.reporter.report(spent, self.streams.count()));
         let left = self
             .state
             .is_all_added
@@ -159,26 +179,15 @@ impl<'a, 'o> Sender<'a, 'o> {
             self.state.chronicle.on_steered(streams, why);
         }
         let again = self.streams.settle(now);
-        self.state.chronicle.outcome.sent_again += Bytes::new(again);
-        self.streams.keep(desk);
-        let limited = self.streams.limited();
-        self.state.chronicle.on_limited(limited);
-        self.state
-            .chronicle
-            .on_streams(self.streams.count(), &look.seen);
-        if self.ticks.is_multiple_of(2) {
-            self.say_alive(desk);
-            self.state.chronicle.on_tick();
-        }
-        Ok(())
+        let chronicle = &mut *self.state.chronicle;
+        chronicle.outcome.sent_again += Bytes::new(again);
+        let (binds, limited) = self.streams.limited();
+        chronicle.on_limited(binds, limited);
+        chronicle.on_streams(self.streams.count(), &look.seen);
     }
 
     fn say_alive(&mut self, desk: &Desk) {
-        let activity = self
-            .reporter
-            .report(&self.state.work.spent, self.streams.count());
-        self.mine = Some(activity);
-        desk.say(Message::Alive(activity));
+        desk.say(Message::Alive(self.mine.unwrap_or_default()));
         desk.say(self.state.chronicle.sending());
     }
 }

@@ -1,8 +1,9 @@
 //! What can be asked of a copy while it runs, and who is told how it goes.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use net::reins::Stand;
 use units::Rate;
 
 use crate::CopyEvent;
@@ -13,6 +14,7 @@ pub struct Steering {
     stop: Arc<AtomicBool>,
     /// Bits per second; zero where there is no bound.
     rate_max: Arc<AtomicU64>,
+    stand: Arc<Mutex<Stand>>,
 }
 
 /// Is told what happens, in order, on the thread that called [`crate::copy`].
@@ -31,7 +33,7 @@ impl Steering {
     pub fn with_stop(stop: Arc<AtomicBool>) -> Self {
         Steering {
             stop,
-            rate_max: Arc::default(),
+            ..Steering::default()
         }
     }
 
@@ -51,6 +53,11 @@ impl Steering {
         self.rate_max.store(bits, Ordering::Relaxed);
     }
 
+    /// How far the copy is now.
+    pub(crate) fn set_stand(&self, stand: Stand) {
+        *self.stand.lock().unwrap_or_else(PoisonError::into_inner) = stand;
+    }
+
     /// The bound in force.
     pub fn rate_max(&self) -> Option<Rate> {
         match self.rate_max.load(Ordering::Relaxed) {
@@ -67,5 +74,9 @@ impl net::reins::Steered for Steering {
 
     fn set_rate_max(&self, rate: Option<Rate>) {
         self.set_rate_max(rate);
+    }
+
+    fn stand(&self) -> Stand {
+        *self.stand.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -11,9 +11,10 @@
 //! There is no clock here: time is the sum of the intervals. Left out: congestion control, which stays what the
 //! user or the kernel chose, and pacing.
 //!
-//! Reading order: `plan`, `interval`, `activity`, `prior`, `look`, `steer`, `limited`.
+//! Reading order: `plan`, `interval`, `activity`, `decision`, `prior`, `look`, `steer`, `limited`.
 
 mod activity;
+mod decision;
 mod interval;
 mod limited;
 mod look;
@@ -22,7 +23,7 @@ mod pool;
 mod prior;
 mod steer;
 
-pub use activity::{Activity, Bound};
+pub use activity::Activity;
 pub use interval::{Interval, Meter, Streams};
 pub use limited::Limited;
 pub use plan::OnlinePlan;

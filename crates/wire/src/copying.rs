@@ -18,6 +18,7 @@ mod base32;
 mod codec;
 mod greeting;
 mod handshake;
+mod limited;
 mod message;
 mod name;
 mod piece;
@@ -35,9 +36,10 @@ pub use handshake::{
     Admitted, EXPORTER_LABEL, Exporter, HandshakeError, NearHandshake, Refusal, answer_hello,
     refusal,
 };
+pub use limited::Limited;
 pub use message::{
-    Activity, Attributes, Entry, FileId, Filter, Kind, LimitedBy, Message, Opening, Problem,
-    ProblemKind, Published, Range, Removed, Selection, SelectionRule, Want, Way,
+    Activity, Attributes, Entry, FileId, Filter, Kind, Message, Opening, Problem, ProblemKind,
+    Published, Range, Removed, Selection, SelectionRule, Want, Way,
 };
 pub use name::{
     JOURNAL_ENDING, LINK_ENDING, NAME_MAX, Name, NameError, PART_ENDING, PATH_MAX, is_reserved,

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use net::reins::{self, Held, Reins, Steered};
+use net::reins::{self, Held, Reins, Stand, Steered};
 use units::Rate;
 
 use crate::args::{Limit, LimitOf};
@@ -38,12 +38,29 @@ fn list(found: &[Held]) -> Result<(), Failure> {
     if found.is_empty() {
         return output::print("no copy of yours is running on this host\n");
     }
-    let mut text = format!("{:>8}  {:12}  {}\n", "COPY", "LIMIT", "WHAT");
+    let mut text = format!(
+        "{:>8}  {:12}  {:>12}  {:20}  {}\n",
+        "COPY", "LIMIT", "RATE", "DONE", "WHAT"
+    );
     for held in found {
         let limit = shown(held.rate_max);
-        text += &format!("{:>8}  {limit:12}  {}\n", held.process, held.what);
+        let rate = held.stand.rate.human();
+        let done = done(&held.stand);
+        text += &format!(
+            "{:>8}  {limit:12}  {rate:>12}  {done:20}  {}\n",
+            held.process, held.what
+        );
     }
     output::print(&text)
+}
+
+/// `2.40 GB of 9.14 GB`.
+fn done(stand: &Stand) -> String {
+    let done = stand.done.human();
+    match stand.total {
+        Some(total) => format!("{done} of {}", total.human()),
+        None => done,
+    }
 }
 
 fn shown(rate: Option<Rate>) -> String {

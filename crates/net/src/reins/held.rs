@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-use units::Rate;
+use units::{Bytes, Rate};
 
-use super::{ENDING, PATIENCE, PREFIX, ReinsError, place, read, read_line, written};
+use super::{ENDING, PATIENCE, PREFIX, ReinsError, Stand, place, read, read_line, written};
 
 /// A program that runs and can be steered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct Held {
     pub what: String,
     /// The bound on its rate; `None` without one.
     pub rate_max: Option<Rate>,
+    /// How far it is.
+    pub stand: Stand,
     path: PathBuf,
 }
 
@@ -43,21 +45,51 @@ fn look(path: PathBuf) -> Option<Held> {
     let number = name.strip_prefix(PREFIX)?.strip_suffix(ENDING)?;
     let process = number.parse().ok()?;
     match ask(&path, "show") {
-        Ok(answer) => {
-            let (rate, what) = answer.split_once(' ')?;
-            Some(Held {
-                process,
-                what: what.to_owned(),
-                rate_max: read(rate)?,
-                path,
-            })
-        }
+        Ok(answer) => held(process, &answer, path),
         Err(error) => {
-            if error.kind() == io::ErrorKind::ConnectionRefused {
-                let _ = fs::remove_file(&path);
-            }
+            remove_if_left(&path, &error);
             None
         }
+    }
+}
+
+/// What an answer to `show` says.
+fn held(process: u32, answer: &str, path: PathBuf) -> Option<Held> {
+    let mut words = answer.splitn(5, ' ');
+    let rate_max = read(words.next()?)?;
+    let rate = words.next()?.parse().ok()?;
+    let done = words.next()?.parse().ok()?;
+    let total = words.next()?.parse().ok();
+    Some(Held {
+        process,
+        what: words.next()?.to_owned(),
+        rate_max,
+        stand: Stand {
+            rate: Rate::from_bits_per_second(rate),
+            done: Bytes::new(done),
+            total: total.map(Bytes::new),
+        },
+        path,
+    })
+}
+
+/// Removes the sockets in `folder` at which nobody listens any more.
+pub(super) fn clear(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_ours = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(ENDING))
+    };
+    for path in entries.map(|entry| entry.path()).filter(is_ours) {
+        if let Err(error) = UnixStream::connect(&path) {
+            remove_if_left(&path, &error);
+        }
+    }
+}
+
+fn remove_if_left(path: &Path, error: &io::Error) {
+    if error.kind() == io::ErrorKind::ConnectionRefused {
+        let _ = fs::remove_file(path);
     }
 }
 

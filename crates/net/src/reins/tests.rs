@@ -15,6 +15,14 @@ impl Steered for Copy {
     fn set_rate_max(&self, rate: Option<Rate>) {
         *self.0.lock().unwrap() = rate;
     }
+
+    fn stand(&self) -> Stand {
+        Stand {
+            rate: Rate::from_bits_per_second(7),
+            done: Bytes::new(5),
+            total: None,
+        }
+    }
 }
 
 /// A folder of this test's own, removed by the test.
@@ -34,6 +42,7 @@ fn a_running_copy_is_found_told_another_rate_and_gone_when_it_ends() {
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].process, found[0].rate_max), (process::id(), None));
     assert_eq!(found[0].what, "a?b to far:c d");
+    assert_eq!(found[0].stand, copy.stand());
     let rate = Some(Rate::from_bits_per_second(80_000_000));
     found[0].set_rate_max(rate).unwrap();
     assert_eq!(copy.rate_max(), rate);
@@ -69,6 +78,20 @@ fn what_a_killed_copy_left_is_cleared_away() {
     fs::write(&other, "not ours").unwrap();
     assert_eq!(running(&folder).unwrap(), []);
     assert!(!left.exists() && other.exists());
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn the_next_copy_clears_away_what_a_killed_one_left() {
+    let folder = empty_folder("reins-next");
+    let other = Reins::offer(&folder, "", Copy::default()).unwrap();
+    let left = folder.join("copy-4294967295.socket");
+    drop(UnixListener::bind(&left).unwrap());
+    let living = folder.join("copy-4294967294.socket");
+    let _listener = UnixListener::bind(&living).unwrap();
+    drop(Reins::offer(&folder, "", Copy::default()).unwrap());
+    assert!(!left.exists() && living.exists());
+    drop(other);
     fs::remove_dir_all(&folder).unwrap();
 }
 

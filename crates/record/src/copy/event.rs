@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use transfer::{CopyEvent, Progress};
 use wire::copying::Name;
 
-use super::{FileFailure, LimitedBy};
+use super::FileFailure;
+use crate::Limit;
 
 /// One line that `trunkline copy --json` prints. The last line is the document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -176,7 +177,7 @@ pub struct ProgressLine {
     pub retransmitted_ratio: Option<f64>,
     /// What binds.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub limited_by: Option<LimitedBy>,
+    pub limited_by: Option<Limit>,
     /// Time left at this rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_seconds: Option<f64>,
@@ -277,7 +278,7 @@ impl From<&Progress> for ProgressLine {
             streams: reading.streams,
             rtt_seconds: reading.rtt.map(|rtt| rtt.as_secs_f64()),
             retransmitted_ratio: reading.retransmitted_share,
-            limited_by: reading.limited_by.map(LimitedBy::from),
+            limited_by: reading.limited_by.map(Limit::from),
             left_seconds: progress.left.map(|left| left.as_secs_f64()),
         }
     }

@@ -1,14 +1,14 @@
 //! From a copy and what it told to its document.
 
-use transfer::{CopyEvent, CopySpec, FarHost, Limit, Outcome, Reading};
+use transfer::{CopyEvent, CopySpec, FarHost, Limited, Outcome, Reading};
 use units::{Bytes, Rate, Span};
-use wire::copying::{Filter, LimitedBy as Binds, SelectionRule, Way};
+use wire::copying::{Filter, SelectionRule, Way};
 
 use super::{
-    Asked, AskedRule, Copy, CopyLimit, CopyReading, Existing, FileFailure, LimitedBy, Outage, Over,
-    Planned, Step,
+    Asked, AskedRule, Copy, CopyLimit, CopyReading, Existing, FileFailure, LimitShare, Outage,
+    Over, Planned, Step,
 };
-use crate::{Direction, Kind, Target};
+use crate::{Direction, Kind, Limit, Target};
 
 /// What a copy told while it ran, as far as its outcome does not have it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -211,26 +211,18 @@ impl From<&SelectionRule> for AskedRule {
     }
 }
 
-impl From<&Limit> for CopyLimit {
-    fn from(limit: &Limit) -> Self {
+impl From<&Limited> for CopyLimit {
+    fn from(limit: &Limited) -> Self {
+        let share = |(by, share_ratio): &(observe::Limit, f64)| LimitShare {
+            by: (*by).into(),
+            share_ratio: *share_ratio,
+        };
         CopyLimit {
             by: limit.by.into(),
             share_ratio: limit.share,
+            shares: limit.shares.iter().map(share).collect(),
             because: limit.why.clone(),
             advice: limit.advice.clone(),
-        }
-    }
-}
-
-impl From<Binds> for LimitedBy {
-    fn from(by: Binds) -> Self {
-        match by {
-            Binds::Network => LimitedBy::Network,
-            Binds::SenderDisk => LimitedBy::SenderDisk,
-            Binds::ReceiverDisk => LimitedBy::ReceiverDisk,
-            Binds::SenderProcessor => LimitedBy::SenderProcessor,
-            Binds::ReceiverProcessor => LimitedBy::ReceiverProcessor,
-            Binds::RateLimit => LimitedBy::RateLimit,
         }
     }
 }
@@ -243,7 +235,7 @@ impl From<&Reading> for CopyReading {
             streams: reading.streams,
             rtt_seconds: reading.rtt.map(Span::as_secs_f64),
             retransmitted_ratio: reading.retransmitted_share,
-            limited_by: reading.limited_by.map(LimitedBy::from),
+            limited_by: reading.limited_by.map(Limit::from),
         }
     }
 }

@@ -135,6 +135,6 @@ fn a_count_that_somebody_imposed_teaches_nothing() {
     body.asked.streams = Some(2);
     assert!(!body.teaches());
     body.asked.streams = None;
-    body.limit.as_mut().unwrap().by = LimitedBy::ReceiverDisk;
+    body.limit.as_mut().unwrap().by = Limit::ReceiverDisk;
     assert!(!body.teaches());
 }

@@ -59,7 +59,7 @@ fn what_scripts_rely_on_in_a_copy_is_where_it_was_promised() {
     assert_eq!(at(&line, "/direction"), "forward");
     assert_eq!(at(&line, "/files"), 1201);
     assert_eq!(at(&line, "/failed/0/kind"), "permission");
-    assert_eq!(at(&line, "/limit/by"), "network");
+    assert_eq!(at(&line, "/limit/by"), "link");
     assert!(at(&line, "/goodput_bits_per_second").is_u64());
     assert!(at(&line, "/readings/9/rtt_seconds").is_f64());
 }

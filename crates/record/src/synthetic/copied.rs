@@ -1,13 +1,11 @@
 //! A made-up copy: some minutes at 165 ms, with a cut cable in the middle.
 
-use observe::{StreamCount, Window};
+use observe::{Limit, StreamCount, Window};
 use transfer::{
-    Connect, CopyEvent, CopySpec, FarHost, FileProblem, Gentle, Limit, Outcome, Place, Reading,
+    Connect, CopyEvent, CopySpec, FarHost, FileProblem, Gentle, Limited, Outcome, Place, Reading,
 };
 use units::{Bytes, Rate, Span, Time};
-use wire::copying::{
-    Attributes, Filter, LimitedBy, Name, ProblemKind, Selection, SelectionRule, Way,
-};
+use wire::copying::{Attributes, Filter, Name, ProblemKind, Selection, SelectionRule, Way};
 
 use super::origin;
 use crate::{Copy, CopyLog, CopyRequest, Document};
@@ -233,11 +231,11 @@ pub fn copy_outcome() -> Outcome {
         reconnects: 1,
         streams_replaced: 2,
         streams: 12,
-        limit: Some(Limit {
-            by: LimitedBy::Network,
+        limit: Some(Limited {
+            by: Limit::Link,
             share: 0.93,
-            why: "the path is full: four more streams brought 1 % and the round trip rose by 22 ms"
-                .to_owned(),
+            shares: vec![(Limit::Link, 0.93), (Limit::SenderDisk, 0.04)],
+            why: "four more streams brought 1 % and the round trip rose by 22 ms".to_owned(),
             advice: Some(
                 "nothing here makes it faster; a link with a higher rate would".to_owned(),
             ),
@@ -264,6 +262,6 @@ fn reading(halves: u64) -> Reading {
         streams: if gone { 0 } else { streams },
         rtt: (!gone).then(|| Span::from_millis(165 + u64::from(streams) * 2)),
         retransmitted_share: (!gone).then_some(0.0004),
-        limited_by: (!gone).then_some(LimitedBy::Network),
+        limited_by: (!gone).then_some(Limit::Network),
     }
 }

@@ -14,15 +14,15 @@ fn shown(copy: &Copy) -> String {
 fn a_copy_is_told_in_few_lines() {
     let expected = "\
 run7 and 1 other source -> dtn@dtn1.example.org:/store/2026
-copied      1201 files, 31 folders, 4 links; 8.04 GB sent in 2 min: 536 Mbit/s
+copied      1201 files, 31 folders, 4 links; 8.04 GB in 2 min: 536 Mbit/s
 there       1 file there already, 1.10 GB in all
 holes       1.00 GB of files; they stay holes and were not sent
 hard links  12 names shared files at the source; each became a file of its own
 network     mostly 12 streams, RTT 188.1 ms, 0.26 % sent twice, 2 streams
             replaced
 outages     the far end was gone for 10.0 s
-Limited by the network for 93 % of the time: the path is full: four more streams
-brought 1 % and the round trip rose by 22 ms.
+Limited by the full link for 93 % of the time: four more streams brought 1 % and
+the round trip rose by 22 ms.
 Nothing here makes it faster; a link with a higher rate would.
 2 files were not copied:
 - run7/private.key: no right to read it (run as its owner, or ask for read
@@ -72,6 +72,33 @@ fn names_of_strangers_do_not_steer_the_terminal() {
 }
 
 #[test]
+fn where_no_part_has_half_of_the_time_the_largest_are_listed() {
+    let mut copy = synthetic::copy().body;
+    let limit = copy.limit.as_mut().unwrap();
+    limit.by = Limit::Several;
+    limit.advice = None;
+    let part = |by, share_ratio| LimitShare { by, share_ratio };
+    limit.shares = vec![
+        part(Limit::SenderDisk, 0.41),
+        part(Limit::Network, 0.33),
+        part(Limit::Host, 0.02),
+    ];
+    let expected = "No single part limited it: the sender's disk for 41 % of the time, the network for 33 % of the time.";
+    assert_eq!(sentences(&copy), [expected]);
+}
+
+#[test]
+fn the_number_of_streams_names_its_moment() {
+    let mut copy = synthetic::copy().body;
+    copy.streams = 59;
+    let network = network(&copy).unwrap();
+    assert!(
+        network.starts_with("mostly 59 streams, 12 at the end, "),
+        "{network}"
+    );
+}
+
+#[test]
 fn progress_fits_two_lines_of_eighty_columns() {
     let lines = synthetic::events()
         .iter()
@@ -92,7 +119,7 @@ fn progress_fits_two_lines_of_eighty_columns() {
     );
     line.files_total = 1_000_000;
     line.files_done = 999_999;
-    line.limited_by = Some(LimitedBy::ReceiverProcessor);
+    line.limited_by = Some(Limit::ReceiverProcessor);
     let (done, how) = progress(&line);
     assert!(
         done.chars().count() <= 70 && how.chars().count() <= 78,

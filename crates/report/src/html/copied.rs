@@ -1,8 +1,8 @@
 //! The page of a copy.
 
 use maud::{Markup, html};
-use record::Copy;
 use record::copy::{CopyLimit, FileFailure, Outage, Step};
+use record::{Copy, Limit};
 
 use super::parts::{self, Tile};
 use crate::figure::{self, ABSENT};
@@ -27,13 +27,14 @@ pub fn body(copy: &Copy) -> Result<Markup, PlotError> {
 }
 
 fn tiles(copy: &Copy) -> Vec<Tile> {
-    let limit = |limit: &CopyLimit| {
-        copied::limited_by(limit.by)
-            .trim_start_matches("the ")
-            .to_owned()
+    let limit = |limit: &CopyLimit| match limit.by {
+        Limit::Several => "no single part".to_owned(),
+        by => copied::limited_by(by).trim_start_matches("the ").to_owned(),
     };
-    let share =
-        |limit: &CopyLimit| format!("for {} of the time", figure::percent(limit.share_ratio));
+    let share = |limit: &CopyLimit| match limit.by {
+        Limit::Several => String::new(),
+        _ => format!("for {} of the time", figure::percent(limit.share_ratio)),
+    };
     let of = copy
         .planned
         .map(|plan| format!("of {}", words::count(plan.files, "file")));

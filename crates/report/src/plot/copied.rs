@@ -20,7 +20,10 @@ const HEIGHT: u32 = 340;
 /// # Errors
 /// When the drawing library fails.
 pub fn over_time(copy: &Copy) -> Result<Option<String>, PlotError> {
-    let all: Vec<CopyReading> = copy.readings.iter().copied().filter(is_sound).collect();
+    let sound = copy.readings.iter().copied().filter(is_sound);
+    // Before anything was confirmed there is no rate, and no number of streams that carried it.
+    let is_before = |one: &CopyReading| one.rate_bits_per_second == 0;
+    let all: Vec<CopyReading> = sound.skip_while(is_before).collect();
     let Some(last) = all.last().filter(|_| all.len() > 1) else {
         return Ok(None);
     };
@@ -35,7 +38,10 @@ pub fn over_time(copy: &Copy) -> Result<Option<String>, PlotError> {
     let rtt = curve(&readings, |one| Some(one.rtt_seconds? * 1e3));
     let mut panels = vec![
         panel(&x, format!("rate [{}]", unit.name), BLUE, vec![rate]),
-        panel(&x, "streams".to_owned(), ACCENT, vec![streams]),
+        Panel {
+            y: Axis::counts(highest(&readings, |one| Some(f64::from(one.streams)))),
+            ..panel(&x, "streams".to_owned(), ACCENT, vec![streams])
+        },
     ];
     if !rtt.is_empty() {
         let pieces = pieces(&rtt, 4.0 * step(&readings));
@@ -130,6 +136,24 @@ mod tests {
         for title in ["rate [Mbit/s]", "streams", "RTT [ms]", "time [s]"] {
             assert!(svg.contains(title), "{title}");
         }
+    }
+
+    #[test]
+    fn numbers_of_streams_are_whole_and_the_curve_begins_where_data_flows() {
+        let mut copy = synthetic::copy().body;
+        for one in &mut copy.readings {
+            one.streams = 2;
+        }
+        let before = over_time(&copy).unwrap().unwrap();
+        assert!(!before.contains(">0.5<") && !before.contains(">1.5<"));
+        let first = CopyReading {
+            at_seconds: 0.25,
+            rate_bits_per_second: 0,
+            streams: 0,
+            ..copy.readings[0]
+        };
+        copy.readings.insert(0, first);
+        assert_eq!(over_time(&copy).unwrap().unwrap(), before);
     }
 
     #[test]

@@ -103,7 +103,12 @@ pub(super) fn hold(world: &mut World, draw: &mut Draw, calm: Calm) -> Told {
     let [of_sender, of_receiver] = &mut chronicles;
     let (publisher, whole) = Publisher::queue();
     let (rereader, left) = Rereader::queue();
-    let shared = Arc::new(Shared::new(Arc::new(store), publisher, rereader));
+    let shared = Arc::new(Shared::new(
+        Arc::new(store),
+        publisher,
+        rereader,
+        Arc::default(),
+    ));
     let work = Arc::new(Work::new(None, false));
     let (sends, receives) = match opening.way {
         Way::Put => (Speaker::Near, Speaker::Far),

@@ -16,6 +16,7 @@ use super::Shared;
 use super::publisher::Publisher;
 use super::rereader::Rereader;
 use super::stream::Inflow;
+use crate::activity::Spent;
 use crate::session::Happening;
 use crate::store::{Store, StoreSpec};
 use crate::trouble::{failed, problem};
@@ -40,9 +41,10 @@ impl Arrivals {
     pub fn open(folder: &Path, sizes: &[u64]) -> Result<Self, Problem> {
         let store = Arc::new(Store::open(&Root::beneath(folder)?, spec())?);
         let (report, happenings) = sync_channel(HAPPENINGS_MAX);
-        let publisher = Publisher::start(Arc::clone(&store), report.clone());
+        let spent = Arc::new(Spent::default());
+        let publisher = Publisher::start(Arc::clone(&store), report.clone(), Arc::clone(&spent));
         let rereader = Rereader::start(Arc::clone(&store), report.clone());
-        let shared = Arc::new(Shared::new(store, publisher, rereader));
+        let shared = Arc::new(Shared::new(store, publisher, rereader, spent));
         let mut count = 0;
         for size in sizes {
             let (id, answer) = shared.store.add(&entry(count, *size)?);

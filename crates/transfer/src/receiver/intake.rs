@@ -8,9 +8,7 @@ use std::io;
 use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
-use std::time::Instant;
 
 use wire::copying::{
     Coding, DataMap, HASH_LENGTH, HEADER_LENGTH, NO_HASH, PACKED_MAX, PieceHeader, Problem,
@@ -19,7 +17,7 @@ use wire::copying::{
 
 use super::Shared;
 use super::shelf::{Content, Growing, Placed};
-use crate::activity::Spent;
+use crate::activity::{Waiting, Watch};
 use crate::session::Happening;
 use crate::tree::{BLOCK, PieceHasher};
 
@@ -29,6 +27,8 @@ pub(crate) struct Intake {
     shared: Arc<Shared>,
     report: SyncSender<Happening>,
     state: State,
+    /// What the thread that leads it does, reads of the stream included.
+    pub watch: Watch,
 }
 
 /// Bytes of a piece, and whether they are data.
@@ -67,6 +67,8 @@ impl Intake {
             shared,
             report,
             state: State::Header,
+            // Another one begins on the thread that does the work.
+            watch: Watch::start(),
         }
     }
 
@@ -137,7 +139,7 @@ impl Intake {
         let _ = self.report.send(happening);
     }
 
-    fn begin(&self, portion: &[u8]) -> io::Result<State> {
+    fn begin(&mut self, portion: &[u8]) -> io::Result<State> {
         let bytes = portion.try_into().map_err(io::Error::other)?;
         let header = PieceHeader::decode(bytes).map_err(io::Error::other)?;
         let found = self.shared.shelf.find(header.file);
@@ -167,7 +169,7 @@ impl Intake {
     }
 
     /// Where the map and what comes behind it do not fit, the piece is hashed as nothing, and so is damaged.
-    fn mapped(&self, incoming: Box<Incoming>, map: Vec<u8>) -> State {
+    fn mapped(&mut self, incoming: Box<Incoming>, map: Vec<u8>) -> State {
         let header = &incoming.header;
         if map.len() < map_size(header) {
             return State::Map(incoming, map);
@@ -182,22 +184,33 @@ impl Intake {
         }
     }
 
-    fn raw(&self, mut incoming: Box<Incoming>, mut runs: VecDeque<Run>, portion: &[u8]) -> State {
+    fn raw(
+        &mut self,
+        mut incoming: Box<Incoming>,
+        mut runs: VecDeque<Run>,
+        portion: &[u8],
+    ) -> State {
         if let Some((bytes, _)) = runs.front_mut() {
-            incoming.write(&self.shared, self.number, bytes.start, portion);
+            incoming.write(
+                &self.shared,
+                self.number,
+                bytes.start,
+                portion,
+                &mut self.watch,
+            );
             bytes.start += portion.len() as u32;
         }
         self.next_run(incoming, runs)
     }
 
     /// Makes the holes before the next bytes that are data.
-    fn next_run(&self, mut incoming: Box<Incoming>, mut runs: VecDeque<Run>) -> State {
+    fn next_run(&mut self, mut incoming: Box<Incoming>, mut runs: VecDeque<Run>) -> State {
         while let Some((bytes, is_data)) = runs.front() {
             if *is_data && !bytes.is_empty() {
                 return State::Raw(incoming, runs);
             }
             if !is_data {
-                incoming.hole(&self.shared, self.number, bytes.clone());
+                incoming.hole(&self.shared, self.number, bytes.clone(), &mut self.watch);
             }
             runs.pop_front();
         }
@@ -205,7 +218,7 @@ impl Intake {
     }
 
     /// What cannot be decompressed is hashed as nothing, and so is damaged.
-    fn packed(&self, mut incoming: Box<Incoming>, runs: Vec<Run>, packed: Vec<u8>) -> State {
+    fn packed(&mut self, mut incoming: Box<Incoming>, runs: Vec<Run>, packed: Vec<u8>) -> State {
         if packed.len() < packed_size(&incoming.header) {
             return State::Packed(incoming, runs, packed);
         }
@@ -218,16 +231,22 @@ impl Intake {
         let mut rest = unpacked.as_slice();
         for (bytes, is_data) in runs {
             if !is_data {
-                incoming.hole(&self.shared, self.number, bytes);
+                incoming.hole(&self.shared, self.number, bytes, &mut self.watch);
             } else if let Some((data, behind)) = rest.split_at_checked(bytes.len()) {
-                incoming.write(&self.shared, self.number, bytes.start, data);
+                incoming.write(
+                    &self.shared,
+                    self.number,
+                    bytes.start,
+                    data,
+                    &mut self.watch,
+                );
                 rest = behind;
             }
         }
         State::Seal(incoming)
     }
 
-    fn conclude(&self, incoming: Incoming, seal: &[u8]) {
+    fn conclude(&mut self, incoming: Incoming, seal: &[u8]) {
         let header = &incoming.header;
         let range = range_of(header);
         let Some(file) = incoming.file else {
@@ -254,7 +273,9 @@ impl Intake {
             file.abandon(header, self.number);
             return self.tell(Happening::Damaged(range));
         };
-        match file.place(&self.shared.store, header, self.number, hash) {
+        let shared = Arc::clone(&self.shared);
+        let place = || file.place(&shared.store, header, self.number, hash);
+        match shared.spent.during(&mut self.watch, Waiting::Disk, place) {
             Ok(Placed::Counts { digest }) => {
                 self.tell(Happening::Arrived(range, incoming.data));
                 if let Some(digest) = digest {
@@ -301,40 +322,44 @@ fn range_of(header: &PieceHeader) -> Part {
 
 impl Incoming {
     /// * `at`: where in the piece.
-    fn write(&mut self, shared: &Shared, stream: u32, at: u32, bytes: &[u8]) {
+    fn write(&mut self, shared: &Shared, stream: u32, at: u32, bytes: &[u8], watch: &mut Watch) {
         if self.file.is_none() {
             return;
         }
         self.hasher.update(bytes);
         self.data += bytes.len() as u64;
-        self.put(shared, stream, at, Content::Data(bytes));
-        let counter = &shared.spent.bytes;
-        counter.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.put(shared, stream, at, Content::Data(bytes), watch);
+        shared.spent.count(bytes.len() as u64);
     }
 
     /// These bytes of the piece are a hole.
-    fn hole(&mut self, shared: &Shared, stream: u32, bytes: Range<u32>) {
+    fn hole(&mut self, shared: &Shared, stream: u32, bytes: Range<u32>, watch: &mut Watch) {
         if self.file.is_none() {
             return;
         }
         let length = u64::from(bytes.end - bytes.start);
         self.hasher.zeros(length);
-        self.put(shared, stream, bytes.start, Content::Hole(length));
+        self.put(shared, stream, bytes.start, Content::Hole(length), watch);
     }
 
-    fn put(&mut self, shared: &Shared, stream: u32, at: u32, content: Content<'_>) {
+    fn put(
+        &mut self,
+        shared: &Shared,
+        stream: u32,
+        at: u32,
+        content: Content<'_>,
+        watch: &mut Watch,
+    ) {
         let Some(file) = self.file.as_ref().filter(|_| self.problem.is_none()) else {
             return;
         };
-        let since = Instant::now();
         let piece = self.header.offset;
-        let written = file.write(&shared.store, piece, stream, piece + u64::from(at), content);
-        if let Err(problem) = written {
+        let write = || file.write(&shared.store, piece, stream, piece + u64::from(at), content);
+        if let Err(problem) = shared.spent.during(watch, Waiting::Disk, write) {
             self.problem = Some(Problem {
                 file: Some(self.header.file),
                 ..problem
             });
         }
-        Spent::note(&shared.spent.disk, since);
     }
 }

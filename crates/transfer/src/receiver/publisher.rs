@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use wire::copying::{FileId, HASH_LENGTH};
 
+use crate::activity::Spent;
 use crate::session::Happening;
 use crate::store::Store;
 
@@ -45,10 +46,14 @@ impl Publisher {
     }
 
     /// Starts the thread; it ends when this is closed or dropped.
-    pub(crate) fn start(store: Arc<Store>, report: SyncSender<Happening>) -> Self {
+    pub(crate) fn start(
+        store: Arc<Store>,
+        report: SyncSender<Happening>,
+        spent: Arc<Spent>,
+    ) -> Self {
         let (publisher, files) = Publisher::queue();
         let hurry = Arc::clone(&publisher.is_last);
-        let thread = thread::spawn(move || publish_all(&store, &files, &hurry, &report));
+        let thread = thread::spawn(move || publish_all(&store, &files, &hurry, &report, &spent));
         Publisher {
             thread: Mutex::new(Some(thread)),
             ..publisher
@@ -83,10 +88,11 @@ fn publish_all(
     files: &Receiver<Whole>,
     hurry: &AtomicBool,
     report: &SyncSender<Happening>,
+    spent: &Spent,
 ) {
     while let Ok(first) = files.recv() {
         let whole = gather(first, files, hurry, store.batch());
-        for happening in publish(store, whole) {
+        for happening in spent.flushing(|| publish(store, whole)) {
             if report.send(happening).is_err() {
                 return;
             }

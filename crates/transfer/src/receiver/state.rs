@@ -208,7 +208,7 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
             Message::LeftOut { name, problem } => {
                 self.chronicle.on_left_out(FileProblem::new(name, problem));
             }
-            Message::Sending { .. } => self.chronicle.on_sending(&message),
+            Message::Sending { .. } => self.chronicle.on_sending(message),
             Message::Bye if self.is_complete => return Err(End::Done),
             other => return Err(unexpected(&other)),
         }

@@ -4,13 +4,12 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
-use std::time::Instant;
 
 use net::copying::Channel;
 
 use super::Shared;
 use super::intake::Intake;
-use crate::activity::Spent;
+use crate::activity::{Waiting, Watch};
 use crate::session::Happening;
 use crate::tree::BLOCK;
 
@@ -45,11 +44,13 @@ impl Inflow {
             buffer: vec![0; BLOCK + SLACK],
             start: 0,
             end: 0,
+            // Another one begins on the thread that does the work.
         }
     }
 
     /// Runs on a thread of its own until the stream ends.
     pub(crate) fn run(mut self) {
+        self.intake.watch = Watch::start();
         let end = self.receive_all();
         if end.is_err() {
             self.intake.break_off();
@@ -81,10 +82,10 @@ impl Inflow {
     }
 
     fn read(&mut self) -> io::Result<usize> {
-        let since = Instant::now();
         let room = self.buffer.get_mut(self.end..).unwrap_or_default();
-        let got = self.channel.read(room)?;
-        Spent::note(&self.shared.spent.network, since);
+        let (channel, spent) = (&mut self.channel, &self.shared.spent);
+        let read = || channel.read(room);
+        let got = spent.during(&mut self.intake.watch, Waiting::Network, read)?;
         let counter = &self.shared.on_wire;
         counter.fetch_add(got as u64, Ordering::Relaxed);
         self.end += got;

@@ -17,7 +17,7 @@ use super::packing::Packing;
 use super::wish::Wish;
 use super::work::Work;
 use crate::Layout;
-use crate::activity::Spent;
+use crate::activity::{Waiting, Watch};
 use crate::session::Happening;
 use crate::source::{Reader, Source};
 use crate::tree::{BLOCK, PIECE_MIN, PieceHasher};
@@ -58,6 +58,7 @@ pub(crate) struct Outflow<O = Channel> {
     /// A piece as it is and compressed, where that is tried.
     raw: Vec<u8>,
     packed: Vec<u8>,
+    watch: Watch,
 }
 
 impl<O: Outlet> Outflow<O> {
@@ -82,6 +83,8 @@ impl<O: Outlet> Outflow<O> {
             packing: Packing::new(compress),
             raw: Vec::new(),
             packed: Vec::new(),
+            // Another one begins on the thread that does the work.
+            watch: Watch::start(),
         }
     }
 
@@ -94,6 +97,7 @@ impl<O: Outlet> Outflow<O> {
 impl Outflow {
     /// Runs on a thread of its own until its work is over or the stream breaks.
     pub(crate) fn run(mut self) {
+        self.watch = Watch::start();
         let end = self.send_all().map_err(|error| error.to_string());
         self.tell(Happening::StreamOver(self.number, end));
     }
@@ -110,7 +114,9 @@ impl Outflow {
     /// Waits until the receiver has taken all of it and closes its side as well.
     fn arrive(&mut self) -> io::Result<()> {
         let mut nothing = [0; 16];
-        match self.channel.read(&mut nothing) {
+        let (channel, spent) = (&mut self.channel, &self.work.spent);
+        let read = || channel.read(&mut nothing);
+        match spent.during(&mut self.watch, Waiting::Network, read) {
             Ok(0) => Ok(()),
             Ok(_) => Err(io::Error::other("the receiver wrote to a stream")),
             // It closes without saying so in TLS.
@@ -127,7 +133,7 @@ impl Outflow {
             }
             self.flush()?;
         }
-        Ok(self.work.take(self.number, &self.wish))
+        Ok(self.work.take(self.number, &self.wish, &mut self.watch))
     }
 
     fn send(&mut self, piece: Range) -> io::Result<()> {
@@ -139,10 +145,10 @@ impl Outflow {
 
 impl<O: Outlet> Outflow<O> {
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        let since = Instant::now();
         let bytes = self.buffer.get(..self.filled).unwrap_or_default();
-        self.channel.put(&[bytes])?;
-        Spent::note(&self.work.spent.network, since);
+        let (channel, spent) = (&mut self.channel, &self.work.spent);
+        let write = || channel.put(&[bytes]);
+        spent.during(&mut self.watch, Waiting::Network, write)?;
         let length = bytes.len() as u64;
         self.work.on_wire.fetch_add(length, Ordering::Relaxed);
         self.filled = 0;
@@ -181,9 +187,11 @@ impl<O: Outlet> Outflow<O> {
     }
 
     /// Where the file cannot be read the piece is sent all the same, without a seal, so that the stream goes on.
-    fn look_at(&self, piece: Range) -> io::Result<Outgoing> {
+    fn look_at(&mut self, piece: Range) -> io::Result<Outgoing> {
         let length = u32::try_from(piece.length).map_err(io::Error::other)?;
-        let reader = self.source.reader(piece.file);
+        let (source, spent) = (&self.source, &self.work.spent);
+        let open = || source.reader(piece.file);
+        let reader = spent.during(&mut self.watch, Waiting::Disk, open);
         let reader = reader.map_err(|problem| self.tell(Happening::Failed(problem)));
         let reader = reader.ok();
         let layout = match &reader {
@@ -247,12 +255,12 @@ impl<O: Outlet> Outflow<O> {
         let begun = Instant::now();
         let mut left = bytes.len();
         while left > 0 {
-            left -= self.work.pace(left.min(BLOCK));
+            left -= self.work.pace(left.min(BLOCK), &mut self.watch);
         }
-        let since = Instant::now();
         let map = out.map();
-        self.channel.put(&[&header.encode(), map, bytes, &seal])?;
-        Spent::note(&self.work.spent.network, since);
+        let (channel, spent) = (&mut self.channel, &self.work.spent);
+        let write = || channel.put(&[&header.encode(), map, bytes, &seal]);
+        spent.during(&mut self.watch, Waiting::Network, write)?;
         let written = (map.len() + bytes.len() + HEADER_LENGTH + HASH_LENGTH) as u64;
         self.work.on_wire.fetch_add(written, Ordering::Relaxed);
         self.packing.on_written(written, begun.elapsed());
@@ -264,7 +272,7 @@ impl<O: Outlet> Outflow<O> {
         let reader = out.reader.as_ref()?;
         let mut hasher = out.hasher();
         let mut room = self.raw.as_mut_slice();
-        let since = Instant::now();
+        let spent = &self.work.spent;
         let mut read = Ok(());
         for (bytes, is_data) in out.runs() {
             let length = bytes.end - bytes.start;
@@ -274,12 +282,12 @@ impl<O: Outlet> Outflow<O> {
             }
             let (run, rest) = room.split_at_mut_checked(length as usize)?;
             room = rest;
-            read = read.and_then(|()| reader.read(bytes.start, run));
+            let fill = || reader.read(bytes.start, run);
+            let filled = |()| spent.during(&mut self.watch, Waiting::Disk, fill);
+            read = read.and_then(filled);
             hasher.update(run);
         }
-        Spent::note(&self.work.spent.disk, since);
-        let counter = &self.work.spent.bytes;
-        counter.fetch_add(out.data(), Ordering::Relaxed);
+        spent.count(out.data());
         match read.and_then(|()| reader.check()) {
             Ok(_) => hasher.finish(),
             Err(problem) => {
@@ -312,7 +320,7 @@ impl<O: Outlet> Outflow<O> {
             let mut at = bytes.start;
             while at < bytes.end {
                 let most = usize::try_from(bytes.end - at).unwrap_or(BLOCK).min(BLOCK);
-                let chunk = self.work.pace(most);
+                let chunk = self.work.pace(most, &mut self.watch);
                 if !self.read(reader, at, chunk, &mut hasher)? {
                     reader = None;
                 }
@@ -343,20 +351,19 @@ impl<O: Outlet> Outflow<O> {
         length: usize,
         hasher: &mut PieceHasher,
     ) -> io::Result<bool> {
-        let work = Arc::clone(&self.work);
-        let room = self.room(length)?;
-        let since = Instant::now();
+        self.room(length)?;
+        let room = self.filled - length..self.filled;
+        let room = self.buffer.get_mut(room).unwrap_or_default();
         let Some(reader) = reader else {
             room.fill(0);
             return Ok(false);
         };
-        let read = reader.read(at, room);
-        Spent::note(&work.spent.disk, since);
-        match read {
+        let spent = &self.work.spent;
+        let read = || reader.read(at, room);
+        match spent.during(&mut self.watch, Waiting::Disk, read) {
             Ok(()) => {
                 hasher.update(room);
-                let bytes = &work.spent.bytes;
-                bytes.fetch_add(length as u64, Ordering::Relaxed);
+                spent.count(length as u64);
                 Ok(true)
             }
             Err(problem) => {

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use net::copying::Channel;
-use observe::TcpSample;
+use observe::{Limit, TcpSample};
 use tune::online::{Activity, Interval, Meter, Online, Streams as Seen};
 use tune::{Scavenger, StreamReading, scavenger, stream_pacing};
 use units::{Bytes, Rate, Span, Time};
@@ -269,6 +269,8 @@ impl Streams {
             streams: seen,
             left,
             rate_max: self.rate_max,
+            rate_gentle: self.gentle_rate,
+            is_one_host: self.is_one_host(),
             sender,
             receiver,
         };
@@ -288,9 +290,21 @@ impl Streams {
         Look { seen, steered }
     }
 
-    /// What limited the copy so far.
-    pub(crate) fn limited(&self) -> Option<tune::online::Limited> {
-        self.online.limited()
+    /// What binds now, and what limited the copy so far.
+    pub(crate) fn limited(&self) -> (Option<Limit>, Option<tune::online::Limited>) {
+        (self.online.binds(), self.online.limited())
+    }
+
+    /// A connection from an address to itself leaves no host.
+    fn is_one_host(&self) -> bool {
+        let ends = |line: &Line| {
+            Some((
+                line.handle.local().ok()?.ip(),
+                line.handle.peer().ok()?.ip(),
+            ))
+        };
+        let mut all = self.lines.values().filter_map(ends);
+        all.next().is_some_and(|(local, peer)| local == peer)
     }
 
     /// What the shares of a gentle copy follow from; others need none.

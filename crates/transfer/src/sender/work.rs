@@ -10,7 +10,7 @@ use units::{Bytes, Rate, Span, Time};
 use wire::copying::{FileId, Range};
 
 use super::wish::Wish;
-use crate::activity::Spent;
+use crate::activity::{self, Spent, Waiting, Watch};
 use crate::ledger::{Acked, Ledger};
 
 /// Least time for which a stream is without work before it repeats what another still owes.
@@ -36,7 +36,7 @@ pub(crate) struct Work {
     /// Bytes of files that are holes.
     pub holes: AtomicU64,
     /// Nanoseconds that streams waited for holes to be confirmed, since [`Work::waited_for_holes`] asked last.
-    held: AtomicU64,
+    waited: AtomicU64,
     /// Bytes written to streams.
     pub on_wire: AtomicU64,
     /// Bytes of files that two streams sent.
@@ -84,7 +84,7 @@ impl Work {
             spent: Spent::default(),
             sent: AtomicU64::new(0),
             holes: AtomicU64::new(0),
-            held: AtomicU64::new(0),
+            waited: AtomicU64::new(0),
             on_wire: AtomicU64::new(0),
             repeated: AtomicU64::new(0),
         }
@@ -140,10 +140,15 @@ impl Work {
     }
 
     /// The next piece for a stream, once there is one; `None` when the stream shall end.
-    pub(crate) fn take(&self, stream: u32, wish: &Wish) -> Option<Range> {
+    pub(crate) fn take(&self, stream: u32, wish: &Wish, watch: &mut Watch) -> Option<Range> {
+        let wait = || self.wait_for_piece(stream, wish);
+        self.spent.during(watch, Waiting::Work, wait)
+    }
+
+    fn wait_for_piece(&self, stream: u32, wish: &Wish) -> Option<Range> {
         let since = Instant::now();
         let mut state = self.state();
-        let is_held = state.ledger.waiting() > 0 && !state.ledger.has_work();
+        let waits_for_holes = state.ledger.waiting() > 0 && !state.ledger.has_work();
         let piece = loop {
             let grace = Duration::from_nanos(self.grace.load(Ordering::Relaxed));
             let left = grace.saturating_sub(since.elapsed());
@@ -161,16 +166,16 @@ impl Work {
             state = woken.unwrap_or_else(PoisonError::into_inner).0;
         };
         drop(state);
-        if is_held {
-            Spent::note(&self.held, since);
+        if waits_for_holes {
+            let nanos = activity::nanoseconds(since.elapsed());
+            self.waited.fetch_add(nanos, Ordering::Relaxed);
         }
-        Spent::note(&self.spent.idle, since);
         piece
     }
 
     /// How long streams waited, all together, for holes to be confirmed since this was asked last.
     pub(crate) fn waited_for_holes(&self) -> Span {
-        Span::from_nanos(self.held.swap(0, Ordering::Relaxed))
+        Span::from_nanos(self.waited.swap(0, Ordering::Relaxed))
     }
 
     /// What a stream does next.
@@ -213,7 +218,7 @@ impl Work {
     }
 
     /// How many bytes may be sent in one go, and waits until they may.
-    pub(crate) fn pace(&self, most: usize) -> usize {
+    pub(crate) fn pace(&self, most: usize, watch: &mut Watch) -> usize {
         let now = self.now();
         let mut state = self.state();
         if state.bucket.rate().is_none() {
@@ -221,19 +226,22 @@ impl Work {
         }
         let portion = state.bucket.portion(Bytes::new(most as u64));
         let turn = state.bucket.queue(portion, now);
-        let since = Instant::now();
+        drop(state);
+        let wait = || self.wait_for_turn(turn);
+        self.spent.during(watch, Waiting::Rate, wait);
+        usize::try_from(portion.get()).unwrap_or(most).min(most)
+    }
+
+    fn wait_for_turn(&self, turn: tune::Turn) {
         loop {
+            let mut state = self.state();
             let wait = Duration::from(state.bucket.wait(turn, self.now()));
             if wait.is_zero() || state.is_over {
-                break;
+                return;
             }
             drop(state);
             std::thread::sleep(wait.min(NAP_MAX));
-            state = self.state();
         }
-        drop(state);
-        Spent::note(&self.spent.idle, since);
-        usize::try_from(portion.get()).unwrap_or(most).min(most)
     }
 
     /// The bound on the rate of all streams together from now on.

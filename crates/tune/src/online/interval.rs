@@ -19,6 +19,10 @@ pub struct Interval {
     pub left: Option<Bytes>,
     /// The bound on the rate that was in force.
     pub rate_max: Option<Rate>,
+    /// The rate that a gentle copy allowed itself.
+    pub rate_gentle: Option<Rate>,
+    /// Both ends are on one host, so that there is no path between them.
+    pub is_one_host: bool,
     /// What the sender's threads did, as of its last report.
     pub sender: Option<Activity>,
     /// What the receiver's threads did, as of its last report.

@@ -1,104 +1,66 @@
-//! What limited the copy, in words.
+//! What limited the copy as a whole: which part for most of its time, and why.
 
 use std::collections::BTreeMap;
 
 use observe::{
     Context, Counted, DirectionSummary, Goodput, Limit, OtherCount, Steadiness, SteadyWindow,
 };
-use observe::{StreamCount, StreamDirection, StreamGoodput, Summary, Verdict, diagnose};
+use observe::{
+    StreamCount, StreamDirection, StreamGoodput, Summary, TcpSummary, Verdict, diagnose,
+};
 use units::{Rate, Span, Time};
 
 use super::Interval;
-use super::activity::{Activity, Bound};
 use super::pool::Pool;
 
 /// What limited a copy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limited {
-    /// What bound for most of its time.
-    pub by: Bound,
-    /// Share of the copy's time for which it did.
+    /// What bound for at least half of its time; [`Limit::Several`] where nothing did.
+    pub by: Limit,
+    /// Share of the copy's time for which it did; of several, that of the first.
     pub share: f64,
-    /// The path's limit, where the path is what bound.
-    pub path: Option<Verdict>,
+    /// Everything that bound, the largest share first. What is missing to one is time in which no single part did.
+    pub shares: Vec<(Limit, f64)>,
     /// Why, as a sentence for people without a full stop.
     pub why: String,
-    /// What can be done about it, as a sentence without a full stop.
-    pub advice: Option<String>,
+    /// What can be done about it, as a sentence without a full stop; only where one part bound for half of the time.
+    pub advice: Option<&'static str>,
 }
 
 /// What was seen over the whole copy.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Record {
     time: Span,
-    bound: BTreeMap<Bound, Span>,
-    rate_max: Option<Rate>,
-    /// Of the whole copy.
-    all: Pool,
-    /// By the number of streams, once they had settled.
+    /// The intervals in which each bound.
+    bound: BTreeMap<Limit, Pool>,
+    /// The rate limits that were reached, in order.
+    rates: Vec<Rate>,
+    /// While the network bound, by the number of streams, once they had settled.
     settled: BTreeMap<StreamCount, Pool>,
-    /// While nothing bound that could be named.
-    work: Work,
 }
 
-/// What the sender's threads did, summed.
-#[derive(Debug, Clone, Copy, Default)]
-struct Work {
-    /// Of all threads that carry data, in seconds.
-    threads: f64,
-    /// In reading files, in seconds.
-    disk: f64,
-    /// Processor time of the whole process, in seconds.
-    processor: f64,
-}
-
-impl Work {
-    fn add(&mut self, activity: &Activity) {
-        self.threads += activity.length.as_secs_f64() * f64::from(activity.streams);
-        self.disk += activity.disk.as_secs_f64();
-        self.processor += activity.processor.as_secs_f64();
-    }
-
-    /// What at the sender left the streams without data: the larger of its two kinds of work. `None` where it did not say
-    /// what it did.
-    fn of_sender(&self, verdict: &Verdict) -> Option<(Bound, String, Option<&'static str>)> {
-        let share = |part: f64| (self.threads > 0.0).then(|| 100.0 * part / self.threads);
-        let (disk, processor) = (share(self.disk)?, share(self.processor)?);
-        let (by, advice) = match processor >= disk {
-            true => (
-                Bound::SenderProcessor,
-                "more streams use more processors (`--streams`), and `--plain` leaves out encryption",
-            ),
-            false => (
-                Bound::SenderDisk,
-                "read from a faster disk; more streams read at more places at once (`--streams`)",
-            ),
-        };
-        let why = format!(
-            "its threads left the streams without data: they computed for {processor:.0} % and read files for \
-             {disk:.0} % of their time, and {}",
-            verdict.because
-        );
-        Some((by, why, Some(advice)))
-    }
-}
-
+/// A part that binds for a smaller share of the time is not the one that limits the copy.
+const NAMED: f64 = 0.5;
 /// One block without end.
 const ONE_BLOCK: Span = Span::from_nanos(u64::MAX);
 
 impl Record {
-    pub fn add(&mut self, interval: &Interval, binds: Option<Bound>) {
+    pub fn add(&mut self, interval: &Interval, binds: Option<Limit>) {
         self.time += interval.length;
-        self.rate_max = interval.rate_max.or(self.rate_max);
-        self.all.add(interval, ONE_BLOCK);
-        if let (Some(Bound::Network), Some(sender)) = (binds, &interval.sender) {
-            self.work.add(sender);
-        }
-        if let Some(binds) = binds {
-            *self.bound.entry(binds).or_default() += interval.length;
+        let Some(binds) = binds else {
+            return;
+        };
+        let pool = self.bound.entry(binds).or_default();
+        pool.add(interval, ONE_BLOCK);
+        if let (Limit::RateLimit, Some(rate)) = (binds, interval.rate_max)
+            && self.rates.last() != Some(&rate)
+        {
+            self.rates.push(rate);
         }
     }
 
+    /// An interval in which the network bound.
     pub fn add_settled(&mut self, streams: StreamCount, interval: &Interval) {
         let pool = self.settled.entry(streams).or_default();
         pool.add(interval, ONE_BLOCK);
@@ -106,77 +68,84 @@ impl Record {
 
     /// `rtt` is that of the handshake, before any stream of ours sent.
     pub fn limited(&self, rtt: Option<Span>) -> Option<Limited> {
-        let (by, span) = self.bound.iter().max_by_key(|(_, span)| **span)?;
-        let path = (*by == Bound::Network).then(|| self.diagnose(rtt));
-        // Streams without data: the path was free, whatever the threads waited for.
-        let starved = path.as_ref().filter(|it| it.limit == Limit::Application);
-        let (by, why, advice) = match (starved, &path) {
-            (Some(verdict), _) => self.work.of_sender(verdict)?,
-            (None, Some(verdict)) => (*by, of_path(verdict), advice_for_path(verdict)),
-            (None, None) => {
-                let (why, advice) = self.of_ends(*by);
-                (*by, why, advice)
-            }
+        let path = self.bound.get(&Limit::Network);
+        let path = path.map(|pool| self.diagnose(pool, rtt));
+        let shares = self.shares(path.as_ref());
+        let (by, share) = *shares.first()?;
+        let of_path = path.filter(|verdict| on_path(verdict) == by);
+        let (by, why, advice) = match (share >= NAMED, of_path) {
+            (false, _) => (Limit::Several, of_several(), None),
+            (true, Some(verdict)) => (by, why_of_path(&verdict), advice(by)),
+            (true, None) => (by, self.why(by, rtt), advice(by)),
         };
-        let path = path.filter(|_| by == Bound::Network);
         Some(Limited {
             by,
-            share: span.as_secs_f64() / self.time.as_secs_f64(),
-            path,
+            share,
+            shares,
             why,
-            advice: advice.map(str::to_owned),
+            advice,
         })
     }
 
-    fn of_ends(&self, by: Bound) -> (String, Option<&'static str>) {
-        let rate = self.all.rate().human();
+    /// The largest first.
+    fn shares(&self, path: Option<&Verdict>) -> Vec<(Limit, f64)> {
+        let whole = self.time.as_secs_f64();
+        let named = |limit: Limit| match (limit, path) {
+            (Limit::Network, Some(verdict)) => on_path(verdict),
+            (limit, _) => limit,
+        };
+        let share =
+            |(limit, pool): (&Limit, &Pool)| (named(*limit), pool.length.as_secs_f64() / whole);
+        let mut shares: Vec<_> = self.bound.iter().map(share).collect();
+        shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+        shares
+    }
+
+    /// Why, where it is not the path.
+    fn why(&self, by: Limit, rtt: Option<Span>) -> String {
+        let pool = self.bound.get(&by).cloned().unwrap_or_default();
+        let rate = pool.rate().human();
         match by {
-            Bound::SenderDisk => (
-                format!("the sender's disk gave no more than {rate}"),
-                Some("read from a faster disk"),
-            ),
-            Bound::ReceiverDisk => (
-                format!("the receiver's disk took no more than {rate}"),
-                Some("write to a faster disk"),
-            ),
-            Bound::SenderProcessor => (
-                format!("the sender's processors had no time left at {rate}"),
-                Some("`--plain` leaves out encryption, where the path can be trusted"),
-            ),
-            Bound::ReceiverProcessor => (
-                format!("the receiver's processors had no time left at {rate}"),
-                Some("`--plain` leaves out encryption, where the path can be trusted"),
-            ),
-            Bound::RateLimit | Bound::Network => {
-                let limit = self.rate_max.map_or_else(String::new, Rate::human);
-                (format!("the rate limit of {limit} was reached"), None)
+            Limit::SenderDisk => format!("its streams waited for files to be read, at {rate}"),
+            Limit::ReceiverDisk => {
+                format!("data waited there to be written or flushed, at {rate}")
             }
+            Limit::SenderProcessor | Limit::ReceiverProcessor => {
+                format!("the threads there computed, or waited for a processor, at {rate}")
+            }
+            Limit::Host => format!("both ends run on this host and share them, at {rate}"),
+            Limit::RateLimit => limits_reached(&self.rates),
+            Limit::Gentle => format!("it took what others left, {rate}"),
+            Limit::RoundTrips => of_round_trips(rtt),
+            Limit::ReceiveBuffer => buffer(pool.tcp().peer_window.map(|window| window.human())),
+            Limit::SendBuffer => {
+                "data that was on the way filled it, and no more could follow".into()
+            }
+            other => format!("{other} at {rate}"),
         }
     }
 
     /// What the path's limit was, at the number of streams that carried data for the longest time.
-    fn diagnose(&self, unloaded: Option<Span>) -> Verdict {
+    fn diagnose(&self, all: &Pool, unloaded: Option<Span>) -> Verdict {
         let longest = self.settled.iter().max_by_key(|(_, pool)| pool.length);
         let (streams, pool) = match longest {
             Some((streams, pool)) => (*streams, pool),
-            None => (StreamCount::ONE, &self.all),
+            None => (StreamCount::ONE, all),
         };
         let summary = Summary {
             directions: vec![direction(streams, pool)],
             cpu_near: None,
             cpu_far: None,
-            rtt_unloaded: unloaded,
-            rtt_loaded: pool.rtt(),
+            // That of a handshake is one sample, which a busy host may have kept waiting.
+            rtt_unloaded: None,
+            rtt_loaded: pool.rtt_low(),
         };
-        diagnose(&summary, &self.context(streams, unloaded))
+        diagnose(&summary, &self.context(all, streams, unloaded))
     }
 
-    fn context(&self, streams: StreamCount, unloaded: Option<Span>) -> Context {
-        let rtt_min = [self.all.tcp().rtt_min, unloaded]
-            .into_iter()
-            .flatten()
-            .min();
-        let queue = |pool: &Pool| Some(pool.rtt()? - rtt_min?);
+    fn context(&self, all: &Pool, streams: StreamCount, unloaded: Option<Span>) -> Context {
+        let rtt_min = [all.tcp().rtt_min, unloaded].into_iter().flatten().min();
+        let queue = |pool: &Pool| Some(pool.rtt_low()? - rtt_min?);
         let others = self.settled.iter().filter(|(other, _)| **other != streams);
         let other = |(streams, pool): (&StreamCount, &Pool)| OtherCount {
             streams: *streams,
@@ -186,11 +155,22 @@ impl Record {
         Context {
             best_seen: self.settled.values().map(Pool::rate).max(),
             rtt_min,
-            rtt_unloaded: unloaded,
             queue_most: self.settled.values().filter_map(queue).max(),
             by_streams: others.map(other).collect(),
             ..Context::default()
         }
+    }
+}
+
+/// Whether the sender or a buffer binds was decided interval by interval; what is left is the path.
+fn without_ends(tcp: TcpSummary) -> TcpSummary {
+    TcpSummary {
+        busy_share: None,
+        not_sent_empty_share: None,
+        receive_window_share: None,
+        send_buffer_share: None,
+        window_full_share: None,
+        ..tcp
     }
 }
 
@@ -217,39 +197,73 @@ fn direction(streams: StreamCount, pool: &Pool) -> DirectionSummary {
         counted: Counted::ByAcknowledgement,
         streams: (1..=streams.get()).map(stream).collect(),
         fairness: None,
-        tcp: pool.tcp(),
+        tcp: without_ends(pool.tcp()),
         retransmits_total: None,
         thread_cpu_share: None,
     }
 }
 
-fn of_path(verdict: &Verdict) -> String {
-    let what = match verdict.limit {
-        Limit::Link => "the link is full",
-        Limit::Loss => "the path loses packets",
-        Limit::Policer => "a policer drops what exceeds its rate",
-        Limit::ShallowQueue => "a short queue on the path overflows",
-        Limit::Reordering => "the path reorders packets",
-        Limit::PathMtu => "the path carries small packets only",
-        Limit::PerFlow => "something holds each stream to one rate",
-        Limit::ReceiveBuffer => "the receiver's socket buffer is too small",
-        Limit::SlowReader => "the receiver reads more slowly than data arrives",
-        Limit::SendBuffer => "the sender's socket buffer is too small",
-        Limit::Application => "the sender left its streams without data",
-        Limit::Host => "a processor has no time left",
-        Limit::TooShort => "the copy was over before its rate had grown to a limit",
-        Limit::Unknown => "the numbers do not tell what held the streams back",
-    };
-    format!("{what}: {}", verdict.because)
+/// What on the path binds; the network, where the numbers do not tell.
+fn on_path(verdict: &Verdict) -> Limit {
+    match verdict.limit {
+        limit if limit.is_of_the_network() => limit,
+        _ => Limit::Network,
+    }
 }
 
-fn advice_for_path(verdict: &Verdict) -> Option<&'static str> {
-    match verdict.limit {
-        Limit::ReceiveBuffer => Some("raise the last number of net.ipv4.tcp_rmem at the receiver"),
-        Limit::SendBuffer => Some("raise the last number of net.ipv4.tcp_wmem at the sender"),
-        Limit::Loss | Limit::PerFlow => {
-            Some("more streams may carry more: `--streams`, or `--objective max`")
+fn why_of_path(verdict: &Verdict) -> String {
+    match on_path(verdict) {
+        Limit::Network => {
+            let why = "the streams had data ready that the path did not take";
+            format!("{why}, and the numbers do not tell what on it binds")
         }
-        _ => None,
+        _ => verdict.because.clone(),
     }
+}
+
+fn of_several() -> String {
+    "none of its parts bound for half of the time".to_owned()
+}
+
+fn of_round_trips(rtt: Option<Span>) -> String {
+    let how_long = rtt.map_or_else(String::new, |rtt| format!(", {} away", rtt.human()));
+    format!("the streams were idle until the far end{how_long} had answered")
+}
+
+fn buffer(window: Option<String>) -> String {
+    let window = window.map_or_else(String::new, |window| format!(" ({window} in each stream)"));
+    format!("the window that it offers{window} was full, and the path had room for more")
+}
+
+/// The rate limits that bound, in the order in which they did.
+fn limits_reached(rates: &[Rate]) -> String {
+    match rates {
+        [] => "the rate limit was reached".to_owned(),
+        [one] => format!("the rate limit of {} was reached", one.human()),
+        [before @ .., last] => {
+            let before: Vec<String> = before.iter().map(|rate| rate.human()).collect();
+            let before = before.join(", ");
+            format!(
+                "the rate limits of {before} and then {} were reached",
+                last.human()
+            )
+        }
+    }
+}
+
+fn advice(by: Limit) -> Option<&'static str> {
+    Some(match by {
+        Limit::SenderDisk => "read from a faster disk, or at more places at once (`--streams`)",
+        Limit::ReceiverDisk => "write to a faster disk",
+        Limit::SenderProcessor | Limit::ReceiverProcessor => {
+            "`--plain` leaves out encryption, where the path can be trusted; more streams use more processors (`--streams`)"
+        }
+        Limit::Host => "`--plain` leaves out encryption",
+        Limit::ReceiveBuffer => "raise the last number of net.ipv4.tcp_rmem at the receiver",
+        Limit::SendBuffer => "raise the last number of net.ipv4.tcp_wmem at the sender",
+        Limit::Loss | Limit::PerFlow => {
+            "more streams may carry more: `--streams`, or `--objective max`"
+        }
+        _ => return None,
+    })
 }

@@ -12,6 +12,8 @@ pub(super) struct Pool {
     arrived: Bytes,
     sent: Bytes,
     retransmitted: Bytes,
+    /// Round trips of the intervals, in seconds.
+    rtts: Vec<f64>,
     /// Means over time.
     rtt: Mean,
     congestion_window: Mean,
@@ -62,6 +64,10 @@ impl Mean {
 /// Fewer blocks say nothing of how much they differ by chance.
 const BLOCKS_MIN: usize = 4;
 
+/// Round trips that are kept, and which of them counts as low.
+const RTTS_MAX: usize = 4096;
+const LOW: f64 = 0.2;
+
 impl Pool {
     /// Adds an interval; blocks are at least `block` long, so that the bursts of one round trip even out.
     pub fn add(&mut self, interval: &Interval, block: Span) {
@@ -72,6 +78,7 @@ impl Pool {
         self.sent += streams.sent.unwrap_or(Bytes::ZERO);
         self.retransmitted += streams.retransmitted.unwrap_or(Bytes::ZERO);
         self.rtt.add(streams.rtt.map(Span::as_secs_f64), length);
+        self.keep(streams.rtt.map(Span::as_secs_f64));
         self.congestion_window
             .add(each(streams.congestion_window), length);
         self.outstanding.add(each(streams.outstanding), length);
@@ -101,6 +108,24 @@ impl Pool {
             last.length += interval.length;
             last.arrived += interval.streams.arrived;
         }
+    }
+
+    /// Every other one goes where there are too many.
+    fn keep(&mut self, rtt: Option<f64>) {
+        self.rtts.extend(rtt);
+        if self.rtts.len() >= RTTS_MAX {
+            let mut is_odd = false;
+            self.rtts.retain(|_| {
+                is_odd = !is_odd;
+                is_odd
+            });
+        }
+    }
+
+    /// A round trip that four of five intervals exceeded. Where few packets are on the way, hosts hold acknowledgements back and
+    /// the mean says little of queues; a queue that stands is there nearly always.
+    pub fn rtt_low(&self) -> Option<Span> {
+        stats::quantile(&self.rtts, LOW).map(Span::from_secs_f64)
     }
 
     pub fn rate(&self) -> Rate {

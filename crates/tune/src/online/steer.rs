@@ -6,10 +6,10 @@
 
 mod decide;
 
-use observe::{StreamCount, Window};
+use observe::{Limit, StreamCount, Window};
 use units::{Rate, Span};
 
-use super::activity::{Bound, bound};
+use super::decision;
 use super::limited::{Limited, Record};
 use super::look::{Look, loss_allowed};
 use super::pool::Pool;
@@ -34,8 +34,6 @@ const REST: Span = Span::from_secs(30);
 
 /// So much of the copy must be left for a change to pay.
 const LEFT_MIN: Span = Span::from_secs(3);
-/// A rate limit counts as reached at this share of it.
-const RATE_REACHED: f64 = 0.9;
 
 /// How to go on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,7 +102,7 @@ pub struct Online {
     /// Since the streams last changed.
     since: Span,
     pool: Pool,
-    /// The part of it in which nothing but the network bound.
+    /// The part of it in which more streams could have brought more.
     free: Span,
     /// What is to be tried after the present rest, and how long that is.
     next_way: Way,
@@ -119,6 +117,7 @@ pub struct Online {
     /// The highest that any look showed.
     rate_best: Rate,
     record: Record,
+    binds: Option<Limit>,
 }
 
 impl Online {
@@ -140,6 +139,7 @@ impl Online {
             path_loss: 0.0,
             rate_best: Rate::ZERO,
             record: Record::default(),
+            binds: None,
             plan,
         }
     }
@@ -170,17 +170,20 @@ impl Online {
 
     /// Tells what an interval showed; `Some` when something is to change.
     pub fn on_interval(&mut self, interval: &Interval) -> Option<Steer> {
-        let binds = self.bound(interval);
-        self.record.add(interval, binds);
         let seen = [self.rtt_min, interval.streams.rtt_min];
         self.rtt_min = seen.into_iter().flatten().min();
+        let binds = decision::binds(interval, self.rtt_min);
+        self.binds = binds;
+        self.record.add(interval, binds);
         self.since += interval.length;
         if self.since <= self.round_trips(SETTLE_ROUND_TRIPS).max(SETTLE_MIN) {
             return None;
         }
         self.pool.add(interval, self.round_trips(1));
-        self.record.add_settled(self.streams, interval);
-        if binds == Some(Bound::Network) {
+        if binds == Some(Limit::Network) {
+            self.record.add_settled(self.streams, interval);
+        }
+        if decision::streams_may_help(interval, binds) {
             self.free += interval.length;
         }
         let look = Look::of(self.streams, &self.pool);
@@ -197,18 +200,14 @@ impl Online {
         }
     }
 
+    /// What bound during the last interval; `None` where no single part did.
+    pub fn binds(&self) -> Option<Limit> {
+        self.binds
+    }
+
     /// What limited the copy so far; `None` where nothing was seen.
     pub fn limited(&self) -> Option<Limited> {
         self.record.limited(self.plan.rtt)
-    }
-
-    fn bound(&self, interval: &Interval) -> Option<Bound> {
-        let rate = Rate::of(interval.streams.arrived, interval.length).as_f64();
-        let limit = interval.rate_max.map(Rate::as_f64);
-        match limit.is_some_and(|limit| rate >= RATE_REACHED * limit) {
-            true => Some(Bound::RateLimit),
-            false => bound(interval.sender.as_ref(), interval.receiver.as_ref()),
-        }
     }
 
     fn round_trips(&self, count: u64) -> Span {

@@ -1,6 +1,6 @@
 //! Copies over a path that is two numbers: what it carries, and what one stream does.
 
-use observe::{StreamCount, Window};
+use observe::{Limit, StreamCount, Window};
 use units::{Bytes, Rate, Span};
 
 use super::*;
@@ -80,7 +80,7 @@ impl Fluid {
             left: self.left,
             rate_max: self.rate_max,
             sender: self.sender,
-            receiver: None,
+            ..Interval::default()
         }
     }
 
@@ -151,10 +151,14 @@ fn a_long_copy_is_thinned_out_to_its_knee() {
 #[test]
 fn where_something_else_binds_nothing_is_changed() {
     let path = Fluid::new(1_000.0, 5.0);
+    // Of the 400 ms that four threads have, two processors give 200.
     let busy = |disk, processor| Activity {
         length: STEP,
         streams: 4,
         disk: Span::from_millis(disk),
+        network: Span::from_millis(20),
+        computed: Span::from_millis(processor),
+        queued: Span::from_millis(380 - disk - processor),
         processor: Span::from_millis(processor),
         host_busy: Span::from_millis(processor),
         processors: 2,
@@ -175,17 +179,17 @@ fn where_something_else_binds_nothing_is_changed() {
     let expected = [
         (
             disk,
-            Bound::SenderDisk,
-            "the sender's disk gave no more than 20.0 Mbit/s",
+            Limit::SenderDisk,
+            "its streams waited for files to be read, at 20.0 Mbit/s",
         ),
         (
             processor,
-            Bound::SenderProcessor,
-            "the sender's processors had no time left at 20.0 Mbit/s",
+            Limit::SenderProcessor,
+            "the threads there computed, or waited for a processor, at 20.0 Mbit/s",
         ),
         (
             limit,
-            Bound::RateLimit,
+            Limit::RateLimit,
             "the rate limit of 20.0 Mbit/s was reached",
         ),
     ];
@@ -201,13 +205,15 @@ fn where_something_else_binds_nothing_is_changed() {
 
 #[test]
 fn streams_without_data_are_not_laid_on_the_network() {
-    // Four threads of which each computes for 0.6 s of a second, on a host with time left.
+    // Four threads of which each computes for most of its time, on a host with time left.
     let busy = Activity {
-        length: Span::from_secs(1),
+        length: STEP,
         streams: 4,
-        disk: Span::from_millis(800),
-        processor: Span::from_millis(2_400),
-        host_busy: Span::from_millis(2_500),
+        disk: Span::from_millis(80),
+        computed: Span::from_millis(300),
+        network: Span::from_millis(20),
+        processor: Span::from_millis(300),
+        host_busy: Span::from_millis(300),
         processors: 8,
         ..Activity::default()
     };
@@ -217,11 +223,9 @@ fn streams_without_data_are_not_laid_on_the_network() {
         ..Fluid::new(150.0, 5.0)
     };
     let mut online = Online::new(from(4));
-    fluid.run(&mut online, 20);
-    let limited = online.limited().unwrap();
-    assert_eq!((limited.by, limited.path), (Bound::SenderProcessor, None));
-    let told = "its threads left the streams without data: they computed for 60 % and read files for 20 % of their time";
-    assert!(limited.why.starts_with(told), "{}", limited.why);
+    // More streams would use more processors.
+    assert!(!fluid.run(&mut online, 20).is_empty());
+    assert_eq!(online.limited().unwrap().by, Limit::SenderProcessor);
     // Nobody says what the sender did: nothing is claimed.
     let silent = Fluid {
         sender: None,
@@ -233,6 +237,68 @@ fn streams_without_data_are_not_laid_on_the_network() {
 }
 
 #[test]
+fn the_share_that_is_named_is_the_one_that_decided_and_shares_add_up() {
+    let waiting = |disk, network| Activity {
+        length: STEP,
+        streams: 4,
+        disk: Span::from_millis(disk),
+        network: Span::from_millis(network),
+        ..Activity::default()
+    };
+    let path = Fluid::new(150.0, 5.0);
+    let disk = Fluid {
+        sender: Some(waiting(390, 10)),
+        without_data: true,
+        ..path.clone()
+    };
+    let network = Fluid {
+        sender: Some(waiting(10, 390)),
+        ..path.clone()
+    };
+    let balanced = Fluid {
+        sender: Some(Activity {
+            computed: Span::from_millis(60),
+            ..waiting(170, 170)
+        }),
+        without_data: true,
+        ..path
+    };
+    let fixed = OnlinePlan {
+        streams: Some(count(4)),
+        ..OnlinePlan::default()
+    };
+    let mut online = Online::new(fixed);
+    disk.run(&mut online, 6);
+    network.run(&mut online, 3);
+    balanced.run(&mut online, 1);
+    let limited = online.limited().unwrap();
+    assert_eq!((limited.by, limited.shares.len()), (Limit::SenderDisk, 2));
+    assert!((limited.share - 0.6).abs() < 1e-9 && limited.advice.is_some());
+    let network_share = limited.shares[1].1;
+    assert!((network_share - 0.3).abs() < 1e-9, "{limited:?}");
+    // Below half of the time nothing is named, and no advice is given.
+    network.run(&mut online, 3);
+    let limited = online.limited().unwrap();
+    assert_eq!((limited.by, limited.advice), (Limit::Several, None));
+}
+
+#[test]
+fn the_limits_that_held_are_named() {
+    let held = |mbit: f64| Fluid {
+        rate_max: Some(Rate::from_f64(mbit * MBIT)),
+        ..Fluid::new(mbit, 100.0)
+    };
+    let mut online = Online::new(from(4));
+    held(100.0).run(&mut online, 5);
+    held(50.0).run(&mut online, 5);
+    Fluid::new(150.0, 5.0).run(&mut online, 1);
+    let limited = online.limited().unwrap();
+    assert_eq!(limited.by, Limit::RateLimit);
+    let told = "the rate limits of 100 Mbit/s and then 50.0 Mbit/s were reached";
+    assert_eq!(limited.why, told);
+}
+
+#[test]
 fn the_users_own_number_stays() {
     let plan = OnlinePlan {
         streams: Some(count(3)),
@@ -241,7 +307,7 @@ fn the_users_own_number_stays() {
     let mut online = Online::new(plan);
     assert_eq!(online.start().streams, count(3));
     assert_eq!(Fluid::new(150.0, 5.0).run(&mut online, 60), []);
-    assert_eq!(online.limited().unwrap().by, Bound::Network);
+    assert!(online.limited().unwrap().by.is_of_the_network());
 }
 
 #[test]
@@ -395,13 +461,9 @@ fn the_verdict_on_the_path_is_that_of_a_run() {
     let mut online = Online::new(from(32));
     fluid.run(&mut online, 10);
     let limited = online.limited().unwrap();
-    let path = limited.path.unwrap();
-    assert_eq!(
-        (limited.by, path.limit),
-        (Bound::Network, observe::Limit::Link)
-    );
+    assert_eq!((limited.by, limited.share), (Limit::Link, 1.0));
     assert!(
-        limited.why.starts_with("the link is full: "),
+        limited.why.starts_with("the path's queue fills"),
         "{}",
         limited.why
     );
@@ -415,7 +477,7 @@ fn the_verdict_on_the_path_is_that_of_a_run() {
     });
     bound.run(&mut online, 10);
     let limited = online.limited().unwrap();
-    assert_eq!(limited.path.unwrap().limit, observe::Limit::ReceiveBuffer);
+    assert_eq!(limited.by, Limit::ReceiveBuffer);
     let advice = limited.advice.unwrap();
     assert!(advice.contains("net.ipv4.tcp_rmem"), "{advice}");
     assert_eq!(Online::new(OnlinePlan::default()).limited(), None);

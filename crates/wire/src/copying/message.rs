@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{HASH_LENGTH, Name};
+use super::{HASH_LENGTH, Limited, Name};
 
 /// Position of a file among the entries of this copy, from 0.
 pub type FileId = u32;
@@ -231,35 +231,26 @@ pub struct Activity {
     pub streams: u16,
     /// Bytes of files read or written.
     pub bytes: u64,
-    /// Nanoseconds in reading or writing files, summed over threads.
+    /// Nanoseconds in waiting for files, summed over threads like those below.
     pub disk: u64,
-    /// Nanoseconds in sending or receiving, waits included.
+    /// In waiting for the connection.
     pub network: u64,
-    /// Nanoseconds of waiting for work: pieces, or the rate limit.
+    /// In waiting for work.
     pub idle: u64,
+    /// In waiting because of the rate that was set.
+    pub held: u64,
+    /// On a processor.
+    pub computed: u64,
+    /// In waiting for a processor.
+    pub queued: u64,
+    /// In flushing whole files to the disk.
+    pub flush: u64,
     /// Processor time of the whole process, and how many processors the host has.
     pub processor: u64,
     /// Processors of the host.
     pub processors: u16,
     /// Processor time that the host spent, on whatever, summed over its processors.
     pub host_busy: u64,
-}
-
-/// Why a sender's stream count is what it is; shown beside the progress.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum LimitedBy {
-    /// The path.
-    Network,
-    /// Reading at the sender.
-    SenderDisk,
-    /// Writing at the receiver.
-    ReceiverDisk,
-    /// The sender's processors.
-    SenderProcessor,
-    /// The receiver's processors.
-    ReceiverProcessor,
-    /// The rate that the user set.
-    RateLimit,
 }
 
 /// One message on the control connection. In brackets who says it.
@@ -320,8 +311,10 @@ pub enum Message {
         rtt: Option<u64>,
         /// Bytes sent again since the last report, as a share of those sent.
         retransmitted_share: Option<f64>,
-        /// What binds.
-        limited_by: Option<LimitedBy>,
+        /// What binds now, by its name.
+        binds: Option<String>,
+        /// What has limited the copy so far.
+        limited: Option<Box<Limited>>,
     },
     /// (either) The user ended it; what is there can be resumed.
     Cancel,

@@ -264,7 +264,7 @@ impl Referee {
                 require((1..=bound).contains(&count), Rule::Streams { count, bound })?;
                 message
             }
-            Message::Sending { .. } => sane_share(message),
+            Message::Sending { .. } => sane_sending(message),
             other => other,
         })
     }
@@ -283,19 +283,21 @@ fn printable_problem(problem: super::Problem) -> super::Problem {
     }
 }
 
-/// A share that is none is left out.
-fn sane_share(message: Message) -> Message {
+/// A share that is none is left out, and what cannot be shown.
+fn sane_sending(message: Message) -> Message {
     match message {
         Message::Sending {
             streams,
             rtt,
             retransmitted_share,
-            limited_by,
+            binds,
+            limited,
         } => Message::Sending {
             streams,
             rtt,
             retransmitted_share: retransmitted_share.filter(|share| (0.0..=1.0).contains(share)),
-            limited_by,
+            binds: binds.map(|name| super::text::printable(&name, TEXT_CHARACTERS)),
+            limited: limited.and_then(|limited| limited.sane()).map(Box::new),
         },
         other => other,
     }

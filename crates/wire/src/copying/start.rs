@@ -228,12 +228,12 @@ mod tests {
 
     #[test]
     fn another_version_is_recognised_whatever_else_its_line_holds() {
-        let refused = StartAnswer::parse(r#"{"trunkline_copy":4,"where":{}}"#).unwrap_err();
+        let refused = StartAnswer::parse(r#"{"trunkline_copy":9,"where":{}}"#).unwrap_err();
         assert_eq!(
             refused,
             StartError::Version {
                 ours: COPYING_VERSION,
-                theirs: 4
+                theirs: 9
             }
         );
         assert!(refused.hint().unwrap().contains("at this end"));
