@@ -605,7 +605,6 @@ fn what_scripts_rely_on_in_a_prediction_is_where_it_was_promised() {
     assert!(at(&json, "/points/0/goodput_bits_per_second").is_u64());
     let json = synthetic::fit().to_json();
     assert_eq!(at(&json, "/schema"), "trunkline/fit");
-    assert_eq!(at(&json, "/recommended/rule"), "peak");
     assert!(at(&json, "/recommended/streams").is_u64());
 }
 

@@ -1,7 +1,9 @@
 //! One search for the operating point.
 
 use observe::{TargetInfo, Verdict};
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 use tune::{Advice, Ended, SysctlLine, Tuning};
 use units::{Bytes, Rate, Span};
 
@@ -15,7 +17,7 @@ pub struct Tune {
     /// What was sought.
     pub objective: Objective,
     /// What the samples say together; absent of a search that its user stopped.
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "whole_or_none")]
     pub answer: Option<Answer>,
     /// What the search took.
     pub cost: Cost,
@@ -260,6 +262,20 @@ impl From<&tune::Answer> for Answer {
             settings: settings.iter().map(ToolSetting::from).collect(),
             sysctl: answer.host_advice.iter().map(Sysctl::from).collect(),
         }
+    }
+}
+
+/// A search that was stopped has none of an answer's keys; a damaged answer is no stopped search.
+fn whole_or_none<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Answer>, D::Error> {
+    let keys = Map::<String, Value>::deserialize(from)?;
+    let is_answered = ["recommended", "limit", "settings"]
+        .iter()
+        .any(|key| keys.contains_key(*key));
+    match is_answered {
+        true => Answer::deserialize(Value::Object(keys))
+            .map(Some)
+            .map_err(D::Error::custom),
+        false => Ok(None),
     }
 }
 

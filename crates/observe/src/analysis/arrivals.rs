@@ -11,10 +11,9 @@
 //!
 //! A sender hears of arrivals half a round trip late. Over a window in which the rate has settled that
 //! makes no difference; while the rate still grows it would take away what has just arrived. There, what
-//! was read by the end of the window counts as arrived, whether or not the sender has heard of it, and what the sender
-//! hears half a round trip after the beginning counts as having come before.
+//! was read by the end of the window counts as arrived, whether or not the sender has heard of it.
 
-use units::{Bytes, Rate, Span};
+use units::{Bytes, Rate};
 
 use super::series::bytes_at;
 use super::{Goodput, RateInterval, Steadiness, SteadyWindow};
@@ -59,22 +58,13 @@ fn arrived(stream: &Stream, window: &SteadyWindow) -> Option<f64> {
     if to + SamplePlan::INTERVAL < window.to || to <= window.from {
         return None;
     }
-    let (first, last) = match window.steadiness {
-        Steadiness::Settled => (bytes_at(&readings, window.from), bytes_at(&readings, to)),
-        _ => {
-            let read = |at| bytes_at(&stream.delivery.progress, at);
-            let heard = window.from + half_a_round_trip(&stream.tcp);
-            let first = bytes_at(&readings, heard.min(to)).max(read(window.from));
-            (first, bytes_at(&readings, to).max(read(to)))
-        }
+    let first = bytes_at(&readings, window.from);
+    let last = match window.steadiness {
+        Steadiness::Settled => bytes_at(&readings, to),
+        _ => bytes_at(&readings, to).max(bytes_at(&stream.delivery.progress, to)),
     };
     let seconds = to.since(window.from).as_secs_f64();
     (last >= first).then(|| (last - first) * 8.0 / seconds)
-}
-
-fn half_a_round_trip(samples: &[TcpSample]) -> Span {
-    let least = samples.iter().filter_map(|sample| sample.rtt_min).min();
-    least.map_or(Span::ZERO, |rtt| Span::from_nanos(rtt.as_nanos() / 2))
 }
 
 /// What a sender said of arrivals; `None` where one reading lacks it, where counts go back, or where its
