@@ -170,7 +170,7 @@ def pieces():
     yield never("a piece beyond the file", streams(lambda: proving.piece(0, bytes(64), 1 << 20, 1 << 21)))
     yield never("a piece beyond any file", streams(lambda: proving.header(0, (1 << 64) - 1, 5) + bytes(37)))
     yield never("a piece of an unknown file", streams(lambda: proving.piece(9, DATA)))
-    yield never("another length on the stream than in the file", streams(lambda: proving.header(0, 0, 13, 12) + bytes(64)))
+    yield never("two lengths that differ", streams(lambda: proving.header(0, 0, 13, 12) + bytes(64)))
     yield never("a packed piece of 4 MiB", streams(lambda: proving.packed_zeros(0, 4 << 20), size=4 << 20))
     yield never(
         "a packed piece that unpacks to 256 MiB", streams(lambda: proving.packed_zeros(0, 256 << 20, 1 << 20), size=1 << 20)

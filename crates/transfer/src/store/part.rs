@@ -395,10 +395,7 @@ fn no_room(at: &At, error: io::Error, free: Option<Statvfs>) -> Problem {
     match (trouble.kind, free) {
         (ProblemKind::DiskFull, Some(free)) => {
             let (needed, free) = (Bytes::new(at.size).human(), free.human());
-            let what = format!(
-                "cannot make room for `{}`: it needs {needed}, and {free} are free",
-                at.shown
-            );
+            let what = format!("{}; it needs {needed}, and {free} are free", trouble.what);
             Problem { what, ..trouble }
         }
         _ => trouble,
