@@ -191,7 +191,8 @@ fn gone(outage: &Outage, copy: &Copy) -> f64 {
 pub fn sentences(copy: &Copy) -> Vec<String> {
     let cut = copy.cut_because.as_deref();
     let cut = cut.map(|why| words::sentence(&format!("it ended early: {why}")));
-    let limit = copy.limit.as_ref();
+    // Where nothing was sent nothing limited it.
+    let limit = copy.limit.as_ref().filter(|_| copy.sent_bytes > 0);
     let advice = limit.and_then(|limit| limit.advice.as_deref());
     [cut, limit.map(limit_sentence), advice.map(words::sentence)]
         .into_iter()
