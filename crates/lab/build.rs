@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The simulator and what it is made of.
-const CRATES: [&str; 5] = ["units", "stats", "path", "link", "sim"];
+const CRATES: [&str; 5] = ["units", "stats", "netpath", "link", "sim"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut files = vec![PathBuf::from("../../Cargo.lock")];

@@ -7,7 +7,7 @@
 //! bounded by its rate.
 
 use observe::Limit;
-use path::{Class, Cross, CrossTraffic, Hosts, LinkSpec, Loss, PathSpec, QueueLimit, QueueSpec};
+use netpath::{Class, Cross, CrossTraffic, Hosts, LinkSpec, Loss, PathSpec, QueueLimit, QueueSpec};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 use units::{Bytes, Rate, Span};
@@ -66,7 +66,7 @@ pub fn presets(first_seed: u64, seeds: u64) -> Vec<Case> {
             path: path.clone(),
         }))
     };
-    path::presets::names()
+    netpath::presets::names()
         .filter_map(preset)
         .flatten()
         .collect()

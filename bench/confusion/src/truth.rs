@@ -13,7 +13,7 @@
 
 use lab::SimulatedPath;
 use observe::{Limit, Observation, SamplePlan, Setting, StreamCount, Target, TargetError, Window};
-use path::{Hosts, Loss, PathSpec, QueueLimit, QueueSpec};
+use netpath::{Hosts, Loss, PathSpec, QueueLimit, QueueSpec};
 use units::{Bytes, Rate, Span, Time};
 
 /// A removal that brings less is not the limit.

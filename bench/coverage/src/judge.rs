@@ -2,7 +2,7 @@
 
 use lab::SimulatedPath;
 use observe::{SamplePlan, Target};
-use path::PathSpec;
+use netpath::PathSpec;
 use units::Span;
 
 use crate::cases::Case;

@@ -5,7 +5,7 @@
 
 use lab::SimulatedPath;
 use observe::{Observation, SamplePlan, Target};
-use path::PathSpec;
+use netpath::PathSpec;
 use units::{Rate, Span, Time};
 
 use crate::cases::Case;

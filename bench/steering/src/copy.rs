@@ -2,7 +2,7 @@
 
 use lab::SimulatedPath;
 use observe::{Setting, StreamCount, TcpSample, Window};
-use path::PathSpec;
+use netpath::PathSpec;
 use sim::{Simulation, StreamState};
 use tune::online::{Interval, Meter, Online, Steer};
 use units::{Bytes, Rate, Span, Time};

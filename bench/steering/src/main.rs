@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use observe::StreamCount;
-use path::PathSpec;
+use netpath::PathSpec;
 use tune::Objective;
 use tune::online::{Online, OnlinePlan};
 use units::{Bytes, Span};

@@ -10,7 +10,7 @@
 
 use lab::SimulatedPath;
 use observe::{Setting, StreamCount, Window};
-use path::{PathSpec, QueueLimit};
+use netpath::{PathSpec, QueueLimit};
 use units::Bytes;
 
 use crate::runs::{Job, Outcome, Runner, mean};

@@ -30,7 +30,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 use lab::campaign::Cache;
-use path::PathSpec;
+use netpath::PathSpec;
 
 use compare::{Comparison, objectives};
 use grid::Grid;

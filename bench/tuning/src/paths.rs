@@ -14,7 +14,7 @@
 //! drop-tail, loss in bursts, cross traffic that comes and goes, and links against the data that are full:
 //! a tuner that stumbles there is not found out here.
 
-use path::{PathError, PathSpec};
+use netpath::{PathError, PathSpec};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -125,7 +125,7 @@ fn rounded(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use path::{CrossTraffic, Loss, QueueLimit};
+    use netpath::{CrossTraffic, Loss, QueueLimit};
 
     fn all() -> Vec<PathSpec> {
         let seeds = DEVELOPMENT.start..TABLE.end;

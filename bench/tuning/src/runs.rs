@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use lab::SimulatedPath;
 use lab::campaign::{self, Cache, Progress};
 use observe::{Setting, TargetError};
-use path::PathSpec;
+use netpath::PathSpec;
 use sim::{RunResult, Scenario, Variant};
 use units::{Bytes, Rate, Span};
 

@@ -137,7 +137,7 @@ mod tests {
             text.replace("100bit", "100kbit")
         );
         Grid {
-            path: path::PathSpec::from_toml("made-up", &text).unwrap(),
+            path: netpath::PathSpec::from_toml("made-up", &text).unwrap(),
             cells: vec![
                 cell(1, 50.0, 0.01),
                 cell(2, 89.0, 0.02),

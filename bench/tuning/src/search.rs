@@ -7,7 +7,7 @@ use std::thread;
 
 use lab::SimulatedPath;
 use observe::Setting;
-use path::PathSpec;
+use netpath::PathSpec;
 use tune::{Ended, Objective, Sample, Strategy, TunePlan, Tuning, tune_with};
 
 /// A search to make.

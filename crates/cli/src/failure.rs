@@ -16,7 +16,7 @@ use lab::predict::PredictError;
 use lab::study::StudyError;
 use net::BindError;
 use observe::{Fault, TargetError};
-use path::PathError;
+use netpath::PathError;
 use record::iperf3::Iperf3Error;
 use record::{ArchiveError, LoadError, PointsError, SaveError};
 use report::PlotError;

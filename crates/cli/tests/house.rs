@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 /// Every crate may use those before it, never one after it.
 const ORDER: [&str; 19] = [
-    "units", "stats", "models", "path", "link", "sim", "observe", "emu", "wire", "net", "tune",
+    "units", "stats", "models", "netpath", "link", "sim", "observe", "emu", "wire", "net", "tune",
     "sweep", "probing", "transfer", "lab", "record", "report", "cli", "testkit",
 ];
 
 /// Crates without clock, socket, thread, environment or unseeded randomness.
 const PURE: [&str; 11] = [
-    "units", "stats", "models", "path", "link", "sim", "observe", "wire", "tune", "sweep",
+    "units", "stats", "models", "netpath", "link", "sim", "observe", "wire", "tune", "sweep",
     "probing",
 ];
 

@@ -9,7 +9,7 @@ use lab::campaign::{self, Cache, Ran};
 use lab::study::figure::{Figure, Line, Panel, Scale};
 use lab::study::sweep::Curve;
 use lab::study::{Check, Finding, Programme, Seen, Study, Sweep, Verdict};
-use path::PathSpec;
+use netpath::PathSpec;
 use sim::Scenario;
 use units::{Bytes, Span};
 

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use emu::{FAR_ADDRESS, NEAR_ADDRESS, Network};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrIn, recvmsg, setsockopt, sockopt};
-use path::{PathSpec, Way};
+use netpath::{PathSpec, Way};
 use units::Span;
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;

@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use link::Packet;
-use path::Class;
+use netpath::Class;
 use units::Bytes;
 
 /// One IP packet, header first. What is not IP has no class and no ECN.

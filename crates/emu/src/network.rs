@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use link::{Chain, Counters};
 use nix::sys::eventfd::EventFd;
-use path::{PathSpec, Way};
+use netpath::{PathSpec, Way};
 
 use crate::books::{NetworkBooks, WayBooks};
 use crate::carrier::Carrier;
@@ -215,7 +215,7 @@ fn check_loads(path: &PathSpec) -> Result<(), EmuError> {
     for way in Way::BOTH {
         let links = path.links(way).into_iter();
         let loads = links.filter_map(|link| link.load.as_ref());
-        let packets: f64 = loads.map(path::Load::packets_per_second).sum();
+        let packets: f64 = loads.map(netpath::Load::packets_per_second).sum();
         if packets > LOAD_PACKETS_MAX {
             return Err(EmuError::TooMuchLoad {
                 packets: packets as u64,

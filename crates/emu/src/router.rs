@@ -9,7 +9,7 @@ mod icmp;
 use std::net::Ipv4Addr;
 
 use link::{Packet, Router};
-use path::{PathSpec, Way};
+use netpath::{PathSpec, Way};
 use units::Time;
 
 use crate::ip_packet::IpPacket;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use path::BufferMaxima;
+use netpath::BufferMaxima;
 
 use crate::EmuError;
 

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use crate::SimulatedPath;
     use observe::{StreamCount, Window};
-    use path::PathSpec;
+    use netpath::PathSpec;
 
     #[test]
     fn nobody_looks_beside_a_run_in_virtual_time() {

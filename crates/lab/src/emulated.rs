@@ -13,7 +13,7 @@ use observe::{
     Fault, HostLimits, Observation, Probes, ProbesError, SamplePlan, Setting, Target, TargetError,
     TargetInfo, TargetKind, Watch,
 };
-use path::PathSpec;
+use netpath::PathSpec;
 
 use crate::{BUFFER_MAX, EmulatedNetwork, LabError};
 use probes::NearProbes;

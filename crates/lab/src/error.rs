@@ -4,7 +4,7 @@ use std::io;
 
 use emu::EmuError;
 use net::{AddressError, BackgroundError, BindError};
-use path::PathError;
+use netpath::PathError;
 use thiserror::Error;
 
 /// A target that cannot be used.

@@ -55,7 +55,7 @@ impl Target for LiveHost {
 /// The error for the user. A host with the name of a path is mostly that path without its prefix.
 fn told(error: ClientError) -> TargetError {
     let path = match &error {
-        ClientError::UnknownHost { host, .. } => path::presets::names().find(|name| name == host),
+        ClientError::UnknownHost { host, .. } => netpath::presets::names().find(|name| name == host),
         _ => None,
     };
     let hint = path.map(|name| format!("a named path: `sim:{name}` or `emu:{name}`"));

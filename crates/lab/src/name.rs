@@ -1,7 +1,7 @@
 //! What a user may give as a target.
 
 use net::Address;
-use path::{PathError, PathSpec};
+use netpath::{PathError, PathSpec};
 
 use crate::LabError;
 

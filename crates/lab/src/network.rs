@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use emu::{FAR_ADDRESS, Network};
 use net::{Background, BackgroundSpec, BufferLimit};
-use path::{Class, Cross, CrossTraffic, PathSpec};
+use netpath::{Class, Cross, CrossTraffic, PathSpec};
 use units::Span;
 
 use crate::LabError;

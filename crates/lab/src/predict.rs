@@ -16,7 +16,7 @@ use models::{
     Objective, PathFacts, Response, altman_utilisation, choose, hacker, mathis_with_window, pftk,
     window_limited,
 };
-use path::{PathError, PathSpec};
+use netpath::{PathError, PathSpec};
 use stats::Estimate;
 use thiserror::Error;
 use units::{Bytes, Rate, Span};
@@ -185,7 +185,7 @@ pub struct BufferAdvice {
 /// ```
 /// use lab::predict::{Question, predict};
 /// let question = Question {
-///     path: path::PathSpec::load("slac-cern").unwrap(),
+///     path: netpath::PathSpec::load("slac-cern").unwrap(),
 ///     congestion: None,
 ///     window: Some(units::Bytes::from_kib(64)),
 ///     streams: vec![1, 8],

@@ -13,7 +13,7 @@ use observe::{
     Direction, Fault, HostLimits, Observation, Probes, ProbesError, SamplePlan, Setting, Target,
     TargetError, TargetInfo, TargetKind, Then, Watch,
 };
-use path::PathSpec;
+use netpath::PathSpec;
 use sim::{Scenario, Variant};
 use units::Bytes;
 
@@ -65,7 +65,7 @@ impl SimulatedPath {
     /// ```
     /// use observe::{Setting, StreamCount, Window};
     /// use units::Bytes;
-    /// let path = path::PathSpec::load("lan").unwrap();
+    /// let path = netpath::PathSpec::load("lan").unwrap();
     /// let lan = lab::SimulatedPath::new(&path, 1);
     /// let setting = Setting::new(StreamCount::ONE, Window::Fixed(Bytes::from_kib(64)));
     /// // Of a buffer of 64 KiB, which the kernel doubles, 80 KiB are offered as window.

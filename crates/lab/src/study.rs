@@ -17,7 +17,7 @@ mod measure;
 mod striping;
 pub mod sweep;
 
-use path::PathError;
+use netpath::PathError;
 use sim::{Scenario, ScenarioError};
 use thiserror::Error;
 use units::Span;

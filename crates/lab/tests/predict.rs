@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use lab::campaign;
 use lab::predict::{Question, predict};
-use path::{PathSpec, presets};
+use netpath::{PathSpec, presets};
 use sim::Scenario;
 use units::{Bytes, Rate, Span};
 

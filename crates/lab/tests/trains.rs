@@ -2,7 +2,7 @@
 
 use lab::EmulatedPath;
 use observe::{Passages, ProbeMethod, Stamped, Target, Train, Way};
-use path::PathSpec;
+use netpath::PathSpec;
 use units::{Bytes, Rate, Span};
 
 const FULL: Bytes = Bytes::new(1_500);

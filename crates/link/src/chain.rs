@@ -4,7 +4,7 @@ mod stage;
 
 use std::fmt;
 
-use path::{PathSpec, Way};
+use netpath::{PathSpec, Way};
 use units::{Span, Time};
 
 use crate::{Admission, Counters, Element, Packet};
@@ -40,7 +40,7 @@ const BATCH: Span = Span::from_micros(200);
 ///
 /// ```
 /// use link::{Chain, Element, Packet};
-/// use path::{PathSpec, Way};
+/// use netpath::{PathSpec, Way};
 /// use units::{Bytes, Time};
 ///
 /// struct Ip(u64);

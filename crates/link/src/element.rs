@@ -1,6 +1,6 @@
 //! The one shape of everything that moves packets.
 
-use path::Class;
+use netpath::Class;
 use units::{Bytes, Time};
 
 /// What a link has to know of a packet. Only the size matters to every link.

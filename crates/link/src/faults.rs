@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use path::LinkSpec;
+use netpath::LinkSpec;
 use units::Time;
 
 use crate::Packet;

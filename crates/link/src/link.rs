@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use path::LinkSpec;
+use netpath::LinkSpec;
 use units::{Bytes, Span, Time};
 
 use crate::books::{Books, Entry};
@@ -27,7 +27,7 @@ use crate::{Admission, Counters, DropCause, Element, Packet};
 ///     fn size(&self) -> Bytes { Bytes::new(self.0) }
 /// }
 ///
-/// let path = path::PathSpec::load("slac-cern").unwrap();
+/// let path = netpath::PathSpec::load("slac-cern").unwrap();
 /// let mut link = Link::new(&path.forward, 1);
 /// let _ = link.offer(Ip(1500), Time::ZERO);
 /// // 12,000 bits at 45 Mbit/s take 0.267 ms; the far end sees them 82.5 ms later.

@@ -1,6 +1,6 @@
 //! Others' datagrams on a link: when they come and how large they are.
 
-use path::{Arrivals, Load, PacketShare};
+use netpath::{Arrivals, Load, PacketShare};
 use units::{Bytes, Span, Time};
 
 use crate::random::{Purpose, Random};
@@ -13,7 +13,7 @@ use crate::random::{Purpose, Random};
 ///
 /// ```
 /// use link::LoadSource;
-/// let path = path::PathSpec::load("three-links").unwrap();
+/// let path = netpath::PathSpec::load("three-links").unwrap();
 /// let load = path.forward.load.as_ref().unwrap();
 /// let packets: Vec<_> = LoadSource::new(load, 7).take(1000).collect();
 /// // 1000 x 12,000 bits at 30 Mbit/s take 0.4 s, give or take four standard deviations of 0.0126 s.

@@ -5,7 +5,7 @@ mod codel;
 mod drop_tail;
 mod red;
 
-use path::{LinkSpec, QueueSpec};
+use netpath::{LinkSpec, QueueSpec};
 use units::{Bytes, Time};
 
 use crate::books::Books;

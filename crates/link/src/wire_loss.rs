@@ -1,6 +1,6 @@
 //! Loss on the wire: independent, or in bursts.
 
-use path::Loss;
+use netpath::Loss;
 
 use crate::random::{Purpose, Random};
 

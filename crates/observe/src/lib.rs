@@ -30,7 +30,7 @@ pub use observation::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Observation, Peer, Progress, Stream,
     StreamDirection, TerminalCpu,
 };
-pub use path::Way;
+pub use netpath::Way;
 pub use probes::{
     Hop, HopAnswer, HopProbe, Passage, Passages, PathMtu, Probes, ProbesError, Stamped, Trace,
     TracePlan, TraceProtocol, Train,

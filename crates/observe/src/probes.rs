@@ -6,7 +6,7 @@
 
 use std::net::IpAddr;
 
-use path::Way;
+use netpath::Way;
 use thiserror::Error;
 use units::{Bytes, Span};
 

@@ -269,8 +269,8 @@ pub enum CrossTraffic {
     },
 }
 
-impl From<&path::PathSpec> for Path {
-    fn from(path: &path::PathSpec) -> Self {
+impl From<&netpath::PathSpec> for Path {
+    fn from(path: &netpath::PathSpec) -> Self {
         Path {
             name: path.name.clone(),
             description: path.to_string(),
@@ -284,8 +284,8 @@ impl From<&path::PathSpec> for Path {
     }
 }
 
-impl From<&path::LinkSpec> for Link {
-    fn from(link: &path::LinkSpec) -> Self {
+impl From<&netpath::LinkSpec> for Link {
+    fn from(link: &netpath::LinkSpec) -> Self {
         Link {
             rate_bits_per_second: link.rate.bits_per_second(),
             delay_seconds: link.delay.as_secs_f64(),
@@ -299,8 +299,8 @@ impl From<&path::LinkSpec> for Link {
     }
 }
 
-impl From<&path::Cut> for Cut {
-    fn from(cut: &path::Cut) -> Self {
+impl From<&netpath::Cut> for Cut {
+    fn from(cut: &netpath::Cut) -> Self {
         Cut {
             at_seconds: cut.at.as_secs_f64(),
             length_seconds: cut.length.as_secs_f64(),
@@ -308,8 +308,8 @@ impl From<&path::Cut> for Cut {
     }
 }
 
-impl From<&path::Duplex> for Duplex {
-    fn from(duplex: &path::Duplex) -> Self {
+impl From<&netpath::Duplex> for Duplex {
+    fn from(duplex: &netpath::Duplex) -> Self {
         Duplex {
             forward: (&duplex.forward).into(),
             reverse: (&duplex.reverse).into(),
@@ -317,8 +317,8 @@ impl From<&path::Duplex> for Duplex {
     }
 }
 
-impl From<&path::Load> for Load {
-    fn from(load: &path::Load) -> Self {
+impl From<&netpath::Load> for Load {
+    fn from(load: &netpath::Load) -> Self {
         let packets = load.packets.iter().map(|packet| PacketShare {
             size_bytes: packet.size.get(),
             packets_ratio: packet.share,
@@ -331,13 +331,13 @@ impl From<&path::Load> for Load {
     }
 }
 
-impl From<path::QueueSpec> for Queue {
-    fn from(queue: path::QueueSpec) -> Self {
+impl From<netpath::QueueSpec> for Queue {
+    fn from(queue: netpath::QueueSpec) -> Self {
         match queue {
-            path::QueueSpec::DropTail(limit) => Queue::DropTail {
+            netpath::QueueSpec::DropTail(limit) => Queue::DropTail {
                 limit: limit.into(),
             },
-            path::QueueSpec::Red(red) => Queue::Red {
+            netpath::QueueSpec::Red(red) => Queue::Red {
                 limit: red.limit.into(),
                 min_packets: red.min,
                 max_packets: red.max,
@@ -345,16 +345,16 @@ impl From<path::QueueSpec> for Queue {
                 weight_ratio: red.weight,
                 ecn: red.ecn,
             },
-            path::QueueSpec::CoDel(codel) => Queue::CoDel {
+            netpath::QueueSpec::CoDel(codel) => Queue::CoDel {
                 limit: codel.limit.into(),
                 target_seconds: codel.target.as_secs_f64(),
                 interval_seconds: codel.interval.as_secs_f64(),
                 ecn: codel.ecn,
             },
-            path::QueueSpec::Strict { limit } => Queue::Strict {
+            netpath::QueueSpec::Strict { limit } => Queue::Strict {
                 limit: limit.into(),
             },
-            path::QueueSpec::Weighted {
+            netpath::QueueSpec::Weighted {
                 limit,
                 scavenger,
                 priority,
@@ -367,11 +367,11 @@ impl From<path::QueueSpec> for Queue {
     }
 }
 
-impl From<path::QueueLimit> for QueueLimit {
-    fn from(limit: path::QueueLimit) -> Self {
+impl From<netpath::QueueLimit> for QueueLimit {
+    fn from(limit: netpath::QueueLimit) -> Self {
         let (bytes, packets) = match limit {
-            path::QueueLimit::Bytes(bytes) => (Some(bytes.get()), None),
-            path::QueueLimit::Packets(packets) => (None, Some(packets)),
+            netpath::QueueLimit::Bytes(bytes) => (Some(bytes.get()), None),
+            netpath::QueueLimit::Packets(packets) => (None, Some(packets)),
         };
         QueueLimit {
             limit_bytes: bytes,
@@ -380,11 +380,11 @@ impl From<path::QueueLimit> for QueueLimit {
     }
 }
 
-fn loss(loss: path::Loss) -> Option<Loss> {
+fn loss(loss: netpath::Loss) -> Option<Loss> {
     match loss {
-        path::Loss::None => None,
-        path::Loss::Random { rate } => Some(Loss::Random { lost_ratio: rate }),
-        path::Loss::GilbertElliott {
+        netpath::Loss::None => None,
+        netpath::Loss::Random { rate } => Some(Loss::Random { lost_ratio: rate }),
+        netpath::Loss::GilbertElliott {
             enter,
             leave,
             loss_bad,
@@ -398,8 +398,8 @@ fn loss(loss: path::Loss) -> Option<Loss> {
     }
 }
 
-impl From<&path::Hosts> for Hosts {
-    fn from(hosts: &path::Hosts) -> Self {
+impl From<&netpath::Hosts> for Hosts {
+    fn from(hosts: &netpath::Hosts) -> Self {
         Hosts {
             mtu_bytes: u64::from(hosts.mtu),
             congestion: hosts.congestion.clone(),
@@ -413,8 +413,8 @@ impl From<&path::Hosts> for Hosts {
     }
 }
 
-impl From<&path::Cross> for Cross {
-    fn from(cross: &path::Cross) -> Self {
+impl From<&netpath::Cross> for Cross {
+    fn from(cross: &netpath::Cross) -> Self {
         Cross {
             traffic: cross.traffic.into(),
             congestion: cross.congestion.clone(),
@@ -424,14 +424,14 @@ impl From<&path::Cross> for Cross {
     }
 }
 
-impl From<path::CrossTraffic> for CrossTraffic {
-    fn from(traffic: path::CrossTraffic) -> Self {
+impl From<netpath::CrossTraffic> for CrossTraffic {
+    fn from(traffic: netpath::CrossTraffic) -> Self {
         match traffic {
-            path::CrossTraffic::Streams { streams, window } => CrossTraffic::Streams {
+            netpath::CrossTraffic::Streams { streams, window } => CrossTraffic::Streams {
                 streams,
                 window_bytes: window.get(),
             },
-            path::CrossTraffic::OnOff {
+            netpath::CrossTraffic::OnOff {
                 sources,
                 rate,
                 on,
@@ -442,7 +442,7 @@ impl From<path::CrossTraffic> for CrossTraffic {
                 on_seconds: on.as_secs_f64(),
                 off_seconds: off.as_secs_f64(),
             },
-            path::CrossTraffic::Transfers {
+            netpath::CrossTraffic::Transfers {
                 per_second,
                 mean_size,
                 shape,

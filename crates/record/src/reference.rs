@@ -277,7 +277,7 @@ fn path_keys() -> Keys {
              [[beyond]]\nrate = \"10Mbit/s\"\ndelay = \"1ms\"\nqueue = {queue}\n\
              [hosts.far]\nsend_buffer_max = \"2MiB\"\n[[cross]]\n{cross}\n"
         );
-        let spec = ::path::PathSpec::from_toml("full", &text);
+        let spec = ::netpath::PathSpec::from_toml("full", &text);
         let spec = spec.unwrap_or_else(|error| panic!("{error}: {}\n{text}", error.hint()));
         let json = serde_json::to_string(&crate::Path::from(&spec)).unwrap();
         found.extend(keys(&json).into_iter().map(|key| format!("path.{key}")));

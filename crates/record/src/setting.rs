@@ -133,7 +133,7 @@ impl From<&observe::TargetInfo> for Target {
 
 impl Target {
     /// The same target with the digest of the path that it runs; `None` leaves a live host as it is.
-    pub fn on_path(self, path: Option<&path::PathSpec>) -> Self {
+    pub fn on_path(self, path: Option<&netpath::PathSpec>) -> Self {
         let digest = path.map(|path| Path::from(path).digest());
         Target {
             path_digest: digest.or(self.path_digest),

@@ -1,6 +1,6 @@
 //! Which scenarios can be run.
 
-use path::CrossTraffic;
+use netpath::CrossTraffic;
 use units::{Bytes, Rate, Span};
 
 use crate::scenario::{Scenario, ScenarioError, Work};

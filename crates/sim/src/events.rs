@@ -3,7 +3,7 @@
 use std::fmt;
 
 use link::DropCause;
-use path::Class;
+use netpath::Class;
 use units::{Bytes, Time};
 
 use crate::packet::{Block, Flags, Kind, Packet};

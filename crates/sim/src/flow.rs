@@ -1,6 +1,6 @@
 //! Which flows there are, and what one is made of.
 
-use path::Class;
+use netpath::Class;
 use prefetch_index::prefetch_index;
 use units::Bytes;
 
@@ -150,7 +150,7 @@ impl Flows {
 
 #[cfg(test)]
 mod tests {
-    use path::PathSpec;
+    use netpath::PathSpec;
     use units::{Span, Time};
 
     use super::*;

@@ -25,7 +25,7 @@ impl Simulation {
     /// ```
     /// use sim::{Scenario, Simulation};
     /// use units::{Bytes, Span, Time};
-    /// let mut scenario = Scenario::new(path::PathSpec::load("oc12-100ms").unwrap()).unwrap();
+    /// let mut scenario = Scenario::new(netpath::PathSpec::load("oc12-100ms").unwrap()).unwrap();
     /// scenario.window = Some(Bytes::from_kib(64));
     /// let mut simulation = Simulation::new(&scenario).unwrap();
     /// let at = |seconds| Time::ZERO + Span::from_secs(seconds);
@@ -60,7 +60,7 @@ impl Simulation {
     /// ```
     /// use sim::{Scenario, Simulation};
     /// use units::{Span, Time};
-    /// let mut scenario = Scenario::new(path::PathSpec::load("slac-caltech").unwrap()).unwrap();
+    /// let mut scenario = Scenario::new(netpath::PathSpec::load("slac-caltech").unwrap()).unwrap();
     /// scenario.streams = 2;
     /// let mut simulation = Simulation::new(&scenario).unwrap();
     /// let at = |seconds| Time::ZERO + Span::from_secs(seconds);
@@ -137,7 +137,7 @@ impl Simulation {
 
 #[cfg(test)]
 mod tests {
-    use path::PathSpec;
+    use netpath::PathSpec;
     use units::{Bytes, Span};
 
     use super::*;

@@ -8,7 +8,7 @@
 //! use sim::{Scenario, run};
 //! use units::{Bytes, Span};
 //!
-//! let path = path::PathSpec::load("oc12-100ms").unwrap();
+//! let path = netpath::PathSpec::load("oc12-100ms").unwrap();
 //! let mut scenario = Scenario::new(path).unwrap();
 //! scenario.window = Some(Bytes::from_kib(64));
 //! scenario.warmup = Span::from_secs(5);

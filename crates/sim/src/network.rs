@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use link::{Admission, Counters, DropCause, Element, Link};
-use path::{LinkSpec, PathSpec};
+use netpath::{LinkSpec, PathSpec};
 use units::{Bytes, Rate, Span, Time};
 
 use crate::packet::Packet;

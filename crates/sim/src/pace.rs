@@ -13,7 +13,7 @@ impl Simulation {
     /// ```
     /// use sim::{Scenario, Simulation};
     /// use units::{Span, Time};
-    /// let scenario = Scenario::new(path::PathSpec::load("oc12-100ms").unwrap()).unwrap();
+    /// let scenario = Scenario::new(netpath::PathSpec::load("oc12-100ms").unwrap()).unwrap();
     /// let mut simulation = Simulation::new(&scenario).unwrap();
     /// let at = |seconds| Time::ZERO + Span::from_secs(seconds);
     /// simulation.pace(0, Some("10Mbit/s".parse().unwrap()));

@@ -1,6 +1,6 @@
 //! What travels: data, acknowledgements, connection requests, datagrams.
 
-use path::Class;
+use netpath::Class;
 use units::{Bytes, Time};
 
 /// A run of segments, from `start` up to below `end`.

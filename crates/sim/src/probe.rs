@@ -24,7 +24,7 @@ impl Simulation {
     /// ```
     /// use sim::{Scenario, Simulation};
     /// use units::{Span, Time};
-    /// let mut scenario = Scenario::new(path::PathSpec::load("lan").unwrap()).unwrap();
+    /// let mut scenario = Scenario::new(netpath::PathSpec::load("lan").unwrap()).unwrap();
     /// scenario.idle = Span::from_secs(1);
     /// let mut simulation = Simulation::new(&scenario).unwrap();
     /// simulation.probe();
@@ -63,7 +63,7 @@ impl Simulation {
 
 #[cfg(test)]
 mod tests {
-    use path::PathSpec;
+    use netpath::PathSpec;
 
     use super::*;
     use crate::Scenario;

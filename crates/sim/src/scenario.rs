@@ -1,6 +1,6 @@
 //! What a simulation is asked for.
 
-use path::{Class, PathSpec};
+use netpath::{Class, PathSpec};
 use thiserror::Error;
 use units::{Bytes, Rate, Span};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use path::{Class, Cross, CrossTraffic, PathSpec};
+use netpath::{Class, Cross, CrossTraffic, PathSpec};
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 use units::{Bytes, Rate, Span, Time};

@@ -49,7 +49,7 @@ impl Simulation {
     /// ```
     /// use sim::{Scenario, Simulation};
     /// use units::{Bytes, Span, Time};
-    /// let mut scenario = Scenario::new(path::PathSpec::load("oc12-100ms").unwrap()).unwrap();
+    /// let mut scenario = Scenario::new(netpath::PathSpec::load("oc12-100ms").unwrap()).unwrap();
     /// scenario.window = Some(Bytes::from_kib(64));
     /// let mut simulation = Simulation::new(&scenario).unwrap();
     /// simulation.advance(Time::ZERO + Span::from_secs(10));
@@ -97,7 +97,7 @@ impl Simulation {
 
 #[cfg(test)]
 mod tests {
-    use path::PathSpec;
+    use netpath::PathSpec;
     use units::Time;
 
     use super::*;

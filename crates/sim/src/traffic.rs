@@ -1,6 +1,6 @@
 //! Cross traffic that comes and goes: sources that are on and off, and short transfers.
 
-use path::{Class, CrossTraffic};
+use netpath::{Class, CrossTraffic};
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 use units::{Bytes, Span, Time};
@@ -54,7 +54,7 @@ const TRANSFER_MAX: f64 = 1e12;
 
 impl Source {
     /// The sources of one entry of a path file; streams are none.
-    pub(crate) fn of(cross: &path::Cross, index: usize, datagram: Bytes, seed: u64) -> Vec<Source> {
+    pub(crate) fn of(cross: &netpath::Cross, index: usize, datagram: Bytes, seed: u64) -> Vec<Source> {
         let source = |habit, window, number: u64| Source {
             group: index as u16 + 1,
             class: cross.class,
@@ -158,7 +158,7 @@ fn seconds(seconds: f64) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use path::PathSpec;
+    use netpath::PathSpec;
 
     fn source(cross: &str) -> Source {
         let text = format!(

@@ -1,6 +1,6 @@
 //! The cross traffic of a path without any streams.
 
-use path::PathSpec;
+use netpath::PathSpec;
 use sim::{Scenario, Simulation};
 use units::{Span, Time};
 

@@ -1,6 +1,6 @@
 //! Others' traffic, end to end, and what is refused of it.
 
-use path::PathSpec;
+use netpath::PathSpec;
 use sim::{Fate, PacketKind, Scenario, Simulation, Variant, Work, run};
 use units::{Bytes, Rate, Span};
 

@@ -5,7 +5,7 @@
 //! to the next, so its mean is known to 2 %. The seeds are fixed and each failure prints its case.
 
 use models::{Acks, Conditions, Response, pftk};
-use path::PathSpec;
+use netpath::PathSpec;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use sim::{Growth, Scenario, Variant};

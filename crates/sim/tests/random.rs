@@ -3,7 +3,7 @@
 //! A test build checks after every event that no packet vanished, and that nothing was acknowledged
 //! that had not been sent; what is tested here is that such a run ends, twice the same way.
 
-use path::PathSpec;
+use netpath::PathSpec;
 use proptest::prelude::*;
 use sim::{Scenario, Simulation, TcpSettings, Variant, Work};
 use units::{Bytes, Span};

@@ -1,6 +1,6 @@
 //! Each variant end to end: 20 Mbit/s, 40 ms, a queue of one bandwidth-delay product (67 packets).
 
-use path::PathSpec;
+use netpath::PathSpec;
 use sim::{RunResult, Scenario, Variant, Work, run};
 use units::{Bytes, Rate, Span};
 

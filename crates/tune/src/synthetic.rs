@@ -5,7 +5,7 @@
 
 mod path;
 
-pub use path::{Flow, Path};
+pub use netpath::{Flow, Path};
 
 use observe::*;
 use rand_core::{Rng, SeedableRng};

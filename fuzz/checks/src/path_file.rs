@@ -1,7 +1,7 @@
 //! Any bytes as a path file: refused with a hint, or a path whose links carry packets.
 
 use link::{Element, Link, Packet};
-use path::{Class, LinkSpec, PathSpec, Way};
+use netpath::{Class, LinkSpec, PathSpec, Way};
 use units::{Bytes, Span, Time};
 
 struct Full {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use observe::Window;
-use path::Class;
+use netpath::Class;
 use sim::Variant;
 use units::{Bytes, Span};
 
@@ -244,7 +244,7 @@ fn variants(text: &str) -> Result<List<Variant>, String> {
 }
 
 fn class(text: &str) -> Result<Class, String> {
-    text.parse().map_err(|error: path::UnknownClass| {
+    text.parse().map_err(|error: netpath::UnknownClass| {
         let known = Class::ALL.map(Class::name).join(", ");
         format!("{error}; known: {known}")
     })

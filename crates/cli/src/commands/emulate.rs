@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use emu::{DuplexBooks, FAR_ADDRESS, LinkBooks, NEAR_ADDRESS, Network, Program, Sink};
 use lab::EmulatedNetwork;
-use path::PathSpec;
+use netpath::PathSpec;
 use record::{AnyDocument, Document, DuplexCounters, Emulation, LinkCounters};
 use report::Paint;
 

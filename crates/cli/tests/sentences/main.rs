@@ -8,7 +8,7 @@ mod paths;
 
 use lab::SimulatedPath;
 use observe::Target;
-use path::PathSpec;
+use netpath::PathSpec;
 use record::Tune;
 use tune::{Objective, TuneError, TunePlan};
 
@@ -83,7 +83,7 @@ fn none(faults: Vec<String>, searches: u64) {
 #[test]
 fn named_paths_have_no_sentence_that_their_rows_contradict() {
     let seeds = Scope::asked().seeds;
-    let named: Vec<PathSpec> = path::presets::names()
+    let named: Vec<PathSpec> = netpath::presets::names()
         .filter_map(|name| PathSpec::load(name).ok())
         // The simulator has one link each way.
         .filter(|path| path.before.is_empty() && path.beyond.is_empty())

@@ -1,6 +1,6 @@
 //! Random paths, each a function of its seed.
 
-use path::PathSpec;
+use netpath::PathSpec;
 
 /// 10 Mbit/s to 1 Gbit/s, 2 to 400 ms, a queue of 0.05 to 4 bandwidth-delay products, mostly with losses; some with
 /// small buffers, some with other streams.

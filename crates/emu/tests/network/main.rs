@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use emu::{FAR_ADDRESS, NEAR_ADDRESS, Network};
 use nix::sys::socket::{setsockopt, sockopt};
-use path::PathSpec;
+use netpath::PathSpec;
 
 mod row;
 

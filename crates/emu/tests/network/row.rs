@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 
 use super::*;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
-use path::Way;
+use netpath::Way;
 
 /// Delays of 3, 5 and 2 ms one way; the narrow link is in the middle.
 fn three_links(load: &str) -> PathSpec {

@@ -171,7 +171,7 @@ mod tests {
         others[1].streams += 1;
         others[2].tcp.ecn = true;
         others[3].path.forward.delay += units::Span::from_nanos(1);
-        others[4].path.forward.loss = path::Loss::Random { rate: 1e-300 };
+        others[4].path.forward.loss = netpath::Loss::Random { rate: 1e-300 };
         for other in others {
             assert_eq!(cache.load(&other), None);
         }

@@ -1,6 +1,6 @@
 //! Which runs a campaign has.
 
-use path::Class;
+use netpath::Class;
 use sim::{Scenario, Variant, Work};
 use units::Bytes;
 

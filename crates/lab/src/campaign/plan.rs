@@ -1,6 +1,6 @@
 //! What a user who says little about time gets.
 
-use path::PathSpec;
+use netpath::PathSpec;
 use sim::{RunResult, Scenario, ScenarioError, Variant, Work};
 use units::Span;
 

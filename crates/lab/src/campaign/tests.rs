@@ -3,7 +3,7 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use path::PathSpec;
+use netpath::PathSpec;
 use sim::{
     CrossResult, Drops, QueueUse, RoundTrips, Sample, Scenario, StreamResult, Variant, WorkDone,
 };

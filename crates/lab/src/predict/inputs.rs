@@ -1,7 +1,7 @@
 //! From a path file to the inputs of the formulas.
 
 use models::{Acks, Bottleneck, Control, Flows, Response};
-use path::{Cross, CrossTraffic, Loss, PathSpec, QueueLimit};
+use netpath::{Cross, CrossTraffic, Loss, PathSpec, QueueLimit};
 use units::{Bytes, Rate};
 
 use super::{PredictError, Question};
@@ -28,7 +28,7 @@ pub(super) struct Inputs {
 impl Inputs {
     pub fn of(question: &Question) -> Result<Self, PredictError> {
         let path = &question.path;
-        if let Some(path::Extra { field, value }) = path.extra().or_else(|| path.cut()) {
+        if let Some(netpath::Extra { field, value }) = path.extra().or_else(|| path.cut()) {
             return Err(PredictError::NotOneLink { field, value });
         }
         let congestion = question

@@ -17,7 +17,7 @@
 //! file says.
 
 use observe::{Buffer, Buffers, Setting, Window};
-use path::{BufferMaxima, Hosts};
+use netpath::{BufferMaxima, Hosts};
 use units::Bytes;
 
 use crate::BUFFER_MAX;

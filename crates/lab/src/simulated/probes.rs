@@ -8,7 +8,7 @@ use observe::{
     Fault, Passage, Passages, PathMtu, Probe, ProbeMethod, ProbeSeries, Probes, ProbesError,
     Stamped, Trace, TracePlan, Train, Watch, Way,
 };
-use path::PathSpec;
+use netpath::PathSpec;
 use units::{Bytes, Span, Time};
 
 use super::{failure, seed_of_run};

@@ -3,7 +3,7 @@
 
 mod rules;
 
-use path::PathSpec;
+use netpath::PathSpec;
 use sim::{Scenario, TcpSettings, Variant};
 use units::{Bytes, Span};
 

@@ -5,7 +5,7 @@ pub(super) mod loss;
 pub(super) mod streams;
 pub(super) mod time;
 
-use path::{Loss, PathSpec};
+use netpath::{Loss, PathSpec};
 use sim::{Growth, Scenario, TcpSettings, Variant};
 use units::{Bytes, Span};
 

@@ -1,6 +1,6 @@
 //! One link of a chain and the load on it.
 
-use path::{Class, LinkSpec};
+use netpath::{Class, LinkSpec};
 use units::{Bytes, Time};
 
 use crate::{Admission, Counters, Element, Link, LoadSource, Packet};

@@ -1,6 +1,6 @@
 use super::*;
 
-use path::{Class, CoDelSpec, Loss, QueueLimit, QueueSpec, RedSpec};
+use netpath::{Class, CoDelSpec, Loss, QueueLimit, QueueSpec, RedSpec};
 
 mod random;
 
@@ -281,7 +281,7 @@ fn a_better_class_overtakes_what_waits_and_not_what_is_being_sent() {
 
 #[test]
 fn what_would_leave_while_the_link_is_cut_is_lost() {
-    let cut = |at, length| path::Cut {
+    let cut = |at, length| netpath::Cut {
         at: Span::from_millis(at),
         length: Span::from_millis(length),
     };
@@ -303,7 +303,7 @@ fn what_would_leave_while_the_link_is_cut_is_lost() {
 #[test]
 fn a_cut_does_not_change_what_is_lost_afterwards() {
     let mut with = spec(QueueLimit::Packets(999), Loss::Random { rate: 0.3 });
-    with.cuts = vec![path::Cut {
+    with.cuts = vec![netpath::Cut {
         at: Span::from_millis(1),
         length: Span::from_millis(99),
     }];

@@ -1,6 +1,6 @@
 //! Three classes of service, strictly one before the other or with shares of the rate.
 
-use path::{Class, QueueLimit};
+use netpath::{Class, QueueLimit};
 use units::Bytes;
 
 use super::drop_tail::DropTail;

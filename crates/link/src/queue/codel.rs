@@ -1,6 +1,6 @@
 //! Controlled Delay (RFC 8289).
 
-use path::CoDelSpec;
+use netpath::CoDelSpec;
 use units::{Bytes, Span, Time};
 
 use super::drop_tail::DropTail;

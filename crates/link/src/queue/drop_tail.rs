@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use path::QueueLimit;
+use netpath::QueueLimit;
 use units::Bytes;
 
 use crate::{Admission, DropCause, Packet};

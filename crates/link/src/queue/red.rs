@@ -4,7 +4,7 @@
 //! arrivals. ns-2 does so with `wait_ false`, `bytes_ false` and `queue_in_bytes_ false`; its defaults count bytes
 //! and drop a third as often at the same average.
 
-use path::RedSpec;
+use netpath::RedSpec;
 use units::{Bytes, Rate, Time};
 
 use super::drop_tail::DropTail;

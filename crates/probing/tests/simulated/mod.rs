@@ -9,7 +9,7 @@ use observe::{
     Passage, Passages, PathMtu, ProbeSeries, Probes, ProbesError, Stamped, Trace, TracePlan, Train,
     Watch, Way,
 };
-use path::{LinkSpec, Loss, QueueLimit, QueueSpec};
+use netpath::{LinkSpec, Loss, QueueLimit, QueueSpec};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use units::{Bytes, Rate, Span, Time};

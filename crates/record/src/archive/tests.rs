@@ -2,7 +2,7 @@ use std::fs;
 use std::thread;
 
 use observe::{Setting, StreamCount, TargetInfo, TargetKind};
-use path::PathSpec;
+use netpath::PathSpec;
 use tempfile::TempDir;
 use units::Bytes;
 

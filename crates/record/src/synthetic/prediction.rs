@@ -10,7 +10,7 @@ use crate::{Document, Fit, Predict};
 /// What the formulas say about SLAC to CERN with windows of 256 KiB.
 pub fn predict() -> Document<Predict> {
     let question = Question {
-        path: path::PathSpec::load("slac-cern").expect("a named path"),
+        path: netpath::PathSpec::load("slac-cern").expect("a named path"),
         congestion: None,
         window: Some(Bytes::from_kib(256)),
         streams: vec![1, 2, 4, 8, 16, 32],

@@ -1,6 +1,6 @@
 //! Made-up simulations: a toy path of 45 Mbit/s and 165 ms with cross traffic.
 
-use path::PathSpec;
+use netpath::PathSpec;
 use sim::{
     CrossResult, Drops, QueueUse, RoundTrips, RunResult, Sample, Scenario, StreamResult, Variant,
     Work, WorkDone,

@@ -1,7 +1,7 @@
 //! A gentle copy of several streams and, for part of the time, others beside it, on a simulated path.
 
 use observe::TcpSample;
-use path::PathSpec;
+use netpath::PathSpec;
 use sim::{Scenario, Simulation, StreamState};
 use tune::scavenger::PERIOD;
 use tune::{Scavenger, StreamReading, scavenger};

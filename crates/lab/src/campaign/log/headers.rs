@@ -12,7 +12,7 @@ use etherparse::{
     IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, TcpOptionWriteError,
     TcpOptions, UdpHeader,
 };
-use path::Class;
+use netpath::Class;
 use sim::{Event, PacketKind, Scenario};
 use thiserror::Error;
 

@@ -1,6 +1,6 @@
 use super::super::tests::scenario;
 use etherparse::{NetSlice, SlicedPacket, TcpOptionElement, TransportSlice};
-use path::PathSpec;
+use netpath::PathSpec;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::{Block, PcapNgReader};
 use sim::Work;
@@ -141,7 +141,7 @@ fn classes_marks_and_datagrams_are_in_the_headers() {
     let mut scenario = short();
     scenario.path = PathSpec::from_toml("red", path).unwrap();
     scenario.tcp.ecn = true;
-    scenario.class = path::Class::Priority;
+    scenario.class = netpath::Class::Priority;
     let (mut datagrams, mut echoes, mut reduced) = (0, 0, 0);
     for packet in packets(&capture(&scenario)) {
         let bytes = whole(&packet);

@@ -1,5 +1,5 @@
 use observe::{Target, Train, Way};
-use path::PathSpec;
+use netpath::PathSpec;
 use probing::available::Known;
 use units::{Bytes, Rate, Span};
 

@@ -1,7 +1,7 @@
 //! A small part of `bench/coverage`: the same runs each time.
 
 use observe::{SamplePlan, Setting, StreamCount, Target, Window};
-use path::PathSpec;
+use netpath::PathSpec;
 use units::{Bytes, Span};
 
 use crate::SimulatedPath;

@@ -1,6 +1,6 @@
 //! Half a gigabyte striped over 1 to 1000 flows.
 
-use path::Loss;
+use netpath::Loss;
 use sim::{Scenario, Work};
 use units::{Bytes, Span};
 

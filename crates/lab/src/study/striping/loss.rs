@@ -1,7 +1,7 @@
 //! Steady-state throughput of one stream against loss, on three links.
 
 use models::{Acks, Conditions, pftk};
-use path::{Loss, QueueLimit, QueueSpec};
+use netpath::{Loss, QueueLimit, QueueSpec};
 use sim::Scenario;
 use units::{Bytes, Rate, Span};
 

@@ -1,6 +1,6 @@
 //! How long 100 MB and 1 GB take over an OC-12, against loss and how the end systems are set up.
 
-use path::Loss;
+use netpath::Loss;
 use sim::{Scenario, Variant, Work};
 use units::{Bytes, Span};
 

@@ -2,7 +2,7 @@ use super::*;
 use crate::books::Entry;
 
 use crate::random::{Purpose, Random};
-use path::QueueLimit;
+use netpath::QueueLimit;
 
 const SPEC: CoDelSpec = CoDelSpec {
     limit: QueueLimit::Packets(100_000),

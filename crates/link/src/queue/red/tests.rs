@@ -1,6 +1,6 @@
 use super::*;
 
-use path::QueueLimit;
+use netpath::QueueLimit;
 
 const SPEC: RedSpec = RedSpec {
     limit: QueueLimit::Packets(1000),

@@ -49,7 +49,7 @@ impl Load {
     /// Mean size of a packet in bytes.
     ///
     /// ```
-    /// use path::{Arrivals, Load, PacketShare};
+    /// use netpath::{Arrivals, Load, PacketShare};
     /// use units::Bytes;
     /// let share = |size, share| PacketShare { size: Bytes::new(size), share };
     /// let load = Load {

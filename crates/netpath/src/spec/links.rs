@@ -47,7 +47,7 @@ impl LinkSpec {
     ///     queue = { kind = "drop-tail", limit = "125kB" }
     ///     load = { rate = "30Mbit/s" }
     /// "#;
-    /// let path = path::PathSpec::from_toml("example", text).unwrap();
+    /// let path = netpath::PathSpec::from_toml("example", text).unwrap();
     /// assert_eq!(path.forward.available().to_string(), "70Mbit/s");
     /// ```
     pub fn available(&self) -> Rate {
@@ -74,7 +74,7 @@ impl PathSpec {
     /// The links of one way, in the order in which its packets pass them.
     ///
     /// ```
-    /// use path::{PathSpec, Way};
+    /// use netpath::{PathSpec, Way};
     /// let path = PathSpec::load("slac-cern").unwrap();
     /// assert_eq!(path.links(Way::Reverse), [&path.reverse]);
     /// ```
@@ -144,7 +144,7 @@ impl PathSpec {
     /// carries as it is; `None` when there is none. Who can run only such paths asks here.
     ///
     /// ```
-    /// use path::PathSpec;
+    /// use netpath::PathSpec;
     /// assert_eq!(PathSpec::load("slac-cern").unwrap().extra(), None);
     /// ```
     pub fn extra(&self) -> Option<Extra> {

@@ -67,7 +67,7 @@ impl CrossTraffic {
     /// what there is.
     ///
     /// ```
-    /// use path::CrossTraffic;
+    /// use netpath::CrossTraffic;
     /// use units::{Rate, Span};
     /// let half_the_time = CrossTraffic::OnOff {
     ///     sources: 10,

@@ -38,7 +38,7 @@ impl Class {
     /// The class of a packet with this DSCP, the upper six bits of the IPv4 TOS byte.
     ///
     /// ```
-    /// use path::Class;
+    /// use netpath::Class;
     /// assert_eq!(Class::from_dscp(1), Class::Scavenger); // LE, RFC 8622
     /// assert_eq!(Class::from_dscp(46), Class::Priority); // EF, RFC 3246
     /// assert_eq!(Class::from_dscp(34), Class::BestEffort); // AF41: no class of ours

@@ -30,7 +30,7 @@ impl Loss {
     /// The long-run share of packets that are lost.
     ///
     /// ```
-    /// # use path::Loss;
+    /// # use netpath::Loss;
     /// let bursty = Loss::GilbertElliott { enter: 0.01, leave: 0.24, loss_bad: 1.0, loss_good: 0.0 };
     /// // 0.01 / (0.01 + 0.24) = 4 % of the time in the bad state.
     /// assert!((bursty.mean_rate() - 0.04).abs() < 1e-12);

@@ -102,7 +102,7 @@ impl Hosts {
     /// The buffers that data from near to far pass: the sender's one and the receiver's one.
     ///
     /// ```
-    /// use path::{BufferMaxima, Hosts};
+    /// use netpath::{BufferMaxima, Hosts};
     /// use units::Bytes;
     /// let far = BufferMaxima { send: Bytes::from_kib(128), receive: Bytes::from_kib(256) };
     /// let hosts = Hosts { far: Some(far), ..Hosts::default() };

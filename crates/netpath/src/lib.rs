@@ -55,7 +55,7 @@ impl PathSpec {
     ///     delay = "10ms"
     ///     queue = { kind = "drop-tail", limit = "125kB" }
     /// "#;
-    /// let path = path::PathSpec::from_toml("example", text).unwrap();
+    /// let path = netpath::PathSpec::from_toml("example", text).unwrap();
     /// assert_eq!(path.base_rtt().to_string(), "20ms");
     /// assert_eq!(path.bandwidth_delay_product().get(), 125_000);
     /// ```

@@ -7,7 +7,7 @@ use units::{Bytes, Span};
 /// A queue discipline and its settings.
 ///
 /// ```
-/// use path::{QueueLimit, QueueSpec};
+/// use netpath::{QueueLimit, QueueSpec};
 /// let strict = QueueSpec::Strict { limit: QueueLimit::Packets(100) };
 /// assert_eq!(strict.to_string(), "strict 100 packets");
 /// ```
