@@ -80,7 +80,7 @@ bench-steering:
 
 # What the law of gentle copies does in virtual time: five minutes of two processors.
 bench-gentle:
-	$(CARGO) bench --locked -p trunkline-tune --bench gentle
+	$(CARGO) bench --locked -p trunkline-steer --bench gentle
 
 # Every search against the exhaustive best of 300 random paths. The first time takes about an hour of two processors.
 bench-tuning:

@@ -6,8 +6,8 @@
 //! stream on it is not taken from here but from `truth.rs`: a path made for a shallow queue may turn out to be
 //! bounded by its rate.
 
-use observe::Limit;
 use netpath::{Class, Cross, CrossTraffic, Hosts, LinkSpec, Loss, PathSpec, QueueLimit, QueueSpec};
+use observe::Limit;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 use units::{Bytes, Rate, Span};

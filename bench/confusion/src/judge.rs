@@ -1,7 +1,7 @@
 //! One search on one path, beside the truth.
 
-use lab::{EmulatedPath, SimulatedPath};
 use observe::{Limit, Target, Verdict};
+use target::{EmulatedPath, SimulatedPath};
 use tune::{TunePlan, Tuning};
 
 use crate::cases::Case;

@@ -11,9 +11,9 @@
 //!
 //! Where nobody else on the path would help most, the truth is the link: it is full, of others.
 
-use lab::SimulatedPath;
-use observe::{Limit, Observation, SamplePlan, Setting, StreamCount, Target, TargetError, Window};
 use netpath::{Hosts, Loss, PathSpec, QueueLimit, QueueSpec};
+use observe::{Limit, Observation, SamplePlan, Setting, StreamCount, Target, TargetError, Window};
+use target::SimulatedPath;
 use units::{Bytes, Rate, Span, Time};
 
 /// A removal that brings less is not the limit.

@@ -1,8 +1,8 @@
 //! One run, judged by itself, beside the truth.
 
-use lab::SimulatedPath;
-use observe::{SamplePlan, Target};
 use netpath::PathSpec;
+use observe::{SamplePlan, Target};
+use target::SimulatedPath;
 use units::Span;
 
 use crate::cases::Case;
@@ -49,7 +49,7 @@ pub fn trials(cases: &[Case], first_seed: u64, seeds: u64) -> Vec<Trial> {
             seeds.map(move |seed| Trial {
                 case,
                 seconds,
-                seed: lab::seed_from(seed, seconds),
+                seed: target::seed_from(seed, seconds),
             })
         })
     };

@@ -3,9 +3,9 @@
 //! Ten runs of 600 s, of which the last nine tenths count; of links beyond 200 Mbit/s ten runs of 100 s, since each second of
 //! them has as many packets as ten of the others. Their seeds are not those of the runs that are judged.
 
-use lab::SimulatedPath;
-use observe::{Observation, SamplePlan, Target};
 use netpath::PathSpec;
+use observe::{Observation, SamplePlan, Target};
+use target::SimulatedPath;
 use units::{Rate, Span, Time};
 
 use crate::cases::Case;

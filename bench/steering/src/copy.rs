@@ -1,10 +1,10 @@
 //! One copy over a simulated path: streams that share one amount of data, as the streams of a copy do.
 
-use lab::SimulatedPath;
-use observe::{Setting, StreamCount, TcpSample, Window};
 use netpath::PathSpec;
+use observe::{Setting, StreamCount, TcpSample, Window};
 use sim::{Simulation, StreamState};
-use tune::online::{Interval, Meter, Online, Steer};
+use steer::online::{Interval, Meter, Online, Steer};
+use target::SimulatedPath;
 use units::{Bytes, Rate, Span, Time};
 
 /// How exactly the end of a copy is seen.

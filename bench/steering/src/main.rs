@@ -1,6 +1,6 @@
 //! What does it cost, or gain, that the streams of a copy are steered while data flows?
 //!
-//! Copies over named paths in virtual time: with fixed numbers of streams, and steered by [`tune::online`]. The table has
+//! Copies over named paths in virtual time: with fixed numbers of streams, and steered by [`steer::online`]. The table has
 //! the best fixed number of each path, its time, and the steered copy's time as a share of it; medians over seeds.
 
 mod copy;
@@ -8,10 +8,10 @@ mod copy;
 use std::process::ExitCode;
 
 use clap::Parser;
-use observe::StreamCount;
 use netpath::PathSpec;
+use observe::StreamCount;
+use steer::online::{Online, OnlinePlan};
 use tune::Objective;
-use tune::online::{Online, OnlinePlan};
 use units::{Bytes, Span};
 
 use copy::{Copied, copy};

@@ -8,9 +8,9 @@
 //! best goodput in flight, windows beyond the first that never binds, and more streams than
 //! the path and its queue hold packets.
 
-use lab::SimulatedPath;
-use observe::{Setting, StreamCount, Window};
 use netpath::{PathSpec, QueueLimit};
+use observe::{Setting, StreamCount, Window};
+use target::SimulatedPath;
 use units::Bytes;
 
 use crate::runs::{Job, Outcome, Runner, mean};

@@ -28,8 +28,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use campaign::Cache;
 use clap::{Parser, ValueEnum};
-use lab::campaign::Cache;
 use netpath::PathSpec;
 
 use compare::{Comparison, objectives};

@@ -1,16 +1,16 @@
 //! Long runs of single settings: what a setting gives when it has had time to settle.
 //!
-//! They go through [`lab::campaign`]: on all processors, each kept on disk as it ends under a name that follows
+//! They go through [`campaign`]: on all processors, each kept on disk as it ends under a name that follows
 //! from the path, the setting, the seed and the simulator's sources.
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 
-use lab::SimulatedPath;
-use lab::campaign::{self, Cache, Progress};
-use observe::{Setting, TargetError};
+use campaign::{self, Cache, Progress};
 use netpath::PathSpec;
+use observe::{Setting, TargetError};
 use sim::{RunResult, Scenario, Variant};
+use target::SimulatedPath;
 use units::{Bytes, Rate, Span};
 
 use crate::store::{self, Store};

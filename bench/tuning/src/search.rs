@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use lab::SimulatedPath;
-use observe::Setting;
 use netpath::PathSpec;
+use observe::Setting;
+use target::SimulatedPath;
 use tune::{Ended, Objective, Sample, Strategy, TunePlan, Tuning, tune_with};
 
 /// A search to make.

@@ -6,11 +6,11 @@
 use std::env;
 use std::path::PathBuf;
 
-use lab::TargetName;
 use observe::{Setting, StreamCount, TargetInfo};
 use record::archive::Essence;
 use record::copy::remembered_name;
 use record::{AnyDocument, Archive, ArchiveError};
+use target::TargetName;
 use transfer::FarHost;
 use tune::Remembered;
 use wire::copying::Way;

@@ -9,18 +9,18 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+use campaign::study::StudyError;
+use campaign::{CacheError, CampaignError, LogError};
 use emu::EmuError;
-use lab::LabError;
-use lab::campaign::{CacheError, CampaignError, LogError};
-use lab::predict::PredictError;
-use lab::study::StudyError;
 use net::BindError;
-use observe::{Fault, TargetError};
 use netpath::PathError;
+use observe::{Fault, TargetError};
+use predict::PredictError;
 use record::iperf3::Iperf3Error;
 use record::{ArchiveError, LoadError, PointsError, SaveError};
 use report::PlotError;
 use sim::ScenarioError;
+use target::OpenError;
 use tune::TuneError;
 
 use crate::args::Refused;
@@ -212,8 +212,8 @@ impl From<TuneError> for Failure {
     }
 }
 
-impl From<LabError> for Failure {
-    fn from(error: LabError) -> Self {
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
         let exit = match error.is_wrong_request() {
             true => Exit::WrongRequest,
             false => Exit::Failed,
@@ -224,13 +224,13 @@ impl From<LabError> for Failure {
 
 impl From<PathError> for Failure {
     fn from(error: PathError) -> Self {
-        Failure::from(LabError::from(error))
+        Failure::from(OpenError::from(error))
     }
 }
 
 impl From<EmuError> for Failure {
     fn from(error: EmuError) -> Self {
-        Failure::from(LabError::from(error))
+        Failure::from(OpenError::from(error))
     }
 }
 

@@ -4,7 +4,6 @@ mod copy;
 mod sweep;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::campaign;
 use observe::{Snapshot, Watch};
 use tune::{Onlooker, Request, Sample};
 use units::Span;

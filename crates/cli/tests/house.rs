@@ -4,15 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate may use those before it, never one after it.
-const ORDER: [&str; 19] = [
+const ORDER: [&str; 22] = [
     "units", "stats", "models", "netpath", "link", "sim", "observe", "emu", "wire", "net", "tune",
-    "sweep", "probing", "transfer", "lab", "record", "report", "cli", "testkit",
+    "steer", "sweep", "probing", "transfer", "campaign", "predict", "target", "record", "report",
+    "cli", "testkit",
 ];
 
 /// Crates without clock, socket, thread, environment or unseeded randomness.
-const PURE: [&str; 11] = [
-    "units", "stats", "models", "netpath", "link", "sim", "observe", "wire", "tune", "sweep",
-    "probing",
+const PURE: [&str; 13] = [
+    "units", "stats", "models", "netpath", "link", "sim", "observe", "wire", "tune", "steer",
+    "sweep", "probing", "predict",
 ];
 
 const IMPURE: [&str; 9] = [

@@ -4,11 +4,11 @@ mod common;
 
 use std::sync::atomic::AtomicBool;
 
+use campaign::study::figure::{Figure, Line, Panel, Scale};
+use campaign::study::sweep::Curve;
+use campaign::study::{Check, Finding, Programme, Seen, Study, Sweep, Verdict};
+use campaign::{self, Cache, Ran};
 use common::{complaint, run};
-use lab::campaign::{self, Cache, Ran};
-use lab::study::figure::{Figure, Line, Panel, Scale};
-use lab::study::sweep::Curve;
-use lab::study::{Check, Finding, Programme, Seen, Study, Sweep, Verdict};
 use netpath::PathSpec;
 use sim::Scenario;
 use units::{Bytes, Span};
@@ -110,7 +110,7 @@ fn a_study_that_is_not_there_is_told_with_those_that_are() {
     let output = run(&["study", "balance", "--out", "/nowhere"]);
     assert_eq!(output.status.code(), Some(2));
     let complaint = complaint(&output);
-    for name in lab::study::NAMES {
+    for name in campaign::study::NAMES {
         assert!(complaint.contains(name), "{complaint}");
     }
 }

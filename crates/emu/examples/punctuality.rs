@@ -14,8 +14,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use emu::{FAR_ADDRESS, NEAR_ADDRESS, Network};
-use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrIn, recvmsg, setsockopt, sockopt};
 use netpath::{PathSpec, Way};
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrIn, recvmsg, setsockopt, sockopt};
 use units::Span;
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use link::{Chain, Counters};
-use nix::sys::eventfd::EventFd;
 use netpath::{PathSpec, Way};
+use nix::sys::eventfd::EventFd;
 
 use crate::books::{NetworkBooks, WayBooks};
 use crate::carrier::Carrier;

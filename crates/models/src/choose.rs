@@ -4,7 +4,7 @@
 //! curves all bring their points here. What comes out is the choice together with the numbers that decided, so that
 //! whoever tells of it has nothing left to compute.
 //!
-//! Reading order: [`Objective`] for the rules, [`Candidate`] for what they look at, [`choose`], then `reason.rs`
+//! Reading order: [`Rule`] for the rules, [`Candidate`] for what they look at, [`choose`], then `reason.rs`
 //! for what is told.
 //!
 //! The highest of several noisy measurements is high partly by luck, and every rule here leans on it. Intervals
@@ -56,7 +56,7 @@ pub struct Cost {
 
 /// What makes one setting better than another.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Objective {
+pub enum Rule {
     /// Highest goodput. Settings within [`EQUAL`] of it count as equal: then the fewest streams, then the window
     /// that comes first.
     Max,
@@ -74,10 +74,10 @@ pub enum Objective {
     LeastDelay,
 }
 
-impl Default for Objective {
+impl Default for Rule {
     /// The knee at [`KNEE_FRACTION`].
     fn default() -> Self {
-        Objective::Knee(KNEE_FRACTION)
+        Rule::Knee(KNEE_FRACTION)
     }
 }
 
@@ -96,7 +96,7 @@ pub enum ChoiceError {
 
 /// The setting that `objective` picks, with the numbers that decided. Candidates without goodput are passed over.
 /// ```
-/// use models::{Candidate, Objective, choose};
+/// use models::{Candidate, Rule, choose};
 /// use stats::Estimate;
 /// use units::Rate;
 /// // 1 % random loss on 50 Mbit/s: streams 1, 2, 4, 8, 16 gave 5, 10, 24, 40 and 47 Mbit/s.
@@ -109,21 +109,21 @@ pub enum ChoiceError {
 ///     cost: None,
 /// });
 /// // 90 % of 47 are 42.3: only 16 streams reach it. 80 % are 37.6.
-/// assert_eq!(choose(&candidates, Objective::default()).unwrap().index, 4);
-/// assert_eq!(choose(&candidates, Objective::Knee(0.8)).unwrap().index, 3);
+/// assert_eq!(choose(&candidates, Rule::default()).unwrap().index, 4);
+/// assert_eq!(choose(&candidates, Rule::Knee(0.8)).unwrap().index, 3);
 /// ```
 ///
 /// # Errors
 /// When no candidate has a goodput, or none what the objective needs.
-pub fn choose(candidates: &[Candidate], objective: Objective) -> Result<Choice, ChoiceError> {
+pub fn choose(candidates: &[Candidate], objective: Rule) -> Result<Choice, ChoiceError> {
     let all = candidates.iter().enumerate();
     let all: Vec<Indexed> = all.filter(|(_, one)| one.rate() > 0.0).collect();
     let highest = fastest(&all).ok_or(ChoiceError::NoCandidates)?;
     match objective {
-        Objective::Max => Ok(max(&all, highest)),
-        Objective::Knee(share) => Ok(knee(&all, highest, share)),
-        Objective::Power => power(&all, highest).ok_or(ChoiceError::NoRoundTrips),
-        Objective::LeastDelay => least_delay(&all, highest).ok_or(ChoiceError::NoRoundTrips),
+        Rule::Max => Ok(max(&all, highest)),
+        Rule::Knee(share) => Ok(knee(&all, highest, share)),
+        Rule::Power => power(&all, highest).ok_or(ChoiceError::NoRoundTrips),
+        Rule::LeastDelay => least_delay(&all, highest).ok_or(ChoiceError::NoRoundTrips),
     }
 }
 

@@ -14,7 +14,7 @@
 //! Reading order: `conditions.rs` for the inputs; one stream in `response.rs`, `mathis.rs`, `pftk.rs`,
 //! `window.rs`, `slow_start.rs`, `buffer.rs`; several by formula in `streams.rs`, as solution of all at once in
 //! `equilibrium.rs`, fitted to measurements in `curve.rs`; then `selection.rs` and `rank.rs` for which samples
-//! and which form, and `choose.rs`. `linear.rs` and `root.rs` solve equations.
+//! and which form, and `objective.rs` and `choose.rs`. `linear.rs` and `root.rs` solve equations.
 
 mod buffer;
 mod choose;
@@ -23,6 +23,7 @@ mod curve;
 mod equilibrium;
 mod linear;
 mod mathis;
+mod objective;
 mod pftk;
 mod rank;
 mod response;
@@ -34,12 +35,13 @@ mod window;
 
 pub use buffer::{BufferRule, PathFacts};
 pub use choose::{
-    Candidate, Choice, ChoiceError, Cost, EQUAL, KNEE_FRACTION, Objective, Reason, choose,
+    Candidate, Choice, ChoiceError, Cost, EQUAL, KNEE_FRACTION, Reason, Rule, choose,
 };
 pub use conditions::{Acks, Conditions};
 pub use curve::{Curve, CurveError, Fit, Form};
 pub use equilibrium::{Binds, Bottleneck, Control, Equilibrium, Flows};
 pub use mathis::{loss_by_mathis, mathis_with_window};
+pub use objective::Objective;
 pub use pftk::pftk;
 pub use rank::{LeftOut, Ranked, Spread, rank};
 pub use response::Response;

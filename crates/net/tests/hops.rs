@@ -7,8 +7,8 @@ use std::thread::JoinHandle;
 
 use emu::{FAR_ADDRESS, Network};
 use net::{Address, PathProbes, Server, ServerLimits, Tracer};
-use observe::{Fault, Probes, ProbesError, Trace, TracePlan, TraceProtocol, Watch};
 use netpath::PathSpec;
+use observe::{Fault, Probes, ProbesError, Trace, TracePlan, TraceProtocol, Watch};
 use units::{Bytes, Span};
 
 /// Delays of 3, 5 and 2 ms one way.

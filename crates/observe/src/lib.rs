@@ -26,11 +26,11 @@ pub use analysis::{
 };
 pub use ladder::Ladder;
 pub use limit::{Alternative, Context, Limit, OtherCount, Paced, Verdict, diagnose};
+pub use netpath::Way;
 pub use observation::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Observation, Peer, Progress, Stream,
     StreamDirection, TerminalCpu,
 };
-pub use netpath::Way;
 pub use probes::{
     Hop, HopAnswer, HopProbe, Passage, Passages, PathMtu, Probes, ProbesError, Stamped, Trace,
     TracePlan, TraceProtocol, Train,

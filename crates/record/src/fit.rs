@@ -1,7 +1,7 @@
 //! Curves through measured points.
 
-use lab::predict::{Fitting, Optimum};
 use models::{Ranked, Spread};
+use predict::{Fitting, Optimum};
 use serde::{Deserialize, Serialize};
 
 /// The body of a `trunkline/fit` document.

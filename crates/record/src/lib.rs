@@ -61,7 +61,7 @@ pub use fit::{Fit, FitModel, FitOptimum, FitSpread};
 pub use host::Host;
 pub use limit::{Cause, Limit};
 pub use measure::{Interval, Measure, Peer, Run, Steady, Unsettled};
-pub use netpath::Path;
+pub use path::Path;
 pub use points::{PointsError, load_points};
 pub use predict::{Predict, PredictedPoint};
 pub use responsiveness::Responsiveness;

@@ -1,6 +1,6 @@
 //! What formulas say about a path.
 
-use lab::predict::{BufferAdvice, OneStream, Predicted, Prediction, StreamsAt, binds_name};
+use predict::{BufferAdvice, OneStream, Predicted, Prediction, StreamsAt, binds_name};
 use serde::{Deserialize, Serialize};
 
 use crate::{Path, Window};

@@ -7,7 +7,7 @@ mod page;
 mod table;
 mod text;
 
-use lab::study::{Finding, Studied, Verdict};
+use campaign::study::{Finding, Studied, Verdict};
 
 use crate::figure;
 use crate::plot::PlotError;

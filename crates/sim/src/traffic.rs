@@ -54,7 +54,12 @@ const TRANSFER_MAX: f64 = 1e12;
 
 impl Source {
     /// The sources of one entry of a path file; streams are none.
-    pub(crate) fn of(cross: &netpath::Cross, index: usize, datagram: Bytes, seed: u64) -> Vec<Source> {
+    pub(crate) fn of(
+        cross: &netpath::Cross,
+        index: usize,
+        datagram: Bytes,
+        seed: u64,
+    ) -> Vec<Source> {
         let source = |habit, window, number: u64| Source {
             group: index as u16 + 1,
             class: cross.class,

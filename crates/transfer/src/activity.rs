@@ -95,8 +95,8 @@ impl Totals {
 }
 
 /// As the tuner takes it.
-pub(crate) fn for_tuner(activity: &Activity) -> tune::online::Activity {
-    tune::online::Activity {
+pub(crate) fn for_tuner(activity: &Activity) -> steer::online::Activity {
+    steer::online::Activity {
         length: Span::from_nanos(activity.nanoseconds),
         streams: activity.streams,
         bytes: Bytes::new(activity.bytes),

@@ -317,7 +317,7 @@ impl<'a> Chronicle<'a> {
     }
 
     /// What the sender's streams show.
-    pub(crate) fn on_streams(&mut self, streams: u16, seen: &tune::online::Streams) {
+    pub(crate) fn on_streams(&mut self, streams: u16, seen: &steer::online::Streams) {
         self.sending.streams = streams;
         self.sending.rtt = seen.rtt.or(self.sending.rtt);
         self.sending.retransmitted_share = seen.retransmitted_share();
@@ -327,7 +327,7 @@ impl<'a> Chronicle<'a> {
     pub(crate) fn on_limited(
         &mut self,
         binds: Option<Limit>,
-        limited: Option<tune::online::Limited>,
+        limited: Option<steer::online::Limited>,
     ) {
         self.sending.binds = binds;
         let limited = limited.map(|limited| Box::new(for_the_wire(limited)));
@@ -416,7 +416,7 @@ fn hash_of(entry: &Entry) -> u64 {
     hasher.finish()
 }
 
-fn for_the_wire(limited: tune::online::Limited) -> copying::Limited {
+fn for_the_wire(limited: steer::online::Limited) -> copying::Limited {
     let named = |(limit, share): (Limit, f64)| (limit.name().to_owned(), share);
     copying::Limited {
         by: limited.by.name().to_owned(),

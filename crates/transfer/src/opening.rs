@@ -1,9 +1,10 @@
 //! What is wanted, as it is told to the far end.
 
+use models::Objective;
 use observe::StreamCount;
 use observe::Window;
-use tune::online::{Online, OnlinePlan};
-use tune::{Objective, Scavenger};
+use steer::Scavenger;
+use steer::online::{Online, OnlinePlan};
 use units::{Bytes, Rate, Span};
 use wire::copying::{Opening, Selection, Way};
 

@@ -3,8 +3,8 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
+use models::Objective;
 use observe::{StreamCount, Window};
-use tune::Objective;
 use units::{Rate, Span};
 use wire::copying::{Attributes, Filter, Selection, Way};
 

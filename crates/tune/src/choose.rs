@@ -1,6 +1,6 @@
 //! Which sample to recommend: [`models::choose`] over the samples that count (`standing.rs`).
 
-use models::{Candidate, Objective as Rule};
+use models::{Candidate, Rule};
 use observe::{Setting, Window};
 use stats::{CONFIDENCE, Estimate, Interval};
 use units::Rate;

@@ -5,19 +5,16 @@
 //! recommended setting, every sample with the reason for taking it, and what all of it cost. The
 //! strategy of this crate is [`Staged`]; [`baselines`] are the searches of the literature.
 //!
-//! [`online`] is the other way to tune: no search before, but the streams of a copy steered while it runs.
-//!
 //! What is left out: samples whose streams leave while data flow (they join, see [`observe::Then`]), curves fitted to
 //! the samples (formulas only bound what a short sample counts for, `lasting.rs`), and stream counts
 //! between powers of two. There is no clock here: time is what the observations say has passed.
 //!
 //! Reading order: [`plan`], [`strategy`], `staged.rs` and the stages it names, `lasting.rs`, `standing.rs`,
-//! `choose.rs`, `driver.rs`; [`advice`] stands by itself. For a copy that runs: [`scavenger`], `bucket.rs`.
+//! `choose.rs`, `driver.rs`; [`advice`] stands by itself.
 
 pub mod advice;
 mod alternatives;
 pub mod baselines;
-mod bucket;
 mod choose;
 mod climb;
 mod confirm;
@@ -30,11 +27,9 @@ mod history;
 mod host;
 mod knee;
 mod lasting;
-pub mod online;
 mod packets;
 pub mod plan;
 mod remembered;
-pub mod scavenger;
 mod staged;
 mod standing;
 pub mod strategy;
@@ -42,11 +37,9 @@ pub mod tuning;
 mod windows;
 
 pub use advice::{Advice, End, SysctlLine, Tool};
-pub use bucket::{Bucket, Turn, stream_pacing};
 pub use driver::{Onlooker, tune, tune_with};
 pub use history::History;
 pub use plan::{Axis, Budget, Objective, Remembered, TunePlan};
-pub use scavenger::{Allowance, Scavenger, StreamReading};
 pub use staged::Staged;
 pub use strategy::{Choice, Request, Strategy};
 pub use tuning::{Answer, Cost, Ended, Purpose, Recommended, Sample, Standing, TuneError, Tuning};

@@ -5,7 +5,7 @@
 
 mod path;
 
-pub use netpath::{Flow, Path};
+pub use path::{Flow, Path};
 
 use observe::*;
 use rand_core::{Rng, SeedableRng};

@@ -42,7 +42,7 @@ pub(crate) struct Predict {
     pub congestion: Option<String>,
 
     /// Share of the highest throughput that the fewest streams must reach
-    #[arg(long, value_name = "SHARE", default_value_t = lab::predict::KNEE_SHARE, value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value_t = predict::KNEE_SHARE, value_parser = share)]
     pub knee: f64,
 
     #[command(flatten)]

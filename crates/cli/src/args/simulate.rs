@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use observe::Window;
 use netpath::Class;
+use observe::Window;
 use sim::Variant;
 use units::{Bytes, Span};
 

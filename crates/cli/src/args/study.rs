@@ -17,7 +17,7 @@ use clap::builder::PossibleValuesParser;
     trunkline study balancing striping-flows --out studies --seeds 10")]
 pub(crate) struct Study {
     /// Which studies; all of them without this
-    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(lab::study::NAMES))]
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(campaign::study::NAMES))]
     pub names: Vec<String>,
 
     /// The folder for plots, tables, text and page

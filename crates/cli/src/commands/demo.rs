@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use lab::TargetName;
 use observe::limit::{Context, diagnose};
 use observe::{SamplePlan, Setting, StreamCount, Target, Window};
 use record::{Demo as Body, Document, LabelledRun, Published, Run, Tune};
+use target::TargetName;
 use tune::{Ended, TunePlan};
 use units::{Bytes, Span};
 
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
     let seed = arguments.seed.seed;
     let name = TargetName::parse(PATH, net::PORT_DEFAULT)?;
     let stop = Stop::listen()?;
-    let mut target = lab::open(&name, seed)?;
+    let mut target = target::open(&name, seed)?;
     if let TargetName::Emulated(path) = &name {
         tell!("emulating {}: {path}", path.name);
     }

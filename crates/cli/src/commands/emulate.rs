@@ -6,10 +6,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use emu::{DuplexBooks, FAR_ADDRESS, LinkBooks, NEAR_ADDRESS, Network, Program, Sink};
-use lab::EmulatedNetwork;
 use netpath::PathSpec;
 use record::{AnyDocument, Document, DuplexCounters, Emulation, LinkCounters};
 use report::Paint;
+use target::EmulatedNetwork;
 
 use crate::args::Emulate;
 use crate::failure::Failure;
@@ -25,7 +25,7 @@ const GRACE: Duration = Duration::from_secs(1);
 const LISTEN_PATIENCE: Duration = Duration::from_secs(3);
 
 pub(crate) fn run(arguments: &Emulate) -> Result<ExitCode, Failure> {
-    let path = lab::load_path(&arguments.path)?;
+    let path = target::load_path(&arguments.path)?;
     if let Some(file) = &arguments.report {
         record::check_target(file)?;
     }

@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use lab::TargetName;
 use observe::limit::{Context, diagnose};
 use observe::{Amount, Direction, SamplePlan, Setting};
 use record::{Document, Measure as Body};
+use target::TargetName;
 
 use crate::args::{Measure, Way};
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ pub(crate) fn run(arguments: &Measure) -> Result<ExitCode, Failure> {
     output::check_places(&arguments.output.output, None)?;
     let seed = arguments.target.seed.seed;
     let stop = Stop::listen()?;
-    let mut target = lab::open(&name, seed)?;
+    let mut target = target::open(&name, seed)?;
     let mut progress = Progress::new(&stop);
     progress.label(&arguments.target.name);
     let observation = target.observe(&setting(arguments), &plan(arguments), &mut progress)?;

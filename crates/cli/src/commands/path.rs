@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use lab::{Beside, TargetName};
 use probing::{Examined, characterise};
 use record::{Characteristics as Body, Document, Target};
+use target::{TargetName, UnderLoad};
 
 use crate::args::PathOf;
 use crate::failure::Failure;
@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: &PathOf) -> Result<ExitCode, Failure> {
     output::check_places(&arguments.output, None)?;
     let seed = arguments.target.seed.seed;
     let stop = Stop::listen()?;
-    let mut path = Beside::new(lab::open(&name, seed)?);
+    let mut path = UnderLoad::new(target::open(&name, seed)?);
     if !matches!(name, TargetName::Simulated(_)) {
         tell!("{}", expected(arguments));
     }

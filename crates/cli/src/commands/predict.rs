@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use lab::predict::{self, Question};
 use observe::Window;
+use predict::{self, Question};
 use record::{Document, Fit, Predict as Body};
 
 use crate::args::{Keep, Predict};
@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &Predict) -> Result<ExitCode, Failure> {
 
 fn predict(arguments: &Predict, path: &str) -> Result<(), Failure> {
     let prediction = predict::predict(Question {
-        path: lab::load_path(path)?,
+        path: target::load_path(path)?,
         congestion: arguments.congestion.clone(),
         window: match arguments.window {
             None | Some(Window::Auto) => None,

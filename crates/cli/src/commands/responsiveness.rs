@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use lab::TargetName;
 use probing::responsiveness::measure;
 use record::{Document, Responsiveness as Body, Target};
+use target::TargetName;
 
 use crate::args::Responsiveness;
 use crate::failure::Failure;
@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: &Responsiveness) -> Result<ExitCode, Failure> {
     output::check_places(&arguments.output, None)?;
     let seed = arguments.target.seed.seed;
     let stop = Stop::listen()?;
-    let mut target = lab::open(&name, seed)?;
+    let mut target = target::open(&name, seed)?;
     let mut progress = Progress::new(&stop);
     progress.label(&arguments.target.name);
     let measured = measure(&mut *target, &arguments.plan(), &mut progress)?;

@@ -5,7 +5,7 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::process::ExitCode;
 
-use lab::campaign::{self, Cache, CacheError, CampaignError, Finished, Grid, LogForm, Plan, Ran};
+use campaign::{self, Cache, CacheError, CampaignError, Finished, Grid, LogForm, Plan, Ran};
 use observe::Window;
 use record::simulate::{Cell, Run};
 use record::{AnyDocument, Campaign, Document, Simulate as Body};
@@ -103,7 +103,7 @@ impl<'a> Log<'a> {
 }
 
 fn grid(arguments: &Simulate) -> Result<Grid, Failure> {
-    let path = lab::load_path(&arguments.path)?;
+    let path = target::load_path(&arguments.path)?;
     let first = arguments.variant.as_ref().and_then(|list| list.0.first());
     let mut base = campaign::scenario(path, first.copied())?;
     if arguments.compat == Some(Compat::Ns2) {

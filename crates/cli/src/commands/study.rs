@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use lab::campaign;
-use lab::study::{self, NAMES, Programme, Studied};
+use campaign::study::{self, NAMES, Programme, Studied};
 
 use super::simulate::{cache, warn};
 use crate::args::Study;

@@ -6,12 +6,12 @@ mod plan;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lab::TargetName;
 use observe::TargetInfo;
 use record::archive::{Filter, KeptSweep, SweepEntry};
 use record::{Archive, Target};
 use report::words;
 use sweep::{Ledger, SweepError, SweepPlan};
+use target::TargetName;
 
 use crate::archive::default_place;
 use crate::args::Sweep;
@@ -68,7 +68,7 @@ fn begin(arguments: &Sweep, place: &Path) -> Result<ExitCode, Failure> {
     let mut archive = Archive::open(place).map_err(|error| Failure::no_sweep(&error))?;
     // Also says who is not there or may not emulate, before anything is entered.
     let stop = Stop::listen()?;
-    let mut target = lab::open(&name, plan.seed)?;
+    let mut target = target::open(&name, plan.seed)?;
     let known = described(&target.describe(), &name);
     hint_at_unfinished(&archive, &known, &plan, &elsewhere(arguments));
     let origin = output::origin(plan.seed);
@@ -103,8 +103,8 @@ fn resume(arguments: &Sweep, place: &Path, asked: Option<i64>) -> Result<ExitCod
         .remaining(&kept.ledger)
         .first()
         .map(|visit| visit.number);
-    let seed = lab::seed_from(kept.plan.seed, first.unwrap_or(1).into());
-    let mut target = lab::open_to_resume(&name, kept.plan.seed, seed)?;
+    let seed = target::seed_from(kept.plan.seed, first.unwrap_or(1).into());
+    let mut target = target::open_to_resume(&name, kept.plan.seed, seed)?;
     archive
         .mark_sweep(kept.id, None)
         .map_err(|error| Failure::no_sweep(&error))?;

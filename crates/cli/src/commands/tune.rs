@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use lab::TargetName;
 use observe::{Setting, StreamCount, Window};
 use record::{Document, Tune as Body};
+use target::TargetName;
 use tune::{Budget, Ended, TunePlan};
 
 use crate::archive;
@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &Tune) -> Result<ExitCode, Failure> {
     output::check_places(&arguments.output, None)?;
     let seed = arguments.target.seed.seed;
     let stop = Stop::listen()?;
-    let mut target = lab::open(&name, seed)?;
+    let mut target = target::open(&name, seed)?;
     plan.remembered = archive::remembered(&arguments.keep, &target.describe(), &name, &plan.base);
     let mut progress = Progress::new(&stop);
     progress.label(&arguments.target.name);

@@ -6,10 +6,10 @@
 mod check;
 mod paths;
 
-use lab::SimulatedPath;
-use observe::Target;
 use netpath::PathSpec;
+use observe::Target;
 use record::Tune;
+use target::SimulatedPath;
 use tune::{Objective, TuneError, TunePlan};
 
 const OBJECTIVES: [Objective; 4] = [

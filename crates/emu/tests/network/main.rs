@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use emu::{FAR_ADDRESS, NEAR_ADDRESS, Network};
-use nix::sys::socket::{setsockopt, sockopt};
 use netpath::PathSpec;
+use nix::sys::socket::{setsockopt, sockopt};
 
 mod row;
 

@@ -44,7 +44,7 @@ impl Choice {
     ///
     /// * `name`: what people call the candidate at a place, such as `4 streams`.
     /// ```
-    /// # use models::{Candidate, Objective, choose};
+    /// # use models::{Candidate, Rule, choose};
     /// # use stats::Estimate;
     /// # use units::Rate;
     /// # let candidates = [(1, 5), (8, 45), (16, 47)].map(|(streams, mbit)| Candidate {
@@ -54,7 +54,7 @@ impl Choice {
     /// #     rtt_loaded: None,
     /// #     cost: None,
     /// # });
-    /// let choice = choose(&candidates, Objective::default()).unwrap();
+    /// let choice = choose(&candidates, Rule::default()).unwrap();
     /// let name = |index: usize| format!("{} streams", candidates[index].streams);
     /// assert_eq!(
     ///     choice.because(&candidates, name),

@@ -54,11 +54,11 @@ fn filling() -> Vec<Candidate> {
     ]
 }
 
-fn index(candidates: &[Candidate], objective: Objective) -> usize {
+fn index(candidates: &[Candidate], objective: Rule) -> usize {
     choose(candidates, objective).unwrap().index
 }
 
-fn because(candidates: &[Candidate], objective: Objective) -> String {
+fn because(candidates: &[Candidate], objective: Rule) -> String {
     let choice = choose(candidates, objective).unwrap();
     choice.because(candidates, |index| format!("row {index}"))
 }
@@ -66,26 +66,26 @@ fn because(candidates: &[Candidate], objective: Objective) -> String {
 #[test]
 fn each_objective_has_its_own_favourite() {
     let candidates = filling();
-    assert_eq!(index(&candidates, Objective::Max), 3);
-    assert_eq!(index(&candidates, Objective::Knee(0.9)), 2);
+    assert_eq!(index(&candidates, Rule::Max), 3);
+    assert_eq!(index(&candidates, Rule::Knee(0.9)), 2);
     // 92 / 0.185 = 497 beats 70 / 0.167 = 419 and 96 / 0.240 = 400.
-    assert_eq!(index(&candidates, Objective::Power), 2);
-    assert_eq!(index(&candidates, Objective::LeastDelay), 0);
+    assert_eq!(index(&candidates, Rule::Power), 2);
+    assert_eq!(index(&candidates, Rule::LeastDelay), 0);
 }
 
 #[test]
 fn a_hundredth_less_than_the_highest_counts_as_equal() {
     let candidates = [measured(4, 99.1, 0.0), measured(8, 100.0, 0.0)];
-    assert_eq!(index(&candidates, Objective::Max), 0);
-    let words = because(&candidates, Objective::Max);
+    assert_eq!(index(&candidates, Rule::Max), 0);
+    let words = because(&candidates, Rule::Max);
     assert!(
         words.starts_with("within 1 % of the highest goodput, 100 Mbit/s with row 1"),
         "{words}"
     );
     let candidates = [measured(4, 98.9, 5.0), measured(8, 100.0, 5.0)];
-    assert_eq!(index(&candidates, Objective::Max), 1);
+    assert_eq!(index(&candidates, Rule::Max), 1);
     assert_eq!(
-        because(&candidates, Objective::Max),
+        because(&candidates, Rule::Max),
         "the highest goodput of all that count"
     );
 }
@@ -100,19 +100,19 @@ fn among_equals_the_window_that_comes_first_wins() {
         window_rank: 1,
         ..measured(4, 100.0, 1.0)
     };
-    assert_eq!(index(&[wide, narrow], Objective::Max), 1);
-    assert_eq!(index(&[wide, narrow], Objective::Knee(0.9)), 1);
+    assert_eq!(index(&[wide, narrow], Rule::Max), 1);
+    assert_eq!(index(&[wide, narrow], Rule::Knee(0.9)), 1);
 }
 
 #[test]
 fn the_knee_names_what_decided() {
     assert_eq!(
-        because(&filling(), Objective::Knee(0.9)),
+        because(&filling(), Rule::Knee(0.9)),
         "the fewest streams that reach 90 % of the highest goodput, 96.0 Mbit/s with row 3; with fewer, row 1 \
          carried most: 70.0 Mbit/s"
     );
     assert_eq!(
-        because(&filling()[..2], Objective::Knee(0.9)),
+        because(&filling()[..2], Rule::Knee(0.9)),
         "the highest goodput of all that count, and no fewer streams reach 90 % of it; with fewer, row 0 carried most: 20.0 Mbit/s"
     );
 }
@@ -120,10 +120,10 @@ fn the_knee_names_what_decided() {
 #[test]
 fn a_knee_that_its_interval_does_not_bear_out_is_told_as_one() {
     let sure = [measured(2, 92.0, 1.0), measured(8, 100.0, 1.0)];
-    assert!(!because(&sure, Objective::Knee(0.9)).contains("interval"));
+    assert!(!because(&sure, Rule::Knee(0.9)).contains("interval"));
     let lucky = [measured(2, 92.0, 5.0), measured(8, 100.0, 1.0)];
-    assert_eq!(index(&lucky, Objective::Knee(0.9)), 0);
-    let words = because(&lucky, Objective::Knee(0.9));
+    assert_eq!(index(&lucky, Rule::Knee(0.9)), 0);
+    let words = because(&lucky, Rule::Knee(0.9));
     assert!(
         words.ends_with("its interval goes down to 87.0 Mbit/s, which is less than 90 % of that"),
         "{words}"
@@ -138,33 +138,29 @@ fn where_every_cost_is_known_the_window_that_costs_least_is_taken() {
         costing(14, 1, 94.0, 0.002),
         costing(2, 2, 50.0, 0.0),
     ];
-    assert_eq!(index(&candidates, Objective::Knee(0.9)), 2);
+    assert_eq!(index(&candidates, Rule::Knee(0.9)), 2);
     // A difference within the resolution is none.
     candidates[0].cost = Some(Cost {
         added: 0.0025,
         resolution: 1e-3,
     });
-    assert_eq!(index(&candidates, Objective::Knee(0.9)), 0);
+    assert_eq!(index(&candidates, Rule::Knee(0.9)), 0);
     candidates[0].cost = None;
-    assert_eq!(index(&candidates, Objective::Knee(0.9)), 0);
+    assert_eq!(index(&candidates, Rule::Knee(0.9)), 0);
 }
 
 #[test]
 fn an_absurd_fraction_still_chooses() {
     for fraction in [2.0, f64::NAN] {
-        assert_eq!(
-            index(&filling(), Objective::Knee(fraction)),
-            3,
-            "{fraction}"
-        );
+        assert_eq!(index(&filling(), Rule::Knee(fraction)), 3, "{fraction}");
     }
-    assert_eq!(index(&filling(), Objective::Knee(-1.0)), 0);
+    assert_eq!(index(&filling(), Rule::Knee(-1.0)), 0);
 }
 
 #[test]
 fn power_and_delay_need_round_trips() {
     let candidates = [measured(1, 5.0, 0.0), measured(2, 9.0, 0.0)];
-    for objective in [Objective::Power, Objective::LeastDelay] {
+    for objective in [Rule::Power, Rule::LeastDelay] {
         assert_eq!(
             choose(&candidates, objective),
             Err(ChoiceError::NoRoundTrips)
@@ -172,17 +168,12 @@ fn power_and_delay_need_round_trips() {
     }
     let nowhere = [loaded(1, 5.0, 0)];
     assert_eq!(
-        choose(&nowhere, Objective::Power),
+        choose(&nowhere, Rule::Power),
         Err(ChoiceError::NoRoundTrips)
     );
 }
 
-const ALL: [Objective; 4] = [
-    Objective::Max,
-    Objective::Knee(0.9),
-    Objective::Power,
-    Objective::LeastDelay,
-];
+const ALL: [Rule; 4] = [Rule::Max, Rule::Knee(0.9), Rule::Power, Rule::LeastDelay];
 
 #[test]
 fn nothing_that_carried_data_is_no_choice() {
@@ -212,7 +203,7 @@ fn any_candidates() -> impl Strategy<Value = Vec<Candidate>> {
 proptest! {
     #[test]
     fn no_fewer_streams_reach_the_knee(candidates in any_candidates(), share in 0.0..1.0_f64) {
-        let chosen = candidates[index(&candidates, Objective::Knee(share))];
+        let chosen = candidates[index(&candidates, Rule::Knee(share))];
         let highest = candidates.iter().map(Candidate::rate).fold(0.0, f64::max);
         prop_assert!(chosen.rate() >= share * highest);
         for other in candidates.iter().filter(|other| other.streams < chosen.streams) {
@@ -222,7 +213,7 @@ proptest! {
 
     #[test]
     fn a_higher_knee_never_takes_fewer_streams(candidates in any_candidates(), low in 0.0..1.0_f64, more in 0.0..0.5_f64) {
-        let streams = |share| candidates[index(&candidates, Objective::Knee(share))].streams;
+        let streams = |share| candidates[index(&candidates, Rule::Knee(share))].streams;
         prop_assert!(streams(low) <= streams(low + more));
     }
 

@@ -5,11 +5,11 @@
 pub mod distorted;
 
 use link::{Element, Link, Packet};
+use netpath::{LinkSpec, Loss, QueueLimit, QueueSpec};
 use observe::{
     Passage, Passages, PathMtu, ProbeSeries, Probes, ProbesError, Stamped, Trace, TracePlan, Train,
     Watch, Way,
 };
-use netpath::{LinkSpec, Loss, QueueLimit, QueueSpec};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use units::{Bytes, Rate, Span, Time};

@@ -1,7 +1,7 @@
 //! What earlier searches on the same target recommended.
 
-use observe::{StreamCount, TargetInfo};
 use netpath::PathSpec;
+use observe::{StreamCount, TargetInfo};
 use rusqlite::params;
 use tune::Remembered;
 use units::{Bytes, Rate};

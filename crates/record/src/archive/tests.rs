@@ -1,8 +1,8 @@
 use std::fs;
 use std::thread;
 
-use observe::{Setting, StreamCount, TargetInfo, TargetKind};
 use netpath::PathSpec;
+use observe::{Setting, StreamCount, TargetInfo, TargetKind};
 use tempfile::TempDir;
 use units::Bytes;
 

@@ -1,6 +1,6 @@
 //! Many settings side by side.
 
-use models::{Candidate, Objective, choose};
+use models::{Candidate, Rule, choose};
 use serde::{Deserialize, Serialize};
 use stats::Estimate;
 use units::Rate;
@@ -130,7 +130,7 @@ fn choice(scenario: &Terms, cells: &[Cell], variant: &str) -> Option<Choice> {
         .filter(|(_, cell)| cell.setting.variant == variant)
         .filter_map(|(place, cell)| Some((place, candidate(scenario, &windows, cell)?)))
         .unzip();
-    let knee = choose(&candidates, Objective::default()).ok()?;
+    let knee = choose(&candidates, Rule::default()).ok()?;
     Some(Choice {
         variant: variant.to_owned(),
         best_cell: places[knee.highest],

@@ -1,7 +1,7 @@
 //! Predictions over a named path, and curves through made-up points.
 
-use lab::predict::{Question, fit as fitted, predict as predicted};
 use models::Curve;
+use predict::{Question, fit as fitted, predict as predicted};
 use units::{Bytes, Rate};
 
 use super::origin;

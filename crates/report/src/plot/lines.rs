@@ -1,6 +1,6 @@
 //! The curves of one panel of a study.
 
-use lab::study::figure::{Line, Origin, Panel, Point, Scale, Steps};
+use campaign::study::figure::{Line, Origin, Panel, Point, Scale, Steps};
 use plotters::element::Circle;
 use plotters::style::{Color, RGBColor};
 

@@ -1,6 +1,6 @@
 //! A path idle and under load: hops, rates and seconds.
 
-use lab::study::figure::{Line, Origin, Panel, Scale};
+use campaign::study::figure::{Line, Origin, Panel, Scale};
 use plotters::element::{PathElement, Rectangle};
 use plotters::style::text_anchor::HPos;
 use plotters::style::{Color, RGBColor};

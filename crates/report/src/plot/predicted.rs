@@ -1,6 +1,6 @@
 //! Curves of formulas against the number of streams.
 
-use lab::study::figure::{Line, Origin, Panel, Scale};
+use campaign::study::figure::{Line, Origin, Panel, Scale};
 use record::fit::{FitModel, FitSample};
 use record::{Fit, Predict, PredictedPoint};
 

@@ -1,6 +1,6 @@
 //! One page with every figure and its findings.
 
-use lab::study::{Figure, Finding, Studied};
+use campaign::study::{Figure, Finding, Studied};
 use maud::{Markup, html};
 use record::Origin;
 

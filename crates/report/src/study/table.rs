@@ -1,7 +1,7 @@
 //! Every point as comma-separated values (RFC 4180).
 
-use lab::study::Studied;
-use lab::study::figure::{Origin, Panel};
+use campaign::study::Studied;
+use campaign::study::figure::{Origin, Panel};
 
 use crate::rows::table;
 

@@ -1,5 +1,5 @@
-use lab::study::figure::{Line, Origin, Panel, Point, Scale};
-use lab::study::{Check, Figure};
+use campaign::study::figure::{Line, Origin, Panel, Point, Scale};
+use campaign::study::{Check, Figure};
 use units::Span;
 
 use super::*;

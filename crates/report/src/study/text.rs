@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use lab::study::{Figure, Finding, Studied};
+use campaign::study::{Figure, Finding, Studied};
 use record::Origin;
 
 use super::{cost, count, seeds};

@@ -1,6 +1,6 @@
 //! Which setting carries most, which is gentlest, and which to use.
 
-use models::{Candidate, Cost, Objective};
+use models::{Candidate, Cost, Rule};
 use observe::Window;
 use stats::Estimate;
 use units::Rate;
@@ -15,7 +15,7 @@ const STARVING_VISITS: f64 = 0.25;
 /// The setting with the highest median goodput.
 pub(super) fn highest<'a, 'b>(settings: &'a [Visited<'b>]) -> Option<&'a Visited<'b>> {
     let known: Vec<&Visited<'_>> = settings.iter().collect();
-    let choice = models::choose(&candidates(&known, None), Objective::Max).ok()?;
+    let choice = models::choose(&candidates(&known, None), Rule::Max).ok()?;
     settings.get(choice.highest)
 }
 
@@ -70,7 +70,7 @@ pub(super) fn cost(setting: &Visited<'_>, resolution: Option<f64>) -> Option<f64
 }
 
 /// The setting to use: the knee of those that do not starve streams in more than a quarter of their visits, see
-/// [`Objective::Knee`]; the highest counts whether it starves any or not. Differences in dRTT within `resolution` are
+/// [`Rule::Knee`]; the highest counts whether it starves any or not. Differences in dRTT within `resolution` are
 /// none.
 pub(super) fn recommended(
     settings: &[Visited<'_>],
@@ -84,7 +84,7 @@ pub(super) fn recommended(
         false => (fair, starving.len()),
     };
     // All of these reach the share of the highest.
-    let knee = models::choose(&candidates(&usable, resolution), Objective::Knee(0.0)).ok()?;
+    let knee = models::choose(&candidates(&usable, resolution), Rule::Knee(0.0)).ok()?;
     let chosen = usable.get(knee.index)?;
     Some(Recommendation {
         at: point(chosen)?,

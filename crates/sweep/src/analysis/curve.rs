@@ -1,6 +1,6 @@
 //! Throughput against streams with one window: where it grows in proportion, and its knee.
 
-use models::{Candidate, Objective};
+use models::{Candidate, Rule};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use stats::{CONFIDENCE, Estimate, Interval};
@@ -106,7 +106,7 @@ fn knee_of(points: &[(u16, f64)]) -> Option<(u16, f64, f64)> {
         cost: None,
     };
     let candidates: Vec<Candidate> = points.iter().map(candidate).collect();
-    let knee = models::choose(&candidates, Objective::Knee(KNEE_SHARE)).ok()?;
+    let knee = models::choose(&candidates, Rule::Knee(KNEE_SHARE)).ok()?;
     let (streams, goodput) = points.get(knee.index)?;
     Some((*streams, *goodput, points.get(knee.highest)?.1))
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use net::copying::Channel;
 use observe::{Limit, TcpSample};
-use tune::online::{Activity, Interval, Meter, Online, Streams as Seen};
-use tune::{Scavenger, StreamReading, scavenger, stream_pacing};
+use steer::online::{Activity, Interval, Meter, Online, Streams as Seen};
+use steer::{Scavenger, StreamReading, scavenger, stream_pacing};
 use units::{Bytes, Rate, Span, Time};
 use wire::copying::Opening;
 
@@ -291,7 +291,7 @@ impl Streams {
     }
 
     /// What binds now, and what limited the copy so far.
-    pub(crate) fn limited(&self) -> (Option<Limit>, Option<tune::online::Limited>) {
+    pub(crate) fn limited(&self) -> (Option<Limit>, Option<steer::online::Limited>) {
         (self.online.binds(), self.online.limited())
     }
 

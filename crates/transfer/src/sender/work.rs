@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tune::Bucket;
+use steer::Bucket;
 use units::{Bytes, Rate, Span, Time};
 use wire::copying::{FileId, Range};
 
@@ -232,7 +232,7 @@ impl Work {
         usize::try_from(portion.get()).unwrap_or(most).min(most)
     }
 
-    fn wait_for_turn(&self, turn: tune::Turn) {
+    fn wait_for_turn(&self, turn: steer::Turn) {
         loop {
             let mut state = self.state();
             let wait = Duration::from(state.bucket.wait(turn, self.now()));

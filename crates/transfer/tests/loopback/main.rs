@@ -11,6 +11,7 @@ use std::thread::{self, JoinHandle};
 
 use net::copying::{DoorLimits, Listener, new_secret};
 use observe::Window;
+use steer::online::OnlinePlan;
 use transfer::far::{FarEnd, FarEvent, Keys};
 use transfer::source::{Found, Source, SourceSpec};
 use transfer::store::{Piece, Store, StoreSpec};
@@ -18,7 +19,6 @@ use transfer::{
     Connect, CopyError, CopyEvent, CopySpec, Credentials, FarHost, Onlooker, Outcome, PieceHasher,
     Place, Root, Steering, copy,
 };
-use tune::online::OnlinePlan;
 use units::Span;
 use wire::copying::{Attributes, Filter, ProblemKind, Token, Way};
 

@@ -104,7 +104,7 @@ fn objective(arguments: &Copy) -> tune::Objective {
             loss_max: tune::Objective::LOSS_MAX,
         },
         (None, Objective::Max) => tune::Objective::Max,
-        (None, Objective::Knee) => tune::online::OnlinePlan::KNEE,
+        (None, Objective::Knee) => steer::online::OnlinePlan::KNEE,
         (None, Objective::Power) => tune::Objective::Power,
     }
 }

@@ -1,11 +1,11 @@
 //! Puts finished visits into the archive.
 
-use lab::TargetName;
 use observe::TargetInfo;
 use record::archive::{FinishedVisit, VisitResult};
 use record::sweep::CellFigures;
 use record::{Archive, ArchiveError, Document, Measure};
 use sweep::{Finished, KeepError, Keeper, Measured, Visit};
+use target::TargetName;
 use units::Span;
 
 use super::Journey;

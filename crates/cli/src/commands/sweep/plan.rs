@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use lab::TargetName;
 use observe::{Direction, Setting, StreamCount, Window};
 use record::Target;
 use record::archive::KeptSweep;
 use sweep::{Grid, SweepPlan, Windows};
+use target::TargetName;
 use units::Span;
 
 use crate::args::Sweep;

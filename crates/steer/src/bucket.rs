@@ -1,0 +1,276 @@
+//! A rate that several threads keep together, and that may be changed while they wait.
+//!
+//! Bytes queue up in the order in which they were asked for, and the bucket lets them out at its rate. Each
+//! thread keeps its [`Turn`] and asks how long it still has to wait. A turn is a place in the queue, not a time:
+//! when the rate changes, everybody's wait changes with it.
+//!
+//! What is left out: the network. What was let out lies in socket buffers until the kernel sends it, so a stream that
+//! stood still may send faster afterwards. [`stream_pacing`] bounds that.
+//!
+//! Reading order: [`Bucket::queue`], [`Bucket::wait`], [`stream_pacing`].
+
+use units::{Bytes, Rate, Span, Time};
+
+/// Bits are counted in billionths, so that a rate times nanoseconds is exact.
+const PARTS: u128 = 1_000_000_000;
+
+/// What was not used of the last 20 ms may leave at once: a fifth of what passes in the 100 ms over which a limited copy is
+/// to look smooth, and longer than a thread is late on a busy host.
+const SAVED: Span = Span::from_millis(20);
+
+/// At low rates more is saved: a stream that waits while the kernel sends two of its largest segments, paced, asks for nothing
+/// meanwhile, and without this what it did not ask for would be lost. For 64 kB at 5 Mbit/s that is 105 ms.
+const SEGMENTS: Bytes = Bytes::from_kib(128);
+/// The longest that this makes it.
+const SAVED_MAX: Span = Span::from_millis(150);
+
+/// A stream may be this much faster than its share of the limit, so that others make up for one that stands still.
+const STREAM_HEADROOM: f64 = 1.25;
+
+/// Lets bytes out at a rate.
+///
+/// ```
+/// use steer::Bucket;
+/// use units::{Bytes, Span, Time};
+/// let mut bucket = Bucket::new(Some("8Mbit/s".parse().unwrap()), Time::ZERO);
+/// // 1 MB at 1 MB/s.
+/// let turn = bucket.queue(Bytes::new(1_000_000), Time::ZERO);
+/// assert_eq!(bucket.wait(turn, Time::ZERO), Span::from_secs(1));
+/// // Half of it has passed when the rate is doubled: a quarter of a second is left.
+/// let half = Time::ZERO + Span::from_millis(500);
+/// bucket.set_rate(Some("16Mbit/s".parse().unwrap()), half);
+/// assert_eq!(bucket.wait(turn, half), Span::from_millis(250));
+/// ```
+#[derive(Debug, Clone)]
+pub struct Bucket {
+    rate: Option<Rate>,
+    /// Bits that were asked for since the beginning, in billionths.
+    asked: u128,
+    /// Bits that were let out, in billionths; more than were asked for by what was saved.
+    let_out: u128,
+    at: Time,
+}
+
+/// A place in the queue of a [`Bucket`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn(u128);
+
+impl Bucket {
+    /// A bucket with nothing saved; `None` lets everything out at once.
+    pub fn new(rate: Option<Rate>, now: Time) -> Self {
+        Bucket {
+            rate,
+            asked: 0,
+            let_out: 0,
+            at: now,
+        }
+    }
+
+    /// The rate; `None` without a limit.
+    pub fn rate(&self) -> Option<Rate> {
+        self.rate
+    }
+
+    /// Keeps another rate from `now` on, for those that wait already as well.
+    pub fn set_rate(&mut self, rate: Option<Rate>, now: Time) {
+        self.advance(now);
+        self.rate = rate;
+        self.let_out = self.let_out.min(self.asked + self.saved_max());
+    }
+
+    /// Puts `bytes` behind all that were asked for before.
+    pub fn queue(&mut self, bytes: Bytes, now: Time) -> Turn {
+        // What is saved is counted before anything new is asked for.
+        self.advance(now);
+        self.asked += u128::from(bytes.get()) * 8 * PARTS;
+        Turn(self.asked)
+    }
+
+    /// How long to wait from `now` on before the bytes of `turn` may leave; zero when they may. To be asked again when the rate
+    /// was changed meanwhile; [`Span::MAX`] at rate zero.
+    pub fn wait(&mut self, turn: Turn, now: Time) -> Span {
+        self.advance(now);
+        let missing = turn.0.saturating_sub(self.let_out);
+        match self.rate.map(Rate::bits_per_second) {
+            _ if missing == 0 => Span::ZERO,
+            None => Span::ZERO,
+            Some(0) => Span::MAX,
+            Some(rate) => {
+                let nanos = missing.div_ceil(u128::from(rate));
+                Span::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+            }
+        }
+    }
+
+    /// How many bytes to ask for at a time, so that they come smoothly: what leaves in a quarter of the time that is
+    /// saved at the most, between 2 KiB and `most`.
+    ///
+    /// ```
+    /// # use steer::Bucket;
+    /// # use units::{Bytes, Time};
+    /// // 5 ms of 20 Mbit/s are 12.5 kB.
+    /// let bucket = Bucket::new(Some("20Mbit/s".parse().unwrap()), Time::ZERO);
+    /// assert_eq!(bucket.portion(Bytes::from_kib(256)), Bytes::new(12_500));
+    /// assert_eq!(Bucket::new(None, Time::ZERO).portion(Bytes::from_kib(256)), Bytes::from_kib(256));
+    /// ```
+    pub fn portion(&self, most: Bytes) -> Bytes {
+        let quarter = Span::from_nanos(SAVED.as_nanos() / 4);
+        match self.rate {
+            Some(rate) => rate.bytes_in(quarter).max(Bytes::from_kib(2)).min(most),
+            None => most,
+        }
+    }
+
+    fn advance(&mut self, now: Time) {
+        let passed = u128::from(now.since(self.at).as_nanos());
+        self.at = self.at.max(now);
+        self.let_out = match self.rate {
+            Some(rate) => {
+                let more = self.let_out + passed * u128::from(rate.bits_per_second());
+                more.min(self.asked + self.saved_max())
+            }
+            None => self.let_out.max(self.asked),
+        };
+    }
+
+    fn saved_max(&self) -> u128 {
+        let Some(rate) = self.rate.filter(|rate| *rate > Rate::ZERO) else {
+            return 0;
+        };
+        let saved = rate.time_to_send(SEGMENTS).min(SAVED_MAX).max(SAVED);
+        u128::from(rate.bits_per_second()) * u128::from(saved.as_nanos())
+    }
+}
+
+/// What the kernel should pace each of `streams` at, so that they look smooth beside a [`Bucket`] of `limit`: its share and
+/// a quarter more.
+///
+/// ```
+/// // 10 Mbit/s for each of four, and room for those that make up for others.
+/// let each = steer::stream_pacing("40Mbit/s".parse().unwrap(), 4);
+/// assert_eq!(each.to_string(), "12.5Mbit/s");
+/// ```
+pub fn stream_pacing(limit: Rate, streams: usize) -> Rate {
+    Rate::from_f64(limit.as_f64() * STREAM_HEADROOM / streams.max(1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_core::{Rng, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    use super::*;
+
+    fn mbit(rate: u64) -> Option<Rate> {
+        Some(Rate::from_bits_per_second(rate * 1_000_000))
+    }
+
+    fn at(micros: u64) -> Time {
+        Time::ZERO + Span::from_micros(micros)
+    }
+
+    #[test]
+    fn without_a_limit_nobody_waits() {
+        let mut bucket = Bucket::new(None, Time::ZERO);
+        let turn = bucket.queue(Bytes::from_mib(100), Time::ZERO);
+        assert_eq!(bucket.wait(turn, Time::ZERO), Span::ZERO);
+    }
+
+    #[test]
+    fn a_limit_that_is_lifted_lets_everybody_go_and_leaves_no_debt() {
+        let mut bucket = Bucket::new(mbit(1), Time::ZERO);
+        let turn = bucket.queue(Bytes::from_mib(100), Time::ZERO);
+        assert!(bucket.wait(turn, at(1)) > Span::from_secs(800));
+        bucket.set_rate(None, at(2));
+        assert_eq!(bucket.wait(turn, at(3)), Span::ZERO);
+        bucket.set_rate(mbit(8), at(4));
+        let turn = bucket.queue(Bytes::new(1_000), at(4));
+        assert_eq!(bucket.wait(turn, at(4)), Span::from_millis(1));
+    }
+
+    #[test]
+    fn rate_zero_holds_until_it_is_raised() {
+        let mut bucket = Bucket::new(Some(Rate::ZERO), Time::ZERO);
+        let turn = bucket.queue(Bytes::new(1_000), Time::ZERO);
+        assert_eq!(bucket.wait(turn, at(9_000_000)), Span::MAX);
+        bucket.set_rate(mbit(8), at(9_000_000));
+        assert_eq!(bucket.wait(turn, at(9_000_000)), Span::from_millis(1));
+    }
+
+    #[test]
+    fn a_pause_saves_twenty_milliseconds_and_at_low_rates_two_segments() {
+        // The rate, the pause in microseconds, and what may leave at once after it.
+        let cases = [
+            (100, 5_000_000, 250_000),
+            (100, 10_000, 125_000),
+            (8, 5_000_000, 128 << 10),
+            (1, 5_000_000, 18_750),
+        ];
+        for (rate, pause, bytes) in cases {
+            let mut bucket = Bucket::new(mbit(rate), Time::ZERO);
+            let saved = bucket.queue(Bytes::new(bytes), at(pause));
+            assert_eq!(bucket.wait(saved, at(pause)), Span::ZERO, "{rate}");
+            let next = bucket.queue(Bytes::new(rate * 1_000_000 / 8), at(pause));
+            assert_eq!(bucket.wait(next, at(pause)), Span::from_secs(1), "{rate}");
+        }
+    }
+
+    /// A stream that the kernel holds for 105 ms after each 64 kB loses nothing of 4 Mbit/s.
+    #[test]
+    fn a_stream_that_waits_for_its_segments_keeps_the_rate() {
+        let mut bucket = Bucket::new(mbit(4), Time::ZERO);
+        let (mut now, mut sent) = (Time::ZERO, 0);
+        while now < at(10_000_000) {
+            for _ in 0..13 {
+                let turn = bucket.queue(Bytes::new(5_000), now);
+                now += bucket.wait(turn, now);
+                sent += 5_000;
+            }
+            now += Span::from_millis(105);
+        }
+        let share = sent as f64 / (now.since(Time::ZERO).as_secs_f64() * 500_000.0);
+        assert!((0.98..=1.02).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn turns_come_in_the_order_in_which_they_were_asked_for() {
+        let mut bucket = Bucket::new(mbit(8), Time::ZERO);
+        let turns = [1_000, 2_000, 3_000].map(|bytes| bucket.queue(Bytes::new(bytes), Time::ZERO));
+        let waits = turns.map(|turn| bucket.wait(turn, Time::ZERO));
+        assert_eq!(waits, [1, 3, 6].map(Span::from_millis));
+    }
+
+    /// Threads that ask at random moments for random amounts, at a rate that changes: over any time, no more leaves than
+    /// the rate allows and what may be saved, and those who always want more get all of it.
+    #[test]
+    fn no_more_leaves_than_the_rate_allows_and_nothing_is_left_over() {
+        for seed in 0..50 {
+            let mut random = Pcg64::seed_from_u64(seed);
+            let mut bucket = Bucket::new(mbit(100), Time::ZERO);
+            let (mut now, mut allowed, mut left) = (0, 0.0, 0.0);
+            let mut turn = bucket.queue(Bytes::new(10_000), at(0));
+            let mut asked = 10_000.0;
+            let mut rate = 100;
+            while now < 3_000_000 {
+                let step = 1 + random.next_u64() % 4_000;
+                now += step;
+                allowed += step as f64 * rate as f64 / 8.0;
+                while bucket.wait(turn, at(now)) == Span::ZERO {
+                    left += asked;
+                    let bytes = 1_000 + random.next_u64() % 60_000;
+                    turn = bucket.queue(Bytes::new(bytes), at(now));
+                    asked = bytes as f64;
+                }
+                assert!(left <= allowed + 1.0, "seed {seed}: {left} of {allowed}");
+                assert!(
+                    left + 61_000.0 > allowed,
+                    "seed {seed}: {left} of {allowed}"
+                );
+                if random.next_u64().is_multiple_of(100) {
+                    rate = 10 + random.next_u64() % 200;
+                    bucket.set_rate(mbit(rate), at(now));
+                }
+            }
+        }
+    }
+}

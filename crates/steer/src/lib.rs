@@ -1,0 +1,14 @@
+//! Steers a copy while it runs: the number of its streams, and how fast it may send.
+//!
+//! - [`online`] adds streams for as long as they bring something, and takes away those that harm.
+//! - [`scavenger`] sets the rate and the streams of a gentle copy, which takes only what others leave.
+//! - [`Bucket`] keeps many threads to one rate.
+//!
+//! There is no clock here: callers pass the time that has passed.
+
+mod bucket;
+pub mod online;
+pub mod scavenger;
+
+pub use bucket::{Bucket, Turn, stream_pacing};
+pub use scavenger::{Allowance, Scavenger, StreamReading};

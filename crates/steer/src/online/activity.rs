@@ -1,0 +1,126 @@
+//! What the threads of an end did.
+
+use units::{Bytes, Span};
+
+/// What an end's threads spent their time on during one interval, summed over the threads that carry data.
+///
+/// A thread is on a processor, waits for one, or waits for something else, and each moment counts as one of these.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Activity {
+    /// Length of the interval.
+    pub length: Span,
+    /// Threads that carried data.
+    pub streams: u16,
+    /// Bytes of files that were read or written.
+    pub bytes: Bytes,
+    /// In waiting for files to be read or written.
+    pub disk: Span,
+    /// In waiting for the connection to take or to bring data.
+    pub network: Span,
+    /// In waiting for work: pieces.
+    pub idle: Span,
+    /// In waiting because of the rate that was set.
+    pub held: Span,
+    /// On a processor.
+    pub computed: Span,
+    /// In waiting for a processor.
+    pub queued: Span,
+    /// In flushing whole files to the disk, on a thread of its own.
+    pub flush: Span,
+    /// Processor time of the whole process.
+    pub processor: Span,
+    /// Processors of the host; zero where that is not known.
+    pub processors: u16,
+    /// Processor time that the host spent, on whatever, summed over its processors.
+    pub host_busy: Span,
+}
+
+/// Of the host's processor time: what is left goes to waking up ...
+const HOST_FULL: f64 = 0.9;
+/// ... and this much of it is the copy's own. On a host that others keep busy a copy gets its turn.
+const OWN_SHARE: f64 = 0.2;
+
+/// Shares of the threads' time. They add up to one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Shares {
+    pub disk: f64,
+    pub network: f64,
+    pub idle: f64,
+    pub held: f64,
+    /// On a processor, or waiting for one.
+    pub processor: f64,
+}
+
+impl Activity {
+    /// `None` where no thread did anything.
+    pub(super) fn shares(&self) -> Option<Shares> {
+        let processor = self.computed + self.queued;
+        let all = self.disk + self.network + self.idle + self.held + processor;
+        let share = |part: Span| part.as_secs_f64() / all.as_secs_f64();
+        (all > Span::ZERO).then(|| Shares {
+            disk: share(self.disk),
+            network: share(self.network),
+            idle: share(self.idle),
+            held: share(self.held),
+            processor: share(processor),
+        })
+    }
+
+    /// Of the interval, the share in which whole files were flushed.
+    pub(super) fn flush_share(&self) -> f64 {
+        self.part_of_length(self.flush)
+    }
+
+    /// Processors that the process used, on average.
+    pub(super) fn processors_used(&self) -> f64 {
+        self.part_of_length(self.processor)
+    }
+
+    fn part_of_length(&self, part: Span) -> f64 {
+        match self.length > Span::ZERO {
+            true => part.as_secs_f64() / self.length.as_secs_f64(),
+            false => 0.0,
+        }
+    }
+
+    /// The copy's share of the host's processor time, and that of everything; `None` where the number of processors is not
+    /// known.
+    fn processor_shares(&self) -> Option<(f64, f64)> {
+        let whole = self.length.as_secs_f64() * f64::from(self.processors);
+        (whole > 0.0).then(|| {
+            (
+                self.processor.as_secs_f64() / whole,
+                self.host_busy.as_secs_f64() / whole,
+            )
+        })
+    }
+
+    /// Of the host's processor time, the share that was spent, on whatever.
+    pub(super) fn host_busy_share(&self) -> f64 {
+        self.processor_shares().map_or(0.0, |(_, all)| all)
+    }
+
+    /// Whether the host's processors have no time left, and the copy is what takes it.
+    ///
+    /// ```
+    /// use steer::online::Activity;
+    /// use units::Span;
+    /// let busy = |own, all| Activity {
+    ///     length: Span::from_secs(1),
+    ///     streams: 1,
+    ///     processors: 2,
+    ///     processor: Span::from_millis(own),
+    ///     host_busy: Span::from_millis(all),
+    ///     ..Activity::default()
+    /// };
+    /// assert!(busy(900, 1_950).host_is_full());
+    /// // Others compile: the copy uses 5 % of two processors.
+    /// assert!(!busy(100, 1_950).host_is_full());
+    /// // One thread of two processors' worth: another one would find time.
+    /// assert!(!busy(900, 1_000).host_is_full());
+    /// ```
+    pub fn host_is_full(&self) -> bool {
+        self.processor_shares()
+            .is_some_and(|(own, all)| own >= OWN_SHARE && all >= HOST_FULL)
+    }
+}

@@ -1,0 +1,208 @@
+//! An emulated path with our own server at its far end.
+
+mod probes;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use emu::{EmuError, FAR_ADDRESS};
+use net::{Address, BindError, BufferLimit, Client, PORT_DEFAULT, Runs, Server, ServerLimits};
+use netpath::PathSpec;
+use observe::{
+    Fault, HostLimits, Observation, Probes, ProbesError, SamplePlan, Setting, Target, TargetError,
+    TargetInfo, TargetKind, Watch,
+};
+
+use crate::{BUFFER_MAX, EmulatedNetwork, OpenError};
+use probes::NearProbes;
+
+/// A target whose both ends are on this host, with an emulated path between them.
+#[derive(Debug)]
+pub struct EmulatedPath {
+    path: PathSpec,
+    // Dropped before the server, which they end at.
+    runs: Runs,
+    // Dropped before the network that it serves on.
+    _server: FarServer,
+    network: EmulatedNetwork,
+}
+
+impl EmulatedPath {
+    /// Brings up `path` and the server at its far end; `seed` decides which packets are lost.
+    ///
+    /// # Errors
+    /// When the user lacks a right or the kernel lacks a part.
+    pub fn up(path: &PathSpec, seed: u64) -> Result<Self, OpenError> {
+        let network = EmulatedNetwork::up(path, seed)?;
+        let client = Client::new(far_server()).with_buffers(BufferLimit::Lifted);
+        Ok(EmulatedPath {
+            path: path.clone(),
+            runs: Runs::new(client),
+            _server: FarServer::start(&network)?,
+            network,
+        })
+    }
+
+    /// That of the path's hosts, then what this kernel has besides.
+    fn congestion(&self) -> Vec<String> {
+        let own = self.path.hosts.congestion.clone();
+        let mut others = net::host::congestion_controls();
+        others.retain(|name| *name != own);
+        std::iter::once(own).chain(others).collect()
+    }
+
+    /// The setting with what the path says where the setting leaves it open.
+    fn complete(&self, setting: &Setting) -> Setting {
+        let congestion = setting.congestion.clone();
+        Setting {
+            congestion: congestion.or_else(|| Some(self.path.hosts.congestion.clone())),
+            ..setting.clone()
+        }
+    }
+}
+
+impl Target for EmulatedPath {
+    fn describe(&self) -> TargetInfo {
+        let hosts = &self.path.hosts;
+        TargetInfo {
+            name: format!("emu:{}", self.path.name),
+            kind: TargetKind::Emulated,
+            limits: Some(HostLimits {
+                send_fixed_max: BUFFER_MAX,
+                receive_fixed_max: BUFFER_MAX,
+                send_auto_max: hosts.near().send.min(hosts.far().send),
+                receive_auto_max: hosts.near().receive.min(hosts.far().receive),
+            }),
+            congestion: self.congestion(),
+        }
+    }
+
+    fn observe(
+        &mut self,
+        setting: &Setting,
+        plan: &SamplePlan,
+        watch: &mut dyn Watch,
+    ) -> Result<Observation, TargetError> {
+        let setting = self.complete(setting);
+        let near = self.network.network().near();
+        let observed = near.run(|| self.runs.observe(&setting, plan, watch));
+        match observed.map_err(namespace_lost)? {
+            Err(_) if !self.network.network().is_carrying() => Err(path_down()),
+            other => Ok(other?),
+        }
+    }
+
+    fn stop(&mut self) {
+        self.runs.stop();
+    }
+
+    fn probes(&mut self) -> Result<Box<dyn Probes>, ProbesError> {
+        let near = self.network.network().near();
+        Ok(Box::new(NearProbes::connect(near.clone(), &far_server())?))
+    }
+}
+
+/// Where the server at the far end listens.
+fn far_server() -> Address {
+    Address {
+        host: FAR_ADDRESS.to_string(),
+        port: PORT_DEFAULT,
+    }
+}
+
+fn path_down() -> TargetError {
+    TargetError {
+        fault: Fault::Run,
+        what: "the emulated path has stopped carrying packets: one of its devices failed"
+            .to_owned(),
+        hint: Some("try again; if it happens again, please report it".to_owned()),
+        source: None,
+    }
+}
+
+fn namespace_lost(error: EmuError) -> TargetError {
+    TargetError {
+        fault: Fault::Run,
+        what: "the near host of the path could not be entered".to_owned(),
+        hint: None,
+        source: Some(Box::new(error)),
+    }
+}
+
+/// A trunkline server in the far namespace, until dropped.
+#[derive(Debug)]
+struct FarServer {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<std::io::Result<()>>>,
+}
+
+impl FarServer {
+    fn start(network: &EmulatedNetwork) -> Result<Self, OpenError> {
+        let far = network.network().far();
+        let server = far.run(bind)??;
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&stop);
+        // What goes wrong in a session shows at the client, which is ours.
+        let thread = far.spawn("server", move || server.run(&asked, &|_| {}))?;
+        Ok(FarServer {
+            stop,
+            thread: Some(thread),
+        })
+    }
+}
+
+fn bind() -> Result<Server, BindError> {
+    let address = SocketAddr::from((FAR_ADDRESS, PORT_DEFAULT));
+    let limits = ServerLimits {
+        buffers: BufferLimit::Lifted,
+        // Whoever emulates is the only client.
+        sessions_per_address: ServerLimits::default().sessions,
+        ..ServerLimits::default()
+    };
+    Server::bind(address, limits)
+}
+
+impl Drop for FarServer {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use observe::{StreamCount, Then, Window};
+    use units::Span;
+
+    #[test]
+    fn streams_join_on_an_emulated_path() {
+        if !testkit::can_emulate() {
+            return;
+        }
+        let link = "[forward]\nrate = \"20Mbit/s\"\ndelay = \"2ms\"\n\
+                    queue = { kind = \"drop-tail\", limit = \"60packets\" }\n";
+        let path = PathSpec::from_toml("mine", link).unwrap();
+        let mut target = EmulatedPath::up(&path, 1).unwrap();
+        assert_eq!(target.describe().congestion[0], path.hosts.congestion);
+        let plan = SamplePlan {
+            unloaded: Span::ZERO,
+            then: Then::KeepRunning,
+            ..SamplePlan::lasting(Span::from_secs(1))
+        };
+        let mut grown_from = None;
+        for streams in [1, 4] {
+            let streams = StreamCount::new(streams).unwrap();
+            let setting = Setting::new(streams, Window::Auto);
+            let seen = target.observe(&setting, &plan, &mut ()).unwrap();
+            assert_eq!(seen.grown_from, grown_from);
+            assert_eq!(seen.streams.len(), usize::from(streams.get()));
+            grown_from = Some(streams);
+        }
+        target.stop();
+    }
+}
