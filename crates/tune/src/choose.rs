@@ -97,13 +97,14 @@ fn candidate(history: &History, sample: &Sample, standing: &Standing) -> Option<
     Some(Candidate {
         streams: sample.streams().get().into(),
         window_rank: rank(history, sample.setting.window),
-        goodput: goodput(sample, standing)?,
+        goodput: counted_goodput(sample, standing)?,
         rtt_loaded: sample.summary.rtt_loaded,
         cost: None,
     })
 }
 
-fn goodput(sample: &Sample, standing: &Standing) -> Option<Estimate<Rate>> {
+/// What a sample counts for; `None` where it does not count.
+pub(crate) fn counted_goodput(sample: &Sample, standing: &Standing) -> Option<Estimate<Rate>> {
     let shown = sample.goodput();
     match standing {
         Standing::SetAside { .. } => None,

@@ -1,7 +1,8 @@
 //! Takes the samples that a strategy asks for, and puts together what came of it.
 
-use observe::{Fault, SamplePlan, Target, TargetError, Then, Watch};
+use observe::{Fault, SamplePlan, Target, TargetError, Then, Verdict, Watch};
 
+use crate::choose::counted_goodput;
 use crate::drift::drift;
 use crate::explain;
 use crate::guard::Guard;
@@ -144,9 +145,9 @@ fn answer(strategy: &dyn Strategy, history: &History) -> Result<Answer, TuneErro
     let default = default_sample.map_or(sample, |index| &history.samples[index]);
     let paced = chosen.setting.pacing.is_some();
     Ok(Answer {
-        limit_recommended: history.verdict(sample),
+        limit_recommended: verdict(history, sample),
         default_sample,
-        limit_default: history.verdict(default),
+        limit_default: verdict(history, default),
         host_advice: host_advice(history),
         unpaced: strategy
             .choose_unpaced(history)
@@ -154,6 +155,21 @@ fn answer(strategy: &dyn Strategy, history: &History) -> Result<Answer, TuneErro
             .and_then(|choice| recommended(history, choice)),
         recommended: chosen,
     })
+}
+
+/// What limits a sample. What it could reach is bounded by what the samples count for, as the recommendation is.
+fn verdict(history: &History, sample: &Sample) -> Verdict {
+    let standings = standings(history);
+    let counted = history.samples.iter().zip(&standings);
+    let counted = counted.filter_map(|(sample, standing)| counted_goodput(sample, standing));
+    let most = counted.map(|goodput| goodput.value).max();
+    let verdict = history.verdict(sample);
+    let shown = sample.goodput().mean;
+    let reach = verdict.could_reach.zip(most).map(|(reach, most)| reach.min(most));
+    Verdict {
+        could_reach: reach.filter(|reach| *reach > shown),
+        ..verdict
+    }
 }
 
 /// `None` where the choice names no sample.
