@@ -4,6 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use net::StreamOptions;
 use units::Span;
@@ -20,6 +21,9 @@ use crate::store::{Store, StoreSpec};
 
 /// A stream whose data is not acknowledged for so long is broken; the kernel's own patience is a quarter of an hour.
 const USER_TIMEOUT: Span = Span::from_secs(30);
+/// The far end of a copy that was stopped, or whose near end was killed, lets its files go within this time even on a busy
+/// host, so that the same command can be given again at once.
+const CLAIM_TIMEOUT: Duration = Duration::from_secs(3);
 /// Bytes that wait unsent in the kernel beside those on the way, until the stream's rate is known.
 const UNSENT_MAX: units::Bytes = units::Bytes::from_kib(128);
 
@@ -63,6 +67,7 @@ impl Files {
             filter: opening.filter,
             verify: opening.verify,
             dry_run: opening.dry_run,
+            claim_timeout: CLAIM_TIMEOUT,
         };
         Store::open(root, spec).map(|store| Files::To(Box::new(store)))
     }

@@ -34,6 +34,8 @@ mod temporary;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use wire::copying::{
     Attributes, Entry, FileId, Filter, HASH_LENGTH, Kind, Problem, ProblemKind, Want,
@@ -47,6 +49,9 @@ use held::Held;
 use part::Part;
 use place::Place;
 pub(crate) use place::remove::{Gone, Removal};
+
+/// Between two looks whether another copy has let the first file go.
+const CLAIM_PAUSE: Duration = Duration::from_millis(20);
 
 /// Where files go, and how.
 #[derive(Debug, Clone)]
@@ -63,6 +68,8 @@ pub struct StoreSpec {
     pub verify: bool,
     /// Nothing is written.
     pub dry_run: bool,
+    /// How long another copy may hold the first file before this one is refused.
+    pub claim_timeout: Duration,
 }
 
 /// What an entry needs.
@@ -219,10 +226,23 @@ impl Store {
     fn claim(&self, file: FileId, answer: Answer) -> Result<Answer, Problem> {
         let is_wanted = matches!(answer, Answer::Whole | Answer::Rest(_)) && !self.spec.dry_run;
         if is_wanted && !self.is_claimed.load(Ordering::Relaxed) {
-            self.held.open(file, || self.place.at(file))?;
+            self.lock_first(file)?;
             self.is_claimed.store(true, Ordering::Relaxed);
         }
         Ok(answer)
+    }
+
+    /// A copy that was stopped a moment ago may still hold it.
+    fn lock_first(&self, file: FileId) -> Result<(), Problem> {
+        let until = Instant::now() + self.spec.claim_timeout;
+        loop {
+            match self.held.open(file, || self.place.at(file)) {
+                Err(trouble) if trouble.kind == ProblemKind::Busy && Instant::now() < until => {
+                    thread::sleep(CLAIM_PAUSE);
+                }
+                held => return held.map(|_| ()),
+            }
+        }
     }
 
     /// Nothing more of it is taken. What could not be taken up again is removed.

@@ -165,7 +165,10 @@ fn verdict(history: &History, sample: &Sample) -> Verdict {
     let most = counted.map(|goodput| goodput.value).max();
     let verdict = history.verdict(sample);
     let shown = sample.goodput().mean;
-    let reach = verdict.could_reach.zip(most).map(|(reach, most)| reach.min(most));
+    let reach = verdict
+        .could_reach
+        .zip(most)
+        .map(|(reach, most)| reach.min(most));
     Verdict {
         could_reach: reach.filter(|reach| *reach > shown),
         ..verdict

@@ -212,7 +212,9 @@ fn verdict(tune: &Tune, row: &Sample, because: &str, reach: Option<u64>) -> Vec<
     }
     let counted = |rate: u64| tune.samples.iter().any(|row| counts(row) == Some(rate));
     if let Some(reach) = reach.filter(|reach| !counted(*reach)) {
-        fault(format!("{reach} could be reached, and no row counts for it"));
+        fault(format!(
+            "{reach} could be reached, and no row counts for it"
+        ));
     }
     faults
 }

@@ -6,7 +6,7 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 
 use super::handle::StreamHandle;
-use super::tls::Tls;
+use super::tls::{Arrived, Tls};
 
 /// One stream. Reading and writing wait for the peer; [`StreamHandle::shut_down`] ends the wait.
 ///
@@ -36,6 +36,17 @@ impl Channel {
     /// Whether it is in the clear.
     pub fn is_plain(&self) -> bool {
         self.tls.is_none()
+    }
+
+    /// Reads what has arrived, and does not wait.
+    ///
+    /// # Errors
+    /// [`ErrorKind::WouldBlock`] when nothing has; as [`Read::read`].
+    pub fn read_at_once(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.tls {
+            Some(tls) => tls.read_at_once(&self.socket, buffer),
+            None => Arrived(&self.socket).read(buffer),
+        }
     }
 
     /// Writes all of all parts, one behind the other, in as few packets as possible.

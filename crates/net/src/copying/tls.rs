@@ -2,7 +2,9 @@
 
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::TcpStream;
+use std::os::fd::AsRawFd;
 
+use nix::sys::socket::{MsgFlags, recv};
 use rustls::Connection;
 use wire::copying::{EXPORTER_LABEL, Exporter, KEY_LENGTH};
 
@@ -67,6 +69,12 @@ impl Tls {
             }
             false => self.connection.read_tls(&mut socket)?,
         };
+        self.decrypt(socket)?;
+        Ok(got)
+    }
+
+    /// Decrypts what was received.
+    fn decrypt(&mut self, mut socket: &TcpStream) -> io::Result<()> {
         let processed = self.connection.process_new_packets();
         if let Err(error) = processed {
             // The alert that says what is wrong with it, as far as it can be sent without waiting.
@@ -80,7 +88,7 @@ impl Tls {
                 told(&error, is_begun),
             ));
         }
-        Ok(got)
+        Ok(())
     }
 
     /// Reads what is there already. Would block when nothing is.
@@ -100,6 +108,23 @@ impl Tls {
                 other => return other,
             }
             self.fill(socket)?;
+            self.flush(socket)?;
+        }
+    }
+
+    /// Reads what has arrived. Would block when nothing has.
+    pub(super) fn read_at_once(
+        &mut self,
+        socket: &TcpStream,
+        buffer: &mut [u8],
+    ) -> io::Result<usize> {
+        loop {
+            match self.take(buffer) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                other => return other,
+            }
+            self.connection.read_tls(&mut Arrived(socket))?;
+            self.decrypt(socket)?;
             self.flush(socket)?;
         }
     }
@@ -138,6 +163,15 @@ impl Tls {
     /// Says that nothing more will come.
     pub(super) fn close(&mut self) {
         self.connection.send_close_notify();
+    }
+}
+
+/// A socket that is read without waiting.
+pub(super) struct Arrived<'a>(pub &'a TcpStream);
+
+impl Read for Arrived<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        Ok(recv(self.0.as_raw_fd(), buffer, MsgFlags::MSG_DONTWAIT)?)
     }
 }
 

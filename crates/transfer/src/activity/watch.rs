@@ -2,7 +2,8 @@
 //!
 //! The kernel counts for each thread how long it was on a processor and how long it waited for one. What is left of the
 //! time within [`Spent::during`] is what the thread was there for: a read from a disk that was answered by the page cache is
-//! work of a processor, and only the rest is waiting for the disk.
+//! work of a processor, and only the rest is waiting for the disk. Outside of it a thread waits for a processor only. A control
+//! group that has used up its share is made to wait where no counter of the thread shows it.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -85,7 +86,7 @@ impl Spent {
         waiting: Waiting,
         work: impl FnOnce() -> R,
     ) -> R {
-        self.add(watch.lap());
+        self.add(watch.lap().without_waits());
         self.enter(waiting);
         let result = work();
         let lap = watch.lap();
@@ -160,10 +161,22 @@ pub(crate) struct Watch {
     schedstat: Option<File>,
 }
 
+/// Nanoseconds.
 #[derive(Debug, Clone, Copy)]
 struct Lap {
+    passed: u64,
     computed: u64,
     queued: u64,
+}
+
+impl Lap {
+    /// Of a time in which the thread waited for nothing but a processor.
+    fn without_waits(self) -> Self {
+        Lap {
+            queued: self.passed - self.computed,
+            ..self
+        }
+    }
 }
 
 impl Watch {
@@ -190,7 +203,11 @@ impl Watch {
             true => self.queued_since().min(waited),
             false => 0,
         };
-        Lap { computed, queued }
+        Lap {
+            passed,
+            computed,
+            queued,
+        }
     }
 
     fn queued_since(&mut self) -> u64 {
@@ -233,6 +250,18 @@ mod tests {
         assert!(totals.disk >= 15_000_000, "{totals:?}");
         assert!(totals.computed >= 15_000_000, "{totals:?}");
         assert!(totals.network < totals.computed, "{totals:?}");
+    }
+
+    #[test]
+    fn outside_of_waits_a_thread_that_does_not_compute_waits_for_a_processor() {
+        let spent = Spent::default();
+        let mut watch = Watch::start();
+        // As one whose control group has used up its share.
+        thread::sleep(Duration::from_millis(20));
+        spent.during(&mut watch, Waiting::Network, || ());
+        let totals = spent.totals();
+        assert!(totals.queued >= 15_000_000, "{totals:?}");
+        assert!(totals.network < totals.queued, "{totals:?}");
     }
 
     #[test]

@@ -305,6 +305,7 @@ impl World {
             filter: opening.filter,
             verify: opening.verify,
             dry_run: opening.dry_run,
+            claim_timeout: Duration::ZERO,
         };
         Store::open(&Root::own(), spec)
     }

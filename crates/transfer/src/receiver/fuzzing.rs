@@ -130,5 +130,6 @@ fn spec() -> StoreSpec {
         filter: Filter::All,
         verify: false,
         dry_run: false,
+        claim_timeout: std::time::Duration::ZERO,
     }
 }

@@ -142,7 +142,9 @@ impl Intake {
     fn begin(&mut self, portion: &[u8]) -> io::Result<State> {
         let bytes = portion.try_into().map_err(io::Error::other)?;
         let header = PieceHeader::decode(bytes).map_err(io::Error::other)?;
-        let found = self.shared.shelf.find(header.file);
+        let shared = Arc::clone(&self.shared);
+        let find = || shared.shelf.find(header.file);
+        let found = shared.spent.during(&mut self.watch, Waiting::Work, find);
         let found = found.map_err(io::Error::other)?;
         if found.as_ref().is_some_and(|file| !file.fits(&header)) {
             return Err(io::Error::other(format!(

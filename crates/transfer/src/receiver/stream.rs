@@ -1,6 +1,6 @@
 //! One stream of the receiver: reads what its [`Intake`] takes.
 
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
@@ -81,11 +81,17 @@ impl Inflow {
         self.shared.is_given_up.load(Ordering::Relaxed)
     }
 
+    /// Only a read that finds nothing waits for the network.
     fn read(&mut self) -> io::Result<usize> {
         let room = self.buffer.get_mut(self.end..).unwrap_or_default();
         let (channel, spent) = (&mut self.channel, &self.shared.spent);
-        let read = || channel.read(room);
-        let got = spent.during(&mut self.intake.watch, Waiting::Network, read)?;
+        let got = match channel.read_at_once(room) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                let read = || channel.read(room);
+                spent.during(&mut self.intake.watch, Waiting::Network, read)?
+            }
+            other => other?,
+        };
         let counter = &self.shared.on_wire;
         counter.fetch_add(got as u64, Ordering::Relaxed);
         self.end += got;

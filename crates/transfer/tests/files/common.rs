@@ -45,6 +45,7 @@ pub fn into(destination: &Path) -> StoreSpec {
         filter: Filter::Changed,
         verify: false,
         dry_run: false,
+        claim_timeout: std::time::Duration::ZERO,
     }
 }
 

@@ -421,6 +421,7 @@ fn all_but_its_name(source: &Path, folder: &Path) {
             filter: Filter::Changed,
             verify: false,
             dry_run: false,
+            claim_timeout: std::time::Duration::ZERO,
         },
     )
     .unwrap();
