@@ -1,5 +1,6 @@
 //! What the threads of this end spend their time on, for the verdict on what limits.
 
+mod throttle;
 mod watch;
 
 use std::fs;
@@ -12,6 +13,7 @@ use nix::unistd::{SysconfVar, sysconf};
 use units::{Bytes, Span};
 use wire::copying::Activity;
 
+use self::throttle::Throttle;
 use self::watch::Totals;
 pub(crate) use self::watch::{Spent, Waiting, Watch};
 
@@ -20,6 +22,7 @@ pub(crate) use self::watch::{Spent, Waiting, Watch};
 pub(crate) struct Reporter {
     at: Instant,
     last: Sums,
+    throttle: Throttle,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -27,21 +30,24 @@ struct Sums {
     threads: Totals,
     processor: u64,
     host_busy: u64,
+    throttled: u64,
 }
 
 impl Reporter {
     /// Begins to count now.
     pub(crate) fn start() -> Self {
+        let throttle = Throttle::of_this_process();
         Reporter {
             at: Instant::now(),
-            last: Sums::of(&Spent::default()),
+            last: Sums::of(&Spent::default(), &throttle),
+            throttle,
         }
     }
 
     /// Since the last report.
     pub(crate) fn report(&mut self, spent: &Spent, streams: u16) -> Activity {
         let now = Instant::now();
-        let sums = Sums::of(spent);
+        let sums = Sums::of(spent, &self.throttle);
         let last = self.last;
         self.last = Sums {
             threads: sums.threads.at_least(&last.threads),
@@ -51,8 +57,9 @@ impl Reporter {
         self.at = now;
         let processors = thread::available_parallelism().map_or(0, |count| count.get());
         let part = |of: fn(&Totals) -> u64| of(&sums.threads).saturating_sub(of(&last.threads));
-        Activity {
-            nanoseconds: nanoseconds(length),
+        let length = nanoseconds(length);
+        let activity = Activity {
+            nanoseconds: length,
             streams,
             bytes: part(|it| it.bytes),
             disk: part(|it| it.disk),
@@ -65,16 +72,32 @@ impl Reporter {
             processor: sums.processor.saturating_sub(last.processor),
             processors: u16::try_from(processors).unwrap_or(u16::MAX),
             host_busy: sums.host_busy.saturating_sub(last.host_busy),
-        }
+        };
+        throttled(activity, sums.throttled.saturating_sub(last.throttled))
+    }
+}
+
+/// The activity of threads that were throttled for so many nanoseconds, whatever else they waited for meanwhile: none of
+/// them could have gone on.
+fn throttled(activity: Activity, nanoseconds: u64) -> Activity {
+    let share = nanoseconds as f64 / activity.nanoseconds.max(1) as f64;
+    let of = |wait: u64| (wait as f64 * share.min(1.0)) as u64;
+    let (disk, network) = (of(activity.disk), of(activity.network));
+    Activity {
+        disk: activity.disk - disk,
+        network: activity.network - network,
+        queued: activity.queued + disk + network,
+        ..activity
     }
 }
 
 impl Sums {
-    fn of(spent: &Spent) -> Self {
+    fn of(spent: &Spent, throttle: &Throttle) -> Self {
         Sums {
             threads: spent.totals(),
             processor: nanoseconds(processor()),
             host_busy: host_busy().unwrap_or(0),
+            throttled: throttle.nanoseconds(),
         }
     }
 }
@@ -160,5 +183,21 @@ mod tests {
         let second = reporter.report(&spent, 2);
         assert_eq!((second.bytes, second.idle, second.streams), (3, 0, 2));
         assert!(second.processors > 0);
+    }
+
+    #[test]
+    fn what_a_throttled_group_waits_for_is_a_processor() {
+        let mut reporter = Reporter::start();
+        let waited = Activity {
+            nanoseconds: 1_000,
+            network: 600,
+            disk: 200,
+            queued: 10,
+            ..reporter.report(&Spent::default(), 1)
+        };
+        let half = throttled(waited, 500);
+        assert_eq!((half.network, half.disk, half.queued), (300, 100, 410));
+        let all = throttled(waited, 5_000);
+        assert_eq!((all.network, all.disk, all.queued), (0, 0, 810));
     }
 }
