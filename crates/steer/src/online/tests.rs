@@ -400,7 +400,8 @@ fn a_gentle_copy_gives_way_while_it_harms() {
     let mut online = with(Objective::GENTLE, 32);
     let changes = fluid.run(&mut online, 20);
     assert_eq!(changes, [24, 18, 13, 9]);
-    // Power is goodput per round trip: nine streams without a queue are worth more than ten with one.
+    // Power is goodput per round trip: nine streams without a queue are worth more than ten with
+    // one.
     let mut power = with(Objective::Power, 32);
     fluid.run(&mut power, 300);
     assert_eq!(power.streams(), count(9));

@@ -1,4 +1,5 @@
-//! A gentle copy of several streams and, for part of the time, others beside it, on a simulated path.
+//! A gentle copy of several streams and, for part of the time, others beside it, on a simulated
+//! path.
 
 use netpath::PathSpec;
 use observe::TcpSample;

@@ -25,8 +25,8 @@ impl Hosts {
         }
     }
 
-    /// What the smoothed round trip of a stream has more than the path's, after so many acknowledgements while so many packets
-    /// came in each millisecond.
+    /// What the smoothed round trip of a stream has more than the path's, after so many
+    /// acknowledgements while so many packets came in each millisecond.
     pub fn late(&mut self, stream: u32, acknowledgements: u64, density: f64) -> Span {
         let most = AWAKE + ASLEEP * (1.0 - density.min(1.0));
         let smoothed = self.smoothed.entry(stream).or_default();

@@ -1,51 +1,56 @@
-//! After each cut the rate stays where it is for a while, and longer where losses alone tell of others.
+//! The hold after each cut: the rate stays for a while, longer where only losses reveal cross
+//! traffic.
 
 use units::{Span, Time};
 
 use super::law;
 
+/// The time in which the rate does not grow.
 #[derive(Debug, Clone)]
-pub(super) struct Rest {
-    /// Since when nobody was felt.
+pub(super) struct Hold {
+    /// The last congestion signal.
     since: Time,
-    /// How long the rate stays where it is then.
+    /// How long the rate stays after that.
     pub length: Span,
 }
 
-impl Default for Rest {
+impl Default for Hold {
     fn default() -> Self {
-        Rest {
+        Hold {
             since: Time::ZERO,
             length: law::HOLD,
         }
     }
 }
 
-impl Rest {
+impl Hold {
+    /// A congestion signal at `at`.
     pub fn begin(&mut self, at: Time) {
         self.since = at;
     }
 
-    /// For how long the rate may have grown by `at`; `None` while it rests.
+    /// For how long the rate has been allowed to grow at `at`; `None` during the hold.
     pub fn growing(&self, at: Time) -> Option<Span> {
         let free = at.since(self.since);
         (free >= self.length).then(|| free - self.length)
     }
 
-    /// `span` of the time before `at` does not count.
+    /// Does not count `span` of the time before `at`.
     pub fn leave_out(&mut self, span: Span, at: Time) {
         self.since = at.min(self.since + span);
     }
 
-    pub fn become_longer(&mut self) {
+    /// Doubles the next hold, up to a bound.
+    pub fn lengthen(&mut self) {
         self.length = law::longer_hold(self.length);
     }
 
-    pub fn become_short(&mut self) {
+    /// Makes the next hold the shortest one.
+    pub fn reset(&mut self) {
         self.length = law::HOLD;
     }
 
-    /// Whether losses alone told of somebody the last time.
+    /// Whether the last congestion signal was losses alone.
     pub fn is_long(&self) -> bool {
         self.length > law::HOLD
     }

@@ -1,14 +1,14 @@
-//! From the counters of many streams to what happened since the reading before.
+//! From the counters of the streams to what happened between two readings.
 
 use std::collections::BTreeMap;
 
 use observe::TcpSample;
 use units::{Bytes, Rate, Span, Time};
 
-/// A stream whose congestion window is filled to this share is held back by it.
+/// A congestion window that is filled to this share limits its stream.
 const WINDOW_FULL: f64 = 0.9;
 
-/// Of a kernel that does not say how long its segments are.
+/// Segment size where the kernel does not tell it.
 const SEGMENT: Bytes = Bytes::new(1448);
 
 /// One stream of a reading.
@@ -27,13 +27,13 @@ pub(super) struct Interval {
     /// Bytes that reached the peer.
     pub delivered: Bytes,
     pub packets: f64,
-    /// Packets that were sent again, but for those that the peer had already.
+    /// Packets sent again, without those that the peer had already.
     pub lost: f64,
-    /// Lower quartile of the round trips of the streams that moved.
+    /// Lower quartile of the round trips of the streams that delivered.
     pub rtt: Option<Span>,
     /// Smallest round trip that any of them ever saw.
     pub rtt_min: Option<Span>,
-    /// Whether congestion windows hold back a quarter of the streams that moved.
+    /// Whether congestion windows limit at least a quarter of the streams that delivered.
     pub windows_bind: bool,
 }
 
@@ -45,13 +45,13 @@ impl Interval {
 
 /// The last reading of each stream.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Intake {
+pub(super) struct Readings {
     last: BTreeMap<u32, TcpSample>,
     at: Option<Time>,
 }
 
-impl Intake {
-    /// Takes in a reading; `None` for the first one and for one that is no later than the one before.
+impl Readings {
+    /// What happened since the last reading; `None` for the first and for one at the same time.
     pub fn take(&mut self, at: Time, streams: &[StreamReading]) -> Option<Interval> {
         let before = self.at.replace(at);
         let moves: Vec<Move> = streams.iter().filter_map(|one| self.moved(one)).collect();
@@ -60,7 +60,7 @@ impl Intake {
         (length > Span::ZERO).then(|| sum(length, &moves))
     }
 
-    /// What one stream did; `None` when it is new, or nothing of it arrived.
+    /// What one stream did; `None` when it is new or delivered nothing.
     fn moved(&self, one: &StreamReading) -> Option<Move> {
         let (now, before) = (&one.tcp, self.last.get(&one.stream)?);
         let delivered = arrived(now)? - arrived(before)?;
@@ -100,7 +100,7 @@ fn sum(length: Span, moves: &[Move]) -> Interval {
         delivered: Bytes::new(moves.iter().map(|one| one.delivered.get()).sum()),
         packets: moves.iter().map(|one| one.packets).sum(),
         lost: moves.iter().map(|one| one.lost).sum(),
-        // Those who take long to answer are hosts at least as often as queues.
+        // A long round trip is a slow host at least as often as a queue.
         rtt: trips.get(trips.len().saturating_sub(1) / 4).copied(),
         rtt_min: moves.iter().filter_map(|one| one.rtt_min).min(),
         windows_bind: full > 0 && 4 * full >= moves.len(),
@@ -112,10 +112,11 @@ fn packets_of(bytes: Bytes, tcp: &TcpSample) -> f64 {
     bytes.as_f64() / size.unwrap_or(SEGMENT).as_f64()
 }
 
-/// The round trips since the reading before, as far as the smoothed one still shows those that came earlier.
+/// Round trip since the last reading, with the older share taken out of the smoothed one.
 ///
-/// Each acknowledgement moves the smoothed round trip by an eighth of the difference (RFC 6298 section 2), and acknowledges two packets. After
-/// one of them, the smoothed one says little of it: after 40 ms and 48 ms it is 41 ms. After many there is nothing to correct.
+/// Each acknowledgement moves the smoothed round trip by an eighth of the difference (RFC 6298
+/// section 2) and covers two packets. After one of them the smoothed value says little: 40 ms and
+/// then 48 ms give 41 ms. After many there is nothing to correct.
 fn latest(now: Option<Span>, before: Option<Span>, packets: f64) -> Option<Span> {
     let (now, before) = (now?, before.or(now)?);
     let old = 0.875_f64.powf((packets / 2.0).round().max(1.0));
@@ -125,7 +126,7 @@ fn latest(now: Option<Span>, before: Option<Span>, packets: f64) -> Option<Span>
     ))
 }
 
-/// In order or not, where the kernel tells.
+/// Bytes that arrived, in order or not where the kernel tells, else acknowledged.
 fn arrived(tcp: &TcpSample) -> Option<Bytes> {
     tcp.bytes_arrived.or(tcp.bytes_acked)
 }

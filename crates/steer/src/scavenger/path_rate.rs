@@ -1,28 +1,28 @@
-//! What the path carried, now and before: rates in bits per second.
+//! Delivery rates of the path, now and at earlier congestion signals, in bit/s.
 
 use units::{Span, Time};
 
-use super::intake::Interval;
 use super::law;
+use super::readings::Interval;
 
+/// Delivery rates in bit/s.
 #[derive(Debug, Clone)]
-pub(super) struct Carried {
-    /// What arrives, smoothed over about a round.
+pub(super) struct PathRate {
+    /// Delivery rate, smoothed over about a round.
     pub now: f64,
-    /// The most that arrived in the last minutes.
+    /// Highest delivery rate of the last minutes.
     pub level: f64,
-    /// What arrived when the end of the path was felt the last time, or somebody who may as well have been it; infinite after somebody
-    /// who was not.
+    /// Delivery rate at the last congestion signal; infinite if that was certainly cross traffic.
     pub ceiling: f64,
-    /// What `level` was when somebody, or the end of the path, was felt the last time.
+    /// `level` at the last congestion signal of any cause.
     pub end: f64,
-    /// Until then, what arrives is what was sent during a slowdown.
+    /// Deliveries until then were sent during a slowdown and do not count.
     slowed_until: Time,
 }
 
-impl Default for Carried {
+impl Default for PathRate {
     fn default() -> Self {
-        Carried {
+        PathRate {
             now: 0.0,
             level: 0.0,
             ceiling: f64::INFINITY,
@@ -32,8 +32,8 @@ impl Default for Carried {
     }
 }
 
-impl Carried {
-    /// Takes in what arrived, where a round takes `round`.
+impl PathRate {
+    /// Takes the deliveries of an interval, where a round takes `round`.
     pub fn note(&mut self, at: Time, seen: &Interval, round: Span) {
         let over = round.max(law::SMOOTHED);
         let share = seen.length.as_secs_f64() / over.as_secs_f64();
@@ -43,36 +43,38 @@ impl Carried {
         self.level = self.now.max(self.level * law::level_kept(seen.length));
     }
 
-    pub fn slows_down(&mut self, until: Time) {
+    /// A slowdown shows in deliveries until `until`.
+    pub fn slow_down_until(&mut self, until: Time) {
         self.slowed_until = until;
     }
 
-    /// The path may end here: at what arrives of `rate`.
-    pub fn may_end(&mut self, rate: f64) {
+    /// Congestion at `rate` that may be the end of the path: the delivery rate is the ceiling.
+    pub fn set_ceiling(&mut self, rate: f64) {
         self.ceiling = rate.min(self.now);
     }
 
-    /// What was felt is somebody else.
-    pub fn has_others(&mut self) {
+    /// Congestion by cross traffic: the ceiling is unknown.
+    pub fn clear_ceiling(&mut self) {
         self.ceiling = f64::INFINITY;
     }
 
-    /// Less is sent from now on.
+    /// The rate was cut.
     pub fn on_cut(&mut self) {
         self.end = self.level;
     }
 
-    /// Whether `rate` is more than the path is known to carry, or nearly.
+    /// Whether `rate` is near or above what the path is known to carry.
     pub fn is_probed(&self, rate: f64) -> bool {
         rate >= law::PROBING * self.ceiling.min(self.level)
     }
 
-    /// Whether what arrives is nearly all that the path carries.
+    /// Whether the delivery rate is nearly the highest of the last minutes.
     pub fn is_near_end(&self) -> bool {
         self.now > law::REACHED_END * self.level
     }
 
-    /// A step from `small` less to `large`, or where that passes what ended growth before, a smaller one.
+    /// The next rate after `rate`: `large`, or `small` where `large` passes an earlier congestion
+    /// signal.
     pub fn step(&self, rate: f64, small: f64, large: f64) -> f64 {
         let careful = [self.ceiling, self.end]
             .into_iter()
