@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Instant;
 
-use net::reins::Stand;
+use copy_net::control_socket::Stand;
 use observe::Limit;
 use units::{Bytes, Rate, Span, Time};
 use wire::copying::{self, Entry, Kind, Message, Problem, ProblemKind, Removed};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use net::StreamOptions;
+use sockets::StreamOptions;
 use units::Span;
 use wire::copying::{Message, Opening, Problem, Selection};
 
@@ -174,7 +174,9 @@ pub(crate) fn options(opening: &Opening) -> StreamOptions {
         window: opening.window_bytes.map(units::Bytes::new),
         congestion: opening.congestion.clone(),
         no_delay: true,
-        dscp: opening.gentle_nanoseconds.map(|_| net::Dscp::LOWER_EFFORT),
+        dscp: opening
+            .gentle_nanoseconds
+            .map(|_| sockets::Dscp::LOWER_EFFORT),
         user_timeout: Some(USER_TIMEOUT),
         unsent_max: Some(UNSENT_MAX),
         ..StreamOptions::default()

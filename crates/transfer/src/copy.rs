@@ -36,7 +36,7 @@ pub fn copy(
     steering: &Steering,
     onlooker: &mut dyn Onlooker,
 ) -> Result<Outcome, CopyError> {
-    net::host::raise_open_files();
+    sockets::host::raise_open_files();
     if steering.rate_max().is_none() {
         steering.set_rate_max(spec.rate_max);
     }
@@ -92,7 +92,7 @@ struct Near<'a> {
 
 impl<'a> Near<'a> {
     fn new(spec: &'a CopySpec) -> Result<Self, CopyError> {
-        let identity = net::copying::new_secret().map_err(|error| CopyError::Problem {
+        let identity = copy_net::new_secret().map_err(|error| CopyError::Problem {
             kind: ProblemKind::Request,
             what: format!("this host gives no random numbers: {error}"),
             hint: None,

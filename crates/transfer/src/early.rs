@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use net::StreamOptions;
-use net::copying::{DialError, Reach, Reached};
+use copy_net::{DialError, Reach, Reached};
+use sockets::StreamOptions;
 use wire::copying::Opening;
 
 use crate::converse::options;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
-use net::copying::{Back, CopyHandler, TurnedAway, Visit};
+use copy_net::{Back, CopyHandler, TurnedAway, Visit};
 use units::Span;
 use wire::copying::{
     Admitted, Filter, Key, KeyName, Message, Opening, Problem, ProblemKind, Rights, Speaker, Token,

@@ -5,9 +5,9 @@ use std::sync::mpsc::{SyncSender, TrySendError};
 use std::thread;
 use std::time::Duration;
 
-use net::StreamOptions;
-use net::copying::{Channel, DialError, Incoming, StreamDialer};
+use copy_net::{Channel, DialError, Incoming, StreamDialer};
 use observe::Window;
+use sockets::StreamOptions;
 use units::{Span, Time};
 use wire::copying::Message;
 

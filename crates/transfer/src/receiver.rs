@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use net::copying::StreamHandle;
+use copy_net::StreamHandle;
 use units::{Bytes, Rate, Span, Time};
 use wire::copying::{Filter, Message, Opening, Problem};
 
@@ -121,7 +121,7 @@ impl<'a, 'o> Receiver<'a, 'o> {
         Ok(())
     }
 
-    fn on_joined(&mut self, number: u32, channel: net::copying::Channel, desk: &Desk) {
+    fn on_joined(&mut self, number: u32, channel: copy_net::Channel, desk: &Desk) {
         if self.roster.present >= STREAMS_MAX {
             return;
         }

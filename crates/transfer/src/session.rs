@@ -9,7 +9,7 @@ use std::sync::mpsc::{RecvTimeoutError, SyncSender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use net::copying::Channel;
+use copy_net::Channel;
 use units::{Span, Time};
 use wire::copying::{Entry, FileId, HASH_LENGTH, Message, Problem, ProblemKind, Range};
 

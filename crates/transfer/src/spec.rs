@@ -88,7 +88,7 @@ pub enum FarHost {
     /// A standing `trunkline serve --root`.
     Server {
         /// Where it listens.
-        address: net::Address,
+        address: sockets::Address,
         /// What opens it.
         credentials: Credentials,
     },

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use net::reins::Stand;
+use copy_net::control_socket::Stand;
 use units::Rate;
 
 use crate::CopyEvent;
@@ -67,7 +67,7 @@ impl Steering {
     }
 }
 
-impl net::reins::Steered for Steering {
+impl copy_net::control_socket::Steered for Steering {
     fn rate_max(&self) -> Option<Rate> {
         self.rate_max()
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use net::copying::{DoorLimits, attend};
+use copy_net::{DoorLimits, attend};
 use transfer::Root;
 use transfer::far::{FarEnd, Keys};
 use units::Span;

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use net::reins::{self, Held, Reins, Stand, Steered};
+use copy_net::control_socket::{self, Held, Reins, Stand, Steered};
 use units::Rate;
 
 use crate::args::{Limit, LimitOf};

@@ -13,8 +13,8 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::Duration;
 
-use net::copying::DoorLimits;
-use net::{Server, ServerEvent, ServerLimits};
+use copy_net::DoorLimits;
+use endpoints::{Server, ServerEvent, ServerLimits};
 
 use transfer::far::FarEnd;
 use wire::TestBounds;

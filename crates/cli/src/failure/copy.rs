@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use net::copying::AttendError;
+use copy_net::AttendError;
 use transfer::CopyError;
 use wire::copying::{Problem, ProblemKind, TokenTextError, TokensError};
 

@@ -1,6 +1,6 @@
 //! Why a running copy cannot be found or steered.
 
-use net::reins::ReinsError;
+use copy_net::control_socket::ReinsError;
 
 use super::{Exit, Failure};
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use net::Address;
-use net::copying::{
+use copy_net::{
     CopyHandler, DialError, Dialed, Dialer, DoorLimits, Fingerprint, Incoming, Known, Landing,
     Listener, Reach, Ssh, SshError, Started, Visit, new_secret,
 };
+use sockets::Address;
 use wire::copying::{
     CallBack, HandshakeError, Key, KeyName, Message, Opening, Problem, ProblemKind,
 };

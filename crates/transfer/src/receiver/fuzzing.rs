@@ -72,7 +72,7 @@ impl Arrivals {
         near.set_nonblocking(true).map_err(broken)?;
         near.write_all(bytes).map_err(broken)?;
         near.shutdown(Shutdown::Write).map_err(broken)?;
-        let channel = net::fuzzing::plain_channel(TcpStream::from(OwnedFd::from(far)));
+        let channel = copy_net::fuzzing::plain_channel(TcpStream::from(OwnedFd::from(far)));
         let shared = Arc::clone(&self.shared);
         Inflow::new(number, channel, shared, self.report.clone()).run();
         Ok(())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 
-use net::copying::Channel;
+use copy_net::Channel;
 
 use super::Shared;
 use super::intake::Intake;

@@ -1,7 +1,7 @@
 //! One stream as its sender sees it from outside: how fast it is, and how much of it may wait in the kernel.
 
-use net::copying::StreamHandle;
-use net::{OptionError, StreamOptions};
+use copy_net::StreamHandle;
+use sockets::{OptionError, StreamOptions};
 use units::{Bytes, Rate, Span};
 
 use super::stall::Stall;

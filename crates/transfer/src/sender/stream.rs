@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
-use net::copying::Channel;
+use copy_net::Channel;
 use wire::copying::{Coding, HASH_LENGTH, HEADER_LENGTH, NO_HASH, PACKED_MAX, Range};
 
 use super::outgoing::Outgoing;

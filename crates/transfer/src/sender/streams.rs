@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use net::copying::Channel;
+use copy_net::Channel;
 use observe::{Limit, TcpSample};
 use steer::online::{Activity, Interval, Meter, Online, Streams as Seen};
 use steer::{Scavenger, StreamReading, scavenger, stream_pacing};

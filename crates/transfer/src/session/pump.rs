@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use net::copying::{Conversation, ConversationError};
+use copy_net::{Conversation, ConversationError};
 use wire::copying::{Message, Problem, Referee, RefereeError, Speaker};
 
 use super::{End, Happening, protocol};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use net::copying::{DoorLimits, Listener, new_secret};
+use copy_net::{DoorLimits, Listener, new_secret};
 use observe::Window;
 use steer::online::OnlinePlan;
 use transfer::far::{FarEnd, FarEvent, Keys};

@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use net::{Address, AddressError, PORT_DEFAULT};
+use sockets::{Address, AddressError, PORT_DEFAULT};
 use units::Bytes;
 
 /// Where files are.

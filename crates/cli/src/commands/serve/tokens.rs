@@ -100,7 +100,7 @@ pub(super) fn add(file: &Path, name: &str, rights: Rights) -> Result<String, Fai
             "choose another name, or delete the line of the old one",
         ));
     }
-    let secret = net::copying::new_secret()?;
+    let secret = copy_net::new_secret()?;
     let token = Token { name, secret };
     append(file, &Tokens::line(&token, rights)).map_err(|error| Failure::file(file, &error))?;
     Ok(token.text())

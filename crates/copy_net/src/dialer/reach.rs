@@ -1,0 +1,92 @@
+//! Connections to where streams go, made before anybody is known there.
+
+use std::fmt;
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use units::{Span, Time};
+
+use super::super::connect::{ConnectError, connect_any};
+use super::super::identity::{Fingerprint, connection_to};
+use super::super::tls::Tls;
+use super::DialError;
+use super::patient::Patient;
+use sockets::options::StreamOptions;
+use sockets::tcp_info;
+
+/// Where streams go. Whoever has it can connect, and only whoever has the conversation's key can say for which.
+#[derive(Debug, Clone)]
+pub struct Reach {
+    pub(super) addresses: Vec<SocketAddr>,
+    pub(super) pin: Fingerprint,
+    /// How long each connection may take.
+    pub patience: Span,
+    /// Smallest round trip to there so far, where the kernel knows it.
+    pub rtt: Option<Span>,
+}
+
+/// A connection that does not say yet which stream it is.
+pub struct Reached {
+    pub(super) socket: TcpStream,
+    pub(super) tls: Option<Box<Tls>>,
+    pub(super) peer: SocketAddr,
+}
+
+impl fmt::Debug for Reached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Reached({})", self.peer)
+    }
+}
+
+impl Reach {
+    /// Where the other end of this connection is, which showed that certificate.
+    pub(super) fn of(
+        socket: &TcpStream,
+        peer: SocketAddr,
+        pin: Fingerprint,
+        patience: Span,
+    ) -> Self {
+        let sample = tcp_info::read(socket, Time::ZERO).ok();
+        Reach {
+            addresses: vec![peer],
+            pin,
+            patience,
+            rtt: sample.and_then(|sample| sample.rtt_min.or(sample.rtt)),
+        }
+    }
+
+    /// Connects, up to where a greeting is to come. The other end waits for that a few seconds.
+    ///
+    /// * `plain`: in the clear.
+    ///
+    /// # Errors
+    /// When the other end cannot be reached, or somebody else answers in its place.
+    pub fn connect(&self, options: &StreamOptions, plain: bool) -> Result<Reached, DialError> {
+        let options = StreamOptions {
+            no_delay: true,
+            ..options.clone()
+        };
+        let end = Instant::now() + Duration::from(self.patience);
+        let connected = connect_any(&self.addresses, &options, self.patience.into());
+        let (socket, peer) = connected.map_err(|error| match error {
+            ConnectError::Option(error) => error.into(),
+            ConnectError::Nobody(tried) => DialError::nobody(tried, self.patience),
+        })?;
+        let secured = match plain {
+            true => Ok((socket, None)),
+            false => self.secure(socket, end),
+        };
+        let (socket, tls) =
+            secured.map_err(|source| DialError::during(peer, self.patience, source))?;
+        Ok(Reached { socket, tls, peer })
+    }
+
+    fn secure(&self, socket: TcpStream, end: Instant) -> io::Result<(TcpStream, Option<Box<Tls>>)> {
+        let tls = connection_to(Some(self.pin)).map(Tls::new)?;
+        let mut patient = Patient::new(socket, tls, end)?;
+        patient.shake_hands()?;
+        let (socket, tls) = patient.into_parts();
+        Ok((socket, Some(Box::new(tls))))
+    }
+}

@@ -1,0 +1,63 @@
+//! Asking a server for trains in place of a test.
+
+use observe::Watch;
+use units::Span;
+use wire::{Answer, ClientAction, Cookie, Offer, TestEnd, TestRequest};
+
+use super::ClientError;
+use super::busy::{Acquaintance, patiently};
+use super::connect;
+use super::conversation::Conversation;
+use crate::control::ControlSocket;
+use sockets::Address;
+use sockets::random;
+
+/// A server that does not know trains takes the request for that of a test this long, until it hears that
+/// the client has thought better of it.
+const TEST_LENGTH: Span = Span::from_secs(1);
+
+/// What a server is to somebody who wants to send trains.
+#[derive(Debug)]
+pub(crate) enum Met {
+    /// One that stamps their packets, with the connection to it.
+    Stamping(ControlSocket, Answer),
+    /// One of ours that does not know trains.
+    Older,
+    /// One of somebody else.
+    Foreign,
+}
+
+/// Asks the server at the other end of `control`, which may be busy.
+pub(crate) fn meet(
+    address: &Address,
+    control: ControlSocket,
+    watch: &dyn Watch,
+) -> Result<Met, ClientError> {
+    let request = TestRequest {
+        offer: Some(Offer::probing()),
+        ..TestRequest::new(1, TestEnd::After(TEST_LENGTH))
+    };
+    let cookie = Cookie::from_random(&random::bytes()?);
+    let mut conversation = Conversation::begin(address.clone(), control, cookie, request);
+    loop {
+        match conversation.await_action(watch)? {
+            ClientAction::HandOver(answer) => {
+                return Ok(Met::Stamping(conversation.connection()?, answer));
+            }
+            // The server hears that there will be no test when the conversation is dropped.
+            ClientAction::OpenStreams(_) if conversation.answer().is_some() => {
+                return Ok(Met::Older);
+            }
+            ClientAction::OpenStreams(_) => return Ok(Met::Foreign),
+            _ => {}
+        }
+    }
+}
+
+/// Connects and asks until the server has time.
+pub(crate) fn meet_patiently(address: &Address, watch: &mut dyn Watch) -> Result<Met, ClientError> {
+    patiently(watch, Acquaintance::Served, |watch| {
+        let (control, _) = connect::control(address)?;
+        meet(address, control, watch)
+    })
+}

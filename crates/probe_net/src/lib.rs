@@ -1,0 +1,18 @@
+//! Small packets over real sockets: what they tell about a path.
+//!
+//! - [`round_trips`]: echo requests over UDP, ICMP and TCP, idle or beside streams.
+//! - [`Tracer`]: the hops to a host and the path MTU, without rights where UDP or TCP do.
+//! - [`train`]: datagrams that leave by the clock, and the kernel's stamps of those that arrive.
+//!
+//! `probe_flow` has the sockets that traces use, `mtu` the search for the largest packet. Which
+//! packets to send and what they mean is decided by the crate `probing`.
+
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
+mod mtu;
+mod probe_flow;
+pub mod round_trips;
+mod trace;
+pub mod train;
+
+pub use trace::Tracer;
