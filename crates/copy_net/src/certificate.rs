@@ -1,4 +1,4 @@
-//! What is asked of the certificate that a listening end shows.
+//! Verification of the listening end's certificate.
 
 use std::sync::Arc;
 
@@ -9,10 +9,11 @@ use rustls::{CertificateError, DigitallySignedStruct, Error, PeerIncompatible, S
 
 use super::identity::Fingerprint;
 
-/// Takes any certificate, or the one that is expected; either way whoever shows it has to have its key. Names and
-/// dates in it say nothing: it was made minutes ago by a program that nobody certifies.
+/// Accepts any certificate, or only the expected one; either way the peer has to prove that it has
+/// the key. Names and dates in it say nothing: a program made it minutes ago, without an authority.
 ///
-/// Taking any is safe only before the handshake of `wire::copying`, which proves who answered on this very connection.
+/// Taking any is safe only before the handshake of `wire::copying`, which proves who answered on
+/// this very connection.
 #[derive(Debug)]
 pub(super) struct Verifier {
     pub pin: Option<Fingerprint>,

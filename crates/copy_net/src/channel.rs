@@ -10,8 +10,8 @@ use super::tls::{Arrived, Tls};
 
 /// One stream. Reading and writing wait for the peer; [`StreamHandle::shut_down`] ends the wait.
 ///
-/// Reading gives zero bytes once the peer has ended the stream cleanly ([`Channel::finish`]); in TLS an end without that
-/// is an error, because then somebody else may have ended it.
+/// Reading gives zero bytes once the peer has ended the stream cleanly ([`Channel::finish`]); in
+/// TLS an end without that is an error, because then another host may have ended it.
 pub struct Channel {
     socket: Arc<TcpStream>,
     tls: Option<Box<Tls>>,

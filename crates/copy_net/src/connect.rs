@@ -11,8 +11,8 @@ use socket2::{Domain, Socket};
 use sockets::options::{OptionError, StreamOptions};
 use sockets::poll::{is_ready, wait};
 
-/// How much later the next address is tried while the one before has not answered: "Connection Attempt Delay" of RFC 8305,
-/// section 5.
+/// How much later the next address is tried while the one before has not answered: "Connection
+/// Attempt Delay" of RFC 8305, section 5.
 const STAGGER: Duration = Duration::from_millis(250);
 
 /// What became of each address.
@@ -38,9 +38,11 @@ impl Attempt {
     }
 }
 
-/// Connects to whichever of `addresses` answers first, those in front having a head start; within `limit`.
+/// Connects to whichever of `addresses` answers first, those in front having a head start; within
+/// `limit`.
 ///
-/// An address that leads nowhere thus costs a quarter of a second, not the time until TCP gives it up.
+/// An address that leads nowhere thus costs a quarter of a second, not the time until TCP gives it
+/// up.
 ///
 /// # Errors
 /// When none answers, with what became of each; when this host refuses an option.
@@ -113,8 +115,9 @@ fn first_of(
     None
 }
 
-/// Whether it is connected, and not to itself: where nobody listens on a port of this very host, the kernel may choose that
-/// port as the source, and both ends are then the same socket (RFC 9293, section 3.5).
+/// Whether it is connected, and not to itself: without a listener on a port of this host, the
+/// kernel may choose that port as the source, and both ends are then the same socket (RFC 9293,
+/// section 3.5).
 fn settle(socket: &Socket) -> io::Result<()> {
     if let Some(error) = socket.take_error()? {
         return Err(error);

@@ -1,13 +1,17 @@
-//! A running program can be found by its user, and told another rate.
+//! A socket through which the user of a running copy sees its status and changes its rate.
 //!
-//! [`Reins::offer`] makes a Unix socket in a folder of this user's, readable for nobody else, and answers there on a thread of its own.
-//! [`running`] finds all that answer and clears away what killed programs have left; [`Held::set_rate_max`] tells
-//! one of them another rate. A conversation is one line each way:
+//! [`Reins::offer`] makes a Unix socket in a folder that only this user can read, and answers there
+//! on a thread of its own. [`running`] finds all that answer and clears away what killed programs
+//! have left; [`Held::set_rate_max`] tells one of them another rate. A conversation is one line
+//! each way:
 //!
 //! | asked | answered |
 //! |---|---|
-//! | `show` | with spaces between them: the bound in bits per second or `none`, the rate in bits per second, bytes that are done, bytes of all or `?`, what the program does |
+//! | `show` | one line, see below |
 //! | `rate 100000000`, `rate none` | `done` |
+//!
+//! `show` is answered by five words: the bound in bit/s or `none`, the rate in bit/s, the bytes done, all
+//! bytes or `?`, and, to the end of the line, what the program does.
 //!
 //! What is left out: other users, who cannot open the socket, and other hosts.
 //!
@@ -35,7 +39,7 @@ use units::{Bytes, Rate};
 
 pub use held::{Held, running};
 
-/// How long somebody who has connected may take to say something.
+/// Longest wait for a line after a connection.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How soon a program that ends stops answering, where it cannot be woken.
 const TICK_MILLIS: u16 = 100;
@@ -44,7 +48,7 @@ const LINE_MAX: u64 = 16 * 1024;
 const PREFIX: &str = "copy-";
 const ENDING: &str = ".socket";
 
-/// What can be steered.
+/// What the socket controls.
 pub trait Steered: Send + 'static {
     /// The bound in force; `None` without one.
     fn rate_max(&self) -> Option<Rate>;
@@ -52,11 +56,11 @@ pub trait Steered: Send + 'static {
     /// Bounds the rate from now on; `None` lifts the bound.
     fn set_rate_max(&self, rate: Option<Rate>);
 
-    /// How far it is.
+    /// Its status.
     fn stand(&self) -> Stand;
 }
 
-/// How far a program is.
+/// Progress of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stand {
     /// The rate of the last seconds.
@@ -72,7 +76,8 @@ pub struct Stand {
 pub enum ReinsError {
     /// No folder for the socket.
     #[error(
-        "there is no folder for sockets of running copies: neither XDG_RUNTIME_DIR, XDG_STATE_HOME nor HOME is set"
+        "there is no folder for sockets of running copies: neither XDG_RUNTIME_DIR, XDG_STATE_HOME \
+        nor HOME is set"
     )]
     NoPlace,
     /// The folder or the socket could not be made or read.
@@ -101,8 +106,9 @@ pub struct Reins {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Where this user's programs are found: `trunkline` in `$XDG_RUNTIME_DIR`, which does not outlive a login, or in `$XDG_STATE_HOME` or
-/// `~/.local/state` (XDG Base Directory Specification, which has relative names ignored).
+/// Where this user's programs are found: `trunkline` in `$XDG_RUNTIME_DIR`, which does not outlive
+/// a login, or in `$XDG_STATE_HOME` or `~/.local/state` (XDG Base Directory Specification, which
+/// has relative names ignored).
 ///
 /// # Errors
 /// When none of them is set.
@@ -119,8 +125,8 @@ pub fn folder() -> Result<PathBuf, ReinsError> {
 }
 
 impl Reins {
-    /// Lets this user's other programs steer `steered` through a socket in `folder`; `what` tells them what it does. Sockets that
-    /// killed programs have left there are removed.
+    /// Lets this user's other programs steer `steered` through a socket in `folder`; `what` tells
+    /// them what it does. Sockets that killed programs have left there are removed.
     ///
     /// # Errors
     /// When there can be no socket.
@@ -165,7 +171,8 @@ fn place(path: &Path, source: io::Error) -> ReinsError {
     }
 }
 
-/// A socket of this process's number that is there already was left by a process that had it before.
+/// A socket of this process's number that is there already was left by a process that had it
+/// before.
 fn listen(path: &Path) -> io::Result<UnixListener> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -182,7 +189,7 @@ fn answer_all(listener: &UnixListener, over: &AtomicBool, what: &str, steered: &
         let mut wait = [PollFd::new(listener.as_fd(), PollFlags::POLLIN)];
         let _ = poll(&mut wait, PollTimeout::from(TICK_MILLIS));
         if let Ok((peer, _)) = listener.accept() {
-            // Somebody who asks for nothing, or goes before the answer, is no trouble of ours.
+            // A client that asks for nothing, or leaves before the answer, is ignored.
             let _ = answer(peer, what, steered);
         }
     }

@@ -1,7 +1,8 @@
 //! The control connection of a copy: messages both ways, carried by a thread of its own.
 //!
-//! Whoever sends waits only when much is waiting already; whoever does not listen makes the peer wait, not this end's memory
-//! grow. Ends that both send without ever receiving therefore wait for each other: receive on a thread of its own.
+//! A sender waits only when much is queued already; an end that does not receive makes the peer
+//! wait, not this end's memory grow. Ends that both send without ever receiving therefore wait for
+//! each other: receive on a thread of its own.
 
 mod carrier;
 
@@ -137,7 +138,8 @@ impl Conversation {
     /// What the peer says next; `None` when it says nothing for `patience`.
     ///
     /// # Errors
-    /// When the conversation is over and all that was heard before has been received, or when this end closes it.
+    /// When the conversation is over and all that was heard before has been received, or when this
+    /// end closes it.
     pub fn receive(&self, patience: Duration) -> Result<Option<Message>, ConversationError> {
         let end = Instant::now().checked_add(patience);
         let mut state = self.shared.lock();
@@ -174,7 +176,8 @@ impl Conversation {
         self.shared.lock().ended.clone()
     }
 
-    /// Begins to end it: whoever receives is told at once. What waits is still sent, with a goodbye behind it.
+    /// Begins to end it: receivers are told at once. What is queued is still sent, with a goodbye
+    /// behind it.
     pub fn begin_to_close(&self, patience: Duration) {
         let mut state = self.shared.lock();
         state.closing.get_or_insert(Instant::now() + patience);
@@ -188,8 +191,9 @@ impl Conversation {
         self.end(patience);
     }
 
-    /// The same without waiting for the peer: returns when the kernel has all that was said. Should this program end at once, the
-    /// peer may find the connection broken behind that, or, where packets are lost, before it.
+    /// The same without waiting for the peer: returns when the kernel has all that was said. Should
+    /// this program end at once, the peer may find the connection broken behind that, or, where
+    /// packets are lost, before it.
     pub fn leave(mut self, patience: Duration) {
         self.begin_to_close(patience);
         let mut state = self.shared.lock();

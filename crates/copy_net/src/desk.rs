@@ -1,4 +1,4 @@
-//! Which conversations wait for streams, and the streams that came.
+//! Registry of the sessions that wait for streams, and the streams that arrived.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -63,8 +63,8 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// The number that the other end's streams have to carry; `None` where they may carry any, because their
-    /// key says enough.
+    /// The number that the other end's streams have to carry; `None` where they may carry any,
+    /// because their key says enough.
     pub fn session(&self) -> Option<u64> {
         self.session
     }
@@ -101,7 +101,7 @@ impl Drop for Incoming {
 }
 
 impl Desk {
-    /// Expects streams under a number that nobody can guess.
+    /// Expects streams under a random number.
     pub(super) fn expect(self: &Arc<Self>, key: SessionKey) -> io::Result<Incoming> {
         let session = random::number()?;
         Ok(self.expect_as(Some(session), key))
@@ -158,7 +158,8 @@ impl Desk {
         self.expected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands a stream to its conversation, if its greeting is right, new, and in the clear only where that was agreed on.
+    /// Hands a stream to its conversation, if its greeting is right, new, and in the clear only
+    /// where that was agreed on.
     pub(super) fn hand_over(
         &self,
         greeting: &Greeting,

@@ -49,8 +49,8 @@ pub struct Dialed {
     pub has_said: bool,
 }
 
-/// A far end whose certificate is known from a channel that is trusted, such as ssh: it is told the first message together with
-/// who calls, without a wait for what it says of itself.
+/// A far end whose certificate is known from a channel that is trusted, such as ssh: it is told the
+/// first message together with who calls, without a wait for what it says of itself.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
     /// The only certificate that is accepted.
@@ -77,9 +77,10 @@ impl Default for Dialer {
 }
 
 impl Dialer {
-    /// Connects to the far end at one of several places, those in front being tried a little earlier, and shows who is there.
+    /// Connects to the far end at one of several places, those in front being tried a little
+    /// earlier, and shows who is there.
     ///
-    /// A place where somebody else answers is left aside.
+    /// An address where another program answers is skipped.
     ///
     /// # Errors
     /// When no place is left; the last reason is the one that is told.
@@ -87,9 +88,9 @@ impl Dialer {
         self.control_and(places, token, None, &mut |_| ())
     }
 
-    /// The same, to an end that may be `known`; `early` is told where streams will go as soon as that is known, so that they can be
-    /// connected while the two ends find out who they are. That says nothing to the other end, which may still turn out to be
-    /// somebody else.
+    /// The same, to an end that may be `known`; `early` is told where streams will go as soon as
+    /// that is known, so that they can be connected while the two ends find out who they are. That
+    /// says nothing to the other end, which may still turn out to be somebody else.
     ///
     /// # Errors
     /// As [`control`](Self::control).
@@ -114,7 +115,7 @@ impl Dialer {
                     }
                 },
                 Err(ConnectError::Option(error)) => return Err(error.into()),
-                // Somebody who answered wrongly says more than those who did not answer.
+                // A wrong answer says more than a missing one.
                 Err(ConnectError::Nobody(tried)) => {
                     return Err(failure.unwrap_or_else(|| DialError::nobody(tried, self.patience)));
                 }
@@ -122,7 +123,7 @@ impl Dialer {
         }
     }
 
-    /// Begins on a connection that was made, whoever made it.
+    /// Opens a session on an existing connection, made by either end.
     pub(super) fn meet(
         &self,
         (socket, peer): (std::net::TcpStream, SocketAddr),
@@ -165,7 +166,8 @@ impl Dialer {
 }
 
 impl StreamDialer {
-    /// For an end to which no conversation was opened from here: it listens for streams of the one that it opened.
+    /// For an end to which no conversation was opened from here: it listens for streams of the one
+    /// that it opened.
     pub fn new(
         addresses: Vec<SocketAddr>,
         pin: Fingerprint,
@@ -188,10 +190,11 @@ impl StreamDialer {
     ///
     /// * `plain`: in the clear; both ends have to agree on that.
     ///
-    /// What is written to it may follow at once. Whether the other end takes the stream shows when it is read or written.
+    /// What is written to it may follow at once. Whether the other end takes the stream shows when
+    /// it is read or written.
     ///
     /// # Errors
-    /// When the other end cannot be reached, or somebody else answers in its place.
+    /// When the other end cannot be reached, or another host answers in its place.
     pub fn stream(
         &self,
         session: u64,

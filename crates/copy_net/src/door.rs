@@ -1,8 +1,8 @@
-//! Finds out what each new connection is, and turns away what does not belong here.
+//! Accepts connections, identifies each, and rejects those that do not belong to a copy.
 //!
-//! One thread looks at all of them without waiting for any, so that a peer that says little or nothing costs a
-//! place among a bounded number for a bounded time, and no thread. What has shown itself gets one: a conversation that of its handler,
-//! a stream that of whoever takes it.
+//! One thread looks at all of them without waiting for any, so that a peer that says little or
+//! nothing costs a place among a bounded number for a bounded time, and no thread. Once identified,
+//! a session gets a thread, and a stream goes to its session.
 
 mod source;
 mod turned_away;
@@ -36,11 +36,12 @@ const TICK: Duration = Duration::from_millis(100);
 /// Connections taken before those that wait are looked at again.
 const ACCEPTS_MAX: usize = 64;
 
-/// What is granted to those who have not shown who they are, and how many conversations there may be.
+/// What is granted to those who have not shown who they are, and how many conversations there may
+/// be.
 #[derive(Debug, Clone, Copy)]
 pub struct DoorLimits {
-    /// Connections that have not shown yet what they are; one more drops the oldest of the address that has most.
-    /// Each may take some 40 KiB.
+    /// Connections that have not shown yet what they are; one more drops the oldest of the address
+    /// that has most. Each may take some 40 KiB.
     pub waiting: usize,
     /// How long one may take to show it.
     pub patience: Span,
@@ -52,8 +53,8 @@ pub struct DoorLimits {
     pub silence: Span,
 }
 
-/// 512 connections of 40 KiB are 20 MiB. Ends say something twice a second; a path that is out for ten seconds and then
-/// takes TCP five more to notice is not given up.
+/// 512 connections of 40 KiB are 20 MiB. Ends say something twice a second; a path that is out for
+/// ten seconds and then takes TCP five more to notice is not given up.
 impl Default for DoorLimits {
     fn default() -> Self {
         DoorLimits {
@@ -101,7 +102,7 @@ impl Door {
         }
     }
 
-    /// A door behind somebody else's port.
+    /// An acceptor behind the port of another server.
     ///
     /// # Errors
     /// When this process has no descriptor left.

@@ -1,4 +1,4 @@
-//! A stream's connection as others than its own thread see and steer it.
+//! A stream's connection, as threads other than its own read and set it.
 
 use std::io::{self, ErrorKind};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -13,7 +13,7 @@ use units::{Rate, Time};
 use sockets::options::{self, Dscp, OptionError, StreamOptions};
 use sockets::tcp_info;
 
-/// A connection that somebody else reads or writes. Clones mean the same one.
+/// A connection that another thread reads or writes. Clones mean the same one.
 #[derive(Debug, Clone)]
 pub struct StreamHandle {
     socket: Arc<TcpStream>,
@@ -71,7 +71,8 @@ impl StreamHandle {
         options::set_dscp(&SockRef::from(&*self.socket), dscp)
     }
 
-    /// Whether the other end has closed it or let it go; whoever only writes, and has nothing to write, does not notice.
+    /// Whether the other end has closed it or shut it down; a thread that only writes, and has
+    /// nothing to write, does not notice.
     pub fn is_let_go(&self) -> bool {
         let closed = PollFlags::from_bits_retain(libc::POLLRDHUP);
         let mut watched = [PollFd::new(self.socket.as_fd(), closed)];
@@ -79,7 +80,7 @@ impl StreamHandle {
         poll(&mut watched, PollTimeout::ZERO).is_ok_and(|count| count > 0)
     }
 
-    /// Ends both directions: whoever reads or writes is woken with an end or an error.
+    /// Ends both directions: threads that read or write are woken with an end or an error.
     pub fn shut_down(&self) {
         // It may have ended by itself.
         let _ = self.socket.shutdown(Shutdown::Both);

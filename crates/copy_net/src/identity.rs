@@ -14,15 +14,15 @@ use rustls::{
 
 use super::certificate::Verifier;
 
-/// Nobody reads it: the far end is known by its secret, not by a name.
+/// Name in the certificate, unused: the far end is known by its secret.
 const NAME: &str = "trunkline";
 
 /// BLAKE3 of a certificate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint(pub [u8; 32]);
 
-/// A key pair with a certificate that it signed itself, made for one program run. The secret of a copy vouches
-/// for it, so no authority is needed and nothing is kept on disk.
+/// A key pair with a certificate that it signed itself, made for one program run. The secret of a
+/// copy vouches for it, so no authority is needed and nothing is kept on disk.
 #[derive(Clone)]
 pub struct Identity {
     config: Arc<ServerConfig>,
@@ -67,7 +67,7 @@ impl Identity {
     }
 }
 
-/// The connecting side of a new connection: to anybody, or to whoever has the certificate of that fingerprint.
+/// The connecting side of a new connection, to any certificate or to the one with that fingerprint.
 pub(super) fn connection_to(pin: Option<Fingerprint>) -> io::Result<rustls::Connection> {
     let verifier = Verifier {
         pin,
@@ -86,7 +86,8 @@ pub(super) fn connection_to(pin: Option<Fingerprint>) -> io::Result<rustls::Conn
     connection.map(Into::into).map_err(io::Error::other)
 }
 
-/// TLS 1.3's cipher suites in the order of their speed here, and one key exchange: both ends are ours.
+/// TLS 1.3's cipher suites in the order of their speed here, and one key exchange: both ends are
+/// ours.
 fn provider() -> Arc<CryptoProvider> {
     static PROVIDER: OnceLock<Arc<CryptoProvider>> = OnceLock::new();
     let made = || {
@@ -98,8 +99,8 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::clone(PROVIDER.get_or_init(made))
 }
 
-/// The connecting end's order decides. Without instructions for AES, ChaCha20 is several times as fast; with
-/// them, half (`copying` has the figures).
+/// The connecting end's order decides. Without instructions for AES, ChaCha20 is several times as
+/// fast; with them, half (`copying` has the figures).
 fn suites() -> Vec<SupportedCipherSuite> {
     use ring::cipher_suite::{TLS13_AES_128_GCM_SHA256, TLS13_CHACHA20_POLY1305_SHA256};
     match has_aes() {

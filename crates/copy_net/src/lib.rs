@@ -1,19 +1,25 @@
-//! Connections that carry files: one that both ends talk over, and any number of streams, all to one port.
+//! Connections that carry files: one that both ends talk over, and any number of streams, all to
+//! one port.
 //!
-//! Everything is in TLS 1.3, except streams where both ends agreed otherwise. The listening end signs its certificate itself; that it is
-//! the right one follows from the handshake of [`wire::copying`], which binds what both ends know to the very TLS connection
-//! on which they say so. Streams then go to whoever has the same certificate, and greet with a key that only the two ends of
-//! the conversation have.
+//! Everything is in TLS 1.3, except streams where both ends agreed otherwise. The listening end
+//! signs its certificate itself; that it is the right one follows from the handshake of
+//! [`wire::copying`], which binds what both ends know to the very TLS connection on which they say
+//! so. Streams then accept the same certificate only, and greet with a key that only the two ends
+//! of the conversation have.
 //!
-//! AES-128-GCM of ring where the processor has instructions for it: encrypting and sending took 0.51 ns of a processor for each byte
-//! (0.47 to 0.56), with aws-lc-rs 0.71 (0.66 to 0.76); ChaCha20-Poly1305 took 0.80 to 0.98 with either (2026-11-22, loopback, AMD
-//! EPYC, two busy processors, three runs each of AES, one each of ChaCha20). Nothing but rustls touches keys or records.
+//! AES-128-GCM of ring where the processor has instructions for it: encrypting and sending took
+//! 0.51 ns of a processor for each byte (0.47 to 0.56), with aws-lc-rs 0.71 (0.66 to 0.76);
+//! ChaCha20-Poly1305 took 0.80 to 0.98 with either (2026-11-22, loopback, AMD EPYC, two busy
+//! processors, three runs each of AES, one each of ChaCha20). Nothing but rustls touches keys or
+//! records.
 //!
-//! What is left out: resuming TLS connections (each costs one round trip more than TCP, once in a stream's life),
-//! certificates of authorities, and client certificates; the secret says more than they would.
+//! What is left out: resuming TLS connections (each costs one round trip more than TCP, once in a
+//! stream's life), certificates of authorities, and client certificates; the secret says more than
+//! they would.
 //!
-//! Reading order: [`Dialer`] for the end that connects; [`Listener`], `door` and `pending` for the one that listens;
-//! [`Conversation`]; [`Channel`] with `tls`; [`StreamHandle`]; [`Ssh`] and [`attend`] for a far end that ssh starts.
+//! Reading order: [`Dialer`] for the end that connects; [`Listener`], `door` and `pending` for the
+//! one that listens; [`Conversation`]; [`Channel`] with `tls`; [`StreamHandle`]; [`Ssh`] and
+//! [`attend`] for a far end that ssh starts.
 
 mod certificate;
 mod channel;
@@ -54,7 +60,7 @@ pub use started::{AttendError, Back, attend};
 /// What an end says of itself to people at the other.
 pub const SOFTWARE: &str = concat!("trunkline ", env!("CARGO_PKG_VERSION"));
 
-/// What a listening end does with those who come.
+/// What a listening end does with its sessions.
 pub trait CopyHandler: Send + Sync {
     /// The key of that name and what it allows.
     fn find(&self, name: &KeyName) -> Option<(Key, Rights)>;
@@ -62,13 +68,13 @@ pub trait CopyHandler: Send + Sync {
     /// Serves one conversation, on a thread of its own. It ends early when the listening end stops.
     fn serve(&self, visit: Visit);
 
-    /// Somebody was turned away.
+    /// A connection was rejected.
     fn turned_away(&self, peer: SocketAddr, reason: &TurnedAway) {
         let _ = (peer, reason);
     }
 }
 
-/// Somebody who showed who it is.
+/// A session whose near end is authenticated.
 #[derive(Debug)]
 pub struct Visit {
     /// Where it is.
@@ -81,7 +87,7 @@ pub struct Visit {
     pub streams: Incoming,
 }
 
-/// A secret that nobody has had before.
+/// A new random secret.
 ///
 /// # Errors
 /// When the system gives no random numbers.

@@ -1,4 +1,5 @@
-//! A port of one's own for copies: that of a far end which ssh started, or of a near end to which streams come.
+//! A port of one's own for copies: that of a far end which ssh started, or of a near end to which
+//! streams come.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -17,8 +18,8 @@ use super::door::{Door, DoorLimits, House, Source};
 use super::identity::{Fingerprint, Identity};
 use sockets::listen;
 
-/// How long one caller may take to show that it is the far end: a stranger that says nothing more leaves time for others.
-/// Three round trips of the longest paths.
+/// How long one caller may take to show that it is the far end: a stranger that says nothing more
+/// leaves time for others. Three round trips of the longest paths.
 const CALLER_MAX: Duration = Duration::from_secs(2);
 
 /// A port that is listened on, for all addresses of this host.
@@ -41,7 +42,7 @@ impl Landing {
     /// Waits for the far end to connect and opens a conversation on that connection.
     ///
     /// # Errors
-    /// When it does not come in time, or the last that came was somebody else.
+    /// When it does not come in time, or the last connection was not the far end.
     pub fn control(&self, dialer: &Dialer, token: &Token) -> Result<Dialed, DialError> {
         let end = Instant::now() + Duration::from(dialer.patience);
         let mut failure = None;
@@ -62,7 +63,8 @@ impl Landing {
         }
     }
 
-    /// The streams of a conversation that was opened here or elsewhere: the other end knows its key and connects.
+    /// The streams of a conversation that was opened here or elsewhere: the other end knows its key
+    /// and connects.
     pub fn expect(&self, key: SessionKey) -> Incoming {
         self.desk.expect_any(key)
     }

@@ -1,4 +1,4 @@
-//! A connection that has not shown yet what it is.
+//! A connection that is not identified yet.
 
 use std::io::{self, ErrorKind, Read};
 use std::net::{SocketAddr, TcpStream};
@@ -14,11 +14,11 @@ use super::tls::Tls;
 
 /// First byte of a TLS record that belongs to a handshake (RFC 8446, section 5.1).
 const TLS_HANDSHAKE: u8 = 0x16;
-/// What a far end begins with that connects so that the near end can begin: from then on, all is as if the near end had
-/// connected.
+/// What a far end begins with that connects so that the near end can begin: from then on, all is as
+/// if the near end had connected.
 pub(super) const CALL_MAGIC: [u8; 4] = *b"TLr1";
-/// Most bytes that are read of a connection before it is known: TLS's hello takes some hundreds, and data may follow a
-/// greeting at once in a record of 16 KiB.
+/// Most bytes that are read of a connection before it is known: TLS's hello takes some hundreds,
+/// and data may follow a greeting at once in a record of 16 KiB.
 const BYTES_MAX: usize = 32 << 10;
 /// Bytes of a frame's length.
 const PREFIX: usize = 4;
@@ -28,7 +28,7 @@ pub fn is_of_a_copy(first: u8) -> bool {
     first == TLS_HANDSHAKE || first == GREETING_MAGIC[0]
 }
 
-/// A connection that has not shown yet what it is.
+/// A connection that is not identified yet.
 pub(super) struct Pending {
     pub socket: TcpStream,
     pub peer: SocketAddr,
@@ -77,7 +77,7 @@ impl Pending {
         PollFd::new(self.socket.as_fd(), flags)
     }
 
-    /// The connection, for whoever it belongs to.
+    /// The socket and its TLS.
     pub(super) fn into_parts(self) -> (TcpStream, Option<Box<Tls>>) {
         (self.socket, self.tls)
     }

@@ -1,8 +1,8 @@
 //! The system's ssh client as the starter of a far end.
 //!
-//! ssh does what its user has taught it: configuration, keys, agents, jump hosts, passwords, which it asks for on the terminal
-//! itself. What it says goes to stderr as always. Through its pipe go one line each way ([`wire::copying::StartRequest`]); files
-//! never do.
+//! ssh does what its user has taught it: configuration, keys, agents, jump hosts, passwords, which
+//! it asks for on the terminal itself. What it says goes to stderr as always. Through its pipe go
+//! one line each way ([`wire::copying::StartRequest`]); files never do.
 
 mod error;
 
@@ -32,7 +32,8 @@ const NOISE_MAX: usize = 64 << 10;
 /// How long ssh may take to end by itself.
 const LEAVE_WAIT: Duration = Duration::from_secs(2);
 
-/// What the far host gets of this one, whatever the user's configuration says: nothing but the pipe. scp does the same.
+/// What the far host gets of this one, whatever the user's configuration says: nothing but the
+/// pipe. scp does the same.
 const RESTRICTED: [&str; 4] = [
     "ClearAllForwardings=yes",
     "ForwardAgent=no",
@@ -60,7 +61,7 @@ pub struct Ssh {
 pub struct Started {
     /// What it said of itself.
     pub answer: StartAnswer,
-    /// Opens a conversation with it, and nobody else has it.
+    /// Opens a conversation with it; only the two ends have it.
     pub token: Token,
     /// Where it may be reached, the likeliest first; empty when it connects.
     pub places: Vec<Address>,
@@ -70,7 +71,8 @@ pub struct Started {
 }
 
 impl Ssh {
-    /// Starts the far end and waits until it says where it is. That may take as long as its user types a password.
+    /// Starts the far end and waits until it says where it is. That may take as long as its user
+    /// types a password.
     ///
     /// * `is_stopped`: asked ten times a second.
     ///
@@ -284,8 +286,8 @@ impl Drop for Started {
     }
 }
 
-/// ssh ends a round trip after the far end has been told to leave. Nobody has to wait for that: where this program ends first,
-/// ssh still ends by itself.
+/// ssh ends a round trip after the far end has been told to leave. There is no need to wait: where
+/// this program ends first, ssh still ends by itself.
 fn see_off(mut child: Child) {
     if wait_for(&mut child, LEAVE_WAIT).is_none() {
         // It has ended or is of no use.

@@ -1,4 +1,5 @@
-//! The life of a far end that ssh has started: one line in, one line out, then copies until nobody comes any more.
+//! A far end that ssh has started: one line in, one line out, then copies until no near end is
+//! left.
 
 use std::io::{self, BufRead, Read, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -52,13 +53,13 @@ pub enum AttendError {
 /// * `input`, `output`: the pipe from and to ssh. The first line that comes has the secret.
 /// * `connection`: the value of `SSH_CONNECTION`: client address and port, server address and port.
 /// * `limits`: how many conversations, and so on.
-/// * `patience`: how long nobody may be connected once the pipe has ended without a word: a network that is
-///   out breaks it, and the near end comes back.
-/// * `handler`: makes the handler of conversations from the token that opens this end, and, when this end has to open streams
-///   itself, from what opens them.
+/// * `patience`: how long to wait for a connection once the pipe has ended without a word: a
+///   network that is out breaks it, and the near end comes back.
+/// * `handler`: makes the handler of conversations from the token that opens this end, and, when
+///   this end has to open streams itself, from what opens them.
 ///
 /// # Errors
-/// When it cannot begin. Whoever calls it says so on stderr, which ssh carries to the user.
+/// When it cannot begin. The caller prints the error to stderr, which ssh carries to the user.
 pub fn attend(
     input: impl Read + Send + 'static,
     mut output: impl Write,
@@ -185,7 +186,7 @@ impl Watch {
         });
     }
 
-    /// Whether nobody will come any more.
+    /// Whether no near end will connect any more.
     fn until(self: &Arc<Self>, patience: Span) -> impl Fn() -> bool + use<> {
         let watch = Arc::clone(self);
         let clock = Clock::start();
@@ -233,7 +234,7 @@ impl Drop for Gone<'_> {
     }
 }
 
-/// Connects to the near end, so that it can begin, whenever nobody is connected.
+/// Connects to the near end, so that it can begin, whenever there is no session.
 fn call(
     back: &Back,
     limits: DoorLimits,

@@ -13,7 +13,8 @@ use super::identity::Fingerprint;
 /// Plaintext that is encrypted at once: 16 records of 16 KiB, which go to the kernel in one call.
 const WRITE_MAX: usize = 256 << 10;
 
-/// The connection ended where TLS was to say so first: the peer's program or host went away, or something on the way cut it.
+/// The connection ended where TLS was to say so first: the peer's program or host went away, or
+/// something on the way cut it.
 const GONE: &str = "the other end went away without a goodbye";
 
 /// One TLS connection without its socket.
@@ -40,7 +41,7 @@ impl Tls {
         self.connection.wants_write()
     }
 
-    /// What both ends of this connection know and nobody else; only after the handshake.
+    /// Keying material that only the two ends of this connection have; only after the handshake.
     pub(super) fn exporter(&self) -> io::Result<Exporter> {
         let made = [0; KEY_LENGTH];
         let made = match &self.connection {
@@ -204,8 +205,7 @@ fn told(error: &rustls::Error, is_begun: bool) -> String {
     use rustls::{AlertDescription, Error};
     match error {
         Error::InvalidMessage(_) if !is_begun => {
-            "the other end did not answer in TLS, as a trunkline with `--root` does"
-                .to_owned()
+            "the other end did not answer in TLS, as a trunkline with `--root` does".to_owned()
         }
         Error::InvalidMessage(_) | Error::DecryptError | Error::PeerMisbehaved(_) if is_begun => {
             "what arrived is not what was sent: something on the way changed it".to_owned()
@@ -214,14 +214,16 @@ fn told(error: &rustls::Error, is_begun: bool) -> String {
             "what was sent did not arrive as it was: something on the way changed it".to_owned()
         }
         Error::AlertReceived(AlertDescription::ProtocolVersion) | Error::PeerIncompatible(_) => {
-            "the other end does not speak TLS 1.3, as every trunkline does: something else listens there"
+            "the other end does not speak TLS 1.3, as every trunkline does: something else listens \
+            there"
                 .to_owned()
         }
         Error::AlertReceived(alert) => {
             format!("the other end broke off the secure connection (TLS alert {alert:?})")
         }
         Error::InvalidCertificate(_) => {
-            "another certificate was shown than when the copy began: somebody may answer in the place of the other end"
+            "another certificate was shown than when the copy began: another host may be answering \
+            in place of the other end"
                 .to_owned()
         }
         other => format!("the secure connection failed ({other})"),

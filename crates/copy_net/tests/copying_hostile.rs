@@ -24,7 +24,7 @@ fn impatient() -> DoorLimits {
     }
 }
 
-/// Everybody else is served as before.
+/// Other clients are served as before.
 fn still_serves(far: &Far) {
     let (near, visit) = far.meet();
     near.conversation.send(&Message::Bye).unwrap();

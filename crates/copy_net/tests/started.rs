@@ -220,7 +220,8 @@ fn a_far_end_does_not_begin_on_anything_else() {
 fn client(name: &str, script: &str) -> (Ssh, PathBuf) {
     let file = std::env::temp_dir().join(format!("trunkline-{name}-{}", std::process::id()));
     let text = format!(
-        "#!/bin/sh\nif [ \"$1\" = -G ]; then echo 'user x'; echo 'hostname dtn7.example.org'; exit; fi\n{script}\n"
+        "#!/bin/sh\nif [ \"$1\" = -G ]; then echo 'user x'; echo 'hostname dtn7.example.org'; \
+        exit; fi\n{script}\n"
     );
     std::fs::write(&file, text).unwrap();
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o700)).unwrap();
@@ -247,7 +248,8 @@ const ANSWER: &str =
 fn the_secret_goes_over_the_pipe_and_never_on_the_command_line() {
     let folder = std::env::temp_dir().join(format!("trunkline-heard-{}", std::process::id()));
     let script = format!(
-        "echo \"$@\" > {0}.words; echo 'Welcome to host7'; read line; echo \"$line\" > {0}.line; echo '{ANSWER}'; read line; echo \"$line\" > {0}.leave",
+        "echo \"$@\" > {0}.words; echo 'Welcome to host7'; read line; echo \"$line\" > {0}.line; \
+        echo '{ANSWER}'; read line; echo \"$line\" > {0}.leave",
         folder.display()
     );
     let (ssh, file) = client("secret", &script);
@@ -264,7 +266,7 @@ fn the_secret_goes_over_the_pipe_and_never_on_the_command_line() {
     drop(started);
     let read = |ending: &str| {
         let file = folder.with_extension(ending);
-        // Nobody waits for ssh to end, so the last line may still be on its way.
+        // No thread waits for ssh to end, so the last line may still be on its way.
         let until = Instant::now() + Duration::from_secs(30);
         let mut text = String::new();
         while !text.ends_with('\n') && Instant::now() < until {
@@ -278,7 +280,8 @@ fn the_secret_goes_over_the_pipe_and_never_on_the_command_line() {
     let words = read("words");
     assert_eq!(
         words,
-        "-T -x -o ClearAllForwardings=yes -o ForwardAgent=no -o PermitLocalCommand=no -o RequestTTY=no -o RemoteCommand=none -p 2222 -- ana@dtn7 trunkline copy-far\n"
+        "-T -x -o ClearAllForwardings=yes -o ForwardAgent=no -o PermitLocalCommand=no -o \
+        RequestTTY=no -o RemoteCommand=none -p 2222 -- ana@dtn7 trunkline copy-far\n"
     );
     assert_eq!(read("leave"), "leave\n");
     std::fs::remove_file(file).unwrap();
@@ -323,7 +326,8 @@ fn what_goes_wrong_behind_ssh_is_told_with_the_next_step() {
     let error = error_of("old", "read line; echo 'usage: trunkline'; exit 2");
     assert_eq!(
         error.to_string(),
-        "`trunkline copy-far` at ana@dtn7 ended with status 2 without saying where it listens; it said `usage: trunkline`"
+        "`trunkline copy-far` at ana@dtn7 ended with status 2 without saying where it listens; it \
+        said `usage: trunkline`"
     );
     let error = error_of("version", "echo '{\"trunkline_copy\":9}'; sleep 1");
     assert!(error.to_string().contains("the peer version 9"), "{error}");

@@ -1,20 +1,20 @@
 //! The near end: runs one test against any iperf3 server or a trunkline one.
 //!
-//! The calling thread drives the conversation and reads the streams every
-//! [`SamplePlan::INTERVAL`]; each stream has a thread of its own, and so have the probes. Nothing is
-//! started before it is needed and nothing outlives the run, so a caller inside a network namespace
-//! finds all sockets there.
+//! The calling thread drives the conversation and reads the streams every [`SamplePlan::INTERVAL`];
+//! each stream has a thread of its own, and so have the probes. Nothing is started before it is
+//! needed and nothing outlives the run, so a caller inside a network namespace finds all sockets
+//! there.
 //!
 //! What a foreign server cannot tell is absent from the [`Observation`]: its own intervals, its
 //! `TCP_INFO`, and round trips where this host permits no ICMP.
 //!
-//! A test is a conversation with the server and the streams that belong to it; a run has one, and one
-//! more for each time that streams joined it while data flowed. Whatever carries data over streams that
-//! come and go can be built of tests.
+//! A test is a conversation with the server and the streams that belong to it; a run has one, and
+//! one more for each time that streams joined it while data flowed. Whatever carries data over
+//! streams that come and go can be built of tests.
 //!
-//! Reading order: [`Client`], `error`, `runs`, then `run` with its parts: `proposal` (until the streams
-//! run), `test`, `stage` (looking at them) and `assemble`; `meeting` for
-//! those who want to send trains instead.
+//! Reading order: [`Client`], `error`, `runs`, then `run` with its parts: `proposal` (until the
+//! streams run), `test`, `stage` (looking at them) and `assemble`; `meeting` for those who want to
+//! send trains instead.
 
 mod assemble;
 mod busy;
@@ -74,11 +74,11 @@ impl Client {
         Client { limit, ..self }
     }
 
-    /// Runs one setting and tells what was seen. The streams end with it, whatever the plan says; see
-    /// [`Runs`].
+    /// Runs one setting and tells what was seen. The streams end with it, whatever the plan says;
+    /// see [`Runs`].
     ///
     /// # Errors
-    /// When nobody is there, the server refuses or fails, a stream breaks, or `watch` cancels.
+    /// When there is no server, it refuses or fails, a stream breaks, or `watch` cancels.
     pub fn run(
         &self,
         setting: &Setting,

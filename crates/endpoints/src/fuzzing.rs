@@ -6,8 +6,8 @@ use wire::Telemetry;
 
 use crate::telemetry;
 
-/// Reads a peer's readings of the stream at position `index` in a test of this length. Returns how many counts of bytes and
-/// how many samples of TCP they are.
+/// Reads a peer's readings of the stream at position `index` in a test of this length. Returns how
+/// many counts of bytes and how many samples of TCP they are.
 pub fn read_telemetry(table: &Telemetry, index: u16, length: Span) -> Option<(usize, usize)> {
     let both = [StreamDirection::Sending, StreamDirection::Receiving];
     let mut read = both

@@ -1,10 +1,11 @@
 //! Small packets to a live host, or over an emulated path: round trips, trains, hops.
 //!
-//! Trains need a server that stamps their packets: [`PathProbes`] asks for a session when it meets one, and
-//! opens another when that was lost. Any other host is probed as far as its kernel answers.
+//! Trains need a server that stamps their packets: [`PathProbes`] asks for a session when it meets
+//! one, and opens another when that was lost. Any other host is probed as far as its kernel
+//! answers.
 //!
-//! All sockets are made by the calling thread or by threads that it starts, whenever they are needed, so
-//! that a caller in a network namespace has to be there for every call.
+//! All sockets are made by the calling thread or by threads that it starts, whenever they are
+//! needed, so that a caller in a network namespace has to be there for every call.
 //!
 //! Reading order: [`PathProbes`], `trips`, `link`, `failure`.
 
@@ -30,7 +31,8 @@ use probe_net::Tracer;
 use probe_net::train::least_packet;
 use sockets::Address;
 
-/// A train whose stamps are worthless, or for which the server has no budget, is asked for so often.
+/// A train whose stamps are worthless, or for which the server has no budget, is asked for so
+/// often.
 const TRIES: usize = 4;
 /// A server that wants to be asked later than this is not waited for.
 const PAUSE_MAX: Span = Span::from_secs(10);
@@ -61,8 +63,8 @@ enum Far {
 }
 
 impl PathProbes {
-    /// Looks for the server at `address`. One that is busy or not there can still be probed as far as the
-    /// kernel of its host answers.
+    /// Looks for the server at `address`. One that is busy or not there can still be probed as far
+    /// as the kernel of its host answers.
     ///
     /// # Errors
     /// When the host's name has no address.
@@ -108,8 +110,9 @@ impl PathProbes {
         }
     }
 
-    /// Its probes carry the token of a session, where there is one; the server hears that it is still needed. One that
-    /// was lost is opened anew, because its token is void; where that fails the far kernel still answers.
+    /// Its probes carry the token of a session, where there is one; the server hears that it is
+    /// still needed. One that was lost is opened anew, because its token is void; where that fails
+    /// the far kernel still answers.
     fn tracer(&mut self, watch: &mut dyn Watch) -> &mut Tracer {
         if self.far.is_lost() {
             let _ = self.link(watch);
@@ -200,7 +203,8 @@ impl Probes for PathProbes {
         watch: &mut dyn Watch,
     ) -> Result<ProbeSeries, ProbesError> {
         if self.far.is_lost() {
-            // Opened anew, because its token is void. Where that fails the far kernel still answers.
+            // Opened anew, because its token is void. Where that fails the far kernel still
+            // answers.
             let _ = self.link(watch);
         }
         let mut link = match &mut self.far {

@@ -35,8 +35,8 @@ impl StreamSeries {
         }
     }
 
-    /// Counts time and bytes of a stream that runs from now on, which is its first reading. Counters
-    /// of the kernel run on.
+    /// Counts time and bytes of a stream that runs from now on, which is its first reading.
+    /// Counters of the kernel run on.
     pub(crate) fn since(bound: usize, stream: &StreamThread, now: Time) -> Self {
         let mut series = StreamSeries::new(bound);
         series.from = Origin {

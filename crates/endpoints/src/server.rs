@@ -2,22 +2,23 @@
 //!
 //! One thread accepts connections and reads the cookie each begins with: an unknown cookie opens a
 //! session on a thread of its own, a known one is handed to its session as a stream. Another thread
-//! answers echo datagrams on the same port number, for tests that are running and nobody else. A session may
-//! also send and stamp trains of datagrams in place of a test, between this host and its client alone. What
-//! a client says is bounded in length, count and time, and whatever goes wrong in one session, a
+//! answers echo datagrams on the same port number, for running tests only. A session may also send
+//! and stamp trains of datagrams in place of a test, between this host and its client alone. What a
+//! client says is bounded in length, count and time, and whatever goes wrong in one session, a
 //! panic of our own included, ends that session alone.
 //!
 //! All sockets belong to the calling thread or to threads it starts, so a server that is bound and
 //! run by a thread inside a network namespace lives there entirely.
 //!
-//! A connection that begins with TLS or with the greeting of a stream belongs to a copy, where this server takes
-//! copies ([`copy_net`]), and goes to a thread that finds out which.
+//! A connection that begins with TLS or with the greeting of a stream belongs to a copy, where this
+//! server takes copies ([`copy_net`]), and goes to a thread that finds out which.
 //!
 //! Left out: UDP and SCTP tests, authentication, and a reply address for echoes chosen by the
-//! request's destination; a host with several addresses answers echoes from the one its routes pick.
+//! request's destination; a host with several addresses answers echoes from the one its routes
+//! pick.
 //!
-//! Reading order: [`ServerLimits`], [`Server`], `event`, then `acceptor`, `session`, `agreed`, `flow`, `report`,
-//! and `door` with `probing` for trains.
+//! Reading order: [`ServerLimits`], [`Server`], `event`, then `acceptor`, `session`, `agreed`,
+//! `flow`, `report`, and `door` with `probing` for trains.
 
 mod acceptor;
 mod agreed;
@@ -87,8 +88,9 @@ pub struct ProbingLimits {
 }
 
 impl Default for ServerLimits {
-    /// 64 tests with 1024 streams are more than a host can carry at speed; as many may open at once. A client of ours that
-    /// lets streams join a run has fewer than 16 tests at once. The waits are iperf3's.
+    /// 64 tests with 1024 streams are more than a host can carry at speed; as many may open at
+    /// once. A client of ours that lets streams join a run has fewer than 16 tests at once. The
+    /// waits are iperf3's.
     fn default() -> Self {
         ServerLimits {
             files_only: false,
@@ -274,7 +276,8 @@ impl Shared<'_> {
         self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a running test of the host at `from` has that token; nobody else gets echoes for it.
+    /// Whether a running test of the host at `from` has that token; other hosts get no echoes for
+    /// it.
     fn knows(&self, token: EchoToken, from: SocketAddr) -> bool {
         let host = from.ip().to_canonical();
         self.tokens().get(&token.0) == Some(&host)

@@ -1,6 +1,6 @@
 //! One stream, one thread: the sender writes blocks, the receiver counts what it reads.
 //!
-//! Nobody waits inside a system call for longer than [`TICK`], so a stop is noticed within that time
+//! No system call waits for longer than [`TICK`], so a stop is noticed within that time
 //! even while a long fat path has filled the buffers.
 
 use std::io::{self, ErrorKind, Read, Write};

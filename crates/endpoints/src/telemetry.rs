@@ -198,8 +198,9 @@ impl Read {
     /// The rows of a peer that was told when to begin counting and when to end, `length` apart.
     ///
     /// Either message may be lost on a full path and arrive late, and streams that were told one by
-    /// one would then not lie beside each other. Rows that end too soon began late: they are moved to
-    /// end in time. Of those that go on too long, more than a reading beyond the end is left out.
+    /// one would then not lie beside each other. Rows that end too soon began late: they are moved
+    /// to end in time. Of those that go on too long, more than a reading beyond the end is left
+    /// out.
     pub(crate) fn fitted(mut self, length: Span) -> Self {
         let end = Time::ZERO + length;
         let last = self.progress.last().map_or(end, |reading| reading.at);

@@ -130,7 +130,7 @@ fn a_foreign_host_is_reached_too() {
     let far = SocketAddr::from((FAR_ADDRESS, 5201));
     let mut tracer = Tracer::to(far, None);
     for protocol in [TraceProtocol::Udp, TraceProtocol::Tcp] {
-        // Nobody listens at either port: an ICMP message and a reset are answers.
+        // Neither port has a listener: an ICMP message and a reset are answers.
         let trace = network.near().run(|| tracer.trace(&plan(protocol), &()));
         let trace = trace.unwrap().unwrap();
         assert!(trace.reached, "{protocol:?}");
@@ -190,7 +190,8 @@ fn losses_on_the_way_are_no_limit_to_the_size() {
     let serving = Serving::at(&network);
     let mut probes = serving.probes(&network);
     let found = network.near().run(|| probes.path_mtu(&mut ()));
-    // Six losses of a probe in a row, which a wrong result takes, come once in ten thousand times at 19 %.
+    // Six losses of a probe in a row, which a wrong result takes, come once in ten thousand times
+    // at 19 %.
     assert_eq!(found.unwrap().unwrap().bytes, Bytes::new(1_500));
 }
 

@@ -171,7 +171,8 @@ fn a_count_of_bytes_or_blocks_is_sent_exactly() {
     }
     let sent = |options: &[&str]| from_iperf3(options).1.sent;
     assert_eq!(sent(&["-R", "-n", "20M"]), Bytes::from_mib(20));
-    // iperf3 counts every read as a block, also one of less, and so may end the test at any number below.
+    // iperf3 counts every read as a block, also one of less, and so may end the test at any number
+    // below.
     let block = 128 * 1024;
     let blocks = sent(&["-R", "-k", "100"]).get();
     assert_eq!(blocks % block, 0, "{blocks}");

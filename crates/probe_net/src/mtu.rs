@@ -1,10 +1,11 @@
-//! The largest packet that passes unfragmented, found by packets that nobody may cut into pieces.
+//! Path MTU: the largest packet that passes, found with packets that must not be fragmented.
 //!
-//! Routers should say what fits (RFC 1191, RFC 8201), but some drop in silence, so what counts here is that a
-//! packet of the size is answered (packetization-layer discovery, RFC 8899). The answer itself is small over UDP; over ICMP the
-//! far end sends the same size back, which may be cut into pieces on IPv4. A trunkline server answers all
-//! probes; a foreign one is asked by ICMP where this user may, and otherwise by datagrams to a port that nobody uses.
-//! Where nobody answers, the kernel's belief is told and not confirmed.
+//! Routers should say what fits (RFC 1191, RFC 8201), but some drop in silence, so what counts here
+//! is that a packet of the size is answered (packetization-layer discovery, RFC 8899). The answer
+//! itself is small over UDP; over ICMP the far end sends the same size back, which may be cut into
+//! pieces on IPv4. A trunkline server answers all probes; a foreign one is asked by ICMP where this
+//! user may, and otherwise by datagrams to an unused port. Without answers, the result is the
+//! kernel's own value, marked as not confirmed.
 
 mod search;
 

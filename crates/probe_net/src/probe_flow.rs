@@ -1,14 +1,16 @@
-//! Flows whose packets are meant to die on the way: small probes with a chosen hop limit, all of one flow, and
-//! what routers and the far end say about them.
+//! Flows whose packets are meant to die on the way: small probes with a chosen hop limit, all of
+//! one flow, and what routers and the far end say about them.
 //!
-//! Everything rests on sockets that any user may open and on their error queue (`message`), so that nothing
-//! here needs rights for UDP and TCP. A library was weighed instead: trippy-core needs raw sockets on Linux, whoever runs
-//! it; takes round trips from the wall clock; keeps the flow of UDP only; and cannot be ended early.
+//! Everything rests on sockets that any user may open and on their error queue (`message`), so that
+//! nothing here needs rights for UDP and TCP. A library was weighed instead: trippy-core needs raw
+//! sockets on Linux for every user it; takes round trips from the wall clock; keeps the flow of UDP
+//! only; and cannot be ended early.
 //!
-//! The flow stays the same in the sense of Augustin et al., "Avoiding traceroute anomalies with Paris
-//! traceroute" (IMC 2006): routers that share load look at addresses, protocol and the first four bytes behind
-//! the IP header. Those are the ports of UDP and TCP, which do not change here, and type, code and checksum of ICMP,
-//! where two bytes of the payload make up for what the sequence number does to the checksum.
+//! The flow stays the same in the sense of Augustin et al., "Avoiding traceroute anomalies with
+//! Paris traceroute" (IMC 2006): routers that share load look at addresses, protocol and the first
+//! four bytes behind the IP header. Those are the ports of UDP and TCP, which do not change here,
+//! and type, code and checksum of ICMP, where two bytes of the payload make up for what the
+//! sequence number does to the checksum.
 
 mod icmp;
 mod message;
@@ -44,7 +46,8 @@ pub(crate) trait Flow {
     /// Whether the far end answers about once a second only.
     fn is_rationed(&self) -> bool;
 
-    /// Sends probe `number`, which dies at the router `hops` away. One that the host drops is a lost one.
+    /// Sends probe `number`, which dies at the router `hops` away. One that the host drops is a
+    /// lost one.
     ///
     /// * `number` never goes back as long as the flow lives.
     ///
@@ -59,7 +62,7 @@ pub(crate) trait Flow {
     fn wait(&self, limit: Duration);
 }
 
-/// A flow that also carries packets of a chosen size, which nobody may cut into pieces.
+/// A flow that also carries unfragmented packets of a chosen size.
 pub(crate) trait SizedFlow: Flow {
     /// Sends probe `number` with `size` bytes at the IP layer.
     ///
@@ -157,7 +160,7 @@ mod tests {
         assert_eq!(completed(9, 9), 9);
         assert_eq!(completed(65_535, 65_537), 65_535);
         assert_eq!(completed(1, 65_537), 65_537);
-        // Nobody sent it: no panic.
+        // It was never sent: no panic.
         assert_eq!(completed(5, 2), 0);
     }
 

@@ -1,8 +1,9 @@
 //! Round trips of small probes beside the streams.
 //!
-//! Against a trunkline server that answers them the probes are echo datagrams; otherwise ICMP, where
-//! this host permits it. Where neither works there is no series beside streams, and their own smoothed
-//! round trip has to do; a path without streams is probed with beginnings of TCP connections. Probes still on their way at the end are left out
+//! Against a trunkline server that answers them the probes are echo datagrams; otherwise ICMP,
+//! where this host permits it. Where neither works there is no series beside streams, and their own
+//! smoothed round trip has to do; a path without streams is probed with beginnings of TCP
+//! connections. Probes still on their way at the end are left out
 //! ([`ProbeSeries::leave_out_unknown`]).
 //!
 //! Send and receive times are taken in the program: a busy host adds its scheduling delay.
@@ -30,7 +31,7 @@ use tcp::TcpConnects;
 
 const INTERVAL: Span = ProbeSeries::INTERVAL;
 const PATIENCE: Span = ProbeSeries::PATIENCE;
-/// Probes that find out whether anybody answers: one or two may be lost.
+/// Probes that find out whether there are answers: one or two may be lost.
 const TRIALS: usize = 3;
 /// Most probes of one series: an hour and a half of them.
 const PROBES_MAX: usize = 100_000;
@@ -69,7 +70,7 @@ impl ProbeSocket {
         IcmpSocket::open(host.ip(), token).map(ProbeSocket::Icmp)
     }
 
-    /// Probes the kernel of `host` at a port, whether or not anybody listens there.
+    /// Probes the kernel of `host` at a port, with or without a listener.
     pub fn tcp(host: SocketAddr) -> Self {
         ProbeSocket::Tcp(TcpConnects::to(host))
     }
@@ -119,7 +120,7 @@ impl ProbeSocket {
     }
 }
 
-/// Whether anybody answers within the patience; normally known after one round trip.
+/// Whether an answer comes within the timeout; normally known after one round trip.
 pub fn is_answered(socket: &ProbeSocket) -> bool {
     let clock = Clock::start();
     let mut probes = [Probe {

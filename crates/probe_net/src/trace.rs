@@ -1,16 +1,17 @@
-//! The hops between here and the far end, and the largest packet that passes: traceroute and path MTU
-//! discovery as any user may do them.
+//! The hops between here and the far end, and the largest packet that passes: traceroute and path
+//! MTU discovery as any user may do them.
 //!
-//! A [`Tracer`] keeps its sockets, so that all its traces with one protocol are of one flow: one before and one
-//! beside a load see the same routers. Its sockets belong to the network namespace of the thread that asks
-//! first with a protocol.
+//! A [`Tracer`] keeps its sockets, so that all its traces with one protocol are of one flow: one
+//! before and one beside a load see the same routers. Its sockets belong to the network namespace
+//! of the thread that asks first with a protocol.
 //!
-//! Without rights UDP and TCP work; ICMP works where `net.ipv4.ping_group_range` allows it, and otherwise
-//! takes the right to raw sockets. A trace says what routers tell: they answer packets that die slower than they pass on
-//! others, and seldom more than a few a second, so a loss or a delay that later hops do not show is the router's own.
+//! Without rights UDP and TCP work; ICMP works where `net.ipv4.ping_group_range` allows it, and
+//! otherwise takes the right to raw sockets. A trace says what routers tell: they answer packets
+//! that die slower than they pass on others, and seldom more than a few a second, so a loss or a
+//! delay that later hops do not show is the router's own.
 //!
-//! Left out: several flows side by side to see where routers share load, names of routers, and the labels some add to
-//! their answers (RFC 4950).
+//! Left out: several flows side by side to see where routers share load, names of routers, and the
+//! labels some add to their answers (RFC 4950).
 //!
 //! Reading order: [`Tracer`], `search` (which probe next), `flow` (what carries them), `mtu`.
 
@@ -80,8 +81,8 @@ struct Traced<F> {
 impl Tracer {
     /// To the server at `far`.
     ///
-    /// * `echo`: the token of a session with it, where it is a trunkline server; UDP probes then go to its echo
-    ///   service, and otherwise to a port that nobody uses.
+    /// * `echo`: the token of a session with it, where it is a trunkline server; UDP probes then go
+    ///   to its echo service, and otherwise to an unused port.
     ///
     /// TCP probes go to the server's own port. It never hears of them.
     pub fn to(far: SocketAddr, echo: Option<EchoToken>) -> Self {
@@ -113,13 +114,13 @@ impl Tracer {
         self.echo = echo;
     }
 
-    /// Looks for the hops. It takes about `plan.rounds` round trips, and TCP as many as there are probes, as it asks
-    /// one hop at a time. After five rounds, of all traces together, they come one a second, as routers
-    /// answer.
+    /// Looks for the hops. It takes about `plan.rounds` round trips, and TCP as many as there are
+    /// probes, as it asks one hop at a time. After five rounds, of all traces together, they come
+    /// one a second, as routers answer.
     ///
     /// # Errors
-    /// [`ProbesError::Unsupported`] where this user may not send such probes; otherwise when there is no way to the far end
-    /// from here, or `watch` cancels.
+    /// [`ProbesError::Unsupported`] where this user may not send such probes; otherwise when there
+    /// is no way to the far end from here, or `watch` cancels.
     pub fn trace(&mut self, plan: &TracePlan, watch: &dyn Watch) -> Result<Trace, ProbesError> {
         let far = self.far;
         match plan.protocol {

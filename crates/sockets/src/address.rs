@@ -54,7 +54,8 @@ impl Address {
     /// Reads `HOST[:PORT]`; `port_default` is used where the text names none.
     ///
     /// # Errors
-    /// When the host is missing, a bracket is followed by something else than a port, or the port is no number from 1 to 65535.
+    /// When the host is missing, a bracket is followed by something else than a port, or the port
+    /// is no number from 1 to 65535.
     pub fn parse_with(text: &str, port_default: u16) -> Result<Self, AddressError> {
         let (host, port) = split(text)?;
         let port = port.map_or(Ok(port_default), |port| {

@@ -1,11 +1,11 @@
-//! Who has to go when too many have not said who they are.
+//! Eviction of the oldest unidentified connection of the busiest address.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// Position of the first among those of the address that has most; `addresses` in the order of their coming.
+/// Position of the oldest connection of the address with the most; `addresses` in order of arrival.
 ///
-/// So a host that opens connections without end takes places from itself alone.
+/// A host that opens connections without end thus evicts only its own.
 pub fn oldest_of_largest(addresses: impl Iterator<Item = IpAddr> + Clone) -> Option<usize> {
     let mut crowds: BTreeMap<IpAddr, usize> = BTreeMap::new();
     for address in addresses.clone() {

@@ -1,4 +1,5 @@
-//! The bounds this host sets and the congestion controls it has, as the calling thread's network namespace shows them.
+//! The bounds this host sets and the congestion controls it has, as the calling thread's network
+//! namespace shows them.
 
 use std::fs;
 

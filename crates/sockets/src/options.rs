@@ -49,7 +49,8 @@ pub struct StreamOptions {
     /// How long data may stay unacknowledged before the connection counts as broken
     /// (`TCP_USER_TIMEOUT`; RFC 5482 has the idea).
     pub user_timeout: Option<Span>,
-    /// Bytes that wait in the kernel unsent before a write waits (`TCP_NOTSENT_LOWAT`), beside those on the way.
+    /// Bytes that wait in the kernel unsent before a write waits (`TCP_NOTSENT_LOWAT`), beside
+    /// those on the way.
     pub unsent_max: Option<Bytes>,
 }
 
@@ -303,8 +304,8 @@ pub fn get_option(
 ) -> io::Result<libc::c_int> {
     let mut value: libc::c_int = 0;
     let mut length = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: the descriptor is open while `socket` is borrowed; the kernel writes at most `length` bytes
-    // to `value`, which is as long.
+    // SAFETY: the descriptor is open while `socket` is borrowed; the kernel writes at most `length`
+    // bytes to `value`, which is as long.
     let result = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),

@@ -82,7 +82,8 @@ fn parse(info: &[u8], at: Time) -> TcpSample {
     }
 }
 
-/// Segments times their payload; segments cut short by a pause of the program make it a little too much.
+/// Segments times their payload; segments cut short by a pause of the program make it a little too
+/// much.
 fn arrived(segments: Option<u32>, mss: Option<u32>) -> Option<Bytes> {
     Some(Bytes::new(u64::from(segments?) * u64::from(mss?)))
 }

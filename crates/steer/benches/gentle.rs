@@ -23,7 +23,8 @@ const BEFORE: usize = 40;
 
 fn main() {
     println!(
-        "path           streams  alone  beside it  alone again  queue of 95 %  flow keeps      of its first 10 s  after 20 s"
+        "path           streams  alone  beside it  alone again  queue of 95 %  flow keeps      of \
+        its first 10 s  after 20 s"
     );
     std::thread::scope(|scope| {
         let paths = ["slac-cern", "oc3-80ms", "lan", "shallow-queue", "deep"];

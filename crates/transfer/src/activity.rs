@@ -80,8 +80,8 @@ impl Sums {
 }
 
 impl Totals {
-    /// A wait that turns out to have been one for a processor makes a sum smaller afterwards. What was reported too much
-    /// is left out of the next reports.
+    /// A wait that turns out to have been one for a processor makes a sum smaller afterwards. What
+    /// was reported too much is left out of the next reports.
     fn at_least(&self, before: &Totals) -> Totals {
         Totals {
             disk: self.disk.max(before.disk),
@@ -122,8 +122,8 @@ pub(crate) fn processor() -> Duration {
     Duration::from_micros(u64::try_from(micros).unwrap_or(0))
 }
 
-/// Nanoseconds that all processors of the host were busy since it was started: the first line of `/proc/stat`, in
-/// ticks: user, nice, system, idle, iowait, irq, softirq, steal (proc_stat(5)).
+/// Nanoseconds that all processors of the host were busy since it was started: the first line of
+/// `/proc/stat`, in ticks: user, nice, system, idle, iowait, irq, softirq, steal (proc_stat(5)).
 fn host_busy() -> Option<u64> {
     let text = fs::read_to_string("/proc/stat").ok()?;
     let ticks: Vec<u64> = text

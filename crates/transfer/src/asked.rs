@@ -1,7 +1,8 @@
-//! Which names a near end has asked for: a far end may tell of no others.
+//! The names that a near end has requested: the far end may send no others.
 //!
-//! Whoever answers at the far end chooses the names of what arrives. Without this check it could add a `.bashrc`, replace
-//! a file that nobody asked for, or change the mode of the destination (the class of CVE-2019-6111 and CVE-2022-29154).
+//! The far end chooses the names of what arrives. Without this check it could add a `.bashrc`,
+//! replace a file that was not asked for, or change the mode of the destination (CVE-2019-6111,
+//! CVE-2022-29154).
 
 use std::collections::BTreeSet;
 
@@ -55,7 +56,8 @@ impl Asked {
             Some(reason) => reason,
         };
         let what = format!("the far end told of `{}`, {reason}", entry.name);
-        let hint = "nothing of that name was written; the far end is broken or means harm: look at who runs it";
+        let hint = "nothing of that name was written; the far end is broken or means harm: look at \
+            who runs it";
         Err(with_hint(problem(ProblemKind::Protocol, what), hint))
     }
 

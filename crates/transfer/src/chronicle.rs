@@ -1,4 +1,4 @@
-//! What has happened so far, over all conversations of one copy.
+//! Counts of one copy over all its sessions, and the events for its observer.
 
 mod pace;
 
@@ -20,14 +20,15 @@ use crate::{
 /// Failures that are listed one by one: a peer may tell of any number.
 const FAILURES_MAX: usize = 10_000;
 
-/// Counts what happens and tells the onlooker.
+/// Counts what happens and tells the observer.
 pub(crate) struct Chronicle<'a> {
     onlooker: &'a mut dyn Onlooker,
     steering: Steering,
     began: Instant,
     /// What the copy comes down to.
     pub outcome: Outcome,
-    /// Names that were published before the far end was lost, hashed: there already, and still copied by us.
+    /// Names that were published before the far end was lost, hashed: there already, and still
+    /// copied by us.
     published: BTreeSet<u64>,
     /// Of this conversation.
     counts: Counts,
@@ -131,7 +132,7 @@ impl<'a> Chronicle<'a> {
         self.steering.is_stopped()
     }
 
-    /// The reins of this copy.
+    /// The control of this copy.
     pub(crate) fn steering(&self) -> Steering {
         self.steering.clone()
     }
@@ -187,7 +188,8 @@ impl<'a> Chronicle<'a> {
         self.add_done(Bytes::new(bytes));
     }
 
-    /// A far end that gives the same bytes again each time it comes back does not get on with the copy.
+    /// A far end that gives the same bytes again each time it comes back does not get on with the
+    /// copy.
     fn add_done(&mut self, bytes: Bytes) {
         self.counts.done += bytes;
         if self.counts.done > self.done_most {
@@ -401,7 +403,8 @@ impl<'a> Chronicle<'a> {
 }
 
 impl Outcome {
-    /// Counts what is in a folder that failed with that folder; `false` where no such folder failed.
+    /// Counts what is in a folder that failed with that folder; `false` where no such folder
+    /// failed.
     fn has_failed_above(&mut self, name: &str) -> bool {
         let is_above =
             |one: &&mut FileProblem| one.name.ends_with('/') && name.starts_with(&one.name);

@@ -1,4 +1,4 @@
-//! What both ends do once they know each other: the role that the opening gives this end, until the conversation ends.
+//! Runs this end's role, sender or receiver, from the opening to the end of the session.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -19,7 +19,8 @@ use crate::session::{Desk, End, Pump, Voice, lead};
 use crate::source::{Source, SourceSpec};
 use crate::store::{Store, StoreSpec};
 
-/// A stream whose data is not acknowledged for so long is broken; the kernel's own patience is a quarter of an hour.
+/// A stream whose data is not acknowledged for so long is broken; the kernel's own patience is a
+/// quarter of an hour.
 const USER_TIMEOUT: Span = Span::from_secs(30);
 /// The far end of a copy that was stopped, or whose near end was killed, lets its files go within this time even on a busy
 /// host, so that the same command can be given again at once.
@@ -92,7 +93,7 @@ pub(crate) struct Part<'a> {
     pub rtt: Option<Span>,
 }
 
-/// Plays the part until the conversation ends, and tells the peer why where that is this end's doing.
+/// Runs the role until the session ends, and tells the peer the problem that ended it here.
 pub(crate) fn converse(
     pump: Pump,
     part: Part<'_>,

@@ -1,4 +1,4 @@
-//! The near end: connects, says what is wanted, and connects again when the far end was lost.
+//! The near end: connects, sends the request, and reconnects when the far end was lost.
 
 mod meeting;
 mod patience;
@@ -20,14 +20,15 @@ use crate::root::Root;
 use crate::session::{End, Pump, protocol};
 use crate::{Connect, CopyError, CopyEvent, CopySpec, FarHost, Onlooker, Outcome, Steering};
 
-/// How long the far end may think about what is wanted.
+/// How long the far end may take to answer the request.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
 /// How soon a stop is noticed between two tries.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Copies files as `spec` says and returns when they are there.
 ///
-/// A far end that is lost is looked for again until `spec.patience` is over; what had arrived is not sent again.
+/// A far end that is lost is looked for again until `spec.patience` is over; what had arrived is
+/// not sent again.
 ///
 /// # Errors
 /// When the copy ended before its end. Single files that failed are in [`Outcome::failed`].
@@ -85,8 +86,8 @@ struct Near<'a> {
     spec: &'a CopySpec,
     copy: [u8; 16],
     meeting: Meeting<'a>,
-    /// When a conversation ended that got on with the copy, or the first of all; `None` when there never was one. A far
-    /// end that answers and goes away each time is as good as none.
+    /// When a session last made progress, or the first one began; `None` if there was none. A far
+    /// end that answers and goes away each time counts as lost.
     seen: Option<Instant>,
 }
 
@@ -127,10 +128,12 @@ impl<'a> Near<'a> {
                 "does `ssh` to that host work from here, and is trunkline installed there?"
             }
             (FarHost::Ssh { .. }, Connect::ToFar(_)) => {
-                "ssh works, but data needs a port there: let one through the firewall and name it with `--port-range`, or let the far end connect with `--connect from-far`"
+                "ssh works, but data needs a port there: let one through the firewall and name it \
+                with `--port-range`, or let the far end connect with `--connect from-far`"
             }
             (FarHost::Ssh { .. }, Connect::FromFar(_)) => {
-                "ssh works, but the far end cannot connect to this one: let a port here through the firewall and name it with `--port-range`, or leave out `--connect from-far`"
+                "ssh works, but the far end cannot connect to this one: let a port here through \
+                the firewall and name it with `--port-range`, or leave out `--connect from-far`"
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Streams that are connected while the two ends still find out who they are and what is wanted: two round trips that no data
-//! has to wait for.
+//! Streams that are connected while the two ends still find out who they are and what is wanted:
+//! two round trips that no data has to wait for.
 
 use std::collections::VecDeque;
 use std::thread::{self, JoinHandle};
@@ -12,7 +12,8 @@ use wire::copying::Opening;
 use crate::converse::options;
 use crate::opening::first_streams;
 
-/// A connection older than this may have been given up by the other end, which waits ten seconds for a greeting.
+/// A connection older than this may have been given up by the other end, which waits ten seconds
+/// for a greeting.
 const AGE_MAX: Duration = Duration::from_secs(5);
 
 /// A connection that is being made.

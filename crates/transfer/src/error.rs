@@ -30,7 +30,7 @@ pub enum CopyError {
         /// The next step.
         hint: Option<String>,
     },
-    /// There was one, and then nobody for longer than the user has patience.
+    /// The far end was there, and then unreachable for longer than `patience`.
     #[error("{peer} has been gone for {patience}: {why}")]
     Lost {
         /// Where it was.

@@ -1,4 +1,4 @@
-//! The far end: is told what is wanted, and does its half.
+//! The far end: takes the request and runs its half of the copy.
 
 mod current;
 
@@ -29,7 +29,7 @@ const OPENING_MAX: Duration = Duration::from_secs(30);
 /// How long a stream may take to be connected.
 const STREAM_MAX: Span = Span::from_secs(10);
 
-/// Who may come.
+/// The keys that open this end.
 #[derive(Debug)]
 pub enum Keys {
     /// Those of a tokens file, which may be read again meanwhile.
@@ -74,7 +74,7 @@ pub enum FarEvent {
         /// What was done.
         outcome: Box<Outcome>,
     },
-    /// Somebody was turned away.
+    /// A connection was rejected.
     TurnedAway {
         /// Who.
         peer: SocketAddr,
@@ -266,8 +266,8 @@ fn read(tokens: &RwLock<Tokens>) -> RwLockReadGuard<'_, Tokens> {
     tokens.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// To compare contents tells what is in a file, and to remove a file takes away what was there: both are for those who may
-/// read and write.
+/// To compare contents tells what is in a file, and to remove a file takes away what was there:
+/// both are for those who may read and write.
 fn check_rights(root: &Root, opening: &Opening) -> Result<(), Problem> {
     let has_both = root.may_read() && root.may_write();
     let refused = |what: &str, hint| {
@@ -307,7 +307,7 @@ fn taken_back(name: &KeyName) -> Problem {
     )
 }
 
-/// Tells what happens to files.
+/// Reports what happens to files.
 struct Teller<'a> {
     far: &'a FarEnd,
     number: u64,

@@ -1,11 +1,12 @@
 //! What is still to be sent, who sends it, and what the receiver has confirmed.
 //!
-//! The ledger has no clock and no threads: streams ask it for pieces, and it is told what became of them. Every byte
-//! that was added is given out until it is confirmed; whatever dies, what it owed goes to others.
+//! The ledger has no clock and no threads: streams ask it for pieces, and it is told what became of
+//! them. Every byte that was added is given out until it is confirmed; pieces of a stream that dies
+//! go to others.
 //!
-//! At the end, when all is given out, a stream that owes nothing gets a copy of what the slowest
-//! one owes, the newest first: that is the one which would come last. So no stream that hangs can hold up the end for
-//! longer than it takes another one to send a few pieces. Nowhere else is anything sent twice on purpose.
+//! At the end, when all is given out, a stream without pieces gets a copy of the newest piece of
+//! the slowest stream, which would arrive last. So a stream that hangs cannot delay the end for
+//! longer than another one takes to send a few pieces. Nothing else is sent twice on purpose.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,11 +22,12 @@ use order::Order;
 use owed::Owed;
 use wanted::Wanted;
 
-/// Bytes of holes that may be given out and not confirmed. They cost the stream nothing, so that without a bound the receiver,
-/// which hashes the zeros, would be behind by all of a large hole, and what comes behind it would wait.
+/// Bytes of holes that may be in flight. They cost the stream nothing, so that without a bound the
+/// receiver, which hashes the zeros, would be behind by a whole large hole, and the data behind it
+/// would wait.
 pub const HOLES_AHEAD: u64 = 256 << 20;
 
-/// Place of a piece: its file and first byte. Where a piece was cut once it is never cut otherwise.
+/// Key of a piece: its file and first byte. A file is split at the same places each time.
 type Key = (FileId, u64);
 
 /// The sender's ledger.
@@ -38,7 +40,7 @@ type Key = (FileId, u64);
 /// let second = ledger.take(2, 65_536).unwrap().piece;
 /// assert_eq!(second.length, 34_464);
 /// ledger.all_added();
-/// // Nobody can confirm what was not read yet.
+/// // A piece that was not read yet cannot be confirmed.
 /// assert!(!ledger.read(first));
 /// assert!(ledger.read(second), "the last of the file");
 /// assert_eq!(ledger.acked(first), Acked::Counted { is_last: false });
@@ -51,7 +53,7 @@ pub struct Ledger {
     files: BTreeMap<FileId, Wanted>,
     order: Order,
     owed: Owed,
-    /// Pieces that were given out and came back; they go before everything else.
+    /// Pieces to send again; they go before everything else.
     back: BTreeSet<Key>,
     /// Bytes that were not given out or came back.
     waiting: u64,
@@ -71,7 +73,7 @@ pub struct Taken {
     pub is_copy: bool,
 }
 
-/// What a confirmation was.
+/// Result of a confirmation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Acked {
     /// The piece counts.
@@ -81,17 +83,19 @@ pub enum Acked {
     },
     /// It was confirmed before, or its file was given up: nothing changes.
     Late,
-    /// Nobody sent that: the peer breaks the protocol.
+    /// No stream sent that: the peer breaks the protocol.
     NeverSent,
 }
 
 impl Ledger {
-    /// Something is wanted of a file.
+    /// Adds the wanted parts of a file.
     ///
     /// * `size`: bytes of the file.
-    /// * `wanted`: start and length of each part, in bytes. What is beyond the file is left out; ends are moved outward to
-    ///   multiples of [`PIECE_MIN`](crate::PIECE_MIN), because pieces begin and end there.
-    /// * Returns the bytes that will be sent. A file of which there are none is not added, nor one that is there.
+    /// * `wanted`: start and length of each part, in bytes. What is beyond the file is left out;
+    ///   ends are moved outward to multiples of [`PIECE_MIN`](crate::PIECE_MIN), because pieces
+    ///   begin and end there.
+    /// * Returns the bytes that will be sent. A file of which there are none is not added, nor one
+    ///   that is there.
     pub fn add(&mut self, file: FileId, size: u64, wanted: &[(u64, u64)]) -> u64 {
         let rest = normalised(size, wanted);
         let bytes = rest.iter().map(|range| range.end - range.start).sum();
@@ -106,7 +110,8 @@ impl Ledger {
         bytes
     }
 
-    /// Something more is wanted of a file: what an earlier try left of it reads back wrong. None of it was wanted before.
+    /// Adds parts of a file that an earlier try left and that read back wrong. None of them was
+    /// wanted before.
     ///
     /// * Returns the bytes that will be sent.
     pub fn add_more(&mut self, file: FileId, size: u64, wanted: &[(u64, u64)]) -> u64 {
@@ -130,14 +135,15 @@ impl Ledger {
         self.files.get(&file).is_none_or(Wanted::is_read)
     }
 
-    /// No file will be added any more: from now on pieces get smaller towards the end, and streams that have nothing to
-    /// do help others.
+    /// All files were added: from now on pieces get smaller towards the end, and streams that have
+    /// nothing to do help others.
     pub fn all_added(&mut self) {
         self.all_added = true;
     }
 
-    /// A piece that was given out lies in a hole of its file, which ends at `end`: what follows of the hole is given out in
-    /// pieces as long as can be, and only while less than [`HOLES_AHEAD`] bytes of holes are not confirmed.
+    /// A piece that was given out lies in a hole of its file, which ends at `end`: the rest of the
+    /// hole is given out in pieces as long as can be, and only while less than [`HOLES_AHEAD`]
+    /// bytes of holes are not confirmed.
     pub fn is_hole(&mut self, piece: Range, end: u64) {
         if self.owed.is_hole(piece)
             && let Some(wanted) = self.files.get_mut(&piece.file)
@@ -155,8 +161,8 @@ impl Ledger {
         self.owed.holes() < HOLES_AHEAD
     }
 
-    /// The next piece for a stream, of about `wish` bytes; `None` when there is nothing for it now. There may be
-    /// something later: when a file is added, or anything is told to this ledger.
+    /// The next piece for a stream, of about `wish` bytes; `None` when there is nothing for it now.
+    /// There may be something later: when a file is added, or anything is told to this ledger.
     pub fn take(&mut self, stream: u32, wish: u64) -> Option<Taken> {
         self.owed.meet(stream);
         let wish = wish.min(self.fair_share());
@@ -177,11 +183,11 @@ impl Ledger {
         Some(Taken { piece, is_copy })
     }
 
-    /// So much that each stream gets two more pieces: guided self-scheduling, by which nobody is left with a long piece
-    /// while others have none.
+    /// Bytes of a piece such that each stream gets two more: guided self-scheduling, so that no
+    /// stream has a long piece while others have none.
     ///
-    /// Source: Polychronopoulos and Kuck, "Guided self-scheduling", IEEE Transactions on Computers C-36, 1987; there one
-    /// piece for each, here two because streams differ in speed.
+    /// Source: Polychronopoulos and Kuck, "Guided self-scheduling", IEEE Transactions on Computers
+    /// C-36, 1987; there one piece for each, here two because streams differ in speed.
     fn fair_share(&self) -> u64 {
         match self.all_added {
             true => self.waiting / (2 * self.owed.streams().max(1)),
@@ -198,7 +204,7 @@ impl Ledger {
     /// A new piece of the file whose turn it is.
     fn cut(&mut self, wish: u64) -> Option<Key> {
         while let Some(file) = self.order.front() {
-            // Nothing where the file was given up meanwhile.
+            // The file may have been given up meanwhile.
             let wanted = self.files.get_mut(&file);
             let piece = wanted.and_then(|wanted| wanted.cut(wish));
             let Some((start, length)) = piece else {
@@ -213,10 +219,11 @@ impl Ledger {
         None
     }
 
-    /// A piece was read to its end, whatever becomes of it on the way. To be told before its hash is sent: nobody can
+    /// A piece was read to its end. To be called before its hash is sent: the receiver cannot
     /// confirm a piece that was not read.
     ///
-    /// * Returns whether all that is wanted of its file was read with that. It is, at most once for each file.
+    /// * Returns whether all that is wanted of its file was read with that. It is, at most once for
+    ///   each file.
     pub fn read(&mut self, piece: Range) -> bool {
         if !self.owed.read_first(piece) {
             return false;
@@ -251,7 +258,7 @@ impl Ledger {
         Acked::Counted { is_last }
     }
 
-    /// What is not owed was confirmed before, or never sent.
+    /// A piece that is not in flight was confirmed before, or never sent.
     fn unexpected(&self, piece: Range) -> Acked {
         let is_owed = self.owed.length((piece.file, piece.start)) > 0;
         let was_given = match self.files.get(&piece.file) {
@@ -264,9 +271,9 @@ impl Ledger {
         }
     }
 
-    /// A piece arrived other than it was read: it is given out again, before everything else.
+    /// A piece arrived damaged: it is given out again, before everything else.
     ///
-    /// * Returns how often that happened to this piece by now; 0 when it is not owed.
+    /// * Returns how often that happened to this piece by now; 0 when it is not in flight.
     pub fn damaged(&mut self, piece: Range) -> u32 {
         let key = (piece.file, piece.start);
         if self.owed.length(key) != piece.length || piece.length == 0 {
@@ -277,7 +284,7 @@ impl Ledger {
         self.owed.damaged(key)
     }
 
-    /// A stream is over. What it owes, and nobody else does, is given out again.
+    /// A stream ended. Its unconfirmed pieces that no other stream has are given out again.
     ///
     /// * Returns the bytes of that.
     pub fn over(&mut self, stream: u32) -> u64 {
@@ -296,7 +303,7 @@ impl Ledger {
         }
     }
 
-    /// Nothing of a file is wanted any more: it failed.
+    /// Drops a file that failed.
     pub fn forget(&mut self, file: FileId) {
         let Some(mut wanted) = self.files.remove(&file) else {
             return;

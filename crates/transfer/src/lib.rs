@@ -1,11 +1,13 @@
-//! Moves files: what is to be copied, in which pieces, over which streams, and what is there afterwards.
+//! Moves files: what is to be copied, in which pieces, over which streams, and what is there
+//! afterwards.
 //!
-//! Drives `net` for connections and `tune` for the number of streams. What is said between the ends is
-//! [`wire::copying`].
+//! Drives `net` for connections and `tune` for the number of streams. What is said between the ends
+//! is [`wire::copying`].
 //!
-//! Reading order: [`CopySpec`] for what can be asked, [`CopyEvent`] and [`Outcome`] for what is told. Then [`copy`] and
-//! [`far`] for the two ends, `session` for how a conversation is led, `sender` and `receiver` for the two roles (`model` tries them
-//! together). What they rest on stands by itself: [`Ledger`], [`HashTree`], [`source`], [`store`].
+//! Reading order: [`CopySpec`] for what can be asked, [`CopyEvent`] and [`Outcome`] for what is
+//! told. Then [`copy`] and [`far`] for the two ends, `session` for how a conversation is led,
+//! `sender` and `receiver` for the two roles (`model` tries them together). What they rest on
+//! stands by itself: [`Ledger`], [`HashTree`], [`source`], [`store`].
 
 mod activity;
 mod asked;

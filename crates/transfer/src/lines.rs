@@ -1,4 +1,4 @@
-//! How streams come about: the end that connects makes them, the other asks for them.
+//! The set of streams: the connecting end makes them, the other end asks for them.
 
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, TrySendError};
@@ -14,9 +14,10 @@ use wire::copying::Message;
 use crate::early::{Begun, Early};
 use crate::session::{Desk, End, Happening, Voice, no_streams};
 
-/// A wish that brought no stream is said again after this.
+/// A request that brought no stream is repeated after this.
 const ASK_AGAIN: Span = Span::from_secs(2);
-/// After a stream that could not be connected the next ones wait, longer each time up to 64 times this.
+/// After a stream that could not be connected the next ones wait, longer each time up to 64 times
+/// this.
 const PAUSE: Span = Span::from_millis(250);
 
 /// How soon it is noticed that no more streams are awaited.
@@ -174,7 +175,8 @@ impl Dial {
                 Ok(channel) => Happening::Joined(number, channel),
                 Err(error) => Happening::NotJoined(error.to_string()),
             };
-            // Nobody listens any more when the conversation is over; the channel closes with it.
+            // After the end of the session no thread receives this; the channel closes with the
+            // event.
             let _ = report.send(happening);
         });
     }
@@ -205,7 +207,7 @@ pub(crate) fn take_arrivals(
             continue;
         };
         let mut happening = Happening::Joined(arrival.number, arrival.channel);
-        // Nobody takes anything any more once it is over, so this must not wait for ever.
+        // After the end no thread takes events, so this must not wait for ever.
         while let Err(TrySendError::Full(back)) = report.try_send(happening) {
             if is_over() {
                 return;

@@ -1,4 +1,4 @@
-//! What is wanted, as it is told to the far end.
+//! The request to the far end: a copy's options as its opening message.
 
 use models::Objective;
 use observe::StreamCount;
@@ -16,7 +16,7 @@ const GENTLE: Objective = Objective::Gentle {
     loss_max: 0.01,
 };
 
-/// What the far end is asked for.
+/// The opening message of a copy.
 pub(crate) fn opening(spec: &CopySpec, copy: [u8; 16], into_folder: bool) -> Opening {
     Opening {
         way: spec.way,
@@ -79,7 +79,7 @@ fn objective(name: &str) -> Objective {
     }
 }
 
-/// How the sender's streams are steered.
+/// The plan by which the sender's streams are steered.
 ///
 /// * `rtt`: the smallest round trip so far.
 pub(crate) fn plan(opening: &Opening, rtt: Option<Span>) -> OnlinePlan {
@@ -94,7 +94,7 @@ pub(crate) fn plan(opening: &Opening, rtt: Option<Span>) -> OnlinePlan {
     }
 }
 
-/// The streams that a copy begins with.
+/// Number of streams that a copy begins with.
 pub(crate) fn first_streams(opening: &Opening, rtt: Option<Span>) -> u16 {
     let gentle = opening.gentle_nanoseconds.map(Span::from_nanos);
     match (gentle, opening.streams) {

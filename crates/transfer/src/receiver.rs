@@ -1,7 +1,8 @@
-//! The end that gets the data: says what it wants, has the streams write it, and gives files their names.
+//! The end that gets the data: asks for what is missing, has the streams write it, names the files.
 //!
-//! Reading order: `state` and `entries` for what is decided, this file for what leads it on threads, `shelf` for what the streams
-//! share, `intake` and `stream` for one of them, `publisher`, `rereader`, `comparer`, `removing`.
+//! Reading order: `state` and `entries` for what is decided, this file for what leads it on
+//! threads, `shelf` for what the streams share, `intake` and `stream` for one of them, `publisher`,
+//! `rereader`, `comparer`, `removing`.
 
 pub(crate) mod comparer;
 mod entries;
@@ -36,7 +37,7 @@ use crate::lines::Roster;
 use crate::session::{self, Desk, End, Happening, NO_PROGRESS_MAX, Role, Voice};
 use crate::store::Store;
 
-/// How often this end says what it does.
+/// How often this end reports its activity.
 const TICK: Span = Span::from_millis(250);
 /// Streams that one conversation may have.
 const STREAMS_MAX: u16 = 256;
@@ -50,8 +51,8 @@ pub(crate) struct Shared {
     spent: Arc<Spent>,
     /// Bytes read from streams.
     on_wire: AtomicU64,
-    /// The conversation ended before everything was there: what streams still hold is of no use, and holes in it may take long
-    /// to hash.
+    /// The conversation ended before everything was there: what streams still hold is of no use,
+    /// and holes in it may take long to hash.
     is_given_up: AtomicBool,
 }
 
@@ -75,7 +76,7 @@ impl Shared {
     }
 }
 
-/// Leads the receiver's half of a conversation.
+/// The receiver's half of a session, on threads.
 pub(crate) struct Receiver<'a, 'o> {
     state: ReceiverState<'a, 'o>,
     roster: Roster,
@@ -188,8 +189,9 @@ impl Role for Receiver<'_, '_> {
 }
 
 impl Receiver<'_, '_> {
-    /// Ends what its threads do and waits for them, so that the files are free when the conversation is over. Where all is
-    /// complete, streams only wait for the sender to close them; the near end does not.
+    /// Ends what its threads do and waits for them, so that the files are free when the
+    /// conversation is over. Where all is complete, streams only wait for the sender to close them;
+    /// the near end does not.
     pub(crate) fn end(mut self, desk: &Desk) {
         self.state.shared.shelf.close();
         let (handles, mut threads): (Vec<_>, Vec<_>) = self.streams.drain(..).unzip();

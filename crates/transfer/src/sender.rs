@@ -1,8 +1,9 @@
-//! The end that has the data: tells what there is, and has the streams send what is wanted of it.
+//! The end that has the data: announces entries, and has the streams send what is wanted.
 //!
-//! Reading order: `state` and `entries` for what is decided, this file for what leads it on threads, `work` for what the
-//! streams share, `stream` for one of them and `outgoing` for what it sends, `streams` for all of them, `wish` and `line` for
-//! what is known of each, `findings`, `stall`, `quiet`.
+//! Reading order: `state` and `entries` for what is decided, this file for what leads it on
+//! threads, `work` for what the streams share, `stream` for one of them and `outgoing` for what it
+//! sends, `streams` for all of them, `wish` and `line` for what is known of each, `findings`,
+//! `stall`, `quiet`.
 
 mod entries;
 mod findings;
@@ -43,10 +44,10 @@ const AHEAD: usize = 16_384;
 const UNFINISHED: usize = 65_536;
 /// How long a receiver that has all bytes may take to name the files.
 const PUBLISHING_MAX: Duration = Duration::from_secs(6 * 3600);
-/// How often the tuner looks, and how often this end says what it does.
+/// How often streams are steered, and how often this end reports its activity.
 const TICK: Span = Span::from_millis(250);
 
-/// Leads the sender's half of a conversation.
+/// The sender's half of a session, on threads.
 pub(crate) struct Sender<'a, 'o> {
     state: SenderState<'a, 'o>,
     streams: Streams,
@@ -198,8 +199,8 @@ impl Role for Sender<'_, '_> {
         false
     }
 
-    /// A receiver that has everything may read it again from its disk, and flush it, for hours; either end may read for hours where
-    /// contents are compared.
+    /// A receiver that has everything may read it again from its disk, and flush it, for hours;
+    /// either end may read for hours where contents are compared.
     fn patience(&self) -> Option<Duration> {
         Some(match self.state.compares || self.state.has_nothing_left() {
             true => PUBLISHING_MAX,

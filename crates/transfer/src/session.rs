@@ -1,7 +1,7 @@
-//! One conversation, as both ends lead it: what happens, in order, on one thread.
+//! One session, the same at both ends: events in order, on one thread.
 //!
-//! Whatever comes from elsewhere (messages, connections, streams) is a [`Happening`] in one queue. The thread that
-//! leads the conversation takes them one by one; a role (sender or receiver) says what follows.
+//! Messages, connections and streams are [`Happening`]s in one queue. The thread that
+//! runs the session takes them one by one; a role (sender or receiver) decides what follows.
 
 mod pump;
 
@@ -17,16 +17,16 @@ use crate::store::Answer;
 
 pub(crate) use pump::Pump;
 
-/// Longest time between two looks at the clock.
+/// Longest time between two readings of the clock.
 pub(crate) const TICK: Duration = Duration::from_millis(25);
-/// How long an end may give signs of life and nothing else.
+/// How long an end may send signs of life without progress.
 pub(crate) const NO_PROGRESS_MAX: Duration = Duration::from_secs(600);
 /// How long threads may take to end.
 const THREADS_MAX: Duration = Duration::from_secs(10);
-/// Happenings taken before the role gets to say something.
+/// Events taken before the role may send.
 const BATCH: usize = 256;
 
-/// Something that the leading thread has to know.
+/// An event for the thread that runs the session.
 #[derive(Debug)]
 pub(crate) enum Happening {
     /// The peer said something.
@@ -45,12 +45,13 @@ pub(crate) enum Happening {
     FileRead(FileId),
     /// (receiver) A piece is where it belongs; so many bytes of it are no holes.
     Arrived(Range, u64),
-    /// (receiver) A piece came that is there already, or whose file was given up; so many bytes of it may be no holes.
+    /// (receiver) A piece came that is there already, or whose file was given up; so many bytes of
+    /// it may be no holes.
     Unneeded(u64),
     /// (receiver) A piece came otherwise than it was sent.
     Damaged(Range),
-    /// (receiver) Some or, where so said, all of what an earlier try left of a file was read back; these parts (start and
-    /// length) are wrong.
+    /// (receiver) Some or, where so said, all of what an earlier try left of a file was read back;
+    /// these parts (start and length) are wrong.
     ReadBack(FileId, Vec<(u64, u64)>, bool),
     /// (receiver) A file is whole and waits for its name.
     Finished(FileId),
@@ -62,10 +63,10 @@ pub(crate) enum Happening {
     Failed(Problem),
 }
 
-/// How a conversation ended.
+/// How a session ended.
 #[derive(Debug)]
 pub(crate) enum End {
-    /// Everything was said.
+    /// It was complete.
     Done,
     /// One of the two ends cannot go on.
     Problem(Problem),
@@ -75,13 +76,13 @@ pub(crate) enum End {
     Cancelled,
 }
 
-/// The way to the peer.
+/// Sends messages to the peer.
 pub(crate) trait Voice {
-    /// Says it to the peer; a peer that is gone is noticed where its messages are awaited.
+    /// Sends it to the peer; a peer that is gone is noticed where its messages are awaited.
     fn say(&self, message: Message);
 }
 
-/// What a role has around it.
+/// What a role can use: the peer, the queue of events, the clock.
 pub(crate) struct Desk {
     pump: Pump,
     /// When the copy began.
@@ -98,12 +99,13 @@ impl Desk {
         Time::ZERO + Span::from(self.began.elapsed())
     }
 
-    /// For those who bring happenings.
+    /// Where threads send their events.
     pub(crate) fn report(&self) -> SyncSender<Happening> {
         self.pump.report.clone()
     }
 
-    /// Waits until threads have ended that may be waiting to report something; not for ever, since a disk may hang.
+    /// Waits until threads have ended that may be waiting to report something; not for ever, since
+    /// a disk may hang.
     pub(crate) fn wait_for(&self, threads: &[JoinHandle<()>]) {
         let until = Instant::now() + THREADS_MAX;
         while threads.iter().any(|thread| !thread.is_finished()) && Instant::now() < until {
@@ -112,7 +114,7 @@ impl Desk {
         }
     }
 
-    /// Says goodbye; see [`Pump::finish`].
+    /// Ends the session; see [`Pump::finish`].
     pub(crate) fn finish(self, is_done: bool) {
         self.pump.finish(is_done);
     }
@@ -128,18 +130,20 @@ impl Voice for Desk {
 pub(crate) trait Role {
     /// Nothing that the peer might still say matters, so that it may go.
     fn is_done(&self) -> bool;
-    /// How long nothing may get on before the conversation counts as lost; `None` while this end is busy itself.
+    /// How long nothing may get on before the conversation counts as lost; `None` while this end is
+    /// busy itself.
     fn patience(&self) -> Option<Duration>;
     /// What follows from it; an end ends the conversation.
     fn on(&mut self, happening: Happening, desk: &Desk) -> Result<(), End>;
-    /// Nothing more is waiting: what was gathered can be said, and deadlines looked at. Returns when to ask again at the latest,
-    /// which is no later than after a [`TICK`].
+    /// Nothing more is waiting: what was gathered can be said, and deadlines looked at. Returns
+    /// when to ask again at the latest, which is no later than after a [`TICK`].
     fn on_quiet(&mut self, desk: &Desk) -> Result<Duration, End>;
 }
 
-/// Leads the conversation until it ends. `stopped` is asked often, and says how it ends where this end wants that.
+/// Runs the role until the session ends. `stopped` is asked often; it returns how this end wants it
+/// to end.
 pub(crate) fn lead(role: &mut dyn Role, desk: &Desk, stopped: &dyn Fn() -> Option<End>) -> End {
-    // Whoever leads has something to say at once.
+    // The first turn sends at once.
     let mut patience = Duration::ZERO;
     let mut moved = Instant::now();
     loop {
@@ -152,7 +156,9 @@ pub(crate) fn lead(role: &mut dyn Role, desk: &Desk, stopped: &dyn Fn() -> Optio
         let first = match desk.pump.happenings.recv_timeout(patience) {
             Ok(happening) => Some(happening),
             Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => return End::Lost("nobody is left".to_owned()),
+            Err(RecvTimeoutError::Disconnected) => {
+                return End::Lost("the threads of this end have ended".to_owned());
+            }
         };
         let all = first
             .into_iter()
@@ -180,8 +186,8 @@ pub(crate) fn lead(role: &mut dyn Role, desk: &Desk, stopped: &dyn Fn() -> Optio
     }
 }
 
-/// Signs of life alone are none of progress: who only says that it is there would hold files, and whoever waits for them,
-/// for ever.
+/// Signs of life alone are no progress: a peer that only sends them would hold files, and the
+/// copies that wait for them, for ever.
 fn is_progress(happening: &Happening) -> bool {
     match happening {
         Happening::Message(Message::Alive(activity)) => activity.bytes > 0,

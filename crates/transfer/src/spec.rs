@@ -47,11 +47,11 @@ pub struct CopySpec {
     pub congestion: Option<String>,
     /// The most that is sent over all streams together.
     pub rate_max: Option<Rate>,
-    /// Give way to everybody.
+    /// Give way to all other traffic.
     pub gentle: Option<Gentle>,
     /// How connections are made.
     pub connect: Connect,
-    /// How long nobody may be reachable before the copy is given up.
+    /// How long the far end may be unreachable before the copy is given up.
     pub patience: Span,
 }
 

@@ -1,4 +1,4 @@
-//! What can be asked of a copy while it runs, and who is told how it goes.
+//! Control of a running copy, and the observer of its events.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use units::Rate;
 
 use crate::CopyEvent;
 
-/// The reins of a running copy. Clones hold the same copy, so any thread can steer it.
+/// Stops a running copy and bounds its rate. Clones control the same copy, from any thread.
 #[derive(Debug, Clone, Default)]
 pub struct Steering {
     stop: Arc<AtomicBool>,
@@ -17,19 +17,19 @@ pub struct Steering {
     stand: Arc<Mutex<Stand>>,
 }
 
-/// Is told what happens, in order, on the thread that called [`crate::copy`].
+/// Receives the events in order, on the thread that called [`crate::copy`].
 pub trait Onlooker {
     /// Something happened.
     fn on_event(&mut self, event: &CopyEvent);
 }
 
-/// Nobody looks on.
+/// Ignores all events.
 impl Onlooker for () {
     fn on_event(&mut self, _event: &CopyEvent) {}
 }
 
 impl Steering {
-    /// Reins whose stop is a flag that exists already, such as one that a signal sets.
+    /// A control whose stop flag exists already, such as one that a signal sets.
     pub fn with_stop(stop: Arc<AtomicBool>) -> Self {
         Steering {
             stop,
@@ -53,7 +53,7 @@ impl Steering {
         self.rate_max.store(bits, Ordering::Relaxed);
     }
 
-    /// How far the copy is now.
+    /// Sets the status that other programs are told.
     pub(crate) fn set_stand(&self, stand: Stand) {
         *self.stand.lock().unwrap_or_else(PoisonError::into_inner) = stand;
     }

@@ -1,26 +1,28 @@
 //! Where files arrive: under a temporary name until they are whole, right and on the disk.
 //!
-//! A file that arrives lies beside its place as `.NAME.trunkline-part`, locked, with all its room reserved unless it may have
-//! holes; pieces are written to where they belong in any order, and nothing is written where a hole is. What has arrived is noted in `.NAME.trunkline-journal`, so that
-//! a copy that was broken off goes on there.
+//! A file that arrives lies beside its place as `.NAME.trunkline-part`, locked, with all its room
+//! reserved unless it may have holes; pieces are written to where they belong in any order, and
+//! nothing is written where a hole is. What has arrived is noted in `.NAME.trunkline-journal`, so
+//! that a copy that was broken off goes on there.
 //!
 //! # What is on the disk after a power failure
 //!
-//! A file has its final name only once its content is on the disk: it is flushed, then renamed, then the folder is
-//! flushed. Files are flushed together where that is cheaper ([`Store::publish`]). So after a power failure a name stands for
-//! what it stood for before the copy or for the whole new file, never for a part of it; and what was reported as published
-//! stays. Pieces of unfinished files are not flushed: those that the journal names are read and hashed again before they
-//! count.
+//! A file has its final name only once its content is on the disk: it is flushed, then renamed,
+//! then the folder is flushed. Files are flushed together where that is cheaper
+//! ([`Store::publish`]). So after a power failure a name stands for what it stood for before the
+//! copy or for the whole new file, never for a part of it; and what was reported as published
+//! stays. Pieces of unfinished files are not flushed: those that the journal names are read and
+//! hashed again before they count.
 //!
 //! # Names
 //!
-//! Below the destination no link is followed, whoever made it and when: neither in the way of a file nor as a file. Files
-//! replace links and files of the same name; they do not replace folders, devices, pipes or sockets. Links are made as
-//! they are told, wherever they point. Who owns a file is not kept, and so neither are the bits that lend its owner's
-//! rights.
+//! Below the destination no link is followed, neither as a folder of a path nor as the file itself.
+//! Files replace links and files of the same name; they do not replace folders, devices, pipes or
+//! sockets. Links are made as they are told, wherever they point. Who owns a file is not kept, and
+//! so neither are the bits that lend its owner's rights.
 //!
-//! Reading order: this file, `place` (where entries belong), `temporary`, `part` and `journal` (a file on its way), `held`
-//! (which are open), `settle` (its last steps).
+//! Reading order: this file, `place` (where entries belong), `temporary`, `part` and `journal` (a
+//! file on its way), `held` (which are open), `settle` (its last steps).
 
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
@@ -72,7 +74,7 @@ pub struct StoreSpec {
     pub claim_timeout: Duration,
 }
 
-/// What an entry needs.
+/// What an entry needs at the destination.
 #[derive(Debug, Clone)]
 pub enum Answer {
     /// It is there already.
@@ -85,8 +87,8 @@ pub enum Answer {
     Rest(Rest),
 }
 
-/// What an earlier try left of a file, by its journal. It counts once it was read back: a disk that was pulled, a volume that
-/// was rolled back or another program may have changed it since.
+/// What an earlier try left of a file, by its journal. It counts once it was read back: a disk that
+/// was pulled, a volume that was rolled back or another program may have changed it since.
 #[derive(Debug, Clone)]
 pub struct Rest {
     /// Which parts are noted.
@@ -96,8 +98,8 @@ pub struct Rest {
 }
 
 impl Rest {
-    /// What is to be asked for at once: start and length of each part. Noted pieces that lie within one of them come again and
-    /// need not be read back.
+    /// What is to be asked for at once: start and length of each part. Noted pieces that lie within
+    /// one of them come again and need not be read back.
     fn missing(&mut self) -> Vec<(u64, u64)> {
         let missing = self.claimed.missing(RANGES_MAX);
         let comes = |piece: &Piece| {
@@ -119,7 +121,8 @@ impl Rest {
     }
 }
 
-/// Most parts that the sender is told of a file; where more are missing, the last one has some that are there.
+/// Most parts that the sender is told of a file; where more are missing, the last one has some that
+/// are there.
 const RANGES_MAX: usize = 1024;
 /// Smaller files have no journal: sending one of them again costs less than keeping it.
 const JOURNAL_MIN: u64 = 64 << 10;
@@ -189,8 +192,9 @@ impl Store {
     /// Takes the next entry; the first has id 0. Folders and links are made at once.
     ///
     /// # Errors
-    /// When this entry cannot be had; others can. Where the problem names no file, nothing can: another copy is at the first
-    /// file that this one wants, so it is at the same files, and the two would divide them at random.
+    /// When this entry cannot be had; others can. Where the problem names no file, nothing can:
+    /// another copy is at the first file that this one wants, so it is at the same files, and the
+    /// two would divide them at random.
     pub fn add(&self, entry: &Entry) -> (FileId, Result<Answer, Problem>) {
         self.add_compared(entry, false)
     }
@@ -254,7 +258,7 @@ impl Store {
     /// Writes bytes of a file where they belong.
     ///
     /// # Errors
-    /// When somebody else copies to the same place, there is no room, or the disk fails.
+    /// When another copy writes to the same place, there is no room, or the disk fails.
     pub fn write(&self, file: FileId, offset: u64, bytes: &[u8]) -> Result<(), Problem> {
         self.change(file, |part| part.write(offset, bytes))
     }
@@ -283,8 +287,8 @@ impl Store {
         })
     }
 
-    /// Notes a piece whose bytes are all written and right, so that it need not be sent again. Nothing happens where the
-    /// file was published or discarded meanwhile.
+    /// Notes a piece whose bytes are all written and right, so that it need not be sent again.
+    /// Nothing happens where the file was published or discarded meanwhile.
     ///
     /// # Errors
     /// When the note cannot be written.
@@ -316,12 +320,12 @@ impl Store {
         part.is_some_and(|part| part.reads_back(piece, buffer))
     }
 
-    /// A file whose pieces are all there and hash to `digest`: it gets its metadata and waits for [`Store::publish`]. Nothing happens
-    /// where it was discarded or let go meanwhile.
+    /// A file whose pieces are all there and hash to `digest`: it gets its metadata and waits for
+    /// [`Store::publish`]. Nothing happens where it was discarded or let go meanwhile.
     ///
     /// # Errors
-    /// When `verify` is asked for and what the disk says is another digest; the part is then gone, and nothing of it
-    /// counts any more. Or when the disk fails.
+    /// When `verify` is asked for and what the disk says is another digest; the part is then gone,
+    /// and nothing of it counts any more. Or when the disk fails.
     pub fn finish(&self, file: FileId, digest: &[u8; HASH_LENGTH]) -> Result<(), Problem> {
         let found = self
             .whole_part(file)
@@ -348,8 +352,8 @@ impl Store {
         }
     }
 
-    /// The part that all pieces of a file were written to; only an empty file has none before. Where a part is gone, what came was given
-    /// up, and a new part would be full of zeros.
+    /// The part that all pieces of a file were written to; only an empty file has none before.
+    /// Where a part is gone, what came was given up, and a new part would be full of zeros.
     fn whole_part(&self, file: FileId) -> Result<Option<Arc<Part>>, Problem> {
         if let Some(part) = self.held.find(file) {
             return Ok(Some(part));
@@ -360,7 +364,8 @@ impl Store {
         }
     }
 
-    /// Files that wait to be published. Publish when these are [`Store::batch`], or 100 ms after the first.
+    /// Files that wait to be published. Publish when these are [`Store::batch`], or 100 ms after
+    /// the first.
     pub fn waiting_count(&self) -> usize {
         self.waiting().len()
     }
@@ -370,8 +375,8 @@ impl Store {
         self.held.batch()
     }
 
-    /// Flushes all files that wait, gives them their final names and flushes the folders; what is returned as done
-    /// survives a power failure.
+    /// Flushes all files that wait, gives them their final names and flushes the folders; what is
+    /// returned as done survives a power failure.
     pub fn publish(&self) -> Vec<(FileId, Result<(), Problem>)> {
         let files = std::mem::take(&mut *self.waiting());
         // Files that were discarded meanwhile are gone.
@@ -390,7 +395,8 @@ impl Store {
         }
     }
 
-    /// What the sources do not have, and `rules` do not leave out, is to be removed; see [`Removal::step`].
+    /// What the sources do not have, and `rules` do not leave out, is to be removed; see
+    /// [`Removal::step`].
     ///
     /// * `kept`: names that the sources have and that cannot be copied, as they were told.
     pub(crate) fn removal(&self, rules: Rules, kept: BTreeSet<String>) -> Removal {
@@ -402,7 +408,8 @@ impl Store {
         removal.step(&self.place)
     }
 
-    /// The end, once every file is published or failed: folders get their modes and times, and are flushed.
+    /// The end, once every file is published or failed: folders get their modes and times, and are
+    /// flushed.
     pub fn end(&self) -> Vec<Problem> {
         match self.spec.dry_run {
             true => Vec::new(),
@@ -450,7 +457,8 @@ impl Store {
     }
 }
 
-/// Whatever ended the copy: parts of which nothing can be taken up again are removed, with the room that they take.
+/// Whatever ended the copy: parts of which nothing can be taken up again are removed, with the room
+/// that they take.
 impl Drop for Store {
     fn drop(&mut self) {
         self.held.remove_useless();

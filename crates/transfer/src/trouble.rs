@@ -27,7 +27,8 @@ pub(crate) fn failed(trying: &str, name: impl Display, error: &io::Error) -> Pro
     let errno = Errno::from_raw(error.raw_os_error().unwrap_or(0));
     let (kind, hint) = meaning(errno);
     let why = match error.raw_os_error() {
-        // What openat2(2) says where a name would lead out of the folder below which it has to stay.
+        // What openat2(2) says where a name would lead out of the folder below which it has to
+        // stay.
         Some(_) if errno == Errno::EXDEV => {
             "that is outside of the folder that is served".to_owned()
         }
@@ -59,7 +60,8 @@ fn meaning(errno: Errno) -> (ProblemKind, Option<&'static str>) {
         Errno::EDQUOT => (
             ProblemKind::DiskFull,
             Some(
-                "the quota is used up; make room and start the same copy again: what has arrived is kept",
+                "the quota is used up; make room and start the same copy again: what has arrived \
+                is kept",
             ),
         ),
         Errno::EXDEV => (
@@ -86,7 +88,8 @@ fn meaning(errno: Errno) -> (ProblemKind, Option<&'static str>) {
     }
 }
 
-/// Bytes of a name as people read them: what is no UTF-8, would move the cursor or turns other characters round is escaped.
+/// Bytes of a name as people read them: what is no UTF-8, would move the cursor or turns other
+/// characters round is escaped.
 /// ```
 /// # use transfer::shown;
 /// assert_eq!(shown(b"run 7/\xC3\xA9\x1B[2J\xFF"), "run 7/\u{e9}\\x1b[2J\\xff");

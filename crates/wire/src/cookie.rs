@@ -21,7 +21,7 @@ const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Cookie([u8; COOKIE_LENGTH]);
 
-/// Bytes that are no cookie, so whoever sent them does not speak this protocol.
+/// Bytes that are no cookie: the sender does not speak this protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum CookieError {
     /// The zero byte that ends the text is missing or comes first.

@@ -1,4 +1,4 @@
-//! The side that asks.
+//! The client side: lists running copies and changes their rates.
 
 use std::fs;
 use std::io::{self, Write};
@@ -18,15 +18,16 @@ pub struct Held {
     pub what: String,
     /// The bound on its rate; `None` without one.
     pub rate_max: Option<Rate>,
-    /// How far it is.
+    /// Its status.
     pub stand: Stand,
     path: PathBuf,
 }
 
-/// All programs that answer in `folder`, by their number. Sockets at which nobody listens any more are removed.
+/// All programs that answer in `folder`, ordered by process number. Sockets without a listener are
+/// removed.
 ///
 /// # Errors
-/// When the folder cannot be read; one that is not there has nobody in it.
+/// When the folder cannot be read; a missing folder is empty.
 pub fn running(folder: &Path) -> Result<Vec<Held>, ReinsError> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -73,7 +74,7 @@ fn held(process: u32, answer: &str, path: PathBuf) -> Option<Held> {
     })
 }
 
-/// Removes the sockets in `folder` at which nobody listens any more.
+/// Removes the sockets in `folder` without a listener.
 pub(super) fn clear(folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_ours = |path: &PathBuf| {

@@ -3,7 +3,7 @@ use std::sync::Mutex;
 
 use super::*;
 
-/// A rate that anybody may look at.
+/// A rate that the test can read.
 #[derive(Clone, Default)]
 struct Copy(Arc<Mutex<Option<Rate>>>);
 

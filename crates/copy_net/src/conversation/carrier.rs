@@ -28,8 +28,8 @@ pub(super) struct Carrier {
     silence: Span,
     heard: Instant,
     said_goodbye: bool,
-    /// What comes is read, so that the peer is not cut off before it has read this end's last words, and dropped: it may be any
-    /// amount.
+    /// What comes is read, so that the peer is not cut off before it has read this end's last
+    /// words, and dropped: it may be any amount.
     is_deaf: bool,
 }
 
@@ -114,7 +114,7 @@ impl Carrier {
         frames
     }
 
-    /// Reads all that has come, as long as somebody receives it. Returns whether nobody does.
+    /// Reads all that has come while the inbox has room. Returns whether it is full.
     fn listen(&mut self) -> Result<bool, ConversationError> {
         loop {
             if self.shared.lock().is_full() && !self.is_deaf {
@@ -126,7 +126,7 @@ impl Carrier {
             match self.tls.fill(&self.socket) {
                 // A second look finds what that end was.
                 Ok(0) => self.read_messages()?,
-                // Whoever talks without end does not keep this end from closing.
+                // A peer that sends without end does not keep this end from closing.
                 Ok(_) if self.is_deaf => return Ok(false),
                 Ok(_) => self.heard = Instant::now(),
                 Err(error) if is_idle(&error) => return Ok(false),
@@ -173,8 +173,9 @@ impl Carrier {
         }
     }
 
-    /// Once this end wants to close: goodbye behind the last message, then until the peer closes too. Closing while
-    /// bytes of the peer's are unread would reset the connection, and the goodbye might never arrive.
+    /// Once this end wants to close: goodbye behind the last message, then until the peer closes
+    /// too. Closing while bytes of the peer's are unread would reset the connection, and the
+    /// goodbye might never arrive.
     fn check_closing(&mut self) -> Result<(), ConversationError> {
         let state = self.shared.lock();
         let Some(by) = state.closing else {

@@ -37,7 +37,7 @@ pub enum DialError {
         /// How long was waited.
         after: Span,
     },
-    /// Somebody took the connection and then said nothing.
+    /// The connection was accepted, and then nothing came.
     #[error("{peer} took the connection and said nothing for {after}")]
     Silent {
         /// Where.
@@ -45,13 +45,13 @@ pub enum DialError {
         /// How long.
         after: Span,
     },
-    /// Somebody closed the connection before it was secured.
+    /// The connection was closed before it was secured.
     #[error("{peer} closed the connection before it was secured")]
     Closed {
         /// Where.
         peer: SocketAddr,
     },
-    /// Somebody does not speak TLS 1.3, or shows another certificate than before.
+    /// The other end does not speak TLS 1.3, or shows another certificate than before.
     #[error("no secure connection to {peer}: {source}")]
     Tls {
         /// Where.
@@ -120,13 +120,14 @@ impl DialError {
             DialError::UnknownHost { .. } => "check the spelling, and that this host is online",
             DialError::Nobody { tried, .. } => return nobody_hint(tried),
             DialError::NotCalled { .. } => {
-                "a firewall may drop connections to this host: open a range of ports and name it, or connect to the far end"
+                "a firewall may drop connections to this host: open a range of ports and name it, \
+                or connect to the far end"
             }
             DialError::Silent { .. } | DialError::Closed { .. } => {
                 "something else may listen there, or a `trunkline serve` without `--root`"
             }
             DialError::Tls { .. } => {
-                "something else may listen there, or somebody may answer in its place"
+                "something else may listen there, or another host may answer in its place"
             }
             DialError::Handshake { source, .. } => return source.hint(),
             DialError::Option(_) | DialError::Socket { .. } => return None,
@@ -154,7 +155,7 @@ fn listed(tried: &[(SocketAddr, io::Error)]) -> String {
         _ => format!("{peer}: {error}"),
     };
     match tried {
-        [] => "nobody answers: it has no address".to_owned(),
+        [] => "no answer: it has no address".to_owned(),
         tried => tried.iter().map(shown).collect::<Vec<_>>().join(", "),
     }
 }

@@ -1,4 +1,4 @@
-//! The first words on a connection that was made, within a time for all of them together.
+//! Handshake I/O under one overall deadline.
 
 use std::io::{self, ErrorKind};
 use std::net::TcpStream;
@@ -12,7 +12,7 @@ use crate::identity::Fingerprint;
 use crate::tls::Tls;
 use sockets::poll::wait;
 
-/// A TLS connection whose waits all end at one moment.
+/// A TLS connection whose waits share one deadline.
 pub(super) struct Patient {
     socket: TcpStream,
     tls: Tls,

@@ -1,4 +1,4 @@
-//! Connections to where streams go, made before anybody is known there.
+//! Connections for streams, made before the far end is authenticated.
 
 use std::fmt;
 use std::io;
@@ -15,7 +15,7 @@ use super::patient::Patient;
 use sockets::options::StreamOptions;
 use sockets::tcp_info;
 
-/// Where streams go. Whoever has it can connect, and only whoever has the conversation's key can say for which.
+/// Where streams connect. The greeting that follows takes the key of the conversation.
 #[derive(Debug, Clone)]
 pub struct Reach {
     pub(super) addresses: Vec<SocketAddr>,
@@ -61,7 +61,7 @@ impl Reach {
     /// * `plain`: in the clear.
     ///
     /// # Errors
-    /// When the other end cannot be reached, or somebody else answers in its place.
+    /// When the other end cannot be reached, or another host answers in its place.
     pub fn connect(&self, options: &StreamOptions, plain: bool) -> Result<Reached, DialError> {
         let options = StreamOptions {
             no_delay: true,

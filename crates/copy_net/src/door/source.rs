@@ -1,4 +1,4 @@
-//! Where a door's connections come from.
+//! Where an acceptor's connections come from.
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -18,7 +18,7 @@ const INTAKE_MAX: usize = 256;
 pub enum Source {
     /// A port of its own.
     Listener(TcpListener),
-    /// Somebody who has looked at their first byte.
+    /// Another acceptor, which has looked at their first byte.
     Acceptor(Receiver<(TcpStream, SocketAddr)>, Arc<EventFd>),
 }
 

@@ -37,15 +37,16 @@ pub enum TurnedAway {
     /// Its conversation has not taken the streams before it.
     #[error("{0} streams before it have not been taken by their conversation")]
     Crowd(usize),
-    /// It wants to be spoken to first, which nobody here asked for.
-    #[error("it wants to be spoken to first, which nobody here asked for")]
+    /// It expects this end to speak first, which was not asked for.
+    #[error("it expects this end to speak first, which was not asked for")]
     NotCalled,
     /// It did not say in time what it is.
     #[error("it did not show within {0} what it is")]
     Silent(Span),
     /// Too many others came after it without saying what they are.
     #[error(
-        "{0} connections had not shown what they are, most of them from its address, and it was the oldest of those"
+        "{0} connections had not shown what they are, most of them from its address, and it was \
+        the oldest of those"
     )]
     Crowded(usize),
     /// All places are taken.

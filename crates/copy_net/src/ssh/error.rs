@@ -88,15 +88,26 @@ impl SshError {
     /// The next step.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
-            SshError::Client { .. } => "install an ssh client, or copy to a `trunkline serve --root` instead".to_owned(),
+            SshError::Client { .. } => "install an ssh client, or copy to a `trunkline serve \
+                --root` instead"
+                .to_owned(),
             SshError::NotConnected { destination } => {
                 format!("`ssh {destination}` has to work first; what it says stands above")
             }
-            SshError::NoProgram { .. } => "install trunkline there, or say where it is with `--far-program`".to_owned(),
-            SshError::NoAnswer { destination, program, .. } => format!(
-                "see what `ssh {destination} {program} --version` says: it may be older than copying"
+            SshError::NoProgram { .. } => "install trunkline there, or say where it is with \
+                `--far-program`"
+                .to_owned(),
+            SshError::NoAnswer {
+                destination,
+                program,
+                ..
+            } => format!(
+                "see what `ssh {destination} {program} --version` says: it may be older than \
+                copying"
             ),
-            SshError::Noise(_) => "a start-up file of the shell there prints it: let it be silent where there is no terminal".to_owned(),
+            SshError::Noise(_) => "a start-up file of the shell there prints it: let it be silent \
+                where there is no terminal"
+                .to_owned(),
             SshError::Version(error) => return error.hint().map(str::to_owned),
             SshError::Pipe(_) | SshError::Stopped => return None,
         })

@@ -99,7 +99,8 @@ impl Far {
         Self::keeping(limits, false)
     }
 
-    /// `keeps_visits`: conversations last until the other end closes them, instead of being handed to the test.
+    /// `keeps_visits`: conversations last until the other end closes them, instead of being handed
+    /// to the test.
     pub fn keeping(limits: DoorLimits, keeps_visits: bool) -> Self {
         let listener = Listener::bind(None).unwrap();
         let address = SocketAddr::from(([127, 0, 0, 1], listener.port()));

@@ -1,4 +1,4 @@
-//! TLS without manners: ends that say what they like, and somebody in the middle.
+//! TLS without manners: ends that say what they like, and a machine in the middle.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -94,7 +94,8 @@ pub fn frame(from: &mut impl Read) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Somebody who answers in place of `far`, with a certificate of its own, and passes on one frame each way.
+/// A machine in the middle that answers in place of `far`, with a certificate of its own, and
+/// forwards one frame each way.
 pub fn middle(far: SocketAddr) -> (SocketAddr, JoinHandle<()>) {
     let made = rcgen::generate_simple_self_signed(vec!["trunkline".to_owned()]).unwrap();
     let key = PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());

@@ -1,4 +1,4 @@
-//! Asking a server again that is busy with the test of somebody else.
+//! Asks a server again that is busy with another test.
 //!
 //! iperf3 serves one client at a time and turns the others away; so does our own server beyond its
 //! bound. Neither says for how long.
@@ -15,7 +15,7 @@ use wire::client::Waiting;
 use super::ClientError;
 
 /// What passes before each further try: short tests end soon, and all in all 7.5 s are a pause that
-/// nobody takes for a hang.
+/// users do not take for a hang.
 const WAITS: [Span; 4] = [
     Span::from_millis(500),
     Span::from_secs(1),
@@ -58,8 +58,8 @@ pub(super) fn patiently<T>(
     attempt(watch)
 }
 
-/// What the user hears of a pause. A server that has just served a run and does not listen for half a second is about
-/// to: nothing is told then, and no refusal later.
+/// What the user hears of a pause. A server that has just served a run and does not listen for half
+/// a second is about to: nothing is told then, and no refusal later.
 fn worth_telling(error: &ClientError, server: Acquaintance, wait: Span) -> Option<String> {
     let address = match error {
         ClientError::Refused { address } | ClientError::Connect { address, .. } => address,
@@ -69,8 +69,8 @@ fn worth_telling(error: &ClientError, server: Acquaintance, wait: Span) -> Optio
     (!is_first).then(|| format!("{address} listens no more, or not yet again after the last test"))
 }
 
-/// An iperf3 server that ends one test or begins another hangs up on the next client, or does not even
-/// listen for a moment.
+/// An iperf3 server that ends one test or begins another hangs up on the next client, or does not
+/// even listen for a moment.
 fn is_busy(error: &ClientError, server: Acquaintance) -> bool {
     match error {
         ClientError::Control { source, .. } => match source {

@@ -19,7 +19,7 @@ use sockets::poll::wait;
 
 /// Longest wait for a connection: three tries of the kernel, one second apart and then two.
 const CONNECT_WAIT: Span = Span::from_secs(5);
-/// A stock server opens its listener anew for some options; whoever comes in that moment is refused.
+/// Retries of a refused stream: a stock server opens its listener anew for some options.
 const REFUSED_RETRIES: u32 = 5;
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
@@ -39,7 +39,7 @@ pub(crate) fn control(address: &Address) -> Result<(ControlSocket, SocketAddr), 
 
 /// Refuses a connection to itself.
 ///
-/// Where nobody listens on a port of this very host, the kernel may choose that port as the source;
+/// Without a listener on a port of this host, the kernel may choose that port as the source;
 /// both ends are then the same socket, which TCP takes for two that open at once (RFC 9293 section
 /// 3.5).
 fn met_a_server(stream: TcpStream) -> io::Result<TcpStream> {

@@ -52,7 +52,8 @@ impl Conversation {
         self.machine.answer()
     }
 
-    /// The connection, for those who go on with it in another language once this conversation is over.
+    /// The connection, for those who go on with it in another language once this conversation is
+    /// over.
     pub(super) fn connection(&self) -> std::io::Result<ControlSocket> {
         self.control.duplicate()
     }

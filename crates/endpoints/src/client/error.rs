@@ -22,13 +22,13 @@ pub enum ClientError {
         /// The resolver's reason.
         source: io::Error,
     },
-    /// Nobody listens there.
+    /// No program listens there.
     #[error("{address} refused the connection: no server listens there")]
     Refused {
         /// Name and port.
         address: Address,
     },
-    /// Nobody answered.
+    /// No answer came.
     #[error("{address} did not answer within {after}")]
     Silent {
         /// Name and port.

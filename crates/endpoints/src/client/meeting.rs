@@ -12,18 +12,18 @@ use crate::control::ControlSocket;
 use sockets::Address;
 use sockets::random;
 
-/// A server that does not know trains takes the request for that of a test this long, until it hears that
-/// the client has thought better of it.
+/// A server that does not know trains takes the request for that of a test this long, until it
+/// hears that the client has thought better of it.
 const TEST_LENGTH: Span = Span::from_secs(1);
 
-/// What a server is to somebody who wants to send trains.
+/// What a server offers to a client that wants to send trains.
 #[derive(Debug)]
 pub(crate) enum Met {
     /// One that stamps their packets, with the connection to it.
     Stamping(ControlSocket, Answer),
     /// One of ours that does not know trains.
     Older,
-    /// One of somebody else.
+    /// A foreign one.
     Foreign,
 }
 

@@ -9,7 +9,7 @@ use wire::EchoToken;
 use probe_net::round_trips::{LatestTrip, LoadedProbes, ProbeSocket, is_answered, series};
 use sockets::random;
 
-/// What answers probes at a server; nothing where nobody does.
+/// The kind of probe that a server answers, if any.
 #[derive(Debug)]
 pub(super) struct Probing {
     peer: SocketAddr,
@@ -18,8 +18,8 @@ pub(super) struct Probing {
 }
 
 impl Probing {
-    /// Echo datagrams where the server answers them, with the token of its test. They may be filtered
-    /// on the way, so that is tried, and the far kernel's ICMP has to do otherwise.
+    /// Echo datagrams where the server answers them, with the token of its test. They may be
+    /// filtered on the way, so that is tried, and the far kernel's ICMP has to do otherwise.
     pub(super) fn find(peer: SocketAddr, token: Option<EchoToken>) -> Self {
         let mut probing = Probing {
             peer,

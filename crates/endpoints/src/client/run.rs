@@ -17,7 +17,7 @@ use sockets::Clock;
 
 /// Readings kept over all streams: some tens of megabytes at the most.
 const READINGS_MAX: usize = 200_000;
-/// How long a server may take to end what nobody looks at any more.
+/// How long a server may take to end a test that is not read any more.
 const END_PATIENCE: Span = Span::from_secs(10);
 
 /// A run whose streams send.

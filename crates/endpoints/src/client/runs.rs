@@ -11,13 +11,13 @@ use sockets::Clock;
 /// [`observe::Then::KeepRunning`].
 ///
 /// Streams join as a test of their own beside those that run, so a server serves as many tests as
-/// streams joined. Here all of them are read at one moment; the server is told at that moment to count
-/// anew, and counts from when it hears of it. Streams go on with our own server alone: with a foreign one, and where the further
-/// test is refused, the old run ends and a new one starts.
+/// streams joined. Here all of them are read at one moment; the server is told at that moment to
+/// count anew, and counts from when it hears of it. Streams go on with our own server alone: with a
+/// foreign one, and where the further test is refused, the old run ends and a new one starts.
 ///
-/// One run may last an hour, or as long as the first of them. Nobody looks at the streams between two runs.
-/// What they meet there, such as the end of the server, shows in the next run. Dropping this ends them at
-/// once, [`Runs::stop`] in good order.
+/// One run may last an hour, or as long as the first of them. Streams are not read between two
+/// runs. What they meet there, such as the end of the server, shows in the next run. Dropping this
+/// ends them at once, [`Runs::stop`] in good order.
 #[derive(Debug)]
 pub struct Runs {
     client: Client,
@@ -35,7 +35,8 @@ impl Runs {
         }
     }
 
-    /// Runs one setting and tells what was seen; only a run that time ends can leave streams sending.
+    /// Runs one setting and tells what was seen; only a run that time ends can leave streams
+    /// sending.
     ///
     /// # Errors
     /// As [`Client::run`]. No streams are left then.

@@ -1,4 +1,4 @@
-//! What somebody who looks on is shown of the running streams.
+//! Snapshot of the running streams for observers.
 
 use observe::{Amount, Snapshot};
 use units::{Bytes, Rate, Span, Time};

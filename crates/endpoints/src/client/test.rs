@@ -7,8 +7,8 @@ use super::ClientError;
 use super::conversation::Conversation;
 use super::flow::Flow;
 
-/// A conversation with the streams that belong to it. A run has one, and one more for each time that
-/// streams joined it; each could leave by itself.
+/// A conversation with the streams that belong to it. A run has one, and one more for each time
+/// that streams joined it; each could leave by itself.
 #[derive(Debug)]
 pub(super) struct Test {
     // Dropped first: the server hears that we give up before the streams close.
@@ -23,8 +23,8 @@ impl Test {
         self.conversation.ask_report()
     }
 
-    /// Takes what the server has said while data flows; a report that still comes in is one that was
-    /// asked for to let it count anew.
+    /// Takes what the server has said while data flows; a report that still comes in is one that
+    /// was asked for to let it count anew.
     pub(super) fn hear(&mut self) -> Result<(), ClientError> {
         self.conversation.hear()?;
         while self.conversation.next_action()?.is_some() {}

@@ -20,7 +20,7 @@ pub(super) fn not_ours(address: &Address, what: &str) -> ProbesError {
     }
 }
 
-/// Nobody answers any kind of probe.
+/// No kind of probe is answered.
 pub(super) fn unanswered(address: &Address) -> ProbesError {
     failed(
         Fault::Run,

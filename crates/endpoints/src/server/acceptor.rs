@@ -342,7 +342,7 @@ impl Unidentified {
         }
     }
 
-    /// What it begins with. Whoever reads without having seen it may take a copy that begins just then for a test.
+    /// Its first byte. Without it, a copy that begins just then could be taken for a test.
     fn first_byte(&self) -> io::Result<Option<u8>> {
         let mut first = [0];
         Ok((self.socket.peek(&mut first)? > 0).then_some(first[0]))

@@ -6,7 +6,8 @@ use super::ServerLimits;
 use super::event::SessionError;
 use super::flow::Flow;
 
-/// What may come before the rate is judged: kernels pace bursts, and clocks are read ten times a second.
+/// What may come before the rate is judged: kernels pace bursts, and clocks are read ten times a
+/// second.
 const BURST: Span = Span::from_secs(2);
 
 /// Ends a test that is too long or too fast.

@@ -1,4 +1,4 @@
-//! Openers of probing sessions, from the socket that everybody's datagrams come to.
+//! Openers of probing sessions, from the socket that receives all datagrams.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -21,7 +21,7 @@ pub(super) struct Doors(Mutex<BTreeMap<u64, Bell>>);
 /// The way to one session.
 #[derive(Debug)]
 struct Bell {
-    /// Where the session's control connection comes from: nobody else opens a way for trains.
+    /// Address of the session's control connection: only openers from there count.
     host: IpAddr,
     openers: SyncSender<Opener>,
     rope: UnixStream,
@@ -66,7 +66,8 @@ impl Doors {
         })
     }
 
-    /// Tells the session that a datagram opens, if there is one and it comes from its client's host.
+    /// Tells the session that a datagram opens, if there is one and it comes from its client's
+    /// host.
     pub(super) fn knock(&self, datagram: &[u8], from: SocketAddr) {
         let read = Datagram::decode(datagram).ok();
         let Some(opener) = read.filter(|read| read.kind == DatagramKind::Opener) else {

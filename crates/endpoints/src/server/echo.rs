@@ -1,4 +1,5 @@
-//! The echo service: answers requests that carry the token of a running test, and passes openers on.
+//! The echo service: answers requests that carry the token of a running test, and passes openers
+//! on.
 
 use std::time::Duration;
 

@@ -125,7 +125,8 @@ pub enum Refusal {
     Silent(Span),
     /// Too many others came after it without saying what they are.
     #[error(
-        "{0} connections had sent no cookie, most of them from its address, and it was the oldest of those"
+        "{0} connections had sent no cookie, most of them from its address, and it was the oldest \
+        of those"
     )]
     Crowded(usize),
     /// A thread could not be started for it.

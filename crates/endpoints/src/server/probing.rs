@@ -24,8 +24,8 @@ use sockets::poll::{is_ready, readable, wait};
 const TICK: Span = Span::from_millis(100);
 /// Longest time for a client to take what is sent to it.
 const SEND_LIMIT: Duration = Duration::from_secs(30);
-/// Packets are read so much later than the first of them came: the kernel has stamped them, and reading
-/// each at once would take a processor from those who carry them.
+/// Packets are read so much later than the first of them came: the kernel has stamped them, and
+/// reading each at once would take a processor from those who carry them.
 const READ_LATER: Duration = Duration::from_millis(1);
 
 /// A session at work.

@@ -116,7 +116,7 @@ impl Iperf3Server {
         Self::with(&[])
     }
 
-    /// Somebody else may take the port in the moment before iperf3 does.
+    /// Another program may take the port in the moment before iperf3 does.
     fn with(options: &[&str]) -> Self {
         std::iter::repeat_with(|| Self::on(free_port(), options))
             .flatten()
@@ -156,7 +156,7 @@ fn is_listening(port: u16) -> bool {
     })
 }
 
-/// A port on which nobody listens, below those that Linux gives out by itself: none of the many
+/// A port without a listener, below those that Linux gives out by itself: none of the many
 /// connections of other tests can come to have it.
 pub fn free_port() -> u16 {
     static TAKEN: AtomicU16 = AtomicU16::new(0);

@@ -1,9 +1,9 @@
 //! Which size is tried next.
 //!
-//! First the smallest that every path carries, which shows whether anybody answers and how fast; then the largest that
-//! the interface or a router names; and where packets vanish in silence, halves of what is left. A size counts as too
-//! large after three losses, and the one that decides is tried three more times at the end: lossy paths carry
-//! large packets too.
+//! First the smallest that every path carries, which shows whether answers come and how fast; then
+//! the largest that the interface or a router names; and where packets vanish in silence, halves of
+//! what is left. A size counts as too large after three losses, and the one that decides is tried
+//! three more times at the end: lossy paths carry large packets too.
 
 use units::{Span, Time};
 
@@ -46,7 +46,7 @@ pub(super) struct Search {
     rationed: bool,
     /// What was answered.
     low: Option<u16>,
-    /// What may pass, as far as anybody said.
+    /// Upper bound from routers' messages.
     named: u16,
     /// What may pass, as far as silence says too.
     high: u16,
@@ -128,7 +128,7 @@ impl Search {
         }
     }
 
-    /// Somebody said that no more than `mtu` fits.
+    /// A router reported that at most `mtu` fits.
     pub(super) fn on_too_big(&mut self, mtu: u32) {
         let Ok(mtu) = u16::try_from(mtu) else {
             return;
@@ -169,7 +169,7 @@ impl Search {
                 self.high = self.high.min(size.saturating_sub(1));
                 self.is_likely = false;
             }
-            // Nobody answers at all: what remains is what routers say about large packets.
+            // No answers at all: what remains is what routers say about large packets.
             None if size == self.floor => {}
             None => self.high = self.floor,
         }

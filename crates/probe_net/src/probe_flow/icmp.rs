@@ -1,7 +1,8 @@
 //! Echo requests over ICMP with one identifier and one checksum.
 //!
-//! The number is in the payload; the sequence number has its last 16 bits, which the eight bytes that every
-//! router quotes (RFC 792) still show. The far kernel answers them without a limit by default.
+//! The number is in the payload; the sequence number has its last 16 bits, which the eight bytes
+//! that every router quotes (RFC 792) still show. The far kernel answers them without a limit by
+//! default.
 
 use std::io;
 use std::net::IpAddr;
@@ -31,7 +32,8 @@ pub(crate) struct IcmpFlow {
     token: EchoToken,
     far: IpAddr,
     family: Family,
-    /// That of a raw socket, which is told about everybody's packets; the kernel looks after the other kind.
+    /// Identifier of a raw socket, which is told about all programs' packets; the kernel filters
+    /// for the other kind.
     identifier: Option<u16>,
     latest: u64,
 }
@@ -51,7 +53,7 @@ impl IcmpFlow {
         })
     }
 
-    /// The same with packets that nobody may cut into pieces.
+    /// The same with packets that must not be fragmented.
     pub(crate) fn open_whole(far: IpAddr, token: EchoToken) -> io::Result<Self> {
         let flow = IcmpFlow::open(far, token)?;
         socket_options::send_whole(&flow.socket, far)?;
@@ -136,9 +138,9 @@ impl SizedFlow for IcmpFlow {
 
 /// An echo request of `length` bytes whose checksum does not depend on `number`.
 ///
-/// Two bytes of the payload are chosen for that. The kernel puts an identifier of its own into what a datagram
-/// socket sends, the same each time, so that the checksum becomes another but stays the same too. So it
-/// does in ICMPv6, whose checksum the kernel fills in over the addresses as well.
+/// Two bytes of the payload are chosen for that. The kernel puts an identifier of its own into what
+/// a datagram socket sends, the same each time, so that the checksum becomes another but stays the
+/// same too. So it does in ICMPv6, whose checksum the kernel fills in over the addresses as well.
 fn balanced(family: Family, token: EchoToken, number: u64, length: usize) -> Vec<u8> {
     let mut packet = icmp::request(family, token, number).to_vec();
     packet.resize(length.max(LENGTH), 0);
@@ -150,7 +152,8 @@ fn balanced(family: Family, token: EchoToken, number: u64, length: usize) -> Vec
     packet
 }
 
-/// The checksum of all requests, but for what the kernel adds: any value but the two zeros of ones' complement.
+/// The checksum of all requests, but for what the kernel adds: any value but the two zeros of ones'
+/// complement.
 const CHECKSUM: u16 = 0x544C;
 
 fn without_checksum(packet: &[u8]) -> Vec<u8> {

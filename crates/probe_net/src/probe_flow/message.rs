@@ -1,8 +1,8 @@
 //! What a socket has for us: datagrams, and the ICMP messages that were sent about its packets.
 //!
-//! Linux keeps the latter in the socket's error queue for whoever asked for them with `IP_RECVERR`: ip(7),
-//! ipv6(7). That takes no rights, unlike a raw socket. A message names the router that sent it and holds what
-//! the router quoted of the packet, behind its UDP header or from its TCP or ICMP header on.
+//! Linux keeps the latter in the error queue of a socket with `IP_RECVERR`: ip(7), ipv6(7). That
+//! takes no rights, unlike a raw socket. A message names the router that sent it and holds what the
+//! router quoted of the packet, behind its UDP header or from its TCP or ICMP header on.
 
 use std::io::IoSliceMut;
 use std::net::IpAddr;
@@ -29,12 +29,12 @@ pub(super) struct Message {
     pub notice: Option<Notice>,
 }
 
-/// What somebody said about a packet of ours.
+/// An ICMP message about a packet of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Notice {
     /// The hop limit was used up at this router.
     TimeExceeded { from: IpAddr },
-    /// Nobody takes such packets at the port, says the host that would.
+    /// The far host says that the port is closed.
     NoSuchPort { from: IpAddr },
     /// It cannot or must not go on.
     Unreachable { from: IpAddr },
@@ -60,7 +60,8 @@ fn receive(socket: BorrowedFd<'_>, flags: MsgFlags) -> Option<Message> {
             Ok(message) => return Some(message),
             // The latter: what was written to a socket that is not connected any more.
             Err(Errno::EAGAIN | Errno::ENOTCONN) => return None,
-            // A datagram socket first tells of the last ICMP message; the queue has the whole of it.
+            // A datagram socket first tells of the last ICMP message; the queue has the whole of
+            // it.
             Err(_) => {}
         }
     }
@@ -93,7 +94,8 @@ fn stamp_of(control: &ControlMessageOwned) -> Option<TimeSpec> {
     }
 }
 
-/// Both ends of the age are read from the wall clock within moments, so that its steps do not matter.
+/// Both ends of the age are read from the wall clock within moments, so that its steps do not
+/// matter.
 fn age(stamp: TimeSpec) -> Span {
     let Ok(now) = clock_gettime(ClockId::CLOCK_REALTIME) else {
         return Span::ZERO;

@@ -9,7 +9,8 @@ use socket2::{SockRef, Socket};
 
 use sockets::options::set_option;
 
-/// Asks the kernel for ICMP messages about packets of `socket`, and for the time at which they came.
+/// Asks the kernel for ICMP messages about packets of `socket`, and for the time at which they
+/// came.
 pub(super) fn listen_to_routers(socket: &impl AsFd, far: IpAddr) -> io::Result<()> {
     match far {
         IpAddr::V4(_) => setsockopt(socket, sockopt::Ipv4RecvErr, &true)?,
@@ -28,7 +29,7 @@ pub(super) fn set_hops(socket: &impl AsFd, far: IpAddr, hops: u8) -> io::Result<
     }
 }
 
-/// Nobody may cut packets of `socket` into pieces, and the kernel sends them however large, up to what the
+/// Packets of `socket` are not fragmented, and the kernel sends them of any size up to what the
 /// interface takes: ip(7), `IP_PMTUDISC_PROBE`.
 pub(super) fn send_whole(socket: &impl AsFd, far: IpAddr) -> io::Result<()> {
     let (level, name, value) = match far {
@@ -55,8 +56,8 @@ pub(super) fn path_mtu(socket: BorrowedFd<'_>, far: IpAddr) -> Option<u32> {
     let mut value: libc::c_int = 0;
     let mut length = size_of::<libc::c_int>() as libc::socklen_t;
     #[expect(unsafe_code, reason = "no safe crate reads IPV6_MTU")]
-    // SAFETY: the descriptor is open while `socket` is borrowed; the kernel writes at most `length` bytes to
-    // `value`, which is an integer of exactly that size.
+    // SAFETY: the descriptor is open while `socket` is borrowed; the kernel writes at most `length`
+    // bytes to `value`, which is an integer of exactly that size.
     let result = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),

@@ -1,9 +1,10 @@
 //! Beginnings of TCP connections, from one port to one port, one at a time.
 //!
-//! Each probe is a connection of its own, since Linux hands the router's message only to one that still begins.
-//! All have the same ports, as each is gone before the next. One that the far end accepts is reset before
-//! the handshake is over: the kernel is asked not to acknowledge at once, and the program behind the port never
-//! hears of it, which matters to servers that serve one client at a time.
+//! Each probe is a connection of its own, since Linux hands the router's message only to one that
+//! still begins. All have the same ports, as each is gone before the next. One that the far end
+//! accepts is reset before the handshake is over: the kernel is asked not to acknowledge at once,
+//! and the program behind the port never hears of it, which matters to servers that serve one
+//! client at a time.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -17,8 +18,8 @@ use units::Span;
 use super::{Answer, Flow, Said, answer, message, socket_options};
 use sockets::poll::{is_ready, wait};
 
-/// The kernel repeats the beginning of a connection after 1 s (RFC 6298 section 2.1); an answer could then be one to
-/// either.
+/// The kernel repeats the beginning of a connection after 1 s (RFC 6298 section 2.1); an answer
+/// could then be one to either.
 const PATIENCE_MAX: Span = Span::from_millis(990);
 
 /// The ports of a flow, and its last connection.
@@ -45,7 +46,8 @@ impl TcpFlow {
         socket.set_nonblocking(true)?;
         socket_options::set_hops(&socket, self.far.ip(), hops)?;
         socket_options::listen_to_routers(&socket, self.far.ip())?;
-        // The two that keep the program behind the port out of it: acknowledge late, and close with a reset.
+        // The two that keep the program behind the port out of it: acknowledge late, and close with
+        // a reset.
         socket.set_tcp_quickack(false)?;
         socket.set_linger(Some(Duration::ZERO))?;
         match socket.connect(&self.far.into()) {

@@ -1,8 +1,8 @@
 //! Echo requests over UDP, from one port to one port.
 //!
-//! Towards a trunkline server they go to its echo service, with the token of a session: it answers as many as
-//! come. Other hosts answer that nobody listens there; Linux sends one such message a second to each host and
-//! six in a burst (`icmp_ratelimit` of icmp(7)).
+//! Towards a trunkline server they go to its echo service, with the token of a session: it answers
+//! as many as come. Other hosts answer that the port is closed; Linux sends one such message a
+//! second to each host and six in a burst (`icmp_ratelimit` of icmp(7)).
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -17,7 +17,7 @@ use super::message::{self, Message};
 use super::{Answer, Flow, HOPS_PLENTY, Said, SizedFlow, answer, send_through, socket_options};
 use sockets::poll::{readable, wait};
 
-/// The port at which traceroute begins, where nobody listens by agreement.
+/// First port of traceroute, unused by convention.
 pub(crate) const PORT_UNUSED: u16 = 33_434;
 const UDP_HEADER: u16 = 8;
 
@@ -27,7 +27,7 @@ pub(crate) struct UdpFlow {
     socket: UdpSocket,
     token: EchoToken,
     far: IpAddr,
-    /// Whether nobody listens there, so that answers are ICMP messages.
+    /// Whether the port is closed, so that answers are ICMP messages.
     is_rationed: bool,
 }
 
@@ -46,7 +46,7 @@ impl UdpFlow {
         })
     }
 
-    /// The same with packets that nobody may cut into pieces.
+    /// The same with packets that must not be fragmented.
     pub(crate) fn open_whole(far: SocketAddr, token: EchoToken) -> io::Result<Self> {
         let flow = UdpFlow::open(far, token)?;
         socket_options::send_whole(&flow.socket, flow.far)?;
@@ -135,7 +135,8 @@ impl SizedFlow for UdpFlow {
     }
 }
 
-/// What every path carries whole: what hosts of IPv4 need to take (RFC 791), and the least MTU of IPv6 (RFC 8200).
+/// What every path carries whole: what hosts of IPv4 need to take (RFC 791), and the least MTU of
+/// IPv6 (RFC 8200).
 pub(super) fn smallest_path(far: IpAddr) -> u16 {
     match far {
         IpAddr::V4(_) => 576,

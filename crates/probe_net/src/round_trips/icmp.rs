@@ -2,7 +2,7 @@
 //! one otherwise.
 //!
 //! Answers are known by the token in their payload, because the kernel chooses the identifier of a
-//! datagram socket and shows a raw one everybody's answers.
+//! datagram socket and shows a raw one the answers to all programs.
 
 use std::io;
 use std::mem::MaybeUninit;

@@ -1,9 +1,9 @@
-//! Beginnings of TCP connections: the far kernel answers each with an acceptance or a refusal, one round
-//! trip later.
+//! Beginnings of TCP connections: the far kernel answers each with an acceptance or a refusal, one
+//! round trip later.
 //!
-//! They are reset as soon as that is known, so that neither end keeps anything of them. The kernel repeats
-//! an unanswered beginning after a second (RFC 6298 section 2), and an answer could then be to either; so
-//! none counts that took as long.
+//! They are reset as soon as that is known, so that neither end keeps anything of them. The kernel
+//! repeats an unanswered beginning after a second (RFC 6298 section 2), and an answer could then be
+//! to either; so none counts that took as long.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};

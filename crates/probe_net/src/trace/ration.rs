@@ -2,8 +2,8 @@
 
 use units::{Span, Time};
 
-/// A Linux router tells one host of one lost packet a second after a burst of six: `icmp_ratelimit` of icmp(7), whose
-/// bucket holds six. One stays in reserve for what others on this host ask.
+/// A Linux router tells one host of one lost packet a second after a burst of six: `icmp_ratelimit`
+/// of icmp(7), whose bucket holds six. One stays in reserve for what others on this host ask.
 const BURST: u64 = 5;
 const PERIOD: Span = Span::from_secs(1);
 

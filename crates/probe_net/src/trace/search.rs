@@ -1,9 +1,11 @@
-//! Which probe goes next: hops outward until the far end answers, then all of them again, round after round.
+//! Which probe goes next: hops outward until the far end answers, then all of them again, round
+//! after round.
 //!
-//! A function of the answers and of the time that is passed in. Outward, few probes are on their way together, because
-//! each that overshoots the far end costs one of the answers that hosts ration. Later rounds go to all hops at
-//! once, so that they see the same moment. Where a router quotes too little to tell its answers apart,
-//! its hop is probed again while nothing else is on the way.
+//! A function of the answers and of the time that is passed in. Outward, few probes are on their
+//! way together, because each that overshoots the far end costs one of the answers that hosts
+//! ration. Later rounds go to all hops at once, so that they see the same moment. Where a router
+//! quotes too little to tell its answers apart, its hop is probed again while nothing else is on
+//! the way.
 
 mod hops;
 
@@ -18,14 +20,15 @@ use hops::Hops;
 
 /// Probes on their way together while the far end is still looked for.
 const OUTWARD: usize = 3;
-/// Between two probes, so that they do not queue behind each other: 60 bytes take half of it at 0.5 Mbit/s.
+/// Between two probes, so that they do not queue behind each other: 60 bytes take half of it at 0.5
+/// Mbit/s.
 const SPACING: Span = Span::from_millis(2);
 /// So many silent hops in a row raise the question whether the far end is there at all.
 const SILENT_MAX: usize = 6;
 /// How often that is asked before it is taken for a no: one or two may be lost.
 const ASKED_MAX: usize = 3;
-/// A hop is given up when it has not answered in so many times what one behind it took, and then some: routers
-/// answer from a slow processor.
+/// A hop is given up when it has not answered in so many times what one behind it took, and then
+/// some: routers answer from a slow processor.
 const TIMES_BEHIND: u64 = 5;
 const SLOW_ROUTER: Span = Span::from_millis(100);
 
@@ -147,7 +150,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Somebody answered probe `number`, or one that is not known.
+    /// An answer came to probe `number`, or to an unknown one.
     pub(super) fn on_answer(&mut self, number: Option<u64>, said: Said, at: Time) {
         let number = number.or_else(|| self.only_one(at));
         let Some(sent) = number.and_then(|number| self.open.remove(&number)) else {
@@ -190,7 +193,8 @@ impl<'a> Search<'a> {
         self.open.iter().filter(move |(_, sent)| waits(sent))
     }
 
-    /// How long one to this distance holds others up. Its answer counts later too, where the flow can tell.
+    /// How long one to this distance holds others up. Its answer counts later too, where the flow
+    /// can tell.
     fn wait(&self, hops: u8) -> Span {
         let patience = self.plan.patience;
         match self.hops.longest_behind(hops) {

@@ -12,7 +12,7 @@ pub(crate) enum Trouble {
     Cancelled,
     /// The host did not send.
     Host(io::Error),
-    /// Nobody and nothing told.
+    /// Neither probes nor the kernel tell.
     Unknown,
 }
 

@@ -12,7 +12,8 @@ use wire::probing::{Arrival, Collection, DATAGRAM_LENGTH, Datagram, Stamp};
 use super::TrainSocket;
 use super::wall_clock::{WallClock, monotonic};
 
-/// Datagrams read before the control connection is heard again, so that a flood does not hold it up.
+/// Datagrams read before the control connection is heard again, so that a flood does not hold it
+/// up.
 const READ_BATCH: usize = 4_096;
 
 /// The zero of a train's stamps, and how the clocks stood then.
@@ -22,7 +23,7 @@ pub struct Stamper {
     zero: i128,
 }
 
-/// Somebody set the wall clock, so that the kernel's stamps cannot be compared.
+/// The wall clock was set, so that the kernel's stamps cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the wall clock was set by {} while the train was on its way", .0.human())]
 pub struct ClockWasSet(Span);

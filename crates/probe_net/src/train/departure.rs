@@ -15,11 +15,13 @@ use wire::probing::{DATAGRAM_LENGTH, Datagram, DatagramKind, TrainPlan};
 use super::TrainSocket;
 use sockets::poll::wait;
 
-/// The first packet is due this long after the sender begins, so that it is paced as the others are.
+/// The first packet is due this long after the sender begins, so that it is paced as the others
+/// are.
 const LEAD: Duration = Duration::from_micros(300);
-/// The last stretch before a packet is due is watched: a thread that sleeps may wake that much late ...
+/// The last stretch before a packet is due is watched: a thread that sleeps may wake that much
+/// late.
 const WATCHED: Duration = Duration::from_micros(200);
-/// ... and where there is little more than that, sleeping gains nothing but a late wakeup.
+/// Shorter waits are not slept: sleeping would gain nothing but a late wakeup.
 const SLEEP_FROM: Duration = Duration::from_micros(500);
 /// How soon the end of the session is noticed while a train is on its way.
 const TICK: Duration = Duration::from_millis(50);
@@ -42,7 +44,7 @@ pub enum TransmitError {
     /// The socket failed.
     #[error("a packet of the train could not be sent: {0}")]
     Socket(#[from] io::Error),
-    /// Whoever asked for it has had enough.
+    /// It was cancelled.
     #[error("the train was cancelled")]
     Cancelled,
 }
@@ -154,7 +156,7 @@ fn send_one(
             ErrorKind::WouldBlock if now < give_up => {
                 wait(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)], TICK)?;
             }
-            // Somebody on the way has complained of an earlier packet; the kernel says so once.
+            // A router has complained of an earlier packet; the kernel says so once.
             ErrorKind::ConnectionRefused | ErrorKind::Interrupted if now < give_up => {}
             _ if error.raw_os_error() == Some(libc::EMSGSIZE) => {
                 let mtu = socket.mtu()?;
@@ -183,8 +185,8 @@ fn await_moment(due: Instant, stop: &AtomicBool) -> Result<(), TransmitError> {
     Ok(())
 }
 
-/// Asks the kernel to wake this thread promptly and to let it go before others. What this user may not ask
-/// for costs accuracy, which shows in the departures.
+/// Asks the kernel to wake this thread promptly and to let it go before others. What this user may
+/// not ask for costs accuracy, which shows in the departures.
 #[expect(unsafe_code, reason = "no safe crate covers setpriority")]
 fn go_first() {
     let _ = nix::sys::prctl::set_timerslack(1);

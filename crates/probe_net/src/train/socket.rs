@@ -18,8 +18,8 @@ use sockets::options::{get_option, set_option};
 
 /// Room for a train of 1,000 full packets at either end, as the kernel counts them.
 const BUFFER: usize = 4 << 20;
-/// The kernel begins to stamp packets a moment after it is asked, and fills in the time of reading until
-/// then.
+/// The kernel begins to stamp packets a moment after it is asked, and fills in the time of reading
+/// until then.
 const UNTIL_STAMPED: Duration = Duration::from_millis(5);
 
 /// Connected to the other end of a session.
@@ -30,7 +30,7 @@ pub struct TrainSocket {
     token: EchoToken,
 }
 
-/// The server's socket that everybody's datagrams come to.
+/// The server's socket that receives all datagrams.
 #[derive(Debug, Clone, Copy)]
 pub struct Beside<'a> {
     /// It.
@@ -39,7 +39,8 @@ pub struct Beside<'a> {
     pub lock: &'a Mutex<()>,
 }
 
-/// Bytes of the IP and UDP headers in front of a datagram without options (RFC 791, RFC 8200, RFC 768).
+/// Bytes of the IP and UDP headers in front of a datagram without options (RFC 791, RFC 8200, RFC
+/// 768).
 pub(crate) fn headers(host: IpAddr) -> usize {
     match host {
         IpAddr::V4(_) => 20 + 8,
@@ -64,8 +65,9 @@ impl TrainSocket {
         TrainSocket::connected(socket, peer, token)
     }
 
-    /// A server's, from `local`, where its shared socket is bound too, towards one client: the kernel gives
-    /// what comes from that client to this socket and everything else to the shared one.
+    /// A server's, from `local`, where its shared socket is bound too, towards one client: the
+    /// kernel gives what comes from that client to this socket and everything else to the shared
+    /// one.
     pub fn beside(
         shared: Beside<'_>,
         local: SocketAddr,
@@ -74,7 +76,7 @@ impl TrainSocket {
     ) -> io::Result<Self> {
         let socket = Socket::new(Domain::for_address(peer), Type::DGRAM, Some(Protocol::UDP))?;
         socket.set_reuse_address(true)?;
-        // Shared for this moment only: at other times nobody else may take the port.
+        // Shared for this moment only: at other times no other process may take the port.
         let held = shared.lock.lock().unwrap_or_else(PoisonError::into_inner);
         let everybodys = SockRef::from(shared.shared);
         everybodys.set_reuse_address(true)?;
@@ -125,7 +127,8 @@ impl TrainSocket {
         Ok(Bytes::new(u64::try_from(bytes).unwrap_or(0)))
     }
 
-    /// Shows the server where this client is, for train `number`. One that cannot be sent is repeated.
+    /// Shows the server where this client is, for train `number`. One that cannot be sent is
+    /// repeated.
     pub fn open(&self, number: u32) {
         let opener = Datagram {
             kind: DatagramKind::Opener,

@@ -8,8 +8,8 @@ const STEP_MIN: i128 = 50_000;
 /// Readings of which the quickest counts: a thread may be held up between its two clocks.
 const READINGS: usize = 5;
 
-/// The difference of the two clocks, in nanoseconds. It changes when somebody sets the wall clock; where the
-/// kernel makes clocks go slower or faster, both do.
+/// The difference of the two clocks, in nanoseconds. It changes when the wall clock is set; where
+/// the kernel makes clocks go slower or faster, both do.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WallClock {
     ahead: i128,
@@ -72,7 +72,8 @@ mod tests {
         let clock = WallClock::read();
         let between = monotonic();
         let wall = nanos(ClockId::CLOCK_REALTIME);
-        // A second, so that a thread that is held up does not matter: a wrong sign is off by decades.
+        // A second, so that a thread that is held up does not matter: a wrong sign is off by
+        // decades.
         let off = clock.to_monotonic(wall) - between;
         assert!((-1_000_000..1_000_000_000).contains(&off), "{off}");
     }

@@ -4,7 +4,8 @@ use socket2::{Domain, SockRef};
 
 use super::{OptionError, set_option};
 
-/// A differentiated services code point: the upper six bits of IPv4's TOS and IPv6's traffic class (RFC 2474).
+/// A differentiated services code point: the upper six bits of IPv4's TOS and IPv6's traffic class
+/// (RFC 2474).
 /// ```
 /// // Lower effort is 000001 (RFC 8622), so the whole octet is 4.
 /// assert_eq!(sockets::Dscp::LOWER_EFFORT.octet(), 4);
@@ -14,7 +15,7 @@ use super::{OptionError, set_option};
 pub struct Dscp(u8);
 
 impl Dscp {
-    /// As everybody's.
+    /// The default class.
     pub const DEFAULT: Dscp = Dscp(0);
     /// Routers may prefer all others: "LE" of RFC 8622.
     pub const LOWER_EFFORT: Dscp = Dscp(1);
@@ -29,7 +30,8 @@ impl Dscp {
         self.0
     }
 
-    /// As it stands in a packet without congestion notification (RFC 3168), whose two bits lie below.
+    /// As it stands in a packet without congestion notification (RFC 3168), whose two bits lie
+    /// below.
     pub fn octet(self) -> u8 {
         self.0 << 2
     }

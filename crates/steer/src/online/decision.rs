@@ -1,4 +1,4 @@
-//! What bound a copy during one interval.
+//! The part that bound a copy during one interval.
 //!
 //! A copy is a chain: the sender reads, the sender's processors hash and encrypt, the network
 //! carries, the receiver's processors decrypt and hash, the receiver writes and flushes. A part

@@ -257,7 +257,8 @@ fn advice(by: Limit) -> Option<&'static str> {
         Limit::SenderDisk => "read from a faster disk, or at more places at once (`--streams`)",
         Limit::ReceiverDisk => "write to a faster disk",
         Limit::SenderProcessor | Limit::ReceiverProcessor => {
-            "`--plain` leaves out encryption, where the path can be trusted; more streams use more processors (`--streams`)"
+            "`--plain` leaves out encryption, where the path can be trusted; more streams use more \
+            processors (`--streams`)"
         }
         Limit::Host => "`--plain` leaves out encryption",
         Limit::ReceiveBuffer => "raise the last number of net.ipv4.tcp_rmem at the receiver",

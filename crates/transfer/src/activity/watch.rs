@@ -1,9 +1,10 @@
-//! What a thread does, moment by moment.
+//! Time that threads spend computing and waiting.
 //!
-//! The kernel counts for each thread how long it was on a processor and how long it waited for one. What is left of the
-//! time within [`Spent::during`] is what the thread was there for: a read from a disk that was answered by the page cache is
-//! work of a processor, and only the rest is waiting for the disk. Outside of it a thread waits for a processor only. A control
-//! group that has used up its share is made to wait where no counter of the thread shows it.
+//! The kernel counts for each thread how long it ran and how long it waited for a processor. The rest
+//! of the time within [`Spent::during`] is the wait for what the thread was there for: a read that the
+//! page cache answers is processor time, and only the rest is waiting for the disk. Outside of it a
+//! thread waits for a processor only. A control group that has used up its share has to wait where no
+//! counter of the thread shows it.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -40,8 +41,8 @@ struct Sums {
     totals: Totals,
 }
 
-/// Waits of one kind: those that are over, and those that are not, as their number and minus the sum of their beginnings. So the
-/// sum grows while a thread waits, however long that takes.
+/// Waits of one kind: those that are over, and those that are not, as their number and minus the
+/// sum of their beginnings. So the sum grows while a thread waits, however long that takes.
 #[derive(Debug, Clone, Copy, Default)]
 struct Wait {
     sum: i128,
@@ -217,7 +218,8 @@ impl Watch {
     }
 }
 
-/// The second number: nanoseconds on a run queue (Documentation/scheduler/sched-stats.rst of Linux).
+/// The second number: nanoseconds on a run queue (Documentation/scheduler/sched-stats.rst of
+/// Linux).
 fn run_delay(schedstat: &File) -> Option<u64> {
     let mut text = [0; 96];
     let length = schedstat.read_at(&mut text, 0).ok()?;

@@ -1,4 +1,4 @@
-//! How fast the copy goes, from what was confirmed when.
+//! Rate of the copy from confirmed bytes, and its readings over time.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,7 +8,8 @@ use crate::Reading;
 
 /// The rate is that of the last three seconds: confirmations come in bursts of a round trip.
 const OVER: Span = Span::from_secs(3);
-/// When there are so many readings, every other one goes: an hour of them, or days with longer steps.
+/// When there are so many readings, every other one goes: an hour of them, or days with longer
+/// steps.
 const READINGS_MAX: usize = 7_200;
 
 /// Readings of one copy.

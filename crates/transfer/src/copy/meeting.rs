@@ -1,4 +1,4 @@
-//! How the far end is met: at a server, or started through ssh, which connects one way or the other.
+//! Connects to the far end: a server, or a program started through ssh that listens or calls back.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,7 @@ use crate::early::Early;
 use crate::session::End;
 use crate::{Connect, CopySpec, FarHost};
 
-/// Knows how to meet the far end, again and again.
+/// Connects to the far end, repeatedly.
 pub(super) struct Meeting<'a> {
     spec: &'a CopySpec,
     started: Option<Started>,
@@ -27,7 +27,7 @@ pub(super) struct Meeting<'a> {
     hint: Option<String>,
 }
 
-/// What a meeting comes to.
+/// A connection to the far end.
 pub(super) struct Met {
     pub dialed: Dialed,
     /// Streams come here by themselves.
@@ -64,7 +64,7 @@ impl<'a> Meeting<'a> {
         self.started.is_some()
     }
 
-    /// Meets it once.
+    /// Connects once.
     pub(super) fn meet(
         &mut self,
         opening: &Opening,
@@ -86,7 +86,7 @@ impl<'a> Meeting<'a> {
         }
     }
 
-    /// A far end that was started stays for a while when nobody is connected; one that is gone is started again.
+    /// A started far end stays for a while without a connection; one that is gone is started again.
     fn meet_through_ssh(
         &mut self,
         opening: &Opening,
@@ -154,7 +154,8 @@ impl<'a> Meeting<'a> {
     }
 }
 
-/// Connects to the far end, and its streams beside that. One with a known certificate is told at once what is wanted.
+/// Connects to the far end, and its streams beside that. One with a known certificate is told at
+/// once what is wanted.
 fn dial(
     places: &[Address],
     token: &Token,
@@ -216,7 +217,7 @@ impl Drop for Port {
     }
 }
 
-/// Opens no conversation to anybody: those that are wanted are opened from here.
+/// Rejects all connections: the sessions of this end are opened from here.
 struct Nobody;
 
 impl CopyHandler for Nobody {

@@ -1,4 +1,4 @@
-//! How long to wait before the next try, and when to give up.
+//! Pauses between tries to reach a lost far end, and when to give up.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,8 @@ impl Patience {
         }
     }
 
-    /// The pause before the next try, or `None` to give up. `seen`: when the far end was there last.
+    /// The pause before the next try, or `None` to give up. `seen`: when the far end was there
+    /// last.
     pub(super) fn pause(&mut self, seen: Option<Instant>, now: Instant) -> Option<Duration> {
         if seen != self.last_seen {
             self.last_seen = seen;

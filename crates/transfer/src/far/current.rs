@@ -1,4 +1,4 @@
-//! Which conversations go on at a far end.
+//! The sessions that are active at a far end.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,8 +13,8 @@ use crate::session::End;
 /// How long the older conversation of a copy that came back may take to end.
 const OLDER_MAX: Duration = Duration::from_secs(20);
 
-/// The number of a copy is its near end's choice, so it counts only together with the name of the token: nobody ends the
-/// copy of somebody else.
+/// The near end chooses the number of a copy, so it counts only together with the name of the
+/// token: no token ends the copy of another one.
 type Copy = (KeyName, [u8; 16]);
 
 /// Conversations that go on, and what ends each.
@@ -47,7 +47,8 @@ impl Current {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A copy that comes again has lost its older conversation: that is ended first, so that its files are free.
+    /// A copy that comes again has lost its older conversation: that is ended first, so that its
+    /// files are free.
     pub(super) fn take_over(&self, copy: Copy) -> Result<Held<'_>, End> {
         let until = Instant::now() + OLDER_MAX;
         loop {

@@ -1,4 +1,4 @@
-//! Where files are cut into pieces.
+//! Splits files into pieces.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -11,11 +11,11 @@ use crate::tree::PIECE_MIN;
 ///
 /// * `size`: bytes of the file.
 /// * `wish`: most bytes that the piece should have.
-/// * Returns the most bytes that are one subtree there: a power of two that divides the offset, of at least [`PIECE_MIN`] and
-///   at most [`PIECE_MAX`] bytes, cut off at the end of the file.
+/// * Returns the most bytes that are one subtree there: a power of two that divides the offset, of
+///   at least [`PIECE_MIN`] and at most [`PIECE_MAX`] bytes, cut off at the end of the file.
 ///
-/// Source: BLAKE3 paper, section 2.1: a subtree that starts at chunk N has at most as many chunks as the largest power of two
-/// that divides N.
+/// Source: BLAKE3 paper, section 2.1: a subtree that starts at chunk N has at most as many chunks
+/// as the largest power of two that divides N.
 pub(super) fn piece_length(size: u64, range: &Range<u64>, wish: u64) -> u64 {
     let left = range.end - range.start;
     let fits = wish.min(u64::from(PIECE_MAX)).max(PIECE_MIN);
@@ -38,8 +38,8 @@ fn power_of_two_below(number: u64) -> u64 {
     1 << number.ilog2()
 }
 
-/// What a receiver wants, as ranges that can be cut: within the file, in order, apart from each other, and
-/// widened to multiples of [`PIECE_MIN`], so that a little may be sent that it has.
+/// What a receiver wants, as ranges that can be cut: within the file, in order, apart from each
+/// other, and widened to multiples of [`PIECE_MIN`], so that a little may be sent that it has.
 pub(super) fn normalised(size: u64, wanted: &[(u64, u64)]) -> VecDeque<Range<u64>> {
     let widened = |(start, length): &(u64, u64)| {
         let end = start.saturating_add(*length).min(size);

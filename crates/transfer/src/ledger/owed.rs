@@ -1,4 +1,4 @@
-//! Which stream owes which pieces.
+//! Pieces in flight: which stream has which.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,10 +6,11 @@ use wire::copying::{FileId, Range};
 
 use super::Key;
 
-/// One stream in so many may still be busy when others begin to help.
+/// Share of streams (one in this many) that may still have pieces of their own when others begin to
+/// help.
 const BUSY_SHARE: usize = 4;
 
-/// Pieces that were cut and are not confirmed.
+/// Pieces in flight: given out and not confirmed.
 #[derive(Debug, Default)]
 pub(super) struct Owed {
     pieces: BTreeMap<Key, Piece>,
@@ -23,7 +24,7 @@ pub(super) struct Owed {
 #[derive(Debug, Default)]
 struct Piece {
     length: u64,
-    /// Who has it, and its turn there: nobody, one, or two at the end.
+    /// Streams that have it, and when each got it: none, one, or two near the end.
     holders: Vec<(u32, u64)>,
     was_read: bool,
     /// It is a hole, and counts as one while a stream has it.
@@ -31,7 +32,7 @@ struct Piece {
     damaged: u32,
 }
 
-/// What one stream owes.
+/// Pieces in flight of one stream.
 #[derive(Debug, Default)]
 struct Debt {
     /// By turn.
@@ -42,7 +43,7 @@ struct Debt {
 }
 
 impl Owed {
-    /// A stream is there, with or without work.
+    /// Adds a stream, with or without pieces.
     pub(super) fn meet(&mut self, stream: u32) {
         self.streams.entry(stream).or_default();
     }
@@ -51,7 +52,7 @@ impl Owed {
         self.streams.len() as u64
     }
 
-    /// A piece was cut.
+    /// Adds a piece.
     pub(super) fn enter(&mut self, key: Key, length: u64) {
         let piece = Piece {
             length,
@@ -85,9 +86,9 @@ impl Owed {
         })
     }
 
-    /// The newest piece that nobody else helps with, of the stream that owes most; `None` while `stream` has pieces of
-    /// its own under way, and while more than a quarter of the streams have: these fill the path between them, and copies
-    /// would only take its room.
+    /// The newest piece without a second sender of the stream with most unconfirmed bytes; `None`
+    /// while `stream` has pieces of its own under way, and while more than a quarter of the streams
+    /// have: these fill the path between them, and copies would only take its room.
     pub(super) fn to_copy(&self, stream: u32) -> Option<Key> {
         let mine = self.streams.get(&stream)?;
         if !mine.own.is_empty() {
@@ -143,7 +144,7 @@ impl Owed {
         known.is_some_and(|known| known.length == piece.length && known.was_read)
     }
 
-    /// How often, with this time.
+    /// How often by now.
     pub(super) fn damaged(&mut self, key: Key) -> u32 {
         self.pieces.get_mut(&key).map_or(0, |piece| {
             piece.damaged += 1;
@@ -151,7 +152,7 @@ impl Owed {
         })
     }
 
-    /// Nobody owes the piece any more; it is still to be confirmed.
+    /// No stream has the piece any more; it is still to be confirmed.
     pub(super) fn release(&mut self, key: Key) {
         let Some(piece) = self.pieces.get_mut(&key) else {
             return;
@@ -166,7 +167,7 @@ impl Owed {
         }
     }
 
-    /// The piece is confirmed, or of no interest any more.
+    /// The piece is confirmed, or not wanted any more.
     pub(super) fn remove(&mut self, key: Key) {
         self.release(key);
         self.pieces.remove(&key);
@@ -174,7 +175,7 @@ impl Owed {
 
     /// A stream is over.
     ///
-    /// * Returns the pieces that nobody has now.
+    /// * Returns the pieces that no stream has now.
     pub(super) fn part(&mut self, stream: u32) -> Vec<Key> {
         let debt = self.streams.remove(&stream).unwrap_or_default();
         let mut alone = Vec::new();
@@ -185,7 +186,7 @@ impl Owed {
             piece.holders.retain(|(holder, _)| *holder != stream);
             match piece.holders.first() {
                 None => alone.push(key),
-                // Whoever helped has it alone now, and is helped in turn.
+                // The helper has it alone now, and may itself be helped.
                 Some((other, turn)) => {
                     if let Some(debt) = self.streams.get_mut(other) {
                         debt.own.insert(*turn);

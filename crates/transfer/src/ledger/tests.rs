@@ -144,7 +144,7 @@ fn idle_streams_help_the_slowest_from_its_end() {
         slow[2],
         "a third stream goes on"
     );
-    // The slow one dies: what nobody helps with waits, the rest has one holder.
+    // The slow one dies: its pieces without a helper wait, the others have one holder.
     assert_eq!(ledger.over(1), 2 * MIB);
     assert_eq!(ledger.over(2), 3 * MIB);
     assert_eq!(ledger.acked(slow[5]), Acked::Counted { is_last: false });

@@ -17,7 +17,7 @@ pub(super) struct Wanted {
 
 #[derive(Debug)]
 pub(super) struct Begun {
-    /// One that is known to begin or to go on at what is given out next.
+    /// A hole that is known to begin or continue at the next piece.
     pub(super) hole: ops::Range<u64>,
     /// Not given out yet.
     pub(super) rest: VecDeque<ops::Range<u64>>,
@@ -28,7 +28,8 @@ pub(super) struct Begun {
 }
 
 impl Wanted {
-    /// * `rest`: `bytes` bytes of a file of `size`, as [`normalised`](super::cut::normalised) gave them.
+    /// * `rest`: `bytes` bytes of a file of `size`, as [`normalised`](super::cut::normalised) gave
+    ///   them.
     pub(super) fn new(size: u64, rest: VecDeque<ops::Range<u64>>, bytes: u64) -> Self {
         let begun = (bytes != size).then(|| Box::new(Begun::new(rest, bytes)));
         Wanted { size, begun }

@@ -73,8 +73,8 @@ impl Talk<'_, '_, '_> {
         }
     }
 
-    /// What was confirmed, and what nothing has befallen since, does not come again. Small files, and those that are one piece, have
-    /// no journal.
+    /// What was confirmed, and what nothing has befallen since, does not come again. Small files,
+    /// and those that are one piece, have no journal.
     fn check_parts(&mut self, file: FileId, parts: &[(u64, u64)], what: &str) {
         let entry = &self.told.entries[file as usize];
         let Kind::File(size) = entry.kind else {

@@ -61,7 +61,8 @@ pub(super) struct Stream {
     phase: Phase,
     outflow: Outflow<Tube>,
     wish: Wish,
-    /// How often it found nothing to do since something changed: once without repeating what others owe, once with that.
+    /// How often it found nothing to do since something changed: once without repeating what others
+    /// owe, once with that.
     waits: u8,
     intake: Option<Intake>,
 }

@@ -157,7 +157,8 @@ impl Talk<'_, '_, '_> {
         panic!("it goes on after {TURNS_MAX} turns");
     }
 
-    /// Only a damaged header may leave both ends without anything to do; they notice after a minute.
+    /// Only a damaged header may leave both ends without anything to do; they notice after a
+    /// minute.
     fn is_stuck(&mut self) {
         let (sender, receiver) = (&self.near_sender, &self.near_receiver);
         assert!(
@@ -346,7 +347,7 @@ impl Talk<'_, '_, '_> {
         let told = publish(&self.receiver.shared.store, whole);
         for happening in &told {
             match happening {
-                // It has its name, whether anybody hears of it or not.
+                // It has its name, whether or not the message arrives.
                 Happening::Published(file, _) => self.forget(*file),
                 Happening::Failed(problem) => self.forget(problem.file.unwrap()),
                 _ => {}

@@ -19,7 +19,8 @@ use crate::store::{Store, StoreSpec};
 pub(super) const SIZES: [usize; 13] = [
     0, 1, 16_383, 16_384, 16_385, 65_535, 65_536, 65_537, 81_920, 98_305, 131_072, 131_073, 180_225,
 ];
-/// Bytes of which all contents are parts: a third of any bytes, one that can be compressed, one with long runs of zeros.
+/// Bytes of which all contents are parts: a third of any bytes, one that can be compressed, one
+/// with long runs of zeros.
 const NOISE: usize = 3 * THIRD;
 const THIRD: usize = 2 << 20;
 /// Bytes of the blocks of a file that are holes where all of them are zero.
@@ -317,7 +318,8 @@ impl World {
         }
     }
 
-    /// Under each name stands what stood there before the try, or the whole of what its source was while it ran.
+    /// Under each name stands what stood there before the try, or the whole of what its source was
+    /// while it ran.
     pub fn check_names(&mut self) {
         for number in 0..self.originals.len() {
             let now = self.there(number);

@@ -1,4 +1,5 @@
-//! Compares contents, on a thread of its own: reading a file may take longer than the other end waits for a word.
+//! Compares contents, on a thread of its own: reading a file may take longer than the other end
+//! waits for a word.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +37,7 @@ impl Comparer {
     /// These are to be compared. The referee bounds how many may wait.
     pub(crate) fn take(&self, entries: Vec<Entry>) {
         if let Some(to) = &self.entries {
-            // The thread ends by itself only when nobody listens to it any more.
+            // The thread ends by itself only when its events are not received any more.
             let _ = to.send(entries);
         }
     }

@@ -1,4 +1,4 @@
-//! What the sender has is compared with what is there, and what is missing is wanted.
+//! Compares the sender's entries with the destination, and asks for what is missing.
 
 use units::Bytes;
 use wire::copying::{Entry, FileId, Kind, Message, Problem, Want};
@@ -34,7 +34,7 @@ impl ReceiverState<'_, '_> {
         Ok(())
     }
 
-    /// It is known what an entry needs.
+    /// The plan for an entry is known.
     pub(super) fn on_answered(
         &mut self,
         entry: Entry,
@@ -64,7 +64,7 @@ impl ReceiverState<'_, '_> {
         Ok(())
     }
 
-    /// Says what was gathered.
+    /// Sends what was gathered.
     pub(super) fn say_wants(&mut self, voice: &dyn Voice) {
         self.shared.shelf.told(self.next);
         if !self.wants.is_empty() {

@@ -87,7 +87,8 @@ impl Arrivals {
         }
     }
 
-    /// Waits for the files that are whole. Returns which of them have their names, and the digests that were told.
+    /// Waits for the files that are whole. Returns which of them have their names, and the digests
+    /// that were told.
     pub fn end(self) -> Vec<(FileId, [u8; HASH_LENGTH])> {
         if let Some(thread) = self.shared.publisher.close() {
             let ended = thread.join();

@@ -1,7 +1,7 @@
-//! What the receiver makes of the bytes of one stream: checks pieces and writes them where they belong.
+//! Decodes the bytes of one stream: checks pieces and writes them to their files.
 //!
-//! It asks for one portion after the other, so it reads nothing itself and never waits but for the entry of a file whose piece
-//! came before it.
+//! It asks for one portion after the other, so it reads nothing itself and never waits but for the
+//! entry of a file whose piece came before it.
 
 use std::collections::VecDeque;
 use std::io;
@@ -67,7 +67,7 @@ impl Intake {
             shared,
             report,
             state: State::Header,
-            // Another one begins on the thread that does the work.
+            // Restarted on the thread that does the work.
             watch: Watch::start(),
         }
     }
@@ -135,7 +135,7 @@ impl Intake {
     }
 
     fn tell(&self, happening: Happening) {
-        // Nobody listens any more when the conversation is over.
+        // After the end of the session no thread receives this.
         let _ = self.report.send(happening);
     }
 
@@ -170,7 +170,8 @@ impl Intake {
         })
     }
 
-    /// Where the map and what comes behind it do not fit, the piece is hashed as nothing, and so is damaged.
+    /// Where the map and what comes behind it do not fit, the piece is hashed as nothing, and so is
+    /// damaged.
     fn mapped(&mut self, incoming: Box<Incoming>, map: Vec<u8>) -> State {
         let header = &incoming.header;
         if map.len() < map_size(header) {
@@ -252,7 +253,8 @@ impl Intake {
         let header = &incoming.header;
         let range = range_of(header);
         let Some(file) = incoming.file else {
-            // What is there was confirmed when it came. The seal of this one is not looked at, so that its place may be wrong.
+            // What is there was confirmed when it came. The seal of this one is not looked at, so
+            // that its place may be wrong.
             let data = match header.coding {
                 Coding::Hole => 0,
                 _ => header.length,

@@ -1,7 +1,8 @@
 //! Gives whole files their final names, on a thread of its own, because that waits for the disk.
 //!
-//! Files are flushed together where many become whole at about the same time; whatever becomes whole during a flush waits
-//! for the next one. So the slower the disk, the more files share a flush.
+//! Files are flushed together where many become whole at about the same time; whatever becomes
+//! whole during a flush waits for the next one. So the slower the disk, the more files share a
+//! flush.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,7 +35,7 @@ pub(crate) struct Publisher {
 }
 
 impl Publisher {
-    /// Without a thread: whoever has the other end of the queue [publishes](publish).
+    /// Without a thread: the owner of the queue's other end [publishes](publish).
     pub(crate) fn queue() -> (Self, Receiver<Whole>) {
         let (whole, files) = channel();
         let publisher = Publisher {
@@ -64,7 +65,7 @@ impl Publisher {
     pub(crate) fn take(&self, id: FileId, digest: [u8; HASH_LENGTH]) {
         let whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(whole) = &*whole {
-            // The thread ends by itself only when nobody listens to it any more.
+            // The thread ends by itself only when its events are not received any more.
             let _ = whole.send((id, digest));
         }
     }

@@ -1,4 +1,4 @@
-//! The last of a copy that is asked to: what the sources do not have is removed.
+//! Removal of what the sources do not have, at the end of a copy with `--delete`.
 
 use wire::copying::{Message, Problem};
 
@@ -7,7 +7,7 @@ use crate::session::Voice;
 use crate::source::rules::Rules;
 use crate::store::{Gone, Removal};
 
-/// Where the removal stands.
+/// State of the removal.
 #[derive(Debug)]
 pub(super) enum Removing {
     /// Nothing is to be removed, or all is.
@@ -21,7 +21,8 @@ pub(super) enum Removing {
 impl ReceiverState<'_, '_> {
     /// Removes some more. Returns whether there is yet more to do.
     ///
-    /// Nothing is removed where something could not be copied: what is not known of a source might be there.
+    /// Nothing is removed where something could not be copied: what is not known of a source might
+    /// be there.
     pub(super) fn remove_some(&mut self, voice: &dyn Voice) -> bool {
         match std::mem::replace(&mut self.removing, Removing::Nothing) {
             Removing::Nothing => false,
@@ -48,7 +49,8 @@ impl ReceiverState<'_, '_> {
         for one in gone {
             match one {
                 Gone::Removed(removed) => {
-                    // A far end in whose log nothing was removed says only to the near one what would be.
+                    // A far end in whose log nothing was removed says only to the near one what
+                    // would be.
                     if self.is_near || !self.is_dry {
                         self.chronicle.on_removed(&removed);
                     }

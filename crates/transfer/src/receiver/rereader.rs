@@ -36,7 +36,7 @@ pub(crate) struct Rereader {
 }
 
 impl Rereader {
-    /// Without a thread: whoever has the other end of the queue [reads](Left::step).
+    /// Without a thread: the owner of the queue's other end [reads](Left::step).
     pub(crate) fn queue() -> (Self, Receiver<Left>) {
         let (left, files) = channel();
         let rereader = Rereader {
@@ -64,7 +64,7 @@ impl Rereader {
     pub(crate) fn take(&self, file: FileId, growing: Arc<Growing>, noted: Vec<Piece>) {
         let left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(left) = &*left {
-            // The thread ends by itself only when nobody listens to it any more.
+            // The thread ends by itself only when its events are not received any more.
             self.waiting.fetch_add(1, Ordering::Relaxed);
             let _ = left.send(Left {
                 file,
@@ -119,7 +119,8 @@ fn reread_all(
 }
 
 impl Left {
-    /// Reads the next piece. Returns what is to be told by now; the last of that says that all was read.
+    /// Reads the next piece. Returns what is to be told by now; the last of that says that all was
+    /// read.
     pub(crate) fn step(&mut self, store: &Store, buffer: &mut Vec<u8>) -> Option<Happening> {
         let Some(piece) = self.noted.next() else {
             let wrong = std::mem::take(&mut self.wrong);

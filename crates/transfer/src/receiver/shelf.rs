@@ -1,4 +1,5 @@
-//! The files that arrive, as the receiver's streams share them: what of each is there, and who writes what.
+//! The incoming files, shared by the receiver's streams: what of each is there, and which stream
+//! writes what.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
@@ -9,7 +10,8 @@ use wire::copying::{Coding, FileId, HASH_LENGTH, PIECE_MAX, PieceHeader, Problem
 use crate::store::{Piece, Store};
 use crate::tree::{HashTree, legal_piece};
 
-/// How long a stream waits to be told of a file whose piece it has: entries come on another connection.
+/// How long a stream waits to be told of a file whose piece it has: entries come on another
+/// connection.
 const ENTRY_MAX: Duration = Duration::from_secs(60);
 
 /// All files that are wanted and not whole yet.
@@ -46,9 +48,9 @@ pub(crate) struct Growing {
 #[derive(Debug)]
 struct Grown {
     tree: HashTree,
-    /// Pieces that are being written, by offset, and by which stream. When two streams bring the same piece, the later one
-    /// writes: the earlier one hangs, probably. What it still brings is not written, so that it cannot damage what
-    /// was verified.
+    /// Pieces that are being written, by offset, and by which stream. When two streams bring the
+    /// same piece, the later one writes: the earlier one hangs, probably. What it still brings is
+    /// not written, so that it cannot damage what was verified.
     writers: BTreeMap<u64, Writer>,
     /// The sender has read it to its end.
     is_read: bool,
@@ -69,8 +71,8 @@ pub(crate) enum Content<'a> {
 struct Writer {
     stream: u32,
     length: u64,
-    /// It took the piece over from another stream, whose bytes are not written any more: if this one breaks too, nobody
-    /// else brings them.
+    /// It took the piece over from another stream, whose bytes are not written any more. If this
+    /// one breaks too, no stream brings them.
     took_over: bool,
 }
 
@@ -94,7 +96,8 @@ impl Shelf {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A file of `size` bytes is wanted, but for what `tree` has, or what is [restored](Growing::restore) later.
+    /// A file of `size` bytes is wanted, but for what `tree` has, or what is
+    /// [restored](Growing::restore) later.
     pub(crate) fn expect(&self, id: FileId, tree: HashTree, size: u64) -> Arc<Growing> {
         let state = Grown {
             tree,
@@ -188,7 +191,8 @@ impl Growing {
             let is_there = grown.tree.covers(header.offset, header.length.into());
             let is_needed = !grown.is_whole && !is_there;
             if is_needed {
-                // A part of it that is there is written over, so it is there again only once the whole piece is right.
+                // A part of it that is there is written over, so it is there again only once the
+                // whole piece is right.
                 grown.tree.forget(header.offset, header.length.into());
                 grown.stop_others_within(header.offset, header.length.into());
                 let before = grown.writers.get(&header.offset);
@@ -213,7 +217,7 @@ impl Growing {
         offset: u64,
         content: Content<'_>,
     ) -> Result<bool, Problem> {
-        // Held while writing: whoever takes the piece over waits until this is on its way.
+        // Locked while writing: a stream that takes the piece over waits until this is written.
         let grown = self.state.read().unwrap_or_else(PoisonError::into_inner);
         if grown.is_whole || !grown.is_writer(piece, stream) {
             return Ok(false);
@@ -283,8 +287,8 @@ impl Growing {
         }
     }
 
-    /// The piece came wrong, or its stream broke. Returns whether it has to be asked for again, because another stream gave
-    /// way to this one.
+    /// The piece came wrong, or its stream broke. Returns whether it has to be asked for again,
+    /// because another stream gave way to this one.
     pub(crate) fn abandon(&self, header: &PieceHeader, stream: u32) -> bool {
         self.change(|grown| {
             let is_mine = grown.is_writer(header.offset, stream);
@@ -300,8 +304,8 @@ impl Grown {
         writer.is_some_and(|writer| writer.stream == stream)
     }
 
-    /// Pieces that overlap this one and begin elsewhere are not written any more: what they bring later would lie over what was
-    /// verified by then. No honest sender cuts a place in two ways.
+    /// Pieces that overlap this one and begin elsewhere are not written any more: what they bring
+    /// later would lie over what was verified by then. No honest sender cuts a place in two ways.
     fn stop_others_within(&mut self, offset: u64, length: u64) {
         let from = offset.saturating_sub(PIECE_MAX.into());
         let near = self.writers.range(from..offset.saturating_add(length));

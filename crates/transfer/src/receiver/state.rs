@@ -1,4 +1,4 @@
-//! What the receiver says and does, given what it hears and what arrives: without threads, sockets and clocks of its own.
+//! The receiver's decisions on messages and arrivals, without threads, sockets and clocks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,14 +20,14 @@ use crate::source::rules::Rules;
 /// Pieces or files in one message.
 const BATCH: usize = 4096;
 
-/// Where the receiver stands.
+/// State of the receiver.
 pub(crate) struct ReceiverState<'a, 'o> {
     pub chronicle: &'a mut Chronicle<'o>,
     pub shared: Arc<Shared>,
     /// At a near end: what it asked for.
     pub(super) asked: Option<Asked>,
     pub(super) is_dry: bool,
-    /// This is the end that somebody waits for. It does not wait for the far end once it has everything.
+    /// This is the near, interactive end. It does not wait for the far end once it has everything.
     pub(super) is_near: bool,
     /// Files that are wanted and not published yet.
     pub(super) unfinished: BTreeMap<FileId, Entry>,
@@ -92,15 +92,15 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
         })
     }
 
-    /// Whether this end's disk has something to do: contents are compared, what is whole waits for its name, what was left is
-    /// read, what the sources do not have is removed.
+    /// Whether this end's disk has something to do: contents are compared, what is whole waits for
+    /// its name, what was left is read, what the sources do not have is removed.
     pub(crate) fn is_busy(&self) -> bool {
         let compares = self.comparer.is_some() && !self.is_planned;
         let removes = matches!(self.removing, Removing::Now(_));
         compares || removes || !self.whole.is_empty() || self.shared.rereader.is_busy()
     }
 
-    /// From when on nothing can be wanted that is not known.
+    /// From when on everything that is wanted is known.
     fn check_all_answered(&mut self) {
         if self.is_known && self.next == self.told && !self.is_planned {
             self.is_planned = true;
@@ -186,7 +186,7 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
         self.chronicle.on_failed(entry.as_ref(), problem);
     }
 
-    /// The sender said something.
+    /// Handles a message of the sender.
     pub(crate) fn on_message(&mut self, message: Message, voice: &dyn Voice) -> Result<(), End> {
         match message {
             Message::Entries(entries) if !self.is_known => {
@@ -231,14 +231,15 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
         voice.say(Message::Complete);
     }
 
-    /// Something happened at this end.
+    /// Handles an event of this end.
     pub(crate) fn on_happening(
         &mut self,
         happening: Happening,
         voice: &dyn Voice,
     ) -> Result<(), End> {
         match happening {
-            // What was sent twice, or of a file that was given up: nobody waits for it after all is complete.
+            // Pieces that were sent twice, or of a file that was given up: of no use after
+            // completion.
             Happening::Arrived(..) | Happening::Unneeded(_) | Happening::Damaged(_)
                 if self.is_complete => {}
             Happening::Arrived(range, data) => {
@@ -263,8 +264,8 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
         Ok(())
     }
 
-    /// Nothing is waiting: says what was gathered, and removes some of what is to be removed. Returns whether there is more of
-    /// that at once.
+    /// Sends what was gathered, and removes some of what is to be removed, while no event waits.
+    /// Returns whether there is more of that at once.
     pub(crate) fn on_quiet(&mut self, voice: &dyn Voice) -> Result<bool, End> {
         self.say_wants(voice);
         self.check_all_answered();

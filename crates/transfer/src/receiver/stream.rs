@@ -44,7 +44,7 @@ impl Inflow {
             buffer: vec![0; BLOCK + SLACK],
             start: 0,
             end: 0,
-            // Another one begins on the thread that does the work.
+            // Restarted on the thread that does the work.
         }
     }
 
@@ -56,13 +56,14 @@ impl Inflow {
             self.intake.break_off();
         }
         let end = end.map_err(|error| error.to_string());
-        // Others hold the connection too; the sender has to see at once that nobody reads it any more.
+        // Other threads hold the connection too; the sender has to see at once that it is not read
+        // any more.
         self.channel.handle().shut_down();
         self.tell(Happening::StreamOver(self.number, end));
     }
 
     fn tell(&self, happening: Happening) {
-        // Nobody listens any more when the conversation is over.
+        // After the end of the session no thread receives this.
         let _ = self.report.send(happening);
     }
 

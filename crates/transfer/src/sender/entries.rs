@@ -1,4 +1,4 @@
-//! What there is to copy is told, and what the receiver wants of it becomes work.
+//! Announces entries, and queues what the receiver wants of them.
 
 use units::Bytes;
 use wire::copying::{Entry, FileId, Kind, Message, Problem, Want};
@@ -13,7 +13,7 @@ use crate::source::Found;
 type Wanted = (FileId, u64, Vec<(u64, u64)>);
 
 impl SenderState<'_, '_> {
-    /// Tells some more of what there is, up to `most` entries. Returns whether there may be yet more at once.
+    /// Announces up to `most` more entries. Returns whether there may be yet more at once.
     pub(super) fn tell_entries(&mut self, voice: &dyn Voice, most: usize) -> bool {
         let is_ahead = self.unanswered.len() >= AHEAD || self.unfinished.len() >= UNFINISHED;
         let Some(mut walk) = self.walk.take().filter(|_| !is_ahead) else {
@@ -149,7 +149,8 @@ impl SenderState<'_, '_> {
         Ok(())
     }
 
-    /// What the receiver has of a file from an earlier try was read back there, and some of it may be wrong.
+    /// What the receiver has of a file from an earlier try was read back there, and some of it may
+    /// be wrong.
     pub(super) fn on_read_back(&mut self, file: FileId, parts: &[(u64, u64)], is_all: bool) {
         let Some(Kind::File(size)) = self.unfinished.get(&file).map(|entry| &entry.kind) else {
             return;
@@ -176,7 +177,7 @@ impl SenderState<'_, '_> {
         self.read.push(file);
     }
 
-    /// From when on nothing can be wanted that is not known.
+    /// From when on everything that is wanted is known.
     pub(super) fn check_all_added(&mut self) {
         if !self.is_all_added && self.walk.is_none() && self.unanswered.is_empty() {
             self.is_all_added = true;

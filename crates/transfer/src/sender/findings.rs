@@ -1,4 +1,4 @@
-//! What there is to copy, as the walk finds it: at once, or with the digest of each file where contents are compared.
+//! The entries of the walk, at once or with the digest of each file where contents are compared.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

@@ -1,4 +1,5 @@
-//! One stream as its sender sees it from outside: how fast it is, and how much of it may wait in the kernel.
+//! One stream as its sender sees it from outside: how fast it is, and how much of it may wait in
+//! the kernel.
 
 use copy_net::StreamHandle;
 use sockets::{OptionError, StreamOptions};
@@ -64,8 +65,8 @@ impl Line {
         }
     }
 
-    /// What waits in the kernel is what this stream still owes when others have nothing left to do: a tenth of a second is
-    /// enough to bridge the time until its thread is woken.
+    /// What waits in the kernel is what this stream still owes when others have nothing left to do:
+    /// a tenth of a second is enough to bridge the time until its thread is woken.
     fn bound_unsent(&mut self, rate: Rate) {
         let wanted = rate.bytes_in(UNSENT_TIME).clamp(UNSENT_MIN, UNSENT_MAX);
         let is_near = |old: Bytes| wanted < old.times(2) && old < wanted.times(2);

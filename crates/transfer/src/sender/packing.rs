@@ -1,7 +1,8 @@
-//! Whether a piece should be compressed: only where that is sooner there.
+//! Decides whether to compress a piece: only where that makes it arrive sooner.
 //!
-//! Compressing takes the stream's thread time that it could have sent in. So it pays where the path is slow for this stream
-//! and the bytes give way, and is given up, for longer each time, where it does not.
+//! Compression takes thread time in which the stream could send. So it pays where the path is slow
+//! for this stream and the bytes compress well, and pauses, for longer each time, where it does
+//! not.
 
 use std::time::Duration;
 
@@ -37,7 +38,7 @@ impl Packing {
             self.skip -= 1;
             return false;
         }
-        // How fast the stream is has to be known before.
+        // The rate of the stream has to be known before.
         self.is_allowed && self.rate.is_some()
     }
 
@@ -48,7 +49,8 @@ impl Packing {
         self.rate = Some((1.0 - SMOOTH) * old + SMOOTH * rate);
     }
 
-    /// `raw` bytes became `packed` in `time`. It pays when that is less than the time that sending the difference takes.
+    /// `raw` bytes became `packed` in `time`. It pays when that is less than the time that sending
+    /// the difference takes.
     pub(super) fn on_packed(&mut self, raw: usize, packed: usize, time: Duration) {
         let saved = raw.saturating_sub(packed) as f64 / self.rate.unwrap_or(f64::INFINITY);
         if time.as_secs_f64() < saved {

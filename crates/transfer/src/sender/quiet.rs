@@ -1,13 +1,15 @@
-//! Whether a conversation has died without anybody noticing: something is left to do, and nothing at all happens.
+//! Detects a session that died unnoticed: something is left to do, and nothing happens.
 //!
-//! Everything that is known to hold up a copy is noticed by itself (streams that hang, break or are let go, a peer that is gone).
-//! This is for what is not known. The conversation is given up and opened anew, which costs what was not confirmed.
+//! Everything that is known to hold up a copy is noticed by itself (streams that hang, break or are
+//! let go, a peer that is gone). This is for what is not known. The conversation is given up and
+//! opened anew, which costs what was not confirmed.
 
 use units::{Bytes, Rate, Span, Time};
 
 /// Least time in which nothing happens.
 const QUIET_MAX: Span = Span::from_secs(60);
-/// What may be written at once; where a low bound on the rate makes that slow, twice its time is waited.
+/// What may be written at once; where a low bound on the rate makes that slow, twice its time is
+/// waited.
 const BURST: Bytes = Bytes::from_kib(256);
 
 /// Watches what was written and confirmed.
@@ -18,8 +20,8 @@ pub(super) struct Quiet {
 }
 
 impl Quiet {
-    /// Whether nothing happened for too long, now that `left` bytes are not confirmed and `written` were given to the
-    /// kernel.
+    /// Whether nothing happened for too long, now that `left` bytes are not confirmed and `written`
+    /// were given to the kernel.
     pub(super) fn is_too_long(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! What the sender says and does, given what it hears and what its files are: without threads, sockets and clocks.
+//! The sender's decisions on messages and files, without threads, sockets and clocks.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ const ENDS: usize = 16_384;
 /// A piece that arrives damaged so often has a cause that sending it again does not remove.
 const DAMAGED_MAX: u32 = 8;
 
-/// Where the sender stands.
+/// State of the sender.
 pub(crate) struct SenderState<'a, 'o> {
     pub chronicle: &'a mut Chronicle<'o>,
     pub work: Arc<Work>,
@@ -45,7 +45,7 @@ pub(crate) struct SenderState<'a, 'o> {
     pub(super) is_all_added: bool,
 }
 
-/// Where a file stands of which the receiver has something from an earlier try.
+/// State of a file of which the receiver has parts from an earlier try.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Resumed {
     /// The receiver has read all of that back.
@@ -90,7 +90,7 @@ impl<'a, 'o> SenderState<'a, 'o> {
         self.is_all_added && self.work.left() == 0
     }
 
-    /// The receiver said something.
+    /// Handles a message of the receiver.
     pub(crate) fn on_message(&mut self, message: Message, voice: &dyn Voice) -> Result<(), End> {
         match message {
             Message::Wants(wants) => return self.on_wants(wants),
@@ -173,8 +173,8 @@ impl<'a, 'o> SenderState<'a, 'o> {
         self.chronicle.on_failed(entry.as_ref(), problem);
     }
 
-    /// Nothing is waiting: says what there is to say, of what there is to copy up to `most` entries. Returns whether there may
-    /// be more of those at once.
+    /// Sends what was gathered, and up to `most` entries, while no event waits. Returns whether
+    /// there may be more of those at once.
     pub(crate) fn on_quiet(&mut self, voice: &dyn Voice, most: usize) -> bool {
         let has_more = self.tell_entries(voice, most);
         self.check_all_added();

@@ -1,7 +1,7 @@
 //! One stream of the sender: takes pieces, reads them, writes them.
 //!
-//! A piece is read in blocks that stay in the processor's cache: each is hashed and written before the next is read. Small
-//! pieces are gathered, so that a thousand small files cost few writes.
+//! A piece is read in blocks that stay in the processor's cache: each is hashed and written before
+//! the next is read. Small pieces are gathered, so that a thousand small files cost few writes.
 
 use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
@@ -83,13 +83,13 @@ impl<O: Outlet> Outflow<O> {
             packing: Packing::new(compress),
             raw: Vec::new(),
             packed: Vec::new(),
-            // Another one begins on the thread that does the work.
+            // Restarted on the thread that does the work.
             watch: Watch::start(),
         }
     }
 
     fn tell(&self, happening: Happening) {
-        // Nobody listens any more when the conversation is over.
+        // After the end of the session no thread receives this.
         let _ = self.report.send(happening);
     }
 }
@@ -186,7 +186,8 @@ impl<O: Outlet> Outflow<O> {
         Ok(())
     }
 
-    /// Where the file cannot be read the piece is sent all the same, without a seal, so that the stream goes on.
+    /// Where the file cannot be read the piece is sent all the same, without a seal, so that the
+    /// stream goes on.
     fn look_at(&mut self, piece: Range) -> io::Result<Outgoing> {
         let length = u32::try_from(piece.length).map_err(io::Error::other)?;
         let (source, spent) = (&self.source, &self.work.spent);
@@ -308,7 +309,8 @@ impl<O: Outlet> Outflow<O> {
         Ok(())
     }
 
-    /// Returns the piece's hash; `None` where it could not be read, so that the receiver must not take it.
+    /// Returns the piece's hash; `None` where it could not be read, so that the receiver must not
+    /// take it.
     fn send_bytes(&mut self, out: &Outgoing) -> io::Result<Option<[u8; HASH_LENGTH]>> {
         let mut reader = out.reader.as_deref();
         let mut hasher = out.hasher();
@@ -331,8 +333,9 @@ impl<O: Outlet> Outflow<O> {
         Ok(hash.and_then(|_| hasher.finish()))
     }
 
-    /// Whether a piece that was just read is one of the version that was told. A piece may be read long after its file was read to its
-    /// end, because its stream broke: no later look at the file would show that it changed meanwhile.
+    /// Whether a piece that was just read is one of the version that was told. A piece may be read
+    /// long after its file was read to its end, because its stream broke: no later look at the file
+    /// would show that it changed meanwhile.
     fn is_unchanged(&self, reader: &Reader) -> bool {
         let checked = reader.check();
         let is_unchanged = checked.is_ok();

@@ -21,12 +21,13 @@ use crate::opening::{first_streams, plan};
 use crate::session::{Desk, End, TICK};
 use crate::source::Source;
 
-/// All that a stream carried has arrived when it ends; the receiver confirms it within this time on the other connection.
+/// All that a stream carried has arrived when it ends; the receiver confirms it within this time on
+/// the other connection.
 const CONFIRMED_MAX: Span = Span::from_secs(2);
 
-/// The end is near when so much time is left ...
+/// Remaining time from which the end of the copy is near.
 const END: Span = Span::from_secs(3);
-/// ... and then streams below this share of the mean rate rest.
+/// Near the end, streams below this share of the mean rate take no more pieces.
 const SLOW: f64 = 0.5;
 
 /// All streams of one conversation.
@@ -99,7 +100,8 @@ impl Streams {
         }
     }
 
-    /// As many as there should be: missing ones come, those that are too many go, and those that the receiver gave up, too.
+    /// As many as there should be: missing ones come, those that are too many go, and those that
+    /// the receiver gave up, too.
     pub(crate) fn keep(&mut self, desk: &Desk) {
         for (number, line) in &mut self.lines {
             // Its thread may wait for work, and would not notice.
@@ -116,7 +118,8 @@ impl Streams {
         }
     }
 
-    /// Ends all of them, whatever the receiver still does with its end: otherwise their threads would wait for it.
+    /// Ends all of them, whatever the receiver still does with its end: otherwise their threads
+    /// would wait for it.
     pub(crate) fn shut_down(&self) {
         self.lines.values().for_each(|line| line.handle.shut_down());
     }
@@ -137,8 +140,9 @@ impl Streams {
 
     /// Tells the kernel how fast each stream may send.
     ///
-    /// Streams of a gentle copy have no more than their share: what they have in their buffers already must keep to
-    /// it too. A bound that the user set is kept by the bucket, and streams may make up for each other.
+    /// Streams of a gentle copy have no more than their share: what they have in their buffers
+    /// already must keep to it too. A bound that the user set is kept by the bucket, and streams
+    /// may make up for each other.
     fn pace(&mut self, readings: &[StreamReading]) {
         let bound = self
             .rate_max
@@ -206,8 +210,8 @@ impl Streams {
         }
     }
 
-    /// What streams that ended owe although the receiver had time to confirm it is given to others. Returns the bytes of
-    /// that.
+    /// What streams that ended owe although the receiver had time to confirm it is given to others.
+    /// Returns the bytes of that.
     pub(crate) fn settle(&mut self, now: Time) -> u64 {
         let mut bytes = 0;
         while let Some((since, number)) = self.parted.front().copied()
@@ -228,7 +232,8 @@ impl Streams {
         }
     }
 
-    /// Gives way to others, where the copy is to be gentle. Returns how many streams there are to be where that changes.
+    /// Gives way to others, where the copy is to be gentle. Returns how many streams there are to
+    /// be where that changes.
     pub(crate) fn give_way(&mut self, now: Time) -> Option<u16> {
         if now.since(self.last_gentle) < scavenger::PERIOD || self.lines.is_empty() {
             return None;
@@ -275,7 +280,8 @@ impl Streams {
             receiver,
         };
         self.last = now;
-        // While most streams wait for the receiver to hash holes, what they carry says nothing of the path or of disks.
+        // While most streams wait for the receiver to hash holes, what they carry says nothing of
+        // the path or of disks.
         let streams = self.lines.len().max(1) as u64;
         let is_held = self.work.waited_for_holes().times(2) > interval.length.times(streams);
         let steer = (!is_held)
@@ -321,7 +327,8 @@ impl Streams {
         self.lines.iter().filter_map(sample).collect()
     }
 
-    /// A stream that nothing arrived of keeps its wish, so that a pause does not cut everything into crumbs.
+    /// A stream that nothing arrived of keeps its wish, so that a pause does not cut everything
+    /// into crumbs.
     fn set_wishes(&mut self, over: Span, left: Option<Bytes>, samples: &[(u32, TcpSample)]) {
         for (number, sample) in samples {
             let acked = sample.bytes_acked.unwrap_or(Bytes::ZERO);
@@ -333,7 +340,7 @@ impl Streams {
         let mean = all / self.lines.len().max(1) as f64;
         let is_end = left.is_some_and(|left| left.as_f64() * 8.0 < all * END.as_secs_f64());
         for line in self.lines.values() {
-            // The fastest is never below the mean, so somebody always goes on.
+            // The fastest is never below the mean, so at least one stream continues.
             line.wish.set_resting(is_end && line.rate < SLOW * mean);
         }
     }

@@ -1,4 +1,4 @@
-//! How long the next piece of a stream should be.
+//! Length of a stream's next piece.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,8 +8,8 @@ use wire::copying::{PACKED_MAX, PIECE_MAX};
 
 use crate::tree::PIECE_MIN;
 
-/// How long the next piece of a stream should be. Whoever sees what arrives sets it; what a stream writes at first only
-/// fills buffers.
+/// Bytes of a stream's next piece. Acknowledged bytes set it, not written ones: a stream's first
+/// writes only fill buffers.
 #[derive(Debug, Clone)]
 pub(crate) struct Wish {
     bytes: Arc<AtomicU64>,
@@ -19,8 +19,8 @@ pub(crate) struct Wish {
 }
 
 impl Wish {
-    /// A piece takes its stream about a quarter of a second: short enough to be spread evenly and to be repeated, long enough to cost
-    /// little.
+    /// A piece takes its stream about a quarter of a second: short enough to be spread evenly and
+    /// to be repeated, long enough to cost little.
     const TIME: Span = Span::from_millis(250);
     /// Before anything is known of it.
     const FIRST: u64 = 256 << 10;

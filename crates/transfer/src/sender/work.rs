@@ -1,4 +1,4 @@
-//! What the sender's streams share: what is to be sent, and how fast.
+//! The queue that the sender's streams share: what is to be sent, and at what rate.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,14 +13,15 @@ use super::wish::Wish;
 use crate::activity::{self, Spent, Waiting, Watch};
 use crate::ledger::{Acked, Ledger};
 
-/// Least time for which a stream is without work before it repeats what another still owes.
+/// Least time for which a stream is idle before it repeats a piece of another stream.
 const GRACE_MIN: Duration = Duration::from_millis(500);
-/// ... in a copy that gives way to others: its streams are slow on purpose, and what is sent twice is taken from others.
+/// The same in a gentle copy: its streams are slow on purpose, and repeats take rate from other
+/// traffic.
 const GRACE_GENTLE: Duration = Duration::from_secs(5);
 /// Longest sleep of a stream that waits for the rate limit: the limit may be lifted meanwhile.
 const NAP_MAX: Duration = Duration::from_millis(100);
 
-/// What the streams have to do.
+/// The pieces to send, and the rate limit.
 #[derive(Debug)]
 pub(crate) struct Work {
     state: Mutex<State>,
@@ -35,7 +36,8 @@ pub(crate) struct Work {
     pub sent: AtomicU64,
     /// Bytes of files that are holes.
     pub holes: AtomicU64,
-    /// Nanoseconds that streams waited for holes to be confirmed, since [`Work::waited_for_holes`] asked last.
+    /// Nanoseconds that streams waited for holes to be confirmed, since [`Work::waited_for_holes`]
+    /// asked last.
     waited: AtomicU64,
     /// Bytes written to streams.
     pub on_wire: AtomicU64,
@@ -50,7 +52,7 @@ pub(crate) enum Turn {
     Piece(Range),
     /// Ends.
     End,
-    /// Waits: there is nothing for it now.
+    /// Waits: there is nothing to send now.
     Wait,
 }
 
@@ -91,7 +93,8 @@ impl Work {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // A thread that panicked while it held the lock left the ledger as it was between two operations.
+        // A thread that panicked while it held the lock left the ledger as it was between two
+        // operations.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -126,20 +129,21 @@ impl Work {
         self.state().ledger.is_read(file)
     }
 
-    /// Nothing will be added any more.
+    /// All files were added.
     pub(crate) fn all_added(&self) {
         self.state().ledger.all_added();
         self.changed.notify_all();
     }
 
-    /// A stream without work waits three round trips, in which what was sent last is confirmed, before it helps another.
+    /// An idle stream waits three round trips, in which its last pieces are confirmed, before it
+    /// helps another.
     pub(crate) fn set_rtt(&self, rtt: Span) {
         let grace = self.grace_min.max(Duration::from(rtt.times(3)));
         let nanos = u64::try_from(grace.as_nanos()).unwrap_or(u64::MAX);
         self.grace.store(nanos, Ordering::Relaxed);
     }
 
-    /// The next piece for a stream, once there is one; `None` when the stream shall end.
+    /// The next piece for a stream, once there is one; `None` when the stream is to end.
     pub(crate) fn take(&self, stream: u32, wish: &Wish, watch: &mut Watch) -> Option<Range> {
         let wait = || self.wait_for_piece(stream, wish);
         self.spent.during(watch, Waiting::Work, wait)
@@ -180,7 +184,7 @@ impl Work {
 
     /// What a stream does next.
     ///
-    /// * `may_repeat`: it was without work for long enough to repeat what another still owes.
+    /// * `may_repeat`: it was idle for long enough to repeat a piece of another stream.
     fn turn(&self, state: &mut State, stream: u32, wish: &Wish, may_repeat: bool) -> Turn {
         if state.is_over || state.leaving.remove(&stream) {
             return Turn::End;
@@ -253,7 +257,8 @@ impl Work {
         }
     }
 
-    /// A piece was read, of which `data` bytes are no holes. Returns whether that was the last of its file.
+    /// A piece was read, of which `data` bytes are no holes. Returns whether that was the last of
+    /// its file.
     pub(crate) fn read(&self, piece: Range, data: u64) -> bool {
         self.sent.fetch_add(data, Ordering::Relaxed);
         let holes = piece.length.saturating_sub(data);
@@ -266,7 +271,8 @@ impl Work {
         self.state().ledger.is_hole(piece, end);
     }
 
-    /// Pieces that arrived. Returns the bytes that were not confirmed before; `None` when one was never sent.
+    /// Pieces that arrived. Returns the bytes that were not confirmed before; `None` when one was
+    /// never sent.
     pub(crate) fn acked(&self, pieces: &[Range]) -> Option<u64> {
         let mut state = self.state();
         let had_work = state.ledger.has_work();
@@ -291,7 +297,7 @@ impl Work {
         times
     }
 
-    /// A stream is over; what it owed is given to others: so many bytes.
+    /// A stream ended; its pieces go to others. Returns their bytes.
     pub(crate) fn over(&self, stream: u32) -> u64 {
         let mut state = self.state();
         state.leaving.remove(&stream);
@@ -305,7 +311,7 @@ impl Work {
         self.state().ledger.forget(file);
     }
 
-    /// A stream shall end after the piece that it sends.
+    /// Ends a stream after its present piece.
     pub(crate) fn leave(&self, stream: u32) {
         self.state().leaving.insert(stream);
         self.changed.notify_all();
@@ -316,7 +322,7 @@ impl Work {
         self.state().ledger.left()
     }
 
-    /// All streams shall end.
+    /// Ends all streams.
     pub(crate) fn close(&self) {
         self.state().is_over = true;
         self.changed.notify_all();

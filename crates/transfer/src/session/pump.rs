@@ -1,4 +1,5 @@
-//! Brings the peer's messages into the queue of happenings, and this end's to the peer. A referee hears both.
+//! Moves the peer's messages into the queue of events and this end's to the peer; both are checked
+//! against the protocol.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use super::{End, Happening, protocol};
 const MESSAGES_MAX: usize = 4;
 /// Happenings that may wait; streams wait when there are more.
 const HAPPENINGS_MAX: usize = 1024;
-/// Longest wait before it is asked whether anybody still listens.
+/// Longest wait before the loop checks whether it is to end.
 const TICK: Duration = Duration::from_millis(100);
 /// How long goodbyes may take.
 const GOODBYE: Duration = Duration::from_secs(2);
@@ -27,7 +28,7 @@ pub(crate) struct Pump {
     me: Speaker,
     referee: RefCell<Referee>,
     mistake: RefCell<Option<RefereeError>>,
-    /// For everybody who has something to report.
+    /// Where threads send their events.
     pub report: SyncSender<Happening>,
     /// What is reported.
     pub happenings: Receiver<Happening>,
@@ -61,8 +62,8 @@ impl Pump {
         })
     }
 
-    /// The next message that is no sign of life, where nothing else can happen yet. `stopped` is asked ten times a second, and
-    /// says how it ends where this end wants that.
+    /// The next message that is no sign of life, where nothing else can happen yet. `stopped` is
+    /// asked ten times a second, and says how it ends where this end wants that.
     pub(crate) fn first(
         &self,
         patience: Duration,
@@ -96,7 +97,7 @@ impl Pump {
         let _ = self.conversation.send(&Message::Failed(problem));
     }
 
-    /// Says it to the peer; a peer that is gone is noticed where its messages are awaited.
+    /// Sends it to the peer; a peer that is gone is noticed where its messages are awaited.
     pub(crate) fn say(&self, message: Message) {
         match self.referee.borrow_mut().pass(self.me, message) {
             Ok(message) => {
@@ -132,8 +133,8 @@ impl Pump {
 
     /// Says what is left to say, and goodbye.
     ///
-    /// * `is_done`: nothing that the peer might still say matters. The near end, for which somebody waits, then leaves without
-    ///   the peer's goodbye, which would take a round trip.
+    /// * `is_done`: nothing that the peer might still say matters. The interactive near end then
+    ///   exits without the peer's goodbye, which would take a round trip.
     pub(crate) fn finish(mut self, is_done: bool) {
         let may_leave = is_done && self.me == Speaker::Near;
         self.conversation.begin_to_close(GOODBYE);

@@ -21,7 +21,8 @@ use super::tops::Top;
 use crate::event::FileProblem;
 use crate::trouble::{failed, problem, shown, with_hint};
 
-/// Folders on the way to where the walk stands that are held open; those above are opened again on the way back.
+/// Folders on the way to where the walk stands that are held open; those above are opened again on
+/// the way back.
 const OPEN_MAX: usize = 64;
 
 /// What a walk comes across.

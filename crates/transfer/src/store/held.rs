@@ -1,4 +1,4 @@
-//! The parts on their way. Each stays open, because its lock goes with it; journals are closed where many files are begun.
+//! Open partial files. Each stays open to keep its lock; journals are closed when there are many.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,7 +28,8 @@ pub(super) struct Held {
 #[derive(Debug, Default)]
 struct Parts {
     open: BTreeMap<FileId, Open>,
-    /// Files of which nothing more is taken, with the reason: what other streams still bring must not begin them anew.
+    /// Files of which nothing more is taken, with the reason: what other streams still bring must
+    /// not begin them anew.
     refused: BTreeMap<FileId, Problem>,
     uses: u64,
 }
@@ -48,7 +49,7 @@ impl Default for Held {
 
 impl Held {
     fn new(descriptors: u64) -> Self {
-        // A part and its journal are two; half is left to everybody else.
+        // A part and its journal are two descriptors; half is left for other uses.
         let fitting = usize::try_from(descriptors / 4).unwrap_or(OPEN_MAX);
         let waiting = usize::try_from(descriptors / 8).unwrap_or(WAIT_MAX);
         Held {
@@ -112,7 +113,7 @@ impl Held {
         }
     }
 
-    /// Removes what could not be taken up again: without a journal nobody knows what of it has arrived.
+    /// Removes parts that cannot be resumed: without a journal it is unknown what has arrived.
     pub fn remove_useless(&self) {
         for (_, open) in std::mem::take(&mut self.parts().open) {
             if !open.part.has_journal() {

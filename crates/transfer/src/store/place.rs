@@ -1,4 +1,4 @@
-//! Where entries belong: the destination and the folders below it.
+//! The destination and the folders below it: where each entry belongs.
 
 mod answer;
 mod compare;
@@ -29,7 +29,7 @@ const FOLDER: OFlag = OFlag::O_RDONLY
     .union(OFlag::O_DIRECTORY)
     .union(OFlag::O_CLOEXEC);
 
-/// The destination, and what was said to belong there.
+/// The destination, and the entries that belong there.
 #[derive(Debug)]
 pub(super) struct Place {
     state: Mutex<State>,
@@ -170,8 +170,8 @@ impl Place {
         matches!(self.state().target, Target::New { .. })
     }
 
-    /// Permission bits that an entry may have here. A server's mask holds for what others put there; nobody's set-id bits
-    /// arrive, and a folder's sticky bit does.
+    /// Permission bits that an entry may have here. A server's mask holds for what others put
+    /// there; nobody's set-id bits arrive, and a folder's sticky bit does.
     fn allowed_mode(&self, entry: &Entry) -> u32 {
         let bits = match entry.kind {
             Kind::Folder => entry.mode & 0o1777,

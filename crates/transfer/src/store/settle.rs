@@ -1,4 +1,4 @@
-//! The last steps of a file: its metadata, its way to the disk, its name.
+//! Finalises a file: metadata, flush, final name.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -21,11 +21,12 @@ use super::temporary::{At, JOURNAL, PART};
 use crate::holes::is_hole;
 use crate::trouble::{problem, shown, with_hint};
 
-/// From so many files or folders on, the whole file system is flushed at once instead of each of them. That costs one flush
-/// of the disk, and the time to write whatever else is waiting to be written, of other programs too; so it has to be
-/// worth many single ones.
+/// From so many files or folders on, the whole file system is flushed at once instead of each of
+/// them. That costs one flush of the disk, and the time to write whatever else is waiting to be
+/// written, of other programs too; so it has to be worth many single ones.
 pub(super) const TOGETHER_MIN: usize = 512;
-/// Files that are flushed at the same time. A file system that has a log writes it once for all who wait.
+/// Files that are flushed at the same time. A file system that has a log writes it once for all who
+/// wait.
 const AT_ONCE: usize = 32;
 /// Bytes that are read at once when a file is read again.
 const READ_LENGTH: usize = 1 << 20;
@@ -46,7 +47,8 @@ pub(super) fn dress(part: &Part, attributes: &Attributes) -> Result<(), Problem>
     dressed().map_err(|errno: Errno| part.at.failed("set mode and time of", errno))
 }
 
-/// Others may write to a new file where its source and the user's mask say so; while it arrived they might not.
+/// Others may write to a new file where its source and the user's mask say so; while it arrived
+/// they might not.
 fn allow_writing(part: &Part) -> nix::Result<()> {
     let wanted = part.at.mode & 0o022 & !umask();
     if wanted == 0 {
@@ -56,8 +58,8 @@ fn allow_writing(part: &Part) -> nix::Result<()> {
     fchmod(&part.file, Mode::from_bits_truncate(mode | wanted))
 }
 
-/// Bits that new files of this process do not get (proc_pid_status(5)); those that are usual where the kernel does not
-/// say.
+/// Bits that new files of this process do not get (proc_pid_status(5)); those that are usual where
+/// the kernel does not say.
 pub(super) fn umask() -> u32 {
     static MASK: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
     *MASK.get_or_init(|| {
@@ -111,7 +113,8 @@ fn hash(part: &Part) -> io::Result<[u8; HASH_LENGTH]> {
     }
 }
 
-/// Flushes the files, gives them their names and flushes their folders. One outcome for each, in order.
+/// Flushes the files, gives them their names and flushes their folders. One outcome for each, in
+/// order.
 pub(super) fn publish(parts: &[Arc<Part>], filter: Filter) -> Vec<Result<(), Problem>> {
     let mut outcomes = flush(parts, |part| part.file.as_fd());
     let mut folders: BTreeMap<(u64, u64), Arc<Part>> = BTreeMap::new();

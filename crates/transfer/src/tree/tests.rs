@@ -14,7 +14,7 @@ fn hash(file: &[u8], offset: u64, length: u64) -> ChainingValue {
     hasher.finish().unwrap()
 }
 
-/// Cuts a file into subtrees at random: whoever is larger than a chunk is cut again where `cut` says so.
+/// Cuts a file into random subtrees: those larger than a chunk are cut again where `cut` says so.
 fn pieces(size: u64, cut: &mut impl FnMut() -> bool) -> Vec<(u64, u64)> {
     let mut todo = vec![(0, size.next_power_of_two().max(CHUNK))];
     let mut pieces = Vec::new();
@@ -57,7 +57,8 @@ proptest! {
         prop_assert!(tree.missing(1).is_empty());
     }
 
-    /// Pieces of several sizes over each other, as endgames and earlier tries with other lengths leave them.
+    /// Pieces of several sizes over each other, as endgames and earlier tries with other lengths
+    /// leave them.
     #[test]
     fn pieces_that_overlap_count_once(
         size in 1_usize..20_000, wishes in proptest::collection::vec((0_u64..20, 0_u32..6), 0..60),

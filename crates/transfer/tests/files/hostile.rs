@@ -1,4 +1,4 @@
-//! What a peer, or somebody on the receiving host, may try: nothing is written elsewhere.
+//! What a peer, or another user of the receiving host, may try: nothing is written elsewhere.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
@@ -139,7 +139,7 @@ fn pipes_sockets_and_folders_are_not_replaced() {
             .file_type()
             .is_fifo()
     );
-    // And a pipe in the place of the temporary file keeps nobody waiting.
+    // And a pipe in the place of the temporary file blocks no copy.
     mkfifo(&inside.join(".f.trunkline-part"), Mode::S_IRWXU).unwrap();
     put(&store, "f", b"sent").unwrap();
     assert_eq!(fs::read(inside.join("f")).unwrap(), b"sent");

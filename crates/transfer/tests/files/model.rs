@@ -1,8 +1,8 @@
-//! A store against a model of its folder: any pieces in any order, losses, damage, ends at any moment, and whatever befalls
-//! what is left meanwhile.
+//! A store against a model of its folder: any pieces in any order, losses, damage, ends at any
+//! moment, and whatever befalls what is left meanwhile.
 //!
-//! `PROPTEST_CASES=1000000 cargo test --release -p trunkline-transfer --test files model` tries a million; a case that fails is printed and
-//! made as small as it gets.
+//! `PROPTEST_CASES=1000000 cargo test --release -p trunkline-transfer --test files model` tries a
+//! million; a case that fails is printed and made as small as it gets.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -26,7 +26,7 @@ struct Try {
     pieces: Vec<(u16, bool)>,
     /// Files that are whole get their names before the try ends.
     publishes: bool,
-    /// It is killed, and nobody clears up.
+    /// It is killed, without any cleanup.
     is_killed: bool,
     /// Before the next try.
     then: Vec<Event>,
@@ -399,8 +399,9 @@ proptest! {
         }
         let present = world.copy(None);
         world.check_names();
-        // Beside a small file that is there nothing is looked for: that would cost two calls for each of millions of files. Its source
-        // has to have been larger in between, and to have got the old size and time again.
+        // Beside a small file that is there nothing is looked for: that would cost two calls for
+        // each of millions of files. Its source has to have been larger in between, and to have got
+        // the old size and time again.
         let is_unswept = |name: &String| present.iter().any(|file| {
             world.sources[*file].size <= 65_536 && name.starts_with(&format!(".f{file}.trunkline"))
         });

@@ -462,7 +462,8 @@ fn a_file_that_lacks_only_its_name_gets_it() {
     }
 }
 
-/// Both ways: an earlier try left everything but the name, and something happens before the next one.
+/// Both ways: an earlier try left everything but the name, and something happens before the next
+/// one.
 fn after_meddling(meddle: fn(source: &Path, part: &Path)) {
     for way in [Way::Put, Way::Get] {
         let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -582,7 +583,8 @@ fn a_rate_limit_is_kept() {
     let slow = |spec: &mut CopySpec| slowly(spec);
     let source = near.path().join("a");
     let outcome = run_as(&slow, Way::Put, &source, far.path(), "a").unwrap();
-    // 64 Mbit at 64 Mbit/s, less what a bucket saves: nobody can be faster, and a slow machine may be slower.
+    // 64 Mbit at 64 Mbit/s, less what a bucket saves: nothing can be faster, and a slow machine may
+    // be slower.
     assert!(outcome.took > Span::from_millis(900), "{outcome:?}");
 }
 
@@ -591,8 +593,8 @@ struct Proxy {
     port: u16,
 }
 
-/// What is done with bytes on their way there: number of the connection, bytes before them, the bytes. `false` cuts the
-/// connection.
+/// What is done with bytes on their way there: number of the connection, bytes before them, the
+/// bytes. `false` cuts the connection.
 type Meddle = dyn Fn(usize, usize, &mut [u8]) -> bool + Send + Sync;
 
 impl Proxy {

@@ -1,4 +1,5 @@
-//! Sparse files: what is a hole at the source is one in the copy, and costs neither bytes on the way nor room.
+//! Sparse files: what is a hole at the source is one in the copy, and costs neither bytes on the
+//! way nor room.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -243,7 +244,8 @@ fn a_stopped_copy_of_a_sparse_file_goes_on_with_the_next() {
     }
 }
 
-/// What was written where a hole is to be, by a piece that was damaged or by another program, is not there in the end.
+/// What was written where a hole is to be, by a piece that was damaged or by another program, is
+/// not there in the end.
 #[test]
 fn what_lies_in_a_hole_of_an_unfinished_file_is_taken_away() {
     let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -52,7 +52,7 @@ pub enum ClientControlError {
     /// It runs another test, or its bound on tests is reached.
     #[error("the server is busy with another test")]
     Busy,
-    /// Somebody stopped the server.
+    /// The server was stopped.
     #[error("the server was stopped during the test")]
     ServerStopped,
     /// The server reported an error.

@@ -189,7 +189,8 @@ fn a_stranger_on_the_port_is_no_iperf3() {
     let error = feed(&mut control, b"SSH-2.0").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the server does not speak the iperf3 protocol: byte 83 is not a state of the iperf3 protocol"
+        "the server does not speak the iperf3 protocol: byte 83 is not a state of the iperf3 \
+        protocol"
     );
 }
 

@@ -8,8 +8,8 @@ use super::text::printable;
 const CHARACTERS: usize = 1000;
 const PARTS: usize = 32;
 
-/// What has limited a copy so far, as its sender sees it. Limits go by their names, so that an end that does not know one
-/// can leave it out.
+/// What has limited a copy so far, as its sender sees it. Limits go by their names, so that an end
+/// that does not know one can leave it out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limited {
     /// What bound.
@@ -25,7 +25,7 @@ pub struct Limited {
 }
 
 impl Limited {
-    /// The same without what nobody should be shown; `None` where a share is none.
+    /// The same with printable texts; `None` where a share is out of range.
     pub(super) fn sane(self) -> Option<Limited> {
         let is_share = |share: f64| (0.0..=1.0).contains(&share);
         let shares = self

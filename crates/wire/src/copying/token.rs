@@ -14,7 +14,8 @@ pub const KEY_NAME_MAX: usize = 64;
 
 const PREFIX: &str = "tl1-";
 
-/// Name of a token: letters of ASCII, digits, `.`, `_` and `-`, at most [`KEY_NAME_MAX`] of them. No secret.
+/// Name of a token: letters of ASCII, digits, `.`, `_` and `-`, at most [`KEY_NAME_MAX`] of them.
+/// No secret.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct KeyName(String);
@@ -41,7 +42,7 @@ pub struct Rights {
 pub struct Token {
     /// Under which the server knows it.
     pub name: KeyName,
-    /// What nobody else knows.
+    /// The secret part.
     pub secret: Secret,
 }
 
@@ -62,7 +63,8 @@ pub enum TokenTextError {
 /// Text that is no name of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error(
-    "the name of a token has 1 to {KEY_NAME_MAX} letters of a-z, A-Z, digits, `.`, `_` or `-`; this one has {}", told(*length, *wrong)
+    "the name of a token has 1 to {KEY_NAME_MAX} letters of a-z, A-Z, digits, `.`, `_` or `-`; \
+    this one has {}", told(*length, *wrong)
 )]
 pub struct KeyNameError {
     /// Its length in bytes.
@@ -161,7 +163,7 @@ fn rights_of(text: &str) -> Option<Rights> {
 }
 
 impl Token {
-    /// What the user is given. Whoever sees it can use it.
+    /// The text for the user. It is a credential.
     pub fn text(&self) -> String {
         format!("{PREFIX}{}-{}", self.name, self.secret.text())
     }
@@ -183,9 +185,9 @@ impl FromStr for Token {
     }
 }
 
-/// The tokens of a server: a text file with a line `NAME rw|r|w SECRET` for each, and behind it perhaps
-/// `root=SUBFOLDER`, a folder below the served one that the token is bound to. Empty lines and what follows `#` at the
-/// start of a line are left out.
+/// The tokens of a server: a text file with a line `NAME rw|r|w SECRET` for each, and behind it
+/// perhaps `root=SUBFOLDER`, a folder below the served one that the token is bound to. Empty lines
+/// and what follows `#` at the start of a line are left out.
 /// ```
 /// use wire::copying::{Rights, Secret, Token, Tokens};
 /// let token = Token { name: "ana".to_owned().try_into().unwrap(), secret: Secret::new([7; 32]) };
@@ -231,9 +233,11 @@ pub enum TokensMistake {
     /// The third is no secret.
     #[error("has no secret of 52 characters of a-z and 2-7 as its third word")]
     Secret,
-    /// The fourth binds the token to no folder. It may be a secret in the wrong place, so it is not repeated.
+    /// The fourth binds the token to no folder. It may be a secret in the wrong place, so it is not
+    /// repeated.
     #[error(
-        "has a fourth word that is not `root=SUBFOLDER`: a folder below the served one, without `..`, and not `/` in front"
+        "has a fourth word that is not `root=SUBFOLDER`: a folder below the served one, without \
+        `..`, and not `/` in front"
     )]
     Folder,
     /// The name stands there twice.
@@ -287,7 +291,8 @@ impl Tokens {
         self.0.get(name).map(|held| (&held.key, held.rights))
     }
 
-    /// The folder below the served one that the token of that name is bound to; the empty name is the served one itself.
+    /// The folder below the served one that the token of that name is bound to; the empty name is
+    /// the served one itself.
     pub fn folder(&self, name: &KeyName) -> Option<&Name> {
         self.0.get(name).map(|held| &held.folder)
     }

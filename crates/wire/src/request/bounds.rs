@@ -20,7 +20,8 @@ pub struct TestBounds {
 pub enum BeyondBounds {
     /// Too long.
     #[error(
-        "a test of {asked} was asked for; at most {bound} are possible here: ask for less, or have its owner raise `--test-time-max`"
+        "a test of {asked} was asked for; at most {bound} are possible here: ask for less, or have \
+        its owner raise `--test-time-max`"
     )]
     Time {
         /// What was asked for, the omitted time included.
@@ -30,7 +31,8 @@ pub enum BeyondBounds {
     },
     /// Streams that are too fast together.
     #[error(
-        "{streams} streams of {each} were asked for; at most {bound} together are possible here: ask for less, or have its owner raise `--test-rate-max`"
+        "{streams} streams of {each} were asked for; at most {bound} together are possible here: \
+        ask for less, or have its owner raise `--test-rate-max`"
     )]
     Rate {
         /// Streams of both directions.
@@ -42,7 +44,8 @@ pub enum BeyondBounds {
     },
     /// Streams as fast as they go.
     #[error(
-        "a test without a bound on its rate was asked for; at most {bound} are possible here: ask for a rate (iperf3's `-b`, of each stream), or have its owner raise `--test-rate-max`"
+        "a test without a bound on its rate was asked for; at most {bound} are possible here: ask \
+        for a rate (iperf3's `-b`, of each stream), or have its owner raise `--test-rate-max`"
     )]
     Unpaced {
         /// The bound.
@@ -61,7 +64,8 @@ impl BeyondBounds {
 }
 
 impl TestBounds {
-    /// Checks what a test asks for. One without an agreed time passes: it is ended when its time is over.
+    /// Checks what a test asks for. One without an agreed time passes: it is ended when its time is
+    /// over.
     ///
     /// # Errors
     /// The bound that it exceeds.

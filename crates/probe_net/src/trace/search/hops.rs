@@ -9,7 +9,7 @@ pub(super) struct Hops {
     seen: Vec<Seen>,
     /// The least distance at which the far end answered.
     arrived: Option<u8>,
-    /// The least distance at which somebody let nothing through.
+    /// The least distance at which a router let nothing through.
     barred: Option<u8>,
     /// The longest that the far end took when it was asked from any distance.
     far_rtt: Option<Span>,

@@ -58,7 +58,8 @@ impl Path {
         self.routers.len() + 1
     }
 
-    /// Who answers a probe to this distance, with which word, quoting enough or not, after how many hops.
+    /// Who answers a probe to this distance, with which word, quoting enough or not, after how many
+    /// hops.
     fn answer(&self, hops: usize) -> Option<(bool, Said, usize)> {
         let barred = self
             .routers
@@ -163,7 +164,8 @@ fn later_rounds_see_all_hops_at_the_same_moment() {
     let seen = Path::default().trace();
     let last: Vec<Time> = seen.sent.iter().rev().take(5).map(|(_, at)| *at).collect();
     assert_eq!(last[0].since(last[4]), SPACING.times(4));
-    // Two rounds after the first: three times the far end's 50 ms, and what spacing and going outward take.
+    // Two rounds after the first: three times the far end's 50 ms, and what spacing and going
+    // outward take.
     assert!(
         seen.over < Time::ZERO + Span::from_millis(250),
         "{:?}",
@@ -216,7 +218,8 @@ fn a_silent_router_is_left_out_and_holds_nobody_up() {
 
 #[test]
 fn a_lost_probe_is_lost_in_its_round_alone() {
-    // 0 asks for the far end; 1 to 5 go outward, 6 and 7 too far, then 8 to 12 are the second round.
+    // 0 asks for the far end; 1 to 5 go outward, 6 and 7 too far, then 8 to 12 are the second
+    // round.
     let path = Path {
         lost: vec![9],
         ..Path::default()

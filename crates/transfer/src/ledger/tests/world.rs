@@ -14,7 +14,8 @@ enum Step {
     Over(u32),
     Add(u64),
     Forget(FileId),
-    /// The stream that carries this piece finds that it lies in a hole that goes on for so many bytes.
+    /// The stream that carries this piece finds that it lies in a hole that goes on for so many
+    /// bytes.
     Hole(usize, u64),
 }
 
@@ -138,7 +139,7 @@ impl World {
         }
     }
 
-    /// Two streams go on until nothing is left; whoever is confirmed late changes nothing.
+    /// Two streams continue until nothing is left; late confirmations change nothing.
     fn finish(&mut self) {
         self.ledger.all_added();
         for _ in 0..10_000 {

@@ -56,7 +56,8 @@ fn a_piece_that_is_sent_again_is_one_of_the_version_that_was_told() {
     for is_packed in [false, true] {
         assert!(!sent(0, is_packed) && !sent(16 << 10, is_packed));
     }
-    // Its end was told, and its stream broke. The first piece is read again before the file changes, the second one after.
+    // Its end was told, and its stream broke. The first piece is read again before the file
+    // changes, the second one after.
     assert!(source.finished(0).is_ok() && !sent(0, false));
     fs::remove_file(&path).unwrap();
     fs::write(&path, [2; 32 << 10]).unwrap();

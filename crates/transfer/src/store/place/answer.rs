@@ -1,4 +1,4 @@
-//! What an entry needs, given what is there.
+//! Plans what an entry needs, given what is at the destination.
 
 use std::ffi::OsStr;
 use std::io;
@@ -165,7 +165,7 @@ impl Place {
         record: &Record,
         spec: &StoreSpec,
     ) -> Result<Answer, Problem> {
-        // Whoever may not read a file has no business with its mode.
+        // Without the right to read a file its mode is not changed.
         let may_set = record.is_exact && self.root.may_read();
         let is_wrong = may_set && stat.st_mode & 0o777 != record.mode;
         if is_wrong && !spec.dry_run {

@@ -1,4 +1,4 @@
-//! Whether what is there has the very content that the source has.
+//! Compares the content of an existing file with that of its source.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -15,7 +15,8 @@ use crate::root::open_below;
 const BLOCK: usize = 1 << 20;
 
 impl Place {
-    /// Whether a file of this size and content is there; `false` also where it cannot be read, and once `is_over` says so.
+    /// Whether a file of this size and content is there; `false` also where it cannot be read, and
+    /// once `is_over` says so.
     pub fn has_content_of(&self, entry: &Entry, is_over: &dyn Fn() -> bool) -> bool {
         let (Kind::File(size), Some(digest)) = (&entry.kind, entry.digest) else {
             return false;

@@ -1,4 +1,4 @@
-//! The last of a copy: modes and times of its folders.
+//! Modes and times of folders, set at the end of a copy.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,7 +15,8 @@ use crate::store::settle::{TOGETHER_MIN, fsync_all, time_of};
 use crate::trouble::{failed, problem};
 
 impl Place {
-    /// Modes and times of folders, the innermost first; then all is flushed, as a whole where they are many.
+    /// Modes and times of folders, the innermost first; then all is flushed, as a whole where they
+    /// are many.
     pub fn dress_folders(&self, attributes: &Attributes) -> Vec<Problem> {
         let folders = std::mem::take(&mut self.state().folders);
         let mut troubles = Vec::new();
@@ -75,7 +76,8 @@ impl Place {
             if attributes.permissions {
                 let old = fstat(&fd)?.st_mode;
                 let mode = match name.is_empty() {
-                    // The user's own destination is not opened to others for writing because the source is.
+                    // The user's own destination is not opened to others for writing because the
+                    // source is.
                     true => record.mode & !(0o022 & !old),
                     false => record.mode,
                 };

@@ -1,8 +1,9 @@
 //! Removes from the folders of the destination what the sources do not have.
 //!
-//! Only folders that a source has, and that were told with all that is in them, are looked through, once everything else is
-//! done. What a rule leaves out stays, as do temporary files of copies, what another file system is mounted on, and the folders
-//! that these are in. Links are removed, never followed.
+//! Only folders that a source has, and that were told with all that is in them, are looked through,
+//! once everything else is done. What a rule leaves out stays, as do temporary files of copies,
+//! what another file system is mounted on, and the folders that these are in. Links are removed,
+//! never followed.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -44,7 +45,8 @@ pub(crate) struct Removal {
     rules: Rules,
     kept: BTreeSet<String>,
     is_dry: bool,
-    /// Hashes of all names that were told, in order. Two that share one keep a name that should go, which harms nothing.
+    /// Hashes of all names that were told, in order. Two that share one keep a name that should go,
+    /// which harms nothing.
     told: Vec<u64>,
     hasher: RandomState,
     /// Folders to look through; the next is the last.

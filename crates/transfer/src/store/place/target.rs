@@ -1,4 +1,4 @@
-//! What the destination is, before and after the first entry shows it.
+//! What the destination is, a file or a folder, before and after the first entry.
 
 use std::ffi::OsStr;
 use std::io;

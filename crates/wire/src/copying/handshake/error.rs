@@ -48,7 +48,7 @@ impl HandshakeError {
             }
             HandshakeError::Refused(refusal) => return refusal.hint.clone(),
             HandshakeError::NotTheFarEnd(_) => {
-                "somebody may be answering in its place; nothing was sent".to_owned()
+                "another host may be answering in its place; nothing was sent".to_owned()
             }
             HandshakeError::NotAdmitted(_) => {
                 "use a token that `trunkline serve --new-token` printed for this server".to_owned()

@@ -69,7 +69,7 @@ fn a_hello_passed_on_by_somebody_in_the_middle_proves_nothing() {
 
 #[test]
 fn a_far_end_without_the_secret_is_found_out() {
-    // It takes anybody, and knows another secret.
+    // It accepts any name, and knows another secret.
     let (near, _) = near(1);
     let (_, hello) = self::near(5);
     let (_, answer) =

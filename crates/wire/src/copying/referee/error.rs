@@ -107,7 +107,8 @@ pub enum Rule {
     },
     /// Parts out of order, of no length, beyond the file, or too many.
     #[error(
-        "the parts that are wanted of file {0} are not in order, not within it, or more than {PARTS_MAX}"
+        "the parts that are wanted of file {0} are not in order, not within it, or more than \
+        {PARTS_MAX}"
     )]
     Parts(FileId),
     /// Content is wanted of what has none.
@@ -117,10 +118,10 @@ pub enum Rule {
     #[error("nothing may be removed in this copy")]
     NotAsked,
     /// A digest of what has no content, or in a copy that compares none.
-    #[error("entry {0} comes with a digest that nobody asked for")]
+    #[error("entry {0} comes with a digest that was not asked for")]
     Digest(FileId),
-    /// Nobody told of it, or it is not wanted.
-    #[error("nobody told of that file")]
+    /// It was not announced, or is not wanted.
+    #[error("that file was not announced")]
     UnknownFile,
     /// A range that is not part of the file.
     #[error("{} bytes at {} are no piece of file {}", .0.length, .0.start, .0.file)]
