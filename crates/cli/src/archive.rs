@@ -13,7 +13,7 @@ use record::{AnyDocument, Archive, ArchiveError};
 use target::TargetName;
 use transfer::FarHost;
 use tune::Remembered;
-use wire::copying::Way;
+use wire::copy::Way;
 
 use crate::args::Keep;
 use crate::output::tell;

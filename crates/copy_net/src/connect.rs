@@ -23,7 +23,7 @@ pub(super) enum ConnectError {
     /// This host refuses an option.
     Option(OptionError),
     /// No address answered.
-    Nobody(Tried),
+    Unreachable(Tried),
 }
 
 /// An attempt that is under way.
@@ -72,7 +72,7 @@ pub(super) fn connect_any(
         if waiting.as_slice().is_empty() && attempts.is_empty() || Instant::now() >= end {
             let late = attempts.into_iter().map(|one| one.peer);
             tried.extend(late.map(|peer| (peer, ErrorKind::TimedOut.into())));
-            return Err(ConnectError::Nobody(tried));
+            return Err(ConnectError::Unreachable(tried));
         }
     }
 }

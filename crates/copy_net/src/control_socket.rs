@@ -1,8 +1,8 @@
 //! A socket through which the user of a running copy sees its status and changes its rate.
 //!
-//! [`Reins::offer`] makes a Unix socket in a folder that only this user can read, and answers there
+//! [`ControlSocket::offer`] makes a Unix socket in a folder that only this user can read, and answers there
 //! on a thread of its own. [`running`] finds all that answer and clears away what killed programs
-//! have left; [`Held::set_rate_max`] tells one of them another rate. A conversation is one line
+//! have left; [`RunningCopy::set_rate_max`] tells one of them another rate. A conversation is one line
 //! each way:
 //!
 //! | asked | answered |
@@ -15,9 +15,9 @@
 //!
 //! What is left out: other users, who cannot open the socket, and other hosts.
 //!
-//! Reading order: [`Reins`], `held.rs` for the side that asks.
+//! Reading order: [`ControlSocket`], `client.rs` for the side that asks.
 
-mod held;
+mod client;
 #[cfg(test)]
 mod tests;
 
@@ -37,7 +37,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use thiserror::Error;
 use units::{Bytes, Rate};
 
-pub use held::{Held, running};
+pub use client::{RunningCopy, running};
 
 /// Longest wait for a line after a connection.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -49,7 +49,7 @@ const PREFIX: &str = "copy-";
 const ENDING: &str = ".socket";
 
 /// What the socket controls.
-pub trait Steered: Send + 'static {
+pub trait Controllable: Send + 'static {
     /// The bound in force; `None` without one.
     fn rate_max(&self) -> Option<Rate>;
 
@@ -57,12 +57,12 @@ pub trait Steered: Send + 'static {
     fn set_rate_max(&self, rate: Option<Rate>);
 
     /// Its status.
-    fn stand(&self) -> Stand;
+    fn status(&self) -> Status;
 }
 
 /// Progress of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Stand {
+pub struct Status {
     /// The rate of the last seconds.
     pub rate: Rate,
     /// Bytes that are done.
@@ -73,7 +73,7 @@ pub struct Stand {
 
 /// Why a program cannot be steered.
 #[derive(Debug, Error)]
-pub enum ReinsError {
+pub enum ControlError {
     /// No folder for the socket.
     #[error(
         "there is no folder for sockets of running copies: neither XDG_RUNTIME_DIR, XDG_STATE_HOME \
@@ -100,7 +100,7 @@ pub enum ReinsError {
 
 /// A socket at which this process is steered; gone when dropped.
 #[derive(Debug)]
-pub struct Reins {
+pub struct ControlSocket {
     path: PathBuf,
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -112,7 +112,7 @@ pub struct Reins {
 ///
 /// # Errors
 /// When none of them is set.
-pub fn folder() -> Result<PathBuf, ReinsError> {
+pub fn folder() -> Result<PathBuf, ControlError> {
     let absolute = |name: &str| {
         let value = env::var_os(name).map(PathBuf::from);
         value.filter(|path| path.is_absolute())
@@ -121,30 +121,34 @@ pub fn folder() -> Result<PathBuf, ReinsError> {
     let place = absolute("XDG_RUNTIME_DIR")
         .or_else(|| absolute("XDG_STATE_HOME"))
         .or_else(home);
-    Ok(place.ok_or(ReinsError::NoPlace)?.join("trunkline"))
+    Ok(place.ok_or(ControlError::NoPlace)?.join("trunkline"))
 }
 
-impl Reins {
-    /// Lets this user's other programs steer `steered` through a socket in `folder`; `what` tells
+impl ControlSocket {
+    /// Lets this user's other programs steer `controlled` through a socket in `folder`; `what` tells
     /// them what it does. Sockets that killed programs have left there are removed.
     ///
     /// # Errors
     /// When there can be no socket.
-    pub fn offer(folder: &Path, what: &str, steered: impl Steered) -> Result<Reins, ReinsError> {
+    pub fn offer(
+        folder: &Path,
+        what: &str,
+        controlled: impl Controllable,
+    ) -> Result<ControlSocket, ControlError> {
         let mut maker = DirBuilder::new();
         let made = maker.recursive(true).mode(0o700).create(folder);
         made.map_err(|source| place(folder, source))?;
-        held::clear(folder);
+        client::clear(folder);
         let path = folder.join(format!("{PREFIX}{}{ENDING}", process::id()));
         let listener = listen(&path).map_err(|source| place(&path, source))?;
         let is_over = Arc::new(AtomicBool::new(false));
         let (over, what) = (Arc::clone(&is_over), one_line(what));
-        let answering = move || answer_all(&listener, &over, &what, &steered);
+        let answering = move || answer_all(&listener, &over, &what, &controlled);
         let thread = thread::Builder::new()
             .name("reins".to_owned())
             .spawn(answering);
         let thread = thread.map_err(|source| place(&path, source))?;
-        Ok(Reins {
+        Ok(ControlSocket {
             path,
             is_over,
             thread: Some(thread),
@@ -152,7 +156,7 @@ impl Reins {
     }
 }
 
-impl Drop for Reins {
+impl Drop for ControlSocket {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
         // Wakes the thread, which would notice a little later otherwise.
@@ -164,8 +168,8 @@ impl Drop for Reins {
     }
 }
 
-fn place(path: &Path, source: io::Error) -> ReinsError {
-    ReinsError::Place {
+fn place(path: &Path, source: io::Error) -> ControlError {
+    ControlError::Place {
         path: path.to_owned(),
         source,
     }
@@ -184,27 +188,32 @@ fn listen(path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-fn answer_all(listener: &UnixListener, over: &AtomicBool, what: &str, steered: &impl Steered) {
+fn answer_all(
+    listener: &UnixListener,
+    over: &AtomicBool,
+    what: &str,
+    controlled: &impl Controllable,
+) {
     while !over.load(Ordering::Relaxed) {
         let mut wait = [PollFd::new(listener.as_fd(), PollFlags::POLLIN)];
         let _ = poll(&mut wait, PollTimeout::from(TICK_MILLIS));
         if let Ok((peer, _)) = listener.accept() {
             // A client that asks for nothing, or leaves before the answer, is ignored.
-            let _ = answer(peer, what, steered);
+            let _ = answer(peer, what, controlled);
         }
     }
 }
 
-fn answer(mut peer: UnixStream, what: &str, steered: &impl Steered) -> io::Result<()> {
+fn answer(mut peer: UnixStream, what: &str, controlled: &impl Controllable) -> io::Result<()> {
     peer.set_nonblocking(false)?;
     peer.set_read_timeout(Some(PATIENCE))?;
     peer.set_write_timeout(Some(PATIENCE))?;
     let line = read_line(&peer)?;
     let answer = match line.split_once(' ').unwrap_or((&line, "")) {
-        ("show", "") => format!("{} {what}\n", shown(steered)),
+        ("show", "") => format!("{} {what}\n", shown(controlled)),
         ("rate", rate) => match read(rate) {
             Some(rate) => {
-                steered.set_rate_max(rate);
+                controlled.set_rate_max(rate);
                 "done\n".to_owned()
             }
             None => format!("`{rate}` is neither `none` nor bits per second\n"),
@@ -226,18 +235,18 @@ fn read_line(peer: &UnixStream) -> io::Result<String> {
 /// Names of files may have line ends in them.
 fn one_line(what: &str) -> String {
     what.chars()
-        .map(|one| if wire::copying::steers(one) { '?' } else { one })
+        .map(|one| if wire::copy::steers(one) { '?' } else { one })
         .collect()
 }
 
-fn shown(steered: &impl Steered) -> String {
-    let stand = steered.stand();
-    let total = stand.total.map(|total| total.get().to_string());
+fn shown(controlled: &impl Controllable) -> String {
+    let status = controlled.status();
+    let total = status.total.map(|total| total.get().to_string());
     format!(
         "{} {} {} {}",
-        written(steered.rate_max()),
-        stand.rate.bits_per_second(),
-        stand.done.get(),
+        written(controlled.rate_max()),
+        status.rate.bits_per_second(),
+        status.done.get(),
         total.as_deref().unwrap_or("?")
     )
 }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use thiserror::Error;
 use units::Span;
-use wire::copying::{CodecError, Message, encode};
+use wire::copy::{CodecError, Message, encode};
 
 use super::handle::StreamHandle;
 use super::tls::Tls;

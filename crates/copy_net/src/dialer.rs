@@ -1,8 +1,8 @@
 //! The end that connects: the control connection, and streams.
 
+mod deadline_io;
 mod error;
-mod patient;
-mod reach;
+mod preconnect;
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use units::Span;
-use wire::copying::{Admitted, Message, NearHandshake, SessionKey, Token, encode};
+use wire::copy::{Admitted, Message, NearHandshake, SessionKey, Token, encode};
 
 use super::SOFTWARE;
 use super::channel::Channel;
@@ -21,9 +21,9 @@ use super::tls::Tls;
 use sockets::Address;
 use sockets::options::StreamOptions;
 
+use deadline_io::DeadlineIo;
 pub use error::DialError;
-use patient::Patient;
-pub use reach::{Reach, Reached};
+pub use preconnect::{RawStream, StreamEndpoint};
 
 /// Opens control connections.
 #[derive(Debug, Clone, Copy)]
@@ -46,13 +46,13 @@ pub struct Dialed {
     /// Opens streams to it.
     pub streams: StreamDialer,
     /// Whether the first message was said already.
-    pub has_said: bool,
+    pub first_was_sent: bool,
 }
 
 /// A far end whose certificate is known from a channel that is trusted, such as ssh: it is told the
 /// first message together with who calls, without a wait for what it says of itself.
 #[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
+pub struct KnownPeer<'a> {
     /// The only certificate that is accepted.
     pub pin: Fingerprint,
     /// The first message of the conversation.
@@ -62,12 +62,12 @@ pub struct Known<'a> {
 /// Opens streams of one conversation. Clones open streams of the same.
 #[derive(Debug, Clone)]
 pub struct StreamDialer {
-    reach: Reach,
+    endpoint: StreamEndpoint,
     key: SessionKey,
 }
 
 impl Default for Dialer {
-    /// The same as the other end's `DoorLimits`.
+    /// The same as the other end's `AcceptLimits`.
     fn default() -> Self {
         Dialer {
             patience: Span::from_secs(10),
@@ -98,8 +98,8 @@ impl Dialer {
         &self,
         places: &[Address],
         token: &Token,
-        known: Option<Known<'_>>,
-        early: &mut dyn FnMut(&Reach),
+        known: Option<KnownPeer<'_>>,
+        early: &mut dyn FnMut(&StreamEndpoint),
     ) -> Result<Dialed, DialError> {
         let end = Instant::now() + Duration::from(self.patience);
         let mut left = resolve(places)?;
@@ -107,7 +107,7 @@ impl Dialer {
         loop {
             let limit = end.saturating_duration_since(Instant::now());
             match connect_any(&left, &StreamOptions::default(), limit) {
-                Ok((socket, peer)) => match self.meet((socket, peer), token, known, end, early) {
+                Ok((socket, peer)) => match self.open((socket, peer), token, known, end, early) {
                     Ok(dialed) => return Ok(dialed),
                     Err(error) => {
                         left.retain(|address| *address != peer);
@@ -116,51 +116,53 @@ impl Dialer {
                 },
                 Err(ConnectError::Option(error)) => return Err(error.into()),
                 // A wrong answer says more than a missing one.
-                Err(ConnectError::Nobody(tried)) => {
-                    return Err(failure.unwrap_or_else(|| DialError::nobody(tried, self.patience)));
+                Err(ConnectError::Unreachable(tried)) => {
+                    return Err(
+                        failure.unwrap_or_else(|| DialError::unreachable(tried, self.patience))
+                    );
                 }
             }
         }
     }
 
     /// Opens a session on an existing connection, made by either end.
-    pub(super) fn meet(
+    pub(super) fn open(
         &self,
         (socket, peer): (std::net::TcpStream, SocketAddr),
         token: &Token,
-        known: Option<Known<'_>>,
+        known: Option<KnownPeer<'_>>,
         end: Instant,
-        early: &mut dyn FnMut(&Reach),
+        early: &mut dyn FnMut(&StreamEndpoint),
     ) -> Result<Dialed, DialError> {
         let failed = |source| DialError::during(peer, self.patience, source);
         let tls = connection_to(known.map(|known| known.pin))
             .map(Tls::new)
             .map_err(failed)?;
-        let mut patient = Patient::new(socket, tls, end).map_err(failed)?;
-        patient.shake_hands().map_err(failed)?;
-        let (pin, exporter) = patient.facts().map_err(failed)?;
-        let reach = Reach::of(patient.socket(), peer, pin, self.patience);
-        early(&reach);
+        let mut io = DeadlineIo::new(socket, tls, end).map_err(failed)?;
+        io.complete_handshake().map_err(failed)?;
+        let (pin, exporter) = io.facts().map_err(failed)?;
+        let endpoint = StreamEndpoint::of(io.socket(), peer, pin, self.patience);
+        early(&endpoint);
         let (handshake, hello) =
             NearHandshake::new(token.name.clone(), token.secret.key(), exporter, SOFTWARE);
         let wrong = |source| DialError::Handshake { peer, source };
         let first = known.map(|known| encode(known.first)).transpose();
         let first = first.map_err(|error| wrong(error.into()))?;
-        let answer = patient.ask(&hello, &first.unwrap_or_default());
+        let answer = io.ask(&hello, &first.unwrap_or_default());
         let answer = answer.map_err(failed)?;
         let answer = answer.map_err(|error| wrong(error.into()))?;
         let admitted = handshake.on_answer(&answer).map_err(wrong)?;
-        let (socket, tls) = patient.into_parts();
+        let (socket, tls) = io.into_parts();
         let conversation = Conversation::start(Arc::new(socket), Box::new(tls), self.silence);
         Ok(Dialed {
             peer,
             conversation: conversation.map_err(failed)?,
             streams: StreamDialer {
-                reach,
+                endpoint,
                 key: admitted.session_key.clone(),
             },
             admitted,
-            has_said: known.is_some(),
+            first_was_sent: known.is_some(),
         })
     }
 }
@@ -176,7 +178,7 @@ impl StreamDialer {
     ) -> Self {
         let rtt = None;
         StreamDialer {
-            reach: Reach {
+            endpoint: StreamEndpoint {
                 addresses,
                 pin,
                 patience,
@@ -202,22 +204,22 @@ impl StreamDialer {
         options: &StreamOptions,
         plain: bool,
     ) -> Result<Channel, DialError> {
-        let reached = self.reach.connect(options, plain)?;
-        self.greet(reached, session, number)
+        let raw = self.endpoint.connect(options, plain)?;
+        self.greet(raw, session, number)
     }
 
     /// Makes a connection the stream of that number.
     ///
     /// # Errors
     /// When the connection is gone.
-    pub fn greet(&self, reached: Reached, session: u64, number: u32) -> Result<Channel, DialError> {
-        let Reached { socket, tls, peer } = reached;
-        self.say_greeting(socket, tls, session, number)
-            .map_err(|source| DialError::during(peer, self.reach.patience, source))
+    pub fn greet(&self, raw: RawStream, session: u64, number: u32) -> Result<Channel, DialError> {
+        let RawStream { socket, tls, peer } = raw;
+        self.send_greeting(socket, tls, session, number)
+            .map_err(|source| DialError::during(peer, self.endpoint.patience, source))
     }
 
     /// The greeting always fits the empty buffer of a new connection.
-    fn say_greeting(
+    fn send_greeting(
         &self,
         socket: std::net::TcpStream,
         tls: Option<Box<Tls>>,

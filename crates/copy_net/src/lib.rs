@@ -3,7 +3,7 @@
 //!
 //! Everything is in TLS 1.3, except streams where both ends agreed otherwise. The listening end
 //! signs its certificate itself; that it is the right one follows from the handshake of
-//! [`wire::copying`], which binds what both ends know to the very TLS connection on which they say
+//! [`wire::copy`], which binds what both ends know to the very TLS connection on which they say
 //! so. Streams then accept the same certificate only, and greet with a key that only the two ends
 //! of the conversation have.
 //!
@@ -17,45 +17,45 @@
 //! stream's life), certificates of authorities, and client certificates; the secret says more than
 //! they would.
 //!
-//! Reading order: [`Dialer`] for the end that connects; [`Listener`], `door` and `pending` for the
+//! Reading order: [`Dialer`] for the end that connects; [`Listener`], `acceptor` and `handshaking` for the
 //! one that listens; [`Conversation`]; [`Channel`] with `tls`; [`StreamHandle`]; [`Ssh`] and
-//! [`attend`] for a far end that ssh starts.
+//! [`serve_ssh_child`] for a far end that ssh starts.
 
+mod acceptor;
 mod certificate;
 mod channel;
 mod connect;
 pub mod control_socket;
 mod conversation;
-mod desk;
 mod dialer;
-mod door;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod handle;
+mod handshaking;
 mod identity;
 mod listener;
-mod pending;
+mod session_registry;
 mod ssh;
-mod started;
+mod ssh_child;
 mod tls;
 
 use std::io;
 use std::net::SocketAddr;
 
 use sockets::random;
-use wire::copying::{Admitted, Key, KeyName, Rights, Secret};
+use wire::copy::{Admitted, Key, KeyName, Rights, Secret};
 
+pub use acceptor::{AcceptLimits, Acceptor, Handover, Rejection};
 pub use channel::Channel;
 pub use conversation::{Conversation, ConversationError};
-pub use desk::{Arrival, Incoming};
-pub use dialer::{DialError, Dialed, Dialer, Known, Reach, Reached, StreamDialer};
-pub use door::{Door, DoorLimits, Intake, TurnedAway};
+pub use dialer::{DialError, Dialed, Dialer, KnownPeer, RawStream, StreamDialer, StreamEndpoint};
 pub use handle::StreamHandle;
+pub use handshaking::is_of_a_copy;
 pub use identity::{Fingerprint, Identity};
-pub use listener::{Landing, ListenError, Listener};
-pub use pending::is_of_a_copy;
-pub use ssh::{FAR_COMMAND, Ssh, SshError, Started};
-pub use started::{AttendError, Back, attend};
+pub use listener::{Callbacks, ListenError, Listener};
+pub use session_registry::{ArrivedStream, IncomingStreams};
+pub use ssh::{FAR_COMMAND, Ssh, SshError, SshFarEnd};
+pub use ssh_child::{CallbackTarget, SshChildError, serve_ssh_child};
 
 /// What an end says of itself to people at the other.
 pub const SOFTWARE: &str = concat!("trunkline ", env!("CARGO_PKG_VERSION"));
@@ -66,17 +66,17 @@ pub trait CopyHandler: Send + Sync {
     fn find(&self, name: &KeyName) -> Option<(Key, Rights)>;
 
     /// Serves one conversation, on a thread of its own. It ends early when the listening end stops.
-    fn serve(&self, visit: Visit);
+    fn serve(&self, accepted: AcceptedSession);
 
     /// A connection was rejected.
-    fn turned_away(&self, peer: SocketAddr, reason: &TurnedAway) {
+    fn rejected(&self, peer: SocketAddr, reason: &Rejection) {
         let _ = (peer, reason);
     }
 }
 
 /// A session whose near end is authenticated.
 #[derive(Debug)]
-pub struct Visit {
+pub struct AcceptedSession {
     /// Where it is.
     pub peer: SocketAddr,
     /// Who it is, and what it may.
@@ -84,7 +84,7 @@ pub struct Visit {
     /// What both say.
     pub conversation: Conversation,
     /// The streams that it opens to here.
-    pub streams: Incoming,
+    pub streams: IncomingStreams,
 }
 
 /// A new random secret.

@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
-use wire::copying::{SessionKey, Token};
+use wire::copy::{SessionKey, Token};
 
 use super::CopyHandler;
-use super::desk::{Caller, Desk, Incoming};
+use super::acceptor::{AcceptLimits, Acceptor, Shared, Source};
 use super::dialer::{DialError, Dialed, Dialer};
-use super::door::{Door, DoorLimits, House, Source};
 use super::identity::{Fingerprint, Identity};
+use super::session_registry::{Caller, IncomingStreams, SessionRegistry};
 use sockets::listen;
 
 /// How long one caller may take to show that it is the far end: a stranger that says nothing more
@@ -27,18 +27,18 @@ pub struct Listener {
     source: Source,
     port: u16,
     identity: Identity,
-    desk: Arc<Desk>,
+    registry: Arc<SessionRegistry>,
 }
 
 /// What comes to a [`Listener`] of a near end, while that runs.
 #[derive(Debug)]
-pub struct Landing {
+pub struct Callbacks {
     callers: Mutex<Receiver<Caller>>,
-    desk: Arc<Desk>,
+    registry: Arc<SessionRegistry>,
     port: u16,
 }
 
-impl Landing {
+impl Callbacks {
     /// Waits for the far end to connect and opens a conversation on that connection.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ impl Landing {
             };
             // Streams come from there, so that there is nowhere to connect to.
             let until = end.min(Instant::now() + CALLER_MAX);
-            match dialer.meet((socket, peer), token, None, until, &mut |_| ()) {
+            match dialer.open((socket, peer), token, None, until, &mut |_| ()) {
                 Ok(dialed) => return Ok(dialed),
                 Err(error) => failure = Some(error),
             }
@@ -65,8 +65,8 @@ impl Landing {
 
     /// The streams of a conversation that was opened here or elsewhere: the other end knows its key
     /// and connects.
-    pub fn expect(&self, key: SessionKey) -> Incoming {
-        self.desk.expect_any(key)
+    pub fn expect(&self, key: SessionKey) -> IncomingStreams {
+        self.registry.expect_any(key)
     }
 }
 
@@ -121,7 +121,7 @@ impl Listener {
             source: Source::Listener(socket),
             port,
             identity: Identity::generate().map_err(ListenError::Identity)?,
-            desk: Arc::default(),
+            registry: Arc::default(),
         })
     }
 
@@ -136,10 +136,10 @@ impl Listener {
     }
 
     /// For an end that opens a conversation and has the other one connect.
-    pub fn landing(&self) -> Landing {
-        Landing {
-            callers: Mutex::new(self.desk.expect_callers()),
-            desk: Arc::clone(&self.desk),
+    pub fn callbacks(&self) -> Callbacks {
+        Callbacks {
+            callers: Mutex::new(self.registry.expect_callers()),
+            registry: Arc::clone(&self.registry),
             port: self.port,
         }
     }
@@ -147,17 +147,17 @@ impl Listener {
     /// Serves until `is_stopped`. Conversations are then broken and their handlers waited for.
     pub fn run(
         self,
-        limits: DoorLimits,
+        limits: AcceptLimits,
         handler: Arc<dyn CopyHandler>,
         is_stopped: &dyn Fn() -> bool,
     ) {
-        let house = House {
+        let shared = Shared {
             identity: self.identity,
             limits,
             handler,
-            desk: self.desk,
+            registry: self.registry,
         };
-        Door::new(self.source, Arc::new(house)).run(is_stopped);
+        Acceptor::new(self.source, Arc::new(shared)).run(is_stopped);
     }
 }
 

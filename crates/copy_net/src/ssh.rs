@@ -2,7 +2,7 @@
 //!
 //! ssh does what its user has taught it: configuration, keys, agents, jump hosts, passwords, which
 //! it asks for on the terminal itself. What it says goes to stderr as always. Through its pipe go
-//! one line each way ([`wire::copying::StartRequest`]); files never do.
+//! one line each way ([`wire::copy::StartRequest`]); files never do.
 
 mod error;
 
@@ -12,7 +12,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use wire::copying::{KeyName, START_LINE_MAX, StartAnswer, StartError, StartRequest, Token};
+use wire::copy::{KeyName, START_LINE_MAX, StartAnswer, StartError, StartRequest, Token};
 
 use sockets::Address;
 use sockets::poll::{readable, wait};
@@ -58,7 +58,7 @@ pub struct Ssh {
 
 /// A far end that was started. It is told to leave when this is dropped.
 #[derive(Debug)]
-pub struct Started {
+pub struct SshFarEnd {
     /// What it said of itself.
     pub answer: StartAnswer,
     /// Opens a conversation with it; only the two ends have it.
@@ -82,7 +82,7 @@ impl Ssh {
         &self,
         request: &StartRequest,
         is_stopped: &dyn Fn() -> bool,
-    ) -> Result<Started, SshError> {
+    ) -> Result<SshFarEnd, SshError> {
         let mut child = self.spawn().map_err(|source| SshError::Client {
             client: self.client.clone(),
             source,
@@ -101,7 +101,7 @@ impl Ssh {
                 return Err(error);
             }
         };
-        Ok(Started {
+        Ok(SshFarEnd {
             token: Token {
                 name: KeyName::new(KEY_NAME).expect("a fixed name of letters"),
                 secret: request.secret.clone(),
@@ -157,14 +157,14 @@ impl Ssh {
             let _ = pipe.write_all(request.line().as_bytes());
             let _ = pipe.flush();
         }
-        let mut ear = Ear::default();
+        let mut reader = AnswerReader::default();
         if let Some(output) = child.stdout.take()
-            && let Some(answer) = ear.listen(output, is_stopped)?
+            && let Some(answer) = reader.listen(output, is_stopped)?
         {
             return Ok(answer);
         }
         let status = wait_for(child, Duration::from_secs(5));
-        Err(SshError::ended(self, status, ear.noise()))
+        Err(SshError::ended(self, status, reader.noise()))
     }
 
     /// What ssh's configuration makes of the destination.
@@ -203,13 +203,13 @@ fn places(host_name: Option<String>, answer: &StartAnswer) -> Vec<Address> {
 
 /// Listens for the one line among whatever shells print when they start.
 #[derive(Default)]
-struct Ear {
+struct AnswerReader {
     line: Vec<u8>,
     noise: String,
     heard: usize,
 }
 
-impl Ear {
+impl AnswerReader {
     /// The answer; `None` when the pipe ends without one.
     fn listen(
         &mut self,
@@ -275,20 +275,20 @@ impl Ear {
 }
 
 /// A far end that is told so leaves at once instead of waiting for the near end to come back.
-impl Drop for Started {
+impl Drop for SshFarEnd {
     fn drop(&mut self) {
         if let Some(mut pipe) = self.pipe.take() {
             let _ = writeln!(pipe, "{LEAVE}");
         }
         if let Some(child) = self.child.take() {
-            thread::spawn(move || see_off(child));
+            thread::spawn(move || reap(child));
         }
     }
 }
 
 /// ssh ends a round trip after the far end has been told to leave. There is no need to wait: where
 /// this program ends first, ssh still ends by itself.
-fn see_off(mut child: Child) {
+fn reap(mut child: Child) {
     if wait_for(&mut child, LEAVE_WAIT).is_none() {
         // It has ended or is of no use.
         let _ = child.kill();

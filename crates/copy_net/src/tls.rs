@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 
 use nix::sys::socket::{MsgFlags, recv};
 use rustls::Connection;
-use wire::copying::{EXPORTER_LABEL, Exporter, KEY_LENGTH};
+use wire::copy::{EXPORTER_LABEL, Exporter, KEY_LENGTH};
 
 use super::identity::Fingerprint;
 

@@ -13,23 +13,23 @@
 //! streams that come and go can be built of tests.
 //!
 //! Reading order: [`Client`], `error`, `runs`, then `run` with its parts: `proposal` (until the
-//! streams run), `test`, `stage` (looking at them) and `assemble`; `meeting` for those who want to
+//! streams run), `test`, `stage` (looking at them) and `assemble`; `probe_session` for those who want to
 //! send trains instead.
 
 mod assemble;
-mod busy;
+mod busy_retry;
 pub(crate) mod connect;
 mod conversation;
 mod error;
 mod flow;
-pub(crate) mod meeting;
 mod precision;
+pub(crate) mod probe_session;
 mod probing;
 mod proposal;
+mod retransmits;
 mod run;
 mod runs;
-mod sent;
-mod show;
+mod snapshot;
 mod stage;
 mod test;
 
@@ -38,7 +38,7 @@ use observe::{Observation, SamplePlan, Setting, Then, Watch};
 pub use error::ClientError;
 pub use runs::Runs;
 
-use busy::Acquaintance;
+use busy_retry::ServerState;
 
 use sockets::Clock;
 use sockets::{Address, BufferLimit};
@@ -91,7 +91,7 @@ impl Client {
         };
         let asked = Clock::start();
         let (run, beginning) =
-            runs::started(self, setting, &plan, watch, asked, Acquaintance::Unknown)?;
+            runs::started(self, setting, &plan, watch, asked, ServerState::Unknown)?;
         let (seen, _) = run.observe(&plan, watch, beginning)?;
         Ok(seen)
     }

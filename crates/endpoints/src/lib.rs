@@ -14,7 +14,7 @@
 
 mod background;
 mod client;
-mod control;
+mod control_connection;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod path_probes;

@@ -7,11 +7,11 @@
 //! All sockets are made by the calling thread or by threads that it starts, whenever they are
 //! needed, so that a caller in a network namespace has to be there for every call.
 //!
-//! Reading order: [`PathProbes`], `trips`, `link`, `failure`.
+//! Reading order: [`PathProbes`], `round_trips`, `session`, `errors`.
 
-mod failure;
-mod link;
-mod trips;
+mod errors;
+mod round_trips;
+mod session;
 
 use std::net::SocketAddr;
 use std::thread;
@@ -22,13 +22,13 @@ use observe::{
     TracePlan, Train, Watch, Way,
 };
 use units::Span;
-use wire::probing::{Bounds, Cause, TrainPlan, TrainWay};
+use wire::trains::{Bounds, Cause, TrainPlan, TrainWay};
 
-use crate::client::meeting::{Met, meet, meet_patiently};
+use crate::client::probe_session::{ProbeServer, request_probing, request_probing_with_retry};
 use crate::client::{ClientError, connect};
-use link::{Link, Outcome};
 use probe_net::Tracer;
-use probe_net::train::least_packet;
+use probe_net::trains::least_packet;
+use session::{Outcome, ProbingSession};
 use sockets::Address;
 
 /// A train whose stamps are worthless, or for which the server has no budget, is asked for so
@@ -55,7 +55,7 @@ pub struct PathProbes {
 #[derive(Debug)]
 enum Far {
     /// A server that stamps packets.
-    Stamping(Box<Link>),
+    Stamping(Box<ProbingSession>),
     /// One that does not, in words.
     Other(&'static str),
     /// Nothing: it was busy, or is gone.
@@ -71,8 +71,8 @@ impl PathProbes {
     pub fn connect(address: &Address) -> Result<Self, ClientError> {
         let found = connect::resolve(address)?;
         let (far, peer) = match connect::control(address) {
-            Ok((control, peer)) => match meet(address, control, &()) {
-                Ok(met) => (Far::from(met, peer), Some(peer)),
+            Ok((control, peer)) => match request_probing(address, control, &()) {
+                Ok(server) => (Far::from(server, peer), Some(peer)),
                 Err(_) => (Far::Unknown, Some(peer)),
             },
             Err(_) => (Far::Unknown, None),
@@ -98,15 +98,16 @@ impl PathProbes {
     }
 
     /// A session, opened anew where the last one is over.
-    fn link(&mut self, watch: &mut dyn Watch) -> Result<&mut Link, ProbesError> {
+    fn session(&mut self, watch: &mut dyn Watch) -> Result<&mut ProbingSession, ProbesError> {
         if self.far.is_lost() || matches!(self.far, Far::Unknown) {
-            let met = meet_patiently(&self.address, watch).map_err(TargetError::from)?;
-            self.far = Far::from(met, self.peer);
+            let server =
+                request_probing_with_retry(&self.address, watch).map_err(TargetError::from)?;
+            self.far = Far::from(server, self.peer);
         }
         match &mut self.far {
-            Far::Stamping(link) => Ok(link),
-            Far::Other(what) => Err(failure::not_ours(&self.address, what)),
-            Far::Unknown => Err(failure::not_ours(&self.address, "nothing that is known")),
+            Far::Stamping(session) => Ok(session),
+            Far::Other(what) => Err(errors::not_ours(&self.address, what)),
+            Far::Unknown => Err(errors::not_ours(&self.address, "nothing that is known")),
         }
     }
 
@@ -115,12 +116,12 @@ impl PathProbes {
     /// the far kernel still answers.
     fn tracer(&mut self, watch: &mut dyn Watch) -> &mut Tracer {
         if self.far.is_lost() {
-            let _ = self.link(watch);
+            let _ = self.session(watch);
         }
         let token = match &mut self.far {
-            Far::Stamping(link) => {
-                link.stay_alive();
-                Some(link.token())
+            Far::Stamping(session) => {
+                session.stay_alive();
+                Some(session.token())
             }
             _ => None,
         };
@@ -137,19 +138,19 @@ impl PathProbes {
             ..Bounds::default()
         };
         let checked = unbounded.check(plan, least_packet(self.peer.ip()));
-        checked.map_err(|error| failure::wrong_train(error.to_string()))
+        checked.map_err(|error| errors::wrong_train(error.to_string()))
     }
 
     /// One try.
     fn attempt(&mut self, plan: &TrainPlan, watch: &mut dyn Watch) -> Result<Attempt, ProbesError> {
         let address = self.address.clone();
-        let link = self.link(watch)?;
-        if let Ok(mtu) = link.socket().and_then(|socket| socket.mtu())
+        let session = self.session(watch)?;
+        if let Ok(mtu) = session.socket().and_then(|socket| socket.mtu())
             && plan.packet > mtu
         {
-            return Err(failure::too_large(plan.packet, mtu));
+            return Err(errors::too_large(plan.packet, mtu));
         }
-        match link.train(plan, watch) {
+        match session.train(plan, watch) {
             Ok(Outcome::Seen(passages)) => Ok(Attempt::Seen(passages)),
             Ok(Outcome::Unstamped(set)) => Ok(Attempt::Again(set.to_string(), Span::ZERO)),
             Ok(Outcome::Refused(refused)) => {
@@ -158,12 +159,12 @@ impl PathProbes {
                     Cause::Rate | Cause::Clock if wait <= PAUSE_MAX => {
                         Ok(Attempt::Again(refused.words(), wait))
                     }
-                    _ => Err(failure::refused(&address, &refused)),
+                    _ => Err(errors::refused(&address, &refused)),
                 }
             }
             Err(error) => {
                 self.far = Far::Unknown;
-                Err(failure::ended(&address, error))
+                Err(errors::ended(&address, error))
             }
         }
     }
@@ -180,18 +181,18 @@ impl Far {
     /// Whether there was a session that is over.
     fn is_lost(&mut self) -> bool {
         match self {
-            Far::Stamping(link) => !link.is_open(),
+            Far::Stamping(session) => !session.is_open(),
             Far::Other(_) | Far::Unknown => false,
         }
     }
 
-    fn from(met: Met, peer: SocketAddr) -> Self {
-        match met {
-            Met::Stamping(control, answer) => {
-                Far::Stamping(Box::new(Link::new(control, &answer, peer)))
+    fn from(server: ProbeServer, peer: SocketAddr) -> Self {
+        match server {
+            ProbeServer::Stamping(control, answer) => {
+                Far::Stamping(Box::new(ProbingSession::new(control, &answer, peer)))
             }
-            Met::Older => Far::Other("a version of it that knows none"),
-            Met::Foreign => Far::Other("another server"),
+            ProbeServer::Older => Far::Other("a version of it that knows none"),
+            ProbeServer::Foreign => Far::Other("another server"),
         }
     }
 }
@@ -205,28 +206,28 @@ impl Probes for PathProbes {
         if self.far.is_lost() {
             // Opened anew, because its token is void. Where that fails the far kernel still
             // answers.
-            let _ = self.link(watch);
+            let _ = self.session(watch);
         }
-        let mut link = match &mut self.far {
-            Far::Stamping(link) => Some(link.as_mut()),
+        let mut session = match &mut self.far {
+            Far::Stamping(session) => Some(session.as_mut()),
             _ => None,
         };
-        let token = link.as_ref().map(|link| link.token());
+        let token = session.as_ref().map(|session| session.token());
         let known = self
             .method
-            .and_then(|method| trips::open(self.peer, method, token));
+            .and_then(|method| round_trips::open(self.peer, method, token));
         let socket = match known {
             Some(socket) => Some(socket),
             None => {
-                self.method = trips::find(self.peer, token);
+                self.method = round_trips::find(self.peer, token);
                 self.method
-                    .and_then(|method| trips::open(self.peer, method, token))
+                    .and_then(|method| round_trips::open(self.peer, method, token))
             }
         };
-        let socket = socket.ok_or_else(|| failure::unanswered(&self.address))?;
-        let seen = trips::measure(&socket, lasting, link.take(), watch);
+        let socket = socket.ok_or_else(|| errors::unanswered(&self.address))?;
+        let seen = round_trips::measure(&socket, lasting, session.take(), watch);
         match watch.is_cancelled() {
-            true => Err(failure::cancelled()),
+            true => Err(errors::cancelled()),
             false => Ok(seen),
         }
     }
@@ -256,7 +257,7 @@ impl Probes for PathProbes {
                 }
             }
         }
-        Err(failure::gave_up(&self.address, &why, TRIES))
+        Err(errors::gave_up(&self.address, &why, TRIES))
     }
 
     fn pause(&mut self, span: Span) {
@@ -278,7 +279,7 @@ fn pause(why: &str, wait: Span, watch: &mut dyn Watch) -> Result<(), ProbesError
     let mut left = wait;
     while left > Span::ZERO {
         if watch.is_cancelled() {
-            return Err(failure::cancelled());
+            return Err(errors::cancelled());
         }
         thread::sleep(Duration::from(TICK.min(left)));
         left = left - TICK;

@@ -22,11 +22,11 @@
 
 mod acceptor;
 mod agreed;
-mod bounded;
-mod door;
 mod echo;
+mod enforce;
 mod event;
 mod flow;
+mod probe_demux;
 mod probing;
 mod report;
 mod session;
@@ -42,11 +42,11 @@ use socket2::{Domain, Protocol, Socket, Type};
 use sockets::{BufferLimit, is_any_v6, listen};
 use thiserror::Error;
 use units::Span;
-use wire::probing::{Bounds, ProbingWaits};
+use wire::trains::{Bounds, ProbingWaits};
 use wire::{EchoToken, ServerWaits, TestBounds};
 
-use copy_net::{CopyHandler, Door, DoorLimits, Identity, Intake};
-use door::Doors;
+use copy_net::{AcceptLimits, Acceptor, CopyHandler, Handover, Identity};
+use probe_demux::ProbeDemux;
 
 pub use event::{Refusal, ServerEvent, SessionError, SessionSummary};
 
@@ -155,7 +155,7 @@ pub struct Server {
     echo: Option<UdpSocket>,
     address: SocketAddr,
     limits: ServerLimits,
-    copies: Option<(Intake, Door)>,
+    copies: Option<(Handover, Acceptor)>,
     numbers: Arc<AtomicU64>,
 }
 
@@ -198,10 +198,10 @@ impl Server {
     /// When this host gives no random numbers for a key, or no descriptor.
     pub fn with_copies(
         mut self,
-        limits: DoorLimits,
+        limits: AcceptLimits,
         handler: Arc<dyn CopyHandler>,
     ) -> io::Result<Self> {
-        self.copies = Some(Door::behind(Identity::generate()?, limits, handler)?);
+        self.copies = Some(Acceptor::behind(Identity::generate()?, limits, handler)?);
         Ok(self)
     }
 
@@ -227,7 +227,7 @@ impl Server {
             stop,
             on_event,
             tokens: Mutex::default(),
-            doors: Doors::default(),
+            demux: ProbeDemux::default(),
             echo: self.echo.as_ref(),
             port: Mutex::default(),
             streams: AtomicUsize::new(0),
@@ -251,13 +251,13 @@ pub(crate) struct Shared<'a> {
     on_event: &'a (dyn Fn(ServerEvent) + Sync),
     /// Echo tokens of running tests, and the host that each test's control connection comes from.
     tokens: Mutex<BTreeMap<u64, IpAddr>>,
-    doors: Doors,
+    demux: ProbeDemux,
     echo: Option<&'a UdpSocket>,
     /// Held while the port of `echo` may be shared.
     port: Mutex<()>,
     streams: AtomicUsize,
     /// Where connections of copies go.
-    copies: Option<Intake>,
+    copies: Option<Handover>,
     /// Sessions so far, and whatever else its owner counts with them.
     numbers: Arc<AtomicU64>,
 }

@@ -5,7 +5,7 @@ mod copies;
 mod support;
 
 use copies::{Far, PATIENCE, token};
-use copy_net::{DialError, DoorLimits};
+use copy_net::{AcceptLimits, DialError};
 use endpoints::{Client, ClientError, Server, ServerLimits};
 use observe::{SamplePlan, Setting, StreamCount, Window};
 use sockets::{Address, StreamOptions};
@@ -23,9 +23,11 @@ fn one_second(target: Address) -> Result<observe::Observation, ClientError> {
 #[test]
 fn one_port_serves_tests_and_copies() {
     let at = "127.0.0.1:0".parse().unwrap();
-    let (handler, visits, _) = copies::handler();
+    let (handler, sessions, _) = copies::handler();
     let server = Server::bind(at, ServerLimits::default()).unwrap();
-    let server = server.with_copies(DoorLimits::default(), handler).unwrap();
+    let server = server
+        .with_copies(AcceptLimits::default(), handler)
+        .unwrap();
     let place: Address = server.address().to_string().parse().unwrap();
     let stop = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -33,16 +35,16 @@ fn one_port_serves_tests_and_copies() {
         let near = copy_net::Dialer::default()
             .control(std::slice::from_ref(&place), &token(1))
             .unwrap();
-        let visit = visits.recv_timeout(PATIENCE).unwrap();
+        let accepted = sessions.recv_timeout(PATIENCE).unwrap();
         let seen = one_second(place).unwrap();
         assert!(seen.bytes_delivered() > Bytes::ZERO);
         let stream = near.streams.stream(
-            visit.streams.session().unwrap(),
+            accepted.streams.session().unwrap(),
             0,
             &StreamOptions::default(),
             false,
         );
-        assert!(visit.streams.next(PATIENCE).is_some());
+        assert!(accepted.streams.next(PATIENCE).is_some());
         drop(stream);
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
     });

@@ -16,7 +16,7 @@ use sockets::Address;
 use support::{Iperf3Server, Running, finished, iperf3_client};
 use units::{Bytes, Rate, Span};
 use wire::echo::Echo;
-use wire::probing::{
+use wire::trains::{
     Announcement, Bounds, Datagram, DatagramKind, FromClient, FromServer, ProbingWaits, TrainPlan,
     TrainWay,
 };

@@ -13,6 +13,6 @@ mod mtu;
 mod probe_flow;
 pub mod round_trips;
 mod trace;
-pub mod train;
+pub mod trains;
 
 pub use trace::Tracer;

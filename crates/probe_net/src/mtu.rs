@@ -15,8 +15,8 @@ use std::time::Duration;
 use observe::{PathMtu, Watch};
 use units::Bytes;
 
-use crate::probe_flow::{Said, SizedFlow};
-use crate::trace::Trouble;
+use crate::probe_flow::{Said, SizedProbeFlow};
+use crate::trace::TraceError;
 use search::{Outcome, Search, Step};
 use sockets::Clock;
 
@@ -27,12 +27,15 @@ const TICK: Duration = Duration::from_millis(100);
 ///
 /// # Errors
 /// When the host does not send, nothing can be told, or `watch` cancels.
-pub(crate) fn find(flow: &mut dyn SizedFlow, watch: &dyn Watch) -> Result<PathMtu, Trouble> {
+pub(crate) fn find(
+    flow: &mut dyn SizedProbeFlow,
+    watch: &dyn Watch,
+) -> Result<PathMtu, TraceError> {
     let clock = Clock::start();
-    let mut search = Search::new(flow.floor(), flow.is_rationed());
+    let mut search = Search::new(flow.floor(), flow.is_rate_limited());
     loop {
         if watch.is_cancelled() {
-            return Err(Trouble::Cancelled);
+            return Err(TraceError::Cancelled);
         }
         match search.next(clock.now()) {
             Step::Over(outcome) => return told(outcome, flow),
@@ -60,12 +63,12 @@ fn is_too_long(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::EMSGSIZE)
 }
 
-fn told(outcome: Outcome, flow: &dyn SizedFlow) -> Result<PathMtu, Trouble> {
+fn told(outcome: Outcome, flow: &dyn SizedProbeFlow) -> Result<PathMtu, TraceError> {
     let (size, confirmed) = match outcome {
         Outcome::Passes(size) => (Some(u32::from(size)), true),
         Outcome::Unanswered => (flow.believed(), false),
     };
-    let size = size.ok_or(Trouble::Unknown)?;
+    let size = size.ok_or(TraceError::Unknown)?;
     Ok(PathMtu {
         bytes: Bytes::new(size.into()),
         confirmed,

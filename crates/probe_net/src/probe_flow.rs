@@ -36,7 +36,7 @@ use message::{Message, Notice};
 pub(crate) const HOPS_PLENTY: u8 = 64;
 
 /// Packets of one flow.
-pub(crate) trait Flow {
+pub(crate) trait ProbeFlow {
     /// How many probes may be on their way together.
     fn at_once(&self) -> usize;
 
@@ -44,7 +44,7 @@ pub(crate) trait Flow {
     fn patience_max(&self) -> Span;
 
     /// Whether the far end answers about once a second only.
-    fn is_rationed(&self) -> bool;
+    fn is_rate_limited(&self) -> bool;
 
     /// Sends probe `number`, which dies at the router `hops` away. One that the host drops is a
     /// lost one.
@@ -63,11 +63,11 @@ pub(crate) trait Flow {
 }
 
 /// A flow that also carries unfragmented packets of a chosen size.
-pub(crate) trait SizedFlow: Flow {
+pub(crate) trait SizedProbeFlow: ProbeFlow {
     /// Sends probe `number` with `size` bytes at the IP layer.
     ///
     /// # Errors
-    /// As [`Flow::send`], and `EMSGSIZE` when the interface takes no packet of that size.
+    /// As [`ProbeFlow::send`], and `EMSGSIZE` when the interface takes no packet of that size.
     fn send_sized(&mut self, number: u64, size: u16) -> io::Result<()>;
 
     /// The largest packet that the kernel believes to pass.

@@ -15,9 +15,9 @@
 //!
 //! Reading order: [`Tracer`], `search` (which probe next), `flow` (what carries them), `mtu`.
 
-mod ration;
+mod error;
+mod rate_limit;
 mod search;
-mod trouble;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -28,13 +28,13 @@ use observe::{PathMtu, ProbesError, Trace, TracePlan, TraceProtocol, Watch};
 use wire::EchoToken;
 
 use crate::mtu;
-use crate::probe_flow::{Flow, IcmpFlow, PORT_UNUSED, TcpFlow, UdpFlow};
-use ration::Ration;
+use crate::probe_flow::{IcmpFlow, PORT_UNUSED, ProbeFlow, TcpFlow, UdpFlow};
+pub(crate) use error::TraceError;
+use error::{icmp_refused, refused, to_probes_error};
+use rate_limit::RateLimit;
 use search::{Search, Step};
 use sockets::Clock;
 use sockets::random;
-pub(crate) use trouble::Trouble;
-use trouble::{icmp_refused, refused, trouble};
 
 /// How soon a cancellation is noticed.
 const TICK: Duration = Duration::from_millis(100);
@@ -68,7 +68,7 @@ pub struct Tracer {
 #[derive(Debug)]
 struct Pace {
     clock: Clock,
-    ration: Ration,
+    rate_limit: RateLimit,
 }
 
 /// A flow, and the number of its next probe.
@@ -91,7 +91,7 @@ impl Tracer {
             echo,
             pace: Pace {
                 clock: Clock::start(),
-                ration: Ration::default(),
+                rate_limit: RateLimit::default(),
             },
             udp: None,
             tcp: None,
@@ -152,14 +152,14 @@ impl Tracer {
             && let Ok(number) = random::number()
             && let Ok(mut flow) = IcmpFlow::open_whole(far, EchoToken(number))
         {
-            let found = mtu::find(&mut flow, watch).map_err(|error| trouble(far, error))?;
+            let found = mtu::find(&mut flow, watch).map_err(|error| to_probes_error(far, error))?;
             if found.confirmed {
                 return Ok(found);
             }
         }
         let (to, token) = self.datagrams_to().map_err(failed)?;
         let mut flow = UdpFlow::open_whole(to, token).map_err(failed)?;
-        mtu::find(&mut flow, watch).map_err(|error| trouble(far, error))
+        mtu::find(&mut flow, watch).map_err(|error| to_probes_error(far, error))
     }
 
     /// Where datagrams go, and the token in them.
@@ -192,7 +192,7 @@ fn open_icmp(far: IpAddr) -> io::Result<IcmpFlow> {
     IcmpFlow::open(far, EchoToken(random::number()?))
 }
 
-impl<F: Flow> Traced<F> {
+impl<F: ProbeFlow> Traced<F> {
     fn run(
         &mut self,
         plan: &TracePlan,
@@ -206,7 +206,7 @@ impl<F: Flow> Traced<F> {
             ..*plan
         };
         self.search(plan, pace, watch)
-            .map_err(|error| trouble(far, error))
+            .map_err(|error| to_probes_error(far, error))
     }
 
     /// Sends and listens until the search is over.
@@ -215,14 +215,14 @@ impl<F: Flow> Traced<F> {
         plan: TracePlan,
         pace: &mut Pace,
         watch: &dyn Watch,
-    ) -> Result<Trace, Trouble> {
+    ) -> Result<Trace, TraceError> {
         let (clock, first) = (pace.clock, self.next);
-        let (at_once, is_rationed) = (self.flow.at_once(), self.flow.is_rationed());
-        let ration = &mut pace.ration;
-        let mut search = Search::new(plan, at_once, is_rationed, ration, clock.now());
+        let (at_once, is_rate_limited) = (self.flow.at_once(), self.flow.is_rate_limited());
+        let rate_limit = &mut pace.rate_limit;
+        let mut search = Search::new(plan, at_once, is_rate_limited, rate_limit, clock.now());
         loop {
             if watch.is_cancelled() {
-                return Err(Trouble::Cancelled);
+                return Err(TraceError::Cancelled);
             }
             match search.next(clock.now()) {
                 Step::Over => return Ok(search.trace()),

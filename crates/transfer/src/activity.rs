@@ -1,6 +1,6 @@
 //! What the threads of this end spend their time on, for the verdict on what limits.
 
-mod watch;
+mod stopwatch;
 
 use std::fs;
 use std::thread;
@@ -10,10 +10,10 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use nix::unistd::{SysconfVar, sysconf};
 use units::{Bytes, Span};
-use wire::copying::Activity;
+use wire::copy::Activity;
 
-use self::watch::Totals;
-pub(crate) use self::watch::{Spent, Waiting, Watch};
+use self::stopwatch::Totals;
+pub(crate) use self::stopwatch::{Stopwatch, TimeSpent, Waiting};
 
 /// Turns sums into what happened since the last report.
 #[derive(Debug)]
@@ -34,12 +34,12 @@ impl Reporter {
     pub(crate) fn start() -> Self {
         Reporter {
             at: Instant::now(),
-            last: Sums::of(&Spent::default()),
+            last: Sums::of(&TimeSpent::default()),
         }
     }
 
     /// Since the last report.
-    pub(crate) fn report(&mut self, spent: &Spent, streams: u16) -> Activity {
+    pub(crate) fn report(&mut self, spent: &TimeSpent, streams: u16) -> Activity {
         let now = Instant::now();
         let sums = Sums::of(spent);
         let last = self.last;
@@ -70,7 +70,7 @@ impl Reporter {
 }
 
 impl Sums {
-    fn of(spent: &Spent) -> Self {
+    fn of(spent: &TimeSpent) -> Self {
         Sums {
             threads: spent.totals(),
             processor: nanoseconds(processor()),
@@ -95,7 +95,7 @@ impl Totals {
 }
 
 /// As the tuner takes it.
-pub(crate) fn for_tuner(activity: &Activity) -> steer::online::Activity {
+pub(crate) fn to_steer(activity: &Activity) -> steer::online::Activity {
     steer::online::Activity {
         length: Span::from_nanos(activity.nanoseconds),
         streams: activity.streams,
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_report_tells_what_came_since_the_one_before() {
-        let spent = Spent::default();
+        let spent = TimeSpent::default();
         let mut reporter = Reporter::start();
         spent.count(5);
         assert_eq!(reporter.report(&spent, 2).bytes, 5);

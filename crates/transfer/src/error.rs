@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 use units::Span;
-use wire::copying::{Problem, ProblemKind};
+use wire::copy::{Problem, ProblemKind};
 
 use crate::Outcome;
 

@@ -2,7 +2,7 @@
 
 use observe::Limit;
 use units::{Bytes, Rate, Span, Time};
-use wire::copying::{self, Name, Problem, ProblemKind};
+use wire::copy::{self, Name, Problem, ProblemKind};
 
 /// Something that people, or programs that read events, want to know. Times are since the copy
 /// began.
@@ -193,7 +193,7 @@ pub struct Limited {
 
 impl Limited {
     /// `None` where this end does not know the name of what bound.
-    pub(crate) fn told(told: &copying::Limited) -> Option<Limited> {
+    pub(crate) fn told(told: &copy::Limited) -> Option<Limited> {
         let known = |(by, share): &(String, f64)| Some((Limit::named(by)?, *share));
         Some(Limited {
             by: Limit::named(&told.by)?,

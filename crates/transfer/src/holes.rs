@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use nix::errno::Errno;
 use nix::unistd::{Whence, lseek};
-use wire::copying::DataMap;
+use wire::copy::DataMap;
 
 /// What of a part of a file is data.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,16 +10,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wire::copying::{FileId, Range};
+use wire::copy::{FileId, Range};
 
-mod cut;
+mod in_flight;
 mod order;
-mod owed;
+mod split;
 mod wanted;
 
-use cut::{hole_of, normalised};
+use in_flight::InFlight;
 use order::Order;
-use owed::Owed;
+use split::{hole_of, normalised};
 use wanted::Wanted;
 
 /// Bytes of holes that may be in flight. They cost the stream nothing, so that without a bound the
@@ -52,7 +52,7 @@ type Key = (FileId, u64);
 pub struct Ledger {
     files: BTreeMap<FileId, Wanted>,
     order: Order,
-    owed: Owed,
+    in_flight: InFlight,
     /// Pieces to send again; they go before everything else.
     back: BTreeSet<Key>,
     /// Bytes that were not given out or came back.
@@ -145,7 +145,7 @@ impl Ledger {
     /// hole is given out in pieces as long as can be, and only while less than [`HOLES_AHEAD`]
     /// bytes of holes are not confirmed.
     pub fn is_hole(&mut self, piece: Range, end: u64) {
-        if self.owed.is_hole(piece)
+        if self.in_flight.is_hole(piece)
             && let Some(wanted) = self.files.get_mut(&piece.file)
         {
             wanted.begin().hole = hole_of(wanted.size(), piece.start..end);
@@ -158,27 +158,27 @@ impl Ledger {
     }
 
     fn may_cut(&self) -> bool {
-        self.owed.holes() < HOLES_AHEAD
+        self.in_flight.holes() < HOLES_AHEAD
     }
 
-    /// The next piece for a stream, of about `wish` bytes; `None` when there is nothing for it now.
+    /// The next piece for a stream, of about `piece_size` bytes; `None` when there is nothing for it now.
     /// There may be something later: when a file is added, or anything is told to this ledger.
-    pub fn take(&mut self, stream: u32, wish: u64) -> Option<Taken> {
-        self.owed.meet(stream);
-        let wish = wish.min(self.fair_share());
+    pub fn take(&mut self, stream: u32, piece_size: u64) -> Option<Taken> {
+        self.in_flight.meet(stream);
+        let piece_size = piece_size.min(self.fair_share());
         let mut key = self.take_back();
         if key.is_none() && self.may_cut() {
-            key = self.cut(wish);
+            key = self.cut(piece_size);
         }
         if let Some(key) = key {
-            return self.owed.give(key, stream).map(|piece| Taken {
+            return self.in_flight.give(key, stream).map(|piece| Taken {
                 piece,
                 is_copy: false,
             });
         }
         let is_end = self.all_added && self.left > 0;
-        let key = is_end.then(|| self.owed.to_copy(stream)).flatten()?;
-        let piece = self.owed.give(key, stream)?;
+        let key = is_end.then(|| self.in_flight.to_copy(stream)).flatten()?;
+        let piece = self.in_flight.give(key, stream)?;
         let is_copy = true;
         Some(Taken { piece, is_copy })
     }
@@ -190,30 +190,30 @@ impl Ledger {
     /// C-36, 1987; there one piece for each, here two because streams differ in speed.
     fn fair_share(&self) -> u64 {
         match self.all_added {
-            true => self.waiting / (2 * self.owed.streams().max(1)),
+            true => self.waiting / (2 * self.in_flight.streams().max(1)),
             false => u64::MAX,
         }
     }
 
     fn take_back(&mut self) -> Option<Key> {
         let key = self.back.pop_first()?;
-        self.waiting -= self.owed.length(key);
+        self.waiting -= self.in_flight.length(key);
         Some(key)
     }
 
     /// A new piece of the file whose turn it is.
-    fn cut(&mut self, wish: u64) -> Option<Key> {
+    fn cut(&mut self, piece_size: u64) -> Option<Key> {
         while let Some(file) = self.order.front() {
             // The file may have been given up meanwhile.
             let wanted = self.files.get_mut(&file);
-            let piece = wanted.and_then(|wanted| wanted.cut(wish));
+            let piece = wanted.and_then(|wanted| wanted.cut(piece_size));
             let Some((start, length)) = piece else {
                 self.order.pass();
                 continue;
             };
             self.order.taken(length);
             self.waiting -= length;
-            self.owed.enter((file, start), length);
+            self.in_flight.enter((file, start), length);
             return Some((file, start));
         }
         None
@@ -225,7 +225,7 @@ impl Ledger {
     /// * Returns whether all that is wanted of its file was read with that. It is, at most once for
     ///   each file.
     pub fn read(&mut self, piece: Range) -> bool {
-        if !self.owed.read_first(piece) {
+        if !self.in_flight.read_first(piece) {
             return false;
         }
         let wanted = self.files.get_mut(&piece.file);
@@ -239,10 +239,10 @@ impl Ledger {
     /// The receiver has a piece.
     pub fn acked(&mut self, piece: Range) -> Acked {
         let key = (piece.file, piece.start);
-        if !self.owed.is_read(piece) {
+        if !self.in_flight.is_read(piece) {
             return self.unexpected(piece);
         }
-        self.owed.remove(key);
+        self.in_flight.remove(key);
         if self.back.remove(&key) {
             self.waiting -= piece.length;
         }
@@ -260,7 +260,7 @@ impl Ledger {
 
     /// A piece that is not in flight was confirmed before, or never sent.
     fn unexpected(&self, piece: Range) -> Acked {
-        let is_owed = self.owed.length((piece.file, piece.start)) > 0;
+        let is_owed = self.in_flight.length((piece.file, piece.start)) > 0;
         let was_given = match self.files.get(&piece.file) {
             Some(wanted) => wanted.was_given(piece),
             None => piece.file < self.next,
@@ -276,12 +276,12 @@ impl Ledger {
     /// * Returns how often that happened to this piece by now; 0 when it is not in flight.
     pub fn damaged(&mut self, piece: Range) -> u32 {
         let key = (piece.file, piece.start);
-        if self.owed.length(key) != piece.length || piece.length == 0 {
+        if self.in_flight.length(key) != piece.length || piece.length == 0 {
             return 0;
         }
         // Which of two copies it was is not known; the other one may still be confirmed.
         self.return_piece(key);
-        self.owed.damaged(key)
+        self.in_flight.damaged(key)
     }
 
     /// A stream ended. Its unconfirmed pieces that no other stream has are given out again.
@@ -289,17 +289,17 @@ impl Ledger {
     /// * Returns the bytes of that.
     pub fn over(&mut self, stream: u32) -> u64 {
         let mut bytes = 0;
-        for key in self.owed.part(stream) {
-            bytes += self.owed.length(key);
+        for key in self.in_flight.part(stream) {
+            bytes += self.in_flight.length(key);
             self.return_piece(key);
         }
         bytes
     }
 
     fn return_piece(&mut self, key: Key) {
-        self.owed.release(key);
+        self.in_flight.release(key);
         if self.back.insert(key) {
-            self.waiting += self.owed.length(key);
+            self.waiting += self.in_flight.length(key);
         }
     }
 
@@ -312,11 +312,11 @@ impl Ledger {
         self.left -= begun.unconfirmed;
         let rest: u64 = begun.rest.iter().map(|range| range.end - range.start).sum();
         self.waiting -= rest;
-        for key in self.owed.of_file(file) {
+        for key in self.in_flight.of_file(file) {
             if self.back.remove(&key) {
-                self.waiting -= self.owed.length(key);
+                self.waiting -= self.in_flight.length(key);
             }
-            self.owed.remove(key);
+            self.in_flight.remove(key);
         }
     }
 

@@ -6,7 +6,7 @@ use observe::Window;
 use steer::Scavenger;
 use steer::online::{Online, OnlinePlan};
 use units::{Bytes, Rate, Span};
-use wire::copying::{Opening, Selection, Way};
+use wire::copy::{Opening, Selection, Way};
 
 use crate::CopySpec;
 
@@ -111,7 +111,7 @@ fn window(bytes: Option<u64>) -> Window {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use wire::copying::{Attributes, Filter};
+    use wire::copy::{Attributes, Filter};
 
     /// As the command line makes it where nothing else is said.
     pub(crate) fn opening_of(way: Way, paths: &[&str]) -> Opening {

@@ -16,9 +16,9 @@ use std::sync::Arc;
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag, OpenHow, ResolveFlag, openat, openat2};
 use nix::sys::stat::{Mode, fstat};
-use wire::copying::{Name, Problem, ProblemKind};
+use wire::copy::{Name, Problem, ProblemKind};
 
-use crate::trouble::{failed, problem, with_hint};
+use crate::problems::{failed, problem, with_hint};
 
 /// Retries of a name while another program renames folders on its path (openat2(2), `EAGAIN`).
 const TRIES_MAX: usize = 128;

@@ -27,14 +27,14 @@ mod walk;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use wire::copying::{Attributes, FileId, Problem, ProblemKind, Selection};
+use wire::copy::{Attributes, FileId, Problem, ProblemKind, Selection};
 
 pub use reader::Reader;
 pub use walk::{Found, Walk};
 
 use crate::names::Names;
+use crate::problems::{problem, with_hint};
 use crate::root::Root;
-use crate::trouble::{problem, with_hint};
 use reader::{Readers, Seen};
 use rules::Rules;
 use tops::Top;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use models::Objective;
 use observe::{StreamCount, Window};
 use units::{Rate, Span};
-use wire::copying::{Attributes, Filter, Selection, Way};
+use wire::copy::{Attributes, Filter, Selection, Way};
 
 /// One copy, from end to end.
 #[derive(Debug, Clone)]

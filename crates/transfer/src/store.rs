@@ -21,16 +21,16 @@
 //! sockets. Links are made as they are told, wherever they point. Who owns a file is not kept, and
 //! so neither are the bits that lend its owner's rights.
 //!
-//! Reading order: this file, `place` (where entries belong), `temporary`, `part` and `journal` (a
-//! file on its way), `held` (which are open), `settle` (its last steps).
+//! Reading order: this file, `destination` (where entries belong), `temporary`, `part` and `journal` (a
+//! file on its way), `open_parts` (which are open), `finalize` (its last steps).
 
+mod destination;
+mod finalize;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
-mod held;
 mod journal;
+mod open_parts;
 mod part;
-mod place;
-mod settle;
 mod temporary;
 
 use std::collections::BTreeSet;
@@ -39,18 +39,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use wire::copying::{
+use wire::copy::{
     Attributes, Entry, FileId, Filter, HASH_LENGTH, Kind, Problem, ProblemKind, Want,
 };
 
 use crate::HashTree;
+use crate::problems::{problem, shown, with_hint};
 use crate::root::Root;
 use crate::source::rules::Rules;
-use crate::trouble::{problem, shown, with_hint};
-use held::Held;
+use destination::Destination;
+pub(crate) use destination::remove::{Gone, Removal};
+use open_parts::OpenParts;
 use part::Part;
-use place::Place;
-pub(crate) use place::remove::{Gone, Removal};
 
 /// Between two looks whether another copy has let the first file go.
 const CLAIM_PAUSE: Duration = Duration::from_millis(20);
@@ -76,7 +76,7 @@ pub struct StoreSpec {
 
 /// What an entry needs at the destination.
 #[derive(Debug, Clone)]
-pub enum Answer {
+pub enum EntryPlan {
     /// It is there already.
     Present,
     /// A folder or link that was made, or would be in a dry run.
@@ -127,14 +127,14 @@ const RANGES_MAX: usize = 1024;
 /// Smaller files have no journal: sending one of them again costs less than keeping it.
 const JOURNAL_MIN: u64 = 64 << 10;
 
-impl Answer {
+impl EntryPlan {
     /// What the sender is told.
     pub fn want(&mut self, file: FileId) -> Want {
         match self {
-            Answer::Present => Want::Nothing(file),
-            Answer::Made => Want::Made(file),
-            Answer::Whole => Want::Whole(file),
-            Answer::Rest(rest) => Want::Rest(file, rest.missing()),
+            EntryPlan::Present => Want::Nothing(file),
+            EntryPlan::Made => Want::Made(file),
+            EntryPlan::Whole => Want::Whole(file),
+            EntryPlan::Rest(rest) => Want::Rest(file, rest.missing()),
         }
     }
 }
@@ -154,8 +154,8 @@ pub struct Piece {
 #[derive(Debug)]
 pub struct Store {
     spec: StoreSpec,
-    place: Place,
-    held: Held,
+    destination: Destination,
+    open_parts: OpenParts,
     waiting: Mutex<Vec<FileId>>,
     /// The first file that is wanted is ours.
     is_claimed: AtomicBool,
@@ -174,11 +174,11 @@ impl Store {
                 "this server or token only gives files; use a token with `w` or `rw`",
             ));
         }
-        let place = Place::open(root, &spec)?;
+        let destination = Destination::open(root, &spec)?;
         Ok(Store {
             spec,
-            place,
-            held: Held::default(),
+            destination,
+            open_parts: OpenParts::default(),
             waiting: Mutex::default(),
             is_claimed: AtomicBool::new(false),
         })
@@ -186,7 +186,7 @@ impl Store {
 
     /// Whether the destination is new or an empty folder, so that everything will be wanted.
     pub fn is_fresh(&self) -> bool {
-        self.place.is_fresh()
+        self.destination.is_fresh()
     }
 
     /// Takes the next entry; the first has id 0. Folders and links are made at once.
@@ -195,13 +195,13 @@ impl Store {
     /// When this entry cannot be had; others can. Where the problem names no file, nothing can:
     /// another copy is at the first file that this one wants, so it is at the same files, and the
     /// two would divide them at random.
-    pub fn add(&self, entry: &Entry) -> (FileId, Result<Answer, Problem>) {
+    pub fn add(&self, entry: &Entry) -> (FileId, Result<EntryPlan, Problem>) {
         self.add_compared(entry, false)
     }
 
     /// Whether a file of the entry's content is there. Reads all of it.
     pub fn has_content_of(&self, entry: &Entry, is_over: &dyn Fn() -> bool) -> bool {
-        self.place.has_content_of(entry, is_over)
+        self.destination.has_content_of(entry, is_over)
     }
 
     /// The same as [`Store::add`].
@@ -210,37 +210,44 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::add`]. Where the destination itself cannot be made, nothing can be had either.
-    pub fn add_compared(&self, entry: &Entry, is_equal: bool) -> (FileId, Result<Answer, Problem>) {
-        let (file, placed) = self.place.add(entry);
-        let answer = placed.and_then(|()| self.place.answer(file, entry, &self.spec, is_equal));
-        let answer = answer.and_then(|answer| self.look_for_part(file, entry, answer));
-        let answer = answer.and_then(|answer| self.claim(file, answer));
-        let answer = answer.map_err(|trouble| match trouble.kind {
+    pub fn add_compared(
+        &self,
+        entry: &Entry,
+        is_equal: bool,
+    ) -> (FileId, Result<EntryPlan, Problem>) {
+        let (file, placed) = self.destination.add(entry);
+        let plan = placed.and_then(|()| {
+            self.destination
+                .plan_entry(file, entry, &self.spec, is_equal)
+        });
+        let plan = plan.and_then(|plan| self.look_for_part(file, entry, plan));
+        let plan = plan.and_then(|plan| self.claim(file, plan));
+        let plan = plan.map_err(|trouble| match trouble.kind {
             ProblemKind::Busy if !self.is_claimed.load(Ordering::Relaxed) => trouble,
-            _ if self.place.is_nowhere() => trouble,
+            _ if self.destination.is_nowhere() => trouble,
             _ => about(file, trouble),
         });
-        if answer.is_err() {
-            self.place.refuse(entry);
+        if plan.is_err() {
+            self.destination.refuse(entry);
         }
-        (file, answer)
+        (file, plan)
     }
 
     /// Locks the first file that is wanted before any other copy can write to it.
-    fn claim(&self, file: FileId, answer: Answer) -> Result<Answer, Problem> {
-        let is_wanted = matches!(answer, Answer::Whole | Answer::Rest(_)) && !self.spec.dry_run;
+    fn claim(&self, file: FileId, plan: EntryPlan) -> Result<EntryPlan, Problem> {
+        let is_wanted = matches!(plan, EntryPlan::Whole | EntryPlan::Rest(_)) && !self.spec.dry_run;
         if is_wanted && !self.is_claimed.load(Ordering::Relaxed) {
             self.lock_first(file)?;
             self.is_claimed.store(true, Ordering::Relaxed);
         }
-        Ok(answer)
+        Ok(plan)
     }
 
     /// A copy that was stopped a moment ago may still hold it.
     fn lock_first(&self, file: FileId) -> Result<(), Problem> {
         let until = Instant::now() + self.spec.claim_timeout;
         loop {
-            match self.held.open(file, || self.place.at(file)) {
+            match self.open_parts.open(file, || self.destination.at(file)) {
                 Err(trouble) if trouble.kind == ProblemKind::Busy && Instant::now() < until => {
                     thread::sleep(CLAIM_PAUSE);
                 }
@@ -252,7 +259,7 @@ impl Store {
     /// Nothing more of it is taken. What could not be taken up again is removed.
     pub fn let_go(&self, file: FileId) {
         let reason = problem(ProblemKind::SourceChanged, "its source has failed");
-        self.held.refuse(file, reason);
+        self.open_parts.refuse(file, reason);
     }
 
     /// Writes bytes of a file where they belong.
@@ -276,12 +283,12 @@ impl Store {
         file: FileId,
         change: impl FnOnce(&Part) -> Result<(), Problem>,
     ) -> Result<(), Problem> {
-        let part = self.held.open(file, || self.place.at(file));
+        let part = self.open_parts.open(file, || self.destination.at(file));
         let changed = part.and_then(|part| change(&part));
         changed.map_err(|trouble| {
             // While another copy is at it, it is not this one's to give up.
             if trouble.kind != ProblemKind::Busy {
-                self.held.refuse(file, trouble.clone());
+                self.open_parts.refuse(file, trouble.clone());
             }
             about(file, trouble)
         })
@@ -306,17 +313,17 @@ impl Store {
 
     fn note_as(&self, file: FileId, piece: &Piece, is_hole: bool) -> Result<(), Problem> {
         // Another stream may have brought the last piece of the file, and it has its name by now.
-        let part = self.held.find(file);
+        let part = self.open_parts.find(file);
         let noted = part.map_or(Ok(()), |part| part.note(piece, is_hole));
         noted.map_err(|trouble| {
-            self.held.refuse(file, trouble.clone());
+            self.open_parts.refuse(file, trouble.clone());
             about(file, trouble)
         })
     }
 
     /// Whether a piece that an earlier try noted is on the disk as it was noted.
     pub fn reads_back(&self, file: FileId, piece: &Piece, buffer: &mut Vec<u8>) -> bool {
-        let part = self.held.find(file);
+        let part = self.open_parts.find(file);
         part.is_some_and(|part| part.reads_back(piece, buffer))
     }
 
@@ -334,10 +341,11 @@ impl Store {
             return Ok(());
         };
         let verified = match self.spec.verify {
-            true => settle::verify(&part, digest),
+            true => finalize::verify(&part, digest),
             false => Ok(()),
         };
-        let finished = verified.and_then(|()| settle::dress(&part, &self.spec.attributes));
+        let finished =
+            verified.and_then(|()| finalize::set_attributes(&part, &self.spec.attributes));
         match finished {
             Ok(()) => {
                 self.waiting().push(file);
@@ -355,11 +363,14 @@ impl Store {
     /// The part that all pieces of a file were written to; only an empty file has none before.
     /// Where a part is gone, what came was given up, and a new part would be full of zeros.
     fn whole_part(&self, file: FileId) -> Result<Option<Arc<Part>>, Problem> {
-        if let Some(part) = self.held.find(file) {
+        if let Some(part) = self.open_parts.find(file) {
             return Ok(Some(part));
         }
-        match self.place.at(file)?.size {
-            0 => self.held.open(file, || self.place.at(file)).map(Some),
+        match self.destination.at(file)?.size {
+            0 => self
+                .open_parts
+                .open(file, || self.destination.at(file))
+                .map(Some),
             _ => Ok(None),
         }
     }
@@ -372,7 +383,7 @@ impl Store {
 
     /// So many files may be flushed in one go: those that wait are held open.
     pub fn batch(&self) -> usize {
-        self.held.batch()
+        self.open_parts.batch()
     }
 
     /// Flushes all files that wait, gives them their final names and flushes the folders; what is
@@ -380,9 +391,9 @@ impl Store {
     pub fn publish(&self) -> Vec<(FileId, Result<(), Problem>)> {
         let files = std::mem::take(&mut *self.waiting());
         // Files that were discarded meanwhile are gone.
-        let take = |file: FileId| self.held.take(file).map(|part| (file, part));
+        let take = |file: FileId| self.open_parts.take(file).map(|part| (file, part));
         let (files, parts): (Vec<_>, Vec<_>) = files.into_iter().filter_map(take).unzip();
-        let outcomes = settle::publish(&parts, self.spec.filter);
+        let outcomes = finalize::publish(&parts, self.spec.filter);
         let named = files.into_iter().zip(outcomes);
         let named = named.map(|(file, outcome)| (file, outcome.map_err(|it| about(file, it))));
         named.collect()
@@ -390,7 +401,7 @@ impl Store {
 
     /// Forgets what arrived of a file: its source changed, or it is wrong.
     pub fn discard(&self, file: FileId) {
-        if let Some(part) = self.held.take(file) {
+        if let Some(part) = self.open_parts.take(file) {
             part.remove();
         }
     }
@@ -400,12 +411,12 @@ impl Store {
     ///
     /// * `kept`: names that the sources have and that cannot be copied, as they were told.
     pub(crate) fn removal(&self, rules: Rules, kept: BTreeSet<String>) -> Removal {
-        self.place.removal(rules, kept, self.spec.dry_run)
+        self.destination.removal(rules, kept, self.spec.dry_run)
     }
 
     /// Removes some more of it; what was removed, and what could not be. `None` when all is done.
     pub(crate) fn remove_some(&self, removal: &mut Removal) -> Option<Vec<Gone>> {
-        removal.step(&self.place)
+        removal.step(&self.destination)
     }
 
     /// The end, once every file is published or failed: folders get their modes and times, and are
@@ -413,43 +424,45 @@ impl Store {
     pub fn end(&self) -> Vec<Problem> {
         match self.spec.dry_run {
             true => Vec::new(),
-            false => self.place.dress_folders(&self.spec.attributes),
+            false => self
+                .destination
+                .set_folder_attributes(&self.spec.attributes),
         }
     }
 
     /// What an entry was called, for people.
     pub fn name(&self, file: FileId) -> Option<String> {
-        self.place.name(file).map(|name| shown(&name))
+        self.destination.name(file).map(|name| shown(&name))
     }
 
     /// Its process is killed: all locks go, and nothing is cleared up.
     #[cfg(test)]
     pub(crate) fn killed(&self) {
-        self.held.let_all_go();
+        self.open_parts.let_all_go();
     }
 
     fn look_for_part(
         &self,
         file: FileId,
         entry: &Entry,
-        answer: Answer,
-    ) -> Result<Answer, Problem> {
+        plan: EntryPlan,
+    ) -> Result<EntryPlan, Problem> {
         let Kind::File(size) = entry.kind else {
-            return Ok(answer);
+            return Ok(plan);
         };
         if self.spec.dry_run || size <= JOURNAL_MIN || self.is_fresh() {
-            return Ok(answer);
+            return Ok(plan);
         }
-        match answer {
-            Answer::Present => self.place.at(file)?.sweep(),
-            Answer::Whole => {
-                if let Some(rest) = self.held.resume(file, self.place.at(file)?)? {
-                    return Ok(Answer::Rest(rest));
+        match plan {
+            EntryPlan::Present => self.destination.at(file)?.sweep(),
+            EntryPlan::Whole => {
+                if let Some(rest) = self.open_parts.resume(file, self.destination.at(file)?)? {
+                    return Ok(EntryPlan::Rest(rest));
                 }
             }
             _ => {}
         }
-        Ok(answer)
+        Ok(plan)
     }
 
     fn waiting(&self) -> MutexGuard<'_, Vec<FileId>> {
@@ -461,7 +474,7 @@ impl Store {
 /// that they take.
 impl Drop for Store {
     fn drop(&mut self) {
-        self.held.remove_useless();
+        self.open_parts.remove_useless();
     }
 }
 

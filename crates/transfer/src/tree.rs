@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use blake3::hazmat::{HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
 use thiserror::Error;
-use wire::copying::{HASH_LENGTH, PIECE_MAX};
+use wire::copy::{HASH_LENGTH, PIECE_MAX};
 
 /// Fewest bytes of a piece that does not end its file. Offsets are multiples of it.
 pub const PIECE_MIN: u64 = 16 << 10;

@@ -2,7 +2,7 @@
 
 use units::{Bytes, Span, Time};
 use wire::encode_frame;
-use wire::probing::{
+use wire::trains::{
     Arrival, Bounds, Datagram, ProbingClient, ProbingServer, ProbingServerAction, ProbingWaits,
     TrainPlan, TrainWay,
 };

@@ -7,7 +7,7 @@ use super::*;
 #[derive(Clone, Default)]
 struct Copy(Arc<Mutex<Option<Rate>>>);
 
-impl Steered for Copy {
+impl Controllable for Copy {
     fn rate_max(&self) -> Option<Rate> {
         *self.0.lock().unwrap()
     }
@@ -16,8 +16,8 @@ impl Steered for Copy {
         *self.0.lock().unwrap() = rate;
     }
 
-    fn stand(&self) -> Stand {
-        Stand {
+    fn status(&self) -> Status {
+        Status {
             rate: Rate::from_bits_per_second(7),
             done: Bytes::new(5),
             total: None,
@@ -37,12 +37,12 @@ fn a_running_copy_is_found_told_another_rate_and_gone_when_it_ends() {
     let folder = empty_folder("reins-told");
     assert_eq!(running(&folder).unwrap(), []);
     let copy = Copy::default();
-    let reins = Reins::offer(&folder, "a\nb to far:c d", copy.clone()).unwrap();
+    let reins = ControlSocket::offer(&folder, "a\nb to far:c d", copy.clone()).unwrap();
     let found = running(&folder).unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].process, found[0].rate_max), (process::id(), None));
     assert_eq!(found[0].what, "a?b to far:c d");
-    assert_eq!(found[0].stand, copy.stand());
+    assert_eq!(found[0].status, copy.status());
     let rate = Some(Rate::from_bits_per_second(80_000_000));
     found[0].set_rate_max(rate).unwrap();
     assert_eq!(copy.rate_max(), rate);
@@ -52,7 +52,7 @@ fn a_running_copy_is_found_told_another_rate_and_gone_when_it_ends() {
     drop(reins);
     assert!(matches!(
         found[0].set_rate_max(rate),
-        Err(ReinsError::Silent { .. })
+        Err(ControlError::Silent { .. })
     ));
     assert_eq!(running(&folder).unwrap(), []);
     fs::remove_dir_all(&folder).unwrap();
@@ -61,7 +61,7 @@ fn a_running_copy_is_found_told_another_rate_and_gone_when_it_ends() {
 #[test]
 fn nobody_else_may_look_in() {
     let folder = empty_folder("reins-modes");
-    let reins = Reins::offer(&folder, "", Copy::default()).unwrap();
+    let reins = ControlSocket::offer(&folder, "", Copy::default()).unwrap();
     assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);
     assert_eq!(fs::metadata(&reins.path).unwrap().mode() & 0o777, 0o600);
     drop(reins);
@@ -84,12 +84,12 @@ fn what_a_killed_copy_left_is_cleared_away() {
 #[test]
 fn the_next_copy_clears_away_what_a_killed_one_left() {
     let folder = empty_folder("reins-next");
-    let other = Reins::offer(&folder, "", Copy::default()).unwrap();
+    let other = ControlSocket::offer(&folder, "", Copy::default()).unwrap();
     let left = folder.join("copy-4294967295.socket");
     drop(UnixListener::bind(&left).unwrap());
     let living = folder.join("copy-4294967294.socket");
     let _listener = UnixListener::bind(&living).unwrap();
-    drop(Reins::offer(&folder, "", Copy::default()).unwrap());
+    drop(ControlSocket::offer(&folder, "", Copy::default()).unwrap());
     assert!(!left.exists() && living.exists());
     drop(other);
     fs::remove_dir_all(&folder).unwrap();
@@ -99,7 +99,7 @@ fn the_next_copy_clears_away_what_a_killed_one_left() {
 fn who_asks_for_nothing_or_nonsense_changes_nothing() {
     let folder = empty_folder("reins-nonsense");
     let copy = Copy::default();
-    let reins = Reins::offer(&folder, "", copy.clone()).unwrap();
+    let reins = ControlSocket::offer(&folder, "", copy.clone()).unwrap();
     drop(UnixStream::connect(&reins.path).unwrap());
     for question in [
         "rate 0\n",

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags};
 use units::Span;
-use wire::copying::Frames;
+use wire::copy::Frames;
 
 use super::{ConversationError, Shared, State, Tls};
 use sockets::poll::{readable, wait};

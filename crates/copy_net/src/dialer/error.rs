@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use thiserror::Error;
 use units::Span;
-use wire::copying::HandshakeError;
+use wire::copy::HandshakeError;
 
 use crate::connect::Tried;
 use sockets::OptionError;
@@ -23,7 +23,7 @@ pub enum DialError {
     },
     /// No address answers.
     #[error("{}", listed(.tried))]
-    Nobody {
+    Unreachable {
         /// Each address and what became of it.
         tried: Vec<(SocketAddr, io::Error)>,
         /// How long was waited.
@@ -81,8 +81,8 @@ pub enum DialError {
 }
 
 impl DialError {
-    pub(super) fn nobody(tried: Tried, patience: Span) -> Self {
-        DialError::Nobody { tried, patience }
+    pub(super) fn unreachable(tried: Tried, patience: Span) -> Self {
+        DialError::Unreachable { tried, patience }
     }
 
     /// What a failure after the connection was made means.
@@ -103,7 +103,7 @@ impl DialError {
     /// Whether trying again may help: a network or a far end that is away may come back.
     pub fn may_pass(&self) -> bool {
         match self {
-            DialError::Nobody { .. }
+            DialError::Unreachable { .. }
             | DialError::NotCalled { .. }
             | DialError::Silent { .. }
             | DialError::Closed { .. }
@@ -118,7 +118,7 @@ impl DialError {
     pub fn hint(&self) -> Option<String> {
         let text = match self {
             DialError::UnknownHost { .. } => "check the spelling, and that this host is online",
-            DialError::Nobody { tried, .. } => return nobody_hint(tried),
+            DialError::Unreachable { tried, .. } => return nobody_hint(tried),
             DialError::NotCalled { .. } => {
                 "a firewall may drop connections to this host: open a range of ports and name it, \
                 or connect to the far end"

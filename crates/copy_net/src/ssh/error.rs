@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitStatus;
 
 use thiserror::Error;
-use wire::copying::{StartError, steers};
+use wire::copy::{StartError, steers};
 
 use super::{FAR_COMMAND, Ssh};
 

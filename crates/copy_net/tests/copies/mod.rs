@@ -11,10 +11,11 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use copy_net::{
-    CopyHandler, DialError, Dialed, Dialer, DoorLimits, Fingerprint, Listener, TurnedAway, Visit,
+    AcceptLimits, AcceptedSession, CopyHandler, DialError, Dialed, Dialer, Fingerprint, Listener,
+    Rejection,
 };
 use sockets::Address;
-use wire::copying::{Key, KeyName, Rights, Secret, Token};
+use wire::copy::{Key, KeyName, Rights, Secret, Token};
 
 /// Longest wait for something that has to happen.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -22,8 +23,8 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 /// What the listening end told.
 pub struct Told {
     token: Token,
-    visits: Mutex<Sender<Visit>>,
-    turned_away: Mutex<Sender<TurnedAway>>,
+    sessions: Mutex<Sender<AcceptedSession>>,
+    rejected: Mutex<Sender<Rejection>>,
 }
 
 impl CopyHandler for Told {
@@ -31,12 +32,12 @@ impl CopyHandler for Told {
         (*name == self.token.name).then(|| (self.token.secret.key(), Rights::ALL))
     }
 
-    fn serve(&self, visit: Visit) {
-        let _ = self.visits.lock().unwrap().send(visit);
+    fn serve(&self, accepted: AcceptedSession) {
+        let _ = self.sessions.lock().unwrap().send(accepted);
     }
 
-    fn turned_away(&self, _peer: SocketAddr, reason: &TurnedAway) {
-        let _ = self.turned_away.lock().unwrap().send(reason.clone());
+    fn rejected(&self, _peer: SocketAddr, reason: &Rejection) {
+        let _ = self.rejected.lock().unwrap().send(reason.clone());
     }
 }
 
@@ -48,16 +49,16 @@ impl CopyHandler for Keeping {
         self.0.find(name)
     }
 
-    fn serve(&self, visit: Visit) {
-        while visit
+    fn serve(&self, accepted: AcceptedSession) {
+        while accepted
             .conversation
             .receive(PATIENCE)
             .is_ok_and(|heard| heard.is_some())
         {}
     }
 
-    fn turned_away(&self, peer: SocketAddr, reason: &TurnedAway) {
-        self.0.turned_away(peer, reason);
+    fn rejected(&self, peer: SocketAddr, reason: &Rejection) {
+        self.0.rejected(peer, reason);
     }
 }
 
@@ -72,40 +73,40 @@ pub fn token(fill: u8) -> Token {
 pub struct Far {
     pub address: SocketAddr,
     pub fingerprint: Fingerprint,
-    visits: Receiver<Visit>,
-    turned_away: Receiver<TurnedAway>,
+    sessions: Receiver<AcceptedSession>,
+    rejected: Receiver<Rejection>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// A handler and what it tells.
-pub fn handler() -> (Arc<Told>, Receiver<Visit>, Receiver<TurnedAway>) {
-    let (visit, visits) = channel();
-    let (away, turned_away) = channel();
+pub fn handler() -> (Arc<Told>, Receiver<AcceptedSession>, Receiver<Rejection>) {
+    let (accepted, sessions) = channel();
+    let (away, rejected) = channel();
     let told = Told {
         token: token(1),
-        visits: Mutex::new(visit),
-        turned_away: Mutex::new(away),
+        sessions: Mutex::new(accepted),
+        rejected: Mutex::new(away),
     };
-    (Arc::new(told), visits, turned_away)
+    (Arc::new(told), sessions, rejected)
 }
 
 impl Far {
     pub fn start() -> Self {
-        Self::with(DoorLimits::default())
+        Self::with(AcceptLimits::default())
     }
 
-    pub fn with(limits: DoorLimits) -> Self {
+    pub fn with(limits: AcceptLimits) -> Self {
         Self::keeping(limits, false)
     }
 
     /// `keeps_visits`: conversations last until the other end closes them, instead of being handed
     /// to the test.
-    pub fn keeping(limits: DoorLimits, keeps_visits: bool) -> Self {
+    pub fn keeping(limits: AcceptLimits, keeps_visits: bool) -> Self {
         let listener = Listener::bind(None).unwrap();
         let address = SocketAddr::from(([127, 0, 0, 1], listener.port()));
         let fingerprint = listener.fingerprint();
-        let (handler, visits, turned_away) = handler();
+        let (handler, sessions, rejected) = handler();
         let handler: Arc<dyn CopyHandler> = match keeps_visits {
             true => Arc::new(Keeping(handler)),
             false => handler,
@@ -116,8 +117,8 @@ impl Far {
         Far {
             address,
             fingerprint,
-            visits,
-            turned_away,
+            sessions,
+            rejected,
             stop,
             thread: Some(thread::spawn(run)),
         }
@@ -132,23 +133,25 @@ impl Far {
     }
 
     /// Both ends of a conversation.
-    pub fn meet(&self) -> (Dialed, Visit) {
+    pub fn meet(&self) -> (Dialed, AcceptedSession) {
         let dialed = self.dial(&token(1)).unwrap();
-        (dialed, self.visit())
+        (dialed, self.accepted())
     }
 
-    pub fn visit(&self) -> Visit {
-        self.visits.recv_timeout(PATIENCE).expect("a visit in time")
+    pub fn accepted(&self) -> AcceptedSession {
+        self.sessions
+            .recv_timeout(PATIENCE)
+            .expect("a visit in time")
     }
 
-    pub fn turned_away(&self) -> TurnedAway {
-        let reason = self.turned_away.recv_timeout(PATIENCE);
+    pub fn rejected(&self) -> Rejection {
+        let reason = self.rejected.recv_timeout(PATIENCE);
         reason.expect("somebody turned away in time")
     }
 
     /// Who was turned away by now.
-    pub fn all_turned_away(&self) -> Vec<TurnedAway> {
-        self.turned_away.try_iter().collect()
+    pub fn all_rejected(&self) -> Vec<Rejection> {
+        self.rejected.try_iter().collect()
     }
 }
 

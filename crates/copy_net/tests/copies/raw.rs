@@ -12,7 +12,7 @@ use rustls::{
     ClientConfig, ClientConnection, DigitallySignedStruct, Error, ServerConfig, ServerConnection,
     SignatureScheme, StreamOwned,
 };
-use wire::copying::{EXPORTER_LABEL, Exporter};
+use wire::copy::{EXPORTER_LABEL, Exporter};
 
 /// A client that takes any certificate.
 pub type Raw = StreamOwned<ClientConnection, TcpStream>;

@@ -12,7 +12,7 @@ use units::Span;
 use wire::{Cookie, numbered_greeting};
 
 use super::ClientError;
-use crate::control::ControlSocket;
+use crate::control_connection::ControlConnection;
 use sockets::Address;
 use sockets::options::{OptionError, StreamOptions, is_out_of_descriptors};
 use sockets::poll::wait;
@@ -24,12 +24,12 @@ const REFUSED_RETRIES: u32 = 5;
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
 /// The control connection, over the first of the host's addresses that answers.
-pub(crate) fn control(address: &Address) -> Result<(ControlSocket, SocketAddr), ClientError> {
+pub(crate) fn control(address: &Address) -> Result<(ControlConnection, SocketAddr), ClientError> {
     let mut last = None;
     for peer in resolve(address)? {
         let connected = TcpStream::connect_timeout(&peer, CONNECT_WAIT.into());
         match connected.and_then(met_a_server) {
-            Ok(stream) => return Ok((ControlSocket::new(stream)?, peer)),
+            Ok(stream) => return Ok((ControlConnection::new(stream)?, peer)),
             Err(error) => last = Some(error),
         }
     }

@@ -8,7 +8,7 @@ use units::Span;
 use wire::{Answer, ClientAction, ClientControl, ClientControlError, Cookie, Results, TestRequest};
 
 use super::ClientError;
-use crate::control::{ControlSocket, Heard};
+use crate::control_connection::{ControlConnection, Heard};
 use sockets::Address;
 use sockets::Clock;
 use sockets::poll::{readable, wait};
@@ -26,7 +26,7 @@ const GOODBYE_LIMIT: Duration = Duration::from_secs(1);
 pub(super) struct Conversation {
     address: Address,
     clock: Clock,
-    control: ControlSocket,
+    control: ControlConnection,
     machine: ClientControl,
 }
 
@@ -34,7 +34,7 @@ impl Conversation {
     /// Begins it on a connection that was just made.
     pub(super) fn begin(
         address: Address,
-        control: ControlSocket,
+        control: ControlConnection,
         cookie: Cookie,
         request: TestRequest,
     ) -> Self {
@@ -54,7 +54,7 @@ impl Conversation {
 
     /// The connection, for those who go on with it in another language once this conversation is
     /// over.
-    pub(super) fn connection(&self) -> std::io::Result<ControlSocket> {
+    pub(super) fn connection(&self) -> std::io::Result<ControlConnection> {
         self.control.duplicate()
     }
 

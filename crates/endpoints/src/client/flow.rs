@@ -8,7 +8,7 @@ use units::{Bytes, Span, Time};
 use wire::{StreamPlan, TestRequest};
 
 use super::ClientError;
-use super::sent::Sent;
+use super::retransmits::Sent;
 use crate::series::StreamSeries;
 use crate::stream::{Job, StreamEnd, StreamThread, Work, close_all};
 use sockets::Clock;

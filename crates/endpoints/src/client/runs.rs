@@ -2,7 +2,7 @@
 
 use observe::{Observation, SamplePlan, Setting, Watch};
 
-use super::busy::{Acquaintance, patiently};
+use super::busy_retry::{ServerState, retry_while_busy};
 use super::run::{Beginning, Run};
 use super::{Client, ClientError};
 use sockets::Clock;
@@ -22,7 +22,7 @@ use sockets::Clock;
 pub struct Runs {
     client: Client,
     running: Option<Run>,
-    server: Acquaintance,
+    server: ServerState,
 }
 
 impl Runs {
@@ -31,7 +31,7 @@ impl Runs {
         Runs {
             client,
             running: None,
-            server: Acquaintance::Unknown,
+            server: ServerState::Unknown,
         }
     }
 
@@ -51,7 +51,7 @@ impl Runs {
             Some(grown) => grown,
             None => started(&self.client, setting, plan, watch, asked, self.server)?,
         };
-        self.server = Acquaintance::Served;
+        self.server = ServerState::Served;
         let (seen, running) = run.observe(plan, watch, beginning)?;
         self.running = running;
         Ok(seen)
@@ -109,10 +109,10 @@ pub(super) fn started(
     plan: &SamplePlan,
     watch: &mut dyn Watch,
     asked: Clock,
-    server: Acquaintance,
+    server: ServerState,
 ) -> Result<(Run, Beginning), ClientError> {
     let start = |watch: &mut dyn Watch| Run::start(client, setting, plan, &*watch);
-    let (run, unloaded) = patiently(watch, server, start)?;
+    let (run, unloaded) = retry_while_busy(watch, server, start)?;
     let beginning = Beginning {
         asked,
         unloaded,

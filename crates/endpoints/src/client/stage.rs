@@ -9,7 +9,7 @@ use units::{Bytes, Span, Time};
 use super::ClientError;
 use super::conversation::{TICK, check_cancelled};
 use super::precision::Arrived;
-use super::show::Show;
+use super::snapshot::Show;
 use super::test::Test;
 use probe_net::round_trips::LoadedProbes;
 use sockets::Clock;

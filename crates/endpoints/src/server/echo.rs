@@ -26,7 +26,7 @@ pub(super) fn serve(shared: &Shared<'_>) {
             continue;
         };
         let datagram = buffer.get(..length).unwrap_or_default();
-        shared.doors.knock(datagram, from);
+        shared.demux.knock(datagram, from);
         let echo = Echo::decode(datagram).or_else(|_| Echo::decode_padded(datagram));
         let request = echo.ok().filter(|echo| echo.kind == EchoKind::Request);
         if let Some(request) = request.filter(|echo| shared.knows(echo.token, from)) {

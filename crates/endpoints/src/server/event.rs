@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use thiserror::Error;
 use units::{Bytes, Rate, Span};
-use wire::probing::ProbingServerError;
+use wire::trains::ProbingServerError;
 use wire::{BeyondBounds, CookieError, ServerControlError, TestRequest};
 
 /// Something happened.

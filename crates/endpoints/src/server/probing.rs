@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use units::{Bytes, Span, Time};
 use wire::EchoToken;
-use wire::probing::{
+use wire::trains::{
     Cause, Collection, DatagramKind, ProbingServer, ProbingServerAction, TrainPlan,
 };
 
 use super::Shared;
-use super::bounded;
-use super::door::{Door, uniform};
+use super::enforce;
 use super::event::{SessionError, SessionSummary};
-use crate::control::{ControlSocket, Heard};
-use probe_net::train::{Beside, Stamper, TrainSocket, TransmitError, least_packet, transmit};
+use super::probe_demux::{Door, uniform};
+use crate::control_connection::{ControlConnection, Heard};
+use probe_net::trains::{SharedPort, Stamper, TrainSocket, TransmitError, least_packet, transmit};
 use sockets::Clock;
 use sockets::poll::{is_ready, readable, wait};
 
@@ -32,7 +32,7 @@ const READ_LATER: Duration = Duration::from_millis(1);
 pub(super) struct Probing<'a> {
     shared: &'a Shared<'a>,
     clock: Clock,
-    control: &'a mut ControlSocket,
+    control: &'a mut ControlConnection,
     token: EchoToken,
     local: SocketAddr,
     machine: ProbingServer,
@@ -52,7 +52,7 @@ impl<'a> Probing<'a> {
     /// Begins it for `peer`; datagrams have to carry `token`, and openers come through `door`.
     pub(super) fn begin(
         shared: &'a Shared<'a>,
-        control: &'a mut ControlSocket,
+        control: &'a mut ControlConnection,
         peer: SocketAddr,
         token: EchoToken,
         door: Door<'a>,
@@ -90,7 +90,7 @@ impl<'a> Probing<'a> {
             if self.shared.is_stopped() {
                 return Err(SessionError::Stopped);
             }
-            bounded::check_time(&self.shared.limits, self.clock.now().since(Time::ZERO))?;
+            enforce::check_time(&self.shared.limits, self.clock.now().since(Time::ZERO))?;
             self.take_openers();
             self.take_packets();
             if self.hear()? == Presence::Gone {
@@ -196,11 +196,11 @@ impl<'a> Probing<'a> {
 
     fn open(&self, peer: SocketAddr) -> std::io::Result<TrainSocket> {
         let shared = self.shared.echo.ok_or(std::io::ErrorKind::Unsupported)?;
-        let beside = Beside {
+        let beside = SharedPort {
             shared,
             lock: &self.shared.port,
         };
-        TrainSocket::beside(beside, self.local, peer, self.token)
+        TrainSocket::on_shared_port(beside, self.local, peer, self.token)
     }
 
     fn take_packets(&mut self) {

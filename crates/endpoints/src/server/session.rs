@@ -18,8 +18,8 @@ use super::acceptor::Arrivals;
 use super::agreed::Agreed;
 use super::event::{ServerEvent, SessionError, SessionSummary};
 use super::flow::Flow;
-use super::{Shared, bounded, report};
-use crate::control::{ControlSocket, Heard};
+use super::{Shared, enforce, report};
+use crate::control_connection::{ControlConnection, Heard};
 use sockets::Clock;
 use sockets::poll::{readable, wait};
 use sockets::random;
@@ -58,7 +58,7 @@ struct Session<'a> {
     peer: SocketAddr,
     shared: &'a Shared<'a>,
     clock: Clock,
-    control: ControlSocket,
+    control: ControlConnection,
     machine: ServerControl,
     arrivals: Arrivals,
     token: Option<Token<'a>>,
@@ -93,7 +93,7 @@ impl<'a> Session<'a> {
             peer,
             shared,
             clock,
-            control: ControlSocket::new(socket)?,
+            control: ControlConnection::new(socket)?,
             machine: ServerControl::new(shared.limits.waits, clock.now()),
             arrivals,
             token: None,
@@ -265,7 +265,7 @@ impl<'a> Session<'a> {
             return Ok(());
         };
         flow.read_when_due();
-        bounded::check(&self.shared.limits, flow)
+        enforce::check(&self.shared.limits, flow)
             .inspect_err(|_| self.machine.refuse(ErrorCode::OVERDUE))?;
         if flow.idle() >= idle {
             self.machine.refuse(ErrorCode::NO_DATA);

@@ -43,7 +43,7 @@ pub(super) enum Outcome {
 #[derive(Debug)]
 pub(super) struct Search {
     floor: u16,
-    rationed: bool,
+    rate_limited: bool,
     /// What was answered.
     low: Option<u16>,
     /// Upper bound from routers' messages.
@@ -69,11 +69,11 @@ struct Trying {
 
 impl Search {
     /// * `floor`: a size that every path carries.
-    /// * `rationed`: whether answers come about once a second only.
-    pub(super) fn new(floor: u16, rationed: bool) -> Self {
+    /// * `rate_limited`: whether answers come about once a second only.
+    pub(super) fn new(floor: u16, rate_limited: bool) -> Self {
         Search {
             floor,
-            rationed,
+            rate_limited,
             low: None,
             named: SIZE_MAX,
             high: SIZE_MAX,
@@ -192,7 +192,7 @@ impl Search {
 
     fn wait(&self) -> Span {
         match self.rtt {
-            Some(rtt) if self.rationed => RATION.max(rtt + SLACK),
+            Some(rtt) if self.rate_limited => RATION.max(rtt + SLACK),
             Some(rtt) => PATIENCE.min(rtt.times(3) + SLACK).max(rtt + SLACK),
             None => PATIENCE,
         }

@@ -16,7 +16,8 @@ use wire::EchoToken;
 use super::message::{self, Message};
 use super::udp::{headers, smallest_path};
 use super::{
-    Answer, Flow, HOPS_PLENTY, Said, SizedFlow, answer, completed, send_through, socket_options,
+    Answer, HOPS_PLENTY, ProbeFlow, Said, SizedProbeFlow, answer, completed, send_through,
+    socket_options,
 };
 use crate::round_trips::icmp::{self, Family};
 use sockets::poll::{readable, wait};
@@ -77,7 +78,7 @@ impl IcmpFlow {
     }
 }
 
-impl Flow for IcmpFlow {
+impl ProbeFlow for IcmpFlow {
     fn at_once(&self) -> usize {
         usize::MAX
     }
@@ -86,7 +87,7 @@ impl Flow for IcmpFlow {
         Span::MAX
     }
 
-    fn is_rationed(&self) -> bool {
+    fn is_rate_limited(&self) -> bool {
         false
     }
 
@@ -121,7 +122,7 @@ impl Flow for IcmpFlow {
     }
 }
 
-impl SizedFlow for IcmpFlow {
+impl SizedProbeFlow for IcmpFlow {
     fn send_sized(&mut self, number: u64, size: u16) -> io::Result<()> {
         let length = usize::from(size.saturating_sub(headers(self.far)));
         self.send_long(number, length.max(LENGTH))

@@ -15,7 +15,7 @@ use nix::poll::{PollFd, PollFlags};
 use socket2::{Domain, Protocol, Socket, Type};
 use units::Span;
 
-use super::{Answer, Flow, Said, answer, message, socket_options};
+use super::{Answer, ProbeFlow, Said, answer, message, socket_options};
 use sockets::poll::{is_ready, wait};
 
 /// The kernel repeats the beginning of a connection after 1 s (RFC 6298 section 2.1); an answer
@@ -74,7 +74,7 @@ fn is_answer(error: &io::Error) -> bool {
     )
 }
 
-impl Flow for TcpFlow {
+impl ProbeFlow for TcpFlow {
     fn at_once(&self) -> usize {
         1
     }
@@ -83,7 +83,7 @@ impl Flow for TcpFlow {
         PATIENCE_MAX
     }
 
-    fn is_rationed(&self) -> bool {
+    fn is_rate_limited(&self) -> bool {
         false
     }
 

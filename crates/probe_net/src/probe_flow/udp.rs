@@ -14,7 +14,9 @@ use wire::EchoToken;
 use wire::echo::{Echo, EchoKind};
 
 use super::message::{self, Message};
-use super::{Answer, Flow, HOPS_PLENTY, Said, SizedFlow, answer, send_through, socket_options};
+use super::{
+    Answer, HOPS_PLENTY, ProbeFlow, Said, SizedProbeFlow, answer, send_through, socket_options,
+};
 use sockets::poll::{readable, wait};
 
 /// First port of traceroute, unused by convention.
@@ -28,7 +30,7 @@ pub(crate) struct UdpFlow {
     token: EchoToken,
     far: IpAddr,
     /// Whether the port is closed, so that answers are ICMP messages.
-    is_rationed: bool,
+    is_rate_limited: bool,
 }
 
 impl UdpFlow {
@@ -42,7 +44,7 @@ impl UdpFlow {
             socket,
             token,
             far: far.ip(),
-            is_rationed: far.port() == PORT_UNUSED,
+            is_rate_limited: far.port() == PORT_UNUSED,
         })
     }
 
@@ -75,7 +77,7 @@ impl UdpFlow {
     }
 }
 
-impl Flow for UdpFlow {
+impl ProbeFlow for UdpFlow {
     fn at_once(&self) -> usize {
         usize::MAX
     }
@@ -84,8 +86,8 @@ impl Flow for UdpFlow {
         Span::MAX
     }
 
-    fn is_rationed(&self) -> bool {
-        self.is_rationed
+    fn is_rate_limited(&self) -> bool {
+        self.is_rate_limited
     }
 
     fn send(&mut self, number: u64, hops: u8) -> io::Result<()> {
@@ -118,7 +120,7 @@ impl Flow for UdpFlow {
     }
 }
 
-impl SizedFlow for UdpFlow {
+impl SizedProbeFlow for UdpFlow {
     fn send_sized(&mut self, number: u64, size: u16) -> io::Result<()> {
         let headers = headers(self.far) + UDP_HEADER;
         let length = usize::from(size.saturating_sub(headers));

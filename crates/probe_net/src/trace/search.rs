@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, VecDeque};
 use observe::{HopAnswer, Trace, TracePlan};
 use units::{Span, Time};
 
-use super::ration::Ration;
+use super::rate_limit::RateLimit;
 use crate::probe_flow::Said;
 use hops::Hops;
 
@@ -73,7 +73,7 @@ enum Phase {
 /// A trace as far as it has come.
 #[derive(Debug)]
 pub(super) struct Search<'a> {
-    ration: &'a mut Ration,
+    rate_limit: &'a mut RateLimit,
     plan: TracePlan,
     at_once: usize,
     phase: Phase,
@@ -92,22 +92,22 @@ pub(super) struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// * `at_once`: how many probes may be on their way together.
-    /// * `is_rationed`: whether the far end answers no faster than routers.
+    /// * `is_rate_limited`: whether the far end answers no faster than routers.
     pub(super) fn new(
         plan: TracePlan,
         at_once: usize,
-        is_rationed: bool,
-        ration: &'a mut Ration,
+        is_rate_limited: bool,
+        rate_limit: &'a mut RateLimit,
         now: Time,
     ) -> Self {
-        let answers = match is_rationed {
+        let answers = match is_rate_limited {
             // That of the hop itself, the question, and those that overshoot.
             true => 1 + OUTWARD as u64,
             false => 1,
         };
-        let not_before = ration.take(answers, now);
+        let not_before = rate_limit.take(answers, now);
         Search {
-            ration,
+            rate_limit,
             plan,
             at_once,
             phase: Phase::Outward,
@@ -296,7 +296,7 @@ impl<'a> Search<'a> {
                 alone: true,
             });
         }
-        self.not_before = self.not_before.max(self.ration.take(1, now));
+        self.not_before = self.not_before.max(self.rate_limit.take(1, now));
     }
 
     fn plan_round(&mut self, round: u16, now: Time) {
@@ -309,7 +309,7 @@ impl<'a> Search<'a> {
             });
         }
         if !self.queue.is_empty() {
-            self.not_before = self.not_before.max(self.ration.take(1, now));
+            self.not_before = self.not_before.max(self.rate_limit.take(1, now));
         }
     }
 }

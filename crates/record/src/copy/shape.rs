@@ -2,7 +2,7 @@
 
 use transfer::{CopyEvent, CopySpec, FarHost, Limited, Outcome, Reading};
 use units::{Bytes, Rate, Span};
-use wire::copying::{Filter, SelectionRule, Way};
+use wire::copy::{Filter, SelectionRule, Way};
 
 use super::{
     Asked, AskedRule, Copy, CopyLimit, CopyReading, Existing, FileFailure, LimitShare, Outage,

@@ -5,7 +5,7 @@ use transfer::{
     Connect, CopyEvent, CopySpec, FarHost, FileProblem, Gentle, Limited, Outcome, Place, Reading,
 };
 use units::{Bytes, Rate, Span, Time};
-use wire::copying::{Attributes, Filter, Name, ProblemKind, Selection, SelectionRule, Way};
+use wire::copy::{Attributes, Filter, Name, ProblemKind, Selection, SelectionRule, Way};
 
 use super::origin;
 use crate::{Copy, CopyLog, CopyRequest, Document};

@@ -13,8 +13,8 @@ fn range(file: FileId, start: u64, length: u64) -> Range {
     }
 }
 
-fn take(ledger: &mut Ledger, stream: u32, wish: u64) -> Range {
-    let taken = ledger.take(stream, wish).unwrap();
+fn take(ledger: &mut Ledger, stream: u32, piece_size: u64) -> Range {
+    let taken = ledger.take(stream, piece_size).unwrap();
     ledger.read(taken.piece);
     taken.piece
 }

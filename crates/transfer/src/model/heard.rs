@@ -1,6 +1,6 @@
 //! What both ends say, as the model keeps it and compares it with what was confirmed before.
 
-use wire::copying::{FileId, Kind, Message, Problem, Range, Want};
+use wire::copy::{FileId, Kind, Message, Problem, Range, Want};
 
 use super::talk::Talk;
 

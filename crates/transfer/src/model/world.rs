@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use wire::copying::{Attributes, Entry, Filter, Opening, Problem, Selection, Way};
+use wire::copy::{Attributes, Entry, Filter, Opening, Problem, Selection, Way};
 
 use super::draw::Draw;
 use crate::Root;

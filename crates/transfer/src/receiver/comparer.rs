@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
 use std::thread::{self, JoinHandle};
 
-use wire::copying::Entry;
+use wire::copy::Entry;
 
-use crate::session::Happening;
+use crate::session::Event;
 use crate::store::Store;
 
 /// Takes entries and reports an answer for each, in order.
@@ -22,7 +22,7 @@ pub(crate) struct Comparer {
 
 impl Comparer {
     /// Starts the thread; it ends when this is closed or dropped.
-    pub(crate) fn start(store: Arc<Store>, report: SyncSender<Happening>) -> Self {
+    pub(crate) fn start(store: Arc<Store>, report: SyncSender<Event>) -> Self {
         let (to, entries) = channel();
         let is_over = Arc::new(AtomicBool::new(false));
         let stop = Arc::clone(&is_over);
@@ -54,7 +54,7 @@ fn compare_all(
     store: &Store,
     entries: &Receiver<Vec<Entry>>,
     stop: &AtomicBool,
-    report: &SyncSender<Happening>,
+    report: &SyncSender<Event>,
 ) {
     let is_over = || stop.load(Ordering::Relaxed);
     while let Ok(batch) = entries.recv() {
@@ -65,7 +65,7 @@ fn compare_all(
             let is_equal = store.has_content_of(&entry, &is_over);
             let (id, answer) = store.add_compared(&entry, is_equal);
             if report
-                .send(Happening::Answered(Box::new((entry, id, answer))))
+                .send(Event::EntryPlanned(Box::new((entry, id, answer))))
                 .is_err()
             {
                 return;

@@ -5,11 +5,11 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use nix::dir::Dir;
 use nix::sys::stat::{FileStat, SFlag};
-use wire::copying::{Problem, ProblemKind};
+use wire::copy::{Problem, ProblemKind};
 
 use super::walk::Found;
 use crate::event::FileProblem;
-use crate::trouble::{problem, shown, with_hint};
+use crate::problems::{problem, shown, with_hint};
 
 /// Names in a folder, in the order of their bytes; a folder of a million takes 8 bytes each beside
 /// them.

@@ -3,10 +3,10 @@
 use std::env;
 
 use nix::fcntl::OFlag;
-use wire::copying::{Problem, ProblemKind};
+use wire::copy::{Problem, ProblemKind};
 
+use crate::problems::{problem, shown, with_hint};
 use crate::root::Root;
-use crate::trouble::{problem, shown, with_hint};
 
 /// How far the name leads and what is missing there; `is_far` where the name was given at the other
 /// end.

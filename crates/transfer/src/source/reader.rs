@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use nix::fcntl::{OFlag, PosixFadviseAdvice, posix_fadvise};
 use nix::sys::stat::{FileStat, SFlag, fstat};
-use wire::copying::{FileId, Problem, ProblemKind};
+use wire::copy::{FileId, Problem, ProblemKind};
 
 use crate::holes::{self, Layout};
+use crate::problems::{failed, problem, shown, with_hint};
 use crate::root::Root;
-use crate::trouble::{failed, problem, shown, with_hint};
 
 /// Files that are kept open at once.
 const OPEN_MAX: usize = 64;

@@ -10,9 +10,9 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use wire::copying::{Problem, ProblemKind, SelectionRule};
+use wire::copy::{Problem, ProblemKind, SelectionRule};
 
-use crate::trouble::{problem, shown, with_hint};
+use crate::problems::{problem, shown, with_hint};
 
 /// Rules that can be asked.
 #[derive(Debug, Clone, Default)]

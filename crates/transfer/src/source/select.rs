@@ -7,10 +7,10 @@ use std::os::unix::ffi::OsStrExt;
 use globset::{GlobBuilder, GlobMatcher};
 use nix::dir::Dir;
 use nix::fcntl::OFlag;
-use wire::copying::{Problem, ProblemKind};
+use wire::copy::{Problem, ProblemKind};
 
+use crate::problems::{failed, problem, shown, with_hint};
 use crate::root::Root;
-use crate::trouble::{failed, problem, shown, with_hint};
 
 /// Most names that a wildcard may stand for: what is more is a folder.
 const MATCHES_MAX: usize = 1_000_000;

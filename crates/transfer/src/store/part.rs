@@ -16,13 +16,13 @@ use nix::sys::stat::{Mode, fstat};
 use nix::sys::statfs::{TMPFS_MAGIC, fstatfs};
 use nix::sys::statvfs::{Statvfs, fstatvfs};
 use units::Bytes;
-use wire::copying::{Problem, ProblemKind};
+use wire::copy::{Problem, ProblemKind};
 
 use super::JOURNAL_MIN;
 use super::journal::{HEADER, Header};
 use super::temporary::{At, JOURNAL, PART, is_ours, open_locked};
 use super::{Piece, Rest};
-use crate::trouble::problem;
+use crate::problems::problem;
 use crate::{HashTree, PieceHasher, holes};
 
 /// Smaller files get no room reserved: a full disk shows at their only write.

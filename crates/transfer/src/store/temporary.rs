@@ -11,12 +11,10 @@ use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, openat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat, major, minor};
 use nix::unistd::{UnlinkatFlags, geteuid, unlinkat};
-pub(super) use wire::copying::{
-    JOURNAL_ENDING as JOURNAL, LINK_ENDING as LINK, PART_ENDING as PART,
-};
-use wire::copying::{NAME_MAX, Problem, ProblemKind};
+pub(super) use wire::copy::{JOURNAL_ENDING as JOURNAL, LINK_ENDING as LINK, PART_ENDING as PART};
+use wire::copy::{NAME_MAX, Problem, ProblemKind};
 
-use crate::trouble::{failed, problem, shown, with_hint};
+use crate::problems::{failed, problem, shown, with_hint};
 
 /// Times that something in the way of the temporary file is removed before another program must be
 /// putting it there.

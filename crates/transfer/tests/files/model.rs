@@ -11,8 +11,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use transfer::HashTree;
-use transfer::store::{Answer, Store};
-use wire::copying::{Entry, FileId, Kind, Message, Published, Referee, Speaker};
+use transfer::store::{EntryPlan, Store};
+use wire::copy::{ConversationState, Entry, FileId, Kind, Message, Published, Speaker};
 
 use crate::common::{PIECE, content, open, opening, piece_of, read_back, told};
 
@@ -140,7 +140,7 @@ impl World {
         }
         if plan.is_none() {
             assert_eq!(store.end(), []);
-            let complete = copying.referee.pass(Speaker::Far, Message::Complete);
+            let complete = copying.protocol.pass(Speaker::Far, Message::Complete);
             assert_eq!(complete, Ok(Message::Complete));
         }
         if plan.is_some_and(|plan| plan.is_killed) {
@@ -207,7 +207,7 @@ impl World {
 struct Copying<'a> {
     store: &'a Store,
     sources: &'a [Source],
-    referee: Referee,
+    protocol: ConversationState,
     trees: Vec<Option<HashTree>>,
     /// File and offset.
     missing: Vec<(usize, u64)>,
@@ -216,11 +216,11 @@ struct Copying<'a> {
 
 impl<'a> Copying<'a> {
     fn begin(store: &'a Store, sources: &'a [Source]) -> Self {
-        let referee = Referee::opened(&opening(), false).unwrap();
+        let protocol = ConversationState::opened(&opening(), false).unwrap();
         let mut copying = Copying {
             store,
             sources,
-            referee,
+            protocol,
             trees: Vec::new(),
             missing: Vec::new(),
             whole: Vec::new(),
@@ -244,7 +244,7 @@ impl<'a> Copying<'a> {
     }
 
     fn say(&mut self, speaker: Speaker, message: Message) {
-        let passed = self.referee.pass(speaker, message.clone());
+        let passed = self.protocol.pass(speaker, message.clone());
         assert_eq!(passed, Ok(message));
     }
 
@@ -255,9 +255,9 @@ impl<'a> Copying<'a> {
         self.say(Speaker::Far, Message::Wants(vec![answer.want(id)]));
         let size = self.sources[file].size;
         let tree = match answer {
-            Answer::Present | Answer::Made => None,
-            Answer::Whole => Some(HashTree::new(size)),
-            Answer::Rest(rest) => {
+            EntryPlan::Present | EntryPlan::Made => None,
+            EntryPlan::Whole => Some(HashTree::new(size)),
+            EntryPlan::Rest(rest) => {
                 let tree = read_back(self.store, id, size, &rest);
                 let is_wrong = |piece: &&transfer::store::Piece| {
                     !tree.covers(piece.offset, piece.length.into())

@@ -9,18 +9,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use copy_net::{DoorLimits, Listener, new_secret};
+use copy_net::{AcceptLimits, Listener, new_secret};
 use observe::Window;
 use steer::online::OnlinePlan;
 use transfer::far::{FarEnd, FarEvent, Keys};
 use transfer::source::{Found, Source, SourceSpec};
 use transfer::store::{Piece, Store, StoreSpec};
 use transfer::{
-    Connect, CopyError, CopyEvent, CopySpec, Credentials, FarHost, Onlooker, Outcome, PieceHasher,
-    Place, Root, Steering, copy,
+    Connect, CopyControl, CopyError, CopyEvent, CopyObserver, CopySpec, Credentials, FarHost,
+    Outcome, PieceHasher, Place, Root, copy,
 };
 use units::Span;
-use wire::copying::{Attributes, Filter, ProblemKind, Token, Way};
+use wire::copy::{Attributes, Filter, ProblemKind, Token, Way};
 
 /// Everything is kept.
 const ATTRIBUTES: Attributes = Attributes {
@@ -43,7 +43,7 @@ fn spec(way: Way, near: &Path, server: &Server, far: &str) -> CopySpec {
         recursive: true,
         attributes: ATTRIBUTES,
         filter: Filter::Changed,
-        selection: wire::copying::Selection::default(),
+        selection: wire::copy::Selection::default(),
         delete: false,
         plain: false,
         verify: false,
@@ -110,7 +110,7 @@ impl Server {
         let is_stopped = Arc::clone(&stop);
         let thread = thread::spawn(move || {
             let handler = Arc::new(far);
-            listener.run(DoorLimits::default(), handler, &|| {
+            listener.run(AcceptLimits::default(), handler, &|| {
                 is_stopped.load(Ordering::Relaxed)
             });
         });
@@ -138,7 +138,7 @@ impl Drop for Server {
 /// Writes events to the test's output.
 struct Log(Vec<CopyEvent>);
 
-impl Onlooker for Log {
+impl CopyObserver for Log {
     fn on_event(&mut self, event: &CopyEvent) {
         eprintln!("near: {event:?}");
         self.0.push(event.clone());
@@ -159,7 +159,7 @@ fn run_as(
     let server = Server::start(root);
     let mut spec = spec(way, near, &server, far);
     change(&mut spec);
-    copy(&spec, &Steering::default(), &mut Log(Vec::new()))
+    copy(&spec, &CopyControl::default(), &mut Log(Vec::new()))
 }
 
 /// Bytes that do not repeat.
@@ -294,7 +294,7 @@ fn a_wrong_token_is_refused() {
     let Err(CopyError::Problem { kind, .. }) = result else {
         panic!("{result:?}")
     };
-    assert_eq!(kind, wire::copying::ProblemKind::Permission);
+    assert_eq!(kind, wire::copy::ProblemKind::Permission);
     assert!(!far.path().join("a").exists());
 }
 
@@ -305,7 +305,7 @@ struct At<'a> {
     what: Option<Box<dyn FnOnce() + 'a>>,
 }
 
-impl Onlooker for At<'_> {
+impl CopyObserver for At<'_> {
     fn on_event(&mut self, event: &CopyEvent) {
         self.log.on_event(event);
         if (self.when)(event)
@@ -351,7 +351,7 @@ fn far_end_comes_back(way: Way) {
         when: &has_moved,
         what: Some(Box::new(what)),
     };
-    let outcome = copy(&spec, &Steering::default(), &mut at).unwrap();
+    let outcome = copy(&spec, &CopyControl::default(), &mut at).unwrap();
     let _server = again.recv().unwrap();
     assert!(fs::read(to).unwrap() == bytes);
     assert_eq!(outcome.reconnects.min(1), 1, "{outcome:?}");
@@ -381,19 +381,19 @@ fn a_stopped_copy_goes_on_with_the_next() {
     let server = Server::start(far.path());
     let mut spec = spec(Way::Put, &source, &server, "b");
     slowly(&mut spec);
-    let steering = Steering::default();
-    let reins = steering.clone();
+    let control = CopyControl::default();
+    let reins = control.clone();
     let mut at = At {
         log: Log(Vec::new()),
         when: &has_moved,
         what: Some(Box::new(move || reins.stop())),
     };
-    let Err(CopyError::Cancelled { so_far }) = copy(&spec, &steering, &mut at) else {
+    let Err(CopyError::Cancelled { so_far }) = copy(&spec, &control, &mut at) else {
         panic!("it was stopped")
     };
     assert!(!far.path().join("b").exists(), "no final name yet");
     spec.rate_max = None;
-    let outcome = copy(&spec, &Steering::default(), &mut Log(Vec::new())).unwrap();
+    let outcome = copy(&spec, &CopyControl::default(), &mut Log(Vec::new())).unwrap();
     assert!(fs::read(far.path().join("b")).unwrap() == bytes);
     let both = so_far.sent.get() + outcome.sent.get();
     assert!(both < 20_000_001 + 8_000_000, "{so_far:?} {outcome:?}");
@@ -406,7 +406,7 @@ fn all_but_its_name(source: &Path, folder: &Path) {
         wildcards: false,
         recursive: false,
         attributes: ATTRIBUTES,
-        selection: wire::copying::Selection::default(),
+        selection: wire::copy::Selection::default(),
     };
     let walked = Source::new(&Root::own(), spec).unwrap();
     let Some(Found::Entry(entry)) = walked.walk().next() else {
@@ -528,10 +528,10 @@ fn a_source_that_changes_is_told_and_not_published() {
         when: &has_moved,
         what: Some(Box::new(shrink)),
     };
-    let outcome = copy(&spec, &Steering::default(), &mut at).unwrap();
+    let outcome = copy(&spec, &CopyControl::default(), &mut at).unwrap();
     assert_eq!(outcome.failed.len(), 1, "{outcome:?}");
     let kind = outcome.failed[0].kind;
-    assert_eq!(kind, wire::copying::ProblemKind::SourceChanged);
+    assert_eq!(kind, wire::copy::ProblemKind::SourceChanged);
     assert!(!far.path().join("t/a").exists());
     assert_eq!(fs::read(far.path().join("t/b")).unwrap().len(), 70_000);
 }
@@ -568,7 +568,7 @@ fn a_dry_run_writes_nothing() {
     let mut spec = spec(Way::Put, &near.path().join(""), &server, "t");
     spec.dry_run = true;
     let mut log = Log(Vec::new());
-    let outcome = copy(&spec, &Steering::default(), &mut log).unwrap();
+    let outcome = copy(&spec, &CopyControl::default(), &mut log).unwrap();
     let would = |event: &&CopyEvent| matches!(event, CopyEvent::WouldCopy { .. });
     // Six files, three folders, a link.
     assert_eq!(log.0.iter().filter(would).count(), 10);
@@ -657,7 +657,7 @@ fn copied_over(streams: u64, plain: bool, meddle: Arc<Meddle>) -> Outcome {
         unreachable!()
     };
     address.port = proxy.port;
-    let outcome = copy(&spec, &Steering::default(), &mut Log(Vec::new())).unwrap();
+    let outcome = copy(&spec, &CopyControl::default(), &mut Log(Vec::new())).unwrap();
     assert!(fs::read(far.path().join("b")).unwrap() == bytes);
     assert_eq!((outcome.files, outcome.failed.len()), (1, 0));
     outcome
@@ -753,7 +753,7 @@ fn a_far_end_that_answers_and_goes_away_each_time_is_given_up() {
     let server = Server::start_stopped(far.path(), token);
     let mut spec = spec(Way::Put, &source, &server, "b");
     spec.patience = Span::from_secs(1);
-    let end = copy(&spec, &Steering::default(), &mut Log(Vec::new()));
+    let end = copy(&spec, &CopyControl::default(), &mut Log(Vec::new()));
     assert!(matches!(end, Err(CopyError::Lost { .. })), "{end:?}");
 }
 

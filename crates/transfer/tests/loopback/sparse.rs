@@ -215,15 +215,15 @@ fn a_stopped_copy_of_a_sparse_file_goes_on_with_the_next() {
         let mut spec = spec(Way::Put, &source, &server, "b");
         slowly(&mut spec);
         spec.verify = verify;
-        let steering = Steering::default();
-        let reins = steering.clone();
+        let control = CopyControl::default();
+        let reins = control.clone();
         let is_half = |event: &CopyEvent| matches!(event, CopyEvent::Progress(at) if at.done.get() > 100 * MIB);
         let mut at = At {
             log: Log(Vec::new()),
             when: &is_half,
             what: Some(Box::new(move || reins.stop())),
         };
-        let Err(CopyError::Cancelled { so_far }) = copy(&spec, &steering, &mut at) else {
+        let Err(CopyError::Cancelled { so_far }) = copy(&spec, &control, &mut at) else {
             panic!("it was stopped")
         };
         let part = far.path().join(".b.trunkline-part");
@@ -233,7 +233,7 @@ fn a_stopped_copy_of_a_sparse_file_goes_on_with_the_next() {
             "{room} bytes of room for what is not there yet"
         );
         spec.rate_max = None;
-        let outcome = copy(&spec, &Steering::default(), &mut Log(Vec::new())).unwrap();
+        let outcome = copy(&spec, &CopyControl::default(), &mut Log(Vec::new())).unwrap();
         assert_same(&source, &target, "resumed");
         let both = so_far.sent.get() + outcome.sent.get();
         assert!(both < 34 * MIB, "{so_far:?} {outcome:?}");
@@ -255,14 +255,14 @@ fn what_lies_in_a_hole_of_an_unfinished_file_is_taken_away() {
     let server = Server::start(far.path());
     let mut spec = spec(Way::Put, &source, &server, "a");
     slowly(&mut spec);
-    let steering = Steering::default();
-    let reins = steering.clone();
+    let control = CopyControl::default();
+    let reins = control.clone();
     let mut at = At {
         log: Log(Vec::new()),
         when: &has_moved,
         what: Some(Box::new(move || reins.stop())),
     };
-    copy(&spec, &steering, &mut at).unwrap_err();
+    copy(&spec, &control, &mut at).unwrap_err();
     let part = fs::OpenOptions::new()
         .write(true)
         .open(far.path().join(".a.trunkline-part"));
@@ -272,7 +272,7 @@ fn what_lies_in_a_hole_of_an_unfinished_file_is_taken_away() {
     }
     drop(part);
     spec.rate_max = None;
-    let outcome = copy(&spec, &Steering::default(), &mut Log(Vec::new())).unwrap();
+    let outcome = copy(&spec, &CopyControl::default(), &mut Log(Vec::new())).unwrap();
     assert_eq!(outcome.files, 1);
     assert_same(&source, &target, "mended");
 }
@@ -300,7 +300,7 @@ fn flipped_bits_of_sparse_pieces_are_noticed() {
             unreachable!()
         };
         address.port = proxy.port;
-        let outcome = copy(&spec, &Steering::default(), &mut Log(Vec::new())).unwrap();
+        let outcome = copy(&spec, &CopyControl::default(), &mut Log(Vec::new())).unwrap();
         assert_eq!((outcome.files, outcome.failed.len()), (1, 0), "{place}");
         assert!(
             fs::read(&source).unwrap() == fs::read(far.path().join("b")).unwrap(),

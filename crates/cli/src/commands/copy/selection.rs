@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::{fs, mem};
 
-use wire::copying::{LISTED_MAX, Selection, Way};
+use wire::copy::{LISTED_MAX, Selection, Way};
 
 use crate::args::Copy;
 use crate::failure::Failure;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::{env, fs};
 
 use transfer::{Connect, CopySpec, Credentials, FarHost, Gentle, Place as FarPlace};
-use wire::copying::{Attributes, Filter, Token, Way};
+use wire::copy::{Attributes, Filter, Token, Way};
 
 use super::selection;
 use crate::archive;

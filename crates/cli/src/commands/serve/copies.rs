@@ -9,7 +9,7 @@ use signal_hook::consts::SIGHUP;
 use signal_hook::iterator::Signals;
 use transfer::far::{FarEnd, FarEvent, Keys};
 use transfer::{CopyEvent, Outcome, Root};
-use wire::copying::{Tokens, Way};
+use wire::copy::{Tokens, Way};
 
 use super::{log, tokens};
 use crate::args::Serve;
@@ -95,7 +95,7 @@ fn describe(event: &FarEvent) -> String {
             "#{number} {peer} {name}: {}",
             ended(why.as_deref(), outcome)
         ),
-        FarEvent::TurnedAway { peer, reason } => format!("{peer}: turned away: {reason}"),
+        FarEvent::Rejected { peer, reason } => format!("{peer}: turned away: {reason}"),
     };
     report::words::plain(&line)
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use nix::unistd::geteuid;
-use wire::copying::{KeyName, Rights, Token, Tokens};
+use wire::copy::{KeyName, Rights, Token, Tokens};
 
 use crate::args::Serve;
 use crate::failure::Failure;

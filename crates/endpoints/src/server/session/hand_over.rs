@@ -23,7 +23,7 @@ impl Session<'_> {
             peer: self.peer,
         });
         // Before the answer: openers may be quick.
-        let door = self.shared.doors.wait(token, self.peer.ip())?;
+        let door = self.shared.demux.wait(token, self.peer.ip())?;
         let early = self.machine.hand_over(&answer);
         self.send_the_rest();
         let probing = Probing::begin(self.shared, &mut self.control, self.peer, token, door)?;

@@ -88,9 +88,9 @@ impl Path {
             hops_max: 30,
             patience: Span::from_secs(1),
         };
-        let mut ration = Ration::default();
+        let mut rate_limit = RateLimit::default();
         let mut now = Time::ZERO;
-        let mut search = Search::new(plan, self.at_once, false, &mut ration, now);
+        let mut search = Search::new(plan, self.at_once, false, &mut rate_limit, now);
         let mut coming: Vec<(Time, Option<u64>, Said)> = Vec::new();
         let (mut sent, mut together) = (Vec::new(), 0);
         loop {
@@ -352,14 +352,14 @@ fn more_than_five_rounds_come_one_a_second() {
 
 #[test]
 fn answers_that_nobody_asked_for_change_nothing() {
-    let mut ration = Ration::default();
+    let mut rate_limit = RateLimit::default();
     let plan = TracePlan {
         protocol: TraceProtocol::Udp,
         rounds: 1,
         hops_max: 1,
         patience: MILLISECOND,
     };
-    let mut search = Search::new(plan, 1, false, &mut ration, Time::ZERO);
+    let mut search = Search::new(plan, 1, false, &mut rate_limit, Time::ZERO);
     search.on_answer(Some(77), Said::Arrived(address(1)), Time::ZERO);
     search.on_answer(None, Said::Passing(address(1)), Time::ZERO);
     search.on_answer(Some(u64::MAX), Said::TooBig(0), Time::ZERO);

@@ -21,7 +21,7 @@ enum Step {
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        8 => (0_u32..5, 0_u64..5 * MIB).prop_map(|(stream, wish)| Step::Take(stream, wish)),
+        8 => (0_u32..5, 0_u64..5 * MIB).prop_map(|(stream, piece_size)| Step::Take(stream, piece_size)),
         6 => any::<usize>().prop_map(Step::Ack),
         1 => any::<usize>().prop_map(Step::Damage),
         1 => (0_u32..5).prop_map(Step::Over),
@@ -59,9 +59,9 @@ impl World {
         self.wanted.push(parts);
     }
 
-    fn take(&mut self, stream: u32, wish: u64) -> bool {
+    fn take(&mut self, stream: u32, piece_size: u64) -> bool {
         let (waiting, has_work) = (self.ledger.waiting(), self.ledger.has_work());
-        let Some(Taken { piece, is_copy }) = self.ledger.take(stream, wish) else {
+        let Some(Taken { piece, is_copy }) = self.ledger.take(stream, piece_size) else {
             assert!(!self.ledger.has_work(), "work is never withheld");
             return false;
         };
@@ -108,8 +108,8 @@ impl World {
 
     fn step(&mut self, step: Step) {
         match step {
-            Step::Take(stream, wish) => {
-                self.take(stream, wish);
+            Step::Take(stream, piece_size) => {
+                self.take(stream, piece_size);
             }
             Step::Ack(at) => self.ack(at),
             Step::Damage(at) if !self.carried.is_empty() => {
