@@ -1,17 +1,17 @@
 //! A socket through which the user of a running copy sees its status and changes its rate.
 //!
-//! [`ControlSocket::offer`] makes a Unix socket in a folder that only this user can read, and answers there
-//! on a thread of its own. [`running`] finds all that answer and clears away what killed programs
-//! have left; [`RunningCopy::set_rate_max`] tells one of them another rate. A conversation is one line
-//! each way:
+//! [`ControlSocket::offer`] makes a Unix socket in a folder that only this user can read, and
+//! answers there on a thread of its own. [`running`] finds all that answer and clears away what
+//! killed programs have left; [`RunningCopy::set_rate_max`] tells one of them another rate. A
+//! conversation is one line each way:
 //!
 //! | asked | answered |
 //! |---|---|
 //! | `show` | one line, see below |
 //! | `rate 100000000`, `rate none` | `done` |
 //!
-//! `show` is answered by five words: the bound in bit/s or `none`, the rate in bit/s, the bytes done, all
-//! bytes or `?`, and, to the end of the line, what the program does.
+//! `show` is answered by five words: the bound in bit/s or `none`, the rate in bit/s, the bytes
+//! done, all bytes or `?`, and, to the end of the line, what the program does.
 //!
 //! What is left out: other users, who cannot open the socket, and other hosts.
 //!
@@ -125,8 +125,8 @@ pub fn folder() -> Result<PathBuf, ControlError> {
 }
 
 impl ControlSocket {
-    /// Lets this user's other programs steer `controlled` through a socket in `folder`; `what` tells
-    /// them what it does. Sockets that killed programs have left there are removed.
+    /// Lets this user's other programs steer `controlled` through a socket in `folder`; `what`
+    /// tells them what it does. Sockets that killed programs have left there are removed.
     ///
     /// # Errors
     /// When there can be no socket.
@@ -145,7 +145,7 @@ impl ControlSocket {
         let (over, what) = (Arc::clone(&is_over), one_line(what));
         let answering = move || answer_all(&listener, &over, &what, &controlled);
         let thread = thread::Builder::new()
-            .name("reins".to_owned())
+            .name("control".to_owned())
             .spawn(answering);
         let thread = thread.map_err(|source| place(&path, source))?;
         Ok(ControlSocket {

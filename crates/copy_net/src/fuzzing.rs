@@ -1,4 +1,4 @@
-//! Doors for fuzz targets alone (feature `fuzzing`): what reads others' bytes behind sockets.
+//! Entry points for fuzz targets (feature `fuzzing`): code that reads others' bytes behind sockets.
 
 use std::net::TcpStream;
 

@@ -100,7 +100,7 @@ fn provider() -> Arc<CryptoProvider> {
 }
 
 /// The connecting end's order decides. Without instructions for AES, ChaCha20 is several times as
-/// fast; with them, half (`copying` has the figures).
+/// fast; with them, half (the crate page has the figures).
 fn suites() -> Vec<SupportedCipherSuite> {
     use ring::cipher_suite::{TLS13_AES_128_GCM_SHA256, TLS13_CHACHA20_POLY1305_SHA256};
     match has_aes() {

@@ -17,9 +17,9 @@
 //! stream's life), certificates of authorities, and client certificates; the secret says more than
 //! they would.
 //!
-//! Reading order: [`Dialer`] for the end that connects; [`Listener`], `acceptor` and `handshaking` for the
-//! one that listens; [`Conversation`]; [`Channel`] with `tls`; [`StreamHandle`]; [`Ssh`] and
-//! [`serve_ssh_child`] for a far end that ssh starts.
+//! Reading order: [`Dialer`] for the end that connects; [`Listener`], `acceptor` and `handshaking`
+//! for the one that listens; [`Conversation`]; [`Channel`] with `tls`; [`StreamHandle`]; [`Ssh`]
+//! and [`serve_ssh_child`] for a far end that ssh starts.
 
 mod acceptor;
 mod certificate;

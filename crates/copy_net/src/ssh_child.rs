@@ -120,7 +120,7 @@ pub struct CallbackTarget {
 }
 
 impl CallbackTarget {
-    /// What opens the streams of a visit that came over a connection made from here.
+    /// What opens the streams of a session whose connection was made from here.
     pub fn streams(&self, accepted: &AcceptedSession, patience: Span) -> StreamDialer {
         let key = accepted.admitted.session_key.clone();
         StreamDialer::new(self.addresses.clone(), self.fingerprint, key, patience)
@@ -203,7 +203,7 @@ impl Presence {
     }
 }
 
-/// Counts the visits that another handler serves.
+/// Counts the sessions of another handler.
 struct CountingHandler {
     inner: Arc<dyn CopyHandler>,
     presence: Arc<Presence>,
@@ -225,7 +225,7 @@ impl CopyHandler for CountingHandler {
     }
 }
 
-/// Counts a visit as over, however it ended.
+/// Counts a session as ended, however it ended.
 struct EndGuard<'a>(&'a AtomicUsize);
 
 impl Drop for EndGuard<'_> {

@@ -11,14 +11,14 @@
 //! run by a thread inside a network namespace lives there entirely.
 //!
 //! A connection that begins with TLS or with the greeting of a stream belongs to a copy, where this
-//! server takes copies ([`copy_net`]), and goes to a thread that finds out which.
+//! server takes copies ([`copy_net`]), and goes to the acceptor of copies.
 //!
 //! Left out: UDP and SCTP tests, authentication, and a reply address for echoes chosen by the
 //! request's destination; a host with several addresses answers echoes from the one its routes
 //! pick.
 //!
 //! Reading order: [`ServerLimits`], [`Server`], `event`, then `acceptor`, `session`, `agreed`,
-//! `flow`, `report`, and `door` with `probing` for trains.
+//! `flow`, `report`, and `probe_demux` with `probing` for trains.
 
 mod acceptor;
 mod agreed;

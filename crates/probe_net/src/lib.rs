@@ -2,10 +2,10 @@
 //!
 //! - [`round_trips`]: echo requests over UDP, ICMP and TCP, idle or beside streams.
 //! - [`Tracer`]: the hops to a host and the path MTU, without rights where UDP or TCP do.
-//! - [`train`]: datagrams that leave by the clock, and the kernel's stamps of those that arrive.
+//! - [`trains`]: datagrams that leave by the clock, and the kernel's stamps of those that arrive.
 //!
-//! `probe_flow` has the sockets that traces use, `mtu` the search for the largest packet. Which
-//! packets to send and what they mean is decided by the crate `probing`.
+//! `probe_flow` has the sockets that traces use, `mtu` the search for the largest packet. The
+//! crate `probing` decides which packets to send and what they mean.
 
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;

@@ -1,10 +1,9 @@
-//! Flows whose packets are meant to die on the way: small probes with a chosen hop limit, all of
-//! one flow, and what routers and the far end say about them.
+//! Probes with a chosen hop limit, all of one flow, and the answers of routers and of the far end.
 //!
 //! Everything rests on sockets that any user may open and on their error queue (`message`), so that
-//! nothing here needs rights for UDP and TCP. A library was weighed instead: trippy-core needs raw
-//! sockets on Linux for every user it; takes round trips from the wall clock; keeps the flow of UDP
-//! only; and cannot be ended early.
+//! nothing here needs rights for UDP and TCP. A library was considered: trippy-core needs raw
+//! sockets on Linux for every user, takes round trips from the wall clock, keeps the flow of UDP
+//! only, and cannot be ended early.
 //!
 //! The flow stays the same in the sense of Augustin et al., "Avoiding traceroute anomalies with
 //! Paris traceroute" (IMC 2006): routers that share load look at addresses, protocol and the first

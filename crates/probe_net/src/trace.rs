@@ -13,7 +13,7 @@
 //! Left out: several flows side by side to see where routers share load, names of routers, and the
 //! labels some add to their answers (RFC 4950).
 //!
-//! Reading order: [`Tracer`], `search` (which probe next), `flow` (what carries them), `mtu`.
+//! Reading order: [`Tracer`], `search` (which probe next), `probe_flow` (what carries them), `mtu`.
 
 mod error;
 mod rate_limit;

@@ -321,7 +321,10 @@ struct FileEventObserver<'a> {
 impl CopyObserver for FileEventObserver<'_> {
     fn on_event(&mut self, event: &CopyEvent) {
         // What follows from a folder that failed is told with the folder.
-        let follows = matches!(event, CopyEvent::Failed { problem, .. } if problem.kind == ProblemKind::Follows);
+        let follows = match event {
+            CopyEvent::Failed { problem, .. } => problem.kind == ProblemKind::Follows,
+            _ => false,
+        };
         let is_of_a_file = matches!(
             event,
             CopyEvent::Published { .. }

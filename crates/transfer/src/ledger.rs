@@ -161,8 +161,9 @@ impl Ledger {
         self.in_flight.holes() < HOLES_AHEAD
     }
 
-    /// The next piece for a stream, of about `piece_size` bytes; `None` when there is nothing for it now.
-    /// There may be something later: when a file is added, or anything is told to this ledger.
+    /// The next piece for a stream, of about `piece_size` bytes; `None` when there is nothing for
+    /// it now. There may be something later: when a file is added, or anything is told to this
+    /// ledger.
     pub fn take(&mut self, stream: u32, piece_size: u64) -> Option<Taken> {
         self.in_flight.meet(stream);
         let piece_size = piece_size.min(self.fair_share());

@@ -1,13 +1,14 @@
 //! Moves files: what is to be copied, in which pieces, over which streams, and what is there
 //! afterwards.
 //!
-//! Drives `net` for connections and `tune` for the number of streams. What is said between the ends
-//! is [`wire::copy`].
+//! Uses `copy_net` for connections and `steer` for the number of streams. The messages between the
+//! ends are those of [`wire::copy`].
 //!
-//! Reading order: [`CopySpec`] for what can be asked, [`CopyEvent`] and [`Outcome`] for what is
-//! told. Then [`copy`] and [`far`] for the two ends, `session` for how a conversation is led,
-//! `sender` and `receiver` for the two roles (`model` tries them together). What they rest on
-//! stands by itself: [`Ledger`], [`HashTree`], [`source`], [`store`].
+//! Reading order: [`CopySpec`] for the options, [`CopyEvent`] and [`Outcome`] for what is reported.
+//! Then [`copy`] (with `copy/connect.rs` and `copy/retry.rs`) and [`far`] for the two ends,
+//! `run_session` and `session` for one session, `sender` and `receiver` for the two roles (`model`
+//! tries them together). What they rest on stands by itself: [`Ledger`], [`HashTree`], [`source`],
+//! [`store`].
 
 mod activity;
 mod control;

@@ -1,8 +1,8 @@
 //! The end that gets the data: asks for what is missing, has the streams write it, names the files.
 //!
-//! Reading order: `state` and `entries` for what is decided, this file for what leads it on
-//! threads, `files` for what the streams share, `decoder` and `stream` for one of them, `publisher`,
-//! `rereader`, `comparer`, `removal`.
+//! Reading order: `state` and `entries` for the decisions, this file for what runs them on threads,
+//! `incoming_files` for what the streams share, `piece_decoder` and `stream` for one of them,
+//! `publisher`, `rereader`, `comparer`, `removal`.
 
 pub(crate) mod comparer;
 mod entries;

@@ -1,9 +1,9 @@
 //! The end that has the data: announces entries, and has the streams send what is wanted.
 //!
-//! Reading order: `state` and `entries` for what is decided, this file for what leads it on
-//! threads, `queue` for what the streams share, `stream` for one of them and `outgoing` for what it
-//! sends, `streams` for all of them, `piece_size` and `stream_control` for what is known of each, `findings`,
-//! `stall`, `watchdog`.
+//! Reading order: `state` and `entries` for the decisions, this file for what runs them on threads,
+//! `send_queue` for what the streams share, `stream` for one of them and `outgoing` for what it
+//! sends, `streams` for all of them, `piece_size`, `stream_control` and `stall` for the state of
+//! each, `findings`, `compression`, `watchdog`.
 
 mod compression;
 mod entries;

@@ -21,8 +21,8 @@
 //! sockets. Links are made as they are told, wherever they point. Who owns a file is not kept, and
 //! so neither are the bits that lend its owner's rights.
 //!
-//! Reading order: this file, `destination` (where entries belong), `temporary`, `part` and `journal` (a
-//! file on its way), `open_parts` (which are open), `finalize` (its last steps).
+//! Reading order: this file, `destination` (where entries belong), `temporary`, `part` and
+//! `journal` (a file on its way), `open_parts` (which are open), `finalize` (its last steps).
 
 mod destination;
 mod finalize;
@@ -251,7 +251,7 @@ impl Store {
                 Err(trouble) if trouble.kind == ProblemKind::Busy && Instant::now() < until => {
                     thread::sleep(CLAIM_PAUSE);
                 }
-                held => return held.map(|_| ()),
+                opened => return opened.map(|_| ()),
             }
         }
     }

@@ -13,8 +13,8 @@
 //! for again.
 //!
 //! Reading order: `name`, `message`, `piece` for what is said; `secret`, `token`, `handshake`,
-//! `greeting` for who may say it; `codec` for the bytes; `protocol` for which message may be said
-//! when.
+//! `greeting` for who may say it; `codec` for the bytes; `conversation_state` for which message is
+//! legal when.
 
 mod base32;
 mod codec;

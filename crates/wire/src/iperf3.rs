@@ -1,7 +1,7 @@
 //! iperf3's control protocol and our extension to it.
 //!
-//! Reading order: `cookie` and `state` for the primitives, `params` and `request` for what a test is,
-//! `results` and `telemetry` for what it showed, then `client` and `server`.
+//! Reading order: `cookie` and `state` for the primitives, `params` and `request` for what a test
+//! is, `results` and `telemetry` for what it showed, then `client` and `server`.
 
 pub mod client;
 pub(crate) mod cookie;

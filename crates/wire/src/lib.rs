@@ -5,9 +5,9 @@
 //! - [`copy`]: the protocol of `trunkline copy`, which shares the port and nothing else.
 //!
 //! The state machines, such as [`ClientControl`] and [`ServerControl`], take the bytes that arrived
-//! and the time, and return actions: bytes to send, streams to open, when to start and stop. They open
-//! no socket and read no clock, so every conversation can be replayed in a test. Each wait has a
-//! deadline that the driver has to honour; a peer's mistake is a typed error, never a panic.
+//! and the time, and return actions: bytes to send, streams to open, when to start and stop. They
+//! open no socket and read no clock, so every conversation can be replayed in a test. Each wait has
+//! a deadline that the driver has to honour; a peer's mistake is a typed error, never a panic.
 //!
 //! Spoken: TCP tests in all directions, against iperf3 3.0 to 3.21 and against ourselves. Left out:
 //! UDP and SCTP tests and authentication; a peer that asks for them gets an error.

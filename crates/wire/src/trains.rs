@@ -4,8 +4,8 @@
 //! [`crate::Answer`], and from there on the control connection carries `message`s in place of state
 //! bytes. One train at a time is announced; before it leaves, the client's [`Datagram`] has to
 //! reach the server with the token of this session, from the address that the control connection
-//! has. So a client cannot be made the aim of a train but the client itself, and the client's own
-//! datagram opens firewalls and NAT for a train towards it. The receiver stamps what arrives; the
+//! has. So a train can go to the client itself only, and the client's own datagram
+//! opens firewalls and NAT for a train towards it. The receiver stamps what arrives; the
 //! stamps travel over the control connection.
 //!
 //! Iperf3 servers and trunkline servers before this do not agree, and nothing of this is sent to

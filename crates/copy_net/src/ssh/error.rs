@@ -41,7 +41,10 @@ pub enum SshError {
         destination: String,
     },
     /// The program ended, or said something else.
-    #[error("`{program} {FAR_COMMAND}` at {destination} {how} without saying where it listens{}", after(.noise))]
+    #[error(
+        "`{program} {FAR_COMMAND}` at {destination} {how} without saying where it listens{}",
+        after(.noise)
+    )]
     NoAnswer {
         /// The program.
         program: String,

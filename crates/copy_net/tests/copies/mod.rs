@@ -41,7 +41,7 @@ impl CopyHandler for Told {
     }
 }
 
-/// Serves each visit to its end.
+/// Serves each session to its end.
 struct Keeping(Arc<Told>);
 
 impl CopyHandler for Keeping {
@@ -141,15 +141,15 @@ impl Far {
     pub fn accepted(&self) -> AcceptedSession {
         self.sessions
             .recv_timeout(PATIENCE)
-            .expect("a visit in time")
+            .expect("a session in time")
     }
 
     pub fn rejected(&self) -> Rejection {
         let reason = self.rejected.recv_timeout(PATIENCE);
-        reason.expect("somebody turned away in time")
+        reason.expect("a rejection in time")
     }
 
-    /// Who was turned away by now.
+    /// All rejections by now.
     pub fn all_rejected(&self) -> Vec<Rejection> {
         self.rejected.try_iter().collect()
     }

@@ -49,7 +49,7 @@ struct Way {
 }
 
 impl<'a> Probing<'a> {
-    /// Begins it for `peer`; datagrams have to carry `token`, and openers come through `door`.
+    /// Begins it for `peer`; datagrams have to carry `token`, and openers come through `demux`.
     pub(super) fn begin(
         shared: &'a Shared<'a>,
         control: &'a mut ControlConnection,

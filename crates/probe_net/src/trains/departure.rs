@@ -34,7 +34,10 @@ const NICE: libc::c_int = -15;
 #[derive(Debug, Error)]
 pub enum TransmitError {
     /// The kernel knows that it does not pass.
-    #[error("packets of {} bytes do not pass unfragmented; at most {} bytes do", .packet.get(), .mtu.get())]
+    #[error(
+        "packets of {} bytes do not pass unfragmented; at most {} bytes do",
+        .packet.get(), .mtu.get()
+    )]
     TooLarge {
         /// Their size at the IP layer.
         packet: Bytes,

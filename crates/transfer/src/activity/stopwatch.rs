@@ -1,10 +1,10 @@
 //! Time that threads spend computing and waiting.
 //!
-//! The kernel counts for each thread how long it ran and how long it waited for a processor. The rest
-//! of the time within [`TimeSpent::during`] is the wait for what the thread was there for: a read that the
-//! page cache answers is processor time, and only the rest is waiting for the disk. Outside of it a
-//! thread waits for a processor only. A control group that has used up its share has to wait where no
-//! counter of the thread shows it.
+//! The kernel counts for each thread how long it ran and how long it waited for a processor. The
+//! rest of the time within [`TimeSpent::during`] is the wait for what the thread was there for: a
+//! read that the page cache answers is processor time, and only the rest is waiting for the disk.
+//! Outside of it a thread waits for a processor only. A control group that has used up its share
+//! has to wait where no counter of the thread shows it.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

@@ -28,8 +28,8 @@ pub(super) struct Begun {
 }
 
 impl Wanted {
-    /// * `rest`: `bytes` bytes of a file of `size`, as [`normalised`](super::split::normalised) gave
-    ///   them.
+    /// * `rest`: `bytes` bytes of a file of `size`, as [`normalised`](super::split::normalised)
+    ///   gave them.
     pub(super) fn new(size: u64, rest: VecDeque<ops::Range<u64>>, bytes: u64) -> Self {
         let begun = (bytes != size).then(|| Box::new(Begun::new(rest, bytes)));
         Wanted { size, begun }

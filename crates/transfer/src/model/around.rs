@@ -19,7 +19,7 @@ pub(super) enum Over {
     Killed,
 }
 
-/// What an end says: its referee hears it, and the peer later.
+/// What an end sends: checked against the protocol at once, received by the peer later.
 pub(super) struct Mouth {
     me: Speaker,
     protocol: RefCell<ConversationState>,

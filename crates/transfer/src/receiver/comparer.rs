@@ -34,7 +34,7 @@ impl Comparer {
         }
     }
 
-    /// These are to be compared. The referee bounds how many may wait.
+    /// These are to be compared. The protocol bounds how many may wait.
     pub(crate) fn take(&self, entries: Vec<Entry>) {
         if let Some(to) = &self.entries {
             // The thread ends by itself only when its events are not received any more.

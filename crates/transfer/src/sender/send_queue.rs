@@ -36,8 +36,8 @@ pub(crate) struct SendQueue {
     pub sent: AtomicU64,
     /// Bytes of files that are holes.
     pub holes: AtomicU64,
-    /// Nanoseconds that streams waited for holes to be confirmed, since [`SendQueue::waited_for_holes`]
-    /// asked last.
+    /// Nanoseconds that streams waited for holes to be confirmed, since
+    /// [`SendQueue::waited_for_holes`] asked last.
     waited: AtomicU64,
     /// Bytes written to streams.
     pub on_wire: AtomicU64,

@@ -65,7 +65,7 @@ impl StreamControl {
         }
     }
 
-    /// What waits in the kernel is what this stream still owes when others have nothing left to do:
+    /// Data that waits in the kernel delays the end, when other streams have nothing left to do:
     /// a tenth of a second is enough to bridge the time until its thread is woken.
     fn bound_unsent(&mut self, rate: Rate) {
         let wanted = rate.bytes_in(UNSENT_TIME).clamp(UNSENT_MIN, UNSENT_MAX);

@@ -219,7 +219,7 @@ impl Streams {
         }
     }
 
-    /// What streams that ended owe although the receiver had time to confirm it is given to others.
+    /// Gives pieces of ended streams to others once the receiver had time to confirm them.
     /// Returns the bytes of that.
     pub(crate) fn reassign_unconfirmed(&mut self, now: Time) -> u64 {
         let mut bytes = 0;
@@ -338,8 +338,8 @@ impl Streams {
         self.streams.iter().filter_map(sample).collect()
     }
 
-    /// A stream that nothing arrived of keeps its wish, so that a pause does not cut everything
-    /// into crumbs.
+    /// A stream without acknowledgements keeps its piece size, so that a pause does not cut
+    /// everything into crumbs.
     fn set_piece_sizes(&mut self, over: Span, left: Option<Bytes>, samples: &[(u32, TcpSample)]) {
         for (number, sample) in samples {
             let acked = sample.bytes_acked.unwrap_or(Bytes::ZERO);

@@ -15,14 +15,14 @@ use super::{Event, SessionEnd, protocol};
 
 /// Messages of the peer's that may wait beside its inbox: one may take 4 MiB once it is decoded.
 const MESSAGES_MAX: usize = 4;
-/// Happenings that may wait; streams wait when there are more.
+/// Events that may wait; streams wait when there are more.
 const HAPPENINGS_MAX: usize = 1024;
 /// Longest wait before the loop checks whether it is to end.
 const TICK: Duration = Duration::from_millis(100);
 /// How long goodbyes may take.
 const GOODBYE: Duration = Duration::from_secs(2);
 
-/// A conversation whose messages come as happenings.
+/// A conversation whose messages come as events.
 pub(crate) struct MessageLoop {
     conversation: Arc<Conversation>,
     me: Speaker,
@@ -151,7 +151,7 @@ impl MessageLoop {
 
     fn end(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
-        // Room for a happening that the thread may be waiting to report.
+        // Room for an event that the thread may be waiting to report.
         while let Some(thread) = &self.thread {
             while self.events.try_recv().is_ok() {}
             while self.permits.try_recv().is_ok() {}

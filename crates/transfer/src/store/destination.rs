@@ -171,7 +171,7 @@ impl Destination {
     }
 
     /// Permission bits that an entry may have here. A server's mask holds for what others put
-    /// there; nobody's set-id bits arrive, and a folder's sticky bit does.
+    /// there. Set-id bits never arrive, and a folder's sticky bit does.
     fn allowed_mode(&self, entry: &Entry) -> u32 {
         let bits = match entry.kind {
             Kind::Folder => entry.mode & 0o1777,

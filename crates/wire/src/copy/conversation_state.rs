@@ -1,9 +1,9 @@
 //! Which message may be said now, and what in it can be believed.
 //!
-//! Both ends pass every message, heard or about to be said, through a [`ConversationState`] of their own.
-//! What comes out can be acted upon without looking again: it was this end's turn, files exist,
-//! ranges lie within them, lists are bounded and texts can be printed. What the peer said about a
-//! file that is over meanwhile, because two messages crossed, is taken out.
+//! Both ends pass every message, heard or about to be said, through a [`ConversationState`] of
+//! their own. What comes out can be acted upon without looking again: it was this end's turn, files
+//! exist, ranges lie within them, lists are bounded and texts can be printed. What the peer said
+//! about a file that is over meanwhile, because two messages crossed, is taken out.
 //!
 //! A message is judged by what had been said before it, at this end. That is never less than the
 //! peer knew when it said it, so an honest peer is never refused. Whether a piece was sent that the

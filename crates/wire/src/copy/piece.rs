@@ -56,7 +56,7 @@ impl Coding {
 ///
 /// | bytes | what |
 /// |---|---|
-/// | 0..4 | magic `TLp` and the coding: `0` raw, `1` zstd, `2` hole, `3` sparse, `4` sparse and zstd |
+/// | 0..4 | `TLp` and the coding: `0` raw, `1` zstd, `2` hole, `3` sparse, `4` sparse and zstd |
 /// | 4..8 | file |
 /// | 8..16 | offset in the file |
 /// | 16..20 | length in the file |

@@ -126,7 +126,10 @@ pub enum RequestError {
     #[error("a test of {0} s was asked for; 0 to 86400 are possible")]
     Seconds(i64),
     /// A socket buffer out of range.
-    #[error("a window of {0} bytes was asked for; at most {max} are possible", max = WINDOW_MAX.get())]
+    #[error(
+        "a window of {0} bytes was asked for; at most {max} are possible",
+        max = WINDOW_MAX.get()
+    )]
     Window(u64),
     /// A segment size out of range.
     #[error("segments of {0} bytes were asked for; {SEGMENT_MIN} to {SEGMENT_MAX} are possible")]

@@ -43,7 +43,10 @@ pub enum OutOfBounds {
         bound: usize,
     },
     /// Too small for what they have to carry, or too large.
-    #[error("packets of {} bytes were asked for; {} to {} are possible", .asked.get(), .least.get(), .most.get())]
+    #[error(
+        "packets of {} bytes were asked for; {} to {} are possible",
+        .asked.get(), .least.get(), .most.get()
+    )]
     Size {
         /// What was asked for.
         asked: Bytes,

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// One end with its own referee, and what is under way to it.
+/// One end with its own state, and what is under way to it.
 #[derive(Default)]
 struct Party {
     protocol: ConversationState,
@@ -225,7 +225,7 @@ impl Copy {
 }
 
 proptest! {
-    /// Whatever crosses whatever, neither referee refuses an honest end, and both come to the same
+    /// Whatever crosses whatever, neither state refuses an honest end, and both come to the same
     /// end.
     #[test]
     fn honest_ends_are_never_refused(
