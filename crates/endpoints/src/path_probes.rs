@@ -22,7 +22,7 @@ use observe::{
     TracePlan, Train, Watch, Way,
 };
 use units::Span;
-use wire::trains::{Bounds, Cause, TrainPlan, TrainWay};
+use wire::trains::{Bounds, Cause, TrainDirection, TrainPlan};
 
 use crate::client::probe_session::{ProbeServer, request_probing, request_probing_with_retry};
 use crate::client::{ClientError, connect};
@@ -240,8 +240,8 @@ impl Probes for PathProbes {
     ) -> Result<Passages, ProbesError> {
         let plan = TrainPlan {
             way: match way {
-                Way::Forward => TrainWay::Forward,
-                Way::Reverse => TrainWay::Reverse,
+                Way::Forward => TrainDirection::Forward,
+                Way::Reverse => TrainDirection::Reverse,
             },
             packet: train.packet,
             departures: train.departures.clone(),

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use units::Span;
-use wire::copy::{Message, Problem, ProblemKind, Speaker, Way};
+use wire::copy::{CopyDirection, Message, Problem, ProblemKind, Speaker};
 
 use self::connect::Connector;
 use self::retry::RetryTimer;
@@ -168,7 +168,8 @@ impl<'a> Near<'a> {
         let spec = self.spec;
         let is_many = spec.near.len() > 1
             || spec.selection.listed.is_some()
-            || spec.way == Way::Get && (spec.far.paths.len() > 1 || has_wildcard(&spec.far.paths));
+            || spec.direction == CopyDirection::Get
+                && (spec.far.paths.len() > 1 || has_wildcard(&spec.far.paths));
         let mut opening = opening(spec, self.copy, is_many);
         let files = self.files(&opening).map_err(SessionEnd::Problem)?;
         opening.fresh = files.is_fresh();
@@ -224,9 +225,13 @@ impl<'a> Near<'a> {
     fn files(&self, opening: &wire::copy::Opening) -> Result<LocalFiles, Problem> {
         let root = Root::own();
         let mut paths = bytes_of(&self.spec.near);
-        match self.spec.way {
-            Way::Put => LocalFiles::source(&root, opening, paths, false, &self.spec.selection),
-            Way::Get => LocalFiles::store(&root, opening, paths.pop().unwrap_or_default()),
+        match self.spec.direction {
+            CopyDirection::Put => {
+                LocalFiles::source(&root, opening, paths, false, &self.spec.selection)
+            }
+            CopyDirection::Get => {
+                LocalFiles::store(&root, opening, paths.pop().unwrap_or_default())
+            }
         }
     }
 }

@@ -10,8 +10,8 @@ use std::time::Duration;
 use copy_net::{AcceptedSession, CallbackTarget, CopyHandler, Rejection};
 use units::Span;
 use wire::copy::{
-    Admitted, Filter, Key, KeyName, Message, Opening, Problem, ProblemKind, Rights, Speaker, Token,
-    Tokens, Way,
+    Admitted, CopyDirection, Filter, Key, KeyName, Message, Opening, Problem, ProblemKind, Rights,
+    Speaker, Token, Tokens,
 };
 
 use self::active_copies::ActiveCopies;
@@ -50,7 +50,7 @@ pub enum FarEvent {
         /// Under which name.
         name: KeyName,
         /// Which way the files go, seen from there.
-        way: Way,
+        direction: CopyDirection,
         /// Names at this end.
         paths: Vec<Vec<u8>>,
     },
@@ -170,13 +170,13 @@ impl FarEnd {
         let rights = admitted.rights;
         let root = self.root_of(&admitted.key_name)?;
         let root = root.restricted(rights.read, rights.write);
-        match opening.way {
-            Way::Put => {
+        match opening.direction {
+            CopyDirection::Put => {
                 check_rights(&root, opening)?;
                 let destination = opening.paths.first().cloned().unwrap_or_default();
                 LocalFiles::store(&root, opening, destination)
             }
-            Way::Get => {
+            CopyDirection::Get => {
                 let paths = opening.paths.clone();
                 LocalFiles::source(&root, opening, paths, true, &opening.selection)
             }
@@ -211,7 +211,7 @@ impl FarEnd {
             number,
             peer: accepted.peer,
             name: name.clone(),
-            way: opening.way,
+            direction: opening.direction,
             paths: opening.paths.clone(),
         });
         let refuse = |problem: Problem| {
@@ -233,9 +233,9 @@ impl FarEnd {
                 return Err(end);
             }
         };
-        let is_fresh = match opening.way {
-            Way::Put => files.is_fresh(),
-            Way::Get => opening.fresh,
+        let is_fresh = match opening.direction {
+            CopyDirection::Put => files.is_fresh(),
+            CopyDirection::Get => opening.fresh,
         };
         let session = accepted.streams.session().unwrap_or(0);
         message_loop.send(Message::Opened {

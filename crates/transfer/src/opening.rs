@@ -6,7 +6,7 @@ use observe::Window;
 use steer::Scavenger;
 use steer::online::{Online, OnlinePlan};
 use units::{Bytes, Rate, Span};
-use wire::copy::{Opening, Selection, Way};
+use wire::copy::{CopyDirection, Opening, Selection};
 
 use crate::CopySpec;
 
@@ -19,7 +19,7 @@ const GENTLE: Objective = Objective::Gentle {
 /// The opening message of a copy.
 pub(crate) fn opening(spec: &CopySpec, copy: [u8; 16], into_folder: bool) -> Opening {
     Opening {
-        way: spec.way,
+        direction: spec.direction,
         copy,
         paths: spec.far.paths.clone(),
         recursive: spec.recursive,
@@ -51,7 +51,7 @@ fn selection(spec: &CopySpec) -> Selection {
     let listed = spec.selection.listed.clone();
     Selection {
         rules: spec.selection.rules.clone(),
-        listed: listed.filter(|_| spec.way == Way::Get),
+        listed: listed.filter(|_| spec.direction == CopyDirection::Get),
     }
 }
 
@@ -114,9 +114,9 @@ pub(crate) mod tests {
     use wire::copy::{Attributes, Filter};
 
     /// As the command line makes it where nothing else is said.
-    pub(crate) fn opening_of(way: Way, paths: &[&str]) -> Opening {
+    pub(crate) fn opening_of(direction: CopyDirection, paths: &[&str]) -> Opening {
         Opening {
-            way,
+            direction,
             copy: [0; 16],
             paths: paths.iter().map(|path| path.as_bytes().to_vec()).collect(),
             recursive: false,

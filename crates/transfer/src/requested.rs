@@ -123,10 +123,10 @@ fn listed_names(opening: &Opening) -> Result<Option<BTreeSet<Vec<u8>>>, Problem>
 mod tests {
     use super::*;
     use crate::opening::tests::opening_of;
-    use wire::copy::{Name, Way};
+    use wire::copy::{CopyDirection, Name};
 
     fn asked(paths: &[&str], recursive: bool, links: bool) -> Requested {
-        let mut opening = opening_of(Way::Get, paths);
+        let mut opening = opening_of(CopyDirection::Get, paths);
         opening.recursive = recursive;
         opening.attributes.links = links;
         Requested::of(&opening).unwrap()
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn nothing_comes_that_a_rule_leaves_out_or_that_is_not_in_the_list() {
-        let mut opening = opening_of(Way::Get, &["run7"]);
+        let mut opening = opening_of(CopyDirection::Get, &["run7"]);
         opening.recursive = true;
         let (leaves_out, pattern) = (true, "raw/".to_owned());
         let rule = wire::copy::SelectionRule {

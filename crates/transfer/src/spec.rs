@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use models::Objective;
 use observe::{StreamCount, Window};
 use units::{Rate, Span};
-use wire::copy::{Attributes, Filter, Selection, Way};
+use wire::copy::{Attributes, CopyDirection, Filter, Selection};
 
 /// One copy, from end to end.
 #[derive(Debug, Clone)]
 pub struct CopySpec {
     /// Which way the files go.
-    pub way: Way,
+    pub direction: CopyDirection,
     /// Names at this end: the sources of a put, the destination (one) of a get.
     pub near: Vec<PathBuf>,
     /// The other end, with its names: the destination (one) of a put, the sources of a get.

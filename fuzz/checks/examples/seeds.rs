@@ -12,12 +12,12 @@ use transfer::fuzzing::journal_of;
 use transfer::store::Piece;
 use units::{Bytes, Span};
 use wire::copy::{
-    Activity, Attributes, CallBack, Coding, Entry, Filter, KeyName, Kind, Message, Name,
-    NearHandshake, Opening, PieceHeader, Problem, ProblemKind, Published, Range, Rights, Secret,
-    StartAnswer, StartRequest, Token, Tokens, Want, Way, answer_hello, encode,
+    Activity, Attributes, CallBack, Coding, CopyDirection, Entry, Filter, KeyName, Kind, Message,
+    Name, NearHandshake, Opening, PieceHeader, Problem, ProblemKind, Published, Range, Rights,
+    Secret, StartAnswer, StartRequest, Token, Tokens, Want, answer_hello, encode,
 };
 use wire::echo::Echo;
-use wire::trains::{Announcement, Datagram, DatagramKind, TrainPlan, TrainWay};
+use wire::trains::{Announcement, Datagram, DatagramKind, TrainDirection, TrainPlan};
 use wire::{
     Answer, EchoToken, Offer, Results, State, StreamResult, StreamTelemetry, Telemetry, TestEnd,
     TestRequest, encode_frame,
@@ -83,7 +83,7 @@ fn frames(messages: &[Message]) -> Vec<u8> {
 
 fn opening() -> Message {
     Message::Open(Box::new(Opening {
-        way: Way::Put,
+        direction: CopyDirection::Put,
         copy: [1; 16],
         paths: vec![b"run7".to_vec()],
         recursive: true,
@@ -295,7 +295,7 @@ fn trains() -> io::Result<()> {
     };
     seed("trains", "packet", &packet.encode())?;
     let plan = TrainPlan {
-        way: TrainWay::Reverse,
+        way: TrainDirection::Reverse,
         packet: Bytes::new(1_500),
         departures: vec![Span::ZERO, Span::from_micros(120)],
     };

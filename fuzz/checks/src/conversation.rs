@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use wire::copy::{ConversationState, FileId, Frames, Message, Opening, Speaker, Want, Way};
+use wire::copy::{
+    ConversationState, CopyDirection, FileId, Frames, Message, Opening, Speaker, Want,
+};
 
 /// The check of this target.
 pub fn check(bytes: &[u8]) {
@@ -67,7 +69,7 @@ fn pass(
 fn opening() -> Opening {
     use wire::copy::{Attributes, Filter};
     Opening {
-        way: Way::Put,
+        direction: CopyDirection::Put,
         copy: [0; 16],
         paths: vec![b"x".to_vec()],
         recursive: true,

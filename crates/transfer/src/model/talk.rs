@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
-use wire::copy::{Activity, Entry, FileId, HASH_LENGTH, Message, Problem, Speaker, Way};
+use wire::copy::{Activity, CopyDirection, Entry, FileId, HASH_LENGTH, Message, Problem, Speaker};
 
 use super::around::{Around, Over};
 use super::draw::Draw;
@@ -93,7 +93,7 @@ pub(super) fn hold(world: &mut World, draw: &mut Draw, calm: Calm) -> Told {
     let source = world.source().unwrap();
     let store = world.store(&opening).unwrap();
     let is_fresh = store.is_fresh();
-    opening.fresh = is_fresh && opening.way == Way::Get;
+    opening.fresh = is_fresh && opening.direction == CopyDirection::Get;
     let control = CopyControl::default();
     let (mut nobody, mut nobody_else) = ((), ());
     let mut chronicles = [
@@ -110,9 +110,9 @@ pub(super) fn hold(world: &mut World, draw: &mut Draw, calm: Calm) -> Told {
         Arc::default(),
     ));
     let queue = Arc::new(SendQueue::new(None, false));
-    let (sends, receives) = match opening.way {
-        Way::Put => (Speaker::Near, Speaker::Far),
-        Way::Get => (Speaker::Far, Speaker::Near),
+    let (sends, receives) = match opening.direction {
+        CopyDirection::Put => (Speaker::Near, Speaker::Far),
+        CopyDirection::Get => (Speaker::Far, Speaker::Near),
     };
     let talk = Talk {
         sender: SenderState::new(of_sender, &opening, source, queue, is_fresh),

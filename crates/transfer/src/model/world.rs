@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use wire::copy::{Attributes, Entry, Filter, Opening, Problem, Selection, Way};
+use wire::copy::{Attributes, CopyDirection, Entry, Filter, Opening, Problem, Selection};
 
 use super::draw::Draw;
 use crate::Root;
@@ -96,7 +96,7 @@ pub(super) enum There {
 /// What was asked for; the same in all tries.
 #[derive(Debug)]
 pub(super) struct Options {
-    pub way: Way,
+    pub direction: CopyDirection,
     pub filter: Filter,
     pub attributes: Attributes,
     pub verify: bool,
@@ -241,13 +241,15 @@ impl World {
 
     /// What a copy is opened with. The paths are those of the far end.
     pub fn opening(&self, is_dry: bool) -> Opening {
-        let Options { way, filter, .. } = self.options;
-        let path = match way {
-            Way::Put => self.destination(),
-            Way::Get => self.sources(),
+        let Options {
+            direction, filter, ..
+        } = self.options;
+        let path = match direction {
+            CopyDirection::Put => self.destination(),
+            CopyDirection::Get => self.sources(),
         };
         Opening {
-            way,
+            direction,
             copy: [0; 16],
             paths: vec![path],
             recursive: true,
@@ -290,7 +292,7 @@ impl World {
     pub fn source(&self) -> Result<Arc<Source>, Problem> {
         let spec = SourceSpec {
             paths: vec![self.sources()],
-            wildcards: self.options.way == Way::Get,
+            wildcards: self.options.direction == CopyDirection::Get,
             recursive: true,
             attributes: self.options.attributes,
             selection: Selection::default(),
@@ -370,7 +372,7 @@ impl World {
 
 fn options(draw: &mut Draw) -> Options {
     Options {
-        way: draw.pick(&[Way::Put, Way::Get]),
+        direction: draw.pick(&[CopyDirection::Put, CopyDirection::Get]),
         filter: draw.pick(&[
             Filter::Changed,
             Filter::Changed,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use units::Bytes;
 use wire::copy::{
-    Entry, FileId, HASH_LENGTH, Message, Opening, Problem, ProblemKind, Published, Range, Want, Way,
+    CopyDirection, Entry, FileId, HASH_LENGTH, Message, Opening, Problem, ProblemKind, Published,
+    Range, Want,
 };
 
 use super::Shared;
@@ -67,7 +68,7 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
             true => RemovalPhase::Later(Rules::new(&opening.selection.rules)?),
             false => RemovalPhase::Nothing,
         };
-        let is_near = opening.way == Way::Get;
+        let is_near = opening.direction == CopyDirection::Get;
         let asked = is_near.then(|| Requested::of(opening)).transpose()?;
         stats.begin_counting();
         Ok(ReceiverState {

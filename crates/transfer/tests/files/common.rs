@@ -7,7 +7,7 @@ use std::sync::Arc;
 use transfer::source::{Found, Source, SourceSpec};
 use transfer::store::{EntryPlan, Piece, Rest, Store, StoreSpec};
 use transfer::{FileProblem, HashTree, PieceHasher, Root};
-use wire::copy::{Attributes, Entry, Filter, Kind, Name, Opening, Problem, Way};
+use wire::copy::{Attributes, CopyDirection, Entry, Filter, Kind, Name, Opening, Problem};
 
 /// Everything is kept.
 pub const ALL: Attributes = Attributes {
@@ -81,7 +81,7 @@ pub fn told(name: &str, kind: Kind) -> Entry {
 /// A put into a folder, as the command line makes it.
 pub fn opening() -> Opening {
     Opening {
-        way: Way::Put,
+        direction: CopyDirection::Put,
         copy: [0; 16],
         paths: vec![Vec::new()],
         recursive: true,

@@ -9,7 +9,7 @@
 //! peer knew when it said it, so an honest peer is never refused. Whether a piece was sent that the
 //! receiver confirms is not known here: the sender's ledger knows it.
 
-use super::{Filter, Message, Opening, PATH_MAX, Way};
+use super::{CopyDirection, Filter, Message, Opening, PATH_MAX};
 
 mod error;
 mod files;
@@ -66,7 +66,7 @@ pub struct ConversationState {
 /// What matters of the opening.
 #[derive(Debug, Clone, Copy)]
 struct Agreed {
-    way: Way,
+    direction: CopyDirection,
     is_dry: bool,
     /// Something may be removed.
     may_remove: bool,
@@ -154,7 +154,7 @@ impl ConversationState {
         require(self.opening.is_none(), ProtocolRule::Again)?;
         opening::check(&opening)?;
         self.opening = Some(Agreed {
-            way: opening.way,
+            direction: opening.direction,
             is_dry: opening.dry_run,
             may_remove: opening.delete,
             has_digests: opening.filter == Filter::Content,
@@ -191,7 +191,7 @@ impl ConversationState {
         agreed: Agreed,
         message: Message,
     ) -> Result<Message, ProtocolRule> {
-        let is_sender = (speaker == Speaker::Near) == (agreed.way == Way::Put);
+        let is_sender = (speaker == Speaker::Near) == (agreed.direction == CopyDirection::Put);
         let who_may = match message {
             Message::Alive(_) | Message::Failed(_) | Message::LeftOut { .. } => true,
             Message::Entries(_)

@@ -9,7 +9,7 @@ pub type FileId = u32;
 
 /// Which way the files go, seen from the near end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Way {
+pub enum CopyDirection {
     /// The near end sends.
     Put,
     /// The near end receives.
@@ -20,7 +20,7 @@ pub enum Way {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opening {
     /// Which way.
-    pub way: Way,
+    pub direction: CopyDirection,
     /// The same number each time this copy connects, so that an older conversation of it is given
     /// up.
     pub copy: [u8; 16],

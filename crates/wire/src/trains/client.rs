@@ -7,8 +7,8 @@ use units::{Bytes, Span, Time};
 
 use super::message::{self, Announcement};
 use super::{
-    Arrival, Collection, FromClient, FromServer, MESSAGE_BOUND, Refused, Stamp, Stamps, TrainPlan,
-    TrainWay,
+    Arrival, Collection, FromClient, FromServer, MESSAGE_BOUND, Refused, Stamp, Stamps,
+    TrainDirection, TrainPlan,
 };
 use crate::FrameError;
 use crate::frame::FrameReader;
@@ -136,8 +136,8 @@ impl ProbingClient {
         self.number = self.number.wrapping_add(1);
         let packets = plan.packets();
         self.phase = match plan.way {
-            TrainWay::Forward => Phase::Opening { packets },
-            TrainWay::Reverse => Phase::Receiving(Receiving {
+            TrainDirection::Forward => Phase::Opening { packets },
+            TrainDirection::Reverse => Phase::Receiving(Receiving {
                 packet: plan.packet,
                 length: plan.length(),
                 collection: Collection::empty(packets, now),

@@ -6,7 +6,7 @@ use units::{Bytes, Span};
 /// Which end sends a train, seen from the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TrainWay {
+pub enum TrainDirection {
     /// The client.
     Forward,
     /// The server.
@@ -17,7 +17,7 @@ pub enum TrainWay {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrainPlan {
     /// Which end sends it.
-    pub way: TrainWay,
+    pub way: TrainDirection,
     /// Size of each packet at the IP layer, headers included.
     pub packet: Bytes,
     /// When each packet leaves, from the first.

@@ -9,7 +9,7 @@ use super::budget::Budget;
 use super::message::{self, Announcement};
 use super::{
     Arrival, Bounds, Cause, Collection, FromClient, FromServer, MESSAGE_BOUND, Refused, Stamp,
-    Stamps, TrainPlan, TrainWay,
+    Stamps, TrainDirection, TrainPlan,
 };
 use crate::FrameError;
 use crate::frame::FrameReader;
@@ -324,7 +324,7 @@ impl ProbingServer {
             return;
         }
         match plan.way {
-            TrainWay::Forward => {
+            TrainDirection::Forward => {
                 let train = Receiving {
                     number,
                     packet: plan.packet,
@@ -336,7 +336,7 @@ impl ProbingServer {
                 self.actions.push_back(ProbingServerAction::Receive(number));
                 self.send(&FromServer::Ready { number });
             }
-            TrainWay::Reverse => {
+            TrainDirection::Reverse => {
                 let transmit = ProbingServerAction::Transmit(number, plan.clone());
                 self.actions.push_back(transmit);
                 self.enter(now, Phase::Working(number));

@@ -2,7 +2,7 @@
 
 use super::error::ProtocolRule;
 use super::{COPY_STREAMS_MAX, require};
-use crate::copy::{Opening, PATH_MAX, Way};
+use crate::copy::{CopyDirection, Opening, PATH_MAX};
 
 /// Most names in an opening.
 const PATHS_MAX: usize = 1024;
@@ -17,9 +17,9 @@ const WORD_MAX: usize = 32;
 /// Whether all parts are within their bounds; what they mean is for others to say.
 pub(super) fn check(opening: &Opening) -> Result<(), ProtocolRule> {
     let count = opening.paths.len();
-    let (range, bound) = match opening.way {
-        Way::Put => (1..=1, "a put has one destination"),
-        Way::Get => (1..=PATHS_MAX, "a get has 1 to 1024 sources"),
+    let (range, bound) = match opening.direction {
+        CopyDirection::Put => (1..=1, "a put has one destination"),
+        CopyDirection::Get => (1..=PATHS_MAX, "a get has 1 to 1024 sources"),
     };
     require(
         range.contains(&count),

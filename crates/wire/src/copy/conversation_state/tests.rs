@@ -12,9 +12,9 @@ mod random;
 
 use Speaker::{Far, Near};
 
-fn opening(way: Way) -> Opening {
+fn opening(direction: CopyDirection) -> Opening {
     Opening {
-        way,
+        direction,
         copy: [1; 16],
         paths: vec![b"data".to_vec()],
         recursive: true,
@@ -91,7 +91,7 @@ fn failed(file: Option<FileId>) -> Message {
 
 /// A put that is open.
 fn open(fresh: bool) -> ConversationState {
-    ConversationState::opened(&opening(Way::Put), fresh).unwrap()
+    ConversationState::opened(&opening(CopyDirection::Put), fresh).unwrap()
 }
 
 /// A put with a folder, two files and a link, of which the files are wanted.
@@ -163,7 +163,7 @@ fn nothing_is_said_before_the_opening_and_its_answer() {
         refused(&mut protocol, Near, entries()),
         ProtocolRule::NotOpen
     );
-    let open = || Message::Open(Box::new(opening(Way::Put)));
+    let open = || Message::Open(Box::new(opening(CopyDirection::Put)));
     assert_eq!(refused(&mut protocol, Far, open()), ProtocolRule::Speaker);
     protocol.pass(Near, open()).unwrap();
     assert_eq!(refused(&mut protocol, Near, open()), ProtocolRule::Again);
@@ -273,7 +273,7 @@ fn a_new_destination_lets_data_come_before_the_answer() {
 
 #[test]
 fn a_get_into_a_new_folder_needs_no_answers_either() {
-    let mut protocol = ConversationState::opened(&opening(Way::Get), true).unwrap();
+    let mut protocol = ConversationState::opened(&opening(CopyDirection::Get), true).unwrap();
     let entries = Message::Entries(vec![file("a", 0)]);
     protocol.pass(Far, entries).unwrap();
     protocol.pass(Far, Message::FileEnds(vec![0])).unwrap();
@@ -287,7 +287,7 @@ fn a_get_into_a_new_folder_needs_no_answers_either() {
 fn a_dry_run_ends_with_the_wants() {
     let dry = Opening {
         dry_run: true,
-        ..opening(Way::Get)
+        ..opening(CopyDirection::Get)
     };
     let mut protocol = ConversationState::opened(&dry, true).unwrap();
     protocol

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn an_opening_keeps_to_its_bounds() {
     let with = |change: fn(&mut Opening)| {
-        let mut opening = opening(Way::Get);
+        let mut opening = opening(CopyDirection::Get);
         change(&mut opening);
         let message = Message::Open(Box::new(opening));
         ConversationState::default().pass(Near, message).err()
@@ -29,7 +29,7 @@ fn an_opening_keeps_to_its_bounds() {
             "{error}"
         );
     }
-    let mut put = opening(Way::Put);
+    let mut put = opening(CopyDirection::Put);
     put.paths.push(Vec::new());
     let refused = refused(
         &mut ConversationState::default(),
@@ -253,7 +253,7 @@ fn nothing_is_removed_unasked_or_before_all_else_is_done() {
     let asked = |delete| {
         let opening = Opening {
             delete,
-            ..opening(Way::Put)
+            ..opening(CopyDirection::Put)
         };
         ConversationState::opened(&opening, false).unwrap()
     };
@@ -288,7 +288,7 @@ fn a_digest_comes_where_contents_are_compared_and_of_files_alone() {
     let open = |filter| {
         let opening = Opening {
             filter,
-            ..opening(Way::Put)
+            ..opening(CopyDirection::Put)
         };
         ConversationState::opened(&opening, false).unwrap()
     };
@@ -335,7 +335,7 @@ fn a_selection_keeps_to_its_bounds() {
                 listed: listed.map(|count| vec![b"name".to_vec(); count]),
             },
             delete,
-            ..opening(Way::Get)
+            ..opening(CopyDirection::Get)
         };
         ConversationState::opened(&opening, false)
     };

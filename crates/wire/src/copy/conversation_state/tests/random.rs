@@ -49,8 +49,12 @@ fn any_message() -> impl Strategy<Value = Message> {
     };
     prop_oneof![
         any::<bool>().prop_map(|put| {
-            let way = if put { Way::Put } else { Way::Get };
-            Message::Open(Box::new(opening(way)))
+            let direction = if put {
+                CopyDirection::Put
+            } else {
+                CopyDirection::Get
+            };
+            Message::Open(Box::new(opening(direction)))
         }),
         any::<bool>().prop_map(|fresh| Message::Opened { session: 1, fresh }),
         proptest::collection::vec(any_entry(), 0..4).prop_map(Message::Entries),
