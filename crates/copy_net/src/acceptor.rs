@@ -44,7 +44,7 @@ pub struct AcceptLimits {
     /// that has most. Each may take some 40 KiB.
     pub waiting: usize,
     /// How long one may take to show it.
-    pub patience: Span,
+    pub timeout: Span,
     /// Conversations at the same time.
     pub conversations: usize,
     /// Those of them under one name of a token.
@@ -59,7 +59,7 @@ impl Default for AcceptLimits {
     fn default() -> Self {
         AcceptLimits {
             waiting: 512,
-            patience: Span::from_secs(10),
+            timeout: Span::from_secs(10),
             conversations: 64,
             conversations_per_name: 8,
             silence: Span::from_secs(15),
@@ -291,11 +291,11 @@ impl Acceptor {
     }
 
     fn drop_silent(&mut self) {
-        let (now, patience) = (self.clock.now(), self.shared.limits.patience);
+        let (now, timeout) = (self.clock.now(), self.shared.limits.timeout);
         while let Some(one) = self.handshaking.front()
-            && now.since(one.since) >= patience
+            && now.since(one.since) >= timeout
         {
-            self.reject(one.peer, &Rejection::Silent(patience));
+            self.reject(one.peer, &Rejection::Silent(timeout));
             self.handshaking.pop_front();
         }
     }

@@ -40,7 +40,7 @@ use units::{Bytes, Rate};
 pub use client::{RunningCopy, running};
 
 /// Longest wait for a line after a connection.
-const PATIENCE: Duration = Duration::from_secs(2);
+const IO_TIMEOUT: Duration = Duration::from_secs(2);
 /// How soon a program that ends stops answering, where it cannot be woken.
 const TICK_MILLIS: u16 = 100;
 /// The longest line either way: names of files can be long.
@@ -206,8 +206,8 @@ fn answer_all(
 
 fn answer(mut peer: UnixStream, what: &str, controlled: &impl Controllable) -> io::Result<()> {
     peer.set_nonblocking(false)?;
-    peer.set_read_timeout(Some(PATIENCE))?;
-    peer.set_write_timeout(Some(PATIENCE))?;
+    peer.set_read_timeout(Some(IO_TIMEOUT))?;
+    peer.set_write_timeout(Some(IO_TIMEOUT))?;
     let line = read_line(&peer)?;
     let answer = match line.split_once(' ').unwrap_or((&line, "")) {
         ("show", "") => format!("{} {what}\n", shown(controlled)),

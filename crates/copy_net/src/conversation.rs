@@ -135,13 +135,13 @@ impl Conversation {
         Ok(())
     }
 
-    /// What the peer says next; `None` when it says nothing for `patience`.
+    /// What the peer says next; `None` when it says nothing for `timeout`.
     ///
     /// # Errors
     /// When the conversation is over and all that was heard before has been received, or when this
     /// end closes it.
-    pub fn receive(&self, patience: Duration) -> Result<Option<Message>, ConversationError> {
-        let end = Instant::now().checked_add(patience);
+    pub fn receive(&self, timeout: Duration) -> Result<Option<Message>, ConversationError> {
+        let end = Instant::now().checked_add(timeout);
         let mut state = self.shared.lock();
         loop {
             if let Some((message, length)) = state.inbox.pop_front() {
@@ -178,24 +178,24 @@ impl Conversation {
 
     /// Begins to end it: receivers are told at once. What is queued is still sent, with a goodbye
     /// behind it.
-    pub fn begin_to_close(&self, patience: Duration) {
+    pub fn begin_to_close(&self, timeout: Duration) {
         let mut state = self.shared.lock();
-        state.closing.get_or_insert(Instant::now() + patience);
+        state.closing.get_or_insert(Instant::now() + timeout);
         drop(state);
         self.shared.ring();
         self.shared.changed.notify_all();
     }
 
-    /// Sends what waits, says goodbye and waits for the peer to do the same, all within `patience`.
-    pub fn close(mut self, patience: Duration) {
-        self.end(patience);
+    /// Sends what waits, says goodbye and waits for the peer to do the same, all within `timeout`.
+    pub fn close(mut self, timeout: Duration) {
+        self.end(timeout);
     }
 
     /// The same without waiting for the peer: returns when the kernel has all that was said. Should
     /// this program end at once, the peer may find the connection broken behind that, or, where
     /// packets are lost, before it.
-    pub fn leave(mut self, patience: Duration) {
-        self.begin_to_close(patience);
+    pub fn leave(mut self, timeout: Duration) {
+        self.begin_to_close(timeout);
         let mut state = self.shared.lock();
         while let Some(by) = state.closing
             && !state.is_said
@@ -215,11 +215,11 @@ impl Conversation {
         self.handle.clone()
     }
 
-    fn end(&mut self, patience: Duration) {
+    fn end(&mut self, timeout: Duration) {
         let Some(thread) = self.thread.take() else {
             return;
         };
-        self.begin_to_close(patience);
+        self.begin_to_close(timeout);
         // It does not panic; if it did, the conversation would be over as well.
         let _ = thread.join();
     }

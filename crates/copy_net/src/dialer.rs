@@ -29,7 +29,7 @@ pub use preconnect::{RawStream, StreamEndpoint};
 #[derive(Debug, Clone, Copy)]
 pub struct Dialer {
     /// How long it may take to be connected and known.
-    pub patience: Span,
+    pub timeout: Span,
     /// How long the far end may say nothing afterwards.
     pub silence: Span,
 }
@@ -70,7 +70,7 @@ impl Default for Dialer {
     /// The same as the other end's `AcceptLimits`.
     fn default() -> Self {
         Dialer {
-            patience: Span::from_secs(10),
+            timeout: Span::from_secs(10),
             silence: Span::from_secs(15),
         }
     }
@@ -101,7 +101,7 @@ impl Dialer {
         known: Option<KnownPeer<'_>>,
         early: &mut dyn FnMut(&StreamEndpoint),
     ) -> Result<Dialed, DialError> {
-        let end = Instant::now() + Duration::from(self.patience);
+        let end = Instant::now() + Duration::from(self.timeout);
         let mut left = resolve(places)?;
         let mut failure = None;
         loop {
@@ -118,7 +118,7 @@ impl Dialer {
                 // A wrong answer says more than a missing one.
                 Err(ConnectError::Unreachable(tried)) => {
                     return Err(
-                        failure.unwrap_or_else(|| DialError::unreachable(tried, self.patience))
+                        failure.unwrap_or_else(|| DialError::unreachable(tried, self.timeout))
                     );
                 }
             }
@@ -134,14 +134,14 @@ impl Dialer {
         end: Instant,
         early: &mut dyn FnMut(&StreamEndpoint),
     ) -> Result<Dialed, DialError> {
-        let failed = |source| DialError::during(peer, self.patience, source);
+        let failed = |source| DialError::during(peer, self.timeout, source);
         let tls = connection_to(known.map(|known| known.pin))
             .map(Tls::new)
             .map_err(failed)?;
         let mut io = DeadlineIo::new(socket, tls, end).map_err(failed)?;
         io.complete_handshake().map_err(failed)?;
         let (pin, exporter) = io.facts().map_err(failed)?;
-        let endpoint = StreamEndpoint::of(io.socket(), peer, pin, self.patience);
+        let endpoint = StreamEndpoint::of(io.socket(), peer, pin, self.timeout);
         early(&endpoint);
         let (handshake, hello) =
             NearHandshake::new(token.name.clone(), token.secret.key(), exporter, SOFTWARE);
@@ -174,14 +174,14 @@ impl StreamDialer {
         addresses: Vec<SocketAddr>,
         pin: Fingerprint,
         key: SessionKey,
-        patience: Span,
+        timeout: Span,
     ) -> Self {
         let rtt = None;
         StreamDialer {
             endpoint: StreamEndpoint {
                 addresses,
                 pin,
-                patience,
+                timeout,
                 rtt,
             },
             key,
@@ -215,7 +215,7 @@ impl StreamDialer {
     pub fn greet(&self, raw: RawStream, session: u64, number: u32) -> Result<Channel, DialError> {
         let RawStream { socket, tls, peer } = raw;
         self.send_greeting(socket, tls, session, number)
-            .map_err(|source| DialError::during(peer, self.endpoint.patience, source))
+            .map_err(|source| DialError::during(peer, self.endpoint.timeout, source))
     }
 
     /// The greeting always fits the empty buffer of a new connection.

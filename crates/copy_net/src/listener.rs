@@ -44,14 +44,14 @@ impl Callbacks {
     /// # Errors
     /// When it does not come in time, or the last connection was not the far end.
     pub fn control(&self, dialer: &Dialer, token: &Token) -> Result<Dialed, DialError> {
-        let end = Instant::now() + Duration::from(dialer.patience);
+        let end = Instant::now() + Duration::from(dialer.timeout);
         let mut failure = None;
         let callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             let left = end.saturating_duration_since(Instant::now());
             let Ok((socket, peer)) = callers.recv_timeout(left) else {
                 let port = self.port;
-                let after = dialer.patience;
+                let after = dialer.timeout;
                 return Err(failure.unwrap_or(DialError::NotCalled { port, after }));
             };
             // Streams come from there, so that there is nowhere to connect to.

@@ -69,10 +69,10 @@ impl IncomingStreams {
         self.session
     }
 
-    /// The next stream; `None` when none comes within `patience`.
-    pub fn next(&self, patience: Duration) -> Option<ArrivedStream> {
+    /// The next stream; `None` when none comes within `timeout`.
+    pub fn next(&self, timeout: Duration) -> Option<ArrivedStream> {
         let arrivals = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
-        arrivals.recv_timeout(patience).ok()
+        arrivals.recv_timeout(timeout).ok()
     }
 
     /// Streams from now on may (not) be in the clear. At first they may not.

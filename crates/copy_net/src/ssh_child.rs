@@ -53,7 +53,7 @@ pub enum SshChildError {
 /// * `input`, `output`: the pipe from and to ssh. The first line that comes has the secret.
 /// * `connection`: the value of `SSH_CONNECTION`: client address and port, server address and port.
 /// * `limits`: how many conversations, and so on.
-/// * `patience`: how long to wait for a connection once the pipe has ended without a word: a
+/// * `timeout`: how long to wait for a connection once the pipe has ended without a word: a
 ///   network that is out breaks it, and the near end comes back.
 /// * `handler`: makes the handler of conversations from the token that opens this end, and, when
 ///   this end has to open streams itself, from what opens them.
@@ -65,7 +65,7 @@ pub fn serve_ssh_child(
     mut output: impl Write,
     connection: Option<&str>,
     limits: AcceptLimits,
-    patience: Span,
+    timeout: Span,
     handler: impl FnOnce(Token, Option<CallbackTarget>) -> Arc<dyn CopyHandler>,
 ) -> Result<(), SshChildError> {
     let mut input = io::BufReader::new(input);
@@ -103,7 +103,7 @@ pub fn serve_ssh_child(
     output.write_all(answer.line().as_bytes())?;
     output.flush()?;
     presence.follow(input);
-    let is_over = presence.until(patience);
+    let is_over = presence.until(timeout);
     match (listener, callback) {
         (Some(listener), _) => listener.run(limits, handler, &is_over),
         (None, Some(callback)) => call(&callback, limits, handler, &presence, &is_over)?,
@@ -121,9 +121,9 @@ pub struct CallbackTarget {
 
 impl CallbackTarget {
     /// What opens the streams of a session whose connection was made from here.
-    pub fn streams(&self, accepted: &AcceptedSession, patience: Span) -> StreamDialer {
+    pub fn streams(&self, accepted: &AcceptedSession, timeout: Span) -> StreamDialer {
         let key = accepted.admitted.session_key.clone();
-        StreamDialer::new(self.addresses.clone(), self.fingerprint, key, patience)
+        StreamDialer::new(self.addresses.clone(), self.fingerprint, key, timeout)
     }
 }
 
@@ -187,7 +187,7 @@ impl Presence {
     }
 
     /// Whether no near end will connect any more.
-    fn until(self: &Arc<Self>, patience: Span) -> impl Fn() -> bool + use<> {
+    fn until(self: &Arc<Self>, timeout: Span) -> impl Fn() -> bool + use<> {
         let presence = Arc::clone(self);
         let clock = Clock::start();
         let last = Mutex::new(Time::ZERO);
@@ -198,7 +198,7 @@ impl Presence {
                 *last = clock.now();
                 return false;
             }
-            presence.may_leave.load(Ordering::Relaxed) || clock.now().since(*last) >= patience
+            presence.may_leave.load(Ordering::Relaxed) || clock.now().since(*last) >= timeout
         }
     }
 }
@@ -248,7 +248,7 @@ fn call(
         scope.spawn(|| acceptor.run(&|| is_over()));
         while !is_over() {
             if presence.sessions.load(Ordering::Relaxed) == 0 {
-                call_once(callback, &handover, limits.patience.into(), &|| {
+                call_once(callback, &handover, limits.timeout.into(), &|| {
                     is_over() || presence.sessions.load(Ordering::Relaxed) > 0
                 });
             }
@@ -262,7 +262,7 @@ fn call(
 fn call_once(
     callback: &CallbackTarget,
     handover: &Handover,
-    patience: Duration,
+    timeout: Duration,
     is_enough: &dyn Fn() -> bool,
 ) {
     for peer in &callback.addresses {
@@ -274,7 +274,7 @@ fn call_once(
             .and_then(|()| (&socket).write_all(&CALL_MAGIC));
         if called.is_ok() {
             handover.give(socket.into(), *peer);
-            let end = Instant::now() + patience;
+            let end = Instant::now() + timeout;
             while !is_enough() && Instant::now() < end {
                 thread::sleep(CALL_TICK);
             }

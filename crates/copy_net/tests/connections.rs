@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::thread;
 use std::time::Duration;
 
-use copies::{Far, PATIENCE, token};
+use copies::{Far, TIMEOUT, token};
 use copy_net::{
     AcceptedSession, ArrivedStream, Channel, ConversationError, Dialed, Dialer, Fingerprint,
     KnownPeer, Rejection,
@@ -19,7 +19,7 @@ fn stream(near: &Dialed, far: &AcceptedSession, number: u32, plain: bool) -> (Ch
     let session = far.streams.session().unwrap();
     let options = StreamOptions::default();
     let here = near.streams.stream(session, number, &options, plain);
-    let there = far.streams.next(PATIENCE).expect("the stream arrives");
+    let there = far.streams.next(TIMEOUT).expect("the stream arrives");
     assert_eq!(there.number, number);
     (here.unwrap(), there.channel)
 }
@@ -55,11 +55,11 @@ fn what_one_end_says_the_other_hears_in_order() {
         });
         for one in &said {
             assert_eq!(
-                accepted.conversation.receive(PATIENCE).unwrap().as_ref(),
+                accepted.conversation.receive(TIMEOUT).unwrap().as_ref(),
                 Some(one)
             );
             assert_eq!(
-                near.conversation.receive(PATIENCE).unwrap().as_ref(),
+                near.conversation.receive(TIMEOUT).unwrap().as_ref(),
                 Some(one)
             );
         }
@@ -79,13 +79,13 @@ fn a_goodbye_arrives_behind_all_that_was_said() {
     let hearing = thread::spawn(move || {
         let mut heard = Vec::new();
         loop {
-            match accepted.conversation.receive(PATIENCE) {
+            match accepted.conversation.receive(TIMEOUT) {
                 Ok(message) => heard.push(message.unwrap()),
                 Err(error) => return (heard, error),
             }
         }
     });
-    near.conversation.close(PATIENCE);
+    near.conversation.close(TIMEOUT);
     let (heard, error) = hearing.join().unwrap();
     assert_eq!(heard.len(), 51);
     assert_eq!(heard.last(), Some(&Message::Bye));
@@ -101,10 +101,10 @@ fn who_leaves_is_heard_to_the_end_and_waits_for_nobody() {
     // The other end says no goodbye: waiting for it would take an hour.
     near.conversation.leave(Duration::from_secs(3_600));
     for _ in 0..50 {
-        let heard = accepted.conversation.receive(PATIENCE).unwrap();
+        let heard = accepted.conversation.receive(TIMEOUT).unwrap();
         assert_eq!(heard, Some(entries(100)));
     }
-    let error = accepted.conversation.receive(PATIENCE).unwrap_err();
+    let error = accepted.conversation.receive(TIMEOUT).unwrap_err();
     assert!(matches!(error, ConversationError::Closed), "{error}");
 }
 
@@ -114,7 +114,7 @@ fn nothing_is_received_once_this_end_closes() {
     let (near, _visit) = far.meet();
     thread::scope(|scope| {
         let waiting = scope.spawn(|| near.conversation.receive(Duration::from_secs(3_600)));
-        near.conversation.begin_to_close(PATIENCE);
+        near.conversation.begin_to_close(TIMEOUT);
         let error = waiting.join().unwrap().unwrap_err();
         assert!(matches!(error, ConversationError::Over), "{error}");
     });
@@ -134,7 +134,7 @@ fn a_stream_that_was_connected_ahead_carries_once_it_greets() {
     for (number, reached) in (7..).zip(ahead) {
         let mut here = near.streams.greet(reached, session, number).unwrap();
         here.write_all(b"data").unwrap();
-        let mut there = accepted.streams.next(PATIENCE).expect("the stream arrives");
+        let mut there = accepted.streams.next(TIMEOUT).expect("the stream arrives");
         assert_eq!(there.number, number);
         let mut heard = [0; 4];
         there.channel.read_exact(&mut heard).unwrap();
@@ -153,10 +153,10 @@ fn a_known_end_hears_the_first_message_with_the_greeting() {
     let near = dial(far.fingerprint).unwrap();
     assert!(near.first_was_sent);
     let accepted = far.accepted();
-    let heard = accepted.conversation.receive(PATIENCE).unwrap();
+    let heard = accepted.conversation.receive(TIMEOUT).unwrap();
     assert_eq!(heard.as_ref(), Some(first));
     accepted.conversation.send(&entries(1)).unwrap();
-    let answer = near.conversation.receive(PATIENCE).unwrap();
+    let answer = near.conversation.receive(TIMEOUT).unwrap();
     assert_eq!(answer, Some(entries(1)));
     // Who shows another certificate hears nothing.
     let error = dial(Fingerprint([7; 32])).unwrap_err();
@@ -179,7 +179,7 @@ fn who_does_not_listen_makes_the_other_wait() {
         "24 MB cannot lie in buffers of a megabyte"
     );
     for _ in 0..4_000 {
-        accepted.conversation.receive(PATIENCE).unwrap().unwrap();
+        accepted.conversation.receive(TIMEOUT).unwrap().unwrap();
     }
     sending.join().unwrap();
 }
@@ -193,9 +193,9 @@ fn a_peer_without_a_sign_of_life_counts_as_lost() {
     };
     let near = dialer.control(&[far.place()], &token(1)).unwrap();
     let accepted = far.accepted();
-    let error = near.conversation.receive(PATIENCE).unwrap_err();
+    let error = near.conversation.receive(TIMEOUT).unwrap_err();
     assert!(matches!(error, ConversationError::Silent(_)), "{error}");
-    let error = accepted.conversation.receive(PATIENCE).unwrap_err();
+    let error = accepted.conversation.receive(TIMEOUT).unwrap_err();
     assert!(
         matches!(
             error,
@@ -340,7 +340,7 @@ fn streams_find_an_end_that_opened_the_conversation_itself() {
         let incoming = callbacks.expect(near.admitted.session_key.clone());
         let session = accepted.streams.session().unwrap();
         let here = back.stream(session, 4, &StreamOptions::default(), false);
-        let ArrivedStream { number, channel } = incoming.next(PATIENCE).unwrap();
+        let ArrivedStream { number, channel } = incoming.next(TIMEOUT).unwrap();
         assert_eq!(number, 4);
         assert!(carried(here.unwrap(), channel, b"from afar") == b"from afar");
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -368,7 +368,7 @@ fn hundreds_of_streams_come_at_once() {
             let ArrivedStream {
                 number,
                 mut channel,
-            } = accepted.streams.next(PATIENCE).unwrap();
+            } = accepted.streams.next(TIMEOUT).unwrap();
             let mut said = [0; 4];
             channel.read_exact(&mut said).unwrap();
             assert_eq!(u32::from_be_bytes(said), number);

@@ -5,7 +5,7 @@ mod copies;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
-use copies::{Far, PATIENCE, raw, token};
+use copies::{Far, TIMEOUT, raw, token};
 use copy_net::{
     AcceptLimits, AcceptedSession, ConversationError, DialError, Listener, Rejection, SOFTWARE,
     StreamDialer,
@@ -20,7 +20,7 @@ const SHORT: Span = Span::from_secs(1);
 
 fn impatient() -> AcceptLimits {
     AcceptLimits {
-        patience: SHORT,
+        timeout: SHORT,
         ..AcceptLimits::default()
     }
 }
@@ -29,7 +29,7 @@ fn impatient() -> AcceptLimits {
 fn still_serves(far: &Far) {
     let (near, accepted) = far.meet();
     near.conversation.send(&Message::Bye).unwrap();
-    let heard = accepted.conversation.receive(PATIENCE).unwrap();
+    let heard = accepted.conversation.receive(TIMEOUT).unwrap();
     assert_eq!(heard, Some(Message::Bye));
 }
 
@@ -198,7 +198,7 @@ fn a_greeting_that_is_repeated_or_belongs_to_others_is_refused() {
     accepted.streams.allow_plain(true);
     let key = &near.admitted.session_key;
     let _first = greet(far.address, key, session(&accepted), 3);
-    assert_eq!(accepted.streams.next(PATIENCE).unwrap().number, 3);
+    assert_eq!(accepted.streams.next(TIMEOUT).unwrap().number, 3);
     is_closed(greet(far.address, key, session(&accepted), 3));
     assert_eq!(far.rejected(), Rejection::Repeated(3));
     let used = near
@@ -274,7 +274,7 @@ fn who_was_admitted_and_then_talks_garbage_ends_its_own_conversation_alone() {
     for garbage in [&[0xFF; 64][..], &[0, 0, 0, 3, 0xEE, 0xEE, 0xEE]] {
         let (mut peer, garbled) = admitted(&far);
         peer.write_all(garbage).unwrap();
-        let error = garbled.conversation.receive(PATIENCE).unwrap_err();
+        let error = garbled.conversation.receive(TIMEOUT).unwrap_err();
         assert!(matches!(error, ConversationError::Codec(_)), "{error}");
         // It is told so, whatever else it says.
         garbled.conversation.send(&Message::Cancel).unwrap();
@@ -284,7 +284,7 @@ fn who_was_admitted_and_then_talks_garbage_ends_its_own_conversation_alone() {
     }
     near.conversation.send(&Message::Bye).unwrap();
     assert_eq!(
-        accepted.conversation.receive(PATIENCE).unwrap(),
+        accepted.conversation.receive(TIMEOUT).unwrap(),
         Some(Message::Bye)
     );
 }
@@ -293,7 +293,7 @@ fn who_was_admitted_and_then_talks_garbage_ends_its_own_conversation_alone() {
 fn what_comes_behind_the_goodbye_is_not_kept() {
     let far = Far::start();
     let (mut peer, accepted) = admitted(&far);
-    accepted.conversation.begin_to_close(PATIENCE);
+    accepted.conversation.begin_to_close(TIMEOUT);
     assert!(raw::frame(&mut peer).is_err(), "the goodbye");
     let cancel = wire::copy::encode(&Message::Cancel).unwrap();
     for _ in 0..100 {
@@ -361,7 +361,7 @@ fn one_conversation_too_many_is_told_so() {
     assert!(error.hint().unwrap().contains("try again"));
     assert_eq!(far.rejected(), Rejection::Busy(1));
     // The place is free again once the first has left.
-    first.conversation.close(PATIENCE);
+    first.conversation.close(TIMEOUT);
     while far.dial(&token(1)).is_err() {}
 }
 
@@ -382,7 +382,7 @@ fn one_token_cannot_take_all_places() {
     );
     assert!(error.hint().unwrap().contains("try again"));
     assert!(matches!(far.rejected(), Rejection::BusyName(_, 2)));
-    first.conversation.close(PATIENCE);
+    first.conversation.close(TIMEOUT);
     while far.dial(&token(1)).is_err() {}
 }
 
@@ -403,7 +403,7 @@ fn a_stop_breaks_conversations_that_would_last() {
     let far = Far::keeping(AcceptLimits::default(), true);
     let near = far.dial(&token(1)).unwrap();
     drop(far);
-    let error = near.conversation.receive(PATIENCE).unwrap_err();
+    let error = near.conversation.receive(TIMEOUT).unwrap_err();
     assert!(
         matches!(
             error,

@@ -10,7 +10,7 @@ use std::sync::mpsc::Receiver;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use copies::{PATIENCE, handler};
+use copies::{TIMEOUT, handler};
 use copy_net::{
     AcceptedSession, CallbackTarget, Dialer, Listener, Ssh, SshChildError, SshError, new_secret,
     serve_ssh_child,
@@ -28,8 +28,8 @@ struct FarEnd {
     thread: JoinHandle<Result<(), SshChildError>>,
 }
 
-/// `patience`: for a near end that has not said that it leaves.
-fn start(request: &str, connection: Option<&'static str>, patience: Span) -> FarEnd {
+/// `timeout`: for a near end that has not said that it leaves.
+fn start(request: &str, connection: Option<&'static str>, timeout: Span) -> FarEnd {
     let (near, far) = UnixStream::pair().unwrap();
     let (told, sessions, _) = handler();
     let (sender, opener) = std::sync::mpsc::channel();
@@ -40,7 +40,7 @@ fn start(request: &str, connection: Option<&'static str>, patience: Span) -> Far
             output,
             connection,
             Default::default(),
-            patience,
+            timeout,
             |token, back| {
                 sender.send((token, back)).unwrap();
                 told
@@ -89,7 +89,7 @@ fn a_far_end_says_where_it_is_and_leaves_when_it_is_told_to() {
     let near = Dialer::default()
         .control(&[place], &copies::token(1))
         .unwrap();
-    let accepted = far.sessions.recv_timeout(PATIENCE).unwrap();
+    let accepted = far.sessions.recv_timeout(TIMEOUT).unwrap();
     assert!(!far.thread.is_finished());
     drop((near, accepted));
     far.pipe.get_mut().write_all(b"leave\n").unwrap();
@@ -143,12 +143,12 @@ fn a_far_end_connects_where_only_that_gets_through() {
         let near = callbacks
             .control(&Dialer::default(), &copies::token(1))
             .unwrap();
-        let accepted = far.sessions.recv_timeout(PATIENCE).unwrap();
+        let accepted = far.sessions.recv_timeout(TIMEOUT).unwrap();
         let incoming = callbacks.expect(near.admitted.session_key.clone());
         let streams = back.unwrap().streams(&accepted, Span::from_secs(5));
         let session = accepted.streams.session().unwrap();
         let there = streams.stream(session, 9, &StreamOptions::default(), false);
-        assert_eq!(incoming.next(PATIENCE).unwrap().number, 9);
+        assert_eq!(incoming.next(TIMEOUT).unwrap().number, 9);
         drop((there, near, accepted));
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
     });
@@ -351,6 +351,6 @@ fn a_user_who_stops_is_not_kept_waiting_by_ssh() {
     let began = std::time::Instant::now();
     let error = ssh.start(&request(None), &|| true).unwrap_err();
     assert!(matches!(error, SshError::Stopped));
-    assert!(began.elapsed() < PATIENCE);
+    assert!(began.elapsed() < TIMEOUT);
     std::fs::remove_file(file).unwrap();
 }

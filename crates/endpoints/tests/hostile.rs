@@ -20,7 +20,7 @@ use wire::{Cookie, EchoToken};
 
 /// How long the one wait that a test is about may last. The others keep their usual length, so that
 /// a busy machine does not end the test for another reason.
-const PATIENCE: Span = Span::from_secs(1);
+const TIMEOUT: Span = Span::from_secs(1);
 
 fn impatient(shorten: impl FnOnce(&mut ServerLimits)) -> ServerLimits {
     let mut limits = ServerLimits::default();
@@ -96,7 +96,7 @@ fn a_garbage_cookie_is_turned_away() {
 
 #[test]
 fn a_silent_or_trickling_connection_is_dropped() {
-    let server = Running::with(impatient(|limits| limits.identify = PATIENCE));
+    let server = Running::with(impatient(|limits| limits.identify = TIMEOUT));
     let silent = connect(&server);
     let mut trickling = connect(&server);
     let drip = thread::spawn(move || {
@@ -203,7 +203,7 @@ fn a_billion_streams_are_answered_with_an_error() {
 
 #[test]
 fn a_slow_loris_in_the_parameters_is_dropped() {
-    let server = Running::with(impatient(|limits| limits.waits.message = PATIENCE));
+    let server = Running::with(impatient(|limits| limits.waits.message = TIMEOUT));
     let mut control = greeted(&server, 3);
     control.write_all(&[0, 0, 1, 0]).unwrap();
     let mut drip = control.try_clone().unwrap();
@@ -220,7 +220,7 @@ fn a_slow_loris_in_the_parameters_is_dropped() {
 
 #[test]
 fn a_client_that_never_opens_its_streams_is_dropped() {
-    let server = Running::with(impatient(|limits| limits.waits.stream = PATIENCE));
+    let server = Running::with(impatient(|limits| limits.waits.stream = TIMEOUT));
     let mut control = greeted(&server, 4);
     send_params(&mut control, r#"{"tcp":true,"time":1,"parallel":2}"#);
     let end = server.next_end().unwrap_err().to_string();
@@ -230,7 +230,7 @@ fn a_client_that_never_opens_its_streams_is_dropped() {
 
 #[test]
 fn a_client_that_sends_nothing_is_dropped() {
-    let server = Running::with(impatient(|limits| limits.idle = PATIENCE));
+    let server = Running::with(impatient(|limits| limits.idle = TIMEOUT));
     let mut control = greeted(&server, 5);
     send_params(&mut control, r#"{"tcp":true,"time":1000}"#);
     let mut stream = connect(&server);
@@ -442,7 +442,7 @@ fn tests_beyond_what_the_owner_allows_are_refused_with_the_bound() {
 #[test]
 fn a_test_without_an_agreed_time_is_ended_at_the_bound() {
     let server = Running::with(impatient(|limits| {
-        limits.tests.time_max = Some(PATIENCE);
+        limits.tests.time_max = Some(TIMEOUT);
         limits.waits.grace = Span::ZERO;
     }));
     let mut control = greeted(&server, 1);

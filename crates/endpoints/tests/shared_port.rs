@@ -4,7 +4,7 @@
 mod copies;
 mod support;
 
-use copies::{Far, PATIENCE, token};
+use copies::{Far, TIMEOUT, token};
 use copy_net::{AcceptLimits, DialError};
 use endpoints::{Client, ClientError, Server, ServerLimits};
 use observe::{SamplePlan, Setting, StreamCount, Window};
@@ -35,7 +35,7 @@ fn one_port_serves_tests_and_copies() {
         let near = copy_net::Dialer::default()
             .control(std::slice::from_ref(&place), &token(1))
             .unwrap();
-        let accepted = sessions.recv_timeout(PATIENCE).unwrap();
+        let accepted = sessions.recv_timeout(TIMEOUT).unwrap();
         let seen = one_second(place).unwrap();
         assert!(seen.bytes_delivered() > Bytes::ZERO);
         let stream = near.streams.stream(
@@ -44,7 +44,7 @@ fn one_port_serves_tests_and_copies() {
             &StreamOptions::default(),
             false,
         );
-        assert!(accepted.streams.next(PATIENCE).is_some());
+        assert!(accepted.streams.next(TIMEOUT).is_some());
         drop(stream);
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
     });

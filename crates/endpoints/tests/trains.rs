@@ -345,8 +345,8 @@ fn datagram(kind: DatagramKind, token: EchoToken, train: u32, packet: u32) -> Ve
 fn socket(server: &Running, from: &str) -> UdpSocket {
     let socket = UdpSocket::bind((from, 0)).unwrap();
     socket.connect(server.address).unwrap();
-    let patience = Duration::from_millis(300);
-    socket.set_read_timeout(Some(patience)).unwrap();
+    let timeout = Duration::from_millis(300);
+    socket.set_read_timeout(Some(timeout)).unwrap();
     socket
 }
 

@@ -40,7 +40,7 @@ pub(crate) trait ProbeFlow {
     fn at_once(&self) -> usize;
 
     /// How long an answer can be waited for at most.
-    fn patience_max(&self) -> Span;
+    fn timeout_max(&self) -> Span;
 
     /// Whether the far end answers about once a second only.
     fn is_rate_limited(&self) -> bool;

@@ -30,7 +30,7 @@ use sockets::poll::{readable, wait};
 use tcp::TcpConnects;
 
 const INTERVAL: Span = ProbeSeries::INTERVAL;
-const PATIENCE: Span = ProbeSeries::PATIENCE;
+const TIMEOUT: Span = ProbeSeries::PATIENCE;
 /// Probes that find out whether there are answers: one or two may be lost.
 const TRIALS: usize = 3;
 /// Most probes of one series: an hour and a half of them.
@@ -131,7 +131,7 @@ pub fn is_answered(socket: &ProbeSocket) -> bool {
         // One that cannot be sent is not answered either.
         let _ = socket.send(sequence, probe.sent);
     }
-    let end = clock.now() + PATIENCE;
+    let end = clock.now() + TIMEOUT;
     while clock.now() < end && probes.iter().all(|probe| probe.rtt.is_none()) {
         socket.wait(clock.until(end));
         collect(socket, &mut probes, clock);
@@ -187,9 +187,9 @@ fn collect(socket: &ProbeSocket, probes: &mut [Probe], clock: Clock) -> Option<S
 /// Waits for the last answers, but no longer than thrice the longest round trip seen: where half of
 /// the probes are lost anyway, the rest is not worth a second.
 fn await_stragglers(socket: &ProbeSocket, probes: &mut [Probe], clock: Clock) {
-    let patience = longest(probes).map_or(PATIENCE, |rtt| rtt.times(3).min(PATIENCE.max(rtt)));
-    let end = clock.now() + patience;
-    let recent = |probe: &Probe| probe.rtt.is_none() && clock.now().since(probe.sent) < patience;
+    let timeout = longest(probes).map_or(TIMEOUT, |rtt| rtt.times(3).min(TIMEOUT.max(rtt)));
+    let end = clock.now() + timeout;
+    let recent = |probe: &Probe| probe.rtt.is_none() && clock.now().since(probe.sent) < timeout;
     while clock.now() < end && probes.iter().any(recent) {
         socket.wait(clock.until(end));
         collect(socket, probes, clock);

@@ -201,7 +201,7 @@ impl<F: ProbeFlow> Traced<F> {
         watch: &dyn Watch,
     ) -> Result<Trace, ProbesError> {
         let plan = TracePlan {
-            patience: plan.patience.min(self.flow.patience_max()),
+            patience: plan.patience.min(self.flow.timeout_max()),
             hops_max: plan.hops_max.max(1),
             ..*plan
         };

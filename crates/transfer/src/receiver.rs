@@ -160,7 +160,7 @@ impl Role for Receiver<'_, '_> {
     }
 
     /// What is whole waits for this end's disk.
-    fn patience(&self) -> Option<Duration> {
+    fn progress_timeout(&self) -> Option<Duration> {
         (!self.state.is_busy()).then_some(NO_PROGRESS_MAX)
     }
 

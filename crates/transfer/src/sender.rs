@@ -197,7 +197,7 @@ impl Role for Sender<'_, '_> {
 
     /// A receiver that has everything may read it again from its disk, and flush it, for hours;
     /// either end may read for hours where contents are compared.
-    fn patience(&self) -> Option<Duration> {
+    fn progress_timeout(&self) -> Option<Duration> {
         Some(match self.state.compares || self.state.has_nothing_left() {
             true => PUBLISHING_MAX,
             false => NO_PROGRESS_MAX,

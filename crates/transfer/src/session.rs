@@ -135,7 +135,7 @@ pub(crate) trait Role {
     fn is_done(&self) -> bool;
     /// How long nothing may get on before the conversation counts as lost; `None` while this end is
     /// busy itself.
-    fn patience(&self) -> Option<Duration>;
+    fn progress_timeout(&self) -> Option<Duration>;
     /// What follows from it; an end ends the conversation.
     fn on(&mut self, event: Event, context: &SessionContext) -> Result<(), SessionEnd>;
     /// Nothing more is waiting: what was gathered can be said, and deadlines looked at. Returns
@@ -151,7 +151,7 @@ pub(crate) fn run_role(
     stopped: &dyn Fn() -> Option<SessionEnd>,
 ) -> SessionEnd {
     // The first turn sends at once.
-    let mut patience = Duration::ZERO;
+    let mut next_turn = Duration::ZERO;
     let mut moved = Instant::now();
     loop {
         if let Some(end) = stopped() {
@@ -160,7 +160,7 @@ pub(crate) fn run_role(
             }
             return end;
         }
-        let first = match context.message_loop.events.recv_timeout(patience) {
+        let first = match context.message_loop.events.recv_timeout(next_turn) {
             Ok(event) => Some(event),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => {
@@ -178,13 +178,13 @@ pub(crate) fn run_role(
                 return end;
             }
         }
-        match role.patience() {
+        match role.progress_timeout() {
             None => moved = Instant::now(),
             Some(most) if moved.elapsed() >= most => return SessionEnd::Lost(no_progress(most)),
             Some(_) => {}
         }
         match role.on_idle(context) {
-            Ok(asked) => patience = asked,
+            Ok(asked) => next_turn = asked,
             Err(end) => return end,
         }
         if let Some(error) = context.message_loop.own_error() {

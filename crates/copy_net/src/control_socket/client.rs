@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use units::{Bytes, Rate};
 
-use super::{ControlError, ENDING, PATIENCE, PREFIX, Status, place, read, read_line, written};
+use super::{ControlError, ENDING, IO_TIMEOUT, PREFIX, Status, place, read, read_line, written};
 
 /// A program that runs and can be steered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,8 +96,8 @@ fn remove_if_left(path: &Path, error: &io::Error) {
 
 fn ask(path: &Path, question: &str) -> io::Result<String> {
     let mut socket = UnixStream::connect(path)?;
-    socket.set_read_timeout(Some(PATIENCE))?;
-    socket.set_write_timeout(Some(PATIENCE))?;
+    socket.set_read_timeout(Some(IO_TIMEOUT))?;
+    socket.set_write_timeout(Some(IO_TIMEOUT))?;
     socket.write_all(format!("{question}\n").as_bytes())?;
     read_line(&socket)
 }

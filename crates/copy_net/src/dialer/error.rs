@@ -27,7 +27,7 @@ pub enum DialError {
         /// Each address and what became of it.
         tried: Vec<(SocketAddr, io::Error)>,
         /// How long was waited.
-        patience: Span,
+        timeout: Span,
     },
     /// The far end was to connect here and did not.
     #[error("the far end did not connect to port {port} of this host within {after}")]
@@ -81,16 +81,16 @@ pub enum DialError {
 }
 
 impl DialError {
-    pub(super) fn unreachable(tried: Tried, patience: Span) -> Self {
-        DialError::Unreachable { tried, patience }
+    pub(super) fn unreachable(tried: Tried, timeout: Span) -> Self {
+        DialError::Unreachable { tried, timeout }
     }
 
     /// What a failure after the connection was made means.
-    pub(super) fn during(peer: SocketAddr, patience: Span, source: io::Error) -> Self {
+    pub(super) fn during(peer: SocketAddr, timeout: Span, source: io::Error) -> Self {
         match source.kind() {
             ErrorKind::TimedOut => DialError::Silent {
                 peer,
-                after: patience,
+                after: timeout,
             },
             ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
                 DialError::Closed { peer }

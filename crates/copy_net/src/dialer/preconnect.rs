@@ -21,7 +21,7 @@ pub struct StreamEndpoint {
     pub(super) addresses: Vec<SocketAddr>,
     pub(super) pin: Fingerprint,
     /// How long each connection may take.
-    pub patience: Span,
+    pub timeout: Span,
     /// Smallest round trip to there so far, where the kernel knows it.
     pub rtt: Option<Span>,
 }
@@ -45,13 +45,13 @@ impl StreamEndpoint {
         socket: &TcpStream,
         peer: SocketAddr,
         pin: Fingerprint,
-        patience: Span,
+        timeout: Span,
     ) -> Self {
         let sample = tcp_info::read(socket, Time::ZERO).ok();
         StreamEndpoint {
             addresses: vec![peer],
             pin,
-            patience,
+            timeout,
             rtt: sample.and_then(|sample| sample.rtt_min.or(sample.rtt)),
         }
     }
@@ -67,18 +67,18 @@ impl StreamEndpoint {
             no_delay: true,
             ..options.clone()
         };
-        let end = Instant::now() + Duration::from(self.patience);
-        let connected = connect_any(&self.addresses, &options, self.patience.into());
+        let end = Instant::now() + Duration::from(self.timeout);
+        let connected = connect_any(&self.addresses, &options, self.timeout.into());
         let (socket, peer) = connected.map_err(|error| match error {
             ConnectError::Option(error) => error.into(),
-            ConnectError::Unreachable(tried) => DialError::unreachable(tried, self.patience),
+            ConnectError::Unreachable(tried) => DialError::unreachable(tried, self.timeout),
         })?;
         let secured = match plain {
             true => Ok((socket, None)),
             false => self.secure(socket, end),
         };
         let (socket, tls) =
-            secured.map_err(|source| DialError::during(peer, self.patience, source))?;
+            secured.map_err(|source| DialError::during(peer, self.timeout, source))?;
         Ok(RawStream { socket, tls, peer })
     }
 

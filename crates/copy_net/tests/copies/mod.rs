@@ -18,7 +18,7 @@ use sockets::Address;
 use wire::copy::{Key, KeyName, Rights, Secret, Token};
 
 /// Longest wait for something that has to happen.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What the listening end told.
 pub struct Told {
@@ -52,7 +52,7 @@ impl CopyHandler for Keeping {
     fn serve(&self, accepted: AcceptedSession) {
         while accepted
             .conversation
-            .receive(PATIENCE)
+            .receive(TIMEOUT)
             .is_ok_and(|heard| heard.is_some())
         {}
     }
@@ -140,12 +140,12 @@ impl Far {
 
     pub fn accepted(&self) -> AcceptedSession {
         self.sessions
-            .recv_timeout(PATIENCE)
+            .recv_timeout(TIMEOUT)
             .expect("a session in time")
     }
 
     pub fn rejected(&self) -> Rejection {
-        let reason = self.rejected.recv_timeout(PATIENCE);
+        let reason = self.rejected.recv_timeout(TIMEOUT);
         reason.expect("a rejection in time")
     }
 

@@ -18,7 +18,7 @@ use sockets::Clock;
 /// Readings kept over all streams: some tens of megabytes at the most.
 const READINGS_MAX: usize = 200_000;
 /// How long a server may take to end a test that is not read any more.
-const END_PATIENCE: Span = Span::from_secs(10);
+const END_TIMEOUT: Span = Span::from_secs(10);
 
 /// A run whose streams send.
 #[derive(Debug)]
@@ -191,12 +191,12 @@ impl Run {
 
     /// Ends what runs, without a look at it: the server hears of it, and gets some time to answer.
     pub(super) fn stop(mut self) {
-        let patience = Patience(Instant::now());
+        let timeout = EndTimeout(Instant::now());
         // Whatever stands in the way, dropping the tests ends them too.
-        let _ = self.end_all(&patience).and_then(|()| {
+        let _ = self.end_all(&timeout).and_then(|()| {
             let nothing = Results::default();
             let mut tests = self.tests.iter_mut();
-            tests.try_for_each(|test| test.conversation.exchange(&nothing, &patience).map(drop))
+            tests.try_for_each(|test| test.conversation.exchange(&nothing, &timeout).map(drop))
         });
     }
 
@@ -213,10 +213,10 @@ impl Run {
 type Figures = (Vec<Results>, Vec<Vec<Option<Span>>>);
 
 /// Has enough after a while.
-struct Patience(Instant);
+struct EndTimeout(Instant);
 
-impl Watch for Patience {
+impl Watch for EndTimeout {
     fn is_cancelled(&self) -> bool {
-        Span::from(self.0.elapsed()) >= END_PATIENCE
+        Span::from(self.0.elapsed()) >= END_TIMEOUT
     }
 }

@@ -212,12 +212,12 @@ impl<'scope> Acceptor<'scope, '_, '_> {
     }
 
     fn drop_silent(&mut self) {
-        let (now, patience) = (self.clock.now(), self.shared.limits.identify);
-        let is_late = |one: &Unidentified| now.since(one.since) >= patience;
+        let (now, timeout) = (self.clock.now(), self.shared.limits.identify);
+        let is_late = |one: &Unidentified| now.since(one.since) >= timeout;
         while self.unidentified.front().is_some_and(is_late) {
             let late = self.unidentified.pop_front();
             late.iter()
-                .for_each(|late| self.refuse(late.peer, Refusal::Silent(patience)));
+                .for_each(|late| self.refuse(late.peer, Refusal::Silent(timeout)));
         }
     }
 

@@ -14,7 +14,7 @@ use endpoints::{Server, ServerLimits};
 use sockets::Address;
 
 /// Longest wait for something that has to happen.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub struct Running {
     pub address: SocketAddr,
@@ -50,7 +50,7 @@ impl Running {
 
     pub fn next_event(&self) -> ServerEvent {
         let events = self.events.lock().unwrap();
-        events.recv_timeout(PATIENCE).expect("an event in time")
+        events.recv_timeout(TIMEOUT).expect("an event in time")
     }
 
     /// How the next session to end ended.

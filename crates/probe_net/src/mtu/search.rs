@@ -13,7 +13,7 @@ const TRIES: u32 = 3;
 /// In all: three times what halving from [`SIZE_MAX`] takes when every size is lost.
 const PROBES_MAX: usize = 150;
 /// How long a first answer is waited for.
-const PATIENCE: Span = Span::from_secs(1);
+const TIMEOUT: Span = Span::from_secs(1);
 /// Added to thrice the round trip, for a host that is busy.
 const SLACK: Span = Span::from_millis(100);
 /// Hosts that ration their answers give one in this time (`icmp_ratelimit` of Linux).
@@ -193,8 +193,8 @@ impl Search {
     fn wait(&self) -> Span {
         match self.rtt {
             Some(rtt) if self.rate_limited => RATION.max(rtt + SLACK),
-            Some(rtt) => PATIENCE.min(rtt.times(3) + SLACK).max(rtt + SLACK),
-            None => PATIENCE,
+            Some(rtt) => TIMEOUT.min(rtt.times(3) + SLACK).max(rtt + SLACK),
+            None => TIMEOUT,
         }
     }
 }

@@ -83,7 +83,7 @@ impl ProbeFlow for IcmpFlow {
         usize::MAX
     }
 
-    fn patience_max(&self) -> Span {
+    fn timeout_max(&self) -> Span {
         Span::MAX
     }
 

@@ -20,7 +20,7 @@ use sockets::poll::{is_ready, wait};
 
 /// The kernel repeats the beginning of a connection after 1 s (RFC 6298 section 2.1); an answer
 /// could then be one to either.
-const PATIENCE_MAX: Span = Span::from_millis(990);
+const TIMEOUT_MAX: Span = Span::from_millis(990);
 
 /// The ports of a flow, and its last connection.
 #[derive(Debug)]
@@ -79,8 +79,8 @@ impl ProbeFlow for TcpFlow {
         1
     }
 
-    fn patience_max(&self) -> Span {
-        PATIENCE_MAX
+    fn timeout_max(&self) -> Span {
+        TIMEOUT_MAX
     }
 
     fn is_rate_limited(&self) -> bool {

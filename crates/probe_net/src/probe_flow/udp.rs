@@ -82,7 +82,7 @@ impl ProbeFlow for UdpFlow {
         usize::MAX
     }
 
-    fn patience_max(&self) -> Span {
+    fn timeout_max(&self) -> Span {
         Span::MAX
     }
 

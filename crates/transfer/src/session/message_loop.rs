@@ -66,13 +66,13 @@ impl MessageLoop {
     /// asked ten times a second, and says how it ends where this end wants that.
     pub(crate) fn await_first(
         &self,
-        patience: Duration,
+        timeout: Duration,
         stopped: &dyn Fn() -> Option<SessionEnd>,
     ) -> Result<Message, SessionEnd> {
         if let Some(error) = self.own_error() {
             return Err(protocol(error.to_string()));
         }
-        let until = Instant::now() + patience;
+        let until = Instant::now() + timeout;
         while Instant::now() < until {
             if let Some(end) = stopped() {
                 return Err(end);
