@@ -33,17 +33,16 @@ pub(crate) use source::Source;
 
 /// How soon a stop is noticed.
 const TICK: Duration = Duration::from_millis(100);
-/// Connections taken before those that wait are looked at again.
+/// Connections accepted before the waiting ones are read again.
 const ACCEPTS_MAX: usize = 64;
 
-/// What is granted to those who have not shown who they are, and how many conversations there may
-/// be.
+/// Limits on connections that are not identified, and on the number of sessions.
 #[derive(Debug, Clone, Copy)]
 pub struct AcceptLimits {
-    /// Connections that have not shown yet what they are; one more drops the oldest of the address
+    /// Connections that are not identified yet; one more drops the oldest of the address
     /// that has most. Each may take some 40 KiB.
     pub waiting: usize,
-    /// How long one may take to show it.
+    /// How long a connection may take to identify itself.
     pub timeout: Span,
     /// Conversations at the same time.
     pub conversations: usize,
@@ -137,7 +136,7 @@ impl Acceptor {
         }
     }
 
-    /// Which of the pending connections have something to say.
+    /// Which of the waiting connections have data.
     fn wait(&self) -> Vec<bool> {
         let mut watched: Vec<_> = self.handshaking.iter().map(Handshaking::watched).collect();
         watched.push(readable(self.source.watched()));
@@ -179,7 +178,7 @@ impl Acceptor {
         }
     }
 
-    /// Gives the connection back while it has not shown what it is.
+    /// Returns the connection while it is not identified.
     fn look(&mut self, mut one: Handshaking) -> Option<Handshaking> {
         match one.look(&self.shared.identity) {
             Identified::Nothing => return Some(one),
@@ -233,7 +232,7 @@ impl Acceptor {
         self.reject(peer, &refused.0);
     }
 
-    /// Why there is no place for one more conversation under that name.
+    /// Why one more session under that name is too many.
     fn busy(&self, name: &KeyName) -> Option<Rejection> {
         let limits = &self.shared.limits;
         let (all, most) = (limits.conversations, limits.conversations_per_name);

@@ -28,7 +28,7 @@ impl Channel {
         Channel::new(Arc::new(socket), None)
     }
 
-    /// For those who watch or steer the stream beside its own thread.
+    /// A handle for threads that read its state or set its options.
     pub fn handle(&self) -> StreamHandle {
         StreamHandle::new(&self.socket)
     }

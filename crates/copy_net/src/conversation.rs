@@ -35,7 +35,7 @@ pub struct Conversation {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Why nothing more can be said.
+/// Why a conversation is over.
 #[derive(Debug, Clone, Error)]
 pub enum ConversationError {
     /// The peer ended it cleanly.
@@ -50,7 +50,7 @@ pub enum ConversationError {
     /// No sign of life.
     #[error("nothing was heard of the other end for {0}")]
     Silent(Span),
-    /// The peer said what cannot be read, or this end tried to say too much.
+    /// A message of the peer cannot be decoded, or one of this end is too long.
     #[error(transparent)]
     Codec(#[from] CodecError),
 }
@@ -72,7 +72,7 @@ struct State {
     closing: Option<Instant>,
     /// Goodbye was given to the kernel, behind all else.
     is_said: bool,
-    /// The peer said what cannot be read. It can still be told so.
+    /// A message of the peer cannot be decoded. It can still be told so.
     unreadable: Option<CodecError>,
     ended: Option<ConversationError>,
 }
@@ -106,7 +106,7 @@ impl Conversation {
         })
     }
 
-    /// Says something. Waits while a megabyte is waiting to be sent.
+    /// Queues a message. Waits while a megabyte is queued.
     ///
     /// # Errors
     /// When the conversation is over, or the message too long.
@@ -135,7 +135,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// What the peer says next; `None` when it says nothing for `timeout`.
+    /// The next message of the peer; `None` when none comes within `timeout`.
     ///
     /// # Errors
     /// When the conversation is over and all that was heard before has been received, or when this
@@ -240,7 +240,7 @@ impl State {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Each change of it is whole, even when a thread panicked beside it.
+        // Each change is complete, even when another thread panicked.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

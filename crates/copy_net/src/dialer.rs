@@ -28,24 +28,24 @@ pub use preconnect::{RawStream, StreamEndpoint};
 /// Opens control connections.
 #[derive(Debug, Clone, Copy)]
 pub struct Dialer {
-    /// How long it may take to be connected and known.
+    /// Time for connecting and the handshake.
     pub timeout: Span,
-    /// How long the far end may say nothing afterwards.
+    /// How long the far end may be silent afterwards.
     pub silence: Span,
 }
 
-/// A conversation that was opened, and how to open its streams.
+/// An open conversation, and the dialer of its streams.
 #[derive(Debug)]
 pub struct Dialed {
     /// Where the far end is.
     pub peer: SocketAddr,
-    /// What it says of itself and allows.
+    /// Its software and the rights that it grants.
     pub admitted: Admitted,
-    /// What both say.
+    /// The conversation.
     pub conversation: Conversation,
     /// Opens streams to it.
     pub streams: StreamDialer,
-    /// Whether the first message was said already.
+    /// Whether the first message was sent already.
     pub first_was_sent: bool,
 }
 
@@ -77,20 +77,20 @@ impl Default for Dialer {
 }
 
 impl Dialer {
-    /// Connects to the far end at one of several places, those in front being tried a little
-    /// earlier, and shows who is there.
+    /// Connects to the far end at one of several addresses, those in front tried a little
+    /// earlier, and authenticates both ends.
     ///
     /// An address where another program answers is skipped.
     ///
     /// # Errors
-    /// When no place is left; the last reason is the one that is told.
+    /// When no address is left; with the reason of the last one.
     pub fn control(&self, places: &[Address], token: &Token) -> Result<Dialed, DialError> {
         self.control_and(places, token, None, &mut |_| ())
     }
 
     /// The same, to an end that may be `known`; `early` is told where streams will go as soon as
     /// that is known, so that they can be connected while the two ends find out who they are. That
-    /// says nothing to the other end, which may still turn out to be somebody else.
+    /// says nothing to the other end, which may still turn out to be another one.
     ///
     /// # Errors
     /// As [`control`](Self::control).
@@ -208,7 +208,7 @@ impl StreamDialer {
         self.greet(raw, session, number)
     }
 
-    /// Makes a connection the stream of that number.
+    /// Greets on a connection, which makes it the stream of that number.
     ///
     /// # Errors
     /// When the connection is gone.

@@ -14,16 +14,16 @@ use super::tls::Tls;
 
 /// First byte of a TLS record that belongs to a handshake (RFC 8446, section 5.1).
 const TLS_HANDSHAKE: u8 = 0x16;
-/// What a far end begins with that connects so that the near end can begin: from then on, all is as
+/// First bytes of a far end that calls back. After them, all is as
 /// if the near end had connected.
 pub(super) const CALL_MAGIC: [u8; 4] = *b"TLr1";
-/// Most bytes that are read of a connection before it is known: TLS's hello takes some hundreds,
+/// Most bytes that are read of an unidentified connection: TLS's hello takes some hundreds,
 /// and data may follow a greeting at once in a record of 16 KiB.
 const BYTES_MAX: usize = 32 << 10;
 /// Bytes of a frame's length.
 const PREFIX: usize = 4;
 
-/// Whether a connection that begins so is one of a copy.
+/// Whether a connection with this first byte belongs to a copy.
 pub fn is_of_a_copy(first: u8) -> bool {
     first == TLS_HANDSHAKE || first == GREETING_MAGIC[0]
 }
@@ -39,17 +39,17 @@ pub(super) struct Handshaking {
     bytes: usize,
 }
 
-/// What a look at it found.
+/// What its bytes show.
 pub(super) enum Identified {
-    /// It has not said enough.
+    /// Too few bytes yet.
     Nothing,
     /// It closed.
     EndGuard,
-    /// It is nothing that is served here.
+    /// It is not served here.
     Wrong(Rejection),
     /// A stream.
     Stream(Greeting),
-    /// A far end that connected so that this one can begin.
+    /// A far end that called back: this end speaks first.
     Caller,
     /// A control connection: the body of its hello, and what TLS exported.
     Control(Vec<u8>, Exporter),
@@ -90,7 +90,7 @@ impl Handshaking {
         }
     }
 
-    /// Ends TLS with a word, so that the peer reads the answer as whole.
+    /// Ends TLS with a close alert, so that the peer reads the answer as complete.
     pub(super) fn close(&mut self) {
         if let Some(tls) = &mut self.tls {
             tls.close();
@@ -145,7 +145,7 @@ impl Handshaking {
         Ok(None)
     }
 
-    /// How many bytes say what it is, as far as is known by now.
+    /// Bytes that identify it, as far as is known by now.
     fn wanted(&self) -> Result<usize, Rejection> {
         match self.heard.as_slice() {
             [] => Ok(1),
@@ -169,7 +169,7 @@ impl Handshaking {
         }
     }
 
-    /// Hears some of the bytes that are wanted; `false` when the peer is gone.
+    /// Reads some of the wanted bytes; `false` when the peer is gone.
     fn hear(&mut self, wanted: usize) -> io::Result<bool> {
         let mut buffer = [0; PREFIX + HELLO_MAX as usize];
         let most = wanted - self.heard.len();
@@ -205,7 +205,7 @@ impl Handshaking {
         got.map(|got| got > 0)
     }
 
-    /// All that was wanted has been heard.
+    /// Decodes the bytes that identify it.
     fn read_heard(&mut self) -> io::Result<Identified> {
         if self.tls.is_none() && self.heard == CALL_MAGIC {
             return Ok(Identified::Caller);

@@ -81,7 +81,7 @@ pub struct AcceptedSession {
     pub peer: SocketAddr,
     /// Who it is, and what it may.
     pub admitted: Admitted,
-    /// What both say.
+    /// The conversation.
     pub conversation: Conversation,
     /// The streams that it opens to here.
     pub streams: IncomingStreams,

@@ -1,4 +1,4 @@
-//! A port of one's own for copies: that of a far end which ssh started, or of a near end to which
+//! A port for copies alone: of a far end that ssh started, or of a near end to which
 //! streams come.
 
 use std::io;
@@ -22,7 +22,7 @@ use sockets::listen;
 /// leaves time for others. Three round trips of the longest paths.
 const CALLER_MAX: Duration = Duration::from_secs(2);
 
-/// A port that is listened on, for all addresses of this host.
+/// A listening port, for all addresses of this host.
 pub struct Listener {
     source: Source,
     port: u16,
@@ -30,7 +30,7 @@ pub struct Listener {
     registry: Arc<SessionRegistry>,
 }
 
-/// What comes to a [`Listener`] of a near end, while that runs.
+/// Connections that arrive at the [`Listener`] of a near end.
 #[derive(Debug)]
 pub struct Callbacks {
     callers: Mutex<Receiver<Caller>>,
@@ -70,7 +70,7 @@ impl Callbacks {
     }
 }
 
-/// No port to listen on.
+/// Why this host cannot listen.
 #[derive(Debug, Error)]
 pub enum ListenError {
     /// Not even one that the kernel would choose.
@@ -130,12 +130,12 @@ impl Listener {
         self.port
     }
 
-    /// What the other end can know this one by.
+    /// Fingerprint by which the other end knows this one.
     pub fn fingerprint(&self) -> Fingerprint {
         self.identity.fingerprint()
     }
 
-    /// For an end that opens a conversation and has the other one connect.
+    /// For an end that opens a session over a connection of the other one.
     pub fn callbacks(&self) -> Callbacks {
         Callbacks {
             callers: Mutex::new(self.registry.expect_callers()),

@@ -16,22 +16,22 @@ use super::tls::Tls;
 use sockets::options::StreamOptions;
 use sockets::random;
 
-/// Streams that may wait for their conversation to take them.
+/// Streams that may wait for their session to take them.
 const ARRIVALS_MAX: usize = 256;
-/// Callers that may wait: strangers among them are found out one by one.
+/// Callers that may wait: strangers among them are rejected one by one.
 const CALLERS_MAX: usize = 16;
 
-/// Where conversations leave word of the streams that they expect.
+/// The sessions that expect streams.
 #[derive(Debug, Default)]
 pub(super) struct SessionRegistry {
     /// By session; `None` for the one that does not know its number yet.
     expected: Mutex<BTreeMap<Option<u64>, Expected>>,
-    /// Where connections go on which this end is to speak first.
+    /// Where connections go on which this end speaks first.
     callers: Mutex<Option<SyncSender<Caller>>>,
     count: AtomicU64,
 }
 
-/// A far end that connected so that this one can begin.
+/// A far end that called back: this end speaks first.
 pub(super) type Caller = (TcpStream, SocketAddr);
 
 #[derive(Debug)]
@@ -44,7 +44,7 @@ struct Expected {
     arrivals: SyncSender<ArrivedStream>,
 }
 
-/// A stream that showed to which conversation it belongs.
+/// A stream with the session that it belongs to.
 #[derive(Debug)]
 pub struct ArrivedStream {
     /// Its number; no other stream of the conversation has it.
@@ -53,7 +53,7 @@ pub struct ArrivedStream {
     pub channel: Channel,
 }
 
-/// The streams that come to one conversation. None come any more once this is dropped.
+/// The streams that arrive for one session, until this is dropped.
 #[derive(Debug)]
 pub struct IncomingStreams {
     registry: Arc<SessionRegistry>,
@@ -75,12 +75,12 @@ impl IncomingStreams {
         arrivals.recv_timeout(timeout).ok()
     }
 
-    /// Streams from now on may (not) be in the clear. At first they may not.
+    /// Allows or forbids streams in the clear from now on. At first they are forbidden.
     pub fn allow_plain(&self, plain: bool) {
         self.change(|expected| expected.plain = plain);
     }
 
-    /// What streams from now on are set to as they come.
+    /// Socket options of streams that arrive from now on.
     pub fn set_options(&self, options: StreamOptions) {
         self.change(|expected| expected.options = options);
     }
@@ -107,7 +107,7 @@ impl SessionRegistry {
         Ok(self.expect_as(Some(session), key))
     }
 
-    /// Expects streams of whatever number; they know the key.
+    /// Expects streams of any number; they know the key.
     pub(super) fn expect_any(self: &Arc<Self>, key: SessionKey) -> IncomingStreams {
         self.expect_as(None, key)
     }
@@ -154,11 +154,11 @@ impl SessionRegistry {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Option<u64>, Expected>> {
-        // Each change of it is whole, even when a thread panicked beside it.
+        // Each change is complete, even when another thread panicked.
         self.expected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands a stream to its conversation, if its greeting is right, new, and in the clear only
+    /// Hands a stream to its session, if its greeting is right, new, and in the clear only
     /// where that was agreed on.
     pub(super) fn hand_over(
         &self,

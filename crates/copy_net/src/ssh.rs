@@ -1,4 +1,4 @@
-//! The system's ssh client as the starter of a far end.
+//! Starts a far end through the system's ssh client.
 //!
 //! ssh does what its user has taught it: configuration, keys, agents, jump hosts, passwords, which
 //! it asks for on the terminal itself. What it says goes to stderr as always. Through its pipe go
@@ -23,11 +23,11 @@ pub use error::SshError;
 pub const FAR_COMMAND: &str = "copy-far";
 /// Name of the secret that ssh carries.
 pub(super) const KEY_NAME: &str = "ssh";
-/// What the near end says when it needs the far one no more.
+/// Line of a near end that needs the far end no more.
 pub(super) const LEAVE: &str = "leave";
 /// How soon a stop is noticed.
 const TICK: Duration = Duration::from_millis(100);
-/// Most bytes of other things that a far shell may say before the answer.
+/// Most bytes that a far shell may print before the answer.
 const NOISE_MAX: usize = 64 << 10;
 /// How long ssh may take to end by itself.
 const LEAVE_WAIT: Duration = Duration::from_secs(2);
@@ -59,7 +59,7 @@ pub struct Ssh {
 /// A far end that was started. It is told to leave when this is dropped.
 #[derive(Debug)]
 pub struct SshFarEnd {
-    /// What it said of itself.
+    /// Its answer.
     pub answer: StartAnswer,
     /// Opens a conversation with it; only the two ends have it.
     pub token: Token,
@@ -201,7 +201,7 @@ fn places(host_name: Option<String>, answer: &StartAnswer) -> Vec<Address> {
     places
 }
 
-/// Listens for the one line among whatever shells print when they start.
+/// Finds the answer among the lines that shells print when they start.
 #[derive(Default)]
 struct AnswerReader {
     line: Vec<u8>,
@@ -268,7 +268,7 @@ impl AnswerReader {
         }
     }
 
-    /// The first thing that was said instead.
+    /// The first other line.
     fn noise(&self) -> String {
         error::printable(&self.noise)
     }

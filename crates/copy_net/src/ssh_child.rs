@@ -34,7 +34,7 @@ const CALL_WAIT: Duration = Duration::from_secs(5);
 /// Why a far end did not begin.
 #[derive(Debug, Error)]
 pub enum SshChildError {
-    /// The line that ssh brought is none.
+    /// The line from ssh is not a request.
     #[error("{0}; this command is started by `trunkline copy` through ssh, not by people")]
     Request(#[from] StartError),
     /// The line could not be read, or the answer not be written.
@@ -158,7 +158,7 @@ impl Ends {
     }
 }
 
-/// Who is here, and what the pipe says.
+/// Number of sessions, and the state of the pipe.
 #[derive(Debug, Default)]
 struct Presence {
     sessions: AtomicUsize,
@@ -169,7 +169,7 @@ struct Presence {
 }
 
 impl Presence {
-    /// Reads the pipe to its end, beside everything else.
+    /// Reads the pipe to its end, on a thread of its own.
     fn follow(self: &Arc<Self>, mut input: impl BufRead + Send + 'static) {
         let presence = Arc::clone(self);
         // It ends with the pipe or with the process.

@@ -272,7 +272,7 @@ impl Shared<'_> {
     }
 
     fn tokens(&self) -> MutexGuard<'_, BTreeMap<u64, IpAddr>> {
-        // A map of numbers is whole even when a thread panicked beside it.
+        // A map of numbers is intact even when another thread panicked.
         self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

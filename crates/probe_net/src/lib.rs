@@ -1,6 +1,6 @@
 //! Small packets over real sockets: what they tell about a path.
 //!
-//! - [`round_trips`]: echo requests over UDP, ICMP and TCP, idle or beside streams.
+//! - [`round_trips`]: echo requests over UDP, ICMP and TCP, idle or under load.
 //! - [`Tracer`]: the hops to a host and the path MTU, without rights where UDP or TCP do.
 //! - [`trains`]: datagrams that leave by the clock, and the kernel's stamps of those that arrive.
 //!

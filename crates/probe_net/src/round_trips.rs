@@ -1,4 +1,4 @@
-//! Round trips of small probes beside the streams.
+//! Round trips of small probes, idle or during a run.
 //!
 //! Against a trunkline server that answers them the probes are echo datagrams; otherwise ICMP,
 //! where this host permits it. Where neither works there is no series beside streams, and their own
@@ -228,7 +228,7 @@ impl Default for LatestTrip {
     }
 }
 
-/// A series that runs beside the streams on a thread of its own.
+/// A series of probes during a run, on a thread of its own.
 #[derive(Debug)]
 pub struct LoadedProbes {
     stop: Arc<AtomicBool>,

@@ -192,7 +192,7 @@ impl StreamOptions {
         }
     }
 
-    /// What the kernel granted, beside what was asked.
+    /// What the kernel granted, with what was asked for.
     pub fn granted(&self, stream: &TcpStream) -> io::Result<Buffers> {
         let socket = SockRef::from(stream);
         let buffer = |granted: usize| Buffer {

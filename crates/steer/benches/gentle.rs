@@ -15,7 +15,7 @@ use bench::{Bench, link, load};
 const SEEDS: u64 = 96;
 /// Seconds of a flow beside the copy.
 const FLOW: usize = 100;
-/// ... in which it begins, and after which it is under way.
+/// Seconds of its beginning, and seconds after which it is steady.
 const BEGINS: usize = 10;
 const UNDER_WAY: usize = 20;
 /// Seconds of the copy before the flow comes.

@@ -13,7 +13,7 @@ pub enum CopyError {
     /// It cannot be done as it was asked for, or not any further; one of the two ends says so.
     #[error("{what}")]
     Problem {
-        /// What kind of trouble.
+        /// Kind of a problem.
         kind: ProblemKind,
         /// What happened.
         what: String,

@@ -153,7 +153,7 @@ pub struct FileProblem {
     /// Its name below the destination, that of a folder with a `/` at its end; empty where it is
     /// about all of them.
     pub name: String,
-    /// What kind of trouble.
+    /// Kind of a problem.
     pub kind: ProblemKind,
     /// What happened.
     pub what: String,

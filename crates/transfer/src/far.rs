@@ -266,7 +266,7 @@ impl FarEnd {
     }
 }
 
-/// Tokens are put in their place whole, so a panic beside them harms nothing.
+/// Tokens are replaced as a whole, so a panic of another thread harms nothing.
 fn read(tokens: &RwLock<Tokens>) -> RwLockReadGuard<'_, Tokens> {
     tokens.read().unwrap_or_else(PoisonError::into_inner)
 }

@@ -25,7 +25,7 @@ const USER_TIMEOUT: Span = Span::from_secs(30);
 /// The far end of a copy that was stopped, or whose near end was killed, lets its files go within
 /// this time even on a busy host, so that the same command can be given again at once.
 const CLAIM_TIMEOUT: Duration = Duration::from_secs(3);
-/// Bytes that wait unsent in the kernel beside those on the way, until the stream's rate is known.
+/// Unsent bytes in the kernel, besides those in flight, until the stream's rate is known.
 const UNSENT_MAX: units::Bytes = units::Bytes::from_kib(128);
 
 /// The files of this end, before the other end answers.

@@ -1,4 +1,4 @@
-//! Datagrams that measure round trips beside the streams.
+//! Echo datagrams that measure round trips during a test.
 //!
 //! 32 bytes, numbers with the most significant byte first: magic (4), kind (1), version (1), zero
 //! (2), token (8), sequence number (8), the sender's clock in nanoseconds (8). A reply is the

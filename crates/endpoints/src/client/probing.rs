@@ -1,4 +1,4 @@
-//! Which way round trips are probed, idle and beside the streams.
+//! How round trips are probed, on the idle path and during a run.
 
 use std::net::SocketAddr;
 
@@ -65,7 +65,7 @@ impl Probing {
         Some(series(&socket, &nobody_looks, is_over))
     }
 
-    /// Probes beside the streams.
+    /// Probes during the run.
     pub(super) fn loaded(&self) -> std::io::Result<Option<LoadedProbes>> {
         self.socket().map(LoadedProbes::start).transpose()
     }

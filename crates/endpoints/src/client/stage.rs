@@ -35,7 +35,7 @@ pub(super) struct Stage<'a> {
     broken_at: Option<Time>,
 }
 
-/// What it showed beside the streams' own readings.
+/// What it showed besides the streams' own readings.
 pub(super) struct Seen {
     pub duration: Span,
     pub cpu: Ladder<CpuSample>,

@@ -90,7 +90,7 @@ impl ProbeDemux {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Bell>> {
-        // A map is whole even when a thread panicked beside it.
+        // A map is intact even when another thread panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -82,7 +82,7 @@ impl TcpConnects {
     }
 
     fn pending(&self) -> MutexGuard<'_, VecDeque<Pending>> {
-        // A queue is whole even when a thread panicked beside it.
+        // A queue is intact even when another thread panicked.
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

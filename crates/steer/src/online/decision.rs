@@ -17,9 +17,9 @@ use super::{Activity, Interval, Streams};
 const MOSTLY: f64 = 0.5;
 /// A receiver whose threads wait for data for this share of their time does not bind.
 const RECEIVER_WAITS: f64 = 0.3;
-/// Share of readings with data ready from which connections are never short of it ...
+/// Share of readings with data ready from which connections are never short of it.
 const FED: f64 = 0.8;
-/// ... if their threads wait for them for at least this share of the time.
+/// Such connections must also keep their threads waiting for at least this share of the time.
 const WAITS_AT_ALL: f64 = 0.05;
 /// A rate limit counts as reached at this share of it.
 const RATE_REACHED: f64 = 0.9;

@@ -59,7 +59,7 @@ impl Look {
         }
     }
 
-    /// Whether packets wait in a queue beside the streams: the link is full.
+    /// Whether packets wait in a queue: the link is full.
     pub fn queue_stands(&self, empty: Option<Span>) -> bool {
         let tcp = TcpSummary {
             rtt: self.rtt,

@@ -22,7 +22,7 @@ struct Fluid {
     window_limited: f64,
     /// The sender's kernel has nothing left to send.
     without_data: bool,
-    /// Congestion window of each stream in segments; zero where nobody tells.
+    /// Congestion window of each stream in segments; zero where it is not known.
     windows: u64,
     sender: Option<Activity>,
     rate_max: Option<Rate>,
@@ -226,7 +226,7 @@ fn streams_without_data_are_not_laid_on_the_network() {
     // More streams would use more processors.
     assert!(!fluid.run(&mut online, 20).is_empty());
     assert_eq!(online.limited().unwrap().by, Limit::SenderProcessor);
-    // Nobody says what the sender did: nothing is claimed.
+    // The sender's activity is not known: no verdict.
     let silent = Fluid {
         sender: None,
         ..fluid

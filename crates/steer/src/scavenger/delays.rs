@@ -10,7 +10,7 @@ const MINUTES: usize = 5;
 /// Queueing delay is the minimum over this time: busy hosts delay packets for some tens of
 /// milliseconds, a queue for longer.
 const RECENT: Span = Span::from_millis(75);
-/// ... and over at least this many packets: at low rates each may find its host asleep.
+/// Least number of packets in that time: at low rates each may find its host asleep.
 const PACKETS: f64 = 16.0;
 const MINUTE: Span = Span::from_secs(60);
 /// Longest time for which late readings are ignored.

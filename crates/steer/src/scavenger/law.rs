@@ -27,9 +27,9 @@ pub(super) const DOUBTED: f64 = 0.1;
 pub(super) const CRUISE: f64 = 0.95;
 /// Factor by which careful steps grow more slowly.
 pub(super) const CAREFUL: u64 = 4;
-/// Steps are careful from this share of an earlier congested rate ...
+/// Share of an earlier congested rate from which steps are careful.
 pub(super) const NEAR: f64 = 0.9;
-/// ... up to this share.
+/// Share of it up to which steps are careful.
 pub(super) const BEYOND: f64 = 1.05;
 /// Multiple of an earlier congested rate from which growth is that of the start: the path carries
 /// more than was known.

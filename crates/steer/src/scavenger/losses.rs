@@ -12,9 +12,9 @@
 const PRIOR_PACKETS: f64 = 1_000.0;
 /// Packets at low rates after which the older half is forgotten.
 const REMEMBERED: f64 = 100_000.0;
-/// Congestion has at least this multiple of the ordinary loss rate ...
+/// Congestion has at least this multiple of the ordinary loss rate.
 const TIMES: f64 = 4.0;
-/// ... and at least this loss rate: fewer losses do no harm.
+/// Congestion has at least this loss rate: fewer losses do no harm.
 const LEAST: f64 = 2e-3;
 /// Likelihood ratio at which losses count as congestion.
 const LIKELIHOOD: f64 = 1e5;

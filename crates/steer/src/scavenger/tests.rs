@@ -110,7 +110,7 @@ fn losses_of_streams_that_begin_are_their_own_doing() {
     copy.lost = 20;
     copy.read_for(PERIOD);
     assert_eq!(copy.scavenger.phase, Phase::Cruise);
-    // Whoever joins later is excused as well.
+    // Streams that join later get the same grace.
     copy.read_for(Span::from_millis(500));
     let before = copy.rate();
     copy.streams = 8;
@@ -150,7 +150,7 @@ fn a_queue_that_is_gone_at_once_was_a_host() {
         let mut copy = Copy::new(4);
         copy.read_for(Span::from_secs(2));
         let before = copy.rate();
-        // Not tried for more for a moment, so it is somebody else's.
+        // There was no trial just before, so it is cross traffic.
         copy.scavenger.phase = Phase::Cruise;
         copy.scavenger.path_rate.level = 1.1 * before;
         copy.scavenger.path_rate.ceiling = 1.1 * before;

@@ -40,7 +40,7 @@ pub struct Moment {
     pub second: Bytes,
     /// Round trip of a small packet beside them.
     pub rtt: Option<Span>,
-    /// ... when the path is empty.
+    /// Round trip of a small packet on the empty path.
     pub empty: Span,
 }
 

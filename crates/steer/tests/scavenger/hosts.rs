@@ -8,7 +8,7 @@ use units::Span;
 
 /// Seconds that a packet waits at the most while packets come in each millisecond ...
 const AWAKE: f64 = 1.2e-3;
-/// ... and that are added when none do.
+/// Seconds that are added when no packets come.
 const ASLEEP: f64 = 2.8e-3;
 
 pub struct Hosts {

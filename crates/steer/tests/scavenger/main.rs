@@ -38,7 +38,7 @@ fn a_default_flow_keeps_what_it_has_alone_and_an_idle_path_is_taken() {
     }
 }
 
-/// Losses that are nobody's doing do not keep it from the rate, as long as there are enough
+/// Random losses do not keep it from the rate, as long as there are enough
 /// streams.
 #[test]
 fn an_idle_path_that_loses_packets_is_taken_too() {
@@ -91,7 +91,7 @@ fn a_copy_that_comes_later_has_no_lasting_advantage() {
     bench.run(100);
     let (first, second) = bench.shares(80, 120);
     let both = first + second;
-    // Each takes the other for somebody to give way to, so together they leave some.
+    // Each gives way to the other, so together they leave some.
     assert!(both > 0.65 * link("deep"), "{first:.1} and {second:.1}");
     assert!(
         first > 0.15 * both,

@@ -156,8 +156,8 @@ impl<'a> Connector<'a> {
     }
 }
 
-/// Connects to the far end, and its streams beside that. One with a known certificate is told at
-/// once what is wanted.
+/// Connects to the far end, and its streams at the same time. One with a known certificate is told
+/// at once what is wanted.
 fn dial(
     places: &[Address],
     token: &Token,

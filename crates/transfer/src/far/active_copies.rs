@@ -43,7 +43,7 @@ impl ActiveCopies {
     }
 
     fn all(&self) -> MutexGuard<'_, BTreeMap<Copy, Arc<AtomicBool>>> {
-        // Each change of it is whole, even when a thread panicked beside it.
+        // Each change is complete, even when another thread panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

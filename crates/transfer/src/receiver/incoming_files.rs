@@ -92,7 +92,7 @@ pub(crate) enum PieceResult {
 
 impl IncomingFiles {
     fn state(&self) -> MutexGuard<'_, Files> {
-        // Each change of it is whole, even when a thread panicked beside it.
+        // Each change is complete, even when another thread panicked.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -13,7 +13,7 @@ use wire::copy::{ConversationState, Message, Problem, ProtocolViolation, Speaker
 
 use super::{Event, SessionEnd, protocol};
 
-/// Messages of the peer's that may wait beside its inbox: one may take 4 MiB once it is decoded.
+/// Messages of the peer that may wait besides those in its inbox: one may take 4 MiB once decoded.
 const MESSAGES_MAX: usize = 4;
 /// Events that may wait; streams wait when there are more.
 const HAPPENINGS_MAX: usize = 1024;

@@ -1,4 +1,4 @@
-//! What has arrived of a file, noted beside it so that any moment may be the last.
+//! The journal of a file: what of it has arrived, so that a copy can stop at any moment.
 //!
 //! All numbers have their least significant byte first.
 //!

@@ -1,12 +1,12 @@
-//! Which message may be said now, and what in it can be believed.
+//! Which messages are legal now, and which parts of them are valid.
 //!
-//! Both ends pass every message, heard or about to be said, through a [`ConversationState`] of
-//! their own. What comes out can be acted upon without looking again: it was this end's turn, files
-//! exist, ranges lie within them, lists are bounded and texts can be printed. What the peer said
-//! about a file that is over meanwhile, because two messages crossed, is taken out.
+//! Both ends pass every message, received or about to be sent, through a [`ConversationState`] of
+//! their own. The result needs no further checks: it was that end's turn, files
+//! exist, ranges lie within them, lists are bounded and texts are printable. Parts
+//! about a file that has ended meanwhile, because two messages crossed, are removed.
 //!
-//! A message is judged by what had been said before it, at this end. That is never less than the
-//! peer knew when it said it, so an honest peer is never refused. Whether a piece was sent that the
+//! A message is checked against all earlier messages at this end. These are never fewer than the
+//! peer knew when it sent it, so an honest peer is never refused. Whether a piece was sent that the
 //! receiver confirms is not known here: the sender's ledger knows it.
 
 use super::{CopyDirection, Filter, Message, Opening, PATH_MAX};
@@ -19,8 +19,8 @@ pub use error::{ProtocolRule, ProtocolViolation};
 use files::Files;
 pub use opening::LISTED_MAX;
 
-/// Most files that are told of and neither published nor failed nor there already. A sender tells
-/// no more before some are.
+/// Most files that are announced and not finished. A sender waits before it
+/// announces more.
 pub const UNFINISHED_MAX: usize = 1 << 17;
 /// Most entries of a copy; an end keeps some 60 bytes and the last component of the name for each,
 /// and about 140 were measured while its lists grow.
@@ -33,7 +33,7 @@ pub const PARTS_MAX: usize = 8192;
 /// Most streams of a copy.
 pub const COPY_STREAMS_MAX: u16 = 1024;
 
-/// Characters of what a peer tells people.
+/// Most characters of a peer's text for users.
 const TEXT_CHARACTERS: usize = 500;
 
 /// One of the two ends.
@@ -45,7 +45,7 @@ pub enum Speaker {
     Far,
 }
 
-/// What was said so far, as far as it matters for what may be said next.
+/// State of a conversation, as far as it decides which messages are legal next.
 /// ```
 /// use wire::copy::{ConversationState, Speaker, Message};
 /// let mut protocol = ConversationState::default();
@@ -75,13 +75,13 @@ struct Agreed {
 }
 
 impl ConversationState {
-    /// Judges what `speaker` says.
+    /// Checks a message of `speaker`.
     ///
     /// * Returns the message, without what is over already, and with texts that can be printed.
     ///
     /// # Errors
-    /// When it may not be said now, or not so; with a peer that says it there is nothing more to
-    /// talk about.
+    /// When it is not legal now, or not in this form. A peer that sends it breaks the protocol, and
+    /// the session ends.
     pub fn pass(
         &mut self,
         speaker: Speaker,
@@ -96,7 +96,7 @@ impl ConversationState {
             })
     }
 
-    /// Of a copy that is open: the opening and its answer were said.
+    /// State of an open copy, after the opening and its answer.
     ///
     /// # Errors
     /// When the opening asks for what cannot be.
@@ -108,7 +108,7 @@ impl ConversationState {
         Ok(protocol)
     }
 
-    /// The file's size, while it is told of and not over.
+    /// Size of a file that is announced and not finished.
     pub fn size(&self, file: super::FileId) -> Option<u64> {
         self.files.size(file)
     }
@@ -300,7 +300,7 @@ fn printable_problem(problem: super::Problem) -> super::Problem {
     }
 }
 
-/// A share that is none is left out, and what cannot be shown.
+/// Leaves out shares that are out of range, and texts that are not printable.
 fn sane_sending(message: Message) -> Message {
     match message {
         Message::Sending {

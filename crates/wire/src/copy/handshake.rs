@@ -1,4 +1,4 @@
-//! Who is there: both ends prove that they know the same secret, on this TLS connection.
+//! Authentication: both ends prove that they know the same secret, on this TLS connection.
 //!
 //! The far end's certificate is made up by itself, so TLS alone says nothing about who answers.
 //! Both ends therefore prove that they know a [`Secret`](super::Secret) by a keyed hash over a

@@ -1,4 +1,4 @@
-//! What the two ends say on the control connection.
+//! The messages of the control connection.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub enum CopyDirection {
     Get,
 }
 
-/// What the near end asks for, once it is known.
+/// The request of the near end: the options of a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opening {
     /// Which way.
@@ -57,9 +57,9 @@ pub struct Opening {
     pub gentle_nanoseconds: Option<u64>,
     /// What the sender aims at, by the name of the objective.
     pub objective: String,
-    /// So many streams and no search; `None` leaves it to the sender.
+    /// Fixed number of streams; `None` leaves it to the sender.
     pub streams: Option<u16>,
-    /// Streams that served the last time: the sender begins with them.
+    /// Number of streams that served the last time: the sender begins with it.
     pub remembered: Option<u16>,
     /// Congestion control asked for by name.
     pub congestion: Option<String>,
@@ -111,7 +111,7 @@ pub struct SelectionRule {
     pub pattern: String,
 }
 
-/// Something to be copied. Its position among all entries is its [`FileId`].
+/// A file, folder or link to copy. Its position among all entries is its [`FileId`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// Below the destination; empty when the destination itself is this file.
@@ -126,7 +126,7 @@ pub struct Entry {
     /// to or replaced since, does not have, even where size and time are the same. What arrived of
     /// one version is not taken up with another.
     pub version: u64,
-    /// It takes less room than it has bytes, so the receiver puts no room aside for all of them:
+    /// It takes less room than its size, so the receiver does not reserve all of it:
     /// some may come as holes.
     pub is_sparse: bool,
     /// BLAKE3 of a file's content, where the copy compares contents and the sender could read it.
@@ -140,7 +140,7 @@ pub enum Kind {
     File(u64),
     /// A folder; comes before what is in it.
     Folder,
-    /// A symbolic link with what it says, which is never followed by the receiver.
+    /// A symbolic link with its target. The receiver never follows it.
     Link(Vec<u8>),
 }
 
@@ -187,7 +187,7 @@ pub struct Published {
     pub digest: [u8; HASH_LENGTH],
 }
 
-/// What kind of trouble.
+/// Kind of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ProblemKind {
     /// The request cannot be fulfilled as it was made: wrong path, not allowed.
@@ -217,7 +217,7 @@ pub enum ProblemKind {
     Follows,
 }
 
-/// Trouble, told to people at the other end.
+/// A problem, in words for the user at the other end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
     /// What kind.
@@ -230,7 +230,7 @@ pub struct Problem {
     pub hint: Option<String>,
 }
 
-/// What an end's threads spent their time on since its last report, in all; for the verdict on what
+/// Time of an end's threads since its last report, summed over the threads; for the verdict on what
 /// limits.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Activity {
@@ -240,34 +240,34 @@ pub struct Activity {
     pub streams: u16,
     /// Bytes of files read or written.
     pub bytes: u64,
-    /// Nanoseconds in waiting for files, summed over threads like those below.
+    /// Nanoseconds waiting for files, summed over threads like those below.
     pub disk: u64,
-    /// In waiting for the connection.
+    /// Waiting for the connection.
     pub network: u64,
-    /// In waiting for work.
+    /// Waiting for pieces.
     pub idle: u64,
-    /// In waiting because of the rate that was set.
+    /// Waiting because of the rate limit.
     pub held: u64,
     /// On a processor.
     pub computed: u64,
-    /// In waiting for a processor.
+    /// Waiting for a processor.
     pub queued: u64,
-    /// In flushing whole files to the disk.
+    /// Flushing whole files to the disk.
     pub flush: u64,
     /// Processor time of the whole process, and how many processors the host has.
     pub processor: u64,
     /// Processors of the host.
     pub processors: u16,
-    /// Processor time that the host spent, on whatever, summed over its processors.
+    /// Busy time of all processors of the host, with any program.
     pub host_busy: u64,
 }
 
-/// One message on the control connection. In brackets who says it.
+/// A message of the control connection. The sender is in brackets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Message {
-    /// (near) What is wanted.
+    /// (near) The request.
     Open(Box<Opening>),
-    /// (far) It can be done.
+    /// (far) The request is accepted.
     Opened {
         /// The number that streams of this conversation carry.
         session: u64,
@@ -275,9 +275,9 @@ pub enum Message {
         /// at once.
         fresh: bool,
     },
-    /// (sender) What there is, in order, some at a time.
+    /// (sender) Entries, in order, some at a time.
     Entries(Vec<Entry>),
-    /// (sender) That was all.
+    /// (sender) All entries were sent.
     EntriesEnd {
         /// How many.
         count: u32,
@@ -287,11 +287,11 @@ pub enum Message {
         /// its own.
         linked: u32,
     },
-    /// (receiver) What of it is missing; one for each entry, in order.
+    /// (receiver) What of each entry is missing, in order.
     Wants(Vec<Want>),
     /// (receiver) Pieces that arrived whole and were written.
     Received(Vec<Range>),
-    /// (receiver) A piece that did not arrive as it was read.
+    /// (receiver) A piece that arrived damaged.
     Damaged(Range),
     /// (sender) Files of which all that is wanted was read, and that did not change meanwhile.
     FileEnds(Vec<FileId>),
@@ -299,7 +299,7 @@ pub enum Message {
     Published(Vec<Published>),
     /// (either) One file cannot be copied, or, without a file, none.
     Failed(Problem),
-    /// (either) Something went wrong that is about no entry: the sender cannot even list it, or it
+    /// (either) A problem without an entry: the sender cannot even list it, or it
     /// is a folder's time.
     LeftOut {
         /// Its name.
@@ -309,14 +309,14 @@ pub enum Message {
     },
     /// (receiver) Everything that was wanted is published or failed.
     Complete,
-    /// (sender) So many streams, please: to the end that connects. Streams that are too many are
+    /// (sender) Number of streams wanted, to the end that connects. Surplus streams are
     /// closed by the sender.
     Streams(u16),
     /// (near) Another bound on the rate, in bits per second; none lifts it.
     RateMax(Option<u64>),
     /// (either) Sign of life, twice a second, with what the threads did.
     Alive(Activity),
-    /// (sender) Where the sender's streams stand, twice a second: round trip in nanoseconds and the
+    /// (sender) Status of the sender's streams, twice a second: round trip in nanoseconds and the
     /// reason.
     Sending {
         /// Streams that carry data.
@@ -332,7 +332,7 @@ pub enum Message {
     },
     /// (either) The user ended it; what is there can be resumed.
     Cancel,
-    /// (either) Nothing more will be said.
+    /// (either) The last message.
     Bye,
     /// (receiver) What an earlier try left of a file was read from the disk again. The sender says
     /// that a file ends only after the last of these.

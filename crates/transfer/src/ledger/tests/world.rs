@@ -1,4 +1,4 @@
-//! Random histories of a ledger, beside a world that knows what truly happened.
+//! Random histories of a ledger, compared with a world that knows what truly happened.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What may not be said.
+//! Why a message is illegal.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::{ENTRIES_MAX, NAMES_MAX, PARTS_MAX, Speaker, UNFINISHED_MAX};
 use crate::copy::{FileId, Range};
 
-/// A message that may not be said now, or not so.
+/// A message that is not legal now, or not in this form.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("the {speaker} end said `{message}`: {rule}")]
 pub struct ProtocolViolation {
@@ -15,7 +15,7 @@ pub struct ProtocolViolation {
     pub speaker: Speaker,
     /// Which message.
     pub message: &'static str,
-    /// What stands against it.
+    /// The rule that it breaks.
     pub rule: ProtocolRule,
 }
 
@@ -26,19 +26,19 @@ impl ProtocolViolation {
     }
 }
 
-/// What stands against a message.
+/// A rule of the protocol.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ProtocolRule {
     /// Before the opening and its answer.
     #[error("the copy is not open yet")]
     NotOpen,
-    /// Another one's to say.
+    /// The other end sends this message.
     #[error("that is for the other end to say")]
     Speaker,
-    /// Was said before.
+    /// The message was sent before.
     #[error("that was said before")]
     Again,
-    /// After its own farewell.
+    /// A message after its own `Bye`.
     #[error("it had said that it would say nothing more")]
     AfterBye,
     /// After all was published.

@@ -1,4 +1,4 @@
-//! Where each file stands that is neither published nor failed nor left out.
+//! State of each file that is announced and not finished.
 
 use std::collections::{BTreeMap, BTreeSet};
 
