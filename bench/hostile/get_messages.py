@@ -52,8 +52,8 @@ def turns():
     yield told("entries before the opening is answered", says(wanted, opened=False), told="not open yet")
     yield told("no streams", says(("Streams", 0)), told="streams are not between")
     yield told("1025 streams", says(("Streams", 1025)), told="streams are not between")
-    yield told("the end of an unknown file", says(("FileEnds", [0])), told="nobody told of that file")
-    yield told("a failure of an unknown file", says(("Failed", problem("x", file=9))), told="nobody told of that file")
+    yield told("the end of an unknown file", says(("FileEnds", [0])), told="that file was not announced")
+    yield told("a failure of an unknown file", says(("Failed", problem("x", file=9))), told="that file was not announced")
     yield told("a failure of all", says(("Failed", problem("no \x1b[31mroom\u202e"))), told="room")
     yield told(
         "a failure instead of an answer",

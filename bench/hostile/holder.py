@@ -143,7 +143,7 @@ def turns():
         yield behind(f"{name} of a sender", (name, every[name]), told="for the other end")
     for name in ("Entries", "FileEnds", "Streams"):
         yield behind(f"{name} of a receiver", (name, every[name]), told="for the other end", way="Get")
-    yield behind("an end of an unknown file", ("FileEnds", [4]), told="nobody told")
+    yield behind("an end of an unknown file", ("FileEnds", [4]), told="not announced")
     yield behind("a reserved name", ("Entries", [entry(".a.trunkline-part", 5)]), told="temporary file")
     yield behind(
         "a reserved name in a folder",

@@ -92,7 +92,7 @@ def wants():
     yield put(
         "wants without entries",
         lambda stage, far, control: (opened(control), control.say(("Wants", [("Whole", 9)])), drain(control)),
-        told="nobody told of that file",
+        told="that file was not announced",
     )
     yield put("wants of 256 KiB, sixty times", many_wants, finding="F9")
 
@@ -125,7 +125,7 @@ def confirmations():
         told="far end said `Published`",
     )
     yield put(
-        "an unknown file has its name", takes(("Published", [{"file": 99, "digest": bytes(32)}])), told="nobody told of that file"
+        "an unknown file has its name", takes(("Published", [{"file": 99, "digest": bytes(32)}])), told="that file was not announced"
     )
     yield put("a folder has its name", takes(("Published", [{"file": 0, "digest": bytes(32)}])), told="far end said `Published`")
     yield put("all is done before it is", takes(("Complete", None)), told="still to be done")
@@ -193,7 +193,7 @@ def turns():
         takes(("Failed", problem("no room for \x1b[2J", file=FILE, kind="Permission")), wants=True, after=completes),
         told="no room for",
     )
-    yield put("a failure of an unknown file", takes(("Failed", problem("x", file=99))), told="nobody told of that file")
+    yield put("a failure of an unknown file", takes(("Failed", problem("x", file=99))), told="that file was not announced")
     yield put("a failure of all", takes(("Failed", problem("full", kind="DiskFull"))), told="full")
     yield put("bytes that are no message", takes(b"\0\0\0\x04" + os.urandom(3) + b"\xff"), told="cannot be read", finding="F17")
     yield put(

@@ -13,7 +13,7 @@ use record::{AnyDocument, Archive, ArchiveError};
 use target::TargetName;
 use transfer::FarHost;
 use tune::Remembered;
-use wire::copying::Way;
+use wire::copy::CopyDirection;
 
 use crate::args::Keep;
 use crate::output::tell;
@@ -71,10 +71,17 @@ pub(crate) fn keep_silently(document: &AnyDocument, keep: &Keep) -> Option<i64> 
 }
 
 /// Streams that carried an earlier copy with this far end; nothing where the archive cannot say.
-pub(crate) fn streams_of_copies(keep: &Keep, host: &FarHost, way: Way) -> Option<StreamCount> {
+pub(crate) fn streams_of_copies(
+    keep: &Keep,
+    host: &FarHost,
+    direction: CopyDirection,
+) -> Option<StreamCount> {
     let archive = existing(keep)?;
     let name = remembered_name(host);
-    archive.streams_of_copies(&name, way.into()).ok().flatten()
+    archive
+        .streams_of_copies(&name, direction.into())
+        .ok()
+        .flatten()
 }
 
 /// The archive, where there is one that can be opened. A missing place and a damaged archive are told when the result

@@ -59,7 +59,7 @@ pub(crate) enum Command {
     Serve(Serve),
     Copy(Box<Copy>),
     /// What ssh starts at the far end of a copy
-    #[command(name = net::copying::FAR_COMMAND, hide = true)]
+    #[command(name = copy_net::FAR_COMMAND, hide = true)]
     CopyFar(CopyFar),
     Limit(Limit),
     Tune(Tune),
@@ -214,7 +214,7 @@ pub(crate) struct Target {
     pub name: String,
 
     /// The server's port, where the target names none
-    #[arg(short, long, default_value_t = net::PORT_DEFAULT)]
+    #[arg(short, long, default_value_t = sockets::PORT_DEFAULT)]
     pub port: u16,
 
     #[command(flatten)]
@@ -298,7 +298,7 @@ fn duration(text: &str) -> Result<Span, String> {
 fn window(text: &str) -> Result<Window, String> {
     match text {
         "auto" => Ok(Window::Auto),
-        size => within(size, Bytes::from_kib(4)..=net::WINDOW_MAX).map(Window::Fixed),
+        size => within(size, Bytes::from_kib(4)..=wire::WINDOW_MAX).map(Window::Fixed),
     }
 }
 
@@ -363,7 +363,7 @@ mod tests {
 
     #[test]
     fn windows_that_no_server_takes_are_refused_here() {
-        assert_eq!(window("512M"), Ok(Window::Fixed(net::WINDOW_MAX)));
+        assert_eq!(window("512M"), Ok(Window::Fixed(wire::WINDOW_MAX)));
         assert!(window("513M").unwrap_err().contains("512MiB"));
     }
 

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use campaign::study::StudyError;
 use campaign::{CacheError, CampaignError, LogError};
 use emu::EmuError;
-use net::BindError;
+use endpoints::BindError;
 use netpath::PathError;
 use observe::{Fault, TargetError};
 use predict::PredictError;

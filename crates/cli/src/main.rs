@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         return emu::become_init(command);
     }
     // 128 streams both ways with both ends in one process are above the customary bound.
-    net::host::raise_open_files();
+    sockets::host::raise_open_files();
     let json = output::is_json_asked(&arguments);
     let parsed = match args::parse(&arguments) {
         Ok(parsed) => parsed,

@@ -78,4 +78,4 @@ pub use tune::{
     Answer, Cost, Doubt, End, Objective, Purpose, Recommended, Sample, Sysctl, ToolSetting, Tune,
 };
 /// Which characters of a document may not reach a terminal.
-pub use wire::copying::steers;
+pub use wire::copy::steers;

@@ -1,5 +1,6 @@
-//! What the law of gentle copies does on simulated paths of every kind, for those who change it: a table in five minutes of two
-//! processors. Means over seeds with their standard errors; shares are of the link's rate, headers included.
+//! What the law of gentle copies does on simulated paths of every kind, for those who change it: a
+//! table in five minutes of two processors. Means over seeds with their standard errors; shares are
+//! of the link's rate, headers included.
 
 #[path = "../tests/scavenger/bench.rs"]
 #[allow(dead_code, reason = "tests use more of it")]
@@ -9,11 +10,12 @@ mod hosts;
 
 use bench::{Bench, link, load};
 
-/// So many that random losses in a flow's first seconds, which decide much of what it gets, tell within some per cent.
+/// So many that random losses in a flow's first seconds, which decide much of what it gets, tell
+/// within some per cent.
 const SEEDS: u64 = 96;
 /// Seconds of a flow beside the copy.
 const FLOW: usize = 100;
-/// ... in which it begins, and after which it is under way.
+/// Seconds of its beginning, and seconds after which it is steady.
 const BEGINS: usize = 10;
 const UNDER_WAY: usize = 20;
 /// Seconds of the copy before the flow comes.
@@ -21,7 +23,8 @@ const BEFORE: usize = 40;
 
 fn main() {
     println!(
-        "path           streams  alone  beside it  alone again  queue of 95 %  flow keeps      of its first 10 s  after 20 s"
+        "path           streams  alone  beside it  alone again  queue of 95 %  flow keeps      of \
+        its first 10 s  after 20 s"
     );
     std::thread::scope(|scope| {
         let paths = ["slac-cern", "oc3-80ms", "lan", "shallow-queue", "deep"];
@@ -39,7 +42,8 @@ struct Seen {
     beside: f64,
     again: f64,
     queue: f64,
-    /// The flow, in Mbit/s, without and with the copy: in all, in its beginning, when it is under way.
+    /// The flow, in Mbit/s, without and with the copy: in all, in its beginning, when it is under
+    /// way.
     flow: [(f64, f64); 3],
 }
 
@@ -85,7 +89,8 @@ fn one(name: &str, seed: u64) -> Seen {
     }
 }
 
-/// The ratio of both means, with the standard error that follows from the residuals (Cochran, Sampling Techniques, section 6.4).
+/// The ratio of both means, with the standard error that follows from the residuals (Cochran,
+/// Sampling Techniques, section 6.4).
 fn kept(pairs: impl Iterator<Item = (f64, f64)>) -> String {
     let pairs: Vec<(f64, f64)> = pairs.collect();
     let alone = mean_of(pairs.iter().map(|pair| pair.0));

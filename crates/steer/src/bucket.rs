@@ -1,11 +1,11 @@
-//! A rate that several threads keep together, and that may be changed while they wait.
+//! A rate limit that several threads share, and that may change while they wait.
 //!
-//! Bytes queue up in the order in which they were asked for, and the bucket lets them out at its rate. Each
-//! thread keeps its [`Turn`] and asks how long it still has to wait. A turn is a place in the queue, not a time:
-//! when the rate changes, everybody's wait changes with it.
+//! Bytes queue in the order in which they were asked for, and the bucket releases them at its rate.
+//! Each thread keeps its [`Turn`] and asks how long it still has to wait. A turn is a place in the
+//! queue, not a time: when the rate changes, all waits change with it.
 //!
-//! What is left out: the network. What was let out lies in socket buffers until the kernel sends it, so a stream that
-//! stood still may send faster afterwards. [`stream_pacing`] bounds that.
+//! Left out: the network. Released bytes lie in socket buffers until the kernel sends them, so a
+//! stream that stalled may send faster afterwards. [`stream_pacing`] bounds that.
 //!
 //! Reading order: [`Bucket::queue`], [`Bucket::wait`], [`stream_pacing`].
 
@@ -14,17 +14,18 @@ use units::{Bytes, Rate, Span, Time};
 /// Bits are counted in billionths, so that a rate times nanoseconds is exact.
 const PARTS: u128 = 1_000_000_000;
 
-/// What was not used of the last 20 ms may leave at once: a fifth of what passes in the 100 ms over which a limited copy is
-/// to look smooth, and longer than a thread is late on a busy host.
+/// Unused rate that is saved: a fifth of the 100 ms over which a limited copy is to look smooth,
+/// and longer than a thread is late on a busy host.
 const SAVED: Span = Span::from_millis(20);
 
-/// At low rates more is saved: a stream that waits while the kernel sends two of its largest segments, paced, asks for nothing
-/// meanwhile, and without this what it did not ask for would be lost. For 64 kB at 5 Mbit/s that is 105 ms.
+/// At low rates more is saved: a stream that waits while the kernel sends two of its largest
+/// segments, paced, asks for nothing, and would lose that share. For 64 kB at 5 Mbit/s that is 105
+/// ms.
 const SEGMENTS: Bytes = Bytes::from_kib(128);
-/// The longest that this makes it.
+/// Longest time that is saved at low rates.
 const SAVED_MAX: Span = Span::from_millis(150);
 
-/// A stream may be this much faster than its share of the limit, so that others make up for one that stands still.
+/// Factor by which a stream may exceed its share of the limit, to make up for one that stalls.
 const STREAM_HEADROOM: f64 = 1.25;
 
 /// Lets bytes out at a rate.
@@ -71,14 +72,14 @@ impl Bucket {
         self.rate
     }
 
-    /// Keeps another rate from `now` on, for those that wait already as well.
+    /// Changes the rate from `now` on, also for bytes that are already queued.
     pub fn set_rate(&mut self, rate: Option<Rate>, now: Time) {
         self.advance(now);
         self.rate = rate;
         self.let_out = self.let_out.min(self.asked + self.saved_max());
     }
 
-    /// Puts `bytes` behind all that were asked for before.
+    /// Queues `bytes` behind all earlier ones.
     pub fn queue(&mut self, bytes: Bytes, now: Time) -> Turn {
         // What is saved is counted before anything new is asked for.
         self.advance(now);
@@ -86,8 +87,8 @@ impl Bucket {
         Turn(self.asked)
     }
 
-    /// How long to wait from `now` on before the bytes of `turn` may leave; zero when they may. To be asked again when the rate
-    /// was changed meanwhile; [`Span::MAX`] at rate zero.
+    /// Wait from `now` until the bytes of `turn` may leave, zero when they may; [`Span::MAX`] at
+    /// rate zero. To be asked again after a change of the rate.
     pub fn wait(&mut self, turn: Turn, now: Time) -> Span {
         self.advance(now);
         let missing = turn.0.saturating_sub(self.let_out);
@@ -102,8 +103,8 @@ impl Bucket {
         }
     }
 
-    /// How many bytes to ask for at a time, so that they come smoothly: what leaves in a quarter of the time that is
-    /// saved at the most, between 2 KiB and `most`.
+    /// Bytes to ask for at a time, so that they leave smoothly: those of a quarter of the saved
+    /// time, between 2 KiB and `most`.
     ///
     /// ```
     /// # use steer::Bucket;
@@ -142,8 +143,7 @@ impl Bucket {
     }
 }
 
-/// What the kernel should pace each of `streams` at, so that they look smooth beside a [`Bucket`] of `limit`: its share and
-/// a quarter more.
+/// Pacing rate of each of `streams` under a [`Bucket`] of `limit`: its share and a quarter more.
 ///
 /// ```
 /// // 10 Mbit/s for each of four, and room for those that make up for others.
@@ -240,8 +240,9 @@ mod tests {
         assert_eq!(waits, [1, 3, 6].map(Span::from_millis));
     }
 
-    /// Threads that ask at random moments for random amounts, at a rate that changes: over any time, no more leaves than
-    /// the rate allows and what may be saved, and those who always want more get all of it.
+    /// Threads that ask at random moments for random amounts, at a rate that changes: over any
+    /// time, no more leaves than the rate allows and what may be saved, and those who always want
+    /// more get all of it.
     #[test]
     fn no_more_leaves_than_the_rate_allows_and_nothing_is_left_over() {
         for seed in 0..50 {

@@ -1,7 +1,8 @@
 //! Steers a copy while it runs: the number of its streams, and how fast it may send.
 //!
 //! - [`online`] adds streams for as long as they bring something, and takes away those that harm.
-//! - [`scavenger`] sets the rate and the streams of a gentle copy, which takes only what others leave.
+//! - [`scavenger`] sets the rate and the streams of a gentle copy, which takes only what others
+//!   leave.
 //! - [`Bucket`] keeps many threads to one rate.
 //!
 //! There is no clock here: callers pass the time that has passed.

@@ -1,15 +1,16 @@
 //! Steers the streams of a copy while data flows.
 //!
-//! [`Online`] is told what an interval of the copy showed ([`Interval`]) and answers with the number of streams to
-//! go on with ([`Steer`]). It begins with what the host needed the last time, else with what a path of this
-//! round trip mostly needs ([`streams_for`]), since most copies are over before a search from below would have
-//! arrived. Then it adds streams for as long as they bring something, and lets them go where they harm.
-//! Where a disk, a processor or a rate limit binds, more streams bring nothing and none are added.
+//! [`Online`] takes what an interval of the copy showed ([`Interval`]) and answers with the number
+//! of streams to continue with ([`Steer`]). It begins with what the host needed the last time, else
+//! with what a path of this round trip mostly needs ([`streams_for`]): most copies end before a
+//! search from one stream would. Then it adds streams while they raise the rate, and removes those
+//! that harm. Where a disk, a processor or a rate limit binds, more streams bring nothing and none
+//! are added.
 //!
 //! At the end [`Online::limited`] says what limited the copy, in words.
 //!
-//! There is no clock here: time is the sum of the intervals. Left out: congestion control, which stays what the
-//! user or the kernel chose, and pacing.
+//! There is no clock here: time is the sum of the intervals. Left out: congestion control, which
+//! stays what the user or the kernel chose, and pacing.
 //!
 //! Reading order: `plan`, `interval`, `activity`, `decision`, `prior`, `look`, `steer`, `limited`.
 

@@ -1,60 +1,68 @@
-//! The rate of a copy that gives way to everybody: LEDBAT++ for a program that cannot change its kernel.
+//! The rate of a gentle copy: LEDBAT++ for a program that cannot change its kernel.
 //!
-//! [`Scavenger::on_reading`] is told every [`PERIOD`] what the kernel says of the copy's streams, and answers with the rate
-//! that they may have together. The program shares it out ([`shares`]) as pacing rates (`SO_MAX_PACING_RATE`), which work for everybody
-//! and at once; the streams' own congestion control stays what it was.
+//! [`Scavenger::on_reading`] takes the streams' `TCP_INFO` every [`PERIOD`] and answers with the
+//! rate that all streams may have together. The program splits it ([`shares`]) into pacing rates
+//! (`SO_MAX_PACING_RATE`), which every user may set and which take effect at once. The streams keep
+//! their congestion control.
 //!
-//! A copy that is alone on the path sends a twentieth less than it carries, tries for more every few seconds, and otherwise has no
-//! queue. As soon as packets wait longer than the target while it tries, it waits until its own queue is empty, and goes on a twentieth below what it carried.
-//! A queue that comes at another time, or stays, is somebody else's, and each round trip then costs as much of the rate as it is too long, up to half. When nobody is felt any more, the rate
-//! grows by steps, ever larger ones, to where it was before. Every now and then it is lowered for two round trips, so that the queue
-//! empties and copies of this kind that came later see the path's true round trip.
+//! Alone on a path, a copy sends 5 % less than the path carries, tries for more every few seconds,
+//! and otherwise has no queue. When packets wait longer than the target during such a trial, the
+//! copy drains its own queue and continues 5 % below the delivery rate. A queue at any other time,
+//! or one that stays, belongs to cross traffic: in each round trip it costs the rate the share by
+//! which it exceeds the target, up to half. Without cross traffic the rate grows back in steps that
+//! become larger. Now and then the rate drops for two round trips: the queue empties, and gentle
+//! copies that began later measure the path's true round trip.
 //!
-//! The target is a quarter of the user's budget, or of the delay at which packets were lost, where that is shorter, and what hosts add to round trips
-//! without any queue (`delays.rs`). More losses
-//! than at low rates are congestion as well (`losses.rs`). Where losses tell of others, each trial costs them some, so the rate rests for longer
-//! after each one.
+//! The target is a quarter of the user's budget, or a quarter of the delay at which packets were
+//! lost, where that is shorter; plus what hosts add to round trips without any queue (`delays.rs`).
+//! More losses than at low rates also count as congestion (`losses.rs`). Where only losses reveal
+//! cross traffic, each trial costs that traffic a loss, so the rate holds for longer after each
+//! one.
 //!
-//! What is left out: a flow that begins fills up what the copy leaves before it can be felt, and ends its slow start there.
-//! Where queues hold a few packets only, the copy's own pairs of packets cost others some. Delays are not told apart by direction: a queue on the way back counts as if it were the copy's own, which makes it
-//! slower than it need be, as with LEDBAT++. A queue that was there before the copy and never empties is not seen.
+//! Left out: a flow that begins fills what the copy leaves before the copy notices it, and ends its
+//! slow start there. Where queues hold a few packets only, the copy's own pairs of packets cost
+//! other flows some. Delays are not split by direction: a queue on the way back makes the copy
+//! slower than it need be, as with LEDBAT++. A queue that was there before the copy and never
+//! empties is not seen.
 //!
-//! Sources: draft-irtf-iccrg-ledbat-plus-plus-01 (round trips instead of one-way delays, the slow start that ends at three quarters of the target,
-//! the slowdown after it and the ones that come periodically, halving at losses); RFC 6817 (history of base delays); Kuzmanovic and Knightly,
-//! "TCP-LP: A Distributed Algorithm for Low Priority Data Transfer", INFOCOM 2003 (a threshold that is a share of the longest
-//! delay).
+//! Sources: draft-irtf-iccrg-ledbat-plus-plus-01 (round trips instead of one-way delays, a slow
+//! start that ends at three quarters of the target, the slowdown after it and the periodic ones,
+//! halving at losses); RFC 6817 (history of base delays); Kuzmanovic and Knightly, "TCP-LP: A
+//! Distributed Algorithm for Low Priority Data Transfer", INFOCOM 2003 (a threshold that is a share
+//! of the longest delay).
 //!
-//! Reading order: [`Scavenger`], `law.rs` for the numbers of its law, `intake.rs` and `carried.rs`, `delays.rs`, `losses.rs` and `excuse.rs`,
-//! `rest.rs`, `crew.rs`, `shares.rs`.
+//! Reading order: [`Scavenger`], `law.rs` for the constants and formulas, `readings.rs` and
+//! `path_rate.rs`, `delays.rs`, `losses.rs` and `loss_grace.rs`, `hold.rs`, `stream_count.rs`,
+//! `shares.rs`.
 
-mod carried;
-mod crew;
 mod delays;
-mod excuse;
-mod intake;
+mod hold;
 mod law;
+mod loss_grace;
 mod losses;
-mod rest;
+mod path_rate;
+mod readings;
 mod shares;
+mod stream_count;
 #[cfg(test)]
 mod tests;
 
 use observe::StreamCount;
 use units::{Rate, Span, Time};
 
-use carried::Carried;
-use crew::Crew;
 use delays::Delays;
-use excuse::Excuse;
-pub use intake::StreamReading;
-use intake::{Intake, Interval};
+use hold::Hold;
 use law::Depth;
+use loss_grace::LossGrace;
 use losses::Losses;
-use rest::Rest;
+use path_rate::PathRate;
+pub use readings::StreamReading;
+use readings::{Interval, Readings};
 pub use shares::shares;
+use stream_count::{RoundSummary, StreamDemand};
 
-/// How often to take a reading. A flow that begins beside the copy doubles with each of its round trips, and whoever sees it after
-/// one of them can give way before it has filled the queue.
+/// How often to take a reading. A new flow doubles its rate in each round trip; a copy that notices
+/// it after one of them can give way before the queue is full.
 pub const PERIOD: Span = Span::from_millis(25);
 
 /// What a gentle copy may do until the next reading.
@@ -62,7 +70,8 @@ pub const PERIOD: Span = Span::from_millis(25);
 pub struct Allowance {
     /// All streams together, as payload.
     pub rate: Rate,
-    /// So many streams. As few as reach the rate: those of many meet in the queue and fill it for a moment.
+    /// Number of streams: as few as reach the rate. Packets of many streams meet in the queue and
+    /// fill it for a moment.
     pub streams: StreamCount,
 }
 
@@ -74,34 +83,34 @@ pub struct Scavenger {
     rate: f64,
     phase: Phase,
     round: Round,
-    intake: Intake,
-    carried: Carried,
+    readings: Readings,
+    path_rate: PathRate,
     delays: Delays,
     losses: Losses,
-    excuse: Excuse,
+    loss_grace: LossGrace,
     depth: Depth,
-    queues: Queues,
-    rest: Rest,
+    queue_cuts: QueueCuts,
+    hold: Hold,
     next_slowdown: Time,
-    crew: Crew,
-    /// As many as there were in the last reading.
+    stream_count: StreamDemand,
+    /// Number of streams in the last reading.
     streams: usize,
 }
 
-/// Cuts in a row for queues.
+/// Consecutive rate cuts for queues.
 #[derive(Debug, Clone, Default)]
-struct Queues {
+struct QueueCuts {
     cuts: u32,
-    /// The rate before them, in bits per second, while it may turn out that a host caused that queue.
+    /// Rate before them in bit/s, while the queue may still turn out to be a host stall.
     before: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Phase {
-    /// Until somebody, or the end of the path, is felt for the first time.
+    /// Until the first congestion signal.
     Start,
     Cruise,
-    /// Little is sent until then, and afterwards the rate is this one.
+    /// Low rate until `until`, then `back_to` (bit/s).
     Slowdown {
         until: Time,
         back_to: f64,
@@ -125,27 +134,27 @@ impl Round {
 }
 
 impl Scavenger {
-    /// A scavenger that may add `budget` to the path's round trip, which is `rtt` where that is known.
+    /// A scavenger that may add `budget` to the path's round trip `rtt`, where that is known.
     pub fn new(budget: Span, rtt: Option<Span>) -> Self {
-        let crew = Crew::default();
+        let stream_count = StreamDemand::default();
         let bursts = rtt.map_or(0.0, |rtt| {
-            law::rate_of_bursts(crew.wanted().get().into(), rtt)
+            law::rate_of_bursts(stream_count.wanted().get().into(), rtt)
         });
         Scavenger {
             budget,
             rate: law::RATE_START.max(bursts),
             phase: Phase::Start,
             round: Round::default(),
-            intake: Intake::default(),
-            carried: Carried::default(),
+            readings: Readings::default(),
+            path_rate: PathRate::default(),
             delays: Delays::new(),
             losses: Losses::default(),
-            excuse: Excuse::default(),
+            loss_grace: LossGrace::default(),
             depth: Depth::default(),
-            queues: Queues::default(),
-            rest: Rest::default(),
+            queue_cuts: QueueCuts::default(),
+            hold: Hold::default(),
             next_slowdown: Time::MAX,
-            crew,
+            stream_count,
             streams: 0,
         }
     }
@@ -154,13 +163,14 @@ impl Scavenger {
     pub fn allowance(&self) -> Allowance {
         Allowance {
             rate: Rate::from_f64(self.rate),
-            streams: self.crew.wanted(),
+            streams: self.stream_count.wanted(),
         }
     }
 
-    /// The delay that is aimed at now: a part of the budget, or less where queues are short, and what hosts add to it.
+    /// Queueing delay that the copy aims at: a part of the budget, less where queues are short,
+    /// plus what hosts add to round trips.
     pub fn target(&self) -> Span {
-        let unevenness = law::unevenness(self.streams, self.carried.level, self.delays.base());
+        let unevenness = law::unevenness(self.streams, self.path_rate.level, self.delays.base());
         let half = Span::from_nanos(self.budget.as_nanos() / 2);
         let part = self.depth.target(self.budget).max(unevenness.min(half));
         part + self.delays.lateness().min(part)
@@ -171,18 +181,18 @@ impl Scavenger {
         self.delays.queueing()
     }
 
-    /// Takes in what the streams say at `at`; of those that are gone, nothing.
+    /// Takes a reading of all present streams at `at`.
     pub fn on_reading(&mut self, at: Time, streams: &[StreamReading]) -> Allowance {
-        if let Some(seen) = self.intake.take(at, streams) {
+        if let Some(seen) = self.readings.take(at, streams) {
             let has_new = streams.len() > self.streams;
             self.streams = streams.len();
             let is_late = seen.length > law::IN_TIME && self.delays.can_do_without(at);
             self.note(at, &seen, is_late);
             if has_new {
                 // The kernel sends a stream's first ten packets at once, whatever its pace.
-                self.excuse.own(at, self.round_length(&seen));
+                self.loss_grace.on_own_loss(at, self.round_length(&seen));
             }
-            // Without an acknowledgement nothing is known of the path.
+            // Without an acknowledgement the reading says nothing about the path.
             if seen.rtt.is_some() && !is_late {
                 self.decide(at, &seen);
             }
@@ -194,28 +204,28 @@ impl Scavenger {
         if let Some(rtt) = seen.rtt.filter(|_| !is_late) {
             self.delays.note(at, rtt, seen.rtt_min, seen.packets);
         }
-        self.carried.note(at, seen, self.round_length(seen));
+        self.path_rate.note(at, seen, self.round_length(seen));
         self.round.queueing = self.round.queueing.max(self.delays.queueing());
         self.note_losses(at, seen, is_late);
         let may_be_host = self.is_low() || self.phase == Phase::Start;
-        if may_be_host && self.is_free() && !self.excuse.is_deaf(at) {
+        if may_be_host && self.is_free() && !self.loss_grace.is_cut_unseen(at) {
             self.delays.note_lateness();
         }
     }
 
     fn note_losses(&mut self, at: Time, seen: &Interval, is_late: bool) {
-        if self.excuse.covers(at) {
+        if self.loss_grace.covers(at) {
             return self.losses.forget_last();
         }
         self.round.lost += seen.lost;
         self.round.packets += seen.packets;
-        // What hosts have no time for, they drop.
+        // A busy host drops packets.
         if !is_late {
             self.losses.note(seen.lost, seen.packets);
         }
         if self.is_low() && self.is_free() {
-            // While others are felt, what is lost may be their doing at any rate.
-            let weight = if self.rest.is_long() {
+            // Losses during congestion by cross traffic are weighted down.
+            let weight = if self.hold.is_long() {
                 law::DOUBTED
             } else {
                 1.0
@@ -225,9 +235,9 @@ impl Scavenger {
         }
     }
 
-    /// Whether nothing that is lost or late can be this copy's doing.
+    /// Whether the rate is too low for this copy to cause losses or delays.
     fn is_low(&self) -> bool {
-        self.rate < law::LOW * self.carried.level && self.phase != Phase::Start
+        self.rate < law::LOW * self.path_rate.level && self.phase != Phase::Start
     }
 
     fn is_free(&self) -> bool {
@@ -239,7 +249,7 @@ impl Scavenger {
             Phase::Slowdown { until, .. } if at < until => {}
             Phase::Slowdown { back_to, .. } => self.return_from_slowdown(at, seen, back_to),
             _ if self.losses.are_congestion() => self.on_losses(at, seen),
-            _ if self.was_a_host() => self.take_back(at, seen),
+            _ if self.was_host_stall() => self.undo_cut(at, seen),
             _ if self.delays.queueing() > self.bound() && !self.delays.is_falling() => {
                 self.on_queue(at, seen);
             }
@@ -248,7 +258,7 @@ impl Scavenger {
         }
     }
 
-    /// The first growth ends earlier, for its steps are large.
+    /// Queueing delay that causes a cut; lower during the first growth, whose steps are large.
     fn bound(&self) -> Span {
         let target = match self.phase {
             Phase::Start => law::hold_bound(self.target()),
@@ -262,115 +272,122 @@ impl Scavenger {
     }
 
     fn on_losses(&mut self, at: Time, seen: &Interval) {
-        if self.excuse.is_deaf(at) {
+        if self.loss_grace.is_cut_unseen(at) {
             return;
         }
         if self.round.queueing > self.delays.lateness() {
             self.depth.note(at, self.round.queueing);
         }
-        let is_ours = self.probes() && self.carried.is_near_end() && self.phase != Phase::Start;
+        let is_ours = self.probes() && self.path_rate.is_near_end() && self.phase != Phase::Start;
         let delays_tell = self.round.queueing > self.target() || self.phase == Phase::Start;
         match is_ours || delays_tell {
-            true => self.rest.become_short(),
-            // Each trial costs others a loss, so trials become rare.
-            false => self.rest.become_longer(),
+            true => self.hold.reset(),
+            // Each trial costs cross traffic a loss, so trials become rare.
+            false => self.hold.lengthen(),
         }
         let share = if is_ours { law::CRUISE } else { law::KEPT };
-        self.carried.may_end(self.rate);
-        self.cut(at, seen, self.carried.ceiling * share, Span::ZERO);
-        self.crew.on_loss(at);
+        self.path_rate.set_ceiling(self.rate);
+        self.cut(at, seen, self.path_rate.ceiling * share, Span::ZERO);
+        self.stream_count.on_loss(at);
         if is_ours {
-            self.excuse.own(at, self.round_length(seen));
+            self.loss_grace.on_own_loss(at, self.round_length(seen));
         }
     }
 
-    /// Whether the copy tries for more than the path gave before: what it feels may be its own doing.
+    /// Whether the copy tries for more than the path gave before: congestion may then be its own.
     fn probes(&self) -> bool {
-        let tries = self.carried.is_probed(self.rate) || self.phase == Phase::Start;
-        tries && self.queues.cuts == 0
+        let tries = self.path_rate.is_probed(self.rate) || self.phase == Phase::Start;
+        tries && self.queue_cuts.cuts == 0
     }
 
     fn on_queue(&mut self, at: Time, seen: &Interval) {
-        if self.excuse.is_deaf(at) {
+        if self.loss_grace.is_cut_unseen(at) {
             return;
         }
         if self.probes() {
-            self.carried.may_end(self.rate);
+            self.path_rate.set_ceiling(self.rate);
             let (rate, drain) = self.without_own_queue();
             let until = self.cut(at, seen, rate, drain);
             self.phase = Phase::Slowdown {
                 until,
-                back_to: self.carried.ceiling * law::CRUISE,
+                back_to: self.path_rate.ceiling * law::CRUISE,
             };
         } else {
-            self.carried.has_others();
+            self.path_rate.clear_ceiling();
             let share = law::kept(self.delays.queueing(), self.target());
-            let before = self.queues.before.unwrap_or(self.rate);
+            let before = self.queue_cuts.before.unwrap_or(self.rate);
             self.cut(at, seen, self.rate * share, Span::ZERO);
-            self.queues.before = (before > law::LOW * self.carried.level).then_some(before);
+            self.queue_cuts.before = (before > law::LOW * self.path_rate.level).then_some(before);
         }
     }
 
-    /// Whether the queue was gone sooner than a link can empty one: packets waited for a host that came to nothing for a moment.
-    fn was_a_host(&self) -> bool {
+    /// Whether the queue vanished faster than the link could drain it: a host stall caused it.
+    fn was_host_stall(&self) -> bool {
         let is_gone = self.delays.now() <= self.half_target();
-        self.queues.before.is_some() && is_gone && self.delays.fall() > law::FALL_MAX
+        self.queue_cuts.before.is_some() && is_gone && self.delays.fall() > law::FALL_MAX
     }
 
-    fn take_back(&mut self, at: Time, seen: &Interval) {
-        let before = self.queues.before.unwrap_or(self.rate);
-        self.queues = Queues::default();
+    fn undo_cut(&mut self, at: Time, seen: &Interval) {
+        let before = self.queue_cuts.before.unwrap_or(self.rate);
+        self.queue_cuts = QueueCuts::default();
         self.begin_round(at, seen, before);
     }
 
-    /// A rate at which the queue becomes shorter, and when it is gone, with what is on its way to it.
+    /// Rate (bit/s) that drains the copy's own queue and what is in flight towards it, and the time
+    /// until it is empty.
     fn without_own_queue(&self) -> (f64, Span) {
-        let carried = self.carried.ceiling;
-        let on_its_way = (self.rate / carried - 1.0) * self.rtt().as_secs_f64();
-        let queue = self.delays.queueing().as_secs_f64() + on_its_way;
+        let delivered = self.path_rate.ceiling;
+        let in_flight = (self.rate / delivered - 1.0) * self.rtt().as_secs_f64();
+        let queue = self.delays.queueing().as_secs_f64() + in_flight;
         let (share, drain) = law::without_queue(queue, self.rtt());
-        (carried * share, drain)
+        (delivered * share, drain)
     }
 
-    /// Cuts are not repeated before this one can be felt, and `drain` has passed, which is the time that is returned.
+    /// Cuts the rate to `rate`. Returns when the effect shows, `drain` included; no other cut comes
+    /// before that.
     fn cut(&mut self, at: Time, seen: &Interval, rate: f64, drain: Span) -> Time {
         let round = self.round_length(seen);
         if self.phase == Phase::Start {
             self.phase = Phase::Cruise;
             self.next_slowdown = at + drain + self.slowdown_length(seen);
             // The last step may have filled the queue.
-            self.excuse.own(at + drain, round);
+            self.loss_grace.on_own_loss(at + drain, round);
         }
         let felt = at + round + drain;
-        self.excuse.on_cut(felt);
-        self.queues.cuts += 1;
-        self.queues.before = None;
-        self.carried.on_cut();
-        self.rest.begin(at);
+        self.loss_grace.on_cut(felt);
+        self.queue_cuts.cuts += 1;
+        self.queue_cuts.before = None;
+        self.path_rate.on_cut();
+        self.hold.begin(at);
         self.begin_round(at, seen, rate);
         felt
     }
 
-    /// A round went by without a reason to send less.
+    /// A round ended without a congestion signal.
     fn on_round(&mut self, at: Time, seen: &Interval) {
-        self.queues.before = None;
+        self.queue_cuts.before = None;
         if at >= self.next_slowdown && self.rate > 2.0 * self.least() {
             return self.slow_down(at, seen);
         }
-        let delivered = self.carried.now;
+        let delivered = self.path_rate.now;
         let arrives = delivered / self.rate;
         let binds = seen.windows_bind && arrives < law::ARRIVES;
-        self.crew
-            .on_round(at, binds, arrives, delivered, self.streams);
+        self.stream_count.on_round(&RoundSummary {
+            at,
+            windows_bind: binds,
+            arrived_share: arrives,
+            delivered,
+            streams: self.streams,
+        });
         let is_judged = self.rate > self.rate_of_bursts();
-        // Once its windows open, a copy that is far ahead of them fills any queue at once.
+        // Once the windows open, a rate far above them fills any queue at once.
         let ahead = match self.phase {
             Phase::Start => law::AHEAD_AT_START,
             _ => law::AHEAD,
         };
         let is_ahead = binds && arrives < ahead && is_judged;
         if is_ahead {
-            // The link may be why no more arrives, and these losses its queue's.
+            // The link may be the bottleneck, and these the losses of its queue.
             self.round.forget_losses();
             self.losses.forget_start();
         }
@@ -379,9 +396,9 @@ impl Scavenger {
         } else if self.delays.queueing() > law::hold_bound(self.target()) || is_ahead {
             self.rate
         } else {
-            self.queues.cuts = 0;
-            if self.rate > law::NEAR * self.carried.level {
-                self.rest.become_short();
+            self.queue_cuts.cuts = 0;
+            if self.rate > law::NEAR * self.path_rate.level {
+                self.hold.reset();
             }
             self.grown(at, seen)
         };
@@ -392,23 +409,23 @@ impl Scavenger {
         if self.phase == Phase::Start {
             return self.rate * law::START_GROWTH;
         }
-        let Some(growing) = self.rest.growing(at) else {
+        let Some(growing) = self.hold.growing(at) else {
             return self.rate;
         };
-        if self.rate > law::FAR_BEYOND * self.carried.end {
-            // What was felt there was not the end of the path.
+        if self.rate > law::FAR_BEYOND * self.path_rate.end {
+            // The last congestion signal was not the end of the path.
             return self.rate * law::START_GROWTH;
         }
-        // A step too far costs others a loss where nothing else tells of it.
-        let carefully = match self.rest.is_long() {
+        // Where only losses reveal congestion, a step too far costs cross traffic a loss.
+        let carefully = match self.hold.is_long() {
             true => Span::ZERO,
             false => Span::from_nanos(growing.as_nanos() / law::CAREFUL),
         };
         let round = self.round_length(seen);
-        let step = |free| law::step(self.target(), round, free, self.rest.length);
-        let after = |free| self.rate + step(free) * self.carried.level;
-        // Where others were felt and where the path ended before, steps are small.
-        self.carried
+        let step = |free| law::step(self.target(), round, free, self.hold.length);
+        let after = |free| self.rate + step(free) * self.path_rate.level;
+        // Steps are small near the rates at which congestion showed before.
+        self.path_rate
             .step(self.rate, after(carefully), after(growing))
     }
 
@@ -421,15 +438,15 @@ impl Scavenger {
         self.next_slowdown = at + law::slowdown_period(length);
         self.begin_round(at, seen, self.rate * law::SLOWDOWN);
         let wakes = law::between_pairs(self.rate, self.streams);
-        self.carried
-            .slows_down(at + length + wakes + self.round_length(seen));
+        self.path_rate
+            .slow_down_until(at + length + wakes + self.round_length(seen));
     }
 
-    /// A queue that is there without us is somebody else's.
+    /// A queue that is there at the low rate belongs to cross traffic.
     fn return_from_slowdown(&mut self, at: Time, seen: &Interval, back_to: f64) {
         self.phase = Phase::Cruise;
         let is_others = self.delays.queueing() > self.target();
-        self.rest.leave_out(self.slowdown_length(seen), at);
+        self.hold.leave_out(self.slowdown_length(seen), at);
         self.begin_round(at, seen, if is_others { self.rate } else { back_to });
     }
 
@@ -445,7 +462,7 @@ impl Scavenger {
         };
     }
 
-    /// Until what was decided has come back in a reading.
+    /// Time until a decision shows in a reading.
     fn round_length(&self, seen: &Interval) -> Span {
         self.rtt() + seen.length
     }
@@ -462,11 +479,11 @@ impl Scavenger {
         Span::from_nanos(self.target().as_nanos() / 2)
     }
 
-    /// Enough to see what the round trip is.
+    /// Lowest rate (bit/s): enough to measure round trips.
     fn least(&self) -> f64 {
         let trickle = law::STREAM_MIN * self.streams as f64;
         law::RATE_MIN
             .max(trickle)
-            .max(self.carried.level * law::LEAST)
+            .max(self.path_rate.level * law::LEAST)
     }
 }

@@ -8,12 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use emu::{EmuError, FAR_ADDRESS};
-use net::{Address, BindError, BufferLimit, Client, PORT_DEFAULT, Runs, Server, ServerLimits};
+use endpoints::{BindError, Client, Runs, Server, ServerLimits};
 use netpath::PathSpec;
 use observe::{
     Fault, HostLimits, Observation, Probes, ProbesError, SamplePlan, Setting, Target, TargetError,
     TargetInfo, TargetKind, Watch,
 };
+use sockets::{Address, BufferLimit, PORT_DEFAULT};
 
 use crate::{BUFFER_MAX, EmulatedNetwork, OpenError};
 use probes::NearProbes;
@@ -48,7 +49,7 @@ impl EmulatedPath {
     /// That of the path's hosts, then what this kernel has besides.
     fn congestion(&self) -> Vec<String> {
         let own = self.path.hosts.congestion.clone();
-        let mut others = net::host::congestion_controls();
+        let mut others = sockets::host::congestion_controls();
         others.retain(|name| *name != own);
         std::iter::once(own).chain(others).collect()
     }

@@ -3,8 +3,9 @@
 use std::io;
 
 use emu::EmuError;
-use net::{AddressError, BackgroundError, BindError};
+use endpoints::{BackgroundError, BindError};
 use netpath::PathError;
+use sockets::AddressError;
 use thiserror::Error;
 
 /// A target that cannot be used.

@@ -1,10 +1,11 @@
 //! A host on the network.
 
-use net::{Address, Client, ClientError, PathProbes, Runs};
+use endpoints::{Client, ClientError, PathProbes, Runs};
 use observe::{
     Observation, Probes, ProbesError, SamplePlan, Setting, Target, TargetError, TargetInfo,
     TargetKind, Watch,
 };
+use sockets::Address;
 
 /// A host that runs `trunkline serve` or `iperf3 -s`.
 #[derive(Debug)]
@@ -28,8 +29,8 @@ impl Target for LiveHost {
         TargetInfo {
             name: self.address.to_string(),
             kind: TargetKind::Live,
-            limits: net::host::limits(),
-            congestion: net::host::congestion_controls(),
+            limits: sockets::host::limits(),
+            congestion: sockets::host::congestion_controls(),
         }
     }
 

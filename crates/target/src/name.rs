@@ -1,7 +1,7 @@
 //! What a user may give as a target.
 
-use net::Address;
 use netpath::{PathError, PathSpec};
+use sockets::Address;
 
 use crate::OpenError;
 

@@ -3,8 +3,9 @@
 use std::net::SocketAddr;
 
 use emu::{FAR_ADDRESS, Network};
-use net::{Background, BackgroundSpec, BufferLimit};
+use endpoints::{Background, BackgroundSpec};
 use netpath::{Class, Cross, CrossTraffic, PathSpec};
+use sockets::BufferLimit;
 use units::Span;
 
 use crate::OpenError;

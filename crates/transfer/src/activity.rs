@@ -1,7 +1,7 @@
 //! What the threads of this end spend their time on, for the verdict on what limits.
 
+mod stopwatch;
 mod throttle;
-mod watch;
 
 use std::fs;
 use std::thread;
@@ -11,11 +11,11 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use nix::unistd::{SysconfVar, sysconf};
 use units::{Bytes, Span};
-use wire::copying::Activity;
+use wire::copy::Activity;
 
+use self::stopwatch::Totals;
+pub(crate) use self::stopwatch::{Stopwatch, TimeSpent, Waiting};
 use self::throttle::Throttle;
-use self::watch::Totals;
-pub(crate) use self::watch::{Spent, Waiting, Watch};
 
 /// Turns sums into what happened since the last report.
 #[derive(Debug)]
@@ -39,13 +39,13 @@ impl Reporter {
         let throttle = Throttle::of_this_process();
         Reporter {
             at: Instant::now(),
-            last: Sums::of(&Spent::default(), &throttle),
+            last: Sums::of(&TimeSpent::default(), &throttle),
             throttle,
         }
     }
 
     /// Since the last report.
-    pub(crate) fn report(&mut self, spent: &Spent, streams: u16) -> Activity {
+    pub(crate) fn report(&mut self, spent: &TimeSpent, streams: u16) -> Activity {
         let now = Instant::now();
         let sums = Sums::of(spent, &self.throttle);
         let last = self.last;
@@ -92,7 +92,7 @@ fn throttled(activity: Activity, nanoseconds: u64) -> Activity {
 }
 
 impl Sums {
-    fn of(spent: &Spent, throttle: &Throttle) -> Self {
+    fn of(spent: &TimeSpent, throttle: &Throttle) -> Self {
         Sums {
             threads: spent.totals(),
             processor: nanoseconds(processor()),
@@ -103,8 +103,8 @@ impl Sums {
 }
 
 impl Totals {
-    /// A wait that turns out to have been one for a processor makes a sum smaller afterwards. What was reported too much
-    /// is left out of the next reports.
+    /// A wait that turns out to have been one for a processor makes a sum smaller afterwards. What
+    /// was reported too much is left out of the next reports.
     fn at_least(&self, before: &Totals) -> Totals {
         Totals {
             disk: self.disk.max(before.disk),
@@ -118,7 +118,7 @@ impl Totals {
 }
 
 /// As the tuner takes it.
-pub(crate) fn for_tuner(activity: &Activity) -> steer::online::Activity {
+pub(crate) fn to_steer(activity: &Activity) -> steer::online::Activity {
     steer::online::Activity {
         length: Span::from_nanos(activity.nanoseconds),
         streams: activity.streams,
@@ -145,8 +145,8 @@ pub(crate) fn processor() -> Duration {
     Duration::from_micros(u64::try_from(micros).unwrap_or(0))
 }
 
-/// Nanoseconds that all processors of the host were busy since it was started: the first line of `/proc/stat`, in
-/// ticks: user, nice, system, idle, iowait, irq, softirq, steal (proc_stat(5)).
+/// Nanoseconds that all processors of the host were busy since it was started: the first line of
+/// `/proc/stat`, in ticks: user, nice, system, idle, iowait, irq, softirq, steal (proc_stat(5)).
 fn host_busy() -> Option<u64> {
     let text = fs::read_to_string("/proc/stat").ok()?;
     let ticks: Vec<u64> = text
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_report_tells_what_came_since_the_one_before() {
-        let spent = Spent::default();
+        let spent = TimeSpent::default();
         let mut reporter = Reporter::start();
         spent.count(5);
         assert_eq!(reporter.report(&spent, 2).bytes, 5);
@@ -193,7 +193,7 @@ mod tests {
             network: 600,
             disk: 200,
             queued: 10,
-            ..reporter.report(&Spent::default(), 1)
+            ..reporter.report(&TimeSpent::default(), 1)
         };
         let half = throttled(waited, 500);
         assert_eq!((half.network, half.disk, half.queued), (300, 100, 410));

@@ -1,67 +1,68 @@
-//! The near end: connects, says what is wanted, and connects again when the far end was lost.
+//! The near end: connects, sends the request, and reconnects when the far end was lost.
 
-mod meeting;
-mod patience;
+mod connect;
+mod retry;
 
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use units::Span;
-use wire::copying::{Message, Problem, ProblemKind, Speaker, Way};
+use wire::copy::{CopyDirection, Message, Problem, ProblemKind, Speaker};
 
-use self::meeting::Meeting;
-use self::patience::Patience;
-use crate::chronicle::Chronicle;
-use crate::converse::{Files, Part, bytes_of, converse};
-use crate::lines::Lines;
+use self::connect::Connector;
+use self::retry::RetryTimer;
+use crate::copy_stats::CopyStats;
 use crate::opening::opening;
 use crate::root::Root;
-use crate::session::{End, Pump, protocol};
-use crate::{Connect, CopyError, CopyEvent, CopySpec, FarHost, Onlooker, Outcome, Steering};
+use crate::run_session::{LocalFiles, SessionSetup, bytes_of, run_session};
+use crate::session::{MessageLoop, SessionEnd, protocol};
+use crate::stream_set::StreamSource;
+use crate::{Connect, CopyControl, CopyError, CopyEvent, CopyObserver, CopySpec, FarHost, Outcome};
 
-/// How long the far end may think about what is wanted.
+/// How long the far end may take to answer the request.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
 /// How soon a stop is noticed between two tries.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Copies files as `spec` says and returns when they are there.
 ///
-/// A far end that is lost is looked for again until `spec.patience` is over; what had arrived is not sent again.
+/// A far end that is lost is looked for again until `spec.patience` is over; what had arrived is
+/// not sent again.
 ///
 /// # Errors
 /// When the copy ended before its end. Single files that failed are in [`Outcome::failed`].
 pub fn copy(
     spec: &CopySpec,
-    steering: &Steering,
-    onlooker: &mut dyn Onlooker,
+    control: &CopyControl,
+    observer: &mut dyn CopyObserver,
 ) -> Result<Outcome, CopyError> {
-    net::host::raise_open_files();
-    if steering.rate_max().is_none() {
-        steering.set_rate_max(spec.rate_max);
+    sockets::host::raise_open_files();
+    if control.rate_max().is_none() {
+        control.set_rate_max(spec.rate_max);
     }
-    let mut chronicle = Chronicle::new(onlooker, steering);
+    let mut stats = CopyStats::new(observer, control);
     let mut near = Near::new(spec)?;
-    let mut patience = Patience::new(spec.patience);
+    let mut retry = RetryTimer::new(spec.patience);
     loop {
-        match near.attempt(&mut chronicle) {
-            End::Done => return Ok(chronicle.conclude()),
-            End::Problem(problem) => return Err(problem.into()),
-            End::Cancelled => {
-                let so_far = Box::new(chronicle.conclude());
+        match near.attempt(&mut stats) {
+            SessionEnd::Done => return Ok(stats.conclude()),
+            SessionEnd::Problem(problem) => return Err(problem.into()),
+            SessionEnd::Cancelled => {
+                let so_far = Box::new(stats.conclude());
                 return Err(CopyError::Cancelled { so_far });
             }
-            End::Lost(why) => {
-                let pause = patience.pause(near.seen, Instant::now());
+            SessionEnd::Lost(why) => {
+                let pause = retry.pause(near.seen, Instant::now());
                 let Some(pause) = pause.filter(|_| near.may_come_back()) else {
-                    return Err(near.lost(&chronicle, why));
+                    return Err(near.lost(&stats, why));
                 };
                 let retry_in = Span::from(pause);
-                let at = chronicle.now();
-                chronicle.tell(&CopyEvent::Lost { at, why, retry_in });
-                chronicle.outcome.reconnects += 1;
-                if !wait(pause, &chronicle) {
-                    let so_far = Box::new(chronicle.conclude());
+                let at = stats.now();
+                stats.tell(&CopyEvent::Lost { at, why, retry_in });
+                stats.outcome.reconnects += 1;
+                if !wait(pause, &stats) {
+                    let so_far = Box::new(stats.conclude());
                     return Err(CopyError::Cancelled { so_far });
                 }
             }
@@ -70,10 +71,10 @@ pub fn copy(
 }
 
 /// Waits; `false` when the user wants it to end meanwhile.
-fn wait(pause: Duration, chronicle: &Chronicle<'_>) -> bool {
+fn wait(pause: Duration, stats: &CopyStats<'_>) -> bool {
     let until = Instant::now() + pause;
     while Instant::now() < until {
-        if chronicle.is_stopped() {
+        if stats.is_stopped() {
             return false;
         }
         thread::sleep(TICK.min(until.saturating_duration_since(Instant::now())));
@@ -84,15 +85,15 @@ fn wait(pause: Duration, chronicle: &Chronicle<'_>) -> bool {
 struct Near<'a> {
     spec: &'a CopySpec,
     copy: [u8; 16],
-    meeting: Meeting<'a>,
-    /// When a conversation ended that got on with the copy, or the first of all; `None` when there never was one. A far
-    /// end that answers and goes away each time is as good as none.
+    connector: Connector<'a>,
+    /// When a session last made progress, or the first one began; `None` if there was none. A far
+    /// end that answers and goes away each time counts as lost.
     seen: Option<Instant>,
 }
 
 impl<'a> Near<'a> {
     fn new(spec: &'a CopySpec) -> Result<Self, CopyError> {
-        let identity = net::copying::new_secret().map_err(|error| CopyError::Problem {
+        let identity = copy_net::new_secret().map_err(|error| CopyError::Problem {
             kind: ProblemKind::Request,
             what: format!("this host gives no random numbers: {error}"),
             hint: None,
@@ -104,7 +105,7 @@ impl<'a> Near<'a> {
         Ok(Near {
             spec,
             copy,
-            meeting: Meeting::new(spec),
+            connector: Connector::new(spec),
             seen: None,
         })
     }
@@ -120,17 +121,19 @@ impl<'a> Near<'a> {
     fn how_to_reach(&self) -> &str {
         match (&self.spec.far.host, &self.spec.connect) {
             (FarHost::Server { .. }, _) => self
-                .meeting
+                .connector
                 .hint()
                 .unwrap_or("is `trunkline serve --root` running there, and its port open?"),
-            (FarHost::Ssh { .. }, _) if !self.meeting.has_started() => {
+            (FarHost::Ssh { .. }, _) if !self.connector.has_started() => {
                 "does `ssh` to that host work from here, and is trunkline installed there?"
             }
             (FarHost::Ssh { .. }, Connect::ToFar(_)) => {
-                "ssh works, but data needs a port there: let one through the firewall and name it with `--port-range`, or let the far end connect with `--connect from-far`"
+                "ssh works, but data needs a port there: let one through the firewall and name it \
+                with `--port-range`, or let the far end connect with `--connect from-far`"
             }
             (FarHost::Ssh { .. }, Connect::FromFar(_)) => {
-                "ssh works, but the far end cannot connect to this one: let a port here through the firewall and name it with `--port-range`, or leave out `--connect from-far`"
+                "ssh works, but the far end cannot connect to this one: let a port here through \
+                the firewall and name it with `--port-range`, or leave out `--connect from-far`"
             }
         }
     }
@@ -140,14 +143,14 @@ impl<'a> Near<'a> {
         self.seen.is_some()
     }
 
-    fn lost(&self, chronicle: &Chronicle<'_>, why: String) -> CopyError {
+    fn lost(&self, stats: &CopyStats<'_>, why: String) -> CopyError {
         let peer = self.peer();
         match self.seen {
             Some(_) => CopyError::Lost {
                 peer,
                 why,
                 patience: self.spec.patience,
-                so_far: Box::new(chronicle.conclude()),
+                so_far: Box::new(stats.conclude()),
             },
             None => CopyError::Unreachable {
                 peer,
@@ -157,73 +160,78 @@ impl<'a> Near<'a> {
         }
     }
 
-    fn attempt(&mut self, chronicle: &mut Chronicle<'_>) -> End {
-        self.try_attempt(chronicle).unwrap_or_else(|end| end)
+    fn attempt(&mut self, stats: &mut CopyStats<'_>) -> SessionEnd {
+        self.try_attempt(stats).unwrap_or_else(|end| end)
     }
 
-    fn try_attempt(&mut self, chronicle: &mut Chronicle<'_>) -> Result<End, End> {
+    fn try_attempt(&mut self, stats: &mut CopyStats<'_>) -> Result<SessionEnd, SessionEnd> {
         let spec = self.spec;
         let is_many = spec.near.len() > 1
             || spec.selection.listed.is_some()
-            || spec.way == Way::Get && (spec.far.paths.len() > 1 || has_wildcard(&spec.far.paths));
+            || spec.direction == CopyDirection::Get
+                && (spec.far.paths.len() > 1 || has_wildcard(&spec.far.paths));
         let mut opening = opening(spec, self.copy, is_many);
-        let files = self.files(&opening).map_err(End::Problem)?;
+        let files = self.files(&opening).map_err(SessionEnd::Problem)?;
         opening.fresh = files.is_fresh();
-        let steering = chronicle.steering();
-        let met = self.meeting.meet(&opening, &|| steering.is_stopped())?;
-        let dialed = met.dialed;
+        let control = stats.control();
+        let connected = self.connector.connect(&opening, &|| control.is_stopped())?;
+        let dialed = connected.dialed;
         let rtt = dialed
             .conversation
             .handle()
-            .sample(chronicle.now())
+            .sample(stats.now())
             .ok()
             .and_then(|sample| sample.rtt_min.or(sample.rtt));
-        let at = chronicle.now();
+        let at = stats.now();
         let peer = dialed.peer.to_string();
-        chronicle.tell(&CopyEvent::Connected { at, peer, rtt });
-        let lost = |error: std::io::Error| End::Lost(error.to_string());
-        let pump = Pump::start(dialed.conversation, Speaker::Near).map_err(lost)?;
+        stats.tell(&CopyEvent::Connected { at, peer, rtt });
+        let lost = |error: std::io::Error| SessionEnd::Lost(error.to_string());
+        let message_loop = MessageLoop::start(dialed.conversation, Speaker::Near).map_err(lost)?;
         let open = Message::Open(Box::new(opening.clone()));
-        match dialed.has_said {
-            true => pump.has_said(open),
-            false => pump.say(open),
+        match dialed.first_was_sent {
+            true => message_loop.note_sent(open),
+            false => message_loop.send(open),
         }
-        let stopped = || steering.is_stopped().then_some(End::Cancelled);
-        let (session, is_fresh) = match pump.first(ANSWER_MAX, &stopped)? {
+        let stopped = || control.is_stopped().then_some(SessionEnd::Cancelled);
+        let (session, is_fresh) = match message_loop.await_first(ANSWER_MAX, &stopped)? {
             Message::Opened { session, fresh } => (session, fresh),
-            Message::Failed(problem) => return Err(End::Problem(problem)),
+            Message::Failed(problem) => return Err(SessionEnd::Problem(problem)),
             other => return Err(protocol(format!("{other:?} is no answer"))),
         };
         self.seen.get_or_insert_with(Instant::now);
-        let steps = chronicle.steps();
-        let part = Part {
+        let steps = stats.steps();
+        let setup = SessionSetup {
             opening: &opening,
             files,
-            lines: match met.incoming {
-                None => Lines::Dial {
+            stream_source: match connected.incoming {
+                None => StreamSource::Dial {
                     dialer: dialed.streams,
                     session,
                     plain: spec.plain,
-                    early: met.early,
+                    preconnected: connected.preconnected,
                 },
-                Some(incoming) => Lines::Ask(Arc::new(incoming)),
+                Some(incoming) => StreamSource::Ask(Arc::new(incoming)),
             },
             is_fresh,
             rtt,
         };
-        let end = converse(pump, part, chronicle, &stopped);
-        if chronicle.steps() > steps {
+        let end = run_session(message_loop, setup, stats, &stopped);
+        if stats.steps() > steps {
             self.seen = Some(Instant::now());
         }
         Ok(end)
     }
 
-    fn files(&self, opening: &wire::copying::Opening) -> Result<Files, Problem> {
+    fn files(&self, opening: &wire::copy::Opening) -> Result<LocalFiles, Problem> {
         let root = Root::own();
         let mut paths = bytes_of(&self.spec.near);
-        match self.spec.way {
-            Way::Put => Files::from(&root, opening, paths, false, &self.spec.selection),
-            Way::Get => Files::to(&root, opening, paths.pop().unwrap_or_default()),
+        match self.spec.direction {
+            CopyDirection::Put => {
+                LocalFiles::source(&root, opening, paths, false, &self.spec.selection)
+            }
+            CopyDirection::Get => {
+                LocalFiles::store(&root, opening, paths.pop().unwrap_or_default())
+            }
         }
     }
 }

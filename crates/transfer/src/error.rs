@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 use units::Span;
-use wire::copying::{Problem, ProblemKind};
+use wire::copy::{Problem, ProblemKind};
 
 use crate::Outcome;
 
@@ -13,7 +13,7 @@ pub enum CopyError {
     /// It cannot be done as it was asked for, or not any further; one of the two ends says so.
     #[error("{what}")]
     Problem {
-        /// What kind of trouble.
+        /// Kind of a problem.
         kind: ProblemKind,
         /// What happened.
         what: String,
@@ -30,7 +30,7 @@ pub enum CopyError {
         /// The next step.
         hint: Option<String>,
     },
-    /// There was one, and then nobody for longer than the user has patience.
+    /// The far end was there, and then unreachable for longer than `patience`.
     #[error("{peer} has been gone for {patience}: {why}")]
     Lost {
         /// Where it was.

@@ -2,9 +2,10 @@
 
 use observe::Limit;
 use units::{Bytes, Rate, Span, Time};
-use wire::copying::{self, Name, Problem, ProblemKind};
+use wire::copy::{self, Name, Problem, ProblemKind};
 
-/// Something that people, or programs that read events, want to know. Times are since the copy began.
+/// Something that people, or programs that read events, want to know. Times are since the copy
+/// began.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CopyEvent {
     /// The far end answered.
@@ -149,9 +150,10 @@ pub struct Reading {
 /// A file that was not copied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileProblem {
-    /// Its name below the destination, that of a folder with a `/` at its end; empty where it is about all of them.
+    /// Its name below the destination, that of a folder with a `/` at its end; empty where it is
+    /// about all of them.
     pub name: String,
-    /// What kind of trouble.
+    /// Kind of a problem.
     pub kind: ProblemKind,
     /// What happened.
     pub what: String,
@@ -191,7 +193,7 @@ pub struct Limited {
 
 impl Limited {
     /// `None` where this end does not know the name of what bound.
-    pub(crate) fn told(told: &copying::Limited) -> Option<Limited> {
+    pub(crate) fn told(told: &copy::Limited) -> Option<Limited> {
         let known = |(by, share): &(String, f64)| Some((Limit::named(by)?, *share));
         Some(Limited {
             by: Limit::named(&told.by)?,
@@ -218,16 +220,19 @@ pub struct Outcome {
     pub skipped: u64,
     /// Bytes of all files that are there now.
     pub bytes: Bytes,
-    /// Bytes of files that went over the network this time, without holes and before compression; at the end that received,
-    /// those that arrived.
+    /// Bytes of files that went over the network this time, without holes and before compression;
+    /// at the end that received, those that arrived.
     pub sent: Bytes,
-    /// Bytes of files that are holes and were told in place of being sent; at the end that received, those that count.
+    /// Bytes of files that are holes and were told in place of being sent; at the end that
+    /// received, those that count.
     pub holes: Bytes,
-    /// Names among those copied that share their file with another one (hard links). Each became a file of its own.
+    /// Names among those copied that share their file with another one (hard links). Each became a
+    /// file of its own.
     pub linked: u32,
     /// Bytes on the streams after compression, headers included.
     pub on_wire: Bytes,
-    /// Bytes that had to be sent twice: damaged, lost with their stream, or sent by two streams at the end.
+    /// Bytes that had to be sent twice: damaged, lost with their stream, or sent by two streams at
+    /// the end.
     pub sent_again: Bytes,
     /// Files that were not copied.
     pub failed: Vec<FileProblem>,

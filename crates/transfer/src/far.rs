@@ -1,35 +1,35 @@
-//! The far end: is told what is wanted, and does its half.
+//! The far end: takes the request and runs its half of the copy.
 
-mod current;
+mod active_copies;
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
-use net::copying::{Back, CopyHandler, TurnedAway, Visit};
+use copy_net::{AcceptedSession, CallbackTarget, CopyHandler, Rejection};
 use units::Span;
-use wire::copying::{
-    Admitted, Filter, Key, KeyName, Message, Opening, Problem, ProblemKind, Rights, Speaker, Token,
-    Tokens, Way,
+use wire::copy::{
+    Admitted, CopyDirection, Filter, Key, KeyName, Message, Opening, Problem, ProblemKind, Rights,
+    Speaker, Token, Tokens,
 };
 
-use self::current::Current;
-use crate::chronicle::Chronicle;
-use crate::converse::{Files, Part, converse};
-use crate::early::Early;
-use crate::lines::Lines;
+use self::active_copies::ActiveCopies;
+use crate::copy_stats::CopyStats;
+use crate::preconnect::Preconnected;
+use crate::problems::{problem, with_hint};
 use crate::root::Root;
-use crate::session::{End, Pump, protocol};
-use crate::trouble::{problem, with_hint};
-use crate::{CopyEvent, Onlooker, Outcome, Steering};
+use crate::run_session::{LocalFiles, SessionSetup, run_session};
+use crate::session::{MessageLoop, SessionEnd, protocol};
+use crate::stream_set::StreamSource;
+use crate::{CopyControl, CopyEvent, CopyObserver, Outcome};
 
 /// How long the near end may think about what it wants.
 const OPENING_MAX: Duration = Duration::from_secs(30);
 /// How long a stream may take to be connected.
 const STREAM_MAX: Span = Span::from_secs(10);
 
-/// Who may come.
+/// The keys that open this end.
 #[derive(Debug)]
 pub enum Keys {
     /// Those of a tokens file, which may be read again meanwhile.
@@ -50,7 +50,7 @@ pub enum FarEvent {
         /// Under which name.
         name: KeyName,
         /// Which way the files go, seen from there.
-        way: Way,
+        direction: CopyDirection,
         /// Names at this end.
         paths: Vec<Vec<u8>>,
     },
@@ -74,12 +74,12 @@ pub enum FarEvent {
         /// What was done.
         outcome: Box<Outcome>,
     },
-    /// Somebody was turned away.
-    TurnedAway {
+    /// A connection was rejected.
+    Rejected {
         /// Who.
         peer: SocketAddr,
         /// Why.
-        reason: TurnedAway,
+        reason: Rejection,
     },
 }
 
@@ -87,11 +87,11 @@ pub enum FarEvent {
 pub struct FarEnd {
     keys: Keys,
     root: Root,
-    back: Option<Back>,
+    back: Option<CallbackTarget>,
     is_plain_refused: bool,
     stop: Arc<AtomicBool>,
     on_event: Box<dyn Fn(&FarEvent) + Send + Sync>,
-    current: Current,
+    active_copies: ActiveCopies,
     numbers: Arc<AtomicU64>,
     tells_files: bool,
 }
@@ -111,7 +111,7 @@ impl FarEnd {
             is_plain_refused: false,
             stop,
             on_event,
-            current: Current::default(),
+            active_copies: ActiveCopies::default(),
             numbers: Arc::default(),
             tells_files: false,
         }
@@ -119,7 +119,7 @@ impl FarEnd {
 
     /// This end connects the streams, to where `back` says, if it does.
     #[must_use]
-    pub fn calling(mut self, back: Option<Back>) -> Self {
+    pub fn calling(mut self, back: Option<CallbackTarget>) -> Self {
         self.back = back;
         self
     }
@@ -147,7 +147,7 @@ impl FarEnd {
 
     /// Copies that are connected.
     pub fn copies(&self) -> usize {
-        self.current.len()
+        self.active_copies.len()
     }
 
     /// What the token of that name may reach.
@@ -163,111 +163,116 @@ impl FarEnd {
         }
     }
 
-    fn files(&self, opening: &Opening, admitted: &Admitted) -> Result<Files, Problem> {
+    fn files(&self, opening: &Opening, admitted: &Admitted) -> Result<LocalFiles, Problem> {
         if self.is_plain_refused && opening.plain {
             return Err(no_plain());
         }
         let rights = admitted.rights;
         let root = self.root_of(&admitted.key_name)?;
         let root = root.restricted(rights.read, rights.write);
-        match opening.way {
-            Way::Put => {
+        match opening.direction {
+            CopyDirection::Put => {
                 check_rights(&root, opening)?;
                 let destination = opening.paths.first().cloned().unwrap_or_default();
-                Files::to(&root, opening, destination)
+                LocalFiles::store(&root, opening, destination)
             }
-            Way::Get => {
+            CopyDirection::Get => {
                 let paths = opening.paths.clone();
-                Files::from(&root, opening, paths, true, &opening.selection)
+                LocalFiles::source(&root, opening, paths, true, &opening.selection)
             }
         }
     }
 
-    fn lead(&self, number: u64, visit: Visit, chronicle: &mut Chronicle<'_>) -> Result<End, End> {
-        let lost = |error: std::io::Error| End::Lost(error.to_string());
-        let name = visit.admitted.key_name.clone();
-        let rtt = visit.conversation.handle().sample(chronicle.now()).ok();
+    fn serve_session(
+        &self,
+        number: u64,
+        accepted: AcceptedSession,
+        stats: &mut CopyStats<'_>,
+    ) -> Result<SessionEnd, SessionEnd> {
+        let lost = |error: std::io::Error| SessionEnd::Lost(error.to_string());
+        let name = accepted.admitted.key_name.clone();
+        let rtt = accepted.conversation.handle().sample(stats.now()).ok();
         let rtt = rtt.and_then(|sample| sample.rtt_min.or(sample.rtt));
         let back = self.back.as_ref();
-        let dialer = back.map(|back| back.streams(&visit, STREAM_MAX));
-        let pump = Pump::start(visit.conversation, Speaker::Far).map_err(lost)?;
+        let dialer = back.map(|back| back.streams(&accepted, STREAM_MAX));
+        let message_loop = MessageLoop::start(accepted.conversation, Speaker::Far).map_err(lost)?;
         // A stop of this end breaks the connection, which is noticed there.
-        let opening = match pump.first(OPENING_MAX, &|| None) {
+        let opening = match message_loop.await_first(OPENING_MAX, &|| None) {
             Ok(Message::Open(opening)) => opening,
             Ok(other) => return Err(protocol(format!("{other:?} opens nothing"))),
-            Err(End::Problem(problem)) => {
-                pump.refuse(problem.clone());
-                pump.finish(false);
-                return Err(End::Problem(problem));
+            Err(SessionEnd::Problem(problem)) => {
+                message_loop.refuse(problem.clone());
+                message_loop.finish(false);
+                return Err(SessionEnd::Problem(problem));
             }
             Err(end) => return Err(end),
         };
         (self.on_event)(&FarEvent::Began {
             number,
-            peer: visit.peer,
+            peer: accepted.peer,
             name: name.clone(),
-            way: opening.way,
+            direction: opening.direction,
             paths: opening.paths.clone(),
         });
         let refuse = |problem: Problem| {
-            pump.say(Message::Failed(problem.clone()));
-            End::Problem(problem)
+            message_loop.send(Message::Failed(problem.clone()));
+            SessionEnd::Problem(problem)
         };
-        let held = match self.current.take_over((name, opening.copy)) {
-            Ok(held) => held,
-            Err(End::Problem(problem)) => return Err(refuse(problem)),
+        let active = match self.active_copies.take_over((name, opening.copy)) {
+            Ok(active) => active,
+            Err(SessionEnd::Problem(problem)) => return Err(refuse(problem)),
             Err(other) => return Err(other),
         };
-        let files = self.files(&opening, &visit.admitted);
+        let files = self.files(&opening, &accepted.admitted);
         let files = match files {
             Ok(files) => files,
             Err(problem) => {
                 let end = refuse(problem);
-                drop(held);
-                pump.finish(false);
+                drop(active);
+                message_loop.finish(false);
                 return Err(end);
             }
         };
-        let is_fresh = match opening.way {
-            Way::Put => files.is_fresh(),
-            Way::Get => opening.fresh,
+        let is_fresh = match opening.direction {
+            CopyDirection::Put => files.is_fresh(),
+            CopyDirection::Get => opening.fresh,
         };
-        let session = visit.streams.session().unwrap_or(0);
-        pump.say(Message::Opened {
+        let session = accepted.streams.session().unwrap_or(0);
+        message_loop.send(Message::Opened {
             session,
             fresh: is_fresh,
         });
-        let lines = match dialer {
-            Some(dialer) => Lines::Dial {
+        let stream_source = match dialer {
+            Some(dialer) => StreamSource::Dial {
                 dialer,
                 session,
                 plain: opening.plain,
-                early: Early::default(),
+                preconnected: Preconnected::default(),
             },
-            None => Lines::Ask(Arc::new(visit.streams)),
+            None => StreamSource::Ask(Arc::new(accepted.streams)),
         };
-        let part = Part {
+        let setup = SessionSetup {
             opening: &opening,
             files,
-            lines,
+            stream_source,
             is_fresh,
             rtt,
         };
         // The near end is to come again, unless it is there again already.
         let is_stopped =
-            || held.is_over.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed);
-        let stopped = || is_stopped().then(|| End::Lost("this end was stopped".to_owned()));
-        Ok(converse(pump, part, chronicle, &stopped))
+            || active.is_over.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed);
+        let stopped = || is_stopped().then(|| SessionEnd::Lost("this end was stopped".to_owned()));
+        Ok(run_session(message_loop, setup, stats, &stopped))
     }
 }
 
-/// Tokens are put in their place whole, so a panic beside them harms nothing.
+/// Tokens are replaced as a whole, so a panic of another thread harms nothing.
 fn read(tokens: &RwLock<Tokens>) -> RwLockReadGuard<'_, Tokens> {
     tokens.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// To compare contents tells what is in a file, and to remove a file takes away what was there: both are for those who may
-/// read and write.
+/// To compare contents tells what is in a file, and to remove a file takes away what was there:
+/// both are for those who may read and write.
 fn check_rights(root: &Root, opening: &Opening) -> Result<(), Problem> {
     let has_both = root.may_read() && root.may_write();
     let refused = |what: &str, hint| {
@@ -307,16 +312,19 @@ fn taken_back(name: &KeyName) -> Problem {
     )
 }
 
-/// Tells what happens to files.
-struct Teller<'a> {
+/// Reports what happens to files.
+struct FileEventObserver<'a> {
     far: &'a FarEnd,
     number: u64,
 }
 
-impl Onlooker for Teller<'_> {
+impl CopyObserver for FileEventObserver<'_> {
     fn on_event(&mut self, event: &CopyEvent) {
         // What follows from a folder that failed is told with the folder.
-        let follows = matches!(event, CopyEvent::Failed { problem, .. } if problem.kind == ProblemKind::Follows);
+        let follows = match event {
+            CopyEvent::Failed { problem, .. } => problem.kind == ProblemKind::Follows,
+            _ => false,
+        };
         let is_of_a_file = matches!(
             event,
             CopyEvent::Published { .. }
@@ -343,22 +351,22 @@ impl CopyHandler for FarEnd {
         }
     }
 
-    fn serve(&self, visit: Visit) {
-        let (peer, name) = (visit.peer, visit.admitted.key_name.clone());
+    fn serve(&self, accepted: AcceptedSession) {
+        let (peer, name) = (accepted.peer, accepted.admitted.key_name.clone());
         let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
-        let mut teller = Teller { far: self, number };
-        let steering = Steering::default();
-        let mut chronicle = Chronicle::new(&mut teller, &steering);
+        let mut observer = FileEventObserver { far: self, number };
+        let control = CopyControl::default();
+        let mut stats = CopyStats::new(&mut observer, &control);
         let end = self
-            .lead(number, visit, &mut chronicle)
+            .serve_session(number, accepted, &mut stats)
             .unwrap_or_else(|end| end);
         let why = match end {
-            End::Done => None,
-            End::Problem(problem) => Some(problem.what),
-            End::Lost(why) => Some(why),
-            End::Cancelled => Some("stopped".to_owned()),
+            SessionEnd::Done => None,
+            SessionEnd::Problem(problem) => Some(problem.what),
+            SessionEnd::Lost(why) => Some(why),
+            SessionEnd::Cancelled => Some("stopped".to_owned()),
         };
-        let outcome = Box::new(chronicle.conclude());
+        let outcome = Box::new(stats.conclude());
         (self.on_event)(&FarEvent::Ended {
             number,
             peer,
@@ -368,8 +376,8 @@ impl CopyHandler for FarEnd {
         });
     }
 
-    fn turned_away(&self, peer: SocketAddr, reason: &TurnedAway) {
+    fn rejected(&self, peer: SocketAddr, reason: &Rejection) {
         let reason = reason.clone();
-        (self.on_event)(&FarEvent::TurnedAway { peer, reason });
+        (self.on_event)(&FarEvent::Rejected { peer, reason });
     }
 }

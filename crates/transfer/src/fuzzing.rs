@@ -1,4 +1,5 @@
-//! Doors for fuzz targets alone (feature `fuzzing`): what reads others' bytes behind files and streams.
+//! Entry points for fuzz targets (feature `fuzzing`): code that reads others' bytes behind files
+//! and streams.
 
 pub use crate::receiver::fuzzing::Arrivals;
 pub use crate::store::fuzzing::{JournalRead, journal_of, read_journal};

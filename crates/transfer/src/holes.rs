@@ -1,14 +1,14 @@
 //! Holes of files, as the file system tells of them.
 //!
-//! Source: lseek(2), `SEEK_DATA` and `SEEK_HOLE`. File systems that know no holes say that all is data. Room that was put aside
-//! and not written to reads as zeros and mostly counts as a hole.
+//! Source: lseek(2), `SEEK_DATA` and `SEEK_HOLE`. File systems that know no holes say that all is
+//! data. Room that was put aside and not written to reads as zeros and mostly counts as a hole.
 
 use std::fs::File;
 use std::ops::Range;
 
 use nix::errno::Errno;
 use nix::unistd::{Whence, lseek};
-use wire::copying::DataMap;
+use wire::copy::DataMap;
 
 /// What of a part of a file is data.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,8 @@ pub(crate) fn layout(file: &File, offset: u64, length: u32) -> Layout {
     }
 }
 
-/// The map of `piece`, whose first data is at `data`; `None` where all of it is data, or where the system does not say.
+/// The map of `piece`, whose first data is at `data`; `None` where all of it is data, or where the
+/// system does not say.
 fn mixed(file: &File, piece: Range<u64>, mut data: u64) -> Option<Layout> {
     let length = u32::try_from(piece.end - piece.start).ok()?;
     let mut map = DataMap::holes(length);

@@ -1,31 +1,33 @@
 //! What is still to be sent, who sends it, and what the receiver has confirmed.
 //!
-//! The ledger has no clock and no threads: streams ask it for pieces, and it is told what became of them. Every byte
-//! that was added is given out until it is confirmed; whatever dies, what it owed goes to others.
+//! The ledger has no clock and no threads: streams ask it for pieces, and it is told what became of
+//! them. Every byte that was added is given out until it is confirmed; pieces of a stream that dies
+//! go to others.
 //!
-//! At the end, when all is given out, a stream that owes nothing gets a copy of what the slowest
-//! one owes, the newest first: that is the one which would come last. So no stream that hangs can hold up the end for
-//! longer than it takes another one to send a few pieces. Nowhere else is anything sent twice on purpose.
+//! At the end, when all is given out, a stream without pieces gets a copy of the newest piece of
+//! the slowest stream, which would arrive last. So a stream that hangs cannot delay the end for
+//! longer than another one takes to send a few pieces. Nothing else is sent twice on purpose.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wire::copying::{FileId, Range};
+use wire::copy::{FileId, Range};
 
-mod cut;
+mod in_flight;
 mod order;
-mod owed;
+mod split;
 mod wanted;
 
-use cut::{hole_of, normalised};
+use in_flight::InFlight;
 use order::Order;
-use owed::Owed;
+use split::{hole_of, normalised};
 use wanted::Wanted;
 
-/// Bytes of holes that may be given out and not confirmed. They cost the stream nothing, so that without a bound the receiver,
-/// which hashes the zeros, would be behind by all of a large hole, and what comes behind it would wait.
+/// Bytes of holes that may be in flight. They cost the stream nothing, so that without a bound the
+/// receiver, which hashes the zeros, would be behind by a whole large hole, and the data behind it
+/// would wait.
 pub const HOLES_AHEAD: u64 = 256 << 20;
 
-/// Place of a piece: its file and first byte. Where a piece was cut once it is never cut otherwise.
+/// Key of a piece: its file and first byte. A file is split at the same places each time.
 type Key = (FileId, u64);
 
 /// The sender's ledger.
@@ -38,7 +40,7 @@ type Key = (FileId, u64);
 /// let second = ledger.take(2, 65_536).unwrap().piece;
 /// assert_eq!(second.length, 34_464);
 /// ledger.all_added();
-/// // Nobody can confirm what was not read yet.
+/// // A piece that was not read yet cannot be confirmed.
 /// assert!(!ledger.read(first));
 /// assert!(ledger.read(second), "the last of the file");
 /// assert_eq!(ledger.acked(first), Acked::Counted { is_last: false });
@@ -50,8 +52,8 @@ type Key = (FileId, u64);
 pub struct Ledger {
     files: BTreeMap<FileId, Wanted>,
     order: Order,
-    owed: Owed,
-    /// Pieces that were given out and came back; they go before everything else.
+    in_flight: InFlight,
+    /// Pieces to send again; they go before everything else.
     back: BTreeSet<Key>,
     /// Bytes that were not given out or came back.
     waiting: u64,
@@ -71,7 +73,7 @@ pub struct Taken {
     pub is_copy: bool,
 }
 
-/// What a confirmation was.
+/// Result of a confirmation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Acked {
     /// The piece counts.
@@ -81,17 +83,19 @@ pub enum Acked {
     },
     /// It was confirmed before, or its file was given up: nothing changes.
     Late,
-    /// Nobody sent that: the peer breaks the protocol.
+    /// No stream sent that: the peer breaks the protocol.
     NeverSent,
 }
 
 impl Ledger {
-    /// Something is wanted of a file.
+    /// Adds the wanted parts of a file.
     ///
     /// * `size`: bytes of the file.
-    /// * `wanted`: start and length of each part, in bytes. What is beyond the file is left out; ends are moved outward to
-    ///   multiples of [`PIECE_MIN`](crate::PIECE_MIN), because pieces begin and end there.
-    /// * Returns the bytes that will be sent. A file of which there are none is not added, nor one that is there.
+    /// * `wanted`: start and length of each part, in bytes. What is beyond the file is left out;
+    ///   ends are moved outward to multiples of [`PIECE_MIN`](crate::PIECE_MIN), because pieces
+    ///   begin and end there.
+    /// * Returns the bytes that will be sent. A file of which there are none is not added, nor one
+    ///   that is there.
     pub fn add(&mut self, file: FileId, size: u64, wanted: &[(u64, u64)]) -> u64 {
         let rest = normalised(size, wanted);
         let bytes = rest.iter().map(|range| range.end - range.start).sum();
@@ -106,7 +110,8 @@ impl Ledger {
         bytes
     }
 
-    /// Something more is wanted of a file: what an earlier try left of it reads back wrong. None of it was wanted before.
+    /// Adds parts of a file that an earlier try left and that read back wrong. None of them was
+    /// wanted before.
     ///
     /// * Returns the bytes that will be sent.
     pub fn add_more(&mut self, file: FileId, size: u64, wanted: &[(u64, u64)]) -> u64 {
@@ -130,16 +135,17 @@ impl Ledger {
         self.files.get(&file).is_none_or(Wanted::is_read)
     }
 
-    /// No file will be added any more: from now on pieces get smaller towards the end, and streams that have nothing to
-    /// do help others.
+    /// All files were added: from now on pieces get smaller towards the end, and streams that have
+    /// nothing to do help others.
     pub fn all_added(&mut self) {
         self.all_added = true;
     }
 
-    /// A piece that was given out lies in a hole of its file, which ends at `end`: what follows of the hole is given out in
-    /// pieces as long as can be, and only while less than [`HOLES_AHEAD`] bytes of holes are not confirmed.
+    /// A piece that was given out lies in a hole of its file, which ends at `end`: the rest of the
+    /// hole is given out in pieces as long as can be, and only while less than [`HOLES_AHEAD`]
+    /// bytes of holes are not confirmed.
     pub fn is_hole(&mut self, piece: Range, end: u64) {
-        if self.owed.is_hole(piece)
+        if self.in_flight.is_hole(piece)
             && let Some(wanted) = self.files.get_mut(&piece.file)
         {
             wanted.begin().hole = hole_of(wanted.size(), piece.start..end);
@@ -152,73 +158,75 @@ impl Ledger {
     }
 
     fn may_cut(&self) -> bool {
-        self.owed.holes() < HOLES_AHEAD
+        self.in_flight.holes() < HOLES_AHEAD
     }
 
-    /// The next piece for a stream, of about `wish` bytes; `None` when there is nothing for it now. There may be
-    /// something later: when a file is added, or anything is told to this ledger.
-    pub fn take(&mut self, stream: u32, wish: u64) -> Option<Taken> {
-        self.owed.meet(stream);
-        let wish = wish.min(self.fair_share());
+    /// The next piece for a stream, of about `piece_size` bytes; `None` when there is nothing for
+    /// it now. There may be something later: when a file is added, or anything is told to this
+    /// ledger.
+    pub fn take(&mut self, stream: u32, piece_size: u64) -> Option<Taken> {
+        self.in_flight.meet(stream);
+        let piece_size = piece_size.min(self.fair_share());
         let mut key = self.take_back();
         if key.is_none() && self.may_cut() {
-            key = self.cut(wish);
+            key = self.cut(piece_size);
         }
         if let Some(key) = key {
-            return self.owed.give(key, stream).map(|piece| Taken {
+            return self.in_flight.give(key, stream).map(|piece| Taken {
                 piece,
                 is_copy: false,
             });
         }
         let is_end = self.all_added && self.left > 0;
-        let key = is_end.then(|| self.owed.to_copy(stream)).flatten()?;
-        let piece = self.owed.give(key, stream)?;
+        let key = is_end.then(|| self.in_flight.to_copy(stream)).flatten()?;
+        let piece = self.in_flight.give(key, stream)?;
         let is_copy = true;
         Some(Taken { piece, is_copy })
     }
 
-    /// So much that each stream gets two more pieces: guided self-scheduling, by which nobody is left with a long piece
-    /// while others have none.
+    /// Bytes of a piece such that each stream gets two more: guided self-scheduling, so that no
+    /// stream has a long piece while others have none.
     ///
-    /// Source: Polychronopoulos and Kuck, "Guided self-scheduling", IEEE Transactions on Computers C-36, 1987; there one
-    /// piece for each, here two because streams differ in speed.
+    /// Source: Polychronopoulos and Kuck, "Guided self-scheduling", IEEE Transactions on Computers
+    /// C-36, 1987; there one piece for each, here two because streams differ in speed.
     fn fair_share(&self) -> u64 {
         match self.all_added {
-            true => self.waiting / (2 * self.owed.streams().max(1)),
+            true => self.waiting / (2 * self.in_flight.streams().max(1)),
             false => u64::MAX,
         }
     }
 
     fn take_back(&mut self) -> Option<Key> {
         let key = self.back.pop_first()?;
-        self.waiting -= self.owed.length(key);
+        self.waiting -= self.in_flight.length(key);
         Some(key)
     }
 
     /// A new piece of the file whose turn it is.
-    fn cut(&mut self, wish: u64) -> Option<Key> {
+    fn cut(&mut self, piece_size: u64) -> Option<Key> {
         while let Some(file) = self.order.front() {
-            // Nothing where the file was given up meanwhile.
+            // The file may have been given up meanwhile.
             let wanted = self.files.get_mut(&file);
-            let piece = wanted.and_then(|wanted| wanted.cut(wish));
+            let piece = wanted.and_then(|wanted| wanted.cut(piece_size));
             let Some((start, length)) = piece else {
                 self.order.pass();
                 continue;
             };
             self.order.taken(length);
             self.waiting -= length;
-            self.owed.enter((file, start), length);
+            self.in_flight.enter((file, start), length);
             return Some((file, start));
         }
         None
     }
 
-    /// A piece was read to its end, whatever becomes of it on the way. To be told before its hash is sent: nobody can
+    /// A piece was read to its end. To be called before its hash is sent: the receiver cannot
     /// confirm a piece that was not read.
     ///
-    /// * Returns whether all that is wanted of its file was read with that. It is, at most once for each file.
+    /// * Returns whether all that is wanted of its file was read with that. It is, at most once for
+    ///   each file.
     pub fn read(&mut self, piece: Range) -> bool {
-        if !self.owed.read_first(piece) {
+        if !self.in_flight.read_first(piece) {
             return false;
         }
         let wanted = self.files.get_mut(&piece.file);
@@ -232,10 +240,10 @@ impl Ledger {
     /// The receiver has a piece.
     pub fn acked(&mut self, piece: Range) -> Acked {
         let key = (piece.file, piece.start);
-        if !self.owed.is_read(piece) {
+        if !self.in_flight.is_read(piece) {
             return self.unexpected(piece);
         }
-        self.owed.remove(key);
+        self.in_flight.remove(key);
         if self.back.remove(&key) {
             self.waiting -= piece.length;
         }
@@ -251,9 +259,9 @@ impl Ledger {
         Acked::Counted { is_last }
     }
 
-    /// What is not owed was confirmed before, or never sent.
+    /// A piece that is not in flight was confirmed before, or never sent.
     fn unexpected(&self, piece: Range) -> Acked {
-        let is_owed = self.owed.length((piece.file, piece.start)) > 0;
+        let is_owed = self.in_flight.length((piece.file, piece.start)) > 0;
         let was_given = match self.files.get(&piece.file) {
             Some(wanted) => wanted.was_given(piece),
             None => piece.file < self.next,
@@ -264,39 +272,39 @@ impl Ledger {
         }
     }
 
-    /// A piece arrived other than it was read: it is given out again, before everything else.
+    /// A piece arrived damaged: it is given out again, before everything else.
     ///
-    /// * Returns how often that happened to this piece by now; 0 when it is not owed.
+    /// * Returns how often that happened to this piece by now; 0 when it is not in flight.
     pub fn damaged(&mut self, piece: Range) -> u32 {
         let key = (piece.file, piece.start);
-        if self.owed.length(key) != piece.length || piece.length == 0 {
+        if self.in_flight.length(key) != piece.length || piece.length == 0 {
             return 0;
         }
         // Which of two copies it was is not known; the other one may still be confirmed.
         self.return_piece(key);
-        self.owed.damaged(key)
+        self.in_flight.damaged(key)
     }
 
-    /// A stream is over. What it owes, and nobody else does, is given out again.
+    /// A stream ended. Its unconfirmed pieces that no other stream has are given out again.
     ///
     /// * Returns the bytes of that.
     pub fn over(&mut self, stream: u32) -> u64 {
         let mut bytes = 0;
-        for key in self.owed.part(stream) {
-            bytes += self.owed.length(key);
+        for key in self.in_flight.part(stream) {
+            bytes += self.in_flight.length(key);
             self.return_piece(key);
         }
         bytes
     }
 
     fn return_piece(&mut self, key: Key) {
-        self.owed.release(key);
+        self.in_flight.release(key);
         if self.back.insert(key) {
-            self.waiting += self.owed.length(key);
+            self.waiting += self.in_flight.length(key);
         }
     }
 
-    /// Nothing of a file is wanted any more: it failed.
+    /// Drops a file that failed.
     pub fn forget(&mut self, file: FileId) {
         let Some(mut wanted) = self.files.remove(&file) else {
             return;
@@ -305,11 +313,11 @@ impl Ledger {
         self.left -= begun.unconfirmed;
         let rest: u64 = begun.rest.iter().map(|range| range.end - range.start).sum();
         self.waiting -= rest;
-        for key in self.owed.of_file(file) {
+        for key in self.in_flight.of_file(file) {
             if self.back.remove(&key) {
-                self.waiting -= self.owed.length(key);
+                self.waiting -= self.in_flight.length(key);
             }
-            self.owed.remove(key);
+            self.in_flight.remove(key);
         }
     }
 

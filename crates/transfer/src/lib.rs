@@ -1,18 +1,19 @@
-//! Moves files: what is to be copied, in which pieces, over which streams, and what is there afterwards.
+//! Moves files: what is to be copied, in which pieces, over which streams, and what is there
+//! afterwards.
 //!
-//! Drives `net` for connections and `tune` for the number of streams. What is said between the ends is
-//! [`wire::copying`].
+//! Uses `copy_net` for connections and `steer` for the number of streams. The messages between the
+//! ends are those of [`wire::copy`].
 //!
-//! Reading order: [`CopySpec`] for what can be asked, [`CopyEvent`] and [`Outcome`] for what is told. Then [`copy`] and
-//! [`far`] for the two ends, `session` for how a conversation is led, `sender` and `receiver` for the two roles (`model` tries them
-//! together). What they rest on stands by itself: [`Ledger`], [`HashTree`], [`source`], [`store`].
+//! Reading order: [`CopySpec`] for the options, [`CopyEvent`] and [`Outcome`] for what is reported.
+//! Then [`copy`] (with `copy/connect.rs` and `copy/retry.rs`) and [`far`] for the two ends,
+//! `run_session` and `session` for one session, `sender` and `receiver` for the two roles (`model`
+//! tries them together). What they rest on stands by itself: [`Ledger`], [`HashTree`], [`source`],
+//! [`store`].
 
 mod activity;
-mod asked;
-mod chronicle;
-mod converse;
+mod control;
 mod copy;
-mod early;
+mod copy_stats;
 mod error;
 mod event;
 pub mod far;
@@ -20,30 +21,32 @@ pub mod far;
 pub mod fuzzing;
 mod holes;
 mod ledger;
-mod lines;
 #[cfg(test)]
 mod model;
 mod names;
 mod opening;
+mod preconnect;
+mod problems;
 mod receiver;
+mod requested;
 mod root;
+mod run_session;
 mod sender;
 mod session;
 pub mod source;
 mod spec;
-mod steering;
 pub mod store;
+mod stream_set;
 mod tree;
-mod trouble;
 
+pub use control::{CopyControl, CopyObserver};
 pub use copy::copy;
 pub use error::CopyError;
 pub use event::{CopyEvent, FileProblem, Limited, Outcome, Progress, Reading};
 pub use holes::Layout;
 pub use ledger::{Acked, HOLES_AHEAD, Ledger, Taken};
+pub use problems::shown;
 pub use root::Root;
 pub use source::rules::check_pattern;
 pub use spec::{Connect, CopySpec, Credentials, FarHost, Gentle, Place};
-pub use steering::{Onlooker, Steering};
 pub use tree::{HashTree, PIECE_MIN, PieceHasher, TreeError, legal_piece};
-pub use trouble::shown;

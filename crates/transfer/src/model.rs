@@ -1,15 +1,18 @@
 //! Both roles of a copy against a model of what the destination must be.
 //!
-//! [`SenderState`](crate::sender::state::SenderState) and [`ReceiverState`](crate::receiver::state::ReceiverState) with their files in memory talk
-//! to each other through queues, on one thread. What happens next is drawn from a seed: which message, portion of a stream or file on the
-//! disk is next, what breaks, who is killed, what befalls the files between two tries. After every try each name stands for one whole
-//! version; after a last try that nothing disturbs, for the source's.
+//! [`SenderState`](crate::sender::state::SenderState) and
+//! [`ReceiverState`](crate::receiver::state::ReceiverState) with their files in memory talk to each
+//! other through queues, on one thread. What happens next is drawn from a seed: which message,
+//! portion of a stream or file on the disk is next, what breaks, who is killed, what befalls the
+//! files between two tries. After every try each name stands for one whole version; after a last
+//! try that nothing disturbs, for the source's.
 //!
-//! `make model CASES=1000000` tries a million cases, `cargo test` a few hundred. A case that fails is made as small as it gets and printed with its seed;
-//! `MODEL_SEED` repeats it.
+//! `make model CASES=1000000` tries a million cases, `cargo test` a few hundred. A case that fails
+//! is made as small as it gets and printed with its seed; `MODEL_SEED` repeats it.
 //!
-//! Reading order: `draw` (choices and how they shrink), `world` (both folders, and what must be true of them), `talk` (one conversation, with
-//! `around` and `heard`), `streams`, `events` (what breaks), `meddling` (between tries), `verdict` (after the last try).
+//! Reading order: `draw` (choices and how they shrink), `world` (both folders, and what must be
+//! true of them), `talk` (one conversation, with `around` and `heard`), `streams`, `events` (what
+//! breaks), `meddling` (between tries), `verdict` (after the last try).
 
 mod around;
 mod draw;
@@ -132,7 +135,8 @@ fn whatever_happens_to_both_roles_the_folder_is_what_it_must_be() {
         if let Some(why) = failure(place.path(), &mut draw) {
             let told = told(place.path(), draw, &why);
             panic!(
-                "seed {seed}: {told}\nagain: MODEL_SEED={seed} cargo test -p trunkline-transfer --lib model"
+                "seed {seed}: {told}\nagain: MODEL_SEED={seed} cargo test -p trunkline-transfer \
+                --lib model"
             );
         }
         let done = seed - first + 1;

@@ -23,8 +23,8 @@ impl Names {
         self.entries.len()
     }
 
-    /// Adds `last` in the folder at `parent`; `None` once 4 GiB of names, or as many entries as an id can count, are
-    /// there.
+    /// Adds `last` in the folder at `parent`; `None` once 4 GiB of names, or as many entries as an
+    /// id can count, are there.
     pub fn add(&mut self, parent: Option<u32>, last: &[u8]) -> Option<u32> {
         let id = u32::try_from(self.entries.len()).ok()?;
         let start = u32::try_from(self.bytes.len()).ok()?;

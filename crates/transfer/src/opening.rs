@@ -1,4 +1,4 @@
-//! What is wanted, as it is told to the far end.
+//! The request to the far end: a copy's options as its opening message.
 
 use models::Objective;
 use observe::StreamCount;
@@ -6,7 +6,7 @@ use observe::Window;
 use steer::Scavenger;
 use steer::online::{Online, OnlinePlan};
 use units::{Bytes, Rate, Span};
-use wire::copying::{Opening, Selection, Way};
+use wire::copy::{CopyDirection, Opening, Selection};
 
 use crate::CopySpec;
 
@@ -16,10 +16,10 @@ const GENTLE: Objective = Objective::Gentle {
     loss_max: 0.01,
 };
 
-/// What the far end is asked for.
+/// The opening message of a copy.
 pub(crate) fn opening(spec: &CopySpec, copy: [u8; 16], into_folder: bool) -> Opening {
     Opening {
-        way: spec.way,
+        direction: spec.direction,
         copy,
         paths: spec.far.paths.clone(),
         recursive: spec.recursive,
@@ -51,7 +51,7 @@ fn selection(spec: &CopySpec) -> Selection {
     let listed = spec.selection.listed.clone();
     Selection {
         rules: spec.selection.rules.clone(),
-        listed: listed.filter(|_| spec.way == Way::Get),
+        listed: listed.filter(|_| spec.direction == CopyDirection::Get),
     }
 }
 
@@ -79,7 +79,7 @@ fn objective(name: &str) -> Objective {
     }
 }
 
-/// How the sender's streams are steered.
+/// The plan by which the sender's streams are steered.
 ///
 /// * `rtt`: the smallest round trip so far.
 pub(crate) fn plan(opening: &Opening, rtt: Option<Span>) -> OnlinePlan {
@@ -94,7 +94,7 @@ pub(crate) fn plan(opening: &Opening, rtt: Option<Span>) -> OnlinePlan {
     }
 }
 
-/// The streams that a copy begins with.
+/// Number of streams that a copy begins with.
 pub(crate) fn first_streams(opening: &Opening, rtt: Option<Span>) -> u16 {
     let gentle = opening.gentle_nanoseconds.map(Span::from_nanos);
     match (gentle, opening.streams) {
@@ -111,12 +111,12 @@ fn window(bytes: Option<u64>) -> Window {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use wire::copying::{Attributes, Filter};
+    use wire::copy::{Attributes, Filter};
 
     /// As the command line makes it where nothing else is said.
-    pub(crate) fn opening_of(way: Way, paths: &[&str]) -> Opening {
+    pub(crate) fn opening_of(direction: CopyDirection, paths: &[&str]) -> Opening {
         Opening {
-            way,
+            direction,
             copy: [0; 16],
             paths: paths.iter().map(|path| path.as_bytes().to_vec()).collect(),
             recursive: false,

@@ -1,17 +1,18 @@
-//! The end that gets the data: says what it wants, has the streams write it, and gives files their names.
+//! The end that gets the data: asks for what is missing, has the streams write it, names the files.
 //!
-//! Reading order: `state` and `entries` for what is decided, this file for what leads it on threads, `shelf` for what the streams
-//! share, `intake` and `stream` for one of them, `publisher`, `rereader`, `comparer`, `removing`.
+//! Reading order: `state` and `entries` for the decisions, this file for what runs them on threads,
+//! `incoming_files` for what the streams share, `piece_decoder` and `stream` for one of them,
+//! `publisher`, `rereader`, `comparer`, `removal`.
 
 pub(crate) mod comparer;
 mod entries;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
-pub(crate) mod intake;
+pub(crate) mod incoming_files;
+pub(crate) mod piece_decoder;
 pub(crate) mod publisher;
-mod removing;
+mod removal;
 pub(crate) mod rereader;
-pub(crate) mod shelf;
 pub(crate) mod state;
 mod stream;
 
@@ -20,23 +21,23 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use net::copying::StreamHandle;
+use copy_net::StreamHandle;
 use units::{Bytes, Rate, Span, Time};
-use wire::copying::{Filter, Message, Opening, Problem};
+use wire::copy::{Filter, Message, Opening, Problem};
 
 use self::comparer::Comparer;
+use self::incoming_files::IncomingFiles;
 use self::publisher::Publisher;
 use self::rereader::Rereader;
-use self::shelf::Shelf;
 use self::state::ReceiverState;
-use self::stream::Inflow;
-use crate::activity::{Reporter, Spent};
-use crate::chronicle::Chronicle;
-use crate::lines::Roster;
-use crate::session::{self, Desk, End, Happening, NO_PROGRESS_MAX, Role, Voice};
+use self::stream::ReceiveStream;
+use crate::activity::{Reporter, TimeSpent};
+use crate::copy_stats::CopyStats;
+use crate::session::{self, Event, NO_PROGRESS_MAX, Outbox, Role, SessionContext, SessionEnd};
 use crate::store::Store;
+use crate::stream_set::StreamSet;
 
-/// How often this end says what it does.
+/// How often this end reports its activity.
 const TICK: Span = Span::from_millis(250);
 /// Streams that one conversation may have.
 const STREAMS_MAX: u16 = 256;
@@ -44,14 +45,14 @@ const STREAMS_MAX: u16 = 256;
 /// What the receiver's threads share.
 pub(crate) struct Shared {
     pub store: Arc<Store>,
-    pub shelf: Shelf,
+    pub files: IncomingFiles,
     publisher: Publisher,
     rereader: Rereader,
-    spent: Arc<Spent>,
+    spent: Arc<TimeSpent>,
     /// Bytes read from streams.
     on_wire: AtomicU64,
-    /// The conversation ended before everything was there: what streams still hold is of no use, and holes in it may take long
-    /// to hash.
+    /// The conversation ended before everything was there: what streams still hold is of no use,
+    /// and holes in it may take long to hash.
     is_given_up: AtomicBool,
 }
 
@@ -61,11 +62,11 @@ impl Shared {
         store: Arc<Store>,
         publisher: Publisher,
         rereader: Rereader,
-        spent: Arc<Spent>,
+        spent: Arc<TimeSpent>,
     ) -> Self {
         Shared {
             store,
-            shelf: Shelf::default(),
+            files: IncomingFiles::default(),
             publisher,
             rereader,
             spent,
@@ -75,10 +76,10 @@ impl Shared {
     }
 }
 
-/// Leads the receiver's half of a conversation.
+/// The receiver's half of a session, on threads.
 pub(crate) struct Receiver<'a, 'o> {
     state: ReceiverState<'a, 'o>,
-    roster: Roster,
+    stream_set: StreamSet,
     streams: Vec<(StreamHandle, JoinHandle<()>)>,
     reporter: Reporter,
     last: Time,
@@ -89,65 +90,65 @@ impl<'a, 'o> Receiver<'a, 'o> {
     /// # Errors
     /// When a wildcard or a pattern cannot be read.
     pub(crate) fn new(
-        chronicle: &'a mut Chronicle<'o>,
+        stats: &'a mut CopyStats<'o>,
         opening: &Opening,
         store: Store,
-        roster: Roster,
-        desk: &Desk,
+        stream_set: StreamSet,
+        context: &SessionContext,
     ) -> Result<Self, Problem> {
         let store = Arc::new(store);
-        let spent = Arc::new(Spent::default());
-        let publisher = Publisher::start(Arc::clone(&store), desk.report(), Arc::clone(&spent));
-        let rereader = Rereader::start(Arc::clone(&store), desk.report());
+        let spent = Arc::new(TimeSpent::default());
+        let publisher = Publisher::start(Arc::clone(&store), context.report(), Arc::clone(&spent));
+        let rereader = Rereader::start(Arc::clone(&store), context.report());
         let compares = opening.filter == Filter::Content;
-        let comparer = compares.then(|| Comparer::start(Arc::clone(&store), desk.report()));
+        let comparer = compares.then(|| Comparer::start(Arc::clone(&store), context.report()));
         let shared = Arc::new(Shared::new(store, publisher, rereader, spent));
         Ok(Receiver {
-            last: chronicle.now(),
-            state: ReceiverState::new(chronicle, opening, shared, comparer)?,
-            roster,
+            last: stats.now(),
+            state: ReceiverState::new(stats, opening, shared, comparer)?,
+            stream_set,
             streams: Vec::new(),
             reporter: Reporter::start(),
             ticks: 0,
         })
     }
 
-    fn on_message(&mut self, message: Message, desk: &Desk) -> Result<(), End> {
+    fn on_message(&mut self, message: Message, context: &SessionContext) -> Result<(), SessionEnd> {
         match message {
-            Message::Streams(count) => self.roster.grow(count.min(STREAMS_MAX), desk),
+            Message::Streams(count) => self.stream_set.grow(count.min(STREAMS_MAX), context),
             Message::Alive(_) | Message::RateMax(_) => (),
-            other => return self.state.on_message(other, desk),
+            other => return self.state.on_message(other, context),
         }
         Ok(())
     }
 
-    fn on_joined(&mut self, number: u32, channel: net::copying::Channel, desk: &Desk) {
-        if self.roster.present >= STREAMS_MAX {
+    fn on_joined(&mut self, number: u32, channel: copy_net::Channel, context: &SessionContext) {
+        if self.stream_set.present >= STREAMS_MAX {
             return;
         }
-        self.roster.on_joined();
+        self.stream_set.on_joined();
         self.streams.retain(|(_, thread)| !thread.is_finished());
         let handle = channel.handle();
         let shared = Arc::clone(&self.state.shared);
-        let inflow = Inflow::new(number, channel, shared, desk.report());
+        let stream = ReceiveStream::new(number, channel, shared, context.report());
         self.streams
-            .push((handle, thread::spawn(move || inflow.run())));
+            .push((handle, thread::spawn(move || stream.run())));
     }
 
-    fn tick(&mut self, desk: &Desk) {
-        if let Some(rate) = self.state.chronicle.wished_rate() {
-            desk.say(Message::RateMax(rate.map(Rate::bits_per_second)));
+    fn tick(&mut self, context: &SessionContext) {
+        if let Some(rate) = self.state.stats.new_rate_max() {
+            context.send(Message::RateMax(rate.map(Rate::bits_per_second)));
         }
-        let now = desk.now();
+        let now = context.now();
         if now.since(self.last) >= TICK {
             self.last = now;
             let activity = self
                 .reporter
-                .report(&self.state.shared.spent, self.roster.present);
-            desk.say(Message::Alive(activity));
+                .report(&self.state.shared.spent, self.stream_set.present);
+            context.send(Message::Alive(activity));
             self.ticks += 1;
             if self.ticks.is_multiple_of(2) {
-                self.state.chronicle.on_tick();
+                self.state.stats.on_tick();
             }
         }
     }
@@ -159,27 +160,27 @@ impl Role for Receiver<'_, '_> {
     }
 
     /// What is whole waits for this end's disk.
-    fn patience(&self) -> Option<Duration> {
+    fn progress_timeout(&self) -> Option<Duration> {
         (!self.state.is_busy()).then_some(NO_PROGRESS_MAX)
     }
 
-    fn on(&mut self, happening: Happening, desk: &Desk) -> Result<(), End> {
-        match happening {
-            Happening::Message(message) => return self.on_message(message, desk),
-            Happening::Joined(number, channel) => self.on_joined(number, channel, desk),
-            Happening::NotJoined(why) => return self.roster.on_not_joined(desk.now(), &why),
-            Happening::StreamOver(..) => {
-                self.roster.on_over();
+    fn on(&mut self, event: Event, context: &SessionContext) -> Result<(), SessionEnd> {
+        match event {
+            Event::Message(message) => return self.on_message(message, context),
+            Event::Joined(number, channel) => self.on_joined(number, channel, context),
+            Event::NotJoined(why) => return self.stream_set.on_not_joined(context.now(), &why),
+            Event::StreamOver(..) => {
+                self.stream_set.on_over();
                 self.streams.retain(|(_, thread)| !thread.is_finished());
             }
-            other => return self.state.on_happening(other, desk),
+            other => return self.state.on_event(other, context),
         }
         Ok(())
     }
 
-    fn on_quiet(&mut self, desk: &Desk) -> Result<Duration, End> {
-        let has_more = self.state.on_quiet(desk)?;
-        self.tick(desk);
+    fn on_idle(&mut self, context: &SessionContext) -> Result<Duration, SessionEnd> {
+        let has_more = self.state.on_idle(context)?;
+        self.tick(context);
         Ok(match has_more {
             true => Duration::ZERO,
             false => session::TICK,
@@ -188,10 +189,11 @@ impl Role for Receiver<'_, '_> {
 }
 
 impl Receiver<'_, '_> {
-    /// Ends what its threads do and waits for them, so that the files are free when the conversation is over. Where all is
-    /// complete, streams only wait for the sender to close them; the near end does not.
-    pub(crate) fn end(mut self, desk: &Desk) {
-        self.state.shared.shelf.close();
+    /// Ends what its threads do and waits for them, so that the files are free when the
+    /// conversation is over. Where all is complete, streams only wait for the sender to close them;
+    /// the near end does not.
+    pub(crate) fn end(mut self, context: &SessionContext) {
+        self.state.shared.files.close();
         let (handles, mut threads): (Vec<_>, Vec<_>) = self.streams.drain(..).unzip();
         if !self.state.is_complete {
             self.state.shared.is_given_up.store(true, Ordering::Relaxed);
@@ -202,11 +204,11 @@ impl Receiver<'_, '_> {
         threads.extend(self.state.shared.publisher.close());
         threads.extend(self.state.shared.rereader.close());
         threads.extend(self.state.comparer.as_mut().and_then(Comparer::close));
-        desk.wait_for(&threads);
+        context.wait_for(&threads);
         if !self.state.is_near {
             handles.iter().for_each(StreamHandle::shut_down);
         }
         let on_wire = self.state.shared.on_wire.load(Ordering::Relaxed);
-        self.state.chronicle.outcome.on_wire += Bytes::new(on_wire);
+        self.state.stats.outcome.on_wire += Bytes::new(on_wire);
     }
 }

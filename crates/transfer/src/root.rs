@@ -1,9 +1,10 @@
 //! From names to files: the user's own paths, or nothing outside one folder.
 //!
-//! A copy that was started by the user, here or through ssh, has the user's rights and takes paths as any program does.
-//! A standing server gives away one folder: there every name is resolved by the kernel with `openat2` and
-//! `RESOLVE_BENEATH`, so that neither `..` nor an absolute name nor a link, whenever it was put there, leads out of it
-//! (openat2(2), Linux 5.6). Links that stay inside work.
+//! A copy that was started by the user, here or through ssh, has the user's rights and takes paths
+//! as any program does. A standing server gives away one folder: there every name is resolved by
+//! the kernel with `openat2` and `RESOLVE_BENEATH`, so that neither `..` nor an absolute name nor a
+//! link, whenever it was put there, leads out of it (openat2(2), Linux 5.6). Links that stay inside
+//! work.
 
 use std::ffi::OsStr;
 use std::io;
@@ -15,11 +16,11 @@ use std::sync::Arc;
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag, OpenHow, ResolveFlag, openat, openat2};
 use nix::sys::stat::{Mode, fstat};
-use wire::copying::{Name, Problem, ProblemKind};
+use wire::copy::{Name, Problem, ProblemKind};
 
-use crate::trouble::{failed, problem, with_hint};
+use crate::problems::{failed, problem, with_hint};
 
-/// How often a name is resolved again while somebody renames folders on its way (openat2(2), `EAGAIN`).
+/// Retries of a name while another program renames folders on its path (openat2(2), `EAGAIN`).
 const TRIES_MAX: usize = 128;
 
 /// Where names begin, and what may be done there. Cheap to clone.
@@ -98,7 +99,8 @@ impl Root {
         }
     }
 
-    /// The same, but links that come are refused: other programs of this host would follow them anywhere.
+    /// The same, but links that come are refused: other programs of this host would follow them
+    /// anywhere.
     #[must_use]
     pub fn without_links(&self) -> Self {
         Root {
@@ -107,7 +109,7 @@ impl Root {
         }
     }
 
-    /// The same, but nothing is removed at the wish of whoever copies here.
+    /// The same, but copies to here remove nothing.
     #[must_use]
     pub fn without_removing(&self) -> Self {
         Root {
@@ -173,7 +175,8 @@ impl Root {
     }
 }
 
-/// Opens `path` below `folder` without following any link, not even one that was put there a moment ago.
+/// Opens `path` below `folder` without following any link, not even one that was put there a moment
+/// ago.
 pub(crate) fn open_below(
     folder: BorrowedFd,
     path: &[u8],
@@ -189,7 +192,8 @@ pub(crate) fn open_below(
     }
 }
 
-/// What [`open_below`] does where the kernel has no `openat2`: one component after the other, none of them a link.
+/// What [`open_below`] does where the kernel has no `openat2`: one component after the other, none
+/// of them a link.
 fn open_stepwise(folder: BorrowedFd, path: &[u8], flags: OFlag, mode: Mode) -> io::Result<OwnedFd> {
     let (parent, last) = match path.iter().rposition(|byte| *byte == b'/') {
         Some(at) => (&path[..at], &path[at + 1..]),
@@ -253,7 +257,8 @@ fn no_openat2(folder: &Path, errno: Errno) -> Problem {
         folder.display(),
         errno.desc()
     );
-    let hint = "a served folder needs Linux 5.6 or later, and a container that allows openat2; over ssh neither is needed";
+    let hint = "a served folder needs Linux 5.6 or later, and a container that allows openat2; \
+        over ssh neither is needed";
     with_hint(problem(ProblemKind::Request, what), hint)
 }
 

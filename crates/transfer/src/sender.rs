@@ -1,38 +1,39 @@
-//! The end that has the data: tells what there is, and has the streams send what is wanted of it.
+//! The end that has the data: announces entries, and has the streams send what is wanted.
 //!
-//! Reading order: `state` and `entries` for what is decided, this file for what leads it on threads, `work` for what the
-//! streams share, `stream` for one of them and `outgoing` for what it sends, `streams` for all of them, `wish` and `line` for
-//! what is known of each, `findings`, `stall`, `quiet`.
+//! Reading order: `state` and `entries` for the decisions, this file for what runs them on threads,
+//! `send_queue` for what the streams share, `stream` for one of them and `outgoing` for what it
+//! sends, `streams` for all of them, `piece_size`, `stream_control` and `stall` for the state of
+//! each, `findings`, `compression`, `watchdog`.
 
+mod compression;
 mod entries;
 mod findings;
-mod line;
 mod outgoing;
-mod packing;
-mod quiet;
+pub(crate) mod piece_size;
+pub(crate) mod send_queue;
 mod stall;
 pub(crate) mod state;
 pub(crate) mod stream;
+mod stream_control;
 mod streams;
-pub(crate) mod wish;
-pub(crate) mod work;
+mod watchdog;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use units::{Bytes, Rate, Span, Time};
-use wire::copying::{Activity, Message, Opening};
+use wire::copy::{Activity, Message, Opening};
 
-use self::quiet::Quiet;
+use self::send_queue::SendQueue;
 use self::state::SenderState;
 use self::streams::Streams;
-use self::work::Work;
-use crate::activity::{Reporter, for_tuner};
-use crate::chronicle::Chronicle;
-use crate::lines::Roster;
-use crate::session::{Desk, End, Happening, NO_PROGRESS_MAX, Role, Voice};
+use self::watchdog::Watchdog;
+use crate::activity::{Reporter, to_steer};
+use crate::copy_stats::CopyStats;
+use crate::session::{Event, NO_PROGRESS_MAX, Outbox, Role, SessionContext, SessionEnd};
 use crate::source::Source;
+use crate::stream_set::StreamSet;
 
 /// Entries in one message, and bytes of their names: so that it stays below `MESSAGE_MAX`.
 const BATCH: usize = 512;
@@ -43,10 +44,10 @@ const AHEAD: usize = 16_384;
 const UNFINISHED: usize = 65_536;
 /// How long a receiver that has all bytes may take to name the files.
 const PUBLISHING_MAX: Duration = Duration::from_secs(6 * 3600);
-/// How often the tuner looks, and how often this end says what it does.
+/// How often streams are steered, and how often this end reports its activity.
 const TICK: Span = Span::from_millis(250);
 
-/// Leads the sender's half of a conversation.
+/// The sender's half of a session, on threads.
 pub(crate) struct Sender<'a, 'o> {
     state: SenderState<'a, 'o>,
     streams: Streams,
@@ -55,15 +56,15 @@ pub(crate) struct Sender<'a, 'o> {
     theirs: Option<Activity>,
     last: Time,
     ticks: u32,
-    quiet: Quiet,
+    watchdog: Watchdog,
 }
 
 /// What a sender needs to begin.
-pub(crate) struct Sending {
+pub(crate) struct SenderSetup {
     /// Where the files are.
     pub source: Arc<Source>,
     /// Where streams come from.
-    pub roster: Roster,
+    pub stream_set: StreamSet,
     /// The receiver has nothing yet.
     pub is_fresh: bool,
     /// Smallest round trip of the handshake.
@@ -71,27 +72,23 @@ pub(crate) struct Sending {
 }
 
 impl<'a, 'o> Sender<'a, 'o> {
-    pub(crate) fn new(
-        chronicle: &'a mut Chronicle<'o>,
-        opening: &Opening,
-        sending: Sending,
-    ) -> Self {
+    pub(crate) fn new(stats: &'a mut CopyStats<'o>, opening: &Opening, setup: SenderSetup) -> Self {
         let rate_max = opening
             .rate_max_bits_per_second
             .map(Rate::from_bits_per_second);
         let is_gentle = opening.gentle_nanoseconds.is_some();
-        let work = Arc::new(Work::new(rate_max, is_gentle));
-        let source = sending.source;
+        let queue = Arc::new(SendQueue::new(rate_max, is_gentle));
+        let source = setup.source;
         let streams = Streams::new(
-            sending.roster,
-            Arc::clone(&work),
+            setup.stream_set,
+            Arc::clone(&queue),
             Arc::clone(&source),
             opening,
-            sending.rtt,
-            chronicle.now(),
+            setup.rtt,
+            stats.now(),
         );
-        let now = chronicle.now();
-        let state = SenderState::new(chronicle, opening, source, work, sending.is_fresh);
+        let now = stats.now();
+        let state = SenderState::new(stats, opening, source, queue, setup.is_fresh);
         Sender {
             state,
             streams,
@@ -100,23 +97,23 @@ impl<'a, 'o> Sender<'a, 'o> {
             theirs: None,
             last: now,
             ticks: 0,
-            quiet: Quiet::default(),
+            watchdog: Watchdog::default(),
         }
     }
 
-    fn on_message(&mut self, message: Message, desk: &Desk) -> Result<(), End> {
+    fn on_message(&mut self, message: Message, context: &SessionContext) -> Result<(), SessionEnd> {
         match message {
             Message::Alive(activity) => self.theirs = Some(activity),
             Message::Complete => {
                 if !self.state.is_dry {
-                    self.look(desk);
+                    self.look(context);
                 }
-                return self.state.on_message(Message::Complete, desk);
+                return self.state.on_message(Message::Complete, context);
             }
             Message::RateMax(rate) => {
-                self.set_rate_max(rate.map(Rate::from_bits_per_second), desk.now());
+                self.set_rate_max(rate.map(Rate::from_bits_per_second), context.now());
             }
-            other => return self.state.on_message(other, desk),
+            other => return self.state.on_message(other, context),
         }
         Ok(())
     }
@@ -126,13 +123,13 @@ impl<'a, 'o> Sender<'a, 'o> {
         self.streams.set_rate_max(rate, now);
     }
 
-    fn tick(&mut self, desk: &Desk) -> Result<(), End> {
-        let now = desk.now();
+    fn tick(&mut self, context: &SessionContext) -> Result<(), SessionEnd> {
+        let now = context.now();
         if let Some(streams) = self.streams.give_way(now) {
             let why = "their own windows keep those that are there from the rate that is free";
-            self.state.chronicle.on_steered(streams, why.to_owned());
+            self.state.stats.on_steered(streams, why.to_owned());
         }
-        if let Some(rate) = self.state.chronicle.wished_rate() {
+        if let Some(rate) = self.state.stats.new_rate_max() {
             self.set_rate_max(rate, now);
         }
         if now.since(self.last) < TICK {
@@ -140,55 +137,55 @@ impl<'a, 'o> Sender<'a, 'o> {
         }
         self.last = now;
         if self.state.is_dry {
-            self.say_alive(desk);
+            self.say_alive(context);
             return Ok(());
         }
-        let written = self.state.work.on_wire.load(Ordering::Relaxed);
+        let written = self.state.queue.on_wire.load(Ordering::Relaxed);
         let rate_max = self.streams.rate_max();
         if self
-            .quiet
-            .is_too_long(now, self.state.work.left(), written, rate_max)
+            .watchdog
+            .is_too_long(now, self.state.queue.left(), written, rate_max)
         {
-            return Err(End::Lost(quiet::text()));
+            return Err(SessionEnd::Lost(watchdog::text()));
         }
-        self.look(desk);
-        self.streams.keep(desk);
+        self.look(context);
+        self.streams.keep(context);
         self.ticks += 1;
         if self.ticks.is_multiple_of(2) {
-            self.say_alive(desk);
-            self.state.chronicle.on_tick();
+            self.say_alive(context);
+            self.state.stats.on_tick();
         }
         Ok(())
     }
 
     /// Looks at the streams, and at what both ends did.
-    fn look(&mut self, desk: &Desk) {
-        let now = desk.now();
-        let spent = &self.state.work.spent;
+    fn look(&mut self, context: &SessionContext) {
+        let now = context.now();
+        let spent = &self.state.queue.spent;
         self.mine = Some(self.reporter.report(spent, self.streams.count()));
         let left = self
             .state
             .is_all_added
-            .then(|| Bytes::new(self.state.work.left()));
+            .then(|| Bytes::new(self.state.queue.left()));
         let (mine, theirs) = (
-            self.mine.as_ref().map(for_tuner),
-            self.theirs.as_ref().map(for_tuner),
+            self.mine.as_ref().map(to_steer),
+            self.theirs.as_ref().map(to_steer),
         );
-        let look = self.streams.look(desk, left, mine, theirs);
+        let look = self.streams.look(context, left, mine, theirs);
         if let Some((streams, why)) = look.steered {
-            self.state.chronicle.on_steered(streams, why);
+            self.state.stats.on_steered(streams, why);
         }
-        let again = self.streams.settle(now);
-        let chronicle = &mut *self.state.chronicle;
-        chronicle.outcome.sent_again += Bytes::new(again);
+        let again = self.streams.reassign_unconfirmed(now);
+        let stats = &mut *self.state.stats;
+        stats.outcome.sent_again += Bytes::new(again);
         let (binds, limited) = self.streams.limited();
-        chronicle.on_limited(binds, limited);
-        chronicle.on_streams(self.streams.count(), &look.seen);
+        stats.on_limited(binds, limited);
+        stats.on_streams(self.streams.count(), &look.seen);
     }
 
-    fn say_alive(&mut self, desk: &Desk) {
-        desk.say(Message::Alive(self.mine.unwrap_or_default()));
-        desk.say(self.state.chronicle.sending());
+    fn say_alive(&mut self, context: &SessionContext) {
+        context.send(Message::Alive(self.mine.unwrap_or_default()));
+        context.send(self.state.stats.sending());
     }
 }
 
@@ -198,56 +195,56 @@ impl Role for Sender<'_, '_> {
         false
     }
 
-    /// A receiver that has everything may read it again from its disk, and flush it, for hours; either end may read for hours where
-    /// contents are compared.
-    fn patience(&self) -> Option<Duration> {
+    /// A receiver that has everything may read it again from its disk, and flush it, for hours;
+    /// either end may read for hours where contents are compared.
+    fn progress_timeout(&self) -> Option<Duration> {
         Some(match self.state.compares || self.state.has_nothing_left() {
             true => PUBLISHING_MAX,
             false => NO_PROGRESS_MAX,
         })
     }
 
-    fn on(&mut self, happening: Happening, desk: &Desk) -> Result<(), End> {
-        match happening {
-            Happening::Message(message) => return self.on_message(message, desk),
-            Happening::Joined(number, channel) => self.streams.on_joined(number, channel, desk),
-            Happening::NotJoined(why) => return self.streams.on_not_joined(desk, &why),
-            Happening::StreamOver(number, end) => {
-                let bytes = self.streams.on_over(number, &end, desk.now());
-                self.state.chronicle.outcome.sent_again += Bytes::new(bytes);
-                self.streams.keep(desk);
+    fn on(&mut self, event: Event, context: &SessionContext) -> Result<(), SessionEnd> {
+        match event {
+            Event::Message(message) => return self.on_message(message, context),
+            Event::Joined(number, channel) => self.streams.on_joined(number, channel, context),
+            Event::NotJoined(why) => return self.streams.on_not_joined(context, &why),
+            Event::StreamOver(number, end) => {
+                let bytes = self.streams.on_over(number, &end, context.now());
+                self.state.stats.outcome.sent_again += Bytes::new(bytes);
+                self.streams.keep(context);
             }
-            Happening::FileRead(file) => self.state.on_file_read(file),
-            Happening::Failed(problem) => self.state.fail(problem, desk),
+            Event::FileRead(file) => self.state.on_file_read(file),
+            Event::Failed(problem) => self.state.fail(problem, context),
             _ => (),
         }
         Ok(())
     }
 
-    fn on_quiet(&mut self, desk: &Desk) -> Result<Duration, End> {
+    fn on_idle(&mut self, context: &SessionContext) -> Result<Duration, SessionEnd> {
         if self.ticks == 0 && self.state.told == 0 && !self.state.is_dry {
-            self.streams.keep(desk);
+            self.streams.keep(context);
         }
-        let has_more = self.state.on_quiet(desk, BATCH);
-        self.tick(desk)?;
+        let has_more = self.state.on_idle(context, BATCH);
+        self.tick(context)?;
         Ok(match has_more {
             true => Duration::ZERO,
-            false => self.streams.patience(desk.now()),
+            false => self.streams.next_look(context.now()),
         })
     }
 }
 
 impl Drop for Sender<'_, '_> {
     fn drop(&mut self) {
-        self.state.work.close();
+        self.state.queue.close();
         self.streams.shut_down();
         let load =
             |counter: &std::sync::atomic::AtomicU64| Bytes::new(counter.load(Ordering::Relaxed));
-        let outcome = &mut self.state.chronicle.outcome;
-        outcome.sent += load(&self.state.work.sent);
-        outcome.holes += load(&self.state.work.holes);
-        outcome.on_wire += load(&self.state.work.on_wire);
-        outcome.sent_again += load(&self.state.work.repeated);
+        let outcome = &mut self.state.stats.outcome;
+        outcome.sent += load(&self.state.queue.sent);
+        outcome.holes += load(&self.state.queue.holes);
+        outcome.on_wire += load(&self.state.queue.on_wire);
+        outcome.sent_again += load(&self.state.queue.repeated);
         outcome.streams_replaced += self.streams.replaced;
     }
 }

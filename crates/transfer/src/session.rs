@@ -1,34 +1,34 @@
-//! One conversation, as both ends lead it: what happens, in order, on one thread.
+//! One session, the same at both ends: events in order, on one thread.
 //!
-//! Whatever comes from elsewhere (messages, connections, streams) is a [`Happening`] in one queue. The thread that
-//! leads the conversation takes them one by one; a role (sender or receiver) says what follows.
+//! Messages, connections and streams are [`Event`]s in one queue. The thread that
+//! runs the session takes them one by one; a role (sender or receiver) decides what follows.
 
-mod pump;
+mod message_loop;
 
 use std::sync::mpsc::{RecvTimeoutError, SyncSender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use net::copying::Channel;
+use copy_net::Channel;
 use units::{Span, Time};
-use wire::copying::{Entry, FileId, HASH_LENGTH, Message, Problem, ProblemKind, Range};
+use wire::copy::{Entry, FileId, HASH_LENGTH, Message, Problem, ProblemKind, Range};
 
-use crate::store::Answer;
+use crate::store::EntryPlan;
 
-pub(crate) use pump::Pump;
+pub(crate) use message_loop::MessageLoop;
 
-/// Longest time between two looks at the clock.
+/// Longest time between two readings of the clock.
 pub(crate) const TICK: Duration = Duration::from_millis(25);
-/// How long an end may give signs of life and nothing else.
+/// How long an end may send signs of life without progress.
 pub(crate) const NO_PROGRESS_MAX: Duration = Duration::from_secs(600);
 /// How long threads may take to end.
 const THREADS_MAX: Duration = Duration::from_secs(10);
-/// Happenings taken before the role gets to say something.
+/// Events taken before the role may send.
 const BATCH: usize = 256;
 
-/// Something that the leading thread has to know.
+/// An event for the thread that runs the session.
 #[derive(Debug)]
-pub(crate) enum Happening {
+pub(crate) enum Event {
     /// The peer said something.
     Message(Message),
     /// The control connection is gone.
@@ -45,27 +45,28 @@ pub(crate) enum Happening {
     FileRead(FileId),
     /// (receiver) A piece is where it belongs; so many bytes of it are no holes.
     Arrived(Range, u64),
-    /// (receiver) A piece came that is there already, or whose file was given up; so many bytes of it may be no holes.
+    /// (receiver) A piece came that is there already, or whose file was given up; so many bytes of
+    /// it may be no holes.
     Unneeded(u64),
     /// (receiver) A piece came otherwise than it was sent.
     Damaged(Range),
-    /// (receiver) Some or, where so said, all of what an earlier try left of a file was read back; these parts (start and
-    /// length) are wrong.
+    /// (receiver) Some or, where so said, all of what an earlier try left of a file was read back;
+    /// these parts (start and length) are wrong.
     ReadBack(FileId, Vec<(u64, u64)>, bool),
     /// (receiver) A file is whole and waits for its name.
     Finished(FileId),
     /// (receiver) An entry was compared with what is there, and this is what it needs.
-    Answered(Box<(Entry, FileId, Result<Answer, Problem>)>),
+    EntryPlanned(Box<(Entry, FileId, Result<EntryPlan, Problem>)>),
     /// (receiver) A file has its final name.
     Published(FileId, [u8; HASH_LENGTH]),
     /// A file cannot be read or written.
     Failed(Problem),
 }
 
-/// How a conversation ended.
+/// How a session ended.
 #[derive(Debug)]
-pub(crate) enum End {
-    /// Everything was said.
+pub(crate) enum SessionEnd {
+    /// It was complete.
     Done,
     /// One of the two ends cannot go on.
     Problem(Problem),
@@ -75,22 +76,25 @@ pub(crate) enum End {
     Cancelled,
 }
 
-/// The way to the peer.
-pub(crate) trait Voice {
-    /// Says it to the peer; a peer that is gone is noticed where its messages are awaited.
-    fn say(&self, message: Message);
+/// Sends messages to the peer.
+pub(crate) trait Outbox {
+    /// Sends it to the peer; a peer that is gone is noticed where its messages are awaited.
+    fn send(&self, message: Message);
 }
 
-/// What a role has around it.
-pub(crate) struct Desk {
-    pump: Pump,
+/// What a role can use: the peer, the queue of events, the clock.
+pub(crate) struct SessionContext {
+    message_loop: MessageLoop,
     /// When the copy began.
     began: Instant,
 }
 
-impl Desk {
-    pub(crate) fn new(pump: Pump, began: Instant) -> Self {
-        Desk { pump, began }
+impl SessionContext {
+    pub(crate) fn new(message_loop: MessageLoop, began: Instant) -> Self {
+        SessionContext {
+            message_loop,
+            began,
+        }
     }
 
     /// Since the copy began.
@@ -98,29 +102,30 @@ impl Desk {
         Time::ZERO + Span::from(self.began.elapsed())
     }
 
-    /// For those who bring happenings.
-    pub(crate) fn report(&self) -> SyncSender<Happening> {
-        self.pump.report.clone()
+    /// Where threads send their events.
+    pub(crate) fn report(&self) -> SyncSender<Event> {
+        self.message_loop.report.clone()
     }
 
-    /// Waits until threads have ended that may be waiting to report something; not for ever, since a disk may hang.
+    /// Waits until threads have ended that may be waiting to report something; not for ever, since
+    /// a disk may hang.
     pub(crate) fn wait_for(&self, threads: &[JoinHandle<()>]) {
         let until = Instant::now() + THREADS_MAX;
         while threads.iter().any(|thread| !thread.is_finished()) && Instant::now() < until {
-            while self.pump.happenings.try_recv().is_ok() {}
+            while self.message_loop.events.try_recv().is_ok() {}
             thread::sleep(Duration::from_millis(1));
         }
     }
 
-    /// Says goodbye; see [`Pump::finish`].
+    /// Ends the session; see [`MessageLoop::finish`].
     pub(crate) fn finish(self, is_done: bool) {
-        self.pump.finish(is_done);
+        self.message_loop.finish(is_done);
     }
 }
 
-impl Voice for Desk {
-    fn say(&self, message: Message) {
-        self.pump.say(message);
+impl Outbox for SessionContext {
+    fn send(&self, message: Message) {
+        self.message_loop.send(message);
     }
 }
 
@@ -128,68 +133,76 @@ impl Voice for Desk {
 pub(crate) trait Role {
     /// Nothing that the peer might still say matters, so that it may go.
     fn is_done(&self) -> bool;
-    /// How long nothing may get on before the conversation counts as lost; `None` while this end is busy itself.
-    fn patience(&self) -> Option<Duration>;
+    /// How long nothing may get on before the conversation counts as lost; `None` while this end is
+    /// busy itself.
+    fn progress_timeout(&self) -> Option<Duration>;
     /// What follows from it; an end ends the conversation.
-    fn on(&mut self, happening: Happening, desk: &Desk) -> Result<(), End>;
-    /// Nothing more is waiting: what was gathered can be said, and deadlines looked at. Returns when to ask again at the latest,
-    /// which is no later than after a [`TICK`].
-    fn on_quiet(&mut self, desk: &Desk) -> Result<Duration, End>;
+    fn on(&mut self, event: Event, context: &SessionContext) -> Result<(), SessionEnd>;
+    /// Nothing more is waiting: what was gathered can be said, and deadlines looked at. Returns
+    /// when to ask again at the latest, which is no later than after a [`TICK`].
+    fn on_idle(&mut self, context: &SessionContext) -> Result<Duration, SessionEnd>;
 }
 
-/// Leads the conversation until it ends. `stopped` is asked often, and says how it ends where this end wants that.
-pub(crate) fn lead(role: &mut dyn Role, desk: &Desk, stopped: &dyn Fn() -> Option<End>) -> End {
-    // Whoever leads has something to say at once.
-    let mut patience = Duration::ZERO;
+/// Runs the role until the session ends. `stopped` is asked often; it returns how this end wants it
+/// to end.
+pub(crate) fn run_role(
+    role: &mut dyn Role,
+    context: &SessionContext,
+    stopped: &dyn Fn() -> Option<SessionEnd>,
+) -> SessionEnd {
+    // The first turn sends at once.
+    let mut next_turn = Duration::ZERO;
     let mut moved = Instant::now();
     loop {
         if let Some(end) = stopped() {
-            if matches!(end, End::Cancelled) {
-                desk.say(Message::Cancel);
+            if matches!(end, SessionEnd::Cancelled) {
+                context.send(Message::Cancel);
             }
             return end;
         }
-        let first = match desk.pump.happenings.recv_timeout(patience) {
-            Ok(happening) => Some(happening),
+        let first = match context.message_loop.events.recv_timeout(next_turn) {
+            Ok(event) => Some(event),
             Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => return End::Lost("nobody is left".to_owned()),
+            Err(RecvTimeoutError::Disconnected) => {
+                return SessionEnd::Lost("the threads of this end have ended".to_owned());
+            }
         };
         let all = first
             .into_iter()
-            .chain(desk.pump.happenings.try_iter().take(BATCH));
-        for happening in all {
-            if is_progress(&happening) {
+            .chain(context.message_loop.events.try_iter().take(BATCH));
+        for event in all {
+            if is_progress(&event) {
                 moved = Instant::now();
             }
-            if let Err(end) = take(role, happening, desk) {
+            if let Err(end) = take(role, event, context) {
                 return end;
             }
         }
-        match role.patience() {
+        match role.progress_timeout() {
             None => moved = Instant::now(),
-            Some(most) if moved.elapsed() >= most => return End::Lost(no_progress(most)),
+            Some(most) if moved.elapsed() >= most => return SessionEnd::Lost(no_progress(most)),
             Some(_) => {}
         }
-        match role.on_quiet(desk) {
-            Ok(asked) => patience = asked,
+        match role.on_idle(context) {
+            Ok(asked) => next_turn = asked,
             Err(end) => return end,
         }
-        if let Some(error) = desk.pump.mistake() {
+        if let Some(error) = context.message_loop.own_error() {
             return protocol(format!("this end was about to break the protocol: {error}"));
         }
     }
 }
 
-/// Signs of life alone are none of progress: who only says that it is there would hold files, and whoever waits for them,
-/// for ever.
-fn is_progress(happening: &Happening) -> bool {
-    match happening {
-        Happening::Message(Message::Alive(activity)) => activity.bytes > 0,
-        Happening::Message(message) => !matches!(
+/// Signs of life alone are no progress: a peer that only sends them would hold files, and the
+/// copies that wait for them, for ever.
+fn is_progress(event: &Event) -> bool {
+    match event {
+        Event::Message(Message::Alive(activity)) => activity.bytes > 0,
+        Event::Message(message) => !matches!(
             message,
             Message::Sending { .. } | Message::Streams(_) | Message::RateMax(_)
         ),
-        Happening::Joined(..) | Happening::NotJoined(_) | Happening::StreamOver(..) => false,
+        Event::Joined(..) | Event::NotJoined(_) | Event::StreamOver(..) => false,
         _ => true,
     }
 }
@@ -199,36 +212,36 @@ fn no_progress(most: Duration) -> String {
     format!("the other end gave signs of life and nothing else for {most}")
 }
 
-fn take(role: &mut dyn Role, happening: Happening, desk: &Desk) -> Result<(), End> {
-    let message = match happening {
-        Happening::Gone(_) if role.is_done() => return Err(End::Done),
-        Happening::Gone(why) => return Err(End::Lost(why)),
-        Happening::Broken(why) => return Err(protocol(why)),
-        Happening::Message(message) => desk.pump.judge(message)?,
-        other => return role.on(other, desk),
+fn take(role: &mut dyn Role, event: Event, context: &SessionContext) -> Result<(), SessionEnd> {
+    let message = match event {
+        Event::Gone(_) if role.is_done() => return Err(SessionEnd::Done),
+        Event::Gone(why) => return Err(SessionEnd::Lost(why)),
+        Event::Broken(why) => return Err(protocol(why)),
+        Event::Message(message) => context.message_loop.check_message(message)?,
+        other => return role.on(other, context),
     };
-    role.on(Happening::Message(for_role(message)?), desk)
+    role.on(Event::Message(for_role(message)?), context)
 }
 
 /// A message that a role acts upon; with the others every conversation ends.
-pub(crate) fn for_role(message: Message) -> Result<Message, End> {
+pub(crate) fn for_role(message: Message) -> Result<Message, SessionEnd> {
     match message {
-        Message::Cancel => Err(End::Cancelled),
-        Message::Failed(problem) if problem.file.is_none() => Err(End::Problem(problem)),
+        Message::Cancel => Err(SessionEnd::Cancelled),
+        Message::Failed(problem) if problem.file.is_none() => Err(SessionEnd::Problem(problem)),
         other => Ok(other),
     }
 }
 
 /// The peer said what may not be said now.
-pub(crate) fn unexpected(message: &Message) -> End {
+pub(crate) fn unexpected(message: &Message) -> SessionEnd {
     let text = format!("{message:?}");
     let name = text.split([' ', '(', '{']).next().unwrap_or_default();
     protocol(format!("the other end said `{name}` out of turn"))
 }
 
 /// The peer broke the protocol.
-pub(crate) fn protocol(what: String) -> End {
-    End::Problem(Problem {
+pub(crate) fn protocol(what: String) -> SessionEnd {
+    SessionEnd::Problem(Problem {
         kind: ProblemKind::Protocol,
         file: None,
         what,
@@ -237,8 +250,8 @@ pub(crate) fn protocol(what: String) -> End {
 }
 
 /// Streams cannot be connected although the conversation can.
-pub(crate) fn no_streams(why: &str) -> End {
-    End::Problem(Problem {
+pub(crate) fn no_streams(why: &str) -> SessionEnd {
+    SessionEnd::Problem(Problem {
         kind: ProblemKind::Request,
         file: None,
         what: format!("no stream can be connected: {why}"),

@@ -1,16 +1,19 @@
 //! What there is to copy, and reading it.
 //!
-//! Names follow rsync: `run7` copies the folder itself, so that `run7/hits.root` is below the destination; `run7/`
-//! copies what is in it. So does a path that ends in `.` or `..`. A file is copied under its last component. That does
-//! not depend on what the destination is, and the same command line started again means the same.
+//! Names follow rsync: `run7` copies the folder itself, so that `run7/hits.root` is below the
+//! destination; `run7/` copies what is in it. So does a path that ends in `.` or `..`. A file is
+//! copied under its last component. That does not depend on what the destination is, and the same
+//! command line started again means the same.
 //!
-//! A walk goes folder by folder, each before what is in it, names in the order of their bytes; it holds no more than
-//! the names of the folders that it stands in. What is no file, folder or link, and what cannot be looked at, is told
-//! and left out, and the rest goes on.
+//! A walk goes folder by folder, each before what is in it, names in the order of their bytes; it
+//! holds no more than the names of the folders that it stands in. What is no file, folder or link,
+//! and what cannot be looked at, is told and left out, and the rest goes on.
 //!
-//! Files with several hard links are copied once for each name, and the names are counted. Where holes are, a [`Reader`] says.
+//! Files with several hard links are copied once for each name, and the names are counted. Where
+//! holes are, a [`Reader`] says.
 //!
-//! Reading order: this file, `select` (wildcards), `tops` and `rules` (what of it), `walk`, `reader`.
+//! Reading order: this file, `select` (wildcards), `tops` and `rules` (what of it), `walk`,
+//! `reader`.
 
 mod links;
 mod look;
@@ -24,14 +27,14 @@ mod walk;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use wire::copying::{Attributes, FileId, Problem, ProblemKind, Selection};
+use wire::copy::{Attributes, FileId, Problem, ProblemKind, Selection};
 
 pub use reader::Reader;
 pub use walk::{Found, Walk};
 
 use crate::names::Names;
+use crate::problems::{problem, with_hint};
 use crate::root::Root;
-use crate::trouble::{problem, with_hint};
 use reader::{Readers, Seen};
 use rules::Rules;
 use tops::Top;
@@ -41,7 +44,8 @@ use tops::Top;
 pub struct SourceSpec {
     /// Names as the user wrote them.
     pub paths: Vec<Vec<u8>>,
-    /// Whether `*`, `?`, `[..]` and `{..}` in them stand for names: at the far end, where no shell does that.
+    /// Whether `*`, `?`, `[..]` and `{..}` in them stand for names: at the far end, where no shell
+    /// does that.
     pub wildcards: bool,
     /// Whether folders are copied.
     pub recursive: bool,
@@ -73,8 +77,8 @@ impl Source {
     /// Looks up wildcards.
     ///
     /// # Errors
-    /// When the root may not be read, a wildcard stands for nothing, a rule or a list cannot be followed, two sources would get the same name, or none of them
-    /// can be copied.
+    /// When the root may not be read, a wildcard stands for nothing, a rule or a list cannot be
+    /// followed, two sources would get the same name, or none of them can be copied.
     pub fn new(root: &Root, mut spec: SourceSpec) -> Result<Arc<Self>, Problem> {
         if !root.may_read() {
             let refused = problem(ProblemKind::Permission, "nothing may be read here");
@@ -128,7 +132,8 @@ impl Source {
         Ok(self.kept().keep(reader))
     }
 
-    /// Says whether the file is still what the walk saw, once its last byte was read, and closes it.
+    /// Says whether the file is still what the walk saw, once its last byte was read, and closes
+    /// it.
     ///
     /// # Errors
     /// [`ProblemKind::SourceChanged`].

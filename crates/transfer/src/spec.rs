@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use models::Objective;
 use observe::{StreamCount, Window};
 use units::{Rate, Span};
-use wire::copying::{Attributes, Filter, Selection, Way};
+use wire::copy::{Attributes, CopyDirection, Filter, Selection};
 
 /// One copy, from end to end.
 #[derive(Debug, Clone)]
 pub struct CopySpec {
     /// Which way the files go.
-    pub way: Way,
+    pub direction: CopyDirection,
     /// Names at this end: the sources of a put, the destination (one) of a get.
     pub near: Vec<PathBuf>,
     /// The other end, with its names: the destination (one) of a put, the sources of a get.
@@ -47,11 +47,11 @@ pub struct CopySpec {
     pub congestion: Option<String>,
     /// The most that is sent over all streams together.
     pub rate_max: Option<Rate>,
-    /// Give way to everybody.
+    /// Give way to all other traffic.
     pub gentle: Option<Gentle>,
     /// How connections are made.
     pub connect: Connect,
-    /// How long nobody may be reachable before the copy is given up.
+    /// How long the far end may be unreachable before the copy is given up.
     pub patience: Span,
 }
 
@@ -88,7 +88,7 @@ pub enum FarHost {
     /// A standing `trunkline serve --root`.
     Server {
         /// Where it listens.
-        address: net::Address,
+        address: sockets::Address,
         /// What opens it.
         credentials: Credentials,
     },

@@ -1,34 +1,36 @@
 //! Where files arrive: under a temporary name until they are whole, right and on the disk.
 //!
-//! A file that arrives lies beside its place as `.NAME.trunkline-part`, locked, with all its room reserved unless it may have
-//! holes; pieces are written to where they belong in any order, and nothing is written where a hole is. What has arrived is noted in `.NAME.trunkline-journal`, so that
-//! a copy that was broken off goes on there.
+//! A file that arrives lies beside its place as `.NAME.trunkline-part`, locked, with all its room
+//! reserved unless it may have holes; pieces are written to where they belong in any order, and
+//! nothing is written where a hole is. What has arrived is noted in `.NAME.trunkline-journal`, so
+//! that a copy that was broken off goes on there.
 //!
 //! # What is on the disk after a power failure
 //!
-//! A file has its final name only once its content is on the disk: it is flushed, then renamed, then the folder is
-//! flushed. Files are flushed together where that is cheaper ([`Store::publish`]). So after a power failure a name stands for
-//! what it stood for before the copy or for the whole new file, never for a part of it; and what was reported as published
-//! stays. Pieces of unfinished files are not flushed: those that the journal names are read and hashed again before they
-//! count.
+//! A file has its final name only once its content is on the disk: it is flushed, then renamed,
+//! then the folder is flushed. Files are flushed together where that is cheaper
+//! ([`Store::publish`]). So after a power failure a name stands for what it stood for before the
+//! copy or for the whole new file, never for a part of it; and what was reported as published
+//! stays. Pieces of unfinished files are not flushed: those that the journal names are read and
+//! hashed again before they count.
 //!
 //! # Names
 //!
-//! Below the destination no link is followed, whoever made it and when: neither in the way of a file nor as a file. Files
-//! replace links and files of the same name; they do not replace folders, devices, pipes or sockets. Links are made as
-//! they are told, wherever they point. Who owns a file is not kept, and so neither are the bits that lend its owner's
-//! rights.
+//! Below the destination no link is followed, neither as a folder of a path nor as the file itself.
+//! Files replace links and files of the same name; they do not replace folders, devices, pipes or
+//! sockets. Links are made as they are told, wherever they point. Who owns a file is not kept, and
+//! so neither are the bits that lend its owner's rights.
 //!
-//! Reading order: this file, `place` (where entries belong), `temporary`, `part` and `journal` (a file on its way), `held`
-//! (which are open), `settle` (its last steps).
+//! Reading order: this file, `destination` (where entries belong), `temporary`, `part` and
+//! `journal` (a file on its way), `open_parts` (which are open), `finalize` (its last steps).
 
+mod destination;
+mod finalize;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
-mod held;
 mod journal;
+mod open_parts;
 mod part;
-mod place;
-mod settle;
 mod temporary;
 
 use std::collections::BTreeSet;
@@ -37,18 +39,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use wire::copying::{
+use wire::copy::{
     Attributes, Entry, FileId, Filter, HASH_LENGTH, Kind, Problem, ProblemKind, Want,
 };
 
 use crate::HashTree;
+use crate::problems::{problem, shown, with_hint};
 use crate::root::Root;
 use crate::source::rules::Rules;
-use crate::trouble::{problem, shown, with_hint};
-use held::Held;
+use destination::Destination;
+pub(crate) use destination::remove::{Gone, Removal};
+use open_parts::OpenParts;
 use part::Part;
-use place::Place;
-pub(crate) use place::remove::{Gone, Removal};
 
 /// Between two looks whether another copy has let the first file go.
 const CLAIM_PAUSE: Duration = Duration::from_millis(20);
@@ -72,9 +74,9 @@ pub struct StoreSpec {
     pub claim_timeout: Duration,
 }
 
-/// What an entry needs.
+/// What an entry needs at the destination.
 #[derive(Debug, Clone)]
-pub enum Answer {
+pub enum EntryPlan {
     /// It is there already.
     Present,
     /// A folder or link that was made, or would be in a dry run.
@@ -85,8 +87,8 @@ pub enum Answer {
     Rest(Rest),
 }
 
-/// What an earlier try left of a file, by its journal. It counts once it was read back: a disk that was pulled, a volume that
-/// was rolled back or another program may have changed it since.
+/// What an earlier try left of a file, by its journal. It counts once it was read back: a disk that
+/// was pulled, a volume that was rolled back or another program may have changed it since.
 #[derive(Debug, Clone)]
 pub struct Rest {
     /// Which parts are noted.
@@ -96,8 +98,8 @@ pub struct Rest {
 }
 
 impl Rest {
-    /// What is to be asked for at once: start and length of each part. Noted pieces that lie within one of them come again and
-    /// need not be read back.
+    /// What is to be asked for at once: start and length of each part. Noted pieces that lie within
+    /// one of them come again and need not be read back.
     fn missing(&mut self) -> Vec<(u64, u64)> {
         let missing = self.claimed.missing(RANGES_MAX);
         let comes = |piece: &Piece| {
@@ -119,19 +121,20 @@ impl Rest {
     }
 }
 
-/// Most parts that the sender is told of a file; where more are missing, the last one has some that are there.
+/// Most parts that the sender is told of a file; where more are missing, the last one has some that
+/// are there.
 const RANGES_MAX: usize = 1024;
 /// Smaller files have no journal: sending one of them again costs less than keeping it.
 const JOURNAL_MIN: u64 = 64 << 10;
 
-impl Answer {
+impl EntryPlan {
     /// What the sender is told.
     pub fn want(&mut self, file: FileId) -> Want {
         match self {
-            Answer::Present => Want::Nothing(file),
-            Answer::Made => Want::Made(file),
-            Answer::Whole => Want::Whole(file),
-            Answer::Rest(rest) => Want::Rest(file, rest.missing()),
+            EntryPlan::Present => Want::Nothing(file),
+            EntryPlan::Made => Want::Made(file),
+            EntryPlan::Whole => Want::Whole(file),
+            EntryPlan::Rest(rest) => Want::Rest(file, rest.missing()),
         }
     }
 }
@@ -151,8 +154,8 @@ pub struct Piece {
 #[derive(Debug)]
 pub struct Store {
     spec: StoreSpec,
-    place: Place,
-    held: Held,
+    destination: Destination,
+    open_parts: OpenParts,
     waiting: Mutex<Vec<FileId>>,
     /// The first file that is wanted is ours.
     is_claimed: AtomicBool,
@@ -171,11 +174,11 @@ impl Store {
                 "this server or token only gives files; use a token with `w` or `rw`",
             ));
         }
-        let place = Place::open(root, &spec)?;
+        let destination = Destination::open(root, &spec)?;
         Ok(Store {
             spec,
-            place,
-            held: Held::default(),
+            destination,
+            open_parts: OpenParts::default(),
             waiting: Mutex::default(),
             is_claimed: AtomicBool::new(false),
         })
@@ -183,21 +186,22 @@ impl Store {
 
     /// Whether the destination is new or an empty folder, so that everything will be wanted.
     pub fn is_fresh(&self) -> bool {
-        self.place.is_fresh()
+        self.destination.is_fresh()
     }
 
     /// Takes the next entry; the first has id 0. Folders and links are made at once.
     ///
     /// # Errors
-    /// When this entry cannot be had; others can. Where the problem names no file, nothing can: another copy is at the first
-    /// file that this one wants, so it is at the same files, and the two would divide them at random.
-    pub fn add(&self, entry: &Entry) -> (FileId, Result<Answer, Problem>) {
+    /// When this entry cannot be had; others can. Where the problem names no file, nothing can:
+    /// another copy is at the first file that this one wants, so it is at the same files, and the
+    /// two would divide them at random.
+    pub fn add(&self, entry: &Entry) -> (FileId, Result<EntryPlan, Problem>) {
         self.add_compared(entry, false)
     }
 
     /// Whether a file of the entry's content is there. Reads all of it.
     pub fn has_content_of(&self, entry: &Entry, is_over: &dyn Fn() -> bool) -> bool {
-        self.place.has_content_of(entry, is_over)
+        self.destination.has_content_of(entry, is_over)
     }
 
     /// The same as [`Store::add`].
@@ -206,41 +210,48 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::add`]. Where the destination itself cannot be made, nothing can be had either.
-    pub fn add_compared(&self, entry: &Entry, is_equal: bool) -> (FileId, Result<Answer, Problem>) {
-        let (file, placed) = self.place.add(entry);
-        let answer = placed.and_then(|()| self.place.answer(file, entry, &self.spec, is_equal));
-        let answer = answer.and_then(|answer| self.look_for_part(file, entry, answer));
-        let answer = answer.and_then(|answer| self.claim(file, answer));
-        let answer = answer.map_err(|trouble| match trouble.kind {
+    pub fn add_compared(
+        &self,
+        entry: &Entry,
+        is_equal: bool,
+    ) -> (FileId, Result<EntryPlan, Problem>) {
+        let (file, placed) = self.destination.add(entry);
+        let plan = placed.and_then(|()| {
+            self.destination
+                .plan_entry(file, entry, &self.spec, is_equal)
+        });
+        let plan = plan.and_then(|plan| self.look_for_part(file, entry, plan));
+        let plan = plan.and_then(|plan| self.claim(file, plan));
+        let plan = plan.map_err(|trouble| match trouble.kind {
             ProblemKind::Busy if !self.is_claimed.load(Ordering::Relaxed) => trouble,
-            _ if self.place.is_nowhere() => trouble,
+            _ if self.destination.is_nowhere() => trouble,
             _ => about(file, trouble),
         });
-        if answer.is_err() {
-            self.place.refuse(entry);
+        if plan.is_err() {
+            self.destination.refuse(entry);
         }
-        (file, answer)
+        (file, plan)
     }
 
     /// Locks the first file that is wanted before any other copy can write to it.
-    fn claim(&self, file: FileId, answer: Answer) -> Result<Answer, Problem> {
-        let is_wanted = matches!(answer, Answer::Whole | Answer::Rest(_)) && !self.spec.dry_run;
+    fn claim(&self, file: FileId, plan: EntryPlan) -> Result<EntryPlan, Problem> {
+        let is_wanted = matches!(plan, EntryPlan::Whole | EntryPlan::Rest(_)) && !self.spec.dry_run;
         if is_wanted && !self.is_claimed.load(Ordering::Relaxed) {
             self.lock_first(file)?;
             self.is_claimed.store(true, Ordering::Relaxed);
         }
-        Ok(answer)
+        Ok(plan)
     }
 
     /// A copy that was stopped a moment ago may still hold it.
     fn lock_first(&self, file: FileId) -> Result<(), Problem> {
         let until = Instant::now() + self.spec.claim_timeout;
         loop {
-            match self.held.open(file, || self.place.at(file)) {
+            match self.open_parts.open(file, || self.destination.at(file)) {
                 Err(trouble) if trouble.kind == ProblemKind::Busy && Instant::now() < until => {
                     thread::sleep(CLAIM_PAUSE);
                 }
-                held => return held.map(|_| ()),
+                opened => return opened.map(|_| ()),
             }
         }
     }
@@ -248,13 +259,13 @@ impl Store {
     /// Nothing more of it is taken. What could not be taken up again is removed.
     pub fn let_go(&self, file: FileId) {
         let reason = problem(ProblemKind::SourceChanged, "its source has failed");
-        self.held.refuse(file, reason);
+        self.open_parts.refuse(file, reason);
     }
 
     /// Writes bytes of a file where they belong.
     ///
     /// # Errors
-    /// When somebody else copies to the same place, there is no room, or the disk fails.
+    /// When another copy writes to the same place, there is no room, or the disk fails.
     pub fn write(&self, file: FileId, offset: u64, bytes: &[u8]) -> Result<(), Problem> {
         self.change(file, |part| part.write(offset, bytes))
     }
@@ -272,19 +283,19 @@ impl Store {
         file: FileId,
         change: impl FnOnce(&Part) -> Result<(), Problem>,
     ) -> Result<(), Problem> {
-        let part = self.held.open(file, || self.place.at(file));
+        let part = self.open_parts.open(file, || self.destination.at(file));
         let changed = part.and_then(|part| change(&part));
         changed.map_err(|trouble| {
             // While another copy is at it, it is not this one's to give up.
             if trouble.kind != ProblemKind::Busy {
-                self.held.refuse(file, trouble.clone());
+                self.open_parts.refuse(file, trouble.clone());
             }
             about(file, trouble)
         })
     }
 
-    /// Notes a piece whose bytes are all written and right, so that it need not be sent again. Nothing happens where the
-    /// file was published or discarded meanwhile.
+    /// Notes a piece whose bytes are all written and right, so that it need not be sent again.
+    /// Nothing happens where the file was published or discarded meanwhile.
     ///
     /// # Errors
     /// When the note cannot be written.
@@ -302,26 +313,26 @@ impl Store {
 
     fn note_as(&self, file: FileId, piece: &Piece, is_hole: bool) -> Result<(), Problem> {
         // Another stream may have brought the last piece of the file, and it has its name by now.
-        let part = self.held.find(file);
+        let part = self.open_parts.find(file);
         let noted = part.map_or(Ok(()), |part| part.note(piece, is_hole));
         noted.map_err(|trouble| {
-            self.held.refuse(file, trouble.clone());
+            self.open_parts.refuse(file, trouble.clone());
             about(file, trouble)
         })
     }
 
     /// Whether a piece that an earlier try noted is on the disk as it was noted.
     pub fn reads_back(&self, file: FileId, piece: &Piece, buffer: &mut Vec<u8>) -> bool {
-        let part = self.held.find(file);
+        let part = self.open_parts.find(file);
         part.is_some_and(|part| part.reads_back(piece, buffer))
     }
 
-    /// A file whose pieces are all there and hash to `digest`: it gets its metadata and waits for [`Store::publish`]. Nothing happens
-    /// where it was discarded or let go meanwhile.
+    /// A file whose pieces are all there and hash to `digest`: it gets its metadata and waits for
+    /// [`Store::publish`]. Nothing happens where it was discarded or let go meanwhile.
     ///
     /// # Errors
-    /// When `verify` is asked for and what the disk says is another digest; the part is then gone, and nothing of it
-    /// counts any more. Or when the disk fails.
+    /// When `verify` is asked for and what the disk says is another digest; the part is then gone,
+    /// and nothing of it counts any more. Or when the disk fails.
     pub fn finish(&self, file: FileId, digest: &[u8; HASH_LENGTH]) -> Result<(), Problem> {
         let found = self
             .whole_part(file)
@@ -330,10 +341,11 @@ impl Store {
             return Ok(());
         };
         let verified = match self.spec.verify {
-            true => settle::verify(&part, digest),
+            true => finalize::verify(&part, digest),
             false => Ok(()),
         };
-        let finished = verified.and_then(|()| settle::dress(&part, &self.spec.attributes));
+        let finished =
+            verified.and_then(|()| finalize::set_attributes(&part, &self.spec.attributes));
         match finished {
             Ok(()) => {
                 self.waiting().push(file);
@@ -348,36 +360,40 @@ impl Store {
         }
     }
 
-    /// The part that all pieces of a file were written to; only an empty file has none before. Where a part is gone, what came was given
-    /// up, and a new part would be full of zeros.
+    /// The part that all pieces of a file were written to; only an empty file has none before.
+    /// Where a part is gone, what came was given up, and a new part would be full of zeros.
     fn whole_part(&self, file: FileId) -> Result<Option<Arc<Part>>, Problem> {
-        if let Some(part) = self.held.find(file) {
+        if let Some(part) = self.open_parts.find(file) {
             return Ok(Some(part));
         }
-        match self.place.at(file)?.size {
-            0 => self.held.open(file, || self.place.at(file)).map(Some),
+        match self.destination.at(file)?.size {
+            0 => self
+                .open_parts
+                .open(file, || self.destination.at(file))
+                .map(Some),
             _ => Ok(None),
         }
     }
 
-    /// Files that wait to be published. Publish when these are [`Store::batch`], or 100 ms after the first.
+    /// Files that wait to be published. Publish when these are [`Store::batch`], or 100 ms after
+    /// the first.
     pub fn waiting_count(&self) -> usize {
         self.waiting().len()
     }
 
     /// So many files may be flushed in one go: those that wait are held open.
     pub fn batch(&self) -> usize {
-        self.held.batch()
+        self.open_parts.batch()
     }
 
-    /// Flushes all files that wait, gives them their final names and flushes the folders; what is returned as done
-    /// survives a power failure.
+    /// Flushes all files that wait, gives them their final names and flushes the folders; what is
+    /// returned as done survives a power failure.
     pub fn publish(&self) -> Vec<(FileId, Result<(), Problem>)> {
         let files = std::mem::take(&mut *self.waiting());
         // Files that were discarded meanwhile are gone.
-        let take = |file: FileId| self.held.take(file).map(|part| (file, part));
+        let take = |file: FileId| self.open_parts.take(file).map(|part| (file, part));
         let (files, parts): (Vec<_>, Vec<_>) = files.into_iter().filter_map(take).unzip();
-        let outcomes = settle::publish(&parts, self.spec.filter);
+        let outcomes = finalize::publish(&parts, self.spec.filter);
         let named = files.into_iter().zip(outcomes);
         let named = named.map(|(file, outcome)| (file, outcome.map_err(|it| about(file, it))));
         named.collect()
@@ -385,64 +401,68 @@ impl Store {
 
     /// Forgets what arrived of a file: its source changed, or it is wrong.
     pub fn discard(&self, file: FileId) {
-        if let Some(part) = self.held.take(file) {
+        if let Some(part) = self.open_parts.take(file) {
             part.remove();
         }
     }
 
-    /// What the sources do not have, and `rules` do not leave out, is to be removed; see [`Removal::step`].
+    /// What the sources do not have, and `rules` do not leave out, is to be removed; see
+    /// [`Removal::step`].
     ///
     /// * `kept`: names that the sources have and that cannot be copied, as they were told.
     pub(crate) fn removal(&self, rules: Rules, kept: BTreeSet<String>) -> Removal {
-        self.place.removal(rules, kept, self.spec.dry_run)
+        self.destination.removal(rules, kept, self.spec.dry_run)
     }
 
     /// Removes some more of it; what was removed, and what could not be. `None` when all is done.
     pub(crate) fn remove_some(&self, removal: &mut Removal) -> Option<Vec<Gone>> {
-        removal.step(&self.place)
+        removal.step(&self.destination)
     }
 
-    /// The end, once every file is published or failed: folders get their modes and times, and are flushed.
+    /// The end, once every file is published or failed: folders get their modes and times, and are
+    /// flushed.
     pub fn end(&self) -> Vec<Problem> {
         match self.spec.dry_run {
             true => Vec::new(),
-            false => self.place.dress_folders(&self.spec.attributes),
+            false => self
+                .destination
+                .set_folder_attributes(&self.spec.attributes),
         }
     }
 
     /// What an entry was called, for people.
     pub fn name(&self, file: FileId) -> Option<String> {
-        self.place.name(file).map(|name| shown(&name))
+        self.destination.name(file).map(|name| shown(&name))
     }
 
     /// Its process is killed: all locks go, and nothing is cleared up.
     #[cfg(test)]
     pub(crate) fn killed(&self) {
-        self.held.let_all_go();
+        self.open_parts.let_all_go();
     }
 
     fn look_for_part(
         &self,
         file: FileId,
         entry: &Entry,
-        answer: Answer,
-    ) -> Result<Answer, Problem> {
+        plan: EntryPlan,
+    ) -> Result<EntryPlan, Problem> {
         let Kind::File(size) = entry.kind else {
-            return Ok(answer);
+            return Ok(plan);
         };
         if self.spec.dry_run || size <= JOURNAL_MIN || self.is_fresh() {
-            return Ok(answer);
+            return Ok(plan);
         }
-        match answer {
-            Answer::Present => self.place.at(file)?.sweep(),
-            Answer::Whole => {
-                if let Some(rest) = self.held.resume(file, self.place.at(file)?)? {
-                    return Ok(Answer::Rest(rest));
+        match plan {
+            EntryPlan::Present => self.destination.at(file)?.sweep(),
+            EntryPlan::Whole => {
+                if let Some(rest) = self.open_parts.resume(file, self.destination.at(file)?)? {
+                    return Ok(EntryPlan::Rest(rest));
                 }
             }
             _ => {}
         }
-        Ok(answer)
+        Ok(plan)
     }
 
     fn waiting(&self) -> MutexGuard<'_, Vec<FileId>> {
@@ -450,10 +470,11 @@ impl Store {
     }
 }
 
-/// Whatever ended the copy: parts of which nothing can be taken up again are removed, with the room that they take.
+/// Whatever ended the copy: parts of which nothing can be taken up again are removed, with the room
+/// that they take.
 impl Drop for Store {
     fn drop(&mut self) {
-        self.held.remove_useless();
+        self.open_parts.remove_useless();
     }
 }
 

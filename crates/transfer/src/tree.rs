@@ -1,40 +1,40 @@
 //! The digest of a file from the hashes of its pieces, in whichever order they come.
 //!
-//! BLAKE3 is a binary tree over chunks of 1024 bytes. A piece that is a whole subtree has a hash of its own, its
-//! *chaining value*, and the digest of the file follows from those of its pieces without reading anything again. So
-//! a piece is verified when it arrives, by the same 32 bytes that the digest is made of, and the digest is what
-//! `b3sum` prints.
+//! BLAKE3 is a binary tree over chunks of 1024 bytes. A piece that is a whole subtree has a hash of
+//! its own, its *chaining value*, and the digest of the file follows from those of its pieces
+//! without reading anything again. So a piece is verified when it arrives, by the same 32 bytes
+//! that the digest is made of, and the digest is what `b3sum` prints.
 //!
-//! Source: BLAKE3 paper, section 2.1 for the shape of the tree, 2.4 and 2.5 for chunks and parent nodes; the functions
-//! are those of [`blake3::hazmat`].
+//! Source: BLAKE3 paper, section 2.1 for the shape of the tree, 2.4 and 2.5 for chunks and parent
+//! nodes; the functions are those of [`blake3::hazmat`].
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use blake3::hazmat::{HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
 use thiserror::Error;
-use wire::copying::{HASH_LENGTH, PIECE_MAX};
+use wire::copy::{HASH_LENGTH, PIECE_MAX};
 
 /// Fewest bytes of a piece that does not end its file. Offsets are multiples of it.
 pub const PIECE_MIN: u64 = 16 << 10;
-/// Bytes that streams read, hash and write at a time: few enough that they, and what the kernel makes of them, stay in the
-/// processor's caches. On loopback both ends together took a fifth less processor time than with 256 KiB under TLS and a
-/// twelfth less without it; 32 KiB were no better.
+/// Bytes that streams read, hash and write at a time: few enough that they, and what the kernel
+/// makes of them, stay in the processor's caches. On loopback both ends together took a fifth less
+/// processor time than with 256 KiB under TLS and a twelfth less without it; 32 KiB were no better.
 pub(crate) const BLOCK: usize = 64 << 10;
 
-/// Most subtrees that one file may be scattered into. A million pieces in order are one; 500 streams that each owe some are
-/// a few thousand.
+/// Most subtrees that one file may be scattered into. A million pieces in order are one; 500
+/// streams that each owe some are a few thousand.
 const NODES_MAX: usize = 1 << 16;
 const CHUNK: u64 = blake3::CHUNK_LEN as u64;
-/// What holes are hashed from. The chaining value of zeros is another at each offset, because chunks are numbered (BLAKE3 paper,
-/// section 2.4), so that none could be kept for the next hole.
+/// What holes are hashed from. The chaining value of zeros is another at each offset, because
+/// chunks are numbered (BLAKE3 paper, section 2.4), so that none could be kept for the next hole.
 static ZEROS: [u8; BLOCK] = [0; BLOCK];
 
 type ChainingValue = [u8; HASH_LENGTH];
 
-/// Whether `length` bytes at `offset` of a file of `size` bytes may be one piece: a subtree of the file's tree
-/// that begins at a multiple of [`PIECE_MIN`], has at most [`PIECE_MAX`] bytes, and fewer than
-/// [`PIECE_MIN`] only at the end of the file.
+/// Whether `length` bytes at `offset` of a file of `size` bytes may be one piece: a subtree of the
+/// file's tree that begins at a multiple of [`PIECE_MIN`], has at most [`PIECE_MAX`] bytes, and
+/// fewer than [`PIECE_MIN`] only at the end of the file.
 /// ```
 /// use transfer::legal_piece;
 /// let size = 3 * (1 << 20) + 5;
@@ -49,7 +49,8 @@ pub fn legal_piece(size: u64, offset: u64, length: u64) -> bool {
     fits && offset.is_multiple_of(PIECE_MIN) && subtree(size, offset, length).is_some()
 }
 
-/// Bytes below the node whose leaves are exactly these, were the file longer; `None` when there is no such node.
+/// Bytes below the node whose leaves are exactly these, were the file longer; `None` when there is
+/// no such node.
 fn subtree(size: u64, offset: u64, length: u64) -> Option<u64> {
     let end = offset.checked_add(length)?;
     let span = length.checked_next_power_of_two()?.max(CHUNK);
@@ -111,8 +112,8 @@ impl PieceHasher {
         }
     }
 
-    /// The piece's hash: its chaining value, or the digest when it is the whole file. `None` when other than `length`
-    /// bytes came, or [`legal_piece`] does not hold.
+    /// The piece's hash: its chaining value, or the digest when it is the whole file. `None` when
+    /// other than `length` bytes came, or [`legal_piece`] does not hold.
     pub fn finish(self) -> Option<[u8; HASH_LENGTH]> {
         match (self.missing, self.is_root) {
             (Some(0), true) => Some(*self.hasher.finalize().as_bytes()),
@@ -142,8 +143,8 @@ pub enum TreeError {
 
 /// Which pieces of a file are there, and in the end its digest.
 ///
-/// Two neighbours become one as soon as both are there, so that a file of a terabyte whose pieces come nearly in order needs
-/// a few kilobytes.
+/// Two neighbours become one as soon as both are there, so that a file of a terabyte whose pieces
+/// come nearly in order needs a few kilobytes.
 /// ```
 /// use transfer::{HashTree, PieceHasher};
 /// let file = vec![7; 3000];
@@ -161,7 +162,8 @@ pub enum TreeError {
 #[derive(Debug, Clone)]
 pub struct HashTree {
     size: u64,
-    /// By offset: the span of each subtree and its value. None lies within another, and no two make up a third.
+    /// By offset: the span of each subtree and its value. None lies within another, and no two make
+    /// up a third.
     nodes: BTreeMap<u64, (u64, ChainingValue)>,
 }
 
@@ -174,7 +176,8 @@ impl HashTree {
         }
     }
 
-    /// Adds a piece. What is there already within it is replaced, and nothing happens where all of it is.
+    /// Adds a piece. What is there already within it is replaced, and nothing happens where all of
+    /// it is.
     ///
     /// * Returns how many of its bytes were not there.
     ///
@@ -208,7 +211,8 @@ impl HashTree {
         Ok(length - known)
     }
 
-    /// Whatever is there within `length` bytes at `offset` counts no more; a larger subtree around them stays.
+    /// Whatever is there within `length` bytes at `offset` counts no more; a larger subtree around
+    /// them stays.
     pub(crate) fn forget(&mut self, offset: u64, length: u64) {
         let end = offset.saturating_add(length);
         let within: Vec<u64> = self.nodes.range(offset..end).map(|it| *it.0).collect();
@@ -241,8 +245,8 @@ impl HashTree {
             .sum()
     }
 
-    /// What is not there, in order, as at most `ranges_max` (at least 1) ranges: where there are more, the last reaches over
-    /// what is there.
+    /// What is not there, in order, as at most `ranges_max` (at least 1) ranges: where there are
+    /// more, the last reaches over what is there.
     pub fn missing(&self, ranges_max: usize) -> Vec<Range<u64>> {
         let mut missing = Vec::new();
         let mut from = 0;

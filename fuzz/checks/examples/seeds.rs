@@ -11,13 +11,13 @@ use serde_json::Value;
 use transfer::fuzzing::journal_of;
 use transfer::store::Piece;
 use units::{Bytes, Span};
-use wire::copying::{
-    Activity, Attributes, CallBack, Coding, Entry, Filter, KeyName, Kind, Message, Name,
-    NearHandshake, Opening, PieceHeader, Problem, ProblemKind, Published, Range, Rights, Secret,
-    StartAnswer, StartRequest, Token, Tokens, Want, Way, answer_hello, encode,
+use wire::copy::{
+    Activity, Attributes, CallBack, Coding, CopyDirection, Entry, Filter, KeyName, Kind, Message,
+    Name, NearHandshake, Opening, PieceHeader, Problem, ProblemKind, Published, Range, Rights,
+    Secret, StartAnswer, StartRequest, Token, Tokens, Want, answer_hello, encode,
 };
 use wire::echo::Echo;
-use wire::probing::{Announcement, Datagram, DatagramKind, TrainPlan, TrainWay};
+use wire::trains::{Announcement, Datagram, DatagramKind, TrainDirection, TrainPlan};
 use wire::{
     Answer, EchoToken, Offer, Results, State, StreamResult, StreamTelemetry, Telemetry, TestEnd,
     TestRequest, encode_frame,
@@ -27,7 +27,7 @@ const TOKEN: EchoToken = EchoToken(0x0123_4567_89AB_CDEF);
 
 fn main() -> io::Result<()> {
     copying()?;
-    referee()?;
+    conversation()?;
     tokens_file()?;
     pieces()?;
     trains()?;
@@ -83,7 +83,7 @@ fn frames(messages: &[Message]) -> Vec<u8> {
 
 fn opening() -> Message {
     Message::Open(Box::new(Opening {
-        way: Way::Put,
+        direction: CopyDirection::Put,
         copy: [1; 16],
         paths: vec![b"run7".to_vec()],
         recursive: true,
@@ -93,7 +93,7 @@ fn opening() -> Message {
             links: true,
         },
         filter: Filter::Changed,
-        selection: wire::copying::Selection::default(),
+        selection: wire::copy::Selection::default(),
         delete: false,
         into_folder: true,
         plain: false,
@@ -209,18 +209,18 @@ fn all_messages() -> Vec<Message> {
 }
 
 /// The first byte says whether the copy is open and, from its third bit on, who speaks.
-fn referee() -> io::Result<()> {
+fn conversation() -> io::Result<()> {
     let opened = Message::Opened {
         session: 7,
         fresh: false,
     };
     seed(
-        "referee",
+        "conversation",
         "opening",
         &[&[2 << 2][..], &frames(&[opening(), opened, entries()])].concat(),
     )?;
     let near = [entries(), ends(), Message::Streams(4), Message::Bye];
-    seed("referee", "near", &[&[1][..], &frames(&near)].concat())?;
+    seed("conversation", "near", &[&[1][..], &frames(&near)].concat())?;
     // Near, near, far, far, near, far, far, far.
     let turns = 0b1110_1100_u8;
     let both = [
@@ -230,12 +230,12 @@ fn referee() -> io::Result<()> {
         Message::Received(vec![range(3, 0, 5)]),
     ];
     seed(
-        "referee",
+        "conversation",
         "both",
         &[&[turns | 1][..], &frames(&both)].concat(),
     )?;
     seed(
-        "referee",
+        "conversation",
         "all",
         &[&[1][..], &frames(&all_messages())].concat(),
     )
@@ -295,12 +295,12 @@ fn trains() -> io::Result<()> {
     };
     seed("trains", "packet", &packet.encode())?;
     let plan = TrainPlan {
-        way: TrainWay::Reverse,
+        way: TrainDirection::Reverse,
         packet: Bytes::new(1_500),
         departures: vec![Span::ZERO, Span::from_micros(120)],
     };
     let announcement = Announcement::new(1, &plan);
-    let announced = wire::probing::FromClient::Train(announcement).encode();
+    let announced = wire::trains::FromClient::Train(announcement).encode();
     seed("trains", "announcement", &announced)?;
     seed("trains", "announcement-body", &announced[5..])
 }

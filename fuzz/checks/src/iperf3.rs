@@ -177,7 +177,7 @@ fn again(results: &Results) {
     assert_eq!(read.streams.len(), results.streams.len());
     if let Some(mut telemetry) = results.trunkline.clone() {
         let length = Span::from_secs(1);
-        let read = |index| net::fuzzing::read_telemetry(&telemetry, index, length);
+        let read = |index| endpoints::fuzzing::read_telemetry(&telemetry, index, length);
         (0..4).filter_map(read).count();
         telemetry.thin(8);
     }

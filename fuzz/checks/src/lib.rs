@@ -4,6 +4,7 @@
 //! calls it (`fuzz/fuzz_targets`), and so does `tests/replay.rs`, with the seeds of `fuzz/seeds` and with random changes of
 //! them, on a stable compiler. So this crate has no dependency on the fuzzer.
 
+pub mod conversation;
 pub mod copying;
 pub mod echo;
 pub mod iperf3;
@@ -11,7 +12,6 @@ pub mod journal;
 pub mod path_file;
 pub mod pieces;
 pub mod place;
-pub mod referee;
 pub mod report;
 pub mod start;
 pub mod stream;
@@ -33,7 +33,7 @@ pub const TARGETS: [Target; 15] = [
     ("path_file", path_file::check),
     ("pieces", pieces::check),
     ("place", place::check),
-    ("referee", referee::check),
+    ("conversation", conversation::check),
     ("report", report::check),
     ("start", start::check),
     ("stream", stream::check),

@@ -7,7 +7,7 @@ use std::path::Path;
 use tempfile::TempDir;
 use transfer::fuzzing::Arrivals;
 use transfer::{PieceHasher, legal_piece};
-use wire::copying::{Coding, DataMap, NO_HASH, PieceHeader};
+use wire::copy::{Coding, DataMap, NO_HASH, PieceHeader};
 
 use crate::words::Words;
 

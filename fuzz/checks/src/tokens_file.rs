@@ -1,6 +1,6 @@
 //! Any bytes as a tokens file, or as a token: read, or refused without repeating what may be a secret.
 
-use wire::copying::{Rights, Token, Tokens};
+use wire::copy::{Rights, Token, Tokens};
 
 /// The check of this target.
 pub fn check(bytes: &[u8]) {

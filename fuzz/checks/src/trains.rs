@@ -2,9 +2,9 @@
 
 use units::{Bytes, Span, Time};
 use wire::encode_frame;
-use wire::probing::{
+use wire::trains::{
     Arrival, Bounds, Datagram, ProbingClient, ProbingServer, ProbingServerAction, ProbingWaits,
-    TrainPlan, TrainWay,
+    TrainDirection, TrainPlan,
 };
 
 const NOW: Time = Time::ZERO;
@@ -16,7 +16,7 @@ pub fn check(bytes: &[u8]) {
     }
     for message in [bytes.to_vec(), encode_frame(&[b"{", bytes].concat())] {
         serve(&message);
-        for way in [TrainWay::Forward, TrainWay::Reverse] {
+        for way in [TrainDirection::Forward, TrainDirection::Reverse] {
             ask(way, &message);
         }
     }
@@ -41,7 +41,7 @@ fn serve(message: &[u8]) {
     }
 }
 
-fn ask(way: TrainWay, message: &[u8]) {
+fn ask(way: TrainDirection, message: &[u8]) {
     let mut client = ProbingClient::new(NOW);
     let packet = Bytes::new(1_500);
     let departures = vec![Span::ZERO; 2];

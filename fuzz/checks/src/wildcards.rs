@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use tempfile::TempDir;
 use transfer::Root;
 use transfer::source::{Found, Source, SourceSpec};
-use wire::copying::{Attributes, Kind};
+use wire::copy::{Attributes, Kind};
 
 /// Longer patterns only take longer.
 const LENGTH_MAX: usize = 48;
@@ -31,7 +31,7 @@ pub fn check(bytes: &[u8]) {
             times: true,
             links: choice & 4 == 0,
         },
-        selection: wire::copying::Selection::default(),
+        selection: wire::copy::Selection::default(),
     };
     match Source::new(root(), spec) {
         Ok(source) => {

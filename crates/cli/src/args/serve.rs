@@ -19,7 +19,7 @@ pub(crate) struct Serve {
     pub bind: Option<IpAddr>,
 
     /// TCP port, and UDP port of the echo service
-    #[arg(short, long, default_value_t = net::PORT_DEFAULT)]
+    #[arg(short, long, default_value_t = sockets::PORT_DEFAULT)]
     pub port: u16,
 
     /// Tests at the same time; one more is told that the server is busy

@@ -66,7 +66,7 @@ pub(crate) struct Sweep {
     pub tcp: Tcp,
 
     /// The server's port, where the target names none
-    #[arg(short, long, default_value_t = net::PORT_DEFAULT, conflicts_with = "resume")]
+    #[arg(short, long, default_value_t = sockets::PORT_DEFAULT, conflicts_with = "resume")]
     pub port: u16,
 
     /// Decides the order of the visits, which packets an emulated path loses, and everything that chance does

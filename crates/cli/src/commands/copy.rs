@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use record::copy::shown_command;
 use record::{AnyDocument, Copy as Body, CopyEventLine, CopyRequest, Document};
-use transfer::{CopyError, Outcome, Steering};
+use transfer::{CopyControl, CopyError, Outcome};
 
 use crate::args::{Copy, Route};
 use crate::commands::limit;
@@ -22,11 +22,11 @@ pub(crate) fn run(arguments: &Copy) -> Result<ExitCode, Failure> {
     output::check_places(&files, None)?;
     let spec = spec::spec(arguments, &route)?;
     let stop = Stop::listen_calmly()?;
-    let steering = Steering::with_stop(stop.shared());
-    steering.set_rate_max(spec.rate_max);
-    let _reins = limit::offer(&shown(arguments), steering.clone());
+    let control = CopyControl::with_stop(stop.shared());
+    control.set_rate_max(spec.rate_max);
+    let _reins = limit::offer(&shown(arguments), control.clone());
     let mut progress = CopyProgress::new(arguments);
-    let copied = transfer::copy(&spec, &steering, &mut progress);
+    let copied = transfer::copy(&spec, &control, &mut progress);
     let log = progress.finish();
     let (sources, destination) = names(arguments);
     let request = CopyRequest {

@@ -5,7 +5,7 @@ use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use net::copying::{DoorLimits, attend};
+use copy_net::{AcceptLimits, serve_ssh_child};
 use transfer::Root;
 use transfer::far::{FarEnd, Keys};
 use units::Span;
@@ -25,8 +25,8 @@ pub(crate) fn run(arguments: &CopyFar) -> Result<ExitCode, Failure> {
     let connection = std::env::var(CONNECTION).ok();
     // What is worth knowing is told at the near end; here only errors would reach its terminal.
     let nothing = Box::new(|_: &_| ());
-    let limits = DoorLimits::default();
-    attend(
+    let limits = AcceptLimits::default();
+    serve_ssh_child(
         io::stdin(),
         io::stdout(),
         connection.as_deref(),

@@ -62,7 +62,7 @@ fn rows() -> [Row; 3] {
 pub(crate) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
     output::check_places(&arguments.output(), None)?;
     let seed = arguments.seed.seed;
-    let name = TargetName::parse(PATH, net::PORT_DEFAULT)?;
+    let name = TargetName::parse(PATH, sockets::PORT_DEFAULT)?;
     let stop = Stop::listen()?;
     let mut target = target::open(&name, seed)?;
     if let TargetName::Emulated(path) = &name {

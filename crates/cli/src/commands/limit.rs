@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use net::reins::{self, Held, Reins, Stand, Steered};
+use copy_net::control_socket::{self, ControlSocket, Controllable, RunningCopy, Status};
 use units::Rate;
 
 use crate::args::{Limit, LimitOf};
@@ -17,24 +17,24 @@ pub(crate) fn run(arguments: &Limit) -> Result<ExitCode, Failure> {
             "write `trunkline limit 50M`, `trunkline limit COPY 50M` or `trunkline limit none`";
         Failure::wrong_request(&problem, hint)
     })?;
-    let found = reins::running(&reins::folder()?)?;
+    let found = control_socket::running(&control_socket::folder()?)?;
     match meaning {
         LimitOf::List => list(&found)?,
         LimitOf::Bound { copy, rate } => {
-            let held = chosen(&found, copy)?;
-            held.set_rate_max(rate)?;
+            let copy = chosen(&found, copy)?;
+            copy.set_rate_max(rate)?;
             output::print(&format!(
                 "copy {}: {}, {}\n",
-                held.process,
+                copy.process,
                 shown(rate),
-                held.what
+                copy.what
             ))?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(found: &[Held]) -> Result<(), Failure> {
+fn list(found: &[RunningCopy]) -> Result<(), Failure> {
     if found.is_empty() {
         return output::print("no copy of yours is running on this host\n");
     }
@@ -42,22 +42,22 @@ fn list(found: &[Held]) -> Result<(), Failure> {
         "{:>8}  {:12}  {:>12}  {:20}  {}\n",
         "COPY", "LIMIT", "RATE", "DONE", "WHAT"
     );
-    for held in found {
-        let limit = shown(held.rate_max);
-        let rate = held.stand.rate.human();
-        let done = done(&held.stand);
+    for copy in found {
+        let limit = shown(copy.rate_max);
+        let rate = copy.status.rate.human();
+        let done = done(&copy.status);
         text += &format!(
             "{:>8}  {limit:12}  {rate:>12}  {done:20}  {}\n",
-            held.process, held.what
+            copy.process, copy.what
         );
     }
     output::print(&text)
 }
 
 /// `2.40 GB of 9.14 GB`.
-fn done(stand: &Stand) -> String {
-    let done = stand.done.human();
-    match stand.total {
+fn done(status: &Status) -> String {
+    let done = status.done.human();
+    match status.total {
         Some(total) => format!("{done} of {}", total.human()),
         None => done,
     }
@@ -68,16 +68,16 @@ fn shown(rate: Option<Rate>) -> String {
 }
 
 /// The one with this number, or the only one.
-fn chosen(found: &[Held], copy: Option<u32>) -> Result<&Held, Failure> {
+fn chosen(found: &[RunningCopy], copy: Option<u32>) -> Result<&RunningCopy, Failure> {
     let list = "`trunkline limit` lists the copies that run";
     match (copy, found) {
         (Some(number), _) => {
-            let held = found.iter().find(|held| held.process == number);
+            let copy = found.iter().find(|copy| copy.process == number);
             let problem =
                 format!("no copy of yours with the number {number} is running on this host");
-            held.ok_or_else(|| Failure::wrong_request(&problem, list))
+            copy.ok_or_else(|| Failure::wrong_request(&problem, list))
         }
-        (None, [held]) => Ok(held),
+        (None, [copy]) => Ok(copy),
         (None, []) => {
             let hint =
                 "a copy can be given a limit from the start: `trunkline copy --max-rate 50M`";
@@ -101,10 +101,11 @@ fn chosen(found: &[Held], copy: Option<u32>) -> Result<&Held, Failure> {
 }
 
 /// Lets `trunkline limit` find a copy and steer it. One that cannot be found goes on all the same.
-pub(crate) fn offer(what: &str, steered: impl Steered) -> Option<Reins> {
-    let offered = reins::folder().and_then(|folder| Reins::offer(&folder, what, steered));
+pub(crate) fn offer(what: &str, steered: impl Controllable) -> Option<ControlSocket> {
+    let offered =
+        control_socket::folder().and_then(|folder| ControlSocket::offer(&folder, what, steered));
     match offered {
-        Ok(reins) => Some(reins),
+        Ok(control_socket) => Some(control_socket),
         Err(error) => {
             let cause = error
                 .source()

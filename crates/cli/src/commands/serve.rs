@@ -13,8 +13,8 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::Duration;
 
-use net::copying::DoorLimits;
-use net::{Server, ServerEvent, ServerLimits};
+use copy_net::AcceptLimits;
+use endpoints::{Server, ServerEvent, ServerLimits};
 
 use transfer::far::FarEnd;
 use wire::TestBounds;
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
     let copies = copies::handler(arguments, &stop, Arc::clone(&numbers))?;
     let mut server = Server::bind(address, limits)?.numbered_by(numbers);
     if let Some(copies) = copies.clone() {
-        server = server.with_copies(DoorLimits::default(), copies)?;
+        server = server.with_copies(AcceptLimits::default(), copies)?;
     }
     let whom = match arguments.files_only {
         true => "copies alone",

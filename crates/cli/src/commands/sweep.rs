@@ -90,7 +90,7 @@ fn resume(arguments: &Sweep, place: &Path, asked: Option<i64>) -> Result<ExitCod
         Some(id) => archive.sweep(id)?,
         None => newest_unfinished(&archive, place)?,
     };
-    let name = TargetName::parse(&kept.asked, net::PORT_DEFAULT)?;
+    let name = TargetName::parse(&kept.asked, sockets::PORT_DEFAULT)?;
     plan::check_same(arguments, &kept, &name)?;
     if kept.plan.remaining(&kept.ledger).is_empty() {
         tell!("sweep {} is finished: nothing is left to do", kept.id);

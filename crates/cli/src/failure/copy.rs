@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use net::copying::AttendError;
+use copy_net::SshChildError;
 use transfer::CopyError;
-use wire::copying::{Problem, ProblemKind, TokenTextError, TokensError};
+use wire::copy::{Problem, ProblemKind, TokenTextError, TokensError};
 
 use super::{Exit, Failure};
 use crate::args::PlaceError;
@@ -95,13 +95,13 @@ impl From<Problem> for Failure {
     }
 }
 
-impl From<AttendError> for Failure {
-    fn from(error: AttendError) -> Self {
+impl From<SshChildError> for Failure {
+    fn from(error: SshChildError) -> Self {
         let (exit, hint) = match &error {
-            AttendError::Request(_) => (Exit::WrongRequest, None),
-            AttendError::Listen(error) => (Exit::Failed, error.hint()),
-            AttendError::Pipe(_) => (Exit::Failed, None),
-            AttendError::NoNearAddress => (
+            SshChildError::Request(_) => (Exit::WrongRequest, None),
+            SshChildError::Listen(error) => (Exit::Failed, error.hint()),
+            SshChildError::Pipe(_) => (Exit::Failed, None),
+            SshChildError::NoNearAddress => (
                 Exit::Failed,
                 Some("let this end listen instead: leave out `--connect from-far`"),
             ),

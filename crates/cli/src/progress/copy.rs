@@ -7,9 +7,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use record::copy::ProgressLine;
 use record::{CopyEventLine, CopyLog};
 use report::copied;
-use transfer::{CopyEvent, Onlooker};
+use transfer::{CopyEvent, CopyObserver};
 use units::Bytes;
-use wire::copying::ProblemKind;
+use wire::copy::ProblemKind;
 
 use crate::args::Copy;
 use crate::output::{self, tell};
@@ -109,7 +109,7 @@ impl CopyProgress {
     }
 }
 
-impl Onlooker for CopyProgress {
+impl CopyObserver for CopyProgress {
     fn on_event(&mut self, event: &CopyEvent) {
         self.log.on_event(event);
         if self.is_json {

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 use transfer::{CopyEvent, Progress};
-use wire::copying::Name;
+use wire::copy::Name;
 
 use super::FileFailure;
 use crate::Limit;

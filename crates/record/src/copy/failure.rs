@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use transfer::FileProblem;
-use wire::copying::ProblemKind;
+use wire::copy::ProblemKind;
 
 /// A file that was not copied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

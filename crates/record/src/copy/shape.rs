@@ -2,7 +2,7 @@
 
 use transfer::{CopyEvent, CopySpec, FarHost, Limited, Outcome, Reading};
 use units::{Bytes, Rate, Span};
-use wire::copying::{Filter, SelectionRule, Way};
+use wire::copy::{CopyDirection, Filter, SelectionRule};
 
 use super::{
     Asked, AskedRule, Copy, CopyLimit, CopyReading, Existing, FileFailure, LimitShare, Outage,
@@ -108,7 +108,7 @@ impl Copy {
                 limits: None,
                 path_digest: None,
             },
-            direction: spec.way.into(),
+            direction: spec.direction.into(),
             over: match spec.far.host {
                 FarHost::Ssh { .. } => Over::Ssh,
                 FarHost::Server { .. } => Over::Server,
@@ -147,11 +147,11 @@ impl Copy {
 }
 
 /// Seen from this end.
-impl From<Way> for Direction {
-    fn from(way: Way) -> Self {
-        match way {
-            Way::Put => Direction::Forward,
-            Way::Get => Direction::Reverse,
+impl From<CopyDirection> for Direction {
+    fn from(direction: CopyDirection) -> Self {
+        match direction {
+            CopyDirection::Put => Direction::Forward,
+            CopyDirection::Get => Direction::Reverse,
         }
     }
 }

@@ -1,6 +1,6 @@
 use transfer::CopyEvent;
 use units::{Bytes, Span, Time};
-use wire::copying::Name;
+use wire::copy::Name;
 
 use super::*;
 use crate::synthetic;

@@ -5,7 +5,7 @@ use transfer::{
     Connect, CopyEvent, CopySpec, FarHost, FileProblem, Gentle, Limited, Outcome, Place, Reading,
 };
 use units::{Bytes, Rate, Span, Time};
-use wire::copying::{Attributes, Filter, Name, ProblemKind, Selection, SelectionRule, Way};
+use wire::copy::{Attributes, CopyDirection, Filter, Name, ProblemKind, Selection, SelectionRule};
 
 use super::origin;
 use crate::{Copy, CopyLog, CopyRequest, Document};
@@ -34,7 +34,7 @@ pub fn copy() -> Document<Copy> {
 /// What it was asked for.
 pub fn copy_spec() -> CopySpec {
     CopySpec {
-        way: Way::Put,
+        direction: CopyDirection::Put,
         near: vec!["run7".into(), "calibration.db".into()],
         far: Place {
             host: FarHost::Ssh {

@@ -1,10 +1,10 @@
-//! What the threads of an end did.
+//! What the threads of an end spent their time on.
 
 use units::{Bytes, Span};
 
-/// What an end's threads spent their time on during one interval, summed over the threads that carry data.
+/// Time of an end's threads in one interval, summed over the threads that carry data.
 ///
-/// A thread is on a processor, waits for one, or waits for something else, and each moment counts as one of these.
+/// At each moment a thread runs, waits for a processor, or waits for something else.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Activity {
     /// Length of the interval.
@@ -13,31 +13,32 @@ pub struct Activity {
     pub streams: u16,
     /// Bytes of files that were read or written.
     pub bytes: Bytes,
-    /// In waiting for files to be read or written.
+    /// Waiting for files to be read or written.
     pub disk: Span,
-    /// In waiting for the connection to take or to bring data.
+    /// Waiting for the connection to take or to bring data.
     pub network: Span,
-    /// In waiting for work: pieces.
+    /// Waiting for pieces to send.
     pub idle: Span,
-    /// In waiting because of the rate that was set.
+    /// Waiting because of the rate limit.
     pub held: Span,
     /// On a processor.
     pub computed: Span,
-    /// In waiting for a processor.
+    /// Waiting for a processor.
     pub queued: Span,
-    /// In flushing whole files to the disk, on a thread of its own.
+    /// Flushing whole files to the disk, on a thread of its own.
     pub flush: Span,
     /// Processor time of the whole process.
     pub processor: Span,
     /// Processors of the host; zero where that is not known.
     pub processors: u16,
-    /// Processor time that the host spent, on whatever, summed over its processors.
+    /// Busy time of all processors of the host, with any program.
     pub host_busy: Span,
 }
 
-/// Of the host's processor time: what is left goes to waking up ...
+/// Share of the host's processor time from which it counts as full; the rest goes to wakeups.
 const HOST_FULL: f64 = 0.9;
-/// ... and this much of it is the copy's own. On a host that others keep busy a copy gets its turn.
+/// Share of it that the copy must use itself: on a host that other programs keep busy a copy gets
+/// its turn.
 const OWN_SHARE: f64 = 0.2;
 
 /// Shares of the threads' time. They add up to one.
@@ -83,8 +84,8 @@ impl Activity {
         }
     }
 
-    /// The copy's share of the host's processor time, and that of everything; `None` where the number of processors is not
-    /// known.
+    /// Shares of the host's processor time, of the copy and of all programs; `None` where the
+    /// number of processors is not known.
     fn processor_shares(&self) -> Option<(f64, f64)> {
         let whole = self.length.as_secs_f64() * f64::from(self.processors);
         (whole > 0.0).then(|| {
@@ -95,12 +96,12 @@ impl Activity {
         })
     }
 
-    /// Of the host's processor time, the share that was spent, on whatever.
+    /// Share of the host's processor time that all programs used.
     pub(super) fn host_busy_share(&self) -> f64 {
         self.processor_shares().map_or(0.0, |(_, all)| all)
     }
 
-    /// Whether the host's processors have no time left, and the copy is what takes it.
+    /// Whether the host's processors are full, and with this copy.
     ///
     /// ```
     /// use steer::online::Activity;

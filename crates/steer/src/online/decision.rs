@@ -1,10 +1,11 @@
-//! What bound a copy during one interval.
+//! The part that bound a copy during one interval.
 //!
-//! A copy is a chain: the sender reads, the sender's processors hash and encrypt, the network carries, the receiver's processors
-//! decrypt and hash, the receiver writes and flushes. A part that waits for the next one is not what binds, and neither is one that
-//! waits for the one before. So the search goes along the chain: a sender whose connections take no more points downstream, a
-//! receiver that waits for data points back at the network, and an end that waits for neither has it in its own files or processors.
-//! Where no part has half of an end's time, none is named.
+//! A copy is a chain: the sender reads, the sender's processors hash and encrypt, the network
+//! carries, the receiver's processors decrypt and hash, the receiver writes and flushes. A part
+//! that waits for its neighbour does not bind. So the search follows the chain: a sender whose
+//! connections take no more points downstream, a receiver that waits for data points at the
+//! network, and an end that waits for neither is limited by its own files or processors. A part
+//! that has less than half of an end's time is not named.
 
 use observe::Limit;
 use units::{Rate, Span};
@@ -12,33 +13,34 @@ use units::{Rate, Span};
 use super::activity::Shares;
 use super::{Activity, Interval, Streams};
 
-/// An end's threads do one thing mostly.
+/// Share of the threads' time from which an activity is what they mostly do.
 const MOSTLY: f64 = 0.5;
-/// A receiver whose threads wait for data for this share of their time is not what keeps the data back.
+/// A receiver whose threads wait for data for this share of their time does not bind.
 const RECEIVER_WAITS: f64 = 0.3;
-/// Connections with data ready at nearly every reading are never short of it, ...
+/// Share of readings with data ready from which connections are never short of it.
 const FED: f64 = 0.8;
-/// ... if their threads wait for them at all.
+/// Such connections must also keep their threads waiting for at least this share of the time.
 const WAITS_AT_ALL: f64 = 0.05;
 /// A rate limit counts as reached at this share of it.
 const RATE_REACHED: f64 = 0.9;
-/// A gentle rate is another one forty times a second.
+/// Share at which a gentle rate counts as reached: it changes forty times a second.
 const GENTLE_REACHED: f64 = 0.75;
-/// Packets that wait for longer than this, and than this share of the empty path's round trip, keep a link full behind a buffer
-/// that holds the streams back.
+/// A queue longer than this, and than this share of the base round trip, keeps a link full even
+/// behind a buffer that limits the streams.
 const QUEUE_MIN: Span = Span::from_millis(2);
 const QUEUE_SHARE: f64 = 0.5;
-/// A process that uses this much of one processor while its streams are idle has a thread that computes all the time.
+/// Share of one processor from which a process with idle streams has a thread that only computes.
 const THREAD_BUSY: f64 = 0.7;
 /// On one host both ends' processes together.
 const OWN_ON_ONE_HOST: f64 = 0.4;
 const HOST_FULL: f64 = 0.85;
-/// A round trip below this is within one host, where packets wait for processors and not in a queue.
+/// Round trips below this are within one host, where packets wait for processors and not in a
+/// queue.
 const PATH_RTT_MIN: Span = Span::from_micros(20);
-/// Shorter round trips take no time that is worth a word.
+/// Shorter round trips are not mentioned.
 const ROUND_TRIP_MIN: Span = Span::from_millis(1);
 
-/// What bound; `None` where no single part did.
+/// The part that bound; `None` where no single part did.
 pub(super) fn binds(interval: &Interval, rtt_min: Option<Span>) -> Option<Limit> {
     if is_reached(interval, interval.rate_max, RATE_REACHED) {
         return Some(Limit::RateLimit);
@@ -97,8 +99,8 @@ fn of_streams_alone(streams: &Streams) -> Option<Limit> {
     is_fed.then(|| network(streams))
 }
 
-/// Whether the connections always have data. A sender that gets its turn now and then looks at them when it has just filled them, so
-/// they must have had some on the way all the time, too.
+/// Whether the connections always have data. A sender that runs now and then reads `TCP_INFO` when
+/// it has just filled them, so they must also have had data in flight all the time.
 fn is_fed(interval: &Interval) -> bool {
     let streams = &interval.streams;
     let whole = interval.length.times(streams.count.into()).as_secs_f64();
@@ -108,15 +110,15 @@ fn is_fed(interval: &Interval) -> bool {
     is_busy && with_data(streams).is_some_and(|share| share >= FED)
 }
 
-/// Whether the connections take no more than they do.
+/// Whether the connections are full.
 fn waits_for_network(sender: &Shares, interval: &Interval) -> bool {
     let is_fed = is_fed(interval);
-    // Threads that have handed over everything wait for work while the kernel still sends.
+    // Threads that have handed over everything are idle while the kernel still sends.
     let waits = sender.network + sender.idle;
     sender.network >= MOSTLY || (is_fed && (sender.network >= WAITS_AT_ALL || waits >= MOSTLY))
 }
 
-/// The connections take no more: the receiver does not, or the network.
+/// What binds while the connections are full: the receiver or the network.
 fn downstream(interval: &Interval) -> Option<Limit> {
     let Some(receiver) = interval.receiver.as_ref().and_then(Activity::shares) else {
         return Some(network_or_send_buffer(interval));
@@ -127,7 +129,7 @@ fn downstream(interval: &Interval) -> Option<Limit> {
     }
 }
 
-/// What a receiver does that does not wait for data.
+/// What binds in a receiver that does not wait for data.
 fn within_receiver(receiver: &Shares) -> Option<Limit> {
     larger([
         (receiver.disk, Limit::ReceiverDisk),
@@ -140,8 +142,8 @@ fn larger(parts: [(f64, Limit); 2]) -> Option<Limit> {
     (share >= MOSTLY).then_some(limit)
 }
 
-/// The network, of which the sender's kernel has sent all that its buffers hold while threads wait to hand over more: then more
-/// than they hold could be on the way.
+/// What binds in the network: the send buffer where the kernel has sent all that it holds while
+/// threads wait to hand over more.
 fn network_or_send_buffer(interval: &Interval) -> Limit {
     match network(&interval.streams) {
         Limit::Network if is_sent(interval) && !waits_in_queue(&interval.streams) => {
@@ -157,7 +159,7 @@ fn is_sent(interval: &Interval) -> bool {
         && with_data(&interval.streams).is_some_and(|share| share < 1.0 - FED)
 }
 
-/// A socket buffer that holds the streams back most of the time, unless packets wait in a queue: then it bounds the queue only.
+/// A socket buffer that limits the streams most of the time. With a queue it only bounds the queue.
 fn network(streams: &Streams) -> Limit {
     let mostly = |part: Option<Span>| {
         let busy = streams.busy.filter(|busy| *busy > Span::ZERO);
@@ -174,7 +176,7 @@ fn network(streams: &Streams) -> Limit {
     }
 }
 
-/// Whether the queue holds so much that a smaller window would still fill the path.
+/// Whether the queue is so long that a smaller window would still fill the path.
 fn waits_in_queue(streams: &Streams) -> bool {
     let waited = streams.rtt.zip(streams.rtt_min);
     waited.is_some_and(|(loaded, empty)| {
@@ -182,7 +184,8 @@ fn waits_in_queue(streams: &Streams) -> bool {
     })
 }
 
-/// The connections would take more: the sender has it in its files, its processors, or in what it waits for.
+/// What binds while the connections would take more: the sender's files, its processors, or what it
+/// waits for.
 fn upstream(interval: &Interval, sender: &Shares, rtt_min: Option<Span>) -> Option<Limit> {
     if sender.idle >= MOSTLY {
         return awaited(interval, rtt_min);
@@ -193,13 +196,14 @@ fn upstream(interval: &Interval, sender: &Shares, rtt_min: Option<Span>) -> Opti
     ])
 }
 
-/// What the sender's streams wait for while there is nothing to send: the receiver's flushes, whoever computes, or an answer.
+/// What the sender's streams wait for without data: the receiver's flushes, a thread that computes,
+/// or an answer.
 fn awaited(interval: &Interval, rtt_min: Option<Span>) -> Option<Limit> {
     let (sender, receiver) = (interval.sender.as_ref(), interval.receiver.as_ref());
     if receiver.is_some_and(|it| it.flush_share() >= MOSTLY) {
         return Some(Limit::ReceiverDisk);
     }
-    // All is in its socket buffers, and it has not come to it.
+    // All is in the receiver's socket buffers, not yet read.
     let busy = receiver.and_then(Activity::shares);
     if let Some(busy) = busy.filter(|it| it.network < RECEIVER_WAITS) {
         return within_receiver(&busy);
@@ -214,8 +218,8 @@ fn awaited(interval: &Interval, rtt_min: Option<Span>) -> Option<Limit> {
     }
 }
 
-/// Both ends share the processors and there is no path. What the network seems to hold back is late because of them, or is not
-/// known.
+/// What binds when both ends share one host: there is no path, so the network stands for the
+/// processors or for something unknown.
 fn within_one_host(interval: &Interval, found: Option<Limit>) -> Option<Limit> {
     match found {
         Some(Limit::SenderProcessor | Limit::ReceiverProcessor) => Some(Limit::Host),
@@ -225,7 +229,7 @@ fn within_one_host(interval: &Interval, found: Option<Limit>) -> Option<Limit> {
     }
 }
 
-/// Whether the two ends together take the time of the one host.
+/// Whether the two ends together fill the host's processors.
 fn is_full(interval: &Interval) -> bool {
     let (Some(sender), Some(receiver)) = (&interval.sender, &interval.receiver) else {
         return false;

@@ -7,15 +7,15 @@ use units::{Bytes, Rate, Span};
 
 use super::Activity;
 
-/// What one interval of a copy showed. Intervals follow each other without gaps; a length of 0.1 to 0.5 s serves
-/// best, and shorter ones do no harm.
+/// What one interval of a copy showed. Intervals follow each other without gaps; 0.1 to 0.5 s is
+/// best, shorter ones do no harm.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Interval {
     /// How long it was.
     pub length: Span,
     /// What the sender's kernel said of the streams, see [`Meter`].
     pub streams: Streams,
-    /// Bytes of files that are still to be sent; `None` while nobody knows.
+    /// Bytes of files that are still to be sent; `None` while unknown.
     pub left: Option<Bytes>,
     /// The bound on the rate that was in force.
     pub rate_max: Option<Rate>,
@@ -29,7 +29,8 @@ pub struct Interval {
     pub receiver: Option<Activity>,
 }
 
-/// What the sender's kernel said of all streams over one interval, sums over the streams unless it says otherwise.
+/// What the sender's kernel said of all streams over one interval, sums over the streams unless it
+/// says otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Streams {
     /// Streams that carried data at its end.
@@ -70,16 +71,15 @@ impl Streams {
     }
 }
 
-/// Turns readings of `TCP_INFO`, whose counters run from the start of each connection, into what happened since the last
-/// ones.
+/// Turns readings of `TCP_INFO`, which count from the start of each connection, into differences.
 #[derive(Debug, Clone, Default)]
 pub struct Meter {
     last: BTreeMap<u32, TcpSample>,
 }
 
 impl Meter {
-    /// What happened since the last reading. Streams are told apart by their numbers, which are not used twice;
-    /// those that are missing have left.
+    /// What happened since the last reading. Streams are identified by their numbers, which are not
+    /// used twice; those that are missing have ended.
     ///
     /// ```
     /// use observe::TcpSample;

@@ -20,11 +20,12 @@ pub struct Limited {
     pub by: Limit,
     /// Share of the copy's time for which it did; of several, that of the first.
     pub share: f64,
-    /// Everything that bound, the largest share first. What is missing to one is time in which no single part did.
+    /// All parts that bound, the largest share first. Their sum is less than one where at times no
+    /// single part did.
     pub shares: Vec<(Limit, f64)>,
     /// Why, as a sentence for people without a full stop.
     pub why: String,
-    /// What can be done about it, as a sentence without a full stop; only where one part bound for half of the time.
+    /// Advice, as a sentence without a full stop; only where one part bound for half of the time.
     pub advice: Option<&'static str>,
 }
 
@@ -40,7 +41,7 @@ pub(super) struct Record {
     settled: BTreeMap<StreamCount, Pool>,
 }
 
-/// A part that binds for a smaller share of the time is not the one that limits the copy.
+/// Share of the time for which a part must bind to be named.
 const NAMED: f64 = 0.5;
 /// One block without end.
 const ONE_BLOCK: Span = Span::from_nanos(u64::MAX);
@@ -136,7 +137,7 @@ impl Record {
             directions: vec![direction(streams, pool)],
             cpu_near: None,
             cpu_far: None,
-            // That of a handshake is one sample, which a busy host may have kept waiting.
+            // The handshake has one sample, which a busy host may have delayed.
             rtt_unloaded: None,
             rtt_loaded: pool.rtt_low(),
         };
@@ -256,7 +257,8 @@ fn advice(by: Limit) -> Option<&'static str> {
         Limit::SenderDisk => "read from a faster disk, or at more places at once (`--streams`)",
         Limit::ReceiverDisk => "write to a faster disk",
         Limit::SenderProcessor | Limit::ReceiverProcessor => {
-            "`--plain` leaves out encryption, where the path can be trusted; more streams use more processors (`--streams`)"
+            "`--plain` leaves out encryption, where the path can be trusted; more streams use more \
+            processors (`--streams`)"
         }
         Limit::Host => "`--plain` leaves out encryption",
         Limit::ReceiveBuffer => "raise the last number of net.ipv4.tcp_rmem at the receiver",

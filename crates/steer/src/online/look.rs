@@ -1,4 +1,4 @@
-//! What one number of streams showed, and whether another one is better.
+//! What one number of streams showed, and whether another number is better.
 
 use observe::{StreamCount, TcpSummary};
 use units::{Bytes, Rate, Span};
@@ -6,14 +6,15 @@ use units::{Bytes, Rate, Span};
 use super::pool::Pool;
 use models::Objective;
 
-/// Payload of a segment where nobody told: that of Ethernet.
+/// Payload of a segment where it is not known: that of Ethernet.
 const SEGMENT: Bytes = Bytes::new(1448);
-/// Of busy time: a buffer that holds the streams back for more than this binds.
+/// Share of busy time from which a buffer that limits the streams binds.
 const BUFFER_SHARE: f64 = 0.3;
 
-/// Streams may lose this many times what the path loses by itself: short looks at one loss rate differ by as much.
+/// Multiple of the path's own losses that streams may have: short looks at one loss rate differ by
+/// as much.
 const PATH_LOSS_ROOM: f64 = 1.5;
-/// Three quarters of the streams that lose less than this share of what all lost have lost what they caused themselves.
+/// Where three quarters of the streams lose less than this share, the streams caused the losses.
 const SAME_LOSS: f64 = 0.75;
 
 /// What each further stream must bring at the knee, as a share of what one of the others carries.
@@ -58,7 +59,7 @@ impl Look {
         }
     }
 
-    /// Whether packets wait in a queue beside the streams: the link is full.
+    /// Whether packets wait in a queue: the link is full.
     pub fn queue_stands(&self, empty: Option<Span>) -> bool {
         let tcp = TcpSummary {
             rtt: self.rtt,
@@ -67,8 +68,9 @@ impl Look {
         empty.is_some_and(|empty| tcp.standing_queue(empty).is_some())
     }
 
-    /// Packets for which there is room on the way: the rate times the round trip under load, or what the windows allow where that is more. A host
-    /// that is busy with other things sends little, and its windows stay as they are; those of too many streams are down to a packet or two.
+    /// Packets that fit on the path: the rate times the round trip under load, or the windows where
+    /// they are larger. A busy host sends little with windows that stay; those of too many streams
+    /// are down to a packet or two.
     pub fn packets(&self) -> Option<f64> {
         let carried = self.rate.bytes_in(self.rtt?);
         let room = carried.max(self.windows.unwrap_or(Bytes::ZERO));
@@ -84,7 +86,8 @@ impl Look {
         }
     }
 
-    /// Whether it does more harm than `objective` allows, on a path that loses `path_loss` of whatever is sent.
+    /// Whether it does more harm than `objective` allows, on a path that itself loses the share
+    /// `path_loss`.
     pub fn harms(&self, objective: Objective, empty: Option<Span>, path_loss: f64) -> bool {
         self.delays(objective, empty) || self.loses(objective, path_loss)
     }
@@ -110,7 +113,8 @@ impl Look {
         }
     }
 
-    /// What the path loses by itself, as far as this look says: fewer streams than `before` lose as much.
+    /// Loss rate of the path itself, as far as this look tells: fewer streams than `before` lose as
+    /// much.
     pub fn path_loss(
         &self,
         before: &Look,
@@ -142,8 +146,8 @@ pub(super) fn streams_for_packets(packets: f64) -> StreamCount {
 
 /// The least gain for which `objective` takes so many times the streams.
 ///
-/// At the knee each of those that come must bring a tenth of what one of those before carries, too: a path that is nearly
-/// full, or rates that still grow by themselves, would add streams without end otherwise.
+/// At the knee each new stream must also bring a tenth of what one of the others carries. Otherwise
+/// a path that is nearly full, or rates that still grow, would add streams without end.
 pub(super) fn gain_wanted(objective: Objective, times: f64) -> f64 {
     match objective {
         Objective::Knee { share } => (1.0 - share).max(SHARE_EACH * (times - 1.0)),

@@ -1,33 +1,33 @@
-//! What a copy is to be steered by.
+//! The plan by which a copy is steered.
 
 use observe::{StreamCount, Window};
 use units::{Bytes, Span};
 
 use models::Objective;
 
-/// What a copy is to be steered by.
+/// The plan by which a copy is steered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OnlinePlan {
     /// What the number of streams is chosen for.
     pub objective: Objective,
     /// The most streams.
     pub streams_max: StreamCount,
-    /// So many streams and no search, where the user knows better.
+    /// A fixed number of streams without a search.
     pub streams: Option<StreamCount>,
-    /// What this host needed the last time. No fewer than half of [`super::streams_for`] are begun with, since a
-    /// number that was found in the course of a long copy is fewer than its start needs.
+    /// Streams that this host needed the last time. The copy begins with at least half of
+    /// [`super::streams_for`]: a long copy ends with fewer streams than its start needs.
     pub remembered: Option<StreamCount>,
-    /// Socket buffers that the user asked for; with [`Window::Auto`] they are only set where a buffer binds.
+    /// Socket buffers that the user asked for; [`Window::Auto`] sets them only where a buffer
+    /// binds.
     pub window: Window,
-    /// The largest socket buffer that both hosts grant on request (`wmem_max`, `rmem_max`), where that is known.
+    /// Largest socket buffer that both hosts grant (`wmem_max`, `rmem_max`), where known.
     pub window_max: Option<Bytes>,
     /// Round trip of the handshake.
     pub rtt: Option<Span>,
 }
 
 impl OnlinePlan {
-    /// A knee closer to the maximum than [`Objective::KNEE`]: somebody waits for a copy, and nobody for a
-    /// recommendation's last percents.
+    /// A knee closer to the maximum than [`Objective::KNEE`]: a user waits for the copy to end.
     pub const KNEE: Objective = Objective::Knee { share: 0.97 };
 }
 

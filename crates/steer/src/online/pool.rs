@@ -61,7 +61,7 @@ impl Mean {
     }
 }
 
-/// Fewer blocks say nothing of how much they differ by chance.
+/// Fewer blocks give no standard error.
 const BLOCKS_MIN: usize = 4;
 
 /// Round trips that are kept, and which of them counts as low.
@@ -69,7 +69,8 @@ const RTTS_MAX: usize = 4096;
 const LOW: f64 = 0.2;
 
 impl Pool {
-    /// Adds an interval; blocks are at least `block` long, so that the bursts of one round trip even out.
+    /// Adds an interval; blocks last at least `block`, so that the bursts of one round trip even
+    /// out.
     pub fn add(&mut self, interval: &Interval, block: Span) {
         let (streams, length) = (&interval.streams, interval.length);
         let each = |all: Option<Bytes>| Some(all?.as_f64() / f64::from(streams.count.max(1)));
@@ -122,8 +123,8 @@ impl Pool {
         }
     }
 
-    /// A round trip that four of five intervals exceeded. Where few packets are on the way, hosts hold acknowledgements back and
-    /// the mean says little of queues; a queue that stands is there nearly always.
+    /// Lower fifth of the round trips. With few packets in flight, hosts delay acknowledgements and
+    /// the mean says little of queues; a standing queue is there nearly always.
     pub fn rtt_low(&self) -> Option<Span> {
         stats::quantile(&self.rtts, LOW).map(Span::from_secs_f64)
     }

@@ -7,15 +7,15 @@ use units::Span;
 const AT_ONE_MILLISECOND: f64 = 3.0;
 /// Two: one encrypts while the other waits.
 const LEAST: u64 = 2;
-/// The most without having seen anything of the path.
+/// Most streams before anything of the path was seen.
 const MOST: u64 = 64;
 
-/// The streams to begin with on a path of this round trip where nothing else is known.
+/// Streams to begin with on a path of this round trip where nothing else is known.
 ///
-/// Streams that are too few cost a long path most of its rate until others have joined and grown; those that are too
-/// many cost little. A stream that losses hold back needs company in proportion to the round trip; one that only
-/// starts slowly needs it with the logarithm of that. This is `3 sqrt(RTT / 1 ms)`, between the two; `bench/steering` has
-/// what it costs beside the best number of each path.
+/// Too few streams cost a long path most of its rate until others have joined and grown; too many
+/// cost little. The number of streams that losses call for grows with the round trip, that for slow
+/// start with its logarithm. This is `3 sqrt(RTT / 1 ms)`, between the two; `bench/steering`
+/// measures what it costs against the best number for each path.
 ///
 /// ```
 /// # use steer::online::streams_for;

@@ -1,8 +1,8 @@
-//! The state machine: when to add streams, when to let some go, when to leave them alone.
+//! The state machine: when to add streams, when to remove some, when to keep the number.
 //!
-//! A number of streams is looked at once those that joined have had time to settle. A change is a *trial*: the next look says
-//! whether it stays or is taken back. At first trials follow each other upwards; when one has brought nothing,
-//! the number stays as it is, and both ways are tried again after a while that grows with each trial in vain.
+//! A number of streams is judged once the new ones have settled. A change is a *trial*: the next
+//! look keeps it or undoes it. At first trials only add streams. When one brings nothing, the
+//! number stays, and both changes are tried again after a rest that grows with each trial in vain.
 
 mod decide;
 
@@ -18,21 +18,21 @@ use super::{Interval, OnlinePlan, streams_for};
 /// Streams to begin with where not even the round trip is known.
 const FIRST: StreamCount = StreamCount::ONE;
 
-/// Streams that start need some round trips until they show what they keep ...
+/// Round trips until new streams show the rate that they keep.
 const SETTLE_ROUND_TRIPS: u64 = 8;
 const SETTLE_MIN: Span = Span::from_millis(500);
-/// Then they are looked at for some more.
+/// Length of a look after that.
 const LOOK_ROUND_TRIPS: u64 = 8;
 const LOOK_MIN: Span = Span::from_secs(1);
-/// A trial that chance could have decided is looked at for up to so many times as long.
+/// Factor by which a look may be prolonged whose result could be chance.
 const LOOKS_MAX: u64 = 3;
-/// Chance could have decided it: the gain is closer to what is wanted than so many standard errors.
+/// Standard errors between gain and threshold below which a result could be chance.
 const ERRORS: f64 = 1.5;
 
-/// A number of streams that was settled on stays for so long before another one is tried.
+/// First rest after a number of streams was settled.
 const REST: Span = Span::from_secs(30);
 
-/// So much of the copy must be left for a change to pay.
+/// Least rest of the copy for which a change pays.
 const LEFT_MIN: Span = Span::from_secs(3);
 
 /// How to go on.
@@ -40,23 +40,23 @@ const LEFT_MIN: Span = Span::from_secs(3);
 pub struct Steer {
     /// Streams from now on.
     pub streams: StreamCount,
-    /// Socket buffers of streams from now on. Those that have others are to be replaced one by one.
+    /// Socket buffers of new streams. Streams with other buffers are to be replaced one by one.
     pub window: Window,
     /// Why, as a sentence for people without a full stop.
     pub why: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Change {
     Up,
     Down,
 }
 
-impl Way {
+impl Change {
     fn other(self) -> Self {
         match self {
-            Way::Up => Way::Down,
-            Way::Down => Way::Up,
+            Change::Up => Change::Down,
+            Change::Down => Change::Up,
         }
     }
 }
@@ -64,7 +64,7 @@ impl Way {
 /// What the next look decides.
 #[derive(Debug, Clone, Copy)]
 enum Phase {
-    /// More streams are tried for as long as they bring something; the look before the last change, if any.
+    /// More streams are tried while they bring something; the look before the last change, if any.
     Climbing(Option<Look>),
     /// The number is settled.
     Resting {
@@ -76,7 +76,7 @@ enum Phase {
         fallen: u32,
     },
     /// Another number was tried after a rest; the look before.
-    Trying(Look, Way),
+    Trying(Look, Change),
 }
 
 const REST_BEGINS: Phase = Phase::Resting {
@@ -105,14 +105,16 @@ pub struct Online {
     /// The part of it in which more streams could have brought more.
     free: Span,
     /// What is to be tried after the present rest, and how long that is.
-    next_way: Way,
+    next_change: Change,
     rest: Span,
     /// The most packets that were on the way during any look.
     packets_most: f64,
-    /// More streams than this would have less than a few of them each; `None` where that was never so.
+    /// More streams than this would have less than a few of them each; `None` where that was never
+    /// so.
     packets_max: Option<StreamCount>,
     rtt_min: Option<Span>,
-    /// The share of what is sent that the path loses however few streams there are, as far as that was tried.
+    /// The share of what is sent that the path loses however few streams there are, as far as that
+    /// was tried.
     path_loss: f64,
     /// The highest that any look showed.
     rate_best: Rate,
@@ -131,7 +133,7 @@ impl Online {
             since: Span::ZERO,
             pool: Pool::default(),
             free: Span::ZERO,
-            next_way: Way::Down,
+            next_change: Change::Down,
             rest: REST,
             packets_most: 0.0,
             packets_max: None,
@@ -214,7 +216,8 @@ impl Online {
         self.rtt_min.map_or(Span::ZERO, |rtt| rtt.times(count))
     }
 
-    /// Whether the look has to go on: for its least time, and for some more where chance could decide.
+    /// Whether the look has to go on: for its least time, and for some more where chance could
+    /// decide.
     fn needs_longer(&self, look: &Look) -> bool {
         let least = self.round_trips(LOOK_ROUND_TRIPS).max(LOOK_MIN);
         if self.pool.length < least {
@@ -234,16 +237,16 @@ impl Online {
     fn judged_by(&self) -> Option<(Look, f64)> {
         let objective = self.plan.objective;
         match self.phase {
-            Phase::Climbing(Some(before)) | Phase::Trying(before, Way::Up) => {
+            Phase::Climbing(Some(before)) | Phase::Trying(before, Change::Up) => {
                 Some((before, self.wanted(&before)))
             }
-            Phase::Trying(before, Way::Down) => Some((before, -loss_allowed(objective))),
+            Phase::Trying(before, Change::Down) => Some((before, -loss_allowed(objective))),
             _ => None,
         }
     }
 
-    /// Whether the rest of the copy takes no longer than a change takes to show, at the best rate seen: when
-    /// the last pieces wait on the slowest streams, the present rate says nothing any more.
+    /// Whether the rest of the copy takes no longer, at the best rate seen, than a change takes to
+    /// show. The present rate says nothing when the last pieces wait on the slowest streams.
     fn ends_soon(&self, interval: &Interval) -> bool {
         let enough = self.round_trips(SETTLE_ROUND_TRIPS).max(LEFT_MIN);
         let soon = self.rate_best.bytes_in(enough);

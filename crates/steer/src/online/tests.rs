@@ -22,7 +22,7 @@ struct Fluid {
     window_limited: f64,
     /// The sender's kernel has nothing left to send.
     without_data: bool,
-    /// Congestion window of each stream in segments; zero where nobody tells.
+    /// Congestion window of each stream in segments; zero where it is not known.
     windows: u64,
     sender: Option<Activity>,
     rate_max: Option<Rate>,
@@ -226,7 +226,7 @@ fn streams_without_data_are_not_laid_on_the_network() {
     // More streams would use more processors.
     assert!(!fluid.run(&mut online, 20).is_empty());
     assert_eq!(online.limited().unwrap().by, Limit::SenderProcessor);
-    // Nobody says what the sender did: nothing is claimed.
+    // The sender's activity is not known: no verdict.
     let silent = Fluid {
         sender: None,
         ..fluid
@@ -400,7 +400,8 @@ fn a_gentle_copy_gives_way_while_it_harms() {
     let mut online = with(Objective::GENTLE, 32);
     let changes = fluid.run(&mut online, 20);
     assert_eq!(changes, [24, 18, 13, 9]);
-    // Power is goodput per round trip: nine streams without a queue are worth more than ten with one.
+    // Power is goodput per round trip: nine streams without a queue are worth more than ten with
+    // one.
     let mut power = with(Objective::Power, 32);
     fluid.run(&mut power, 300);
     assert_eq!(power.streams(), count(9));

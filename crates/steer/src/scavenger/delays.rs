@@ -1,22 +1,23 @@
-//! The path's round trip without queues, and how long packets wait in them.
+//! The path's base round trip and its queueing delay.
 
 use std::collections::VecDeque;
 
 use units::{Span, Time};
 
-/// Minutes over which the smallest round trip is remembered. The kernel's own minimum lasts five
+/// Minutes over which the base round trip is remembered. The kernel's own minimum lasts five
 /// (`tcp_min_rtt_wlen`), which makes the ten of RFC 6817 section 3.4.2 together.
 const MINUTES: usize = 5;
-/// A queue lasts; hosts that have other things to do hand packets over late for some tens of milliseconds at a time.
+/// Queueing delay is the minimum over this time: busy hosts delay packets for some tens of
+/// milliseconds, a queue for longer.
 const RECENT: Span = Span::from_millis(75);
-/// ... and at low rates each packet may find its host asleep: so many are looked at.
+/// Least number of packets in that time: at low rates each may find its host asleep.
 const PACKETS: f64 = 16.0;
 const MINUTE: Span = Span::from_secs(60);
-/// Readings of a host that comes to nothing in time are left out for so long at the most.
+/// Longest time for which late readings are ignored.
 const STARVED: Span = Span::from_millis(250);
-/// A queue that has become shorter than this share of what it was goes away by itself.
+/// A queue below this share of its recent peak is draining by itself.
 const FALLING: f64 = 0.65;
-/// What hosts add is averaged over so many readings.
+/// Readings over which the delay that hosts add is averaged.
 const READINGS: f64 = 32.0;
 
 /// One reading.
@@ -27,16 +28,16 @@ struct Seen {
     packets: f64,
 }
 
-/// What the round trips of the last minutes say.
+/// Round trips of the last minutes.
 #[derive(Debug, Clone)]
 pub(super) struct Delays {
     /// The smallest of each minute.
     minutes: [Span; MINUTES],
     minute: u64,
     recent: VecDeque<Seen>,
-    /// Whether `recent` goes back far enough.
+    /// Whether `recent` covers enough time and packets.
     is_enough: bool,
-    /// Seconds that packets are late where nothing is in their way.
+    /// Seconds that hosts add to a round trip without a queue.
     lateness: f64,
 }
 
@@ -51,7 +52,7 @@ impl Delays {
         }
     }
 
-    /// Takes in the smoothed round trip of a reading, and the smallest that the streams know of.
+    /// Takes the round trip of a reading, the streams' minimum and the packets that arrived.
     pub fn note(&mut self, at: Time, rtt: Span, rtt_min: Option<Span>, packets: f64) {
         self.remember(at, rtt.min(rtt_min.unwrap_or(Span::MAX)));
         self.recent.push_back(Seen { at, rtt, packets });
@@ -61,23 +62,23 @@ impl Delays {
         }
     }
 
-    /// Whether a reading that itself came late is of no use: this host had other things to do, and was as late with what arrived.
+    /// Whether a late reading can be ignored: the host that read it late also received late.
     pub fn can_do_without(&self, at: Time) -> bool {
         let last = self.recent.back().map(|seen| seen.at);
         last.is_some_and(|last| at.since(last) <= STARVED)
     }
 
-    /// Nothing is in the way of packets now, so what they wait is the hosts' doing.
+    /// There is no queue now, so the hosts cause the delay.
     pub fn note_lateness(&mut self) {
         self.lateness += (self.queueing().as_secs_f64() - self.lateness) / READINGS;
     }
 
-    /// What hosts and clocks add to the round trip where there is no queue.
+    /// Delay that hosts and clocks add without a queue.
     pub fn lateness(&self) -> Span {
         Span::from_secs_f64(self.lateness)
     }
 
-    /// Whether what came after the oldest reading is recent, and enough.
+    /// Whether the oldest reading is old and those after it are enough.
     fn is_first_needless(&self, now: Time) -> bool {
         let later = self.recent.iter().skip(1);
         let packets: f64 = later.map(|seen| seen.packets).sum();
@@ -87,7 +88,7 @@ impl Delays {
 
     fn remember(&mut self, at: Time, smallest: Span) {
         let minute = at.as_nanos() / MINUTE.as_nanos();
-        // Those that were passed over without a reading know nothing.
+        // Minutes without a reading have no minimum.
         let passed = minute.saturating_sub(self.minute).min(MINUTES as u64);
         for each in 0..passed {
             self.minutes[((minute - each) % MINUTES as u64) as usize] = Span::MAX;
@@ -97,7 +98,7 @@ impl Delays {
         *place = (*place).min(smallest);
     }
 
-    /// The round trip of the empty path; [`Span::MAX`] before the first reading.
+    /// Round trip of the empty path; [`Span::MAX`] before the first reading.
     pub fn base(&self) -> Span {
         self.minutes.into_iter().min().unwrap_or(Span::MAX)
     }
@@ -107,8 +108,8 @@ impl Delays {
         self.recent.back().map(|seen| seen.rtt)
     }
 
-    /// Whether the queue becomes shorter by itself, as one does that a host has caused which came to nothing for a moment: on a path that is
-    /// nearly full, it takes long to go away.
+    /// Queueing delay is already falling below 65 % of its recent peak: the sign of a host stall,
+    /// whose queue takes long to drain on a path that is nearly full.
     pub fn is_falling(&self) -> bool {
         let queue = |seen: &Seen| (seen.rtt - self.base()).as_secs_f64();
         let last = self.recent.back().map_or(0.0, queue);
@@ -116,13 +117,13 @@ impl Delays {
         last < FALLING * longest
     }
 
-    /// How long packets waited when the last reading was taken.
+    /// Queueing delay of the last reading.
     pub fn now(&self) -> Span {
         let last = self.recent.back().map(|seen| seen.rtt);
         last.map_or(Span::ZERO, |rtt| rtt - self.base())
     }
 
-    /// By how much round trips became shorter from one reading to the next at the most, in seconds per second.
+    /// Fastest fall of the round trip between two readings, in seconds per second.
     pub fn fall(&self) -> f64 {
         let pairs = self.recent.iter().zip(self.recent.iter().skip(1));
         let falls = pairs.map(|(before, after)| {
@@ -132,7 +133,7 @@ impl Delays {
         falls.fold(0.0, f64::max)
     }
 
-    /// How long packets wait: the least of the last readings; zero before there are enough.
+    /// Queueing delay: minimum of the recent readings, zero before there are enough.
     pub fn queueing(&self) -> Span {
         if !self.is_enough {
             return Span::ZERO;
@@ -197,7 +198,7 @@ mod tests {
         for tick in 4..9 {
             assert!(delays.can_do_without(ticks(tick)));
         }
-        // A host that is always late has nothing better.
+        // A host that is always late has no better reading.
         assert!(!delays.can_do_without(ticks(9)));
         assert!(!Delays::new().can_do_without(ticks(1)));
     }
@@ -248,7 +249,7 @@ mod tests {
         }
         delays.note(at(300), Span::from_millis(50), None, 1.0);
         assert_eq!(delays.base(), Span::from_millis(50));
-        // A copy that stood still for an hour knows nothing.
+        // After an hour without readings nothing is known.
         delays.note(at(4_000), Span::from_millis(70), None, 1.0);
         assert_eq!(delays.base(), Span::from_millis(70));
     }

@@ -1,37 +1,37 @@
 //! Which losses are congestion: those that a lower rate does not have.
 //!
-//! Paths lose packets for reasons of their own, radio links for one, and giving way to nobody would help nobody. Those
-//! losses come at the same share whatever is sent, so the share at low rates is what is ordinary. Whether it has become
-//! congestion is asked of the whole sequence of packets and losses, not of each round: a flow that fills a short queue
-//! loses a few packets every few seconds.
+//! Some paths lose packets without congestion, such as radio links, and a lower rate would not
+//! help. Those losses have the same share at any rate, so the loss rate at low rates is the
+//! ordinary one. The decision uses the whole sequence of packets and losses, not single rounds: a
+//! flow that fills a short queue loses a few packets every few seconds.
 //!
-//! Source: Page, "Continuous inspection schemes", Biometrika 41, 1954 (the sums of log likelihood ratios that are never below zero,
-//! here of Poisson's distribution).
+//! Source: Page, "Continuous inspection schemes", Biometrika 41, 1954 (sums of log likelihood
+//! ratios that never fall below zero, here of Poisson distributions).
 
-/// A path is taken to lose one packet in this many until more is known.
+/// Prior: a path loses one packet in this many.
 const PRIOR_PACKETS: f64 = 1_000.0;
 /// Packets at low rates after which the older half is forgotten.
 const REMEMBERED: f64 = 100_000.0;
-/// Congestion is at least so many times the ordinary losses ...
+/// Congestion has at least this multiple of the ordinary loss rate.
 const TIMES: f64 = 4.0;
-/// ... and at least this share: fewer losses are no burden.
+/// Congestion has at least this loss rate: fewer losses do no harm.
 const LEAST: f64 = 2e-3;
-/// So many times as likely as ordinary ones losses must be as congestion.
+/// Likelihood ratio at which losses count as congestion.
 const LIKELIHOOD: f64 = 1e5;
 
-/// Packets and losses: those while little was sent, and how the last ones look beside them.
+/// The ordinary loss rate, and the evidence against it in the last packets.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Losses {
     lost: f64,
     packets: f64,
-    /// Logarithm of how much more likely congestion explains the last packets.
+    /// Log likelihood ratio of congestion for the last packets.
     evidence: f64,
-    /// Losses and packets of the last round of the start.
+    /// Losses and packets of the last round of the first growth.
     start: (f64, f64),
 }
 
 impl Losses {
-    /// Takes in what happened while the rate was low.
+    /// Takes losses and packets at a low rate.
     pub fn note_ordinary(&mut self, lost: f64, packets: f64) {
         self.lost += lost;
         self.packets += packets;
@@ -41,23 +41,24 @@ impl Losses {
         }
     }
 
-    /// Takes in a round of the start: the one before it was not followed by a cut two rounds later, so the path was not full then.
+    /// Takes a round of the first growth. No cut followed the round before it, so the path was not
+    /// full then, and its losses were ordinary.
     pub fn on_round_of_start(&mut self, lost: f64, packets: f64) {
         let (lost, packets) = std::mem::replace(&mut self.start, (lost, packets));
         self.note_ordinary(lost, packets);
     }
 
-    /// The path may have been full in the last round of the start.
+    /// The path may have been full in the last round of the first growth.
     pub fn forget_start(&mut self) {
         self.start = (0.0, 0.0);
     }
 
-    /// Losses per packet that the path has by itself.
+    /// Ordinary losses per packet.
     pub fn ordinary(&self) -> f64 {
         (self.lost + 1.0) / (self.packets + PRIOR_PACKETS)
     }
 
-    /// Takes in what happened, at whatever rate.
+    /// Takes losses and packets at any rate.
     pub fn note(&mut self, lost: f64, packets: f64) {
         let ordinary = self.ordinary();
         let congested = (TIMES * ordinary).max(LEAST);
@@ -70,7 +71,7 @@ impl Losses {
         self.evidence > LIKELIHOOD.ln()
     }
 
-    /// Something was done about them: what comes now is looked at afresh.
+    /// Starts the sum anew, after a cut.
     pub fn forget_last(&mut self) {
         self.evidence = 0.0;
     }

@@ -1,22 +1,23 @@
-//! How the rate of a gentle copy is shared out among its streams.
+//! Splits the rate of a gentle copy among its streams.
 
 use observe::TcpSample;
 use units::Rate;
 
 use super::StreamReading;
 
-/// A stream may have so much more than its window carries, so that the window finds out whether it can grow: Linux paces at
-/// 1.2 windows per round trip by itself.
+/// A stream may have this multiple of what its window carries, so that the window can grow: Linux
+/// itself paces at 1.2 windows per round trip.
 const ROOM: f64 = 1.25;
 
-/// What each stream may send, so that all together keep to `rate`: even shares, except that what a stream cannot use, because a
-/// loss has just halved its window, goes to the others.
+/// Rates of the streams that together keep to `rate`: even shares, but what a stream cannot use,
+/// because a loss has just halved its window, goes to the others.
 ///
-/// 30 Mbit/s over three streams, of which one has a window of 4 Mbit/s: it may have 5, the others 12.5 each.
+/// 30 Mbit/s over three streams, of which one has a window of 4 Mbit/s: it may have 5, the others
+/// 12.5 each.
 ///
 /// ```
 /// # use observe::TcpSample;
-/// # use tune::{StreamReading, scavenger};
+/// # use steer::{StreamReading, scavenger};
 /// # use units::{Bytes, Rate, Span};
 /// let reading = |stream, window| StreamReading {
 ///     stream,
@@ -50,7 +51,7 @@ pub fn shares(rate: Rate, streams: &[StreamReading]) -> Vec<(u32, Rate)> {
         left -= share;
         shares.push((stream, share));
     }
-    // Where no window carries its share, none is kept from growing into it.
+    // Where no window carries its share, each may still grow into it.
     let rest = left / streams.len().max(1) as f64;
     shares
         .into_iter()

@@ -110,7 +110,7 @@ fn losses_of_streams_that_begin_are_their_own_doing() {
     copy.lost = 20;
     copy.read_for(PERIOD);
     assert_eq!(copy.scavenger.phase, Phase::Cruise);
-    // Whoever joins later is excused as well.
+    // Streams that join later get the same grace.
     copy.read_for(Span::from_millis(500));
     let before = copy.rate();
     copy.streams = 8;
@@ -150,10 +150,10 @@ fn a_queue_that_is_gone_at_once_was_a_host() {
         let mut copy = Copy::new(4);
         copy.read_for(Span::from_secs(2));
         let before = copy.rate();
-        // Not tried for more for a moment, so it is somebody else's.
+        // There was no trial just before, so it is cross traffic.
         copy.scavenger.phase = Phase::Cruise;
-        copy.scavenger.carried.level = 1.1 * before;
-        copy.scavenger.carried.ceiling = 1.1 * before;
+        copy.scavenger.path_rate.level = 1.1 * before;
+        copy.scavenger.path_rate.ceiling = 1.1 * before;
         copy.queueing = Span::from_millis(20);
         copy.read_for(Span::from_millis(100));
         assert!(copy.rate() < 0.9 * before);
@@ -173,7 +173,7 @@ fn a_start_that_ended_too_soon_is_made_up_for() {
     copy.queueing = Span::from_millis(20);
     copy.read_for(Span::from_millis(300));
     copy.queueing = Span::ZERO;
-    let end = copy.scavenger.carried.end;
+    let end = copy.scavenger.path_rate.end;
     copy.read_for(Span::from_secs(8));
     let times = copy.rate() / end;
     assert!(

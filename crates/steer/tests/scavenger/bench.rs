@@ -1,4 +1,5 @@
-//! A gentle copy of several streams and, for part of the time, others beside it, on a simulated path.
+//! A gentle copy of several streams and, for part of the time, others beside it, on a simulated
+//! path.
 
 use netpath::PathSpec;
 use observe::TcpSample;
@@ -39,7 +40,7 @@ pub struct Moment {
     pub second: Bytes,
     /// Round trip of a small packet beside them.
     pub rtt: Option<Span>,
-    /// ... when the path is empty.
+    /// Round trip of a small packet on the empty path.
     pub empty: Span,
 }
 

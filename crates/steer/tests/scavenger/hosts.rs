@@ -8,7 +8,7 @@ use units::Span;
 
 /// Seconds that a packet waits at the most while packets come in each millisecond ...
 const AWAKE: f64 = 1.2e-3;
-/// ... and that are added when none do.
+/// Seconds that are added when no packets come.
 const ASLEEP: f64 = 2.8e-3;
 
 pub struct Hosts {
@@ -25,8 +25,8 @@ impl Hosts {
         }
     }
 
-    /// What the smoothed round trip of a stream has more than the path's, after so many acknowledgements while so many packets
-    /// came in each millisecond.
+    /// What the smoothed round trip of a stream has more than the path's, after so many
+    /// acknowledgements while so many packets came in each millisecond.
     pub fn late(&mut self, stream: u32, acknowledgements: u64, density: f64) -> Span {
         let most = AWAKE + ASLEEP * (1.0 - density.min(1.0));
         let smoothed = self.smoothed.entry(stream).or_default();

@@ -1,5 +1,5 @@
-//! The scavenger on simulated paths, beside a CUBIC flow that knows nothing of it. Shares are of the link's rate, headers included,
-//! of which 96.5 % are payload.
+//! The scavenger on simulated paths, beside a CUBIC flow that knows nothing of it. Shares are of
+//! the link's rate, headers included, of which 96.5 % are payload.
 
 mod bench;
 mod hosts;
@@ -38,7 +38,8 @@ fn a_default_flow_keeps_what_it_has_alone_and_an_idle_path_is_taken() {
     }
 }
 
-/// Losses that are nobody's doing do not keep it from the rate, as long as there are enough streams.
+/// Random losses do not keep it from the rate, as long as there are enough
+/// streams.
 #[test]
 fn an_idle_path_that_loses_packets_is_taken_too() {
     for (name, least) in [("slac-cern", 0.80), ("oc3-80ms", 0.85)] {
@@ -80,7 +81,8 @@ fn alone_it_adds_less_than_its_budget() {
     assert_eq!(bench.streams(), 4, "they reach the rate");
 }
 
-/// One that begins in the other's queue takes that for the path's own round trip, until the other slows down.
+/// One that begins in the other's queue takes that for the path's own round trip, until the other
+/// slows down.
 #[test]
 fn a_copy_that_comes_later_has_no_lasting_advantage() {
     let mut bench = Bench::new(load("deep"), 4, 1);
@@ -89,7 +91,7 @@ fn a_copy_that_comes_later_has_no_lasting_advantage() {
     bench.run(100);
     let (first, second) = bench.shares(80, 120);
     let both = first + second;
-    // Each takes the other for somebody to give way to, so together they leave some.
+    // Each gives way to the other, so together they leave some.
     assert!(both > 0.65 * link("deep"), "{first:.1} and {second:.1}");
     assert!(
         first > 0.15 * both,

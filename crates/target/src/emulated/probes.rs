@@ -1,11 +1,12 @@
 //! Small packets that are sent at the near host of an emulated path.
 
 use emu::Namespace;
-use net::{Address, PathProbes};
+use endpoints::PathProbes;
 use observe::{
     Passages, PathMtu, ProbeSeries, Probes, ProbesError, TargetError, Trace, TracePlan, Train,
     Watch, Way,
 };
+use sockets::Address;
 use units::Span;
 
 use super::namespace_lost;

@@ -1,16 +1,17 @@
-//! In which order files are begun.
+//! The order in which files are sent.
 
 use std::collections::VecDeque;
 
-use wire::copying::FileId;
+use wire::copy::FileId;
 
-/// Files of at most this many bytes count by their number, larger ones by their bytes: what a small file costs is opening,
-/// making and naming it.
+/// Files of at most this many bytes count by their number, larger ones by their bytes: what a small
+/// file costs is opening, making and naming it.
 const SMALL_MAX: u64 = 1 << 20;
 
-/// Files that are not cut to their end yet. Small and large ones wait apart, and whichever have more of themselves
-/// left go next, so that both are done at about the same time: the disk has work with the small ones while the large
-/// ones fill the path. Within each kind, files go in the order in which they were added, one behind the other.
+/// Files that are not split to their end yet. Small and large ones queue apart, and the kind with
+/// the larger share left goes next, so that both are done at about the same time: the disk is busy
+/// with the small ones while the large ones fill the path. Within each kind, files go in the order
+/// in which they were added, one behind the other.
 #[derive(Debug, Default)]
 pub(super) struct Order {
     small: Line,

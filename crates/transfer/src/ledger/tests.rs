@@ -13,8 +13,8 @@ fn range(file: FileId, start: u64, length: u64) -> Range {
     }
 }
 
-fn take(ledger: &mut Ledger, stream: u32, wish: u64) -> Range {
-    let taken = ledger.take(stream, wish).unwrap();
+fn take(ledger: &mut Ledger, stream: u32, piece_size: u64) -> Range {
+    let taken = ledger.take(stream, piece_size).unwrap();
     ledger.read(taken.piece);
     taken.piece
 }
@@ -144,7 +144,7 @@ fn idle_streams_help_the_slowest_from_its_end() {
         slow[2],
         "a third stream goes on"
     );
-    // The slow one dies: what nobody helps with waits, the rest has one holder.
+    // The slow one dies: its pieces without a helper wait, the others have one holder.
     assert_eq!(ledger.over(1), 2 * MIB);
     assert_eq!(ledger.over(2), 3 * MIB);
     assert_eq!(ledger.acked(slow[5]), Acked::Counted { is_last: false });

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::ops;
 
-use wire::copying::{PIECE_MAX, Range};
+use wire::copy::{PIECE_MAX, Range};
 
-use super::cut::piece_length;
+use super::split::piece_length;
 
 /// A file of which something is wanted. Nearly all of a million small ones are whole and not begun.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(super) struct Wanted {
 
 #[derive(Debug)]
 pub(super) struct Begun {
-    /// One that is known to begin or to go on at what is given out next.
+    /// A hole that is known to begin or continue at the next piece.
     pub(super) hole: ops::Range<u64>,
     /// Not given out yet.
     pub(super) rest: VecDeque<ops::Range<u64>>,
@@ -28,7 +28,8 @@ pub(super) struct Begun {
 }
 
 impl Wanted {
-    /// * `rest`: `bytes` bytes of a file of `size`, as [`normalised`](super::cut::normalised) gave them.
+    /// * `rest`: `bytes` bytes of a file of `size`, as [`normalised`](super::split::normalised)
+    ///   gave them.
     pub(super) fn new(size: u64, rest: VecDeque<ops::Range<u64>>, bytes: u64) -> Self {
         let begun = (bytes != size).then(|| Box::new(Begun::new(rest, bytes)));
         Wanted { size, begun }
@@ -49,7 +50,7 @@ impl Wanted {
     }
 
     /// The next piece: start and length.
-    pub(super) fn cut(&mut self, wish: u64) -> Option<(u64, u64)> {
+    pub(super) fn cut(&mut self, piece_size: u64) -> Option<(u64, u64)> {
         let size = self.size;
         let begun = self.begin();
         let range = begun.rest.front_mut()?;
@@ -59,7 +60,7 @@ impl Wanted {
                 let hole = start..range.end.min(begun.hole.end);
                 piece_length(size, &hole, PIECE_MAX.into())
             }
-            false => piece_length(size, range, wish),
+            false => piece_length(size, range, piece_size),
         };
         range.start += length;
         if range.is_empty() {

@@ -4,9 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use wire::copying::{Message, Opening, Referee, Speaker};
+use wire::copy::{ConversationState, Message, Opening, Speaker};
 
-use crate::session::{Happening, Voice};
+use crate::session::{Event, Outbox};
 
 /// More than a turn brings about.
 const HAPPENINGS_MAX: usize = 256;
@@ -19,10 +19,10 @@ pub(super) enum Over {
     Killed,
 }
 
-/// What an end says: its referee hears it, and the peer later.
+/// What an end sends: checked against the protocol at once, received by the peer later.
 pub(super) struct Mouth {
     me: Speaker,
-    referee: RefCell<Referee>,
+    protocol: RefCell<ConversationState>,
     pub queue: RefCell<VecDeque<Message>>,
     /// For the model.
     pub said: RefCell<Vec<Message>>,
@@ -34,7 +34,7 @@ impl Mouth {
     fn new(me: Speaker, opening: &Opening, is_fresh: bool) -> Self {
         Mouth {
             me,
-            referee: RefCell::new(Referee::opened(opening, is_fresh).unwrap()),
+            protocol: RefCell::new(ConversationState::opened(opening, is_fresh).unwrap()),
             queue: RefCell::default(),
             said: RefCell::default(),
             is_cut: Cell::new(false),
@@ -47,14 +47,14 @@ impl Mouth {
             Speaker::Near => Speaker::Far,
             Speaker::Far => Speaker::Near,
         };
-        let passed = self.referee.borrow_mut().pass(peer, message);
+        let passed = self.protocol.borrow_mut().pass(peer, message);
         passed.unwrap_or_else(|error| panic!("an honest peer was refused: {error}"))
     }
 }
 
-impl Voice for Mouth {
-    fn say(&self, message: Message) {
-        let passed = self.referee.borrow_mut().pass(self.me, message);
+impl Outbox for Mouth {
+    fn send(&self, message: Message) {
+        let passed = self.protocol.borrow_mut().pass(self.me, message);
         let message = passed.unwrap_or_else(|error| panic!("it spoke out of turn: {error}"));
         self.said.borrow_mut().push(message.clone());
         if !self.is_cut.get() {
@@ -66,9 +66,9 @@ impl Voice for Mouth {
 /// What both ends have around their roles.
 pub(super) struct Around {
     pub mouth: Mouth,
-    pub report: SyncSender<Happening>,
-    reported: Receiver<Happening>,
-    pub happenings: VecDeque<Happening>,
+    pub report: SyncSender<Event>,
+    reported: Receiver<Event>,
+    pub events: VecDeque<Event>,
     /// Something happened since it was last asked what it has to say.
     pub has_news: bool,
     pub over: Option<Over>,
@@ -81,14 +81,14 @@ impl Around {
             mouth: Mouth::new(me, opening, is_fresh),
             report,
             reported,
-            happenings: VecDeque::new(),
+            events: VecDeque::new(),
             has_news: true,
             over: None,
         }
     }
 
     pub fn collect(&mut self) {
-        self.happenings.extend(self.reported.try_iter());
+        self.events.extend(self.reported.try_iter());
     }
 
     pub fn is_active(&self) -> bool {

@@ -81,7 +81,8 @@ impl Draw {
         self.tape[..self.at].to_vec()
     }
 
-    /// SplitMix64: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+    /// SplitMix64: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA
+    /// 2014.
     fn next(&mut self) -> u32 {
         let Some(state) = &mut self.random else {
             return 0;
@@ -93,7 +94,8 @@ impl Draw {
     }
 }
 
-/// The smallest choices that are found with which a case still fails; `fails` returns those that it made.
+/// The smallest choices that are found with which a case still fails; `fails` returns those that it
+/// made.
 pub(super) fn shrink(tape: Vec<u32>, fails: impl Fn(&[u32]) -> Option<Vec<u32>>) -> Vec<u32> {
     let until = Instant::now() + SHRINK_MAX;
     let mut best = tape;

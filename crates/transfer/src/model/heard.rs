@@ -1,6 +1,6 @@
 //! What both ends say, as the model keeps it and compares it with what was confirmed before.
 
-use wire::copying::{FileId, Kind, Message, Problem, Range, Want};
+use wire::copy::{FileId, Kind, Message, Problem, Range, Want};
 
 use super::talk::Talk;
 
@@ -73,8 +73,8 @@ impl Talk<'_, '_, '_> {
         }
     }
 
-    /// What was confirmed, and what nothing has befallen since, does not come again. Small files, and those that are one piece, have
-    /// no journal.
+    /// What was confirmed, and what nothing has befallen since, does not come again. Small files,
+    /// and those that are one piece, have no journal.
     fn check_parts(&mut self, file: FileId, parts: &[(u64, u64)], what: &str) {
         let entry = &self.told.entries[file as usize];
         let Kind::File(size) = entry.kind else {

@@ -6,14 +6,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use units::Rate;
-use wire::copying::{HEADER_LENGTH, PieceHeader};
+use wire::copy::{HEADER_LENGTH, PieceHeader};
 
 use super::draw::Draw;
 use super::talk::{Talk, Turn};
-use crate::receiver::intake::Intake;
-use crate::sender::stream::{Outflow, Outlet};
-use crate::sender::wish::Wish;
-use crate::sender::work;
+use crate::receiver::piece_decoder::PieceDecoder;
+use crate::sender::piece_size::PieceSize;
+use crate::sender::send_queue;
+use crate::sender::stream::{PieceSink, SendStream};
 
 /// Bytes that may be on the way before the sender has to wait.
 const PIPE_MAX: usize = 150_000;
@@ -31,7 +31,7 @@ pub(super) struct Pipe {
 #[derive(Debug, Clone, Default)]
 struct Tube(Rc<RefCell<Pipe>>);
 
-impl Outlet for Tube {
+impl PieceSink for Tube {
     fn put(&mut self, parts: &[&[u8]]) -> io::Result<()> {
         let mut pipe = self.0.borrow_mut();
         if pipe.is_broken {
@@ -59,11 +59,12 @@ pub(super) struct Stream {
     number: u32,
     tube: Tube,
     phase: Phase,
-    outflow: Outflow<Tube>,
-    wish: Wish,
-    /// How often it found nothing to do since something changed: once without repeating what others owe, once with that.
+    stream: SendStream<Tube>,
+    piece_size: PieceSize,
+    /// How often it found nothing to do since something changed: once without repeating what others
+    /// owe, once with that.
     waits: u8,
-    intake: Option<Intake>,
+    decoder: Option<PieceDecoder>,
 }
 
 impl Stream {
@@ -93,74 +94,78 @@ impl Stream {
 
     /// Flips a bit of what arrives next. Returns whether it is one of a header.
     pub fn damage(&self, draw: &mut Draw) -> bool {
-        let Some(intake) = self.intake.as_ref().filter(|it| self.left() >= it.wanted()) else {
+        let Some(decoder) = self
+            .decoder
+            .as_ref()
+            .filter(|it| self.left() >= it.wanted())
+        else {
             return false;
         };
         let mut pipe = self.tube.0.borrow_mut();
-        let at = pipe.start + draw.below(intake.wanted());
+        let at = pipe.start + draw.below(decoder.wanted());
         pipe.bytes[at] ^= 1 << draw.below(8);
-        intake.is_between_pieces()
+        decoder.is_between_pieces()
     }
 
     /// Whether the receiver's end can take a portion.
     fn can_receive(&self, talk: &Talk<'_, '_, '_>) -> bool {
-        let Some(intake) = &self.intake else {
+        let Some(decoder) = &self.decoder else {
             return false;
         };
-        if self.left() < intake.wanted() {
+        if self.left() < decoder.wanted() {
             return false;
         }
         let pipe = self.tube.0.borrow();
         let header = pipe.bytes[pipe.start..].first_chunk::<HEADER_LENGTH>();
-        match (intake.is_between_pieces(), header.map(PieceHeader::decode)) {
+        match (decoder.is_between_pieces(), header.map(PieceHeader::decode)) {
             // It would wait to be told of the file.
-            (true, Some(Ok(header))) => talk.receiver.shared.shelf.is_answered(header.file),
+            (true, Some(Ok(header))) => talk.receiver.shared.files.is_answered(header.file),
             _ => true,
         }
     }
 
     /// Whether the receiver's end has to see that nothing more comes.
     fn is_missed(&self) -> bool {
-        let Some(intake) = &self.intake else {
+        let Some(decoder) = &self.decoder else {
             return false;
         };
         let is_at_end = self.phase != Phase::Sending && self.left() == 0;
-        let ends_well = is_at_end && intake.is_between_pieces();
-        ends_well || self.is_broken() && self.left() < intake.wanted()
+        let ends_well = is_at_end && decoder.is_between_pieces();
+        ends_well || self.is_broken() && self.left() < decoder.wanted()
     }
 
     fn receive(&mut self) {
-        let Some(intake) = &mut self.intake else {
+        let Some(decoder) = &mut self.decoder else {
             return;
         };
         let mut pipe = self.tube.0.borrow_mut();
-        let end = pipe.start + intake.wanted();
-        let taken = intake.take(&pipe.bytes[pipe.start..end]);
+        let end = pipe.start + decoder.wanted();
+        let taken = decoder.take(&pipe.bytes[pipe.start..end]);
         pipe.start = end;
         if taken.is_err() {
-            intake.break_off();
-            self.intake = None;
+            decoder.break_off();
+            self.decoder = None;
             pipe.is_broken = true;
         }
     }
 
     /// The receiver's end sees that nothing more comes.
     fn miss(&mut self) {
-        if let Some(mut intake) = self.intake.take()
+        if let Some(mut decoder) = self.decoder.take()
             && self.is_broken()
         {
-            intake.break_off();
+            decoder.break_off();
         }
     }
 
     /// The receiver ends.
     pub fn receiver_goes(&mut self) {
-        self.intake = None;
+        self.decoder = None;
     }
 
     fn flush(&mut self) {
         // A stream that broke is noticed where its end is awaited.
-        let _ = self.outflow.flush();
+        let _ = self.stream.flush();
     }
 }
 
@@ -185,7 +190,7 @@ impl Talk<'_, '_, '_> {
         for (at, stream) in self.streams.iter().enumerate() {
             let broke =
                 stream.is_broken() && matches!(stream.phase, Phase::Sending | Phase::Finished);
-            let parts = stream.phase == Phase::Finished && stream.intake.is_none();
+            let parts = stream.phase == Phase::Finished && stream.decoder.is_none();
             let has_room = stream.left() < PIPE_MAX && stream.waits < 2;
             let all = [
                 (receives && stream.can_receive(self), Turn::Receive(at)),
@@ -212,7 +217,7 @@ impl Talk<'_, '_, '_> {
                 match stream.is_broken() {
                     true => {
                         stream.phase = Phase::Gone;
-                        self.sender.work.over(self.streams[at].number);
+                        self.sender.queue.over(self.streams[at].number);
                         self.wake_streams();
                     }
                     false => stream.phase = Phase::Parted,
@@ -220,7 +225,7 @@ impl Talk<'_, '_, '_> {
             }
             Turn::Settle(at) => {
                 self.streams[at].phase = Phase::Gone;
-                self.sender.work.over(self.streams[at].number);
+                self.sender.queue.over(self.streams[at].number);
                 self.wake_streams();
             }
             _ => {}
@@ -230,17 +235,17 @@ impl Talk<'_, '_, '_> {
     fn join(&mut self) {
         let number = self.streams.len() as u32;
         let tube = Tube::default();
-        let wish = match self.world.options.compress {
-            true => Wish::for_packing(),
-            false => Wish::default(),
+        let piece_size = match self.world.options.compress {
+            true => PieceSize::for_compression(),
+            false => PieceSize::default(),
         };
-        let outflow = Outflow::new(
+        let stream = SendStream::new(
             number,
             tube.clone(),
-            Arc::clone(&self.sender.work),
+            Arc::clone(&self.sender.queue),
             Arc::clone(&self.sender.source),
             self.near_sender.report.clone(),
-            wish.clone(),
+            piece_size.clone(),
             self.world.options.compress,
         );
         let shared = Arc::clone(&self.receiver.shared);
@@ -249,29 +254,31 @@ impl Talk<'_, '_, '_> {
             number,
             tube,
             phase: Phase::Sending,
-            outflow,
-            wish,
+            stream,
+            piece_size,
             waits: 0,
-            intake: Some(Intake::new(number, shared, report)),
+            decoder: Some(PieceDecoder::new(number, shared, report)),
         });
     }
 
     /// The sender's end of a stream sends a piece, or sees that there is none for it.
     fn send(&mut self, at: usize) {
         // A quarter of a second of it are 16, 32, 64 or 256 KiB.
-        let wish = self.draw.pick(&[16_u64, 32, 64, 256]) << 10;
+        let piece_size = self.draw.pick(&[16_u64, 32, 64, 256]) << 10;
         let is_packed = self.world.options.compress && self.draw.chance(2);
         let is_gathered = self.draw.chance(4);
         let stream = &mut self.streams[at];
-        stream.wish.set(Rate::from_bits_per_second(wish * 32));
+        stream
+            .piece_size
+            .set(Rate::from_bits_per_second(piece_size * 32));
         let may_repeat = stream.waits > 0;
-        let work = Arc::clone(&self.sender.work);
-        match work.try_take(stream.number, &stream.wish, may_repeat) {
-            work::Turn::Piece(piece) => {
+        let queue = Arc::clone(&self.sender.queue);
+        match queue.try_take(stream.number, &stream.piece_size, may_repeat) {
+            send_queue::Turn::Piece(piece) => {
                 self.draw.note(|| format!("    {piece:?}"));
                 let is_packed = is_packed && (8192..=1 << 20).contains(&piece.length);
                 // A stream that broke is noticed where its end is awaited.
-                let _ = stream.outflow.send_as(piece, is_packed);
+                let _ = stream.stream.send_as(piece, is_packed);
                 if !is_gathered {
                     stream.flush();
                 }
@@ -279,11 +286,11 @@ impl Talk<'_, '_, '_> {
                 // It was read, so others may be able to do something.
                 self.wake_streams();
             }
-            work::Turn::Wait => {
+            send_queue::Turn::Wait => {
                 stream.flush();
                 stream.waits += 1;
             }
-            work::Turn::End => {
+            send_queue::Turn::End => {
                 stream.flush();
                 stream.phase = Phase::Finished;
             }
@@ -308,7 +315,7 @@ impl Talk<'_, '_, '_> {
             let at = self.draw.below(self.streams.len());
             let stream = &mut self.streams[at];
             if stream.is_alive() {
-                self.sender.work.leave(stream.number);
+                self.sender.queue.leave(stream.number);
                 stream.waits = 0;
             }
         }

@@ -4,22 +4,22 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
-use wire::copying::{Activity, Entry, FileId, HASH_LENGTH, Message, Problem, Speaker, Way};
+use wire::copy::{Activity, CopyDirection, Entry, FileId, HASH_LENGTH, Message, Problem, Speaker};
 
 use super::around::{Around, Over};
 use super::draw::Draw;
 use super::events::Faults;
 use super::streams::Stream;
 use super::world::World;
-use crate::chronicle::Chronicle;
+use crate::control::CopyControl;
+use crate::copy_stats::CopyStats;
 use crate::receiver::Shared;
 use crate::receiver::publisher::{Publisher, Whole, publish};
 use crate::receiver::rereader::{Left, Rereader};
 use crate::receiver::state::ReceiverState;
+use crate::sender::send_queue::SendQueue;
 use crate::sender::state::SenderState;
-use crate::sender::work::Work;
-use crate::session::{End, Happening, Voice, for_role};
-use crate::steering::Steering;
+use crate::session::{Event, Outbox, SessionEnd, for_role};
 
 /// No case needs so many turns.
 const TURNS_MAX: usize = 3_000;
@@ -93,12 +93,12 @@ pub(super) fn hold(world: &mut World, draw: &mut Draw, calm: Calm) -> Told {
     let source = world.source().unwrap();
     let store = world.store(&opening).unwrap();
     let is_fresh = store.is_fresh();
-    opening.fresh = is_fresh && opening.way == Way::Get;
-    let steering = Steering::default();
+    opening.fresh = is_fresh && opening.direction == CopyDirection::Get;
+    let control = CopyControl::default();
     let (mut nobody, mut nobody_else) = ((), ());
     let mut chronicles = [
-        Chronicle::new(&mut nobody, &steering),
-        Chronicle::new(&mut nobody_else, &steering),
+        CopyStats::new(&mut nobody, &control),
+        CopyStats::new(&mut nobody_else, &control),
     ];
     let [of_sender, of_receiver] = &mut chronicles;
     let (publisher, whole) = Publisher::queue();
@@ -109,13 +109,13 @@ pub(super) fn hold(world: &mut World, draw: &mut Draw, calm: Calm) -> Told {
         rereader,
         Arc::default(),
     ));
-    let work = Arc::new(Work::new(None, false));
-    let (sends, receives) = match opening.way {
-        Way::Put => (Speaker::Near, Speaker::Far),
-        Way::Get => (Speaker::Far, Speaker::Near),
+    let queue = Arc::new(SendQueue::new(None, false));
+    let (sends, receives) = match opening.direction {
+        CopyDirection::Put => (Speaker::Near, Speaker::Far),
+        CopyDirection::Get => (Speaker::Far, Speaker::Near),
     };
     let talk = Talk {
-        sender: SenderState::new(of_sender, &opening, source, work, is_fresh),
+        sender: SenderState::new(of_sender, &opening, source, queue, is_fresh),
         receiver: ReceiverState::new(of_receiver, &opening, shared, None).unwrap(),
         near_sender: Around::new(sends, &opening, is_fresh),
         near_receiver: Around::new(receives, &opening, is_fresh),
@@ -157,7 +157,8 @@ impl Talk<'_, '_, '_> {
         panic!("it goes on after {TURNS_MAX} turns");
     }
 
-    /// Only a damaged header may leave both ends without anything to do; they notice after a minute.
+    /// Only a damaged header may leave both ends without anything to do; they notice after a
+    /// minute.
     fn is_stuck(&mut self) {
         let (sender, receiver) = (&self.near_sender, &self.near_receiver);
         assert!(
@@ -165,7 +166,7 @@ impl Talk<'_, '_, '_> {
             "nothing is left to happen, sender {:?}, receiver {:?}, {} bytes left",
             sender.over,
             receiver.over,
-            self.sender.work.left()
+            self.sender.queue.left()
         );
         self.draw.note(|| "nothing happens any more".to_owned());
         self.lose();
@@ -176,7 +177,7 @@ impl Talk<'_, '_, '_> {
         if calm == Calm::Yes {
             assert_eq!(ends, [Some(Over::Done); 2], "nothing disturbed it");
         }
-        let sent = &self.sender.work.sent;
+        let sent = &self.sender.queue.sent;
         Told {
             sent: sent.load(std::sync::atomic::Ordering::Relaxed),
             ..self.told
@@ -195,7 +196,7 @@ impl Talk<'_, '_, '_> {
             let is_alone = !to_receiver && (!sender.is_active() || sender.mouth.is_cut.get());
             let all = [
                 (to_receiver, Turn::ReceiverHears),
-                (!receiver.happenings.is_empty(), Turn::ReceiverNotes),
+                (!receiver.events.is_empty(), Turn::ReceiverNotes),
                 (receiver.has_news, Turn::ReceiverSpeaks),
                 (whole, Turn::Publish),
                 (left, Turn::Reread),
@@ -207,7 +208,7 @@ impl Talk<'_, '_, '_> {
             let is_alone = !to_sender && (!receiver.is_active() || sender.mouth.is_cut.get());
             let all = [
                 (to_sender, Turn::SenderHears),
-                (!sender.happenings.is_empty(), Turn::SenderNotes),
+                (!sender.events.is_empty(), Turn::SenderNotes),
                 (sender.has_news, Turn::SenderSpeaks),
                 (self.may_join(), Turn::Join),
                 (is_alone, Turn::SenderIsAlone),
@@ -256,12 +257,12 @@ impl Talk<'_, '_, '_> {
 
     fn sender_speaks(&mut self) {
         let most = 1 + self.draw.below(4);
-        let has_more = self.sender.on_quiet(&self.near_sender.mouth, most);
+        let has_more = self.sender.on_idle(&self.near_sender.mouth, most);
         self.near_sender.has_news = has_more;
         if self.draw.chance(16) {
             let mouth = &self.near_sender.mouth;
-            mouth.say(Message::Alive(Activity::default()));
-            mouth.say(self.sender.chronicle.sending());
+            mouth.send(Message::Alive(Activity::default()));
+            mouth.send(self.sender.stats.sending());
         }
         self.wake_streams();
     }
@@ -270,9 +271,9 @@ impl Talk<'_, '_, '_> {
         self.near_receiver.has_news = false;
         if self.draw.chance(16) {
             let mouth = &self.near_receiver.mouth;
-            mouth.say(Message::Alive(Activity::default()));
+            mouth.send(Message::Alive(Activity::default()));
         }
-        let said = self.receiver.on_quiet(&self.near_receiver.mouth);
+        let said = self.receiver.on_idle(&self.near_receiver.mouth);
         self.receiver_goes_on(said.map(drop));
     }
 
@@ -289,7 +290,7 @@ impl Talk<'_, '_, '_> {
         };
         match heard {
             Ok(()) => self.wake_streams(),
-            Err(End::Done) => self.sender_ends(Over::Done),
+            Err(SessionEnd::Done) => self.sender_ends(Over::Done),
             Err(other) => panic!("the sender gives up: {other:?}"),
         }
     }
@@ -310,9 +311,9 @@ impl Talk<'_, '_, '_> {
 
     fn sender_notes(&mut self) {
         self.near_sender.has_news = true;
-        match self.near_sender.happenings.pop_front() {
-            Some(Happening::FileRead(file)) => self.sender.on_file_read(file),
-            Some(Happening::Failed(problem)) => {
+        match self.near_sender.events.pop_front() {
+            Some(Event::FileRead(file)) => self.sender.on_file_read(file),
+            Some(Event::Failed(problem)) => {
                 self.sender.fail(problem, &self.near_sender.mouth);
             }
             other => panic!("{other:?} at the sender"),
@@ -322,16 +323,16 @@ impl Talk<'_, '_, '_> {
 
     fn receiver_notes(&mut self) {
         self.near_receiver.has_news = true;
-        let happening = self.near_receiver.happenings.pop_front().unwrap();
+        let event = self.near_receiver.events.pop_front().unwrap();
         let mouth = &self.near_receiver.mouth;
-        let noted = self.receiver.on_happening(happening, mouth);
+        let noted = self.receiver.on_event(event, mouth);
         self.receiver_goes_on(noted);
     }
 
-    fn receiver_goes_on(&mut self, result: Result<(), End>) {
+    fn receiver_goes_on(&mut self, result: Result<(), SessionEnd>) {
         match result {
             Ok(()) => {}
-            Err(End::Done) => self.receiver_ends(Over::Done),
+            Err(SessionEnd::Done) => self.receiver_ends(Over::Done),
             Err(other) => panic!("the receiver gives up: {other:?}"),
         }
     }
@@ -344,15 +345,15 @@ impl Talk<'_, '_, '_> {
     fn publish_some(&mut self, count: usize) {
         let whole: Vec<Whole> = self.waiting_whole.drain(..count).collect();
         let told = publish(&self.receiver.shared.store, whole);
-        for happening in &told {
-            match happening {
-                // It has its name, whether anybody hears of it or not.
-                Happening::Published(file, _) => self.forget(*file),
-                Happening::Failed(problem) => self.forget(problem.file.unwrap()),
+        for event in &told {
+            match event {
+                // It has its name, whether or not the message arrives.
+                Event::Published(file, _) => self.forget(*file),
+                Event::Failed(problem) => self.forget(problem.file.unwrap()),
                 _ => {}
             }
         }
-        self.near_receiver.happenings.extend(told);
+        self.near_receiver.events.extend(told);
     }
 
     fn reread(&mut self) {
@@ -361,10 +362,10 @@ impl Talk<'_, '_, '_> {
         };
         let store = &self.receiver.shared.store;
         if let Some(told) = left.step(store, &mut self.buffer) {
-            if matches!(told, Happening::ReadBack(.., true)) {
+            if matches!(told, Event::ReadBack(.., true)) {
                 self.waiting_left.pop_front();
             }
-            self.near_receiver.happenings.push_back(told);
+            self.near_receiver.events.push_back(told);
         }
     }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use wire::copying::{Filter, Kind};
+use wire::copy::{Filter, Kind};
 
 use super::talk::Told;
 use super::world::{Content, There, World};
@@ -141,7 +141,8 @@ impl World {
         }
     }
 
-    /// What is there beside files, links and folders of the source and what others put there: nothing.
+    /// What is there beside files, links and folders of the source and what others put there:
+    /// nothing.
     fn check_nothing_else(&self, fates: &Fates) {
         let mut names = BTreeSet::new();
         list(&self.to, &mut names);
@@ -159,7 +160,8 @@ impl World {
         is_one || self.from.join(below).symlink_metadata().is_ok()
     }
 
-    /// Beside files that are refused, and beside small ones that are there, nothing is looked for; folders are not removed.
+    /// Beside files that are refused, and beside small ones that are there, nothing is looked for;
+    /// folders are not removed.
     fn is_excused(&self, path: &Path, fates: &Fates) -> bool {
         self.originals.iter().zip(fates).any(|(file, fate)| {
             let names = ["part", "journal"].map(|ending| self.beside(&file.name, ending));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use wire::copying::{Attributes, Entry, Filter, Opening, Problem, Selection, Way};
+use wire::copy::{Attributes, CopyDirection, Entry, Filter, Opening, Problem, Selection};
 
 use super::draw::Draw;
 use crate::Root;
@@ -19,7 +19,8 @@ use crate::store::{Store, StoreSpec};
 pub(super) const SIZES: [usize; 13] = [
     0, 1, 16_383, 16_384, 16_385, 65_535, 65_536, 65_537, 81_920, 98_305, 131_072, 131_073, 180_225,
 ];
-/// Bytes of which all contents are parts: a third of any bytes, one that can be compressed, one with long runs of zeros.
+/// Bytes of which all contents are parts: a third of any bytes, one that can be compressed, one
+/// with long runs of zeros.
 const NOISE: usize = 3 * THIRD;
 const THIRD: usize = 2 << 20;
 /// Bytes of the blocks of a file that are holes where all of them are zero.
@@ -95,7 +96,7 @@ pub(super) enum There {
 /// What was asked for; the same in all tries.
 #[derive(Debug)]
 pub(super) struct Options {
-    pub way: Way,
+    pub direction: CopyDirection,
     pub filter: Filter,
     pub attributes: Attributes,
     pub verify: bool,
@@ -240,13 +241,15 @@ impl World {
 
     /// What a copy is opened with. The paths are those of the far end.
     pub fn opening(&self, is_dry: bool) -> Opening {
-        let Options { way, filter, .. } = self.options;
-        let path = match way {
-            Way::Put => self.destination(),
-            Way::Get => self.sources(),
+        let Options {
+            direction, filter, ..
+        } = self.options;
+        let path = match direction {
+            CopyDirection::Put => self.destination(),
+            CopyDirection::Get => self.sources(),
         };
         Opening {
-            way,
+            direction,
             copy: [0; 16],
             paths: vec![path],
             recursive: true,
@@ -289,7 +292,7 @@ impl World {
     pub fn source(&self) -> Result<Arc<Source>, Problem> {
         let spec = SourceSpec {
             paths: vec![self.sources()],
-            wildcards: self.options.way == Way::Get,
+            wildcards: self.options.direction == CopyDirection::Get,
             recursive: true,
             attributes: self.options.attributes,
             selection: Selection::default(),
@@ -317,7 +320,8 @@ impl World {
         }
     }
 
-    /// Under each name stands what stood there before the try, or the whole of what its source was while it ran.
+    /// Under each name stands what stood there before the try, or the whole of what its source was
+    /// while it ran.
     pub fn check_names(&mut self) {
         for number in 0..self.originals.len() {
             let now = self.there(number);
@@ -368,7 +372,7 @@ impl World {
 
 fn options(draw: &mut Draw) -> Options {
     Options {
-        way: draw.pick(&[Way::Put, Way::Get]),
+        direction: draw.pick(&[CopyDirection::Put, CopyDirection::Get]),
         filter: draw.pick(&[
             Filter::Changed,
             Filter::Changed,

@@ -1,13 +1,14 @@
-//! Compares contents, on a thread of its own: reading a file may take longer than the other end waits for a word.
+//! Compares contents, on a thread of its own: reading a file may take longer than the other end
+//! waits for a word.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
 use std::thread::{self, JoinHandle};
 
-use wire::copying::Entry;
+use wire::copy::Entry;
 
-use crate::session::Happening;
+use crate::session::Event;
 use crate::store::Store;
 
 /// Takes entries and reports an answer for each, in order.
@@ -21,7 +22,7 @@ pub(crate) struct Comparer {
 
 impl Comparer {
     /// Starts the thread; it ends when this is closed or dropped.
-    pub(crate) fn start(store: Arc<Store>, report: SyncSender<Happening>) -> Self {
+    pub(crate) fn start(store: Arc<Store>, report: SyncSender<Event>) -> Self {
         let (to, entries) = channel();
         let is_over = Arc::new(AtomicBool::new(false));
         let stop = Arc::clone(&is_over);
@@ -33,10 +34,10 @@ impl Comparer {
         }
     }
 
-    /// These are to be compared. The referee bounds how many may wait.
+    /// These are to be compared. The protocol bounds how many may wait.
     pub(crate) fn take(&self, entries: Vec<Entry>) {
         if let Some(to) = &self.entries {
-            // The thread ends by itself only when nobody listens to it any more.
+            // The thread ends by itself only when its events are not received any more.
             let _ = to.send(entries);
         }
     }
@@ -53,7 +54,7 @@ fn compare_all(
     store: &Store,
     entries: &Receiver<Vec<Entry>>,
     stop: &AtomicBool,
-    report: &SyncSender<Happening>,
+    report: &SyncSender<Event>,
 ) {
     let is_over = || stop.load(Ordering::Relaxed);
     while let Ok(batch) = entries.recv() {
@@ -64,7 +65,7 @@ fn compare_all(
             let is_equal = store.has_content_of(&entry, &is_over);
             let (id, answer) = store.add_compared(&entry, is_equal);
             if report
-                .send(Happening::Answered(Box::new((entry, id, answer))))
+                .send(Event::EntryPlanned(Box::new((entry, id, answer))))
                 .is_err()
             {
                 return;

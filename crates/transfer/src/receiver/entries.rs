@@ -1,11 +1,11 @@
-//! What the sender has is compared with what is there, and what is missing is wanted.
+//! Compares the sender's entries with the destination, and asks for what is missing.
 
 use units::Bytes;
-use wire::copying::{Entry, FileId, Kind, Message, Problem, Want};
+use wire::copy::{Entry, FileId, Kind, Message, Problem, Want};
 
 use super::state::ReceiverState;
-use crate::session::{End, Voice, protocol};
-use crate::store::Answer;
+use crate::session::{Outbox, SessionEnd, protocol};
+use crate::store::EntryPlan;
 use crate::tree::HashTree;
 
 /// Parts of files in one message of wants; each takes up to 20 bytes.
@@ -14,12 +14,16 @@ const PARTS: usize = 8192;
 const WANTS: usize = 512;
 
 impl ReceiverState<'_, '_> {
-    pub(super) fn on_entries(&mut self, entries: Vec<Entry>, voice: &dyn Voice) -> Result<(), End> {
+    pub(super) fn on_entries(
+        &mut self,
+        entries: Vec<Entry>,
+        outbox: &dyn Outbox,
+    ) -> Result<(), SessionEnd> {
         for entry in &entries {
             if let Some(asked) = &self.asked {
-                asked.check(entry).map_err(End::Problem)?;
+                asked.check(entry).map_err(SessionEnd::Problem)?;
             }
-            self.chronicle.on_entry(entry);
+            self.stats.on_entry(entry);
             self.told += 1;
         }
         if let Some(comparer) = &self.comparer {
@@ -27,30 +31,30 @@ impl ReceiverState<'_, '_> {
             return Ok(());
         }
         for entry in entries {
-            let (id, answer) = self.shared.store.add(&entry);
-            self.on_answered(entry, id, answer, voice)?;
+            let (id, plan) = self.shared.store.add(&entry);
+            self.on_answered(entry, id, plan, outbox)?;
         }
-        self.say_wants(voice);
+        self.say_wants(outbox);
         Ok(())
     }
 
-    /// It is known what an entry needs.
+    /// The plan for an entry is known.
     pub(super) fn on_answered(
         &mut self,
         entry: Entry,
         id: FileId,
-        answer: Result<Answer, Problem>,
-        voice: &dyn Voice,
-    ) -> Result<(), End> {
+        plan: Result<EntryPlan, Problem>,
+        outbox: &dyn Outbox,
+    ) -> Result<(), SessionEnd> {
         if id != self.next {
             return Err(protocol(format!("entry {} became {id}", self.next)));
         }
         self.next += 1;
-        let want = match answer {
-            Ok(answer) => self.on_answer(id, entry, answer),
-            Err(problem) if problem.file.is_none() => return Err(End::Problem(problem)),
+        let want = match plan {
+            Ok(plan) => self.on_answer(id, entry, plan),
+            Err(problem) if problem.file.is_none() => return Err(SessionEnd::Problem(problem)),
             Err(problem) => {
-                self.fail(Some(&entry), problem, voice)?;
+                self.fail(Some(&entry), problem, outbox)?;
                 Want::Nothing(id)
             }
         };
@@ -59,40 +63,40 @@ impl ReceiverState<'_, '_> {
         }
         self.wants.push(want);
         if self.wanted_parts >= PARTS || self.wants.len() >= WANTS {
-            self.say_wants(voice);
+            self.say_wants(outbox);
         }
         Ok(())
     }
 
-    /// Says what was gathered.
-    pub(super) fn say_wants(&mut self, voice: &dyn Voice) {
-        self.shared.shelf.told(self.next);
+    /// Sends what was gathered.
+    pub(super) fn say_wants(&mut self, outbox: &dyn Outbox) {
+        self.shared.files.told(self.next);
         if !self.wants.is_empty() {
-            voice.say(Message::Wants(std::mem::take(&mut self.wants)));
+            outbox.send(Message::Wants(std::mem::take(&mut self.wants)));
             self.wanted_parts = 0;
         }
     }
 
-    fn on_answer(&mut self, id: FileId, entry: Entry, mut answer: Answer) -> Want {
+    fn on_answer(&mut self, id: FileId, entry: Entry, mut plan: EntryPlan) -> Want {
         let size = match entry.kind {
             Kind::File(size) => size,
             _ => 0,
         };
-        let want = answer.want(id);
-        match answer {
-            Answer::Present => self.chronicle.on_present(&entry),
-            Answer::Made if self.is_dry => self.chronicle.on_would_copy(&entry, Bytes::ZERO),
-            Answer::Made => self.chronicle.on_published(&entry, None),
-            Answer::Whole | Answer::Rest(_) if self.is_dry => {
-                self.chronicle.on_would_copy(&entry, Bytes::new(size));
+        let want = plan.want(id);
+        match plan {
+            EntryPlan::Present => self.stats.on_present(&entry),
+            EntryPlan::Made if self.is_dry => self.stats.on_would_copy(&entry, Bytes::ZERO),
+            EntryPlan::Made => self.stats.on_published(&entry, None),
+            EntryPlan::Whole | EntryPlan::Rest(_) if self.is_dry => {
+                self.stats.on_would_copy(&entry, Bytes::new(size));
             }
-            Answer::Whole => {
-                self.shared.shelf.expect(id, HashTree::new(size), size);
+            EntryPlan::Whole => {
+                self.shared.files.expect(id, HashTree::new(size), size);
                 self.unfinished.insert(id, entry);
             }
-            Answer::Rest(rest) => {
-                self.chronicle.on_part_present(rest.bytes());
-                let growing = self.shared.shelf.expect(id, HashTree::new(size), size);
+            EntryPlan::Rest(rest) => {
+                self.stats.on_part_present(rest.bytes());
+                let growing = self.shared.files.expect(id, HashTree::new(size), size);
                 self.shared.rereader.take(id, growing, rest.noted);
                 self.unfinished.insert(id, entry);
             }

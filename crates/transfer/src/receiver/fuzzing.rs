@@ -8,18 +8,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use wire::copying::{
+use wire::copy::{
     Attributes, Entry, FileId, Filter, HASH_LENGTH, Kind, Name, Problem, ProblemKind,
 };
 
 use super::Shared;
 use super::publisher::Publisher;
 use super::rereader::Rereader;
-use super::stream::Inflow;
-use crate::activity::Spent;
-use crate::session::Happening;
+use super::stream::ReceiveStream;
+use crate::activity::TimeSpent;
+use crate::problems::{failed, problem};
+use crate::session::Event;
 use crate::store::{Store, StoreSpec};
-use crate::trouble::{failed, problem};
 use crate::{HashTree, Root};
 
 /// More than any input brings about.
@@ -29,8 +29,8 @@ const HAPPENINGS_MAX: usize = 1 << 16;
 pub struct Arrivals {
     shared: Arc<Shared>,
     count: u32,
-    report: SyncSender<Happening>,
-    happenings: Receiver<Happening>,
+    report: SyncSender<Event>,
+    events: Receiver<Event>,
 }
 
 impl Arrivals {
@@ -40,8 +40,8 @@ impl Arrivals {
     /// When the folder cannot be written.
     pub fn open(folder: &Path, sizes: &[u64]) -> Result<Self, Problem> {
         let store = Arc::new(Store::open(&Root::beneath(folder)?, spec())?);
-        let (report, happenings) = sync_channel(HAPPENINGS_MAX);
-        let spent = Arc::new(Spent::default());
+        let (report, events) = sync_channel(HAPPENINGS_MAX);
+        let spent = Arc::new(TimeSpent::default());
         let publisher = Publisher::start(Arc::clone(&store), report.clone(), Arc::clone(&spent));
         let rereader = Rereader::start(Arc::clone(&store), report.clone());
         let shared = Arc::new(Shared::new(store, publisher, rereader, spent));
@@ -49,16 +49,16 @@ impl Arrivals {
         for size in sizes {
             let (id, answer) = shared.store.add(&entry(count, *size)?);
             answer?;
-            shared.shelf.expect(id, HashTree::new(*size), *size);
+            shared.files.expect(id, HashTree::new(*size), *size);
             count += 1;
         }
-        shared.shelf.told(count);
-        shared.shelf.told_all();
+        shared.files.told(count);
+        shared.files.told_all();
         Ok(Arrivals {
             shared,
             count,
             report,
-            happenings,
+            events,
         })
     }
 
@@ -72,22 +72,23 @@ impl Arrivals {
         near.set_nonblocking(true).map_err(broken)?;
         near.write_all(bytes).map_err(broken)?;
         near.shutdown(Shutdown::Write).map_err(broken)?;
-        let channel = net::fuzzing::plain_channel(TcpStream::from(OwnedFd::from(far)));
+        let channel = copy_net::fuzzing::plain_channel(TcpStream::from(OwnedFd::from(far)));
         let shared = Arc::clone(&self.shared);
-        Inflow::new(number, channel, shared, self.report.clone()).run();
+        ReceiveStream::new(number, channel, shared, self.report.clone()).run();
         Ok(())
     }
 
     /// The sender has read all files to their ends.
     pub fn are_read(&self) {
         for id in 0..self.count {
-            if let Some(digest) = self.shared.shelf.on_read(id) {
+            if let Some(digest) = self.shared.files.on_read(id) {
                 self.shared.publisher.take(id, digest);
             }
         }
     }
 
-    /// Waits for the files that are whole. Returns which of them have their names, and the digests that were told.
+    /// Waits for the files that are whole. Returns which of them have their names, and the digests
+    /// that were told.
     pub fn end(self) -> Vec<(FileId, [u8; HASH_LENGTH])> {
         if let Some(thread) = self.shared.publisher.close() {
             let ended = thread.join();
@@ -96,8 +97,8 @@ impl Arrivals {
         for id in 0..self.count {
             self.shared.store.let_go(id);
         }
-        let published = self.happenings.try_iter().filter_map(|it| match it {
-            Happening::Published(id, digest) => Some((id, digest)),
+        let published = self.events.try_iter().filter_map(|it| match it {
+            Event::Published(id, digest) => Some((id, digest)),
             _ => None,
         });
         published.collect()

@@ -1,7 +1,8 @@
 //! Gives whole files their final names, on a thread of its own, because that waits for the disk.
 //!
-//! Files are flushed together where many become whole at about the same time; whatever becomes whole during a flush waits
-//! for the next one. So the slower the disk, the more files share a flush.
+//! Files are flushed together where many become whole at about the same time; whatever becomes
+//! whole during a flush waits for the next one. So the slower the disk, the more files share a
+//! flush.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,10 +11,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use wire::copying::{FileId, HASH_LENGTH};
+use wire::copy::{FileId, HASH_LENGTH};
 
-use crate::activity::Spent;
-use crate::session::Happening;
+use crate::activity::TimeSpent;
+use crate::session::Event;
 use crate::store::Store;
 
 /// A whole file waits so long for others to be flushed with.
@@ -34,7 +35,7 @@ pub(crate) struct Publisher {
 }
 
 impl Publisher {
-    /// Without a thread: whoever has the other end of the queue [publishes](publish).
+    /// Without a thread: the owner of the queue's other end [publishes](publish).
     pub(crate) fn queue() -> (Self, Receiver<Whole>) {
         let (whole, files) = channel();
         let publisher = Publisher {
@@ -48,8 +49,8 @@ impl Publisher {
     /// Starts the thread; it ends when this is closed or dropped.
     pub(crate) fn start(
         store: Arc<Store>,
-        report: SyncSender<Happening>,
-        spent: Arc<Spent>,
+        report: SyncSender<Event>,
+        spent: Arc<TimeSpent>,
     ) -> Self {
         let (publisher, files) = Publisher::queue();
         let hurry = Arc::clone(&publisher.is_last);
@@ -64,7 +65,7 @@ impl Publisher {
     pub(crate) fn take(&self, id: FileId, digest: [u8; HASH_LENGTH]) {
         let whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(whole) = &*whole {
-            // The thread ends by itself only when nobody listens to it any more.
+            // The thread ends by itself only when its events are not received any more.
             let _ = whole.send((id, digest));
         }
     }
@@ -87,13 +88,13 @@ fn publish_all(
     store: &Store,
     files: &Receiver<Whole>,
     hurry: &AtomicBool,
-    report: &SyncSender<Happening>,
-    spent: &Spent,
+    report: &SyncSender<Event>,
+    spent: &TimeSpent,
 ) {
     while let Ok(first) = files.recv() {
         let whole = gather(first, files, hurry, store.batch());
-        for happening in spent.flushing(|| publish(store, whole)) {
-            if report.send(happening).is_err() {
+        for event in spent.flushing(|| publish(store, whole)) {
+            if report.send(event).is_err() {
                 return;
             }
         }
@@ -101,18 +102,18 @@ fn publish_all(
 }
 
 /// Gives whole files their names. Returns what became of each.
-pub(crate) fn publish(store: &Store, whole: Vec<Whole>) -> Vec<Happening> {
+pub(crate) fn publish(store: &Store, whole: Vec<Whole>) -> Vec<Event> {
     let mut told = Vec::with_capacity(whole.len());
     for (id, digest) in &whole {
         let finished = store.finish(*id, digest);
-        told.extend(finished.err().map(Happening::Failed));
+        told.extend(finished.err().map(Event::Failed));
     }
     let mut by_id: BTreeMap<_, _> = whole.into_iter().collect();
     for (id, result) in store.publish() {
         let digest = by_id.remove(&id).unwrap_or_default();
         told.push(match result {
-            Ok(()) => Happening::Published(id, digest),
-            Err(problem) => Happening::Failed(problem),
+            Ok(()) => Event::Published(id, digest),
+            Err(problem) => Event::Failed(problem),
         });
     }
     told

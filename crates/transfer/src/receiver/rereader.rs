@@ -5,10 +5,10 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use wire::copying::FileId;
+use wire::copy::FileId;
 
-use super::shelf::Growing;
-use crate::session::Happening;
+use super::incoming_files::IncomingFile;
+use crate::session::Event;
 use crate::store::{Piece, Store};
 
 /// Wrong parts in one message; each takes up to 20 bytes.
@@ -18,7 +18,7 @@ const PARTS: usize = 4096;
 #[derive(Debug)]
 pub(crate) struct Left {
     file: FileId,
-    growing: Arc<Growing>,
+    growing: Arc<IncomingFile>,
     /// What is noted of it and not read yet.
     noted: std::vec::IntoIter<Piece>,
     wrong: Vec<(u64, u64)>,
@@ -36,7 +36,7 @@ pub(crate) struct Rereader {
 }
 
 impl Rereader {
-    /// Without a thread: whoever has the other end of the queue [reads](Left::step).
+    /// Without a thread: the owner of the queue's other end [reads](Left::step).
     pub(crate) fn queue() -> (Self, Receiver<Left>) {
         let (left, files) = channel();
         let rereader = Rereader {
@@ -49,7 +49,7 @@ impl Rereader {
     }
 
     /// Starts the thread; it ends when this is closed or dropped.
-    pub(crate) fn start(store: Arc<Store>, report: SyncSender<Happening>) -> Self {
+    pub(crate) fn start(store: Arc<Store>, report: SyncSender<Event>) -> Self {
         let (rereader, files) = Rereader::queue();
         let stop = Arc::clone(&rereader.is_over);
         let read = Arc::clone(&rereader.waiting);
@@ -61,10 +61,10 @@ impl Rereader {
     }
 
     /// What is noted of a file is to be read.
-    pub(crate) fn take(&self, file: FileId, growing: Arc<Growing>, noted: Vec<Piece>) {
+    pub(crate) fn take(&self, file: FileId, growing: Arc<IncomingFile>, noted: Vec<Piece>) {
         let left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(left) = &*left {
-            // The thread ends by itself only when nobody listens to it any more.
+            // The thread ends by itself only when its events are not received any more.
             self.waiting.fetch_add(1, Ordering::Relaxed);
             let _ = left.send(Left {
                 file,
@@ -95,7 +95,7 @@ fn reread_all(
     files: &Receiver<Left>,
     is_over: &AtomicBool,
     waiting: &AtomicUsize,
-    report: &SyncSender<Happening>,
+    report: &SyncSender<Event>,
 ) {
     let mut buffer = Vec::new();
     while let Ok(mut left) = files.recv() {
@@ -106,7 +106,7 @@ fn reread_all(
             let Some(told) = left.step(store, &mut buffer) else {
                 continue;
             };
-            let is_all = matches!(told, Happening::ReadBack(.., true));
+            let is_all = matches!(told, Event::ReadBack(.., true));
             if report.send(told).is_err() {
                 return;
             }
@@ -119,11 +119,12 @@ fn reread_all(
 }
 
 impl Left {
-    /// Reads the next piece. Returns what is to be told by now; the last of that says that all was read.
-    pub(crate) fn step(&mut self, store: &Store, buffer: &mut Vec<u8>) -> Option<Happening> {
+    /// Reads the next piece. Returns what is to be told by now; the last of that says that all was
+    /// read.
+    pub(crate) fn step(&mut self, store: &Store, buffer: &mut Vec<u8>) -> Option<Event> {
         let Some(piece) = self.noted.next() else {
             let wrong = std::mem::take(&mut self.wrong);
-            return Some(Happening::ReadBack(self.file, wrong, true));
+            return Some(Event::ReadBack(self.file, wrong, true));
         };
         if store.reads_back(self.file, &piece, buffer) && self.growing.restore(&piece) {
             return None;
@@ -131,7 +132,7 @@ impl Left {
         let is_full = self.wrong.len() >= PARTS;
         let told = is_full.then(|| std::mem::take(&mut self.wrong));
         append(&mut self.wrong, &piece);
-        told.map(|wrong| Happening::ReadBack(self.file, wrong, false))
+        told.map(|wrong| Event::ReadBack(self.file, wrong, false))
     }
 }
 

@@ -1,33 +1,34 @@
-//! What the receiver says and does, given what it hears and what arrives: without threads, sockets and clocks of its own.
+//! The receiver's decisions on messages and arrivals, without threads, sockets and clocks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use units::Bytes;
-use wire::copying::{
-    Entry, FileId, HASH_LENGTH, Message, Opening, Problem, ProblemKind, Published, Range, Want, Way,
+use wire::copy::{
+    CopyDirection, Entry, FileId, HASH_LENGTH, Message, Opening, Problem, ProblemKind, Published,
+    Range, Want,
 };
 
 use super::Shared;
 use super::comparer::Comparer;
-use super::removing::Removing;
+use super::removal::RemovalPhase;
 use crate::FileProblem;
-use crate::asked::Asked;
-use crate::chronicle::Chronicle;
-use crate::session::{End, Happening, Voice, unexpected};
+use crate::copy_stats::CopyStats;
+use crate::requested::Requested;
+use crate::session::{Event, Outbox, SessionEnd, unexpected};
 use crate::source::rules::Rules;
 
 /// Pieces or files in one message.
 const BATCH: usize = 4096;
 
-/// Where the receiver stands.
+/// State of the receiver.
 pub(crate) struct ReceiverState<'a, 'o> {
-    pub chronicle: &'a mut Chronicle<'o>,
+    pub stats: &'a mut CopyStats<'o>,
     pub shared: Arc<Shared>,
     /// At a near end: what it asked for.
-    pub(super) asked: Option<Asked>,
+    pub(super) asked: Option<Requested>,
     pub(super) is_dry: bool,
-    /// This is the end that somebody waits for. It does not wait for the far end once it has everything.
+    /// This is the near, interactive end. It does not wait for the far end once it has everything.
     pub(super) is_near: bool,
     /// Files that are wanted and not published yet.
     pub(super) unfinished: BTreeMap<FileId, Entry>,
@@ -42,7 +43,7 @@ pub(crate) struct ReceiverState<'a, 'o> {
     pub(super) wanted_parts: usize,
     /// Where contents are compared.
     pub(super) comparer: Option<Comparer>,
-    pub(super) removing: Removing,
+    pub(super) removal: RemovalPhase,
     /// All entries were told.
     is_known: bool,
     /// And all are answered.
@@ -58,20 +59,20 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
     /// # Errors
     /// When a wildcard or a pattern cannot be read.
     pub(crate) fn new(
-        chronicle: &'a mut Chronicle<'o>,
+        stats: &'a mut CopyStats<'o>,
         opening: &Opening,
         shared: Arc<Shared>,
         comparer: Option<Comparer>,
     ) -> Result<Self, Problem> {
-        let removing = match opening.delete {
-            true => Removing::Later(Rules::new(&opening.selection.rules)?),
-            false => Removing::Nothing,
+        let removal = match opening.delete {
+            true => RemovalPhase::Later(Rules::new(&opening.selection.rules)?),
+            false => RemovalPhase::Nothing,
         };
-        let is_near = opening.way == Way::Get;
-        let asked = is_near.then(|| Asked::of(opening)).transpose()?;
-        chronicle.begin_counting();
+        let is_near = opening.direction == CopyDirection::Get;
+        let asked = is_near.then(|| Requested::of(opening)).transpose()?;
+        stats.begin_counting();
         Ok(ReceiverState {
-            chronicle,
+            stats,
             shared,
             is_dry: opening.dry_run,
             is_near,
@@ -83,7 +84,7 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
             wants: Vec::new(),
             wanted_parts: 0,
             comparer,
-            removing,
+            removal,
             is_known: false,
             is_planned: false,
             is_complete: false,
@@ -92,20 +93,20 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
         })
     }
 
-    /// Whether this end's disk has something to do: contents are compared, what is whole waits for its name, what was left is
-    /// read, what the sources do not have is removed.
+    /// Whether this end's disk has something to do: contents are compared, what is whole waits for
+    /// its name, what was left is read, what the sources do not have is removed.
     pub(crate) fn is_busy(&self) -> bool {
         let compares = self.comparer.is_some() && !self.is_planned;
-        let removes = matches!(self.removing, Removing::Now(_));
+        let removes = matches!(self.removal, RemovalPhase::Now(_));
         compares || removes || !self.whole.is_empty() || self.shared.rereader.is_busy()
     }
 
-    /// From when on nothing can be wanted that is not known.
+    /// From when on everything that is wanted is known.
     fn check_all_answered(&mut self) {
         if self.is_known && self.next == self.told && !self.is_planned {
             self.is_planned = true;
-            self.shared.shelf.told_all();
-            self.chronicle.on_planned();
+            self.shared.files.told_all();
+            self.stats.on_planned();
         }
     }
 
@@ -113,26 +114,26 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
         &mut self,
         entry: Option<&Entry>,
         problem: Problem,
-        voice: &dyn Voice,
-    ) -> Result<(), End> {
+        outbox: &dyn Outbox,
+    ) -> Result<(), SessionEnd> {
         if problem.kind == ProblemKind::DiskFull {
             // What is missing of all others would fail the same way.
             let file = None;
-            return Err(End::Problem(Problem { file, ..problem }));
+            return Err(SessionEnd::Problem(Problem { file, ..problem }));
         }
-        voice.say(Message::Failed(problem.clone()));
-        self.chronicle.on_failed(entry, problem);
+        outbox.send(Message::Failed(problem.clone()));
+        self.stats.on_failed(entry, problem);
         Ok(())
     }
 
-    fn fail_file(&mut self, problem: Problem, voice: &dyn Voice) -> Result<(), End> {
+    fn fail_file(&mut self, problem: Problem, outbox: &dyn Outbox) -> Result<(), SessionEnd> {
         let Some(id) = problem.file else {
-            return Err(End::Problem(problem));
+            return Err(SessionEnd::Problem(problem));
         };
-        self.shared.shelf.remove(id);
+        self.shared.files.remove(id);
         self.whole.remove(&id);
         match self.unfinished.remove(&id) {
-            Some(entry) => self.fail(Some(&entry), problem, voice),
+            Some(entry) => self.fail(Some(&entry), problem, outbox),
             None => Ok(()),
         }
     }
@@ -142,14 +143,14 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
         file: FileId,
         parts: Vec<(u64, u64)>,
         is_all: bool,
-        voice: &dyn Voice,
+        outbox: &dyn Outbox,
     ) {
         if !self.unfinished.contains_key(&file) {
             return;
         }
         let wrong = parts.iter().map(|(_, length)| length).sum();
-        self.chronicle.on_part_lost(wrong);
-        voice.say(Message::ReadBack {
+        self.stats.on_part_lost(wrong);
+        outbox.send(Message::ReadBack {
             file,
             parts,
             is_all,
@@ -157,7 +158,7 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
     }
 
     fn on_whole(&mut self, id: FileId) {
-        self.shared.shelf.remove(id);
+        self.shared.files.remove(id);
         if self.unfinished.contains_key(&id) {
             self.whole.insert(id);
         }
@@ -166,7 +167,7 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
     fn on_published(&mut self, file: FileId, digest: [u8; HASH_LENGTH]) {
         self.whole.remove(&file);
         if let Some(entry) = self.unfinished.remove(&file) {
-            self.chronicle.on_published(&entry, Some(digest));
+            self.stats.on_published(&entry, Some(digest));
             self.published.push(Published { file, digest });
         }
     }
@@ -176,29 +177,33 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
         let Some(id) = problem.file else {
             return;
         };
-        self.shared.shelf.remove(id);
+        self.shared.files.remove(id);
         match problem.kind {
             _ if self.whole.contains(&id) => {}
             ProblemKind::SourceChanged => self.shared.store.discard(id),
             _ => self.shared.store.let_go(id),
         }
         let entry = self.unfinished.remove(&id);
-        self.chronicle.on_failed(entry.as_ref(), problem);
+        self.stats.on_failed(entry.as_ref(), problem);
     }
 
-    /// The sender said something.
-    pub(crate) fn on_message(&mut self, message: Message, voice: &dyn Voice) -> Result<(), End> {
+    /// Handles a message of the sender.
+    pub(crate) fn on_message(
+        &mut self,
+        message: Message,
+        outbox: &dyn Outbox,
+    ) -> Result<(), SessionEnd> {
         match message {
             Message::Entries(entries) if !self.is_known => {
-                return self.on_entries(entries, voice);
+                return self.on_entries(entries, outbox);
             }
             Message::EntriesEnd { count, linked, .. } if count == self.told => {
                 self.is_known = true;
-                self.chronicle.on_all_known(linked);
+                self.stats.on_all_known(linked);
             }
             Message::FileEnds(files) => {
                 for id in files {
-                    if let Some(digest) = self.shared.shelf.on_read(id) {
+                    if let Some(digest) = self.shared.files.on_read(id) {
                         self.shared.publisher.take(id, digest);
                         self.on_whole(id);
                     }
@@ -206,16 +211,16 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
             }
             Message::Failed(problem) => self.on_source_failed(problem),
             Message::LeftOut { name, problem } => {
-                self.chronicle.on_left_out(FileProblem::new(name, problem));
+                self.stats.on_left_out(FileProblem::new(name, problem));
             }
-            Message::Sending { .. } => self.chronicle.on_sending(message),
-            Message::Bye if self.is_complete => return Err(End::Done),
+            Message::Sending { .. } => self.stats.on_sending(message),
+            Message::Bye if self.is_complete => return Err(SessionEnd::Done),
             other => return Err(unexpected(&other)),
         }
         Ok(())
     }
 
-    fn complete(&mut self, voice: &dyn Voice) {
+    fn complete(&mut self, outbox: &dyn Outbox) {
         self.is_complete = true;
         for problem in self.shared.store.end() {
             let folder = problem.file.and_then(|id| self.shared.store.name(id));
@@ -224,69 +229,65 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
                 file: None,
                 ..problem
             };
-            self.chronicle
+            self.stats
                 .on_left_out(FileProblem::new(name.clone(), problem.clone()));
-            voice.say(Message::LeftOut { name, problem });
+            outbox.send(Message::LeftOut { name, problem });
         }
-        voice.say(Message::Complete);
+        outbox.send(Message::Complete);
     }
 
-    /// Something happened at this end.
-    pub(crate) fn on_happening(
-        &mut self,
-        happening: Happening,
-        voice: &dyn Voice,
-    ) -> Result<(), End> {
-        match happening {
-            // What was sent twice, or of a file that was given up: nobody waits for it after all is complete.
-            Happening::Arrived(..) | Happening::Unneeded(_) | Happening::Damaged(_)
-                if self.is_complete => {}
-            Happening::Arrived(range, data) => {
-                self.chronicle.on_arrived(range.length);
-                let outcome = &mut self.chronicle.outcome;
+    /// Handles an event of this end.
+    pub(crate) fn on_event(&mut self, event: Event, outbox: &dyn Outbox) -> Result<(), SessionEnd> {
+        match event {
+            // Pieces that were sent twice, or of a file that was given up: of no use after
+            // completion.
+            Event::Arrived(..) | Event::Unneeded(_) | Event::Damaged(_) if self.is_complete => {}
+            Event::Arrived(range, data) => {
+                self.stats.on_arrived(range.length);
+                let outcome = &mut self.stats.outcome;
                 outcome.sent += Bytes::new(data);
                 outcome.holes += Bytes::new(range.length.saturating_sub(data));
                 self.received.push(range);
             }
-            Happening::Unneeded(data) => self.chronicle.outcome.sent += Bytes::new(data),
-            Happening::Damaged(range) => voice.say(Message::Damaged(range)),
-            Happening::ReadBack(id, parts, is_all) => self.on_read_back(id, parts, is_all, voice),
-            Happening::Finished(id) => self.on_whole(id),
-            Happening::Answered(answered) => {
+            Event::Unneeded(data) => self.stats.outcome.sent += Bytes::new(data),
+            Event::Damaged(range) => outbox.send(Message::Damaged(range)),
+            Event::ReadBack(id, parts, is_all) => self.on_read_back(id, parts, is_all, outbox),
+            Event::Finished(id) => self.on_whole(id),
+            Event::EntryPlanned(answered) => {
                 let (entry, id, answer) = *answered;
-                return self.on_answered(entry, id, answer, voice);
+                return self.on_answered(entry, id, answer, outbox);
             }
-            Happening::Published(id, digest) => self.on_published(id, digest),
-            Happening::Failed(problem) => return self.fail_file(problem, voice),
+            Event::Published(id, digest) => self.on_published(id, digest),
+            Event::Failed(problem) => return self.fail_file(problem, outbox),
             _ => (),
         }
         Ok(())
     }
 
-    /// Nothing is waiting: says what was gathered, and removes some of what is to be removed. Returns whether there is more of
-    /// that at once.
-    pub(crate) fn on_quiet(&mut self, voice: &dyn Voice) -> Result<bool, End> {
-        self.say_wants(voice);
+    /// Sends what was gathered, and removes some of what is to be removed, while no event waits.
+    /// Returns whether there is more of that at once.
+    pub(crate) fn on_idle(&mut self, outbox: &dyn Outbox) -> Result<bool, SessionEnd> {
+        self.say_wants(outbox);
         self.check_all_answered();
         while !self.received.is_empty() {
             let rest = self.received.split_off(self.received.len().min(BATCH));
             let all = std::mem::replace(&mut self.received, rest);
-            voice.say(Message::Received(all));
+            outbox.send(Message::Received(all));
         }
         while !self.published.is_empty() {
             let rest = self.published.split_off(self.published.len().min(BATCH));
             let all = std::mem::replace(&mut self.published, rest);
-            voice.say(Message::Published(all));
+            outbox.send(Message::Published(all));
         }
         let is_last = self.is_planned && self.whole.len() == self.unfinished.len();
         self.shared.publisher.hurry(is_last);
         if self.is_planned && self.unfinished.is_empty() && !self.is_complete {
-            if self.remove_some(voice) {
+            if self.remove_some(outbox) {
                 return Ok(true);
             }
-            self.complete(voice);
+            self.complete(outbox);
             if self.is_near {
-                return Err(End::Done);
+                return Err(SessionEnd::Done);
             }
         }
         Ok(false)

@@ -1,77 +1,78 @@
-//! One stream of the receiver: reads what its [`Intake`] takes.
+//! One stream of the receiver: reads what its [`PieceDecoder`] takes.
 
 use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 
-use net::copying::Channel;
+use copy_net::Channel;
 
 use super::Shared;
-use super::intake::Intake;
-use crate::activity::{Waiting, Watch};
-use crate::session::Happening;
+use super::piece_decoder::PieceDecoder;
+use crate::activity::{Stopwatch, Waiting};
+use crate::session::Event;
 use crate::tree::BLOCK;
 
 /// Room behind a block, so that one read brings many small pieces.
 const SLACK: usize = 64 << 10;
 
 /// Receives pieces until the sender ends the stream.
-pub(crate) struct Inflow {
+pub(crate) struct ReceiveStream {
     number: u32,
     channel: Channel,
     shared: Arc<Shared>,
-    report: SyncSender<Happening>,
-    intake: Intake,
+    report: SyncSender<Event>,
+    decoder: PieceDecoder,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
 }
 
-impl Inflow {
+impl ReceiveStream {
     pub(crate) fn new(
         number: u32,
         channel: Channel,
         shared: Arc<Shared>,
-        report: SyncSender<Happening>,
+        report: SyncSender<Event>,
     ) -> Self {
-        Inflow {
+        ReceiveStream {
             number,
             channel,
-            intake: Intake::new(number, Arc::clone(&shared), report.clone()),
+            decoder: PieceDecoder::new(number, Arc::clone(&shared), report.clone()),
             shared,
             report,
             buffer: vec![0; BLOCK + SLACK],
             start: 0,
             end: 0,
-            // Another one begins on the thread that does the work.
+            // Restarted on the thread that does the work.
         }
     }
 
     /// Runs on a thread of its own until the stream ends.
     pub(crate) fn run(mut self) {
-        self.intake.watch = Watch::start();
+        self.decoder.stopwatch = Stopwatch::start();
         let end = self.receive_all();
         if end.is_err() {
-            self.intake.break_off();
+            self.decoder.break_off();
         }
         let end = end.map_err(|error| error.to_string());
-        // Others hold the connection too; the sender has to see at once that nobody reads it any more.
+        // Other threads hold the connection too; the sender has to see at once that it is not read
+        // any more.
         self.channel.handle().shut_down();
-        self.tell(Happening::StreamOver(self.number, end));
+        self.tell(Event::StreamOver(self.number, end));
     }
 
-    fn tell(&self, happening: Happening) {
-        // Nobody listens any more when the conversation is over.
-        let _ = self.report.send(happening);
+    fn tell(&self, event: Event) {
+        // After the end of the session no thread receives this.
+        let _ = self.report.send(event);
     }
 
     fn receive_all(&mut self) -> io::Result<()> {
-        while !self.intake.is_between_pieces() || (!self.is_given_up() && self.has_more()?) {
-            let length = self.intake.wanted();
+        while !self.decoder.is_between_pieces() || (!self.is_given_up() && self.has_more()?) {
+            let length = self.decoder.wanted();
             self.fill(length)?;
             let portion = self.buffer.get(self.start..self.start + length);
-            self.intake.take(portion.unwrap_or_default())?;
+            self.decoder.take(portion.unwrap_or_default())?;
             self.start += length;
         }
         Ok(())
@@ -88,7 +89,7 @@ impl Inflow {
         let got = match channel.read_at_once(room) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 let read = || channel.read(room);
-                spent.during(&mut self.intake.watch, Waiting::Network, read)?
+                spent.during(&mut self.decoder.stopwatch, Waiting::Network, read)?
             }
             other => other?,
         };

@@ -1,20 +1,20 @@
-//! What there is to copy is told, and what the receiver wants of it becomes work.
+//! Announces entries, and queues what the receiver wants of them.
 
 use units::Bytes;
-use wire::copying::{Entry, FileId, Kind, Message, Problem, Want};
+use wire::copy::{Entry, FileId, Kind, Message, Problem, Want};
 
 use super::findings::Next;
 use super::state::{Resumed, SenderState};
 use super::{AHEAD, BATCH_BYTES, UNFINISHED};
-use crate::session::{End, Voice, protocol, unexpected};
+use crate::session::{Outbox, SessionEnd, protocol, unexpected};
 use crate::source::Found;
 
 /// A file, its size, and the parts (start and length) that are wanted of it.
 type Wanted = (FileId, u64, Vec<(u64, u64)>);
 
 impl SenderState<'_, '_> {
-    /// Tells some more of what there is, up to `most` entries. Returns whether there may be yet more at once.
-    pub(super) fn tell_entries(&mut self, voice: &dyn Voice, most: usize) -> bool {
+    /// Announces up to `most` more entries. Returns whether there may be yet more at once.
+    pub(super) fn tell_entries(&mut self, outbox: &dyn Outbox, most: usize) -> bool {
         let is_ahead = self.unanswered.len() >= AHEAD || self.unfinished.len() >= UNFINISHED;
         let Some(mut walk) = self.walk.take().filter(|_| !is_ahead) else {
             return false;
@@ -27,32 +27,32 @@ impl SenderState<'_, '_> {
                     bytes += length(&entry);
                     entries.push(entry);
                 }
-                Next::Found(Found::LeftOut(problem)) => self.leave_out(problem, voice),
+                Next::Found(Found::LeftOut(problem)) => self.leave_out(problem, outbox),
                 Next::Later => {
-                    self.tell(entries, voice);
+                    self.tell(entries, outbox);
                     self.walk = Some(walk);
                     return false;
                 }
                 Next::End => {
-                    self.tell(entries, voice);
+                    self.tell(entries, outbox);
                     let linked = walk.linked();
-                    voice.say(Message::EntriesEnd {
+                    outbox.send(Message::EntriesEnd {
                         count: self.told,
                         bytes: self.bytes,
                         linked,
                     });
-                    self.chronicle.on_all_known(linked);
+                    self.stats.on_all_known(linked);
                     return false;
                 }
             }
         }
-        self.tell(entries, voice);
+        self.tell(entries, outbox);
         self.walk = Some(walk);
         true
     }
 
-    fn leave_out(&mut self, problem: crate::FileProblem, voice: &dyn Voice) {
-        voice.say(Message::LeftOut {
+    fn leave_out(&mut self, problem: crate::FileProblem, outbox: &dyn Outbox) {
+        outbox.send(Message::LeftOut {
             name: problem.name.clone(),
             problem: Problem {
                 kind: problem.kind,
@@ -61,19 +61,19 @@ impl SenderState<'_, '_> {
                 hint: problem.hint.clone(),
             },
         });
-        self.chronicle.on_left_out(problem);
+        self.stats.on_left_out(problem);
     }
 
-    fn tell(&mut self, entries: Vec<Entry>, voice: &dyn Voice) {
+    fn tell(&mut self, entries: Vec<Entry>, outbox: &dyn Outbox) {
         if entries.is_empty() {
             return;
         }
-        voice.say(Message::Entries(entries.clone()));
+        outbox.send(Message::Entries(entries.clone()));
         let mut whole = Vec::new();
         for entry in entries {
             let id = self.told;
             self.told += 1;
-            self.chronicle.on_entry(&entry);
+            self.stats.on_entry(&entry);
             if let Kind::File(size) = entry.kind {
                 self.bytes += size;
                 self.unfinished.insert(id, entry.clone());
@@ -93,7 +93,7 @@ impl SenderState<'_, '_> {
         let parts = wanted
             .iter()
             .map(|(id, size, parts)| (*id, *size, parts.as_slice()));
-        for (id, bytes) in self.work.add(parts) {
+        for (id, bytes) in self.queue.add(parts) {
             if bytes == 0 {
                 // Empty, or all there but its name.
                 match self.source.finished(id) {
@@ -104,7 +104,7 @@ impl SenderState<'_, '_> {
         }
     }
 
-    pub(super) fn on_wants(&mut self, wants: Vec<Want>) -> Result<(), End> {
+    pub(super) fn on_wants(&mut self, wants: Vec<Want>) -> Result<(), SessionEnd> {
         let mut wanted = Vec::new();
         for want in wants {
             let Some((id, entry)) = self.unanswered.pop_front() else {
@@ -117,28 +117,28 @@ impl SenderState<'_, '_> {
             match (want, size) {
                 (Want::Nothing(_), Some(_)) => {
                     if self.unfinished.remove(&id).is_some() {
-                        self.work.forget(id);
-                        self.chronicle.on_present(&entry);
+                        self.queue.forget(id);
+                        self.stats.on_present(&entry);
                     }
                 }
                 (Want::Nothing(_), None) => drop(self.refused.remove(&id)),
                 (Want::Made(_), None) if self.is_dry => {
-                    self.chronicle.on_would_copy(&entry, Bytes::ZERO);
+                    self.stats.on_would_copy(&entry, Bytes::ZERO);
                 }
-                (Want::Made(_), None) => self.chronicle.on_published(&entry, None),
+                (Want::Made(_), None) => self.stats.on_published(&entry, None),
                 (Want::Made(_), Some(_)) => {
                     return Err(protocol("a file was made like a folder".to_owned()));
                 }
                 (_, None) => return Err(protocol("a folder or link was wanted".to_owned())),
                 (_, Some(size)) if self.is_dry => {
                     self.unfinished.remove(&id);
-                    self.chronicle.on_would_copy(&entry, Bytes::new(size));
+                    self.stats.on_would_copy(&entry, Bytes::new(size));
                 }
                 (Want::Whole(_) | Want::Rest(..), Some(_)) if self.is_fresh => (),
                 (Want::Whole(_), Some(size)) => wanted.push((id, size, vec![(0, size)])),
                 (Want::Rest(_, parts), Some(size)) => {
                     let missing = parts.iter().map(|(_, length)| *length).sum();
-                    self.chronicle.on_part_present(size.saturating_sub(missing));
+                    self.stats.on_part_present(size.saturating_sub(missing));
                     self.resumed.insert(id, Resumed::default());
                     wanted.push((id, size, parts));
                 }
@@ -149,14 +149,15 @@ impl SenderState<'_, '_> {
         Ok(())
     }
 
-    /// What the receiver has of a file from an earlier try was read back there, and some of it may be wrong.
+    /// What the receiver has of a file from an earlier try was read back there, and some of it may
+    /// be wrong.
     pub(super) fn on_read_back(&mut self, file: FileId, parts: &[(u64, u64)], is_all: bool) {
         let Some(Kind::File(size)) = self.unfinished.get(&file).map(|entry| &entry.kind) else {
             return;
         };
         if !parts.is_empty() {
-            let bytes = self.work.add_more(file, *size, parts);
-            self.chronicle.on_part_lost(bytes);
+            let bytes = self.queue.add_more(file, *size, parts);
+            self.stats.on_part_lost(bytes);
         }
         if is_all && let Some(resumed) = self.resumed.get_mut(&file) {
             resumed.is_read_back = true;
@@ -168,7 +169,7 @@ impl SenderState<'_, '_> {
     pub(crate) fn on_file_read(&mut self, file: FileId) {
         if let Some(resumed) = self.resumed.get_mut(&file) {
             // More of it may have become wanted since it was told, and then it is told again.
-            if !resumed.is_read_back || resumed.is_ended || !self.work.is_read(file) {
+            if !resumed.is_read_back || resumed.is_ended || !self.queue.is_read(file) {
                 return;
             }
             resumed.is_ended = true;
@@ -176,12 +177,12 @@ impl SenderState<'_, '_> {
         self.read.push(file);
     }
 
-    /// From when on nothing can be wanted that is not known.
+    /// From when on everything that is wanted is known.
     pub(super) fn check_all_added(&mut self) {
         if !self.is_all_added && self.walk.is_none() && self.unanswered.is_empty() {
             self.is_all_added = true;
-            self.work.all_added();
-            self.chronicle.on_planned();
+            self.queue.all_added();
+            self.stats.on_planned();
         }
     }
 }

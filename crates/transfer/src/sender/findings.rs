@@ -1,11 +1,11 @@
-//! What there is to copy, as the walk finds it: at once, or with the digest of each file where contents are compared.
+//! The entries of the walk, at once or with the digest of each file where contents are compared.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread;
 
-use wire::copying::{Entry, FileId, HASH_LENGTH, Kind};
+use wire::copy::{Entry, FileId, HASH_LENGTH, Kind};
 
 use crate::source::{Found, Source, Walk};
 

@@ -3,14 +3,14 @@
 use std::ops;
 use std::sync::Arc;
 
-use wire::copying::{Coding, PieceHeader, Range};
+use wire::copy::{Coding, PieceHeader, Range};
 
 use crate::Layout;
 use crate::PieceHasher;
 use crate::source::Reader;
 
 /// What a stream knows of the piece that it sends.
-pub(super) struct Outgoing {
+pub(super) struct OutgoingPiece {
     pub piece: Range,
     /// Its bytes.
     pub length: u32,
@@ -20,7 +20,7 @@ pub(super) struct Outgoing {
     pub layout: Layout,
 }
 
-impl Outgoing {
+impl OutgoingPiece {
     /// Bytes of it that are no holes.
     pub fn data(&self) -> u64 {
         match &self.layout {

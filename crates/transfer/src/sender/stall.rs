@@ -1,7 +1,8 @@
 //! Whether a stream hangs while others move.
 //!
-//! A stream hangs when what it sent is not acknowledged. One whose receiver takes nothing more, with all that was sent
-//! acknowledged, does not: its thread there waits for a disk or for a processor, and another connection would wait as well.
+//! A stream hangs when what it sent is not acknowledged. One whose receiver takes nothing more,
+//! with all that was sent acknowledged, does not: its thread there waits for a disk or for a
+//! processor, and another connection would wait as well.
 
 use observe::TcpSample;
 use units::{Bytes, Span, Time};
@@ -36,8 +37,8 @@ impl Stall {
         self.moved
     }
 
-    /// Whether it has something under way and has not moved for the longer of 3 s and 8 round trips, while others have
-    /// (`newest`: when one of them did).
+    /// Whether it has something under way and has not moved for the longer of 3 s and 8 round
+    /// trips, while others have (`newest`: when one of them did).
     pub(crate) fn is_stalled(&self, now: Time, newest: Time, rtt: Option<Span>) -> bool {
         let bound = STALL_MIN.max(rtt.unwrap_or(Span::ZERO).times(STALL_ROUND_TRIPS));
         self.owes && now.since(self.moved) > bound && newest.since(self.moved) > bound

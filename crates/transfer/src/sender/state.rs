@@ -1,16 +1,16 @@
-//! What the sender says and does, given what it hears and what its files are: without threads, sockets and clocks.
+//! The sender's decisions on messages and files, without threads, sockets and clocks.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use units::Bytes;
-use wire::copying::{Entry, FileId, Filter, Message, Opening, Problem, ProblemKind, Range};
+use wire::copy::{Entry, FileId, Filter, Message, Opening, Problem, ProblemKind, Range};
 
 use super::findings::Findings;
-use super::work::Work;
+use super::send_queue::SendQueue;
 use crate::FileProblem;
-use crate::chronicle::Chronicle;
-use crate::session::{End, Voice, protocol, unexpected};
+use crate::copy_stats::CopyStats;
+use crate::session::{Outbox, SessionEnd, protocol, unexpected};
 use crate::source::Source;
 
 /// Files in one message.
@@ -18,10 +18,10 @@ const ENDS: usize = 16_384;
 /// A piece that arrives damaged so often has a cause that sending it again does not remove.
 const DAMAGED_MAX: u32 = 8;
 
-/// Where the sender stands.
+/// State of the sender.
 pub(crate) struct SenderState<'a, 'o> {
-    pub chronicle: &'a mut Chronicle<'o>,
-    pub work: Arc<Work>,
+    pub stats: &'a mut CopyStats<'o>,
+    pub queue: Arc<SendQueue>,
     pub source: Arc<Source>,
     pub(super) walk: Option<Findings>,
     pub(super) is_dry: bool,
@@ -45,7 +45,7 @@ pub(crate) struct SenderState<'a, 'o> {
     pub(super) is_all_added: bool,
 }
 
-/// Where a file stands of which the receiver has something from an earlier try.
+/// State of a file of which the receiver has parts from an earlier try.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Resumed {
     /// The receiver has read all of that back.
@@ -57,17 +57,17 @@ pub(super) struct Resumed {
 impl<'a, 'o> SenderState<'a, 'o> {
     /// * `is_fresh`: the receiver has nothing yet.
     pub(crate) fn new(
-        chronicle: &'a mut Chronicle<'o>,
+        stats: &'a mut CopyStats<'o>,
         opening: &Opening,
         source: Arc<Source>,
-        work: Arc<Work>,
+        queue: Arc<SendQueue>,
         is_fresh: bool,
     ) -> Self {
-        chronicle.begin_counting();
+        stats.begin_counting();
         let compares = opening.filter == Filter::Content;
         SenderState {
-            chronicle,
-            work,
+            stats,
+            queue,
             walk: Some(Findings::of(&source, compares && !is_fresh)),
             source,
             compares,
@@ -87,11 +87,15 @@ impl<'a, 'o> SenderState<'a, 'o> {
 
     /// Everything was told, and nothing that is wanted of it is left to be confirmed.
     pub(crate) fn has_nothing_left(&self) -> bool {
-        self.is_all_added && self.work.left() == 0
+        self.is_all_added && self.queue.left() == 0
     }
 
-    /// The receiver said something.
-    pub(crate) fn on_message(&mut self, message: Message, voice: &dyn Voice) -> Result<(), End> {
+    /// Handles a message of the receiver.
+    pub(crate) fn on_message(
+        &mut self,
+        message: Message,
+        outbox: &dyn Outbox,
+    ) -> Result<(), SessionEnd> {
         match message {
             Message::Wants(wants) => return self.on_wants(wants),
             Message::ReadBack {
@@ -99,31 +103,31 @@ impl<'a, 'o> SenderState<'a, 'o> {
                 parts,
                 is_all,
             } => self.on_read_back(file, &parts, is_all),
-            Message::Received(pieces) => match self.work.acked(&pieces) {
-                Some(bytes) => self.chronicle.on_arrived(bytes),
+            Message::Received(pieces) => match self.queue.acked(&pieces) {
+                Some(bytes) => self.stats.on_arrived(bytes),
                 None => return Err(protocol("a piece was confirmed that was not sent".into())),
             },
-            Message::Damaged(piece) => self.on_damaged(piece, voice),
+            Message::Damaged(piece) => self.on_damaged(piece, outbox),
             Message::Published(files) => {
                 for published in files {
                     if let Some(entry) = self.unfinished.remove(&published.file) {
-                        self.chronicle.on_published(&entry, Some(published.digest));
+                        self.stats.on_published(&entry, Some(published.digest));
                     }
                 }
             }
             Message::Failed(problem) => self.on_refused(problem),
             Message::LeftOut { name, problem } => {
-                self.chronicle.on_left_out(FileProblem::new(name, problem));
+                self.stats.on_left_out(FileProblem::new(name, problem));
             }
             Message::Removed(removed) => {
                 for one in &removed {
-                    self.chronicle.on_removed(one);
+                    self.stats.on_removed(one);
                 }
             }
             Message::Complete => {
-                self.work.close();
-                voice.say(Message::Bye);
-                return Err(End::Done);
+                self.queue.close();
+                outbox.send(Message::Bye);
+                return Err(SessionEnd::Done);
             }
             other => return Err(unexpected(&other)),
         }
@@ -131,18 +135,18 @@ impl<'a, 'o> SenderState<'a, 'o> {
     }
 
     /// A file cannot be read, or cannot arrive.
-    pub(crate) fn fail(&mut self, problem: Problem, voice: &dyn Voice) {
+    pub(crate) fn fail(&mut self, problem: Problem, outbox: &dyn Outbox) {
         let entry = problem.file.and_then(|id| self.unfinished.remove(&id));
         if let (Some(id), Some(entry)) = (problem.file, entry) {
-            self.work.forget(id);
-            voice.say(Message::Failed(problem.clone()));
-            self.chronicle.on_failed(Some(&entry), problem);
+            self.queue.forget(id);
+            outbox.send(Message::Failed(problem.clone()));
+            self.stats.on_failed(Some(&entry), problem);
         }
     }
 
-    fn on_damaged(&mut self, piece: Range, voice: &dyn Voice) {
-        self.chronicle.outcome.sent_again += Bytes::new(piece.length);
-        if self.work.damaged(piece) < DAMAGED_MAX {
+    fn on_damaged(&mut self, piece: Range, outbox: &dyn Outbox) {
+        self.stats.outcome.sent_again += Bytes::new(piece.length);
+        if self.queue.damaged(piece) < DAMAGED_MAX {
             return;
         }
         let what = format!(
@@ -155,14 +159,14 @@ impl<'a, 'o> SenderState<'a, 'o> {
             what,
             hint: Some("memory or a device on the way is faulty; copy without --plain".to_owned()),
         };
-        self.fail(problem, voice);
+        self.fail(problem, outbox);
     }
 
     /// The receiver cannot have a file, folder or link.
     fn on_refused(&mut self, problem: Problem) {
         let mut entry = problem.file.and_then(|id| self.unfinished.remove(&id));
         if let Some(id) = problem.file {
-            self.work.forget(id);
+            self.queue.forget(id);
             if entry.is_none()
                 && let Ok(at) = self.unanswered.binary_search_by_key(&id, |(id, _)| *id)
             {
@@ -170,20 +174,20 @@ impl<'a, 'o> SenderState<'a, 'o> {
                 self.refused.insert(id);
             }
         }
-        self.chronicle.on_failed(entry.as_ref(), problem);
+        self.stats.on_failed(entry.as_ref(), problem);
     }
 
-    /// Nothing is waiting: says what there is to say, of what there is to copy up to `most` entries. Returns whether there may
-    /// be more of those at once.
-    pub(crate) fn on_quiet(&mut self, voice: &dyn Voice, most: usize) -> bool {
-        let has_more = self.tell_entries(voice, most);
+    /// Sends what was gathered, and up to `most` entries, while no event waits. Returns whether
+    /// there may be more of those at once.
+    pub(crate) fn on_idle(&mut self, outbox: &dyn Outbox, most: usize) -> bool {
+        let has_more = self.tell_entries(outbox, most);
         self.check_all_added();
         for problem in std::mem::take(&mut self.unreadable) {
-            self.fail(problem, voice);
+            self.fail(problem, outbox);
         }
         while !self.read.is_empty() {
             let rest = self.read.split_off(self.read.len().min(ENDS));
-            voice.say(Message::FileEnds(std::mem::replace(&mut self.read, rest)));
+            outbox.send(Message::FileEnds(std::mem::replace(&mut self.read, rest)));
         }
         has_more
     }

@@ -1,7 +1,7 @@
 //! One stream of the sender: takes pieces, reads them, writes them.
 //!
-//! A piece is read in blocks that stay in the processor's cache: each is hashed and written before the next is read. Small
-//! pieces are gathered, so that a thousand small files cost few writes.
+//! A piece is read in blocks that stay in the processor's cache: each is hashed and written before
+//! the next is read. Small pieces are gathered, so that a thousand small files cost few writes.
 
 use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
-use net::copying::Channel;
-use wire::copying::{Coding, HASH_LENGTH, HEADER_LENGTH, NO_HASH, PACKED_MAX, Range};
+use copy_net::Channel;
+use wire::copy::{Coding, HASH_LENGTH, HEADER_LENGTH, NO_HASH, PACKED_MAX, Range};
 
-use super::outgoing::Outgoing;
-use super::packing::Packing;
-use super::wish::Wish;
-use super::work::Work;
+use super::compression::Compression;
+use super::outgoing::OutgoingPiece;
+use super::piece_size::PieceSize;
+use super::send_queue::SendQueue;
 use crate::Layout;
-use crate::activity::{Waiting, Watch};
-use crate::session::Happening;
+use crate::activity::{Stopwatch, Waiting};
+use crate::session::Event;
 use crate::source::{Reader, Source};
 use crate::tree::{BLOCK, PIECE_MIN, PieceHasher};
 
@@ -33,73 +33,73 @@ const SLACK: usize = 4 << 10;
 const NO_SEAL: [u8; HASH_LENGTH] = [0; HASH_LENGTH];
 
 /// Where the bytes of a stream go.
-pub(crate) trait Outlet {
+pub(crate) trait PieceSink {
     /// Takes all of all parts, one behind the other.
     fn put(&mut self, parts: &[&[u8]]) -> io::Result<()>;
 }
 
-impl Outlet for Channel {
+impl PieceSink for Channel {
     fn put(&mut self, parts: &[&[u8]]) -> io::Result<()> {
         self.write_parts(parts)
     }
 }
 
 /// Sends pieces until there is nothing more to do.
-pub(crate) struct Outflow<O = Channel> {
+pub(crate) struct SendStream<O = Channel> {
     number: u32,
     channel: O,
-    work: Arc<Work>,
+    queue: Arc<SendQueue>,
     source: Arc<Source>,
-    report: SyncSender<Happening>,
+    report: SyncSender<Event>,
     buffer: Vec<u8>,
     filled: usize,
-    wish: Wish,
-    packing: Packing,
+    piece_size: PieceSize,
+    compression: Compression,
     /// A piece as it is and compressed, where that is tried.
     raw: Vec<u8>,
     packed: Vec<u8>,
-    watch: Watch,
+    stopwatch: Stopwatch,
 }
 
-impl<O: Outlet> Outflow<O> {
+impl<O: PieceSink> SendStream<O> {
     pub(crate) fn new(
         number: u32,
         channel: O,
-        work: Arc<Work>,
+        queue: Arc<SendQueue>,
         source: Arc<Source>,
-        report: SyncSender<Happening>,
-        wish: Wish,
+        report: SyncSender<Event>,
+        piece_size: PieceSize,
         compress: bool,
     ) -> Self {
-        Outflow {
+        SendStream {
             number,
             channel,
-            work,
+            queue,
             source,
             report,
             buffer: vec![0; BLOCK + SLACK],
             filled: 0,
-            wish,
-            packing: Packing::new(compress),
+            piece_size,
+            compression: Compression::new(compress),
             raw: Vec::new(),
             packed: Vec::new(),
-            // Another one begins on the thread that does the work.
-            watch: Watch::start(),
+            // Restarted on the thread that does the work.
+            stopwatch: Stopwatch::start(),
         }
     }
 
-    fn tell(&self, happening: Happening) {
-        // Nobody listens any more when the conversation is over.
-        let _ = self.report.send(happening);
+    fn tell(&self, event: Event) {
+        // After the end of the session no thread receives this.
+        let _ = self.report.send(event);
     }
 }
 
-impl Outflow {
+impl SendStream {
     /// Runs on a thread of its own until its work is over or the stream breaks.
     pub(crate) fn run(mut self) {
-        self.watch = Watch::start();
+        self.stopwatch = Stopwatch::start();
         let end = self.send_all().map_err(|error| error.to_string());
-        self.tell(Happening::StreamOver(self.number, end));
+        self.tell(Event::StreamOver(self.number, end));
     }
 
     fn send_all(&mut self) -> io::Result<()> {
@@ -114,9 +114,9 @@ impl Outflow {
     /// Waits until the receiver has taken all of it and closes its side as well.
     fn arrive(&mut self) -> io::Result<()> {
         let mut nothing = [0; 16];
-        let (channel, spent) = (&mut self.channel, &self.work.spent);
+        let (channel, spent) = (&mut self.channel, &self.queue.spent);
         let read = || channel.read(&mut nothing);
-        match spent.during(&mut self.watch, Waiting::Network, read) {
+        match spent.during(&mut self.stopwatch, Waiting::Network, read) {
             Ok(0) => Ok(()),
             Ok(_) => Err(io::Error::other("the receiver wrote to a stream")),
             // It closes without saying so in TLS.
@@ -128,29 +128,31 @@ impl Outflow {
     /// Small pieces are gathered for as long as there are more at once.
     fn next(&mut self) -> io::Result<Option<Range>> {
         if self.filled > 0 {
-            if let Some(piece) = self.work.take_at_once(self.number, &self.wish) {
+            if let Some(piece) = self.queue.take_at_once(self.number, &self.piece_size) {
                 return Ok(Some(piece));
             }
             self.flush()?;
         }
-        Ok(self.work.take(self.number, &self.wish, &mut self.watch))
+        Ok(self
+            .queue
+            .take(self.number, &self.piece_size, &mut self.stopwatch))
     }
 
     fn send(&mut self, piece: Range) -> io::Result<()> {
         let fits = (PACK_MIN..=u64::from(PACKED_MAX)).contains(&piece.length);
-        let is_packed = fits && self.packing.is_worth_a_try();
+        let is_packed = fits && self.compression.is_worth_a_try();
         self.send_as(piece, is_packed)
     }
 }
 
-impl<O: Outlet> Outflow<O> {
+impl<O: PieceSink> SendStream<O> {
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         let bytes = self.buffer.get(..self.filled).unwrap_or_default();
-        let (channel, spent) = (&mut self.channel, &self.work.spent);
+        let (channel, spent) = (&mut self.channel, &self.queue.spent);
         let write = || channel.put(&[bytes]);
-        spent.during(&mut self.watch, Waiting::Network, write)?;
+        spent.during(&mut self.stopwatch, Waiting::Network, write)?;
         let length = bytes.len() as u64;
-        self.work.on_wire.fetch_add(length, Ordering::Relaxed);
+        self.queue.on_wire.fetch_add(length, Ordering::Relaxed);
         self.filled = 0;
         Ok(())
     }
@@ -180,25 +182,26 @@ impl<O: Outlet> Outflow<O> {
         self.send_raw(&out)?;
         if out.data() >= PIECE_MIN {
             // Waits for the path and for the rate limit included.
-            self.packing.on_written(out.data(), since.elapsed());
+            self.compression.on_written(out.data(), since.elapsed());
         }
         self.note_read(&out);
         Ok(())
     }
 
-    /// Where the file cannot be read the piece is sent all the same, without a seal, so that the stream goes on.
-    fn look_at(&mut self, piece: Range) -> io::Result<Outgoing> {
+    /// Where the file cannot be read the piece is sent all the same, without a seal, so that the
+    /// stream goes on.
+    fn look_at(&mut self, piece: Range) -> io::Result<OutgoingPiece> {
         let length = u32::try_from(piece.length).map_err(io::Error::other)?;
-        let (source, spent) = (&self.source, &self.work.spent);
+        let (source, spent) = (&self.source, &self.queue.spent);
         let open = || source.reader(piece.file);
-        let reader = spent.during(&mut self.watch, Waiting::Disk, open);
-        let reader = reader.map_err(|problem| self.tell(Happening::Failed(problem)));
+        let reader = spent.during(&mut self.stopwatch, Waiting::Disk, open);
+        let reader = reader.map_err(|problem| self.tell(Event::Failed(problem)));
         let reader = reader.ok();
         let layout = match &reader {
             Some(reader) => reader.layout(piece.start, length),
             None => Layout::Data,
         };
-        Ok(Outgoing {
+        Ok(OutgoingPiece {
             piece,
             length,
             reader,
@@ -207,19 +210,19 @@ impl<O: Outlet> Outflow<O> {
     }
 
     /// To be noted before the seal is sent: the receiver may confirm the piece at once.
-    fn note_read(&self, out: &Outgoing) {
+    fn note_read(&self, out: &OutgoingPiece) {
         let piece = out.piece;
-        if self.work.read(piece, out.data()) {
+        if self.queue.read(piece, out.data()) {
             self.tell(match self.source.finished(piece.file) {
-                Ok(()) => Happening::FileRead(piece.file),
-                Err(problem) => Happening::Failed(problem),
+                Ok(()) => Event::FileRead(piece.file),
+                Err(problem) => Event::Failed(problem),
             });
         }
     }
 
     /// Nothing but its place and length.
-    fn send_hole(&mut self, out: &Outgoing, end: u64) -> io::Result<()> {
-        self.work.is_hole(out.piece, end);
+    fn send_hole(&mut self, out: &OutgoingPiece, end: u64) -> io::Result<()> {
+        self.queue.is_hole(out.piece, end);
         let header = out.header(Coding::Hole, 0);
         let is_right = out
             .reader
@@ -239,14 +242,14 @@ impl<O: Outlet> Outflow<O> {
     }
 
     /// Compressed, where it gets shorter by that.
-    fn send_packed(&mut self, out: &Outgoing) -> io::Result<()> {
+    fn send_packed(&mut self, out: &OutgoingPiece) -> io::Result<()> {
         self.raw.resize(out.data() as usize, 0);
         let hash = self.read_whole(out);
         self.note_read(out);
         let since = Instant::now();
         self.packed = zstd::bulk::compress(&self.raw, LEVEL)?;
         let length = self.raw.len();
-        self.packing
+        self.compression
             .on_packed(length, self.packed.len(), since.elapsed());
         let is_shorter = self.packed.len() < length;
         let bytes = if is_shorter { &self.packed } else { &self.raw };
@@ -255,24 +258,24 @@ impl<O: Outlet> Outflow<O> {
         let begun = Instant::now();
         let mut left = bytes.len();
         while left > 0 {
-            left -= self.work.pace(left.min(BLOCK), &mut self.watch);
+            left -= self.queue.pace(left.min(BLOCK), &mut self.stopwatch);
         }
         let map = out.map();
-        let (channel, spent) = (&mut self.channel, &self.work.spent);
+        let (channel, spent) = (&mut self.channel, &self.queue.spent);
         let write = || channel.put(&[&header.encode(), map, bytes, &seal]);
-        spent.during(&mut self.watch, Waiting::Network, write)?;
+        spent.during(&mut self.stopwatch, Waiting::Network, write)?;
         let written = (map.len() + bytes.len() + HEADER_LENGTH + HASH_LENGTH) as u64;
-        self.work.on_wire.fetch_add(written, Ordering::Relaxed);
-        self.packing.on_written(written, begun.elapsed());
+        self.queue.on_wire.fetch_add(written, Ordering::Relaxed);
+        self.compression.on_written(written, begun.elapsed());
         Ok(())
     }
 
     /// What of the piece is data, one behind the other. Returns the hash of the piece.
-    fn read_whole(&mut self, out: &Outgoing) -> Option<[u8; HASH_LENGTH]> {
+    fn read_whole(&mut self, out: &OutgoingPiece) -> Option<[u8; HASH_LENGTH]> {
         let reader = out.reader.as_ref()?;
         let mut hasher = out.hasher();
         let mut room = self.raw.as_mut_slice();
-        let spent = &self.work.spent;
+        let spent = &self.queue.spent;
         let mut read = Ok(());
         for (bytes, is_data) in out.runs() {
             let length = bytes.end - bytes.start;
@@ -283,7 +286,7 @@ impl<O: Outlet> Outflow<O> {
             let (run, rest) = room.split_at_mut_checked(length as usize)?;
             room = rest;
             let fill = || reader.read(bytes.start, run);
-            let filled = |()| spent.during(&mut self.watch, Waiting::Disk, fill);
+            let filled = |()| spent.during(&mut self.stopwatch, Waiting::Disk, fill);
             read = read.and_then(filled);
             hasher.update(run);
         }
@@ -291,13 +294,13 @@ impl<O: Outlet> Outflow<O> {
         match read.and_then(|()| reader.check()) {
             Ok(_) => hasher.finish(),
             Err(problem) => {
-                self.tell(Happening::Failed(problem));
+                self.tell(Event::Failed(problem));
                 None
             }
         }
     }
 
-    fn send_raw(&mut self, out: &Outgoing) -> io::Result<()> {
+    fn send_raw(&mut self, out: &OutgoingPiece) -> io::Result<()> {
         let header = out.header(out.coding(false), out.data() as usize);
         self.room(HEADER_LENGTH)?.copy_from_slice(&header.encode());
         let map = out.map();
@@ -308,8 +311,9 @@ impl<O: Outlet> Outflow<O> {
         Ok(())
     }
 
-    /// Returns the piece's hash; `None` where it could not be read, so that the receiver must not take it.
-    fn send_bytes(&mut self, out: &Outgoing) -> io::Result<Option<[u8; HASH_LENGTH]>> {
+    /// Returns the piece's hash; `None` where it could not be read, so that the receiver must not
+    /// take it.
+    fn send_bytes(&mut self, out: &OutgoingPiece) -> io::Result<Option<[u8; HASH_LENGTH]>> {
         let mut reader = out.reader.as_deref();
         let mut hasher = out.hasher();
         for (bytes, is_data) in out.runs() {
@@ -320,7 +324,7 @@ impl<O: Outlet> Outflow<O> {
             let mut at = bytes.start;
             while at < bytes.end {
                 let most = usize::try_from(bytes.end - at).unwrap_or(BLOCK).min(BLOCK);
-                let chunk = self.work.pace(most, &mut self.watch);
+                let chunk = self.queue.pace(most, &mut self.stopwatch);
                 if !self.read(reader, at, chunk, &mut hasher)? {
                     reader = None;
                 }
@@ -331,15 +335,16 @@ impl<O: Outlet> Outflow<O> {
         Ok(hash.and_then(|_| hasher.finish()))
     }
 
-    /// Whether a piece that was just read is one of the version that was told. A piece may be read long after its file was read to its
-    /// end, because its stream broke: no later look at the file would show that it changed meanwhile.
+    /// Whether a piece that was just read is one of the version that was told. A piece may be read
+    /// long after its file was read to its end, because its stream broke: no later look at the file
+    /// would show that it changed meanwhile.
     fn is_unchanged(&self, reader: &Reader) -> bool {
         let checked = reader.check();
         let is_unchanged = checked.is_ok();
         checked
             .err()
             .into_iter()
-            .for_each(|problem| self.tell(Happening::Failed(problem)));
+            .for_each(|problem| self.tell(Event::Failed(problem)));
         is_unchanged
     }
 
@@ -358,16 +363,16 @@ impl<O: Outlet> Outflow<O> {
             room.fill(0);
             return Ok(false);
         };
-        let spent = &self.work.spent;
+        let spent = &self.queue.spent;
         let read = || reader.read(at, room);
-        match spent.during(&mut self.watch, Waiting::Disk, read) {
+        match spent.during(&mut self.stopwatch, Waiting::Disk, read) {
             Ok(()) => {
                 hasher.update(room);
                 spent.count(length as u64);
                 Ok(true)
             }
             Err(problem) => {
-                self.tell(Happening::Failed(problem));
+                self.tell(Event::Failed(problem));
                 Ok(false)
             }
         }

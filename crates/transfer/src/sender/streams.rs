@@ -5,37 +5,38 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use net::copying::Channel;
+use copy_net::Channel;
 use observe::{Limit, TcpSample};
 use steer::online::{Activity, Interval, Meter, Online, Streams as Seen};
 use steer::{Scavenger, StreamReading, scavenger, stream_pacing};
 use units::{Bytes, Rate, Span, Time};
-use wire::copying::Opening;
+use wire::copy::Opening;
 
-use super::line::Line;
-use super::stream::Outflow;
-use super::wish::Wish;
-use super::work::Work;
-use crate::lines::Roster;
+use super::piece_size::PieceSize;
+use super::send_queue::SendQueue;
+use super::stream::SendStream;
+use super::stream_control::StreamControl;
 use crate::opening::{first_streams, plan};
-use crate::session::{Desk, End, TICK};
+use crate::session::{SessionContext, SessionEnd, TICK};
 use crate::source::Source;
+use crate::stream_set::StreamSet;
 
-/// All that a stream carried has arrived when it ends; the receiver confirms it within this time on the other connection.
+/// All that a stream carried has arrived when it ends; the receiver confirms it within this time on
+/// the other connection.
 const CONFIRMED_MAX: Span = Span::from_secs(2);
 
-/// The end is near when so much time is left ...
+/// Remaining time from which the end of the copy is near.
 const END: Span = Span::from_secs(3);
-/// ... and then streams below this share of the mean rate rest.
+/// Near the end, streams below this share of the mean rate take no more pieces.
 const SLOW: f64 = 0.5;
 
 /// All streams of one conversation.
 pub(crate) struct Streams {
-    roster: Roster,
-    work: Arc<Work>,
+    stream_set: StreamSet,
+    queue: Arc<SendQueue>,
     source: Arc<Source>,
     compress: bool,
-    lines: BTreeMap<u32, Line>,
+    streams: BTreeMap<u32, StreamControl>,
     online: Online,
     meter: Meter,
     scavenger: Option<Scavenger>,
@@ -64,8 +65,8 @@ pub(crate) struct Look {
 impl Streams {
     /// None yet; `now`: the time before this was spent on meeting the far end.
     pub(crate) fn new(
-        roster: Roster,
-        work: Arc<Work>,
+        stream_set: StreamSet,
+        queue: Arc<SendQueue>,
         source: Arc<Source>,
         opening: &Opening,
         rtt: Option<Span>,
@@ -73,17 +74,17 @@ impl Streams {
     ) -> Self {
         let gentle = opening.gentle_nanoseconds.map(Span::from_nanos);
         if let Some(rtt) = rtt {
-            work.set_rtt(rtt);
+            queue.set_rtt(rtt);
         }
         let scavenger = gentle.map(|budget| Scavenger::new(budget, rtt));
         let gentle_rate = scavenger.as_ref().map(|one| one.allowance().rate);
         Streams {
-            roster,
+            stream_set,
             target: first_streams(opening, rtt),
-            work,
+            queue,
             source,
             compress: opening.compress,
-            lines: BTreeMap::new(),
+            streams: BTreeMap::new(),
             online: Online::new(plan(opening, rtt)),
             meter: Meter::default(),
             scavenger,
@@ -99,33 +100,40 @@ impl Streams {
         }
     }
 
-    /// As many as there should be: missing ones come, those that are too many go, and those that the receiver gave up, too.
-    pub(crate) fn keep(&mut self, desk: &Desk) {
-        for (number, line) in &mut self.lines {
+    /// As many as there should be: missing ones come, those that are too many go, and those that
+    /// the receiver gave up, too.
+    pub(crate) fn keep(&mut self, context: &SessionContext) {
+        for (number, stream) in &mut self.streams {
             // Its thread may wait for work, and would not notice.
-            if !line.is_leaving && line.handle.is_let_go() {
-                line.is_leaving = true;
-                self.work.leave(*number);
+            if !stream.is_leaving && stream.handle.is_let_go() {
+                stream.is_leaving = true;
+                self.queue.leave(*number);
             }
         }
-        self.roster.grow(self.target, desk);
-        let staying = self.lines.iter_mut().filter(|(_, line)| !line.is_leaving);
-        for (number, line) in staying.skip(self.target.into()) {
-            line.is_leaving = true;
-            self.work.leave(*number);
+        self.stream_set.grow(self.target, context);
+        let staying = self
+            .streams
+            .iter_mut()
+            .filter(|(_, stream)| !stream.is_leaving);
+        for (number, stream) in staying.skip(self.target.into()) {
+            stream.is_leaving = true;
+            self.queue.leave(*number);
         }
     }
 
-    /// Ends all of them, whatever the receiver still does with its end: otherwise their threads would wait for it.
+    /// Ends all of them, whatever the receiver still does with its end: otherwise their threads
+    /// would wait for it.
     pub(crate) fn shut_down(&self) {
-        self.lines.values().for_each(|line| line.handle.shut_down());
+        self.streams
+            .values()
+            .for_each(|stream| stream.handle.shut_down());
     }
 
     /// Another bound on the rate.
     pub(crate) fn set_rate_max(&mut self, rate: Option<Rate>, now: Time) {
         if self.rate_max != rate {
             self.rate_max = rate;
-            self.work.set_rate_max(rate);
+            self.queue.set_rate_max(rate);
             self.pace(&self.readings(now));
         }
     }
@@ -137,63 +145,68 @@ impl Streams {
 
     /// Tells the kernel how fast each stream may send.
     ///
-    /// Streams of a gentle copy have no more than their share: what they have in their buffers already must keep to
-    /// it too. A bound that the user set is kept by the bucket, and streams may make up for each other.
+    /// Streams of a gentle copy have no more than their share: what they have in their buffers
+    /// already must keep to it too. A bound that the user set is kept by the bucket, and streams
+    /// may make up for each other.
     fn pace(&mut self, readings: &[StreamReading]) {
         let bound = self
             .rate_max
-            .map(|rate| stream_pacing(rate, self.lines.len()));
+            .map(|rate| stream_pacing(rate, self.streams.len()));
         let gentle = self
             .gentle_rate
             .map(|rate| scavenger::shares(rate, readings));
         let gentle: BTreeMap<u32, Rate> = gentle.unwrap_or_default().into_iter().collect();
-        for (number, line) in &mut self.lines {
+        for (number, stream) in &mut self.streams {
             let share = gentle.get(number).copied();
             // Without pacing the bucket still keeps the bound, less smoothly.
-            let _ = line.pace(bound.into_iter().chain(share).min());
+            let _ = stream.pace(bound.into_iter().chain(share).min());
         }
     }
 
     /// How many there are.
     pub(crate) fn count(&self) -> u16 {
-        u16::try_from(self.lines.len()).unwrap_or(u16::MAX)
+        u16::try_from(self.streams.len()).unwrap_or(u16::MAX)
     }
 
     /// One came.
-    pub(crate) fn on_joined(&mut self, number: u32, channel: Channel, desk: &Desk) {
-        self.roster.on_joined();
-        let wish = match self.compress {
-            true => Wish::for_packing(),
-            false => Wish::default(),
+    pub(crate) fn on_joined(&mut self, number: u32, channel: Channel, context: &SessionContext) {
+        self.stream_set.on_joined();
+        let piece_size = match self.compress {
+            true => PieceSize::for_compression(),
+            false => PieceSize::default(),
         };
-        let line = Line::new(channel.handle(), wish.clone());
-        self.lines.insert(number, line);
-        self.pace(&self.readings(desk.now()));
-        let (work, source) = (Arc::clone(&self.work), Arc::clone(&self.source));
-        let outflow = Outflow::new(
+        let stream = StreamControl::new(channel.handle(), piece_size.clone());
+        self.streams.insert(number, stream);
+        self.pace(&self.readings(context.now()));
+        let (queue, source) = (Arc::clone(&self.queue), Arc::clone(&self.source));
+        let stream = SendStream::new(
             number,
             channel,
-            work,
+            queue,
             source,
-            desk.report(),
-            wish,
+            context.report(),
+            piece_size,
             self.compress,
         );
-        thread::spawn(move || outflow.run());
+        thread::spawn(move || stream.run());
     }
 
     /// One did not come.
-    pub(crate) fn on_not_joined(&mut self, desk: &Desk, why: &str) -> Result<(), End> {
-        self.roster.on_not_joined(desk.now(), why)
+    pub(crate) fn on_not_joined(
+        &mut self,
+        context: &SessionContext,
+        why: &str,
+    ) -> Result<(), SessionEnd> {
+        self.stream_set.on_not_joined(context.now(), why)
     }
 
     /// One is over. Returns the bytes that have to be sent again.
     ///
     /// Where it ended as it should all of it has arrived, and the receiver has some time to say so.
     pub(crate) fn on_over(&mut self, number: u32, end: &Result<(), String>, now: Time) -> u64 {
-        let was_there = self.lines.remove(&number).is_some();
+        let was_there = self.streams.remove(&number).is_some();
         if was_there {
-            self.roster.on_over();
+            self.stream_set.on_over();
             self.pace(&self.readings(now));
         }
         self.replaced += u32::from(end.is_err());
@@ -202,25 +215,25 @@ impl Streams {
                 self.parted.push_back((now, number));
                 0
             }
-            Err(_) => self.work.over(number),
+            Err(_) => self.queue.over(number),
         }
     }
 
-    /// What streams that ended owe although the receiver had time to confirm it is given to others. Returns the bytes of
-    /// that.
-    pub(crate) fn settle(&mut self, now: Time) -> u64 {
+    /// Gives pieces of ended streams to others once the receiver had time to confirm them.
+    /// Returns the bytes of that.
+    pub(crate) fn reassign_unconfirmed(&mut self, now: Time) -> u64 {
         let mut bytes = 0;
         while let Some((since, number)) = self.parted.front().copied()
             && now.since(since) > CONFIRMED_MAX
         {
             self.parted.pop_front();
-            bytes += self.work.over(number);
+            bytes += self.queue.over(number);
         }
         bytes
     }
 
     /// When to look at the clock again at the latest: a gentle copy reads its streams in time.
-    pub(crate) fn patience(&self, now: Time) -> Duration {
+    pub(crate) fn next_look(&self, now: Time) -> Duration {
         let due = self.last_gentle + scavenger::PERIOD;
         match self.scavenger {
             Some(_) if due > now => TICK.min(due.since(now).into()),
@@ -228,9 +241,10 @@ impl Streams {
         }
     }
 
-    /// Gives way to others, where the copy is to be gentle. Returns how many streams there are to be where that changes.
+    /// Gives way to others, where the copy is to be gentle. Returns how many streams there are to
+    /// be where that changes.
     pub(crate) fn give_way(&mut self, now: Time) -> Option<u16> {
-        if now.since(self.last_gentle) < scavenger::PERIOD || self.lines.is_empty() {
+        if now.since(self.last_gentle) < scavenger::PERIOD || self.streams.is_empty() {
             return None;
         }
         self.last_gentle = now;
@@ -251,18 +265,18 @@ impl Streams {
     /// Looks at all of them: replaces those that hang, and asks the tuner how many there should be.
     pub(crate) fn look(
         &mut self,
-        desk: &Desk,
+        context: &SessionContext,
         left: Option<Bytes>,
         sender: Option<Activity>,
         receiver: Option<Activity>,
     ) -> Look {
-        let now = desk.now();
+        let now = context.now();
         let samples = self.samples(now);
         self.cut_stalled(now, &samples);
-        self.set_wishes(now.since(self.last), left, &samples);
+        self.set_piece_sizes(now.since(self.last), left, &samples);
         let seen = self.meter.read(samples);
         if let Some(rtt) = seen.rtt {
-            self.work.set_rtt(rtt);
+            self.queue.set_rtt(rtt);
         }
         let interval = Interval {
             length: now.since(self.last),
@@ -275,16 +289,17 @@ impl Streams {
             receiver,
         };
         self.last = now;
-        // While most streams wait for the receiver to hash holes, what they carry says nothing of the path or of disks.
-        let streams = self.lines.len().max(1) as u64;
-        let is_held = self.work.waited_for_holes().times(2) > interval.length.times(streams);
+        // While most streams wait for the receiver to hash holes, what they carry says nothing of
+        // the path or of disks.
+        let streams = self.streams.len().max(1) as u64;
+        let is_held = self.queue.waited_for_holes().times(2) > interval.length.times(streams);
         let steer = (!is_held)
             .then(|| self.online.on_interval(&interval))
             .flatten();
         // A gentle copy has as few as reach the rate that it may have.
         let steered = steer.filter(|_| self.scavenger.is_none()).map(|steer| {
             self.target = steer.streams.get();
-            self.roster.set_window(steer.window);
+            self.stream_set.set_window(steer.window);
             (self.target, steer.why)
         });
         Look { seen, steered }
@@ -297,13 +312,13 @@ impl Streams {
 
     /// A connection from an address to itself leaves no host.
     fn is_one_host(&self) -> bool {
-        let ends = |line: &Line| {
+        let ends = |stream: &StreamControl| {
             Some((
-                line.handle.local().ok()?.ip(),
-                line.handle.peer().ok()?.ip(),
+                stream.handle.local().ok()?.ip(),
+                stream.handle.peer().ok()?.ip(),
             ))
         };
-        let mut all = self.lines.values().filter_map(ends);
+        let mut all = self.streams.values().filter_map(ends);
         all.next().is_some_and(|(local, peer)| local == peer)
     }
 
@@ -317,41 +332,46 @@ impl Streams {
     }
 
     fn samples(&self, now: Time) -> Vec<(u32, TcpSample)> {
-        let sample = |(number, line): (&u32, &Line)| Some((*number, line.handle.sample(now).ok()?));
-        self.lines.iter().filter_map(sample).collect()
+        let sample = |(number, stream): (&u32, &StreamControl)| {
+            Some((*number, stream.handle.sample(now).ok()?))
+        };
+        self.streams.iter().filter_map(sample).collect()
     }
 
-    /// A stream that nothing arrived of keeps its wish, so that a pause does not cut everything into crumbs.
-    fn set_wishes(&mut self, over: Span, left: Option<Bytes>, samples: &[(u32, TcpSample)]) {
+    /// A stream without acknowledgements keeps its piece size, so that a pause does not cut
+    /// everything into crumbs.
+    fn set_piece_sizes(&mut self, over: Span, left: Option<Bytes>, samples: &[(u32, TcpSample)]) {
         for (number, sample) in samples {
             let acked = sample.bytes_acked.unwrap_or(Bytes::ZERO);
-            if let Some(line) = self.lines.get_mut(number) {
-                line.on_acked(acked, over);
+            if let Some(stream) = self.streams.get_mut(number) {
+                stream.on_acked(acked, over);
             }
         }
-        let all: f64 = self.lines.values().map(|line| line.rate).sum();
-        let mean = all / self.lines.len().max(1) as f64;
+        let all: f64 = self.streams.values().map(|stream| stream.rate).sum();
+        let mean = all / self.streams.len().max(1) as f64;
         let is_end = left.is_some_and(|left| left.as_f64() * 8.0 < all * END.as_secs_f64());
-        for line in self.lines.values() {
-            // The fastest is never below the mean, so somebody always goes on.
-            line.wish.set_resting(is_end && line.rate < SLOW * mean);
+        for stream in self.streams.values() {
+            // The fastest is never below the mean, so at least one stream continues.
+            stream
+                .piece_size
+                .set_resting(is_end && stream.rate < SLOW * mean);
         }
     }
 
     fn cut_stalled(&mut self, now: Time, samples: &[(u32, TcpSample)]) {
         let mut moved = Vec::new();
         for (number, sample) in samples {
-            if let Some(line) = self.lines.get_mut(number) {
-                line.stall.on_sample(now, sample);
-                moved.push(line.stall.last_moved());
+            if let Some(stream) = self.streams.get_mut(number) {
+                stream.stall.on_sample(now, sample);
+                moved.push(stream.stall.last_moved());
             }
         }
         let newest = moved.into_iter().max().unwrap_or(now);
         for (number, sample) in samples {
-            if let Some(line) = self.lines.get(number)
-                && line.stall.is_stalled(now, newest, sample.rtt)
+            if let Some(stream) = self.streams.get(number)
+                && stream.stall.is_stalled(now, newest, sample.rtt)
             {
-                line.handle.shut_down();
+                stream.handle.shut_down();
             }
         }
     }

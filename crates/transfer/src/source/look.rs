@@ -5,13 +5,14 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use nix::dir::Dir;
 use nix::sys::stat::{FileStat, SFlag};
-use wire::copying::{Problem, ProblemKind};
+use wire::copy::{Problem, ProblemKind};
 
 use super::walk::Found;
 use crate::event::FileProblem;
-use crate::trouble::{problem, shown, with_hint};
+use crate::problems::{problem, shown, with_hint};
 
-/// Names in a folder, in the order of their bytes; a folder of a million takes 8 bytes each beside them.
+/// Names in a folder, in the order of their bytes; a folder of a million takes 8 bytes each beside
+/// them.
 #[derive(Debug)]
 pub(super) struct Listing {
     bytes: Vec<u8>,
@@ -82,7 +83,7 @@ pub(super) fn a_folder(name: &[u8]) -> Problem {
     )
 }
 
-/// What nobody can read to its end.
+/// Whether the file has no end, such as a device.
 pub(super) fn special(name: &[u8], kind: SFlag) -> Problem {
     let kind = match kind {
         SFlag::S_IFIFO => "a pipe",

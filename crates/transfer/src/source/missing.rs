@@ -3,12 +3,13 @@
 use std::env;
 
 use nix::fcntl::OFlag;
-use wire::copying::{Problem, ProblemKind};
+use wire::copy::{Problem, ProblemKind};
 
+use crate::problems::{problem, shown, with_hint};
 use crate::root::Root;
-use crate::trouble::{problem, shown, with_hint};
 
-/// How far the name leads and what is missing there; `is_far` where the name was given at the other end.
+/// How far the name leads and what is missing there; `is_far` where the name was given at the other
+/// end.
 pub(super) fn missing(root: &Root, path: &[u8], is_far: bool) -> Problem {
     let (folder, last) = first_missing(root, path);
     let wanted = shown(path);
@@ -23,13 +24,16 @@ pub(super) fn missing(root: &Root, path: &[u8], is_far: bool) -> Problem {
     let hint = match (is_a_link(root, path), is_far, root.is_own()) {
         (true, ..) => "without `-L` the link itself is copied",
         (false, true, false) => {
-            "check the spelling; paths begin at the folder that is served, and a wildcard in quotes with `--dry-run` shows what is there"
+            "check the spelling; paths begin at the folder that is served, and a wildcard in \
+            quotes with `--dry-run` shows what is there"
         }
         (false, true, true) => {
-            "check the spelling; paths at the far end begin in the home folder unless they begin with `/`"
+            "check the spelling; paths at the far end begin in the home folder unless they begin \
+            with `/`"
         }
         (false, false, _) => {
-            "check the spelling; a file of another host is written `HOST:PATH` or `trunkline://HOST/PATH`"
+            "check the spelling; a file of another host is written `HOST:PATH` or \
+            `trunkline://HOST/PATH`"
         }
     };
     with_hint(problem(ProblemKind::NotFound, what), hint)

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use nix::fcntl::{OFlag, PosixFadviseAdvice, posix_fadvise};
 use nix::sys::stat::{FileStat, SFlag, fstat};
-use wire::copying::{FileId, Problem, ProblemKind};
+use wire::copy::{FileId, Problem, ProblemKind};
 
 use crate::holes::{self, Layout};
+use crate::problems::{failed, problem, shown, with_hint};
 use crate::root::Root;
-use crate::trouble::{failed, problem, shown, with_hint};
 
 /// Files that are kept open at once.
 const OPEN_MAX: usize = 64;
@@ -22,13 +22,14 @@ const ADVICE_MIN: u64 = 256 << 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Seen {
     pub size: u64,
-    /// Of device, inode, time of modification and time of change: another file, or another content, has another.
+    /// Of device, inode, time of modification and time of change: another file, or another content,
+    /// has another.
     pub identity: u64,
 }
 
-/// Which version of a file this is, for a receiver that has some of it already: of inode and times of modification and of
-/// change, which no program can set. Without the device, whose number may be another after a reboot or on another host in front
-/// of the same file system.
+/// Which version of a file this is, for a receiver that has some of it already: of inode and times
+/// of modification and of change, which no program can set. Without the device, whose number may be
+/// another after a reboot or on another host in front of the same file system.
 pub(super) fn version(stat: &FileStat) -> u64 {
     hash_of(&[
         stat.st_ino,
@@ -39,7 +40,8 @@ pub(super) fn version(stat: &FileStat) -> u64 {
     ])
 }
 
-/// Whether a file takes less room than it has bytes: it has holes, or its file system compresses it.
+/// Whether a file takes less room than it has bytes: it has holes, or its file system compresses
+/// it.
 pub(super) fn is_sparse(stat: &FileStat) -> bool {
     // The unit of `st_blocks` is 512 bytes on every file system, stat(2).
     stat.st_blocks.saturating_mul(512) < stat.st_size

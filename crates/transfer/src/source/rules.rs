@@ -1,17 +1,18 @@
 //! Which names are left out: `--exclude` and `--include`.
 //!
-//! A pattern means what it means to rsync, as far as the guide says: without `/` it is for the last component of a name at any
-//! depth; with one it is for the end of the name, or from the beginning where it begins with `/`; a `/` at its end makes it one for
-//! folders; `*` and `?` stand for no `/`, `**` between slashes for any number of folders, and `NAME/***` for a folder and all that
-//! is in it. The first rule that fits decides. What is in a folder that is left out is not looked at.
+//! A pattern means what it means to rsync, as far as the guide says: without `/` it is for the last
+//! component of a name at any depth; with one it is for the end of the name, or from the beginning
+//! where it begins with `/`; a `/` at its end makes it one for folders; `*` and `?` stand for no
+//! `/`, `**` between slashes for any number of folders, and `NAME/***` for a folder and all that is
+//! in it. The first rule that fits decides. What is in a folder that is left out is not looked at.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use wire::copying::{Problem, ProblemKind, SelectionRule};
+use wire::copy::{Problem, ProblemKind, SelectionRule};
 
-use crate::trouble::{problem, shown, with_hint};
+use crate::problems::{problem, shown, with_hint};
 
 /// Rules that can be asked.
 #[derive(Debug, Clone, Default)]
@@ -97,7 +98,8 @@ fn wrong(pattern: &str, why: &str) -> Problem {
     let what = format!("pattern `{}`: {why}", shown(pattern.as_bytes()));
     with_hint(
         problem(ProblemKind::Request, what),
-        "write `*.tmp` for files of any folder, `/run7/raw/` for one folder, `cache/***` for folders with what is in them",
+        "write `*.tmp` for files of any folder, `/run7/raw/` for one folder, `cache/***` for \
+        folders with what is in them",
     )
 }
 

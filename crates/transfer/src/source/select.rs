@@ -7,17 +7,18 @@ use std::os::unix::ffi::OsStrExt;
 use globset::{GlobBuilder, GlobMatcher};
 use nix::dir::Dir;
 use nix::fcntl::OFlag;
-use wire::copying::{Problem, ProblemKind};
+use wire::copy::{Problem, ProblemKind};
 
+use crate::problems::{failed, problem, shown, with_hint};
 use crate::root::Root;
-use crate::trouble::{failed, problem, shown, with_hint};
 
 /// Most names that a wildcard may stand for: what is more is a folder.
 const MATCHES_MAX: usize = 1_000_000;
 /// Most names that are looked at for one path: some seconds of a processor.
 const LOOKED_MAX: usize = 20_000_000;
 
-/// The name at the other end: the last component, or nothing where the content of a folder is meant.
+/// The name at the other end: the last component, or nothing where the content of a folder is
+/// meant.
 pub(crate) fn target_name(path: &[u8]) -> &[u8] {
     let last = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     match last {
@@ -42,7 +43,8 @@ pub(super) fn check_distinct(paths: &[Vec<u8>]) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Replaces each path with wildcards by what it stands for, in order; one that is there as it is written stays.
+/// Replaces each path with wildcards by what it stands for, in order; one that is there as it is
+/// written stays.
 pub(super) fn expand(root: &Root, paths: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Problem> {
     let mut all = Vec::new();
     for path in paths {
@@ -129,7 +131,8 @@ fn up_and_down(path: &[u8]) -> Problem {
 
 fn too_many(path: &[u8]) -> Problem {
     let what = format!(
-        "`{}` stands for more than {MATCHES_MAX} names, or {LOOKED_MAX} names have to be looked at for it",
+        "`{}` stands for more than {MATCHES_MAX} names, or {LOOKED_MAX} names have to be looked at \
+        for it",
         shown(path)
     );
     with_hint(
@@ -151,7 +154,7 @@ impl Looked {
         }
     }
 
-    /// Told with the whole path by whoever knows it.
+    /// The caller adds the whole path.
     fn too_many(&self) -> Problem {
         problem(ProblemKind::Busy, "too many names")
     }
@@ -184,7 +187,8 @@ impl Pattern {
         })
     }
 
-    /// Whether it stands for this name. As in a shell, hidden names are only meant where the dot is written.
+    /// Whether it stands for this name. As in a shell, hidden names are only meant where the dot is
+    /// written.
     pub(crate) fn is_match(&self, name: &[u8]) -> bool {
         let is_meant = self.is_hidden || !name.starts_with(b".");
         is_meant && !matches!(name, b"." | b"..") && self.matcher.is_match(OsStr::from_bytes(name))

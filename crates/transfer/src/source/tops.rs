@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use wire::copying::{Name, Problem, ProblemKind};
+use wire::copy::{Name, Problem, ProblemKind};
 
 use super::{SourceSpec, select};
-use crate::trouble::{problem, shown, with_hint};
+use crate::problems::{problem, shown, with_hint};
 
 /// Something that a walk begins with.
 #[derive(Debug, Clone, PartialEq, Eq)]

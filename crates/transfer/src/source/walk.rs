@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError};
 
 use nix::fcntl::{AtFlags, OFlag, openat, readlinkat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
-use wire::copying::{Entry, Kind, Name, Problem, ProblemKind};
+use wire::copy::{Entry, Kind, Name, Problem, ProblemKind};
 
 use super::Source;
 use super::links::Links;
@@ -19,9 +19,10 @@ use super::missing::missing;
 use super::reader::{Seen, is_sparse, version};
 use super::tops::Top;
 use crate::event::FileProblem;
-use crate::trouble::{failed, problem, shown, with_hint};
+use crate::problems::{failed, problem, shown, with_hint};
 
-/// Folders on the way to where the walk stands that are held open; those above are opened again on the way back.
+/// Folders on the way to where the walk stands that are held open; those above are opened again on
+/// the way back.
 const OPEN_MAX: usize = 64;
 
 /// What a walk comes across.

@@ -1,4 +1,4 @@
-//! What has arrived of a file, noted beside it so that any moment may be the last.
+//! The journal of a file: what of it has arrived, so that a copy can stop at any moment.
 //!
 //! All numbers have their least significant byte first.
 //!
@@ -24,7 +24,8 @@ use crate::tree::{PIECE_MIN, legal_piece};
 
 /// Bytes of a header.
 pub(super) const HEADER: usize = 32;
-/// Most bytes of notes that are read: those of a file of 180 GB in the smallest pieces. What is behind them is sent again.
+/// Most bytes of notes that are read: those of a file of 180 GB in the smallest pieces. What is
+/// behind them is sent again.
 const NOTES_MAX: u64 = 512 << 20;
 /// Bytes of a note.
 pub(super) const NOTE: usize = 48;
@@ -64,7 +65,8 @@ impl Header {
         is_whole.then_some(header)
     }
 
-    /// So many bytes of a journal may be worth reading: notes of all pieces, each of which may have been sent twice.
+    /// So many bytes of a journal may be worth reading: notes of all pieces, each of which may have
+    /// been sent twice.
     pub fn length_max(&self) -> u64 {
         let pieces = self.size / PIECE_MIN + 1;
         let notes = pieces.saturating_mul(2 * NOTE as u64).min(NOTES_MAX);

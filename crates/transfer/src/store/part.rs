@@ -16,13 +16,13 @@ use nix::sys::stat::{Mode, fstat};
 use nix::sys::statfs::{TMPFS_MAGIC, fstatfs};
 use nix::sys::statvfs::{Statvfs, fstatvfs};
 use units::Bytes;
-use wire::copying::{Problem, ProblemKind};
+use wire::copy::{Problem, ProblemKind};
 
 use super::JOURNAL_MIN;
 use super::journal::{HEADER, Header};
 use super::temporary::{At, JOURNAL, PART, is_ours, open_locked};
 use super::{Piece, Rest};
-use crate::trouble::problem;
+use crate::problems::problem;
 use crate::{HashTree, PieceHasher, holes};
 
 /// Smaller files get no room reserved: a full disk shows at their only write.
@@ -58,7 +58,7 @@ enum Journal {
     #[default]
     None,
     Open(File),
-    /// Closed to have fewer files open; nobody else writes to it while this end has the lock.
+    /// Closed to have fewer files open; no other process writes to it while this end has the lock.
     Closed,
 }
 
@@ -215,9 +215,10 @@ impl Part {
         }
     }
 
-    /// Has the disk start with what was written, some of it at a time, so that little is left to flush at the end: the
-    /// advice writes out what was changed, and only drops what needs no writing (`generic_fadvise` in Linux's
-    /// mm/fadvise.c). Each time it waits for all processors, so it is not given for each piece.
+    /// Has the disk start with what was written, some of it at a time, so that little is left to
+    /// flush at the end: the advice writes out what was changed, and only drops what needs no
+    /// writing (`generic_fadvise` in Linux's mm/fadvise.c). Each time it waits for all processors,
+    /// so it is not given for each piece.
     fn begin_flush(&self, piece: &Piece) {
         let mut dirty = self.dirty.lock().unwrap_or_else(PoisonError::into_inner);
         let end = piece.offset + u64::from(piece.length);
@@ -245,8 +246,8 @@ impl Part {
         self.file.set_len(self.at.size)
     }
 
-    /// Takes the room for all of it with the first byte: a peer that only promises bytes takes none. Where holes may come, data
-    /// takes its room as it is written.
+    /// Takes the room for all of it with the first byte: a peer that only promises bytes takes
+    /// none. Where holes may come, data takes its room as it is written.
     fn reserve_once(&self) -> io::Result<()> {
         if self.is_reserved.load(Ordering::Acquire) {
             return Ok(());
@@ -271,8 +272,8 @@ impl Part {
         }
     }
 
-    /// Whether the file system is memory, in which reserving takes about as long as writing, and nothing is written meanwhile.
-    /// What can be known without is whether there is room.
+    /// Whether the file system is memory, in which reserving takes about as long as writing, and
+    /// nothing is written meanwhile. What can be known without is whether there is room.
     fn is_in_memory(&self) -> io::Result<bool> {
         let system = fstatfs(&self.file)?;
         if system.filesystem_type() != TMPFS_MAGIC {
@@ -299,7 +300,8 @@ impl Part {
         Ok(file)
     }
 
-    /// Pieces that an older journal names; `None` where it is of another file, or of another version of it.
+    /// Pieces that an older journal names; `None` where it is of another file, or of another
+    /// version of it.
     fn noted(&self, journal: &File) -> Option<Rest> {
         let mut bytes = Vec::new();
         let mut journal = journal.take(self.header.length_max());
@@ -340,7 +342,8 @@ impl Part {
         for piece in pieces {
             bytes.extend_from_slice(&self.header.note(piece));
         }
-        // Over what was there, so that a crash in between costs no more than the notes that are not yet over.
+        // Over what was there, so that a crash in between costs no more than the notes that are not
+        // yet over.
         journal.seek(SeekFrom::Start(0))?;
         journal.write_all(&bytes)?;
         journal.set_len(bytes.len() as u64)?;
@@ -371,8 +374,8 @@ fn header_of(at: &At) -> Header {
     }
 }
 
-/// Pieces that do not overlap, in order. Of those that do, the one that was noted last counts: one that read back wrong is
-/// sent and noted again.
+/// Pieces that do not overlap, in order. Of those that do, the one that was noted last counts: one
+/// that read back wrong is sent and noted again.
 fn newest(pieces: Vec<Piece>) -> Vec<Piece> {
     let mut kept: BTreeMap<u64, Piece> = BTreeMap::new();
     for piece in pieces {

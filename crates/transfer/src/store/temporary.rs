@@ -1,4 +1,4 @@
-//! Names beside a file while it arrives, and the lock that keeps other copies away.
+//! Temporary names of a file while it arrives, and the lock that keeps other copies away.
 
 use std::ffi::OsStr;
 use std::fs::{File, TryLockError};
@@ -11,14 +11,13 @@ use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, openat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat, major, minor};
 use nix::unistd::{UnlinkatFlags, geteuid, unlinkat};
-pub(super) use wire::copying::{
-    JOURNAL_ENDING as JOURNAL, LINK_ENDING as LINK, PART_ENDING as PART,
-};
-use wire::copying::{NAME_MAX, Problem, ProblemKind};
+pub(super) use wire::copy::{JOURNAL_ENDING as JOURNAL, LINK_ENDING as LINK, PART_ENDING as PART};
+use wire::copy::{NAME_MAX, Problem, ProblemKind};
 
-use crate::trouble::{failed, problem, shown, with_hint};
+use crate::problems::{failed, problem, shown, with_hint};
 
-/// How often something in the way of the temporary file is removed before somebody must be putting it there.
+/// Times that something in the way of the temporary file is removed before another program must be
+/// putting it there.
 const TRIES_MAX: usize = 16;
 /// Bytes of a long name that its hash replaces: 16 digits and a dash.
 const HASHED: usize = 17;
@@ -86,7 +85,8 @@ impl At {
     }
 }
 
-/// `.NAME` and the ending, shortened so that a file system takes it; what is cut off is replaced by a hash of all.
+/// `.NAME` and the ending, shortened so that a file system takes it; what is cut off is replaced by
+/// a hash of all.
 pub(super) fn beside(last: &[u8], ending: &[u8]) -> Vec<u8> {
     let room = NAME_MAX - 1 - JOURNAL.len();
     if last.len() <= room {
@@ -97,11 +97,11 @@ pub(super) fn beside(last: &[u8], ending: &[u8]) -> Vec<u8> {
     [b".", kept, b"-", hash, ending].concat()
 }
 
-/// Opens the temporary file and locks it, so that no other copy writes to it; `None` where there is none and none is
-/// to be made.
+/// Opens the temporary file and locks it, so that no other copy writes to it; `None` where there is
+/// none and none is to be made.
 ///
-/// One that another user of this host made, or may write to, is not taken: that user could change the file after it has
-/// its name. It is removed.
+/// One that another user of this host made, or may write to, is not taken: that user could change
+/// the file after it has its name. It is removed.
 pub(super) fn open_locked(at: &At, create: bool) -> Result<Option<File>, Problem> {
     let mut foreign = None;
     for _ in 0..TRIES_MAX {
@@ -119,7 +119,7 @@ pub(super) fn open_locked(at: &At, create: bool) -> Result<Option<File>, Problem
             Err(TryLockError::Error(error)) => return Err(at.failed("lock", error)),
         }
         let is_ours = is_new || is_ours(&at.folder, &stat);
-        // Whoever held the lock may have given the file its final name just now.
+        // The other holder of the lock may have given the file its final name just now.
         match (at.is_at(PART, &stat), is_ours) {
             (true, true) => return Ok(Some(file)),
             (true, false) => {
@@ -149,7 +149,7 @@ fn open_or_create(at: &At, create: bool) -> Result<Option<(Option<File>, bool)>,
         }
         Err(errno) => return Err(failed(errno)),
     }
-    // Nobody else may write to it before it has its name.
+    // No other user may write to it before it has its name.
     let mode = Mode::from_bits_truncate(at.mode & 0o755 | 0o600);
     match openat(
         &at.folder,
@@ -158,13 +158,13 @@ fn open_or_create(at: &At, create: bool) -> Result<Option<(Option<File>, bool)>,
         mode,
     ) {
         Ok(fd) => Ok(Some((Some(File::from(fd)), true))),
-        // Somebody was faster: what that is shows the next look.
+        // Another process was faster; the next look shows what it made.
         Err(Errno::EEXIST) => open_or_create(at, false),
         Err(errno) => Err(failed(errno)),
     }
 }
 
-/// Whether a file was made by this user, has no other name and can be written to by nobody else.
+/// Whether a file belongs to this user, has no other name and no other user can write to it.
 pub(super) fn is_ours(folder: &OwnedFd, stat: &FileStat) -> bool {
     let is_file = stat.st_mode & SFlag::S_IFMT.bits() == SFlag::S_IFREG.bits();
     // A name of the file elsewhere would show what we write under that name too.
@@ -199,7 +199,8 @@ fn in_the_way(at: &At, foreign: Option<u32>) -> Problem {
             problem(
                 ProblemKind::Permission,
                 format!(
-                    "`{name}` beside `{}` belongs to user {user} of that host or can be written to by others, and cannot be removed",
+                    "`{name}` beside `{}` belongs to user {user} of that host or can be written to \
+                    by others, and cannot be removed",
                     at.shown
                 ),
             ),
@@ -218,7 +219,7 @@ fn in_the_way(at: &At, foreign: Option<u32>) -> Problem {
     }
 }
 
-/// Somebody else has the lock on its temporary file.
+/// Another copy has the lock on its temporary file.
 fn held(at: &At, file: &File) -> Problem {
     let begun = file.metadata().and_then(|known| known.created());
     let since = begun.ok().and_then(|begun| begun.elapsed().ok());
@@ -242,7 +243,8 @@ fn told_busy(at: &At, who: &str) -> Problem {
     )
 }
 
-/// The process that has locked it, where the kernel says so (proc_locks(5)); a lock goes with its process, however that ends.
+/// The process that has locked it, where the kernel says so (proc_locks(5)); a lock goes with its
+/// process, however that ends.
 fn holder(file: &File) -> Option<u32> {
     let stat = fstat(file).ok()?;
     let device = (major(stat.st_dev), minor(stat.st_dev));

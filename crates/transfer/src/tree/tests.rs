@@ -14,7 +14,7 @@ fn hash(file: &[u8], offset: u64, length: u64) -> ChainingValue {
     hasher.finish().unwrap()
 }
 
-/// Cuts a file into subtrees at random: whoever is larger than a chunk is cut again where `cut` says so.
+/// Cuts a file into random subtrees: those larger than a chunk are cut again where `cut` says so.
 fn pieces(size: u64, cut: &mut impl FnMut() -> bool) -> Vec<(u64, u64)> {
     let mut todo = vec![(0, size.next_power_of_two().max(CHUNK))];
     let mut pieces = Vec::new();
@@ -57,16 +57,17 @@ proptest! {
         prop_assert!(tree.missing(1).is_empty());
     }
 
-    /// Pieces of several sizes over each other, as endgames and earlier tries with other lengths leave them.
+    /// Pieces of several sizes over each other, as endgames and earlier tries with other lengths
+    /// leave them.
     #[test]
     fn pieces_that_overlap_count_once(
-        size in 1_usize..20_000, wishes in proptest::collection::vec((0_u64..20, 0_u32..6), 0..60),
+        size in 1_usize..20_000, piece_sizes in proptest::collection::vec((0_u64..20, 0_u32..6), 0..60),
     ) {
         let file = file(size);
         let mut tree = HashTree::new(size as u64);
         let mut there = vec![false; size];
         let all = (0..20).map(|chunk| (chunk, 0));
-        for (chunk, level) in wishes.into_iter().chain(all) {
+        for (chunk, level) in piece_sizes.into_iter().chain(all) {
             let span = CHUNK << level;
             let offset = chunk * CHUNK / span * span;
             if offset >= size as u64 {
@@ -84,11 +85,11 @@ proptest! {
 
     #[test]
     fn no_piece_makes_the_tree_panic(
-        size: u64, wishes: Vec<(u64, u64)>,
+        size: u64, piece_sizes: Vec<(u64, u64)>,
     ) {
         let size = size >> 1;
         let mut tree = HashTree::new(size);
-        for (offset, length) in wishes {
+        for (offset, length) in piece_sizes {
             let legal = subtree(size, offset, length).is_some();
             prop_assert_eq!(tree.insert(offset, length, [0; 32]).is_ok(), legal);
             let mut hasher = PieceHasher::new(size, offset, length);

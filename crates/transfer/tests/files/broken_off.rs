@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use transfer::store::{Answer, Store, StoreSpec};
+use transfer::store::{EntryPlan, Store, StoreSpec};
 use transfer::{HashTree, Root};
-use wire::copying::{Kind, ProblemKind, Want};
+use wire::copy::{Kind, ProblemKind, Want};
 
 use crate::common::{PIECE, content, into, open, piece_of, publish, read_back, send, told};
 
@@ -28,7 +28,7 @@ fn broken_off(folder: &Path, pieces: &[u64]) {
     let bytes = content(SIZE);
     let store = open(folder);
     let (file, answer) = store.add(&told("f", Kind::File(SIZE)));
-    assert!(matches!(answer, Ok(Answer::Whole)), "{answer:?}");
+    assert!(matches!(answer, Ok(EntryPlan::Whole)), "{answer:?}");
     for index in pieces {
         let start = index * PIECE;
         let end = SIZE.min(start + PIECE);
@@ -39,15 +39,15 @@ fn broken_off(folder: &Path, pieces: &[u64]) {
 }
 
 /// What is there of the file when it is copied again.
-fn left(folder: &Path) -> (Store, u32, Answer) {
+fn left(folder: &Path) -> (Store, u32, EntryPlan) {
     let store = open(folder);
     let (file, answer) = store.add(&told("f", Kind::File(SIZE)));
     (store, file, answer.unwrap())
 }
 
-fn present(answer: &Answer) -> u64 {
+fn present(answer: &EntryPlan) -> u64 {
     match answer {
-        Answer::Rest(rest) => rest.bytes(),
+        EntryPlan::Rest(rest) => rest.bytes(),
         _ => 0,
     }
 }
@@ -100,7 +100,7 @@ fn broken_off_again_and_again_it_gets_there() {
     let bytes = content(SIZE);
     for round in 1..=5 {
         let (store, file, answer) = left(place.path());
-        let Answer::Rest(rest) = answer else {
+        let EntryPlan::Rest(rest) = answer else {
             panic!("{answer:?}");
         };
         let next = rest.claimed.missing(1)[0].start;
@@ -127,7 +127,7 @@ fn everything_there_needs_nothing_but_its_name() {
     broken_off(place.path(), &[0, 1, 2, 3, 4, 5]);
     let (store, file, mut answer) = left(place.path());
     assert_eq!(answer.want(file), Want::Rest(file, vec![]));
-    let Answer::Rest(rest) = answer else {
+    let EntryPlan::Rest(rest) = answer else {
         panic!("{answer:?}");
     };
     let tree = read_back(&store, file, SIZE, &rest);
@@ -150,7 +150,7 @@ fn only_what_reads_back_counts() {
         answer.want(file),
         Want::Rest(file, vec![(2 * PIECE, 3 * PIECE)])
     );
-    let Answer::Rest(rest) = answer else {
+    let EntryPlan::Rest(rest) = answer else {
         panic!("{answer:?}");
     };
     assert_eq!(rest.bytes(), 2 * PIECE + 77);
@@ -174,7 +174,7 @@ fn of_notes_that_overlap_the_last_one_counts() {
     store.note(file, &one).unwrap();
     drop(store);
     let (_store, _, answer) = left(place.path());
-    let Answer::Rest(rest) = answer else {
+    let EntryPlan::Rest(rest) = answer else {
         panic!("{answer:?}");
     };
     assert_eq!(rest.noted, [one]);
@@ -194,7 +194,7 @@ fn a_source_that_changed_begins_anew() {
         (entry.modified_nanoseconds, entry.version) = (modified, version);
         let store = open(place.path());
         let answer = store.add(&entry).1.unwrap();
-        assert!(matches!(answer, Answer::Whole), "{answer:?}");
+        assert!(matches!(answer, EntryPlan::Whole), "{answer:?}");
         fs::remove_file(part(place.path())).unwrap();
     }
 }
@@ -233,12 +233,12 @@ fn leftovers_go_when_the_file_came_another_way() {
         .set_modified(time)
         .unwrap();
     let (_store, _, answer) = left(place.path());
-    assert!(matches!(answer, Answer::Present), "{answer:?}");
+    assert!(matches!(answer, EntryPlan::Present), "{answer:?}");
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
     // As a copy leaves it that ends right after the file has its name.
     fs::write(journal(place.path()), "notes").unwrap();
     let (_store, _, answer) = left(place.path());
-    assert!(matches!(answer, Answer::Present), "{answer:?}");
+    assert!(matches!(answer, EntryPlan::Present), "{answer:?}");
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
 }
 

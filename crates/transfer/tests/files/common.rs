@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use transfer::source::{Found, Source, SourceSpec};
-use transfer::store::{Answer, Piece, Rest, Store, StoreSpec};
+use transfer::store::{EntryPlan, Piece, Rest, Store, StoreSpec};
 use transfer::{FileProblem, HashTree, PieceHasher, Root};
-use wire::copying::{Attributes, Entry, Filter, Kind, Name, Opening, Problem, Way};
+use wire::copy::{Attributes, CopyDirection, Entry, Filter, Kind, Name, Opening, Problem};
 
 /// Everything is kept.
 pub const ALL: Attributes = Attributes {
@@ -29,7 +29,7 @@ pub fn spec_of(paths: &[&Path]) -> SourceSpec {
         wildcards: false,
         recursive: true,
         attributes: ALL,
-        selection: wire::copying::Selection::default(),
+        selection: wire::copy::Selection::default(),
     }
 }
 
@@ -81,13 +81,13 @@ pub fn told(name: &str, kind: Kind) -> Entry {
 /// A put into a folder, as the command line makes it.
 pub fn opening() -> Opening {
     Opening {
-        way: Way::Put,
+        direction: CopyDirection::Put,
         copy: [0; 16],
         paths: vec![Vec::new()],
         recursive: true,
         attributes: ALL,
         filter: Filter::Changed,
-        selection: wire::copying::Selection::default(),
+        selection: wire::copy::Selection::default(),
         delete: false,
         into_folder: true,
         plain: false,
@@ -132,7 +132,7 @@ fn copy_file(
     store: &Store,
     file: u32,
     size: u64,
-    answer: Answer,
+    answer: EntryPlan,
 ) -> Result<(), Problem> {
     let read = |offset: u64, into: &mut [u8]| source.read(file, offset, into);
     if send(store, file, size, answer, read)? {
@@ -158,13 +158,13 @@ pub fn send(
     store: &Store,
     file: u32,
     size: u64,
-    answer: Answer,
+    answer: EntryPlan,
     mut read: impl FnMut(u64, &mut [u8]) -> Result<(), Problem>,
 ) -> Result<bool, Problem> {
     let mut tree = match answer {
-        Answer::Present | Answer::Made => return Ok(false),
-        Answer::Whole => HashTree::new(size),
-        Answer::Rest(rest) => read_back(store, file, size, &rest),
+        EntryPlan::Present | EntryPlan::Made => return Ok(false),
+        EntryPlan::Whole => HashTree::new(size),
+        EntryPlan::Rest(rest) => read_back(store, file, size, &rest),
     };
     for part in tree.missing(usize::MAX) {
         let (start, length) = (part.start, part.end - part.start);

@@ -4,7 +4,7 @@ use std::fs;
 
 use transfer::Root;
 use transfer::store::{Store, StoreSpec};
-use wire::copying::{Kind, ProblemKind};
+use wire::copy::{Kind, ProblemKind};
 
 use crate::common::{bytes_of, copy, into, open, publish, send, source, told, walk};
 

@@ -6,8 +6,8 @@ use std::thread;
 
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
-use transfer::store::Answer;
-use wire::copying::{Kind, ProblemKind};
+use transfer::store::EntryPlan;
+use wire::copy::{Kind, ProblemKind};
 
 use crate::common::{content, open, piece_of, publish, send, told};
 
@@ -120,7 +120,7 @@ fn what_has_arrived_stays_when_the_disk_fills_up() {
         fs::remove_file(place.path().join("other")).unwrap();
         let again = open(place.path());
         let (_, answer) = again.add(&told("large", Kind::File(900_000)));
-        let Ok(Answer::Rest(rest)) = answer else {
+        let Ok(EntryPlan::Rest(rest)) = answer else {
             panic!("{answer:?}");
         };
         assert_eq!(rest.bytes(), 131_072);

@@ -1,4 +1,4 @@
-//! What a peer, or somebody on the receiving host, may try: nothing is written elsewhere.
+//! What a peer, or another user of the receiving host, may try: nothing is written elsewhere.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
@@ -11,7 +11,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use transfer::Root;
 use transfer::store::{Store, StoreSpec};
-use wire::copying::{Kind, Problem, ProblemKind};
+use wire::copy::{Kind, Problem, ProblemKind};
 
 use crate::common::{content, into, open, publish, send, told};
 
@@ -64,7 +64,7 @@ fn a_folder_of_a_served_one_is_a_root_of_its_own() {
     fs::create_dir(inside.join("ana")).unwrap();
     symlink(&outside, inside.join("away")).unwrap();
     let served = Root::beneath(&inside).unwrap();
-    let name = |text: &str| wire::copying::Name::new(text.into()).unwrap();
+    let name = |text: &str| wire::copy::Name::new(text.into()).unwrap();
     let below = served.restricted(false, true).below(&name("ana")).unwrap();
     assert!(below.may_write() && !below.may_read());
     for destination in ["../up", "/../up"] {
@@ -139,7 +139,7 @@ fn pipes_sockets_and_folders_are_not_replaced() {
             .file_type()
             .is_fifo()
     );
-    // And a pipe in the place of the temporary file keeps nobody waiting.
+    // And a pipe in the place of the temporary file blocks no copy.
     mkfifo(&inside.join(".f.trunkline-part"), Mode::S_IRWXU).unwrap();
     put(&store, "f", b"sent").unwrap();
     assert_eq!(fs::read(inside.join("f")).unwrap(), b"sent");

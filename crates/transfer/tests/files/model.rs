@@ -1,8 +1,8 @@
-//! A store against a model of its folder: any pieces in any order, losses, damage, ends at any moment, and whatever befalls
-//! what is left meanwhile.
+//! A store against a model of its folder: any pieces in any order, losses, damage, ends at any
+//! moment, and whatever befalls what is left meanwhile.
 //!
-//! `PROPTEST_CASES=1000000 cargo test --release -p trunkline-transfer --test files model` tries a million; a case that fails is printed and
-//! made as small as it gets.
+//! `PROPTEST_CASES=1000000 cargo test --release -p trunkline-transfer --test files model` tries a
+//! million; a case that fails is printed and made as small as it gets.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,8 +11,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use transfer::HashTree;
-use transfer::store::{Answer, Store};
-use wire::copying::{Entry, FileId, Kind, Message, Published, Referee, Speaker};
+use transfer::store::{EntryPlan, Store};
+use wire::copy::{ConversationState, Entry, FileId, Kind, Message, Published, Speaker};
 
 use crate::common::{PIECE, content, open, opening, piece_of, read_back, told};
 
@@ -26,7 +26,7 @@ struct Try {
     pieces: Vec<(u16, bool)>,
     /// Files that are whole get their names before the try ends.
     publishes: bool,
-    /// It is killed, and nobody clears up.
+    /// It is killed, without any cleanup.
     is_killed: bool,
     /// Before the next try.
     then: Vec<Event>,
@@ -140,7 +140,7 @@ impl World {
         }
         if plan.is_none() {
             assert_eq!(store.end(), []);
-            let complete = copying.referee.pass(Speaker::Far, Message::Complete);
+            let complete = copying.protocol.pass(Speaker::Far, Message::Complete);
             assert_eq!(complete, Ok(Message::Complete));
         }
         if plan.is_some_and(|plan| plan.is_killed) {
@@ -207,7 +207,7 @@ impl World {
 struct Copying<'a> {
     store: &'a Store,
     sources: &'a [Source],
-    referee: Referee,
+    protocol: ConversationState,
     trees: Vec<Option<HashTree>>,
     /// File and offset.
     missing: Vec<(usize, u64)>,
@@ -216,11 +216,11 @@ struct Copying<'a> {
 
 impl<'a> Copying<'a> {
     fn begin(store: &'a Store, sources: &'a [Source]) -> Self {
-        let referee = Referee::opened(&opening(), false).unwrap();
+        let protocol = ConversationState::opened(&opening(), false).unwrap();
         let mut copying = Copying {
             store,
             sources,
-            referee,
+            protocol,
             trees: Vec::new(),
             missing: Vec::new(),
             whole: Vec::new(),
@@ -244,7 +244,7 @@ impl<'a> Copying<'a> {
     }
 
     fn say(&mut self, speaker: Speaker, message: Message) {
-        let passed = self.referee.pass(speaker, message.clone());
+        let passed = self.protocol.pass(speaker, message.clone());
         assert_eq!(passed, Ok(message));
     }
 
@@ -255,9 +255,9 @@ impl<'a> Copying<'a> {
         self.say(Speaker::Far, Message::Wants(vec![answer.want(id)]));
         let size = self.sources[file].size;
         let tree = match answer {
-            Answer::Present | Answer::Made => None,
-            Answer::Whole => Some(HashTree::new(size)),
-            Answer::Rest(rest) => {
+            EntryPlan::Present | EntryPlan::Made => None,
+            EntryPlan::Whole => Some(HashTree::new(size)),
+            EntryPlan::Rest(rest) => {
                 let tree = read_back(self.store, id, size, &rest);
                 let is_wrong = |piece: &&transfer::store::Piece| {
                     !tree.covers(piece.offset, piece.length.into())
@@ -399,8 +399,9 @@ proptest! {
         }
         let present = world.copy(None);
         world.check_names();
-        // Beside a small file that is there nothing is looked for: that would cost two calls for each of millions of files. Its source
-        // has to have been larger in between, and to have got the old size and time again.
+        // Beside a small file that is there nothing is looked for: that would cost two calls for
+        // each of millions of files. Its source has to have been larger in between, and to have got
+        // the old size and time again.
         let is_unswept = |name: &String| present.iter().any(|file| {
             world.sources[*file].size <= 65_536 && name.starts_with(&format!(".f{file}.trunkline"))
         });

@@ -9,7 +9,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use transfer::Root;
 use transfer::source::{Source, SourceSpec};
-use wire::copying::{Attributes, Kind, ProblemKind};
+use wire::copy::{Attributes, Kind, ProblemKind};
 
 use crate::common::{ALL, content, source, spec_of, walk};
 
@@ -273,7 +273,7 @@ fn dots_behind_a_wildcard_are_refused() {
             wildcards: true,
             recursive: true,
             attributes: crate::common::ALL,
-            selection: wire::copying::Selection::default(),
+            selection: wire::copy::Selection::default(),
         };
         let refused = Source::new(&root, spec).unwrap_err();
         assert!(

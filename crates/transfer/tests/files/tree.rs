@@ -5,8 +5,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
 use transfer::Root;
-use transfer::store::{Answer, Store, StoreSpec};
-use wire::copying::{Attributes, Filter};
+use transfer::store::{EntryPlan, Store, StoreSpec};
+use wire::copy::{Attributes, Filter};
 
 use crate::common::{content, copy, into, open, source, walk};
 
@@ -61,11 +61,11 @@ fn a_second_copy_finds_all_of_it_there() {
     let store = open(&to);
     assert!(!store.is_fresh());
     let needs = |entry| store.add(entry).1.unwrap();
-    let answers: Vec<Answer> = walk(&source(&[&from])).0.iter().map(needs).collect();
+    let answers: Vec<EntryPlan> = walk(&source(&[&from])).0.iter().map(needs).collect();
     assert!(
         matches!(
             answers[..],
-            [Answer::Present, Answer::Present, Answer::Whole]
+            [EntryPlan::Present, EntryPlan::Present, EntryPlan::Whole]
         ),
         "{answers:?}"
     );
@@ -88,7 +88,7 @@ fn filters_say_what_is_replaced() {
     assert_eq!(fs::read(&to).unwrap(), b"new");
     let store = with(Filter::All, &to);
     let answer = store.add(&walk(&source(&[&from])).0[0]).1;
-    assert!(matches!(answer, Ok(Answer::Whole)), "{answer:?}");
+    assert!(matches!(answer, Ok(EntryPlan::Whole)), "{answer:?}");
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn a_dry_run_writes_nothing() {
         for entry in walk(&source(&[&from])).0 {
             let answer = store.add(&entry).1;
             assert!(
-                matches!(answer, Ok(Answer::Whole | Answer::Made)),
+                matches!(answer, Ok(EntryPlan::Whole | EntryPlan::Made)),
                 "{answer:?}"
             );
         }

@@ -9,18 +9,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use net::copying::{DoorLimits, Listener, new_secret};
+use copy_net::{AcceptLimits, Listener, new_secret};
 use observe::Window;
 use steer::online::OnlinePlan;
 use transfer::far::{FarEnd, FarEvent, Keys};
 use transfer::source::{Found, Source, SourceSpec};
 use transfer::store::{Piece, Store, StoreSpec};
 use transfer::{
-    Connect, CopyError, CopyEvent, CopySpec, Credentials, FarHost, Onlooker, Outcome, PieceHasher,
-    Place, Root, Steering, copy,
+    Connect, CopyControl, CopyError, CopyEvent, CopyObserver, CopySpec, Credentials, FarHost,
+    Outcome, PieceHasher, Place, Root, copy,
 };
 use units::Span;
-use wire::copying::{Attributes, Filter, ProblemKind, Token, Way};
+use wire::copy::{Attributes, CopyDirection, Filter, ProblemKind, Token};
 
 /// Everything is kept.
 const ATTRIBUTES: Attributes = Attributes {
@@ -29,9 +29,9 @@ const ATTRIBUTES: Attributes = Attributes {
     links: true,
 };
 
-fn spec(way: Way, near: &Path, server: &Server, far: &str) -> CopySpec {
+fn spec(direction: CopyDirection, near: &Path, server: &Server, far: &str) -> CopySpec {
     CopySpec {
-        way,
+        direction,
         near: vec![near.to_owned()],
         far: Place {
             host: FarHost::Server {
@@ -43,7 +43,7 @@ fn spec(way: Way, near: &Path, server: &Server, far: &str) -> CopySpec {
         recursive: true,
         attributes: ATTRIBUTES,
         filter: Filter::Changed,
-        selection: wire::copying::Selection::default(),
+        selection: wire::copy::Selection::default(),
         delete: false,
         plain: false,
         verify: false,
@@ -110,7 +110,7 @@ impl Server {
         let is_stopped = Arc::clone(&stop);
         let thread = thread::spawn(move || {
             let handler = Arc::new(far);
-            listener.run(DoorLimits::default(), handler, &|| {
+            listener.run(AcceptLimits::default(), handler, &|| {
                 is_stopped.load(Ordering::Relaxed)
             });
         });
@@ -138,28 +138,28 @@ impl Drop for Server {
 /// Writes events to the test's output.
 struct Log(Vec<CopyEvent>);
 
-impl Onlooker for Log {
+impl CopyObserver for Log {
     fn on_event(&mut self, event: &CopyEvent) {
         eprintln!("near: {event:?}");
         self.0.push(event.clone());
     }
 }
 
-fn run(way: Way, near: &Path, root: &Path, far: &str) -> Outcome {
-    run_as(&|_| (), way, near, root, far).unwrap()
+fn run(direction: CopyDirection, near: &Path, root: &Path, far: &str) -> Outcome {
+    run_as(&|_| (), direction, near, root, far).unwrap()
 }
 
 fn run_as(
     change: &dyn Fn(&mut CopySpec),
-    way: Way,
+    direction: CopyDirection,
     near: &Path,
     root: &Path,
     far: &str,
 ) -> Result<Outcome, CopyError> {
     let server = Server::start(root);
-    let mut spec = spec(way, near, &server, far);
+    let mut spec = spec(direction, near, &server, far);
     change(&mut spec);
-    copy(&spec, &Steering::default(), &mut Log(Vec::new()))
+    copy(&spec, &CopyControl::default(), &mut Log(Vec::new()))
 }
 
 /// Bytes that do not repeat.
@@ -223,7 +223,7 @@ fn one_file_goes_there() {
     let bytes = noise(10_000_000);
     let source = near.path().join("a");
     fs::write(&source, &bytes).unwrap();
-    let outcome = run(Way::Put, &source, far.path(), "b");
+    let outcome = run(CopyDirection::Put, &source, far.path(), "b");
     assert!(fs::read(far.path().join("b")).unwrap() == bytes);
     assert_eq!(outcome.files, 1);
     assert_eq!(outcome.sent.get(), 10_000_000);
@@ -235,7 +235,7 @@ fn one_file_comes_here() {
     let bytes = noise(10_000_000);
     fs::write(far.path().join("b"), &bytes).unwrap();
     let target = near.path().join("a");
-    let outcome = run(Way::Get, &target, far.path(), "b");
+    let outcome = run(CopyDirection::Get, &target, far.path(), "b");
     assert!(fs::read(target).unwrap() == bytes);
     assert_eq!(outcome.files, 1);
     assert!(outcome.sent.get() >= 10_000_000, "{}", outcome.sent);
@@ -248,10 +248,10 @@ fn a_tree_goes_there_and_only_once() {
     let files = tree(near.path());
     // A closing slash copies what is in the folder.
     let source = near.path().join("");
-    let outcome = run(Way::Put, &source, far.path(), "t");
+    let outcome = run(CopyDirection::Put, &source, far.path(), "t");
     assert_tree(&far.path().join("t"), &files);
     assert_eq!((outcome.files, outcome.links), (6, 1));
-    let again = run(Way::Put, &source, far.path(), "t");
+    let again = run(CopyDirection::Put, &source, far.path(), "t");
     assert_eq!((again.files, again.skipped), (0, 6));
     assert_eq!(again.sent.get(), 0);
 }
@@ -261,7 +261,7 @@ fn a_tree_comes_here() {
     let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let files = tree(far.path());
     let target = near.path().join("t");
-    let outcome = run(Way::Get, &target, far.path(), "./");
+    let outcome = run(CopyDirection::Get, &target, far.path(), "./");
     assert_tree(&target, &files);
     assert_eq!(outcome.files, 6);
 }
@@ -272,7 +272,7 @@ fn a_tree_goes_there_in_the_clear() {
     let files = tree(near.path());
     let plain = |spec: &mut CopySpec| spec.plain = true;
     let source = near.path().join("");
-    run_as(&plain, Way::Put, &source, far.path(), "t").unwrap();
+    run_as(&plain, CopyDirection::Put, &source, far.path(), "t").unwrap();
     assert_tree(&far.path().join("t"), &files);
 }
 
@@ -290,11 +290,17 @@ fn a_wrong_token_is_refused() {
         };
         *credentials = Credentials(other.text());
     };
-    let result = run_as(&wrong, Way::Put, &near.path().join("a"), far.path(), "a");
+    let result = run_as(
+        &wrong,
+        CopyDirection::Put,
+        &near.path().join("a"),
+        far.path(),
+        "a",
+    );
     let Err(CopyError::Problem { kind, .. }) = result else {
         panic!("{result:?}")
     };
-    assert_eq!(kind, wire::copying::ProblemKind::Permission);
+    assert_eq!(kind, wire::copy::ProblemKind::Permission);
     assert!(!far.path().join("a").exists());
 }
 
@@ -305,7 +311,7 @@ struct At<'a> {
     what: Option<Box<dyn FnOnce() + 'a>>,
 }
 
-impl Onlooker for At<'_> {
+impl CopyObserver for At<'_> {
     fn on_event(&mut self, event: &CopyEvent) {
         self.log.on_event(event);
         if (self.when)(event)
@@ -326,16 +332,16 @@ fn slowly(spec: &mut CopySpec) {
 }
 
 /// The far end is stopped in the middle and started again; what had arrived is not sent again.
-fn far_end_comes_back(way: Way) {
+fn far_end_comes_back(direction: CopyDirection) {
     let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let bytes = noise(20_000_001);
-    let (from, to) = match way {
-        Way::Put => (near.path().join("a"), far.path().join("b")),
-        Way::Get => (far.path().join("b"), near.path().join("a")),
+    let (from, to) = match direction {
+        CopyDirection::Put => (near.path().join("a"), far.path().join("b")),
+        CopyDirection::Get => (far.path().join("b"), near.path().join("a")),
     };
     fs::write(&from, &bytes).unwrap();
     let server = Server::start(far.path());
-    let mut spec = spec(way, &near.path().join("a"), &server, "b");
+    let mut spec = spec(direction, &near.path().join("a"), &server, "b");
     slowly(&mut spec);
     let (port, token) = (server.port, server.token.clone());
     let (done, again) = std::sync::mpsc::channel();
@@ -351,7 +357,7 @@ fn far_end_comes_back(way: Way) {
         when: &has_moved,
         what: Some(Box::new(what)),
     };
-    let outcome = copy(&spec, &Steering::default(), &mut at).unwrap();
+    let outcome = copy(&spec, &CopyControl::default(), &mut at).unwrap();
     let _server = again.recv().unwrap();
     assert!(fs::read(to).unwrap() == bytes);
     assert_eq!(outcome.reconnects.min(1), 1, "{outcome:?}");
@@ -364,12 +370,12 @@ fn far_end_comes_back(way: Way) {
 
 #[test]
 fn a_put_goes_on_when_the_far_end_comes_back() {
-    far_end_comes_back(Way::Put);
+    far_end_comes_back(CopyDirection::Put);
 }
 
 #[test]
 fn a_get_goes_on_when_the_far_end_comes_back() {
-    far_end_comes_back(Way::Get);
+    far_end_comes_back(CopyDirection::Get);
 }
 
 #[test]
@@ -379,21 +385,21 @@ fn a_stopped_copy_goes_on_with_the_next() {
     let source = near.path().join("a");
     fs::write(&source, &bytes).unwrap();
     let server = Server::start(far.path());
-    let mut spec = spec(Way::Put, &source, &server, "b");
+    let mut spec = spec(CopyDirection::Put, &source, &server, "b");
     slowly(&mut spec);
-    let steering = Steering::default();
-    let reins = steering.clone();
+    let control = CopyControl::default();
+    let reins = control.clone();
     let mut at = At {
         log: Log(Vec::new()),
         when: &has_moved,
         what: Some(Box::new(move || reins.stop())),
     };
-    let Err(CopyError::Cancelled { so_far }) = copy(&spec, &steering, &mut at) else {
+    let Err(CopyError::Cancelled { so_far }) = copy(&spec, &control, &mut at) else {
         panic!("it was stopped")
     };
     assert!(!far.path().join("b").exists(), "no final name yet");
     spec.rate_max = None;
-    let outcome = copy(&spec, &Steering::default(), &mut Log(Vec::new())).unwrap();
+    let outcome = copy(&spec, &CopyControl::default(), &mut Log(Vec::new())).unwrap();
     assert!(fs::read(far.path().join("b")).unwrap() == bytes);
     let both = so_far.sent.get() + outcome.sent.get();
     assert!(both < 20_000_001 + 8_000_000, "{so_far:?} {outcome:?}");
@@ -406,7 +412,7 @@ fn all_but_its_name(source: &Path, folder: &Path) {
         wildcards: false,
         recursive: false,
         attributes: ATTRIBUTES,
-        selection: wire::copying::Selection::default(),
+        selection: wire::copy::Selection::default(),
     };
     let walked = Source::new(&Root::own(), spec).unwrap();
     let Some(Found::Entry(entry)) = walked.walk().next() else {
@@ -443,18 +449,18 @@ fn all_but_its_name(source: &Path, folder: &Path) {
 
 #[test]
 fn a_file_that_lacks_only_its_name_gets_it() {
-    for way in [Way::Put, Way::Get] {
+    for direction in [CopyDirection::Put, CopyDirection::Get] {
         let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let (from, to) = match way {
-            Way::Put => (near.path(), far.path()),
-            Way::Get => (far.path(), near.path()),
+        let (from, to) = match direction {
+            CopyDirection::Put => (near.path(), far.path()),
+            CopyDirection::Get => (far.path(), near.path()),
         };
         let bytes = noise(300_000);
         fs::write(from.join("a"), &bytes).unwrap();
         fs::write(from.join("b"), b"another").unwrap();
         all_but_its_name(&from.join("a"), to);
         assert!(to.join(".a.trunkline-journal").exists());
-        let outcome = run(way, &near.path().join(""), far.path(), "");
+        let outcome = run(direction, &near.path().join(""), far.path(), "");
         assert_eq!(outcome.failed, []);
         assert!(fs::read(to.join("a")).unwrap() == bytes);
         assert_eq!(fs::read(to.join("b")).unwrap(), b"another");
@@ -462,21 +468,22 @@ fn a_file_that_lacks_only_its_name_gets_it() {
     }
 }
 
-/// Both ways: an earlier try left everything but the name, and something happens before the next one.
+/// Both ways: an earlier try left everything but the name, and something happens before the next
+/// one.
 fn after_meddling(meddle: fn(source: &Path, part: &Path)) {
-    for way in [Way::Put, Way::Get] {
+    for direction in [CopyDirection::Put, CopyDirection::Get] {
         let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let (from, to) = match way {
-            Way::Put => (near.path(), far.path()),
-            Way::Get => (far.path(), near.path()),
+        let (from, to) = match direction {
+            CopyDirection::Put => (near.path(), far.path()),
+            CopyDirection::Get => (far.path(), near.path()),
         };
         fs::write(from.join("a"), noise(3_000_000)).unwrap();
         all_but_its_name(&from.join("a"), to);
         meddle(&from.join("a"), &to.join(".a.trunkline-part"));
-        let outcome = run(way, &near.path().join(""), far.path(), "");
+        let outcome = run(direction, &near.path().join(""), far.path(), "");
         assert_eq!(outcome.failed, []);
         let (is, should) = (fs::read(to.join("a")), fs::read(from.join("a")));
-        assert!(is.unwrap() == should.unwrap(), "{way:?}");
+        assert!(is.unwrap() == should.unwrap(), "{direction:?}");
         assert_eq!(fs::read_dir(to).unwrap().count(), 1, "nothing else is left");
     }
 }
@@ -515,7 +522,7 @@ fn a_source_that_changes_is_told_and_not_published() {
     fs::write(near.path().join("a"), noise(20_000_000)).unwrap();
     fs::write(near.path().join("b"), noise(70_000)).unwrap();
     let server = Server::start(far.path());
-    let mut spec = spec(Way::Put, &near.path().join(""), &server, "t");
+    let mut spec = spec(CopyDirection::Put, &near.path().join(""), &server, "t");
     slowly(&mut spec);
     let source = near.path().join("a");
     let shrink = move || {
@@ -527,31 +534,31 @@ fn a_source_that_changes_is_told_and_not_published() {
         when: &has_moved,
         what: Some(Box::new(shrink)),
     };
-    let outcome = copy(&spec, &Steering::default(), &mut at).unwrap();
+    let outcome = copy(&spec, &CopyControl::default(), &mut at).unwrap();
     assert_eq!(outcome.failed.len(), 1, "{outcome:?}");
     let kind = outcome.failed[0].kind;
-    assert_eq!(kind, wire::copying::ProblemKind::SourceChanged);
+    assert_eq!(kind, wire::copy::ProblemKind::SourceChanged);
     assert!(!far.path().join("t/a").exists());
     assert_eq!(fs::read(far.path().join("t/b")).unwrap().len(), 70_000);
 }
 
 #[test]
 fn a_folder_that_cannot_be_made_is_told_once() {
-    for way in [Way::Put, Way::Get] {
+    for direction in [CopyDirection::Put, CopyDirection::Get] {
         let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let (from, to) = match way {
-            Way::Put => (near.path(), far.path()),
-            Way::Get => (far.path(), near.path()),
+        let (from, to) = match direction {
+            CopyDirection::Put => (near.path(), far.path()),
+            CopyDirection::Get => (far.path(), near.path()),
         };
         fs::create_dir_all(from.join("d/e")).unwrap();
         fs::write(from.join("d/e/x"), b"x").unwrap();
         fs::create_dir(to.join("t")).unwrap();
         fs::write(to.join("t/d"), b"in the way").unwrap();
-        let (here, there) = match way {
-            Way::Put => (from.join("d"), "t"),
-            Way::Get => (to.join("t"), "d"),
+        let (here, there) = match direction {
+            CopyDirection::Put => (from.join("d"), "t"),
+            CopyDirection::Get => (to.join("t"), "d"),
         };
-        let outcome = run(way, &here, far.path(), there);
+        let outcome = run(direction, &here, far.path(), there);
         let failed = outcome.failed.iter().map(|it| (it.name.as_str(), it.below));
         let failed: Vec<(&str, u64)> = failed.collect();
         assert_eq!(failed, [("d/", 2)], "{outcome:?}");
@@ -564,10 +571,10 @@ fn a_dry_run_writes_nothing() {
     let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     tree(near.path());
     let server = Server::start(far.path());
-    let mut spec = spec(Way::Put, &near.path().join(""), &server, "t");
+    let mut spec = spec(CopyDirection::Put, &near.path().join(""), &server, "t");
     spec.dry_run = true;
     let mut log = Log(Vec::new());
-    let outcome = copy(&spec, &Steering::default(), &mut log).unwrap();
+    let outcome = copy(&spec, &CopyControl::default(), &mut log).unwrap();
     let would = |event: &&CopyEvent| matches!(event, CopyEvent::WouldCopy { .. });
     // Six files, three folders, a link.
     assert_eq!(log.0.iter().filter(would).count(), 10);
@@ -581,8 +588,9 @@ fn a_rate_limit_is_kept() {
     fs::write(near.path().join("a"), noise(8_000_000)).unwrap();
     let slow = |spec: &mut CopySpec| slowly(spec);
     let source = near.path().join("a");
-    let outcome = run_as(&slow, Way::Put, &source, far.path(), "a").unwrap();
-    // 64 Mbit at 64 Mbit/s, less what a bucket saves: nobody can be faster, and a slow machine may be slower.
+    let outcome = run_as(&slow, CopyDirection::Put, &source, far.path(), "a").unwrap();
+    // 64 Mbit at 64 Mbit/s, less what a bucket saves: nothing can be faster, and a slow machine may
+    // be slower.
     assert!(outcome.took > Span::from_millis(900), "{outcome:?}");
 }
 
@@ -591,8 +599,8 @@ struct Proxy {
     port: u16,
 }
 
-/// What is done with bytes on their way there: number of the connection, bytes before them, the bytes. `false` cuts the
-/// connection.
+/// What is done with bytes on their way there: number of the connection, bytes before them, the
+/// bytes. `false` cuts the connection.
 type Meddle = dyn Fn(usize, usize, &mut [u8]) -> bool + Send + Sync;
 
 impl Proxy {
@@ -648,14 +656,14 @@ fn copied_over(streams: u64, plain: bool, meddle: Arc<Meddle>) -> Outcome {
     fs::write(&source, &bytes).unwrap();
     let server = Server::start(far.path());
     let proxy = Proxy::start(server.port, meddle);
-    let mut spec = spec(Way::Put, &source, &server, "b");
+    let mut spec = spec(CopyDirection::Put, &source, &server, "b");
     spec.plain = plain;
     spec.streams = Some(observe::StreamCount::new(streams).unwrap());
     let FarHost::Server { address, .. } = &mut spec.far.host else {
         unreachable!()
     };
     address.port = proxy.port;
-    let outcome = copy(&spec, &Steering::default(), &mut Log(Vec::new())).unwrap();
+    let outcome = copy(&spec, &CopyControl::default(), &mut Log(Vec::new())).unwrap();
     assert!(fs::read(far.path().join("b")).unwrap() == bytes);
     assert_eq!((outcome.files, outcome.failed.len()), (1, 0));
     outcome
@@ -729,7 +737,7 @@ fn what_can_be_compressed_takes_less_of_a_slow_path() {
         slowly(spec);
         spec.compress = true;
     };
-    let outcome = run_as(&slow, Way::Put, &source, far.path(), "a").unwrap();
+    let outcome = run_as(&slow, CopyDirection::Put, &source, far.path(), "a").unwrap();
     assert!(fs::read(far.path().join("a")).unwrap() == text);
     assert_eq!(outcome.files, 1);
     assert!(
@@ -749,9 +757,9 @@ fn a_far_end_that_answers_and_goes_away_each_time_is_given_up() {
     };
     // It opens conversations and ends them at once.
     let server = Server::start_stopped(far.path(), token);
-    let mut spec = spec(Way::Put, &source, &server, "b");
+    let mut spec = spec(CopyDirection::Put, &source, &server, "b");
     spec.patience = Span::from_secs(1);
-    let end = copy(&spec, &Steering::default(), &mut Log(Vec::new()));
+    let end = copy(&spec, &CopyControl::default(), &mut Log(Vec::new()));
     assert!(matches!(end, Err(CopyError::Lost { .. })), "{end:?}");
 }
 
@@ -759,30 +767,33 @@ fn a_far_end_that_answers_and_goes_away_each_time_is_given_up() {
 fn where_nothing_can_be_copied_the_request_is_wrong() {
     let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let missing = near.path().join("missing");
-    let kind_of = |way, recursive, near: &Path, name| {
+    let kind_of = |direction, recursive, near: &Path, name| {
         let change = |spec: &mut CopySpec| spec.recursive = recursive;
-        match run_as(&change, way, near, far.path(), name) {
+        match run_as(&change, direction, near, far.path(), name) {
             Err(CopyError::Problem { kind, .. }) => kind,
             other => panic!("{other:?}"),
         }
     };
     assert_eq!(
-        kind_of(Way::Put, true, &missing, "b"),
+        kind_of(CopyDirection::Put, true, &missing, "b"),
         ProblemKind::NotFound
     );
     assert_eq!(
-        kind_of(Way::Get, true, &missing, "b"),
+        kind_of(CopyDirection::Get, true, &missing, "b"),
         ProblemKind::NotFound
     );
     let folder = near.path();
-    assert_eq!(kind_of(Way::Put, false, folder, "b"), ProblemKind::Request);
     assert_eq!(
-        kind_of(Way::Get, false, &missing, "."),
+        kind_of(CopyDirection::Put, false, folder, "b"),
+        ProblemKind::Request
+    );
+    assert_eq!(
+        kind_of(CopyDirection::Get, false, &missing, "."),
         ProblemKind::Request
     );
     // Nothing leaves the folder that is served.
     assert_eq!(
-        kind_of(Way::Get, true, &missing, "../b"),
+        kind_of(CopyDirection::Get, true, &missing, "../b"),
         ProblemKind::Permission
     );
 }

@@ -1,4 +1,5 @@
-//! Sparse files: what is a hole at the source is one in the copy, and costs neither bytes on the way nor room.
+//! Sparse files: what is a hole at the source is one in the copy, and costs neither bytes on the
+//! way nor room.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -75,27 +76,31 @@ fn layouts() -> Vec<(&'static str, u64, Parts)> {
 
 /// A folder of them goes this way. Returns what it came to.
 fn folder_goes(
-    way: Way,
+    direction: CopyDirection,
     change: &dyn Fn(&mut CopySpec),
     files: &[(String, u64, Parts)],
 ) -> Outcome {
     let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (near, far) = (near.path(), far.path());
-    let (from, to): (PathBuf, PathBuf) = match way {
-        Way::Put => (near.join("d"), far.join("d")),
-        Way::Get => (far.join("d"), near.join("d")),
+    let (from, to): (PathBuf, PathBuf) = match direction {
+        CopyDirection::Put => (near.join("d"), far.join("d")),
+        CopyDirection::Get => (far.join("d"), near.join("d")),
     };
     fs::create_dir(&from).unwrap();
     for (name, size, data) in files {
         sparse(&from.join(name), *size, data);
     }
-    let source = if way == Way::Put {
+    let source = if direction == CopyDirection::Put {
         near.join("d")
     } else {
         near.to_owned()
     };
-    let far_name = if way == Way::Put { "" } else { "d" };
-    let outcome = run_as(change, way, &source, far, far_name).unwrap();
+    let far_name = if direction == CopyDirection::Put {
+        ""
+    } else {
+        "d"
+    };
+    let outcome = run_as(change, direction, &source, far, far_name).unwrap();
     assert_eq!(
         (outcome.files, outcome.failed.len()),
         (files.len() as u64, 0)
@@ -118,19 +123,19 @@ fn holes_stay_holes() {
     }
     let files = named();
     let all: u64 = files.iter().map(|(_, size, _)| size).sum();
-    for way in [Way::Put, Way::Get] {
-        let outcome = folder_goes(way, &|_| (), &files);
+    for direction in [CopyDirection::Put, CopyDirection::Get] {
+        let outcome = folder_goes(direction, &|_| (), &files);
         let (sent, holes) = (outcome.sent.get(), outcome.holes.get());
         assert!(
             holes > 70 * MIB && sent < 10 * MIB,
-            "{way:?}: {sent} sent, {holes} holes"
+            "{direction:?}: {sent} sent, {holes} holes"
         );
         assert!(
             outcome.on_wire.get() < 10 * MIB,
-            "{way:?}: {}",
+            "{direction:?}: {}",
             outcome.on_wire
         );
-        assert_eq!(sent + holes, all, "{way:?}");
+        assert_eq!(sent + holes, all, "{direction:?}");
     }
 }
 
@@ -144,8 +149,8 @@ fn holes_stay_holes_in_the_clear_compressed_and_read_again() {
         // Compression is tried only where the path is slow.
         slowly(spec);
     };
-    for way in [Way::Put, Way::Get] {
-        folder_goes(way, &change, &named());
+    for direction in [CopyDirection::Put, CopyDirection::Get] {
+        folder_goes(direction, &change, &named());
     }
 }
 
@@ -181,8 +186,8 @@ fn whatever_is_a_hole_the_content_is_the_same() {
         })
         .collect();
     let pieces = |spec: &mut CopySpec| spec.streams = Some(observe::StreamCount::new(3).unwrap());
-    for way in [Way::Put, Way::Get] {
-        folder_goes(way, &pieces, &files);
+    for direction in [CopyDirection::Put, CopyDirection::Get] {
+        folder_goes(direction, &pieces, &files);
     }
 }
 
@@ -192,7 +197,7 @@ fn nothing_of_the_file_before_shows_through_a_hole() {
     let (source, target) = (near.path().join("a"), far.path().join("a"));
     sparse(&source, 5 * MIB, &[(2 * MIB, 100)]);
     fs::write(&target, noise(7 << 20)).unwrap();
-    let outcome = run(Way::Put, &source, far.path(), "a");
+    let outcome = run(CopyDirection::Put, &source, far.path(), "a");
     assert_eq!(outcome.files, 1);
     assert!(fs::read(&source).unwrap() == fs::read(&target).unwrap());
 }
@@ -211,18 +216,18 @@ fn a_stopped_copy_of_a_sparse_file_goes_on_with_the_next() {
             .collect();
         sparse(&source, 300 * MIB + 3, &data);
         let server = Server::start(far.path());
-        let mut spec = spec(Way::Put, &source, &server, "b");
+        let mut spec = spec(CopyDirection::Put, &source, &server, "b");
         slowly(&mut spec);
         spec.verify = verify;
-        let steering = Steering::default();
-        let reins = steering.clone();
+        let control = CopyControl::default();
+        let reins = control.clone();
         let is_half = |event: &CopyEvent| matches!(event, CopyEvent::Progress(at) if at.done.get() > 100 * MIB);
         let mut at = At {
             log: Log(Vec::new()),
             when: &is_half,
             what: Some(Box::new(move || reins.stop())),
         };
-        let Err(CopyError::Cancelled { so_far }) = copy(&spec, &steering, &mut at) else {
+        let Err(CopyError::Cancelled { so_far }) = copy(&spec, &control, &mut at) else {
             panic!("it was stopped")
         };
         let part = far.path().join(".b.trunkline-part");
@@ -232,7 +237,7 @@ fn a_stopped_copy_of_a_sparse_file_goes_on_with_the_next() {
             "{room} bytes of room for what is not there yet"
         );
         spec.rate_max = None;
-        let outcome = copy(&spec, &Steering::default(), &mut Log(Vec::new())).unwrap();
+        let outcome = copy(&spec, &CopyControl::default(), &mut Log(Vec::new())).unwrap();
         assert_same(&source, &target, "resumed");
         let both = so_far.sent.get() + outcome.sent.get();
         assert!(both < 34 * MIB, "{so_far:?} {outcome:?}");
@@ -243,7 +248,8 @@ fn a_stopped_copy_of_a_sparse_file_goes_on_with_the_next() {
     }
 }
 
-/// What was written where a hole is to be, by a piece that was damaged or by another program, is not there in the end.
+/// What was written where a hole is to be, by a piece that was damaged or by another program, is
+/// not there in the end.
 #[test]
 fn what_lies_in_a_hole_of_an_unfinished_file_is_taken_away() {
     let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -251,16 +257,16 @@ fn what_lies_in_a_hole_of_an_unfinished_file_is_taken_away() {
     let data: Parts = (0..20).map(|at| (at * 3 * MIB, 512 * KIB)).collect();
     sparse(&source, 60 * MIB, &data);
     let server = Server::start(far.path());
-    let mut spec = spec(Way::Put, &source, &server, "a");
+    let mut spec = spec(CopyDirection::Put, &source, &server, "a");
     slowly(&mut spec);
-    let steering = Steering::default();
-    let reins = steering.clone();
+    let control = CopyControl::default();
+    let reins = control.clone();
     let mut at = At {
         log: Log(Vec::new()),
         when: &has_moved,
         what: Some(Box::new(move || reins.stop())),
     };
-    copy(&spec, &steering, &mut at).unwrap_err();
+    copy(&spec, &control, &mut at).unwrap_err();
     let part = fs::OpenOptions::new()
         .write(true)
         .open(far.path().join(".a.trunkline-part"));
@@ -270,7 +276,7 @@ fn what_lies_in_a_hole_of_an_unfinished_file_is_taken_away() {
     }
     drop(part);
     spec.rate_max = None;
-    let outcome = copy(&spec, &Steering::default(), &mut Log(Vec::new())).unwrap();
+    let outcome = copy(&spec, &CopyControl::default(), &mut Log(Vec::new())).unwrap();
     assert_eq!(outcome.files, 1);
     assert_same(&source, &target, "mended");
 }
@@ -291,14 +297,14 @@ fn flipped_bits_of_sparse_pieces_are_noticed() {
             true
         };
         let proxy = Proxy::start(server.port, Arc::new(meddle));
-        let mut spec = spec(Way::Put, &source, &server, "b");
+        let mut spec = spec(CopyDirection::Put, &source, &server, "b");
         spec.plain = true;
         spec.streams = Some(observe::StreamCount::new(3).unwrap());
         let FarHost::Server { address, .. } = &mut spec.far.host else {
             unreachable!()
         };
         address.port = proxy.port;
-        let outcome = copy(&spec, &Steering::default(), &mut Log(Vec::new())).unwrap();
+        let outcome = copy(&spec, &CopyControl::default(), &mut Log(Vec::new())).unwrap();
         assert_eq!((outcome.files, outcome.failed.len()), (1, 0), "{place}");
         assert!(
             fs::read(&source).unwrap() == fs::read(far.path().join("b")).unwrap(),
@@ -309,11 +315,11 @@ fn flipped_bits_of_sparse_pieces_are_noticed() {
 
 #[test]
 fn names_that_share_a_file_are_counted() {
-    for way in [Way::Put, Way::Get] {
+    for direction in [CopyDirection::Put, CopyDirection::Get] {
         let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let (from, near, name) = match way {
-            Way::Put => (near.path().join("d"), near.path().join("d"), ""),
-            Way::Get => (far.path().join("d"), near.path().to_owned(), "d"),
+        let (from, near, name) = match direction {
+            CopyDirection::Put => (near.path().join("d"), near.path().join("d"), ""),
+            CopyDirection::Get => (far.path().join("d"), near.path().to_owned(), "d"),
         };
         fs::create_dir(&from).unwrap();
         for (file, links) in [("a", 2), ("b", 1), ("c", 0)] {
@@ -325,7 +331,7 @@ fn names_that_share_a_file_are_counted() {
         // Its other name is not copied.
         fs::write(far.path().join("elsewhere"), "x").unwrap();
         fs::hard_link(far.path().join("elsewhere"), from.join("alone")).unwrap();
-        let outcome = run(way, &near, far.path(), name);
-        assert_eq!((outcome.files, outcome.linked), (7, 5), "{way:?}");
+        let outcome = run(direction, &near, far.path(), name);
+        assert_eq!((outcome.files, outcome.linked), (7, 5), "{direction:?}");
     }
 }

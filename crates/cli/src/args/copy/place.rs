@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use net::{Address, AddressError, PORT_DEFAULT};
+use sockets::{Address, AddressError, PORT_DEFAULT};
 use units::Bytes;
 
 /// Where files are.
@@ -183,13 +183,13 @@ fn server(rest: &[u8]) -> Result<Place, PlaceError> {
         );
     }
     let path = decoded(path.strip_prefix(b"/").unwrap_or(path))?;
-    let is_long = path.len() > wire::copying::PATH_MAX;
+    let is_long = path.len() > wire::copy::PATH_MAX;
     match is_long {
         true => wrong(
             format!(
                 "a name of {} is longer than {}",
                 Bytes::new(path.len() as u64),
-                Bytes::new(wire::copying::PATH_MAX as u64)
+                Bytes::new(wire::copy::PATH_MAX as u64)
             ),
             "no file can have that name",
         ),

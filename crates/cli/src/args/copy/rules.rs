@@ -1,7 +1,7 @@
 //! `--exclude` and `--include`, in the order in which they were written: the first that fits decides.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use wire::copying::SelectionRule;
+use wire::copy::SelectionRule;
 
 const EXCLUDE: &str = "exclude";
 const INCLUDE: &str = "include";

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::{fs, mem};
 
-use wire::copying::{LISTED_MAX, Selection, Way};
+use wire::copy::{CopyDirection, LISTED_MAX, Selection};
 
 use crate::args::Copy;
 use crate::failure::Failure;
@@ -13,10 +13,10 @@ use crate::failure::Failure;
 const LIST_MAX: u64 = 1 << 30;
 
 /// What the arguments say of it.
-pub(super) fn of(arguments: &Copy, way: Way) -> Result<Selection, Failure> {
+pub(super) fn of(arguments: &Copy, direction: CopyDirection) -> Result<Selection, Failure> {
     let listed = match &arguments.files_from {
         None => None,
-        Some(file) => Some(listed(file, arguments, way)?),
+        Some(file) => Some(listed(file, arguments, direction)?),
     };
     Ok(Selection {
         rules: arguments.rules.0.clone(),
@@ -24,7 +24,11 @@ pub(super) fn of(arguments: &Copy, way: Way) -> Result<Selection, Failure> {
     })
 }
 
-fn listed(file: &Path, arguments: &Copy, way: Way) -> Result<Vec<Vec<u8>>, Failure> {
+fn listed(
+    file: &Path,
+    arguments: &Copy,
+    direction: CopyDirection,
+) -> Result<Vec<Vec<u8>>, Failure> {
     let text = read(file).map_err(|error| Failure::unreadable(file, &error))?;
     let names = match arguments.from0 {
         true => names(&text, 0, &[]),
@@ -38,7 +42,7 @@ fn listed(file: &Path, arguments: &Copy, way: Way) -> Result<Vec<Vec<u8>>, Failu
             &format!("{} lists no names", file.display()),
             "write one name a line, as it is below the source; `-0` is for lists whose names end with a zero byte",
         )),
-        false if is_too_much && way == Way::Get => Err(Failure::wrong_request(
+        false if is_too_much && direction == CopyDirection::Get => Err(Failure::wrong_request(
             &format!(
                 "{} lists {} names of {bytes} bytes; a far end takes at most {count_max} of {bytes_max} bytes together",
                 file.display(),

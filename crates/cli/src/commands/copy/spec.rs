@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::{env, fs};
 
 use transfer::{Connect, CopySpec, Credentials, FarHost, Gentle, Place as FarPlace};
-use wire::copying::{Attributes, Filter, Token, Way};
+use wire::copy::{Attributes, CopyDirection, Filter, Token};
 
 use super::selection;
 use crate::archive;
@@ -18,11 +18,11 @@ const TOKEN_VARIABLE: &str = "TRUNKLINE_TOKEN";
 
 /// Everything that the copy is told.
 pub(super) fn spec(arguments: &Copy, route: &Route) -> Result<CopySpec, Failure> {
-    let (way, near, far) = ends(route);
+    let (direction, near, far) = ends(route);
     let host = host(arguments, far.first())?;
-    let remembered = archive::streams_of_copies(&arguments.keep, &host, way);
+    let remembered = archive::streams_of_copies(&arguments.keep, &host, direction);
     Ok(CopySpec {
-        way,
+        direction,
         near,
         far: FarPlace {
             host,
@@ -35,7 +35,7 @@ pub(super) fn spec(arguments: &Copy, route: &Route) -> Result<CopySpec, Failure>
             links: !arguments.copy_links,
         },
         filter: filter(arguments),
-        selection: selection::of(arguments, way)?,
+        selection: selection::of(arguments, direction)?,
         delete: delete(arguments)?,
         plain: arguments.plain,
         verify: arguments.verify,
@@ -56,17 +56,17 @@ pub(super) fn spec(arguments: &Copy, route: &Route) -> Result<CopySpec, Failure>
 }
 
 /// Which way, the names here and the places there.
-fn ends(route: &Route) -> (Way, Vec<PathBuf>, Vec<&Place>) {
+fn ends(route: &Route) -> (CopyDirection, Vec<PathBuf>, Vec<&Place>) {
     match route {
         Route::Put {
             sources,
             destination,
-        } => (Way::Put, sources.clone(), vec![destination]),
+        } => (CopyDirection::Put, sources.clone(), vec![destination]),
         Route::Get {
             sources,
             destination,
         } => (
-            Way::Get,
+            CopyDirection::Get,
             vec![destination.clone()],
             sources.iter().collect(),
         ),

@@ -9,7 +9,7 @@ use signal_hook::consts::SIGHUP;
 use signal_hook::iterator::Signals;
 use transfer::far::{FarEnd, FarEvent, Keys};
 use transfer::{CopyEvent, Outcome, Root};
-use wire::copying::{Tokens, Way};
+use wire::copy::{CopyDirection, Tokens};
 
 use super::{log, tokens};
 use crate::args::Serve;
@@ -81,9 +81,13 @@ fn describe(event: &FarEvent) -> String {
             number,
             peer,
             name,
-            way,
+            direction,
             paths,
-        } => format!("#{number} {peer} {name}: {} {}", doing(*way), shown(paths)),
+        } => format!(
+            "#{number} {peer} {name}: {} {}",
+            doing(*direction),
+            shown(paths)
+        ),
         FarEvent::File { number, event } => format!("#{number} {}", file(event)),
         FarEvent::Ended {
             number,
@@ -95,7 +99,7 @@ fn describe(event: &FarEvent) -> String {
             "#{number} {peer} {name}: {}",
             ended(why.as_deref(), outcome)
         ),
-        FarEvent::TurnedAway { peer, reason } => format!("{peer}: turned away: {reason}"),
+        FarEvent::Rejected { peer, reason } => format!("{peer}: turned away: {reason}"),
     };
     report::words::plain(&line)
 }
@@ -113,10 +117,10 @@ fn file(event: &CopyEvent) -> String {
 }
 
 /// Seen from here.
-fn doing(way: Way) -> &'static str {
-    match way {
-        Way::Put => "puts into",
-        Way::Get => "gets",
+fn doing(direction: CopyDirection) -> &'static str {
+    match direction {
+        CopyDirection::Put => "puts into",
+        CopyDirection::Get => "gets",
     }
 }
 

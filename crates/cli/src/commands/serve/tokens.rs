@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use nix::unistd::geteuid;
-use wire::copying::{KeyName, Rights, Token, Tokens};
+use wire::copy::{KeyName, Rights, Token, Tokens};
 
 use crate::args::Serve;
 use crate::failure::Failure;
@@ -100,7 +100,7 @@ pub(super) fn add(file: &Path, name: &str, rights: Rights) -> Result<String, Fai
             "choose another name, or delete the line of the old one",
         ));
     }
-    let secret = net::copying::new_secret()?;
+    let secret = copy_net::new_secret()?;
     let token = Token { name, secret };
     append(file, &Tokens::line(&token, rights)).map_err(|error| Failure::file(file, &error))?;
     Ok(token.text())

@@ -28,7 +28,7 @@ pub(super) fn plan(arguments: &Sweep) -> Result<SweepPlan, Failure> {
             ..Setting::new(StreamCount::ONE, Window::Auto)
         },
     };
-    let (settings, left_out) = grid.settings(net::WINDOW_MAX)?;
+    let (settings, left_out) = grid.settings(wire::WINDOW_MAX)?;
     for one in left_out {
         tell!(
             "left out: {} over {} streams is a window of {}, not between {} and {}",
@@ -36,7 +36,7 @@ pub(super) fn plan(arguments: &Sweep) -> Result<SweepPlan, Failure> {
             one.streams,
             one.window,
             sweep::WINDOW_MIN,
-            net::WINDOW_MAX
+            wire::WINDOW_MAX
         );
     }
     let plan = SweepPlan {

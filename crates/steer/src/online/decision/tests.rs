@@ -4,7 +4,8 @@ use units::Bytes;
 
 use super::*;
 
-/// A quarter of a second of four threads: the shares in hundredths of what they wait for; the rest they compute.
+/// A quarter of a second of four threads: the shares in hundredths of what they wait for; the rest
+/// they compute.
 fn end(disk: u64, network: u64, idle: u64, held: u64) -> Activity {
     let part = |hundredths: u64| Span::from_millis(10 * hundredths);
     Activity {

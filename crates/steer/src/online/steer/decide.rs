@@ -1,10 +1,10 @@
-//! What follows from a look: trials, what is kept of them, rests.
+//! Decisions after a look: trials, their results, rests.
 
 use observe::{StreamCount, Window};
 use units::Span;
 
 use super::super::look::{Look, gain_wanted, loss_allowed, streams_for_packets};
-use super::{LOOK_MIN, LOOK_ROUND_TRIPS, Online, Phase, REST, REST_BEGINS, Steer, Way};
+use super::{Change, LOOK_MIN, LOOK_ROUND_TRIPS, Online, Phase, REST, REST_BEGINS, Steer};
 use models::Objective;
 
 /// A rest is twice as long after each trial in vain, up to this.
@@ -16,8 +16,8 @@ const DRIFT_LOOKS: u32 = 2;
 /// A rate that falls by this share while streams are added was that of a start.
 const START_FALLS: f64 = 0.1;
 
-/// A buffer of one's own size, which the kernel doubles and which does not grow any more, must be so many times what it
-/// has grown to.
+/// Least size of an explicit buffer, which does not grow any more, as a multiple of what the
+/// kernel's own has grown to.
 const WINDOW_GAINS: u64 = 4;
 
 impl Online {
@@ -32,19 +32,19 @@ impl Online {
             );
             return self.change(fewer, why);
         }
-        if let Phase::Trying(before, Way::Down) = self.phase
+        if let Phase::Trying(before, Change::Down) = self.phase
             && let Some(lost) = look.path_loss(&before, self.plan.objective, self.rtt_min)
         {
             self.path_loss = self.path_loss.max(lost);
             return self.take_back(before, look);
         }
         if self.harms(&look) && look.streams > StreamCount::ONE {
-            self.next_way = Way::Down;
-            return self.attempt(look, Way::Down);
+            self.next_change = Change::Down;
+            return self.attempt(look, Change::Down);
         }
         match self.phase {
             Phase::Climbing(before) => self.climb(before, look),
-            Phase::Trying(before, way) => self.judge(before, way, look),
+            Phase::Trying(before, change) => self.judge(before, change, look),
             Phase::Resting {
                 base,
                 since,
@@ -53,8 +53,8 @@ impl Online {
         }
     }
 
-    /// The streams for which there are packets enough, where there are too few for those that are. Counted are the most that were
-    /// ever on the way: a path that stands still for a while has no need of fewer streams.
+    /// Number of streams for which there are enough packets in flight, where there are too few. The
+    /// most that were ever in flight count: a path that pauses needs no fewer streams.
     fn fewer_for_packets(&mut self, look: &Look) -> Option<StreamCount> {
         self.packets_most = self.packets_most.max(look.packets()?);
         let most = streams_for_packets(self.packets_most);
@@ -88,7 +88,8 @@ impl Online {
         }
     }
 
-    /// Larger buffers for streams that theirs hold back, where there may be no more streams and the hosts grant more.
+    /// Larger buffers for streams that their buffers limit, where no more streams are allowed and
+    /// the hosts grant more.
     fn larger_window(&mut self, look: &Look) -> Option<Steer> {
         let largest = self.plan.window_max.filter(|_| look.buffer_binds)?;
         let gains = largest.times(2) >= look.peer_window?.times(WINDOW_GAINS);
@@ -100,8 +101,8 @@ impl Online {
         self.change(self.streams, why)
     }
 
-    /// More streams that carry clearly less: those before were in a start that they could not have kept up, and
-    /// their look says nothing.
+    /// Whether more streams carry clearly less: the look before then fell into a slow start and
+    /// says nothing.
     fn was_a_start(&self, before: &Look, look: &Look) -> bool {
         look.gain_over(before, Objective::Max) < -START_FALLS && !look.queue_stands(self.rtt_min)
     }
@@ -124,25 +125,27 @@ impl Online {
         gain_wanted(self.plan.objective, times)
     }
 
-    fn judge(&mut self, before: Look, way: Way, look: Look) -> Option<Steer> {
+    fn judge(&mut self, before: Look, change: Change, look: Look) -> Option<Steer> {
         let objective = self.plan.objective;
         let gave_way = self.harms(&before);
-        let keeps = match way {
-            Way::Up => self.is_worth_it(&before, &look),
-            Way::Down => gave_way || look.gain_over(&before, objective) >= -loss_allowed(objective),
+        let keeps = match change {
+            Change::Up => self.is_worth_it(&before, &look),
+            Change::Down => {
+                gave_way || look.gain_over(&before, objective) >= -loss_allowed(objective)
+            }
         };
         if !keeps {
             return self.take_back(before, look);
         }
         self.rest = REST;
-        match gave_way || way == Way::Up && self.is_full(&look) {
+        match gave_way || change == Change::Up && self.is_full(&look) {
             true => self.begin_rest(),
-            false => self.attempt(look, way),
+            false => self.attempt(look, change),
         }
     }
 
-    /// Whether a queue says that more streams are in vain. It may be others' that more streams would get a part of: that is
-    /// asked for by the highest goodput alone.
+    /// Whether a queue shows that more streams are in vain. Only the highest goodput asks for a
+    /// larger share of a queue that others fill.
     fn is_full(&self, look: &Look) -> bool {
         look.queue_stands(self.rtt_min) && self.plan.objective != Objective::Max
     }
@@ -171,12 +174,12 @@ impl Online {
         let fallen = if has_fallen { fallen + 1 } else { 0 };
         let since = since + self.round_trips(LOOK_ROUND_TRIPS).max(LOOK_MIN);
         if fallen >= DRIFT_LOOKS {
-            return self.attempt(look, Way::Up);
+            return self.attempt(look, Change::Up);
         }
         if since >= self.rest {
-            let way = self.next_way;
-            self.next_way = way.other();
-            return self.attempt(look, way);
+            let change = self.next_change;
+            self.next_change = change.other();
+            return self.attempt(look, change);
         }
         self.phase = Phase::Resting {
             base: Some(base),
@@ -187,14 +190,14 @@ impl Online {
     }
 
     /// Tries another number that way; rests where there is none.
-    fn attempt(&mut self, look: Look, way: Way) -> Option<Steer> {
-        let other = match way {
-            Way::Up => self.more(),
-            Way::Down => self.fewer(),
+    fn attempt(&mut self, look: Look, change: Change) -> Option<Steer> {
+        let other = match change {
+            Change::Up => self.more(),
+            Change::Down => self.fewer(),
         };
         match other {
             Some(other) => {
-                self.phase = Phase::Trying(look, way);
+                self.phase = Phase::Trying(look, change);
                 let why = format!(
                     "a trial: {} streams carried {}",
                     look.streams,

@@ -1,4 +1,4 @@
-//! Random histories of a ledger, beside a world that knows what truly happened.
+//! Random histories of a ledger, compared with a world that knows what truly happened.
 
 use proptest::prelude::*;
 
@@ -14,13 +14,14 @@ enum Step {
     Over(u32),
     Add(u64),
     Forget(FileId),
-    /// The stream that carries this piece finds that it lies in a hole that goes on for so many bytes.
+    /// The stream that carries this piece finds that it lies in a hole that goes on for so many
+    /// bytes.
     Hole(usize, u64),
 }
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        8 => (0_u32..5, 0_u64..5 * MIB).prop_map(|(stream, wish)| Step::Take(stream, wish)),
+        8 => (0_u32..5, 0_u64..5 * MIB).prop_map(|(stream, piece_size)| Step::Take(stream, piece_size)),
         6 => any::<usize>().prop_map(Step::Ack),
         1 => any::<usize>().prop_map(Step::Damage),
         1 => (0_u32..5).prop_map(Step::Over),
@@ -58,9 +59,9 @@ impl World {
         self.wanted.push(parts);
     }
 
-    fn take(&mut self, stream: u32, wish: u64) -> bool {
+    fn take(&mut self, stream: u32, piece_size: u64) -> bool {
         let (waiting, has_work) = (self.ledger.waiting(), self.ledger.has_work());
-        let Some(Taken { piece, is_copy }) = self.ledger.take(stream, wish) else {
+        let Some(Taken { piece, is_copy }) = self.ledger.take(stream, piece_size) else {
             assert!(!self.ledger.has_work(), "work is never withheld");
             return false;
         };
@@ -107,8 +108,8 @@ impl World {
 
     fn step(&mut self, step: Step) {
         match step {
-            Step::Take(stream, wish) => {
-                self.take(stream, wish);
+            Step::Take(stream, piece_size) => {
+                self.take(stream, piece_size);
             }
             Step::Ack(at) => self.ack(at),
             Step::Damage(at) if !self.carried.is_empty() => {
@@ -138,7 +139,7 @@ impl World {
         }
     }
 
-    /// Two streams go on until nothing is left; whoever is confirmed late changes nothing.
+    /// Two streams continue until nothing is left; late confirmations change nothing.
     fn finish(&mut self) {
         self.ledger.all_added();
         for _ in 0..10_000 {

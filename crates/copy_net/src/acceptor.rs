@@ -1,0 +1,312 @@
+//! Accepts connections, identifies each, and rejects those that do not belong to a copy.
+//!
+//! One thread looks at all of them without waiting for any, so that a peer that says little or
+//! nothing costs a place among a bounded number for a bounded time, and no thread. Once identified,
+//! a session gets a thread, and a stream goes to its session.
+
+mod rejection;
+mod source;
+
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use units::Span;
+use wire::copy::{Admitted, Exporter, Greeting, KeyName, Refusal, answer_hello, refusal};
+
+use super::conversation::Conversation;
+use super::handle::StreamHandle;
+use super::handshaking::{Handshaking, Identified};
+use super::identity::Identity;
+use super::session_registry::SessionRegistry;
+use super::{AcceptedSession, CopyHandler, SOFTWARE};
+use sockets::Clock;
+use sockets::eviction;
+use sockets::poll::{is_ready, readable, wait};
+
+pub use rejection::Rejection;
+pub use source::Handover;
+pub(crate) use source::Source;
+
+/// How soon a stop is noticed.
+const TICK: Duration = Duration::from_millis(100);
+/// Connections accepted before the waiting ones are read again.
+const ACCEPTS_MAX: usize = 64;
+
+/// Limits on connections that are not identified, and on the number of sessions.
+#[derive(Debug, Clone, Copy)]
+pub struct AcceptLimits {
+    /// Connections that are not identified yet; one more drops the oldest of the address
+    /// that has most. Each may take some 40 KiB.
+    pub waiting: usize,
+    /// How long a connection may take to identify itself.
+    pub timeout: Span,
+    /// Conversations at the same time.
+    pub conversations: usize,
+    /// Those of them under one name of a token.
+    pub conversations_per_name: usize,
+    /// How long a conversation may be silent.
+    pub silence: Span,
+}
+
+/// 512 connections of 40 KiB are 20 MiB. Ends say something twice a second; a path that is out for
+/// ten seconds and then takes TCP five more to notice is not given up.
+impl Default for AcceptLimits {
+    fn default() -> Self {
+        AcceptLimits {
+            waiting: 512,
+            timeout: Span::from_secs(10),
+            conversations: 64,
+            conversations_per_name: 8,
+            silence: Span::from_secs(15),
+        }
+    }
+}
+
+/// What the threads of one port share.
+pub(super) struct Shared {
+    pub identity: Identity,
+    pub limits: AcceptLimits,
+    pub handler: Arc<dyn CopyHandler>,
+    pub registry: Arc<SessionRegistry>,
+}
+
+/// A conversation with its thread.
+struct Running {
+    name: KeyName,
+    handle: StreamHandle,
+    thread: JoinHandle<()>,
+}
+
+/// Accepts the connections of copies, on the thread that runs it.
+pub struct Acceptor {
+    source: Source,
+    shared: Arc<Shared>,
+    clock: Clock,
+    handshaking: VecDeque<Handshaking>,
+    sessions: Vec<Running>,
+}
+
+impl Acceptor {
+    pub(super) fn new(source: Source, shared: Arc<Shared>) -> Self {
+        Acceptor {
+            source,
+            shared,
+            clock: Clock::start(),
+            handshaking: VecDeque::new(),
+            sessions: Vec::new(),
+        }
+    }
+
+    /// An acceptor behind the port of another server.
+    ///
+    /// # Errors
+    /// When this process has no descriptor left.
+    pub fn behind(
+        identity: Identity,
+        limits: AcceptLimits,
+        handler: Arc<dyn CopyHandler>,
+    ) -> io::Result<(Handover, Acceptor)> {
+        let (handover, source) = Handover::new()?;
+        let shared = Shared {
+            identity,
+            limits,
+            handler,
+            registry: Arc::default(),
+        };
+        Ok((handover, Acceptor::new(source, Arc::new(shared))))
+    }
+
+    /// Serves until `is_stopped`; then conversations are broken and their handlers waited for.
+    pub fn run(mut self, is_stopped: &dyn Fn() -> bool) {
+        while !is_stopped() {
+            let ready = self.wait();
+            self.forget_finished();
+            self.look_at(&ready);
+            self.drop_silent();
+            self.accept();
+        }
+        for accepted in self.sessions.drain(..) {
+            accepted.handle.shut_down();
+            // A handler that panicked has said so on stderr; the others go on.
+            let _ = accepted.thread.join();
+        }
+    }
+
+    /// Which of the waiting connections have data.
+    fn wait(&self) -> Vec<bool> {
+        let mut watched: Vec<_> = self.handshaking.iter().map(Handshaking::watched).collect();
+        watched.push(readable(self.source.watched()));
+        if wait(&mut watched, TICK).is_err() {
+            thread::sleep(TICK);
+        }
+        watched.iter().map(is_ready).collect()
+    }
+
+    fn forget_finished(&mut self) {
+        self.sessions
+            .retain(|accepted| !accepted.thread.is_finished());
+    }
+
+    fn accept(&mut self) {
+        for _ in 0..ACCEPTS_MAX {
+            let Some((socket, peer)) = self.source.next() else {
+                return;
+            };
+            let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
+            // A socket that cannot be set up is gone.
+            if let Ok(one) = Handshaking::new(socket, peer, self.clock.now())
+                && let Some(silent) = self.look(one)
+            {
+                self.make_room();
+                self.handshaking.push_back(silent);
+            }
+        }
+    }
+
+    fn look_at(&mut self, ready: &[bool]) {
+        let waiting = std::mem::take(&mut self.handshaking);
+        for (index, one) in waiting.into_iter().enumerate() {
+            let silent = match ready.get(index) {
+                Some(true) => self.look(one),
+                _ => Some(one),
+            };
+            self.handshaking.extend(silent);
+        }
+    }
+
+    /// Returns the connection while it is not identified.
+    fn look(&mut self, mut one: Handshaking) -> Option<Handshaking> {
+        match one.look(&self.shared.identity) {
+            Identified::Nothing => return Some(one),
+            Identified::EndGuard => {}
+            Identified::Wrong(reason) => self.reject(one.peer, &reason),
+            Identified::Stream(greeting) => self.take_stream(&greeting, one),
+            Identified::Caller => self.take_caller(one),
+            Identified::Control(hello, exporter) => self.take_control(&hello, &exporter, one),
+        }
+        None
+    }
+
+    fn take_stream(&mut self, greeting: &Greeting, one: Handshaking) {
+        let peer = one.peer;
+        let (socket, tls) = one.into_parts();
+        if let Err(reason) = self.shared.registry.hand_over(greeting, socket, tls) {
+            self.reject(peer, &reason);
+        }
+    }
+
+    fn take_caller(&mut self, one: Handshaking) {
+        let peer = one.peer;
+        let (socket, _) = one.into_parts();
+        if let Err(reason) = self.shared.registry.call((socket, peer)) {
+            self.reject(peer, &reason);
+        }
+    }
+
+    fn take_control(&mut self, hello: &[u8], exporter: &Exporter, mut one: Handshaking) {
+        let peer = one.peer;
+        let handler = &self.shared.handler;
+        let answered = answer_hello(hello, exporter, SOFTWARE, |name| handler.find(name));
+        let refused = match answered {
+            Err((error, answer)) => (error.into(), answer),
+            Ok((admitted, answer)) => match self.busy(&admitted.key_name) {
+                Some(busy) => {
+                    let told = told(&busy);
+                    (busy, told)
+                }
+                None => {
+                    let begun = self.begin(admitted, &answer, one);
+                    return begun.unwrap_or_else(|error| {
+                        self.reject(peer, &Rejection::Broken(error.to_string()));
+                    });
+                }
+            },
+        };
+        // Best effort: a peer that is gone needs no answer.
+        let _ = one.answer(&refused.1);
+        one.close();
+        self.reject(peer, &refused.0);
+    }
+
+    /// Why one more session under that name is too many.
+    fn busy(&self, name: &KeyName) -> Option<Rejection> {
+        let limits = &self.shared.limits;
+        let (all, most) = (limits.conversations, limits.conversations_per_name);
+        if self.sessions.len() >= all {
+            return Some(Rejection::Busy(all));
+        }
+        let own = self
+            .sessions
+            .iter()
+            .filter(|accepted| accepted.name == *name);
+        (own.count() >= most).then(|| Rejection::BusyName(name.clone(), most))
+    }
+
+    fn begin(&mut self, admitted: Admitted, answer: &[u8], mut one: Handshaking) -> io::Result<()> {
+        let peer = one.peer;
+        one.answer(answer)?;
+        let (socket, tls) = one.into_parts();
+        let Some(tls) = tls else {
+            return Err(ErrorKind::InvalidInput.into());
+        };
+        let streams = self.shared.registry.expect(admitted.session_key.clone())?;
+        let silence = self.shared.limits.silence;
+        let conversation = Conversation::start(Arc::new(socket), tls, silence)?;
+        let handle = conversation.handle();
+        let name = admitted.key_name.clone();
+        let accepted = AcceptedSession {
+            peer,
+            admitted,
+            conversation,
+            streams,
+        };
+        let handler = Arc::clone(&self.shared.handler);
+        let thread = thread::Builder::new()
+            .name("copy".to_owned())
+            .spawn(move || handler.serve(accepted))?;
+        self.sessions.push(Running {
+            name,
+            handle,
+            thread,
+        });
+        Ok(())
+    }
+
+    /// Drops the oldest connection of the address that has most of them.
+    fn make_room(&mut self) {
+        let bound = self.shared.limits.waiting;
+        while self.handshaking.len() >= bound {
+            let addresses = self.handshaking.iter().map(|one| one.peer.ip());
+            let position = eviction::oldest_of_largest(addresses);
+            let Some(oldest) = position.and_then(|at| self.handshaking.remove(at)) else {
+                return;
+            };
+            self.reject(oldest.peer, &Rejection::Crowded(bound));
+        }
+    }
+
+    fn drop_silent(&mut self) {
+        let (now, timeout) = (self.clock.now(), self.shared.limits.timeout);
+        while let Some(one) = self.handshaking.front()
+            && now.since(one.since) >= timeout
+        {
+            self.reject(one.peer, &Rejection::Silent(timeout));
+            self.handshaking.pop_front();
+        }
+    }
+
+    fn reject(&self, peer: SocketAddr, reason: &Rejection) {
+        self.shared.handler.rejected(peer, reason);
+    }
+}
+
+fn told(busy: &Rejection) -> Vec<u8> {
+    refusal(&Refusal {
+        what: busy.to_string(),
+        hint: Some("try again when one of them is done".to_owned()),
+    })
+}

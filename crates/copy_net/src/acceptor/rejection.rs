@@ -1,0 +1,58 @@
+//! Why a connection became neither a conversation nor a stream.
+
+use thiserror::Error;
+use units::Span;
+use wire::copy::{GreetingError, HandshakeError, KeyName};
+
+/// Why a connection became neither a conversation nor a stream.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Rejection {
+    /// It speaks another protocol.
+    #[error("its first byte is {0:#04x}, neither TLS nor a stream")]
+    Stranger(u8),
+    /// Its TLS or its socket failed.
+    #[error("{0}")]
+    Broken(String),
+    /// Its hello is too long or empty.
+    #[error("it announced a hello of {0} bytes; 1 to 1024 are read")]
+    Hello(u32),
+    /// Its hello was not accepted.
+    #[error(transparent)]
+    Handshake(#[from] HandshakeError),
+    /// It begins like a stream and is none.
+    #[error(transparent)]
+    Greeting(#[from] GreetingError),
+    /// A stream of a conversation that there is not (any more).
+    #[error("its stream belongs to no conversation here")]
+    NoSession,
+    /// A stream that does not know the key of its conversation.
+    #[error("its stream does not know the key of its conversation")]
+    NotOurs,
+    /// A stream number that was used before.
+    #[error("stream {0} was here before")]
+    Repeated(u32),
+    /// A stream in the clear where none was agreed on.
+    #[error("its stream is not encrypted, but the copy is")]
+    Plain,
+    /// Its conversation has not taken the streams before it.
+    #[error("{0} streams before it have not been taken by their conversation")]
+    Crowd(usize),
+    /// It expects this end to speak first, which was not asked for.
+    #[error("it expects this end to speak first, which was not asked for")]
+    NotCalled,
+    /// It did not say in time what it is.
+    #[error("it did not show within {0} what it is")]
+    Silent(Span),
+    /// Too many others came after it without saying what they are.
+    #[error(
+        "{0} connections had not shown what they are, most of them from its address, and it was \
+        the oldest of those"
+    )]
+    Crowded(usize),
+    /// All places are taken.
+    #[error("{0} copies are connected, the most this end allows")]
+    Busy(usize),
+    /// The name of its token has all places that one may have.
+    #[error("{1} copies are connected with the token `{0}`, the most this end allows one token")]
+    BusyName(KeyName, usize),
+}

@@ -1,0 +1,257 @@
+//! The end that connects: the control connection, and streams.
+
+mod deadline_io;
+mod error;
+mod preconnect;
+
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use units::Span;
+use wire::copy::{Admitted, Message, NearHandshake, SessionKey, Token, encode};
+
+use super::SOFTWARE;
+use super::channel::Channel;
+use super::connect::{ConnectError, connect_any};
+use super::conversation::Conversation;
+use super::identity::{Fingerprint, connection_to};
+use super::tls::Tls;
+use sockets::Address;
+use sockets::options::StreamOptions;
+
+use deadline_io::DeadlineIo;
+pub use error::DialError;
+pub use preconnect::{RawStream, StreamEndpoint};
+
+/// Opens control connections.
+#[derive(Debug, Clone, Copy)]
+pub struct Dialer {
+    /// Time for connecting and the handshake.
+    pub timeout: Span,
+    /// How long the far end may be silent afterwards.
+    pub silence: Span,
+}
+
+/// An open conversation, and the dialer of its streams.
+#[derive(Debug)]
+pub struct Dialed {
+    /// Where the far end is.
+    pub peer: SocketAddr,
+    /// Its software and the rights that it grants.
+    pub admitted: Admitted,
+    /// The conversation.
+    pub conversation: Conversation,
+    /// Opens streams to it.
+    pub streams: StreamDialer,
+    /// Whether the first message was sent already.
+    pub first_was_sent: bool,
+}
+
+/// A far end whose certificate is known from a channel that is trusted, such as ssh: it is told the
+/// first message together with who calls, without a wait for what it says of itself.
+#[derive(Debug, Clone, Copy)]
+pub struct KnownPeer<'a> {
+    /// The only certificate that is accepted.
+    pub pin: Fingerprint,
+    /// The first message of the conversation.
+    pub first: &'a Message,
+}
+
+/// Opens streams of one conversation. Clones open streams of the same.
+#[derive(Debug, Clone)]
+pub struct StreamDialer {
+    endpoint: StreamEndpoint,
+    key: SessionKey,
+}
+
+impl Default for Dialer {
+    /// The same as the other end's `AcceptLimits`.
+    fn default() -> Self {
+        Dialer {
+            timeout: Span::from_secs(10),
+            silence: Span::from_secs(15),
+        }
+    }
+}
+
+impl Dialer {
+    /// Connects to the far end at one of several addresses, those in front tried a little
+    /// earlier, and authenticates both ends.
+    ///
+    /// An address where another program answers is skipped.
+    ///
+    /// # Errors
+    /// When no address is left; with the reason of the last one.
+    pub fn control(&self, places: &[Address], token: &Token) -> Result<Dialed, DialError> {
+        self.control_and(places, token, None, &mut |_| ())
+    }
+
+    /// The same, to an end that may be `known`; `early` is told where streams will go as soon as
+    /// that is known, so that they can be connected while the two ends find out who they are. That
+    /// says nothing to the other end, which may still turn out to be another one.
+    ///
+    /// # Errors
+    /// As [`control`](Self::control).
+    pub fn control_and(
+        &self,
+        places: &[Address],
+        token: &Token,
+        known: Option<KnownPeer<'_>>,
+        early: &mut dyn FnMut(&StreamEndpoint),
+    ) -> Result<Dialed, DialError> {
+        let end = Instant::now() + Duration::from(self.timeout);
+        let mut left = resolve(places)?;
+        let mut failure = None;
+        loop {
+            let limit = end.saturating_duration_since(Instant::now());
+            match connect_any(&left, &StreamOptions::default(), limit) {
+                Ok((socket, peer)) => match self.open((socket, peer), token, known, end, early) {
+                    Ok(dialed) => return Ok(dialed),
+                    Err(error) => {
+                        left.retain(|address| *address != peer);
+                        failure = Some(error);
+                    }
+                },
+                Err(ConnectError::Option(error)) => return Err(error.into()),
+                // A wrong answer says more than a missing one.
+                Err(ConnectError::Unreachable(tried)) => {
+                    return Err(
+                        failure.unwrap_or_else(|| DialError::unreachable(tried, self.timeout))
+                    );
+                }
+            }
+        }
+    }
+
+    /// Opens a session on an existing connection, made by either end.
+    pub(super) fn open(
+        &self,
+        (socket, peer): (std::net::TcpStream, SocketAddr),
+        token: &Token,
+        known: Option<KnownPeer<'_>>,
+        end: Instant,
+        early: &mut dyn FnMut(&StreamEndpoint),
+    ) -> Result<Dialed, DialError> {
+        let failed = |source| DialError::during(peer, self.timeout, source);
+        let tls = connection_to(known.map(|known| known.pin))
+            .map(Tls::new)
+            .map_err(failed)?;
+        let mut io = DeadlineIo::new(socket, tls, end).map_err(failed)?;
+        io.complete_handshake().map_err(failed)?;
+        let (pin, exporter) = io.facts().map_err(failed)?;
+        let endpoint = StreamEndpoint::of(io.socket(), peer, pin, self.timeout);
+        early(&endpoint);
+        let (handshake, hello) =
+            NearHandshake::new(token.name.clone(), token.secret.key(), exporter, SOFTWARE);
+        let wrong = |source| DialError::Handshake { peer, source };
+        let first = known.map(|known| encode(known.first)).transpose();
+        let first = first.map_err(|error| wrong(error.into()))?;
+        let answer = io.ask(&hello, &first.unwrap_or_default());
+        let answer = answer.map_err(failed)?;
+        let answer = answer.map_err(|error| wrong(error.into()))?;
+        let admitted = handshake.on_answer(&answer).map_err(wrong)?;
+        let (socket, tls) = io.into_parts();
+        let conversation = Conversation::start(Arc::new(socket), Box::new(tls), self.silence);
+        Ok(Dialed {
+            peer,
+            conversation: conversation.map_err(failed)?,
+            streams: StreamDialer {
+                endpoint,
+                key: admitted.session_key.clone(),
+            },
+            admitted,
+            first_was_sent: known.is_some(),
+        })
+    }
+}
+
+impl StreamDialer {
+    /// For an end to which no conversation was opened from here: it listens for streams of the one
+    /// that it opened.
+    pub fn new(
+        addresses: Vec<SocketAddr>,
+        pin: Fingerprint,
+        key: SessionKey,
+        timeout: Span,
+    ) -> Self {
+        let rtt = None;
+        StreamDialer {
+            endpoint: StreamEndpoint {
+                addresses,
+                pin,
+                timeout,
+                rtt,
+            },
+            key,
+        }
+    }
+
+    /// Opens the stream of that number, which no other stream of the conversation has had.
+    ///
+    /// * `plain`: in the clear; both ends have to agree on that.
+    ///
+    /// What is written to it may follow at once. Whether the other end takes the stream shows when
+    /// it is read or written.
+    ///
+    /// # Errors
+    /// When the other end cannot be reached, or another host answers in its place.
+    pub fn stream(
+        &self,
+        session: u64,
+        number: u32,
+        options: &StreamOptions,
+        plain: bool,
+    ) -> Result<Channel, DialError> {
+        let raw = self.endpoint.connect(options, plain)?;
+        self.greet(raw, session, number)
+    }
+
+    /// Greets on a connection, which makes it the stream of that number.
+    ///
+    /// # Errors
+    /// When the connection is gone.
+    pub fn greet(&self, raw: RawStream, session: u64, number: u32) -> Result<Channel, DialError> {
+        let RawStream { socket, tls, peer } = raw;
+        self.send_greeting(socket, tls, session, number)
+            .map_err(|source| DialError::during(peer, self.endpoint.timeout, source))
+    }
+
+    /// The greeting always fits the empty buffer of a new connection.
+    fn send_greeting(
+        &self,
+        socket: std::net::TcpStream,
+        tls: Option<Box<Tls>>,
+        session: u64,
+        number: u32,
+    ) -> io::Result<Channel> {
+        socket.set_nonblocking(false)?;
+        let exporter = tls.as_ref().map(|tls| tls.exporter()).transpose()?;
+        let greeting = self.key.greet(session, number, exporter.as_ref());
+        let mut channel = Channel::new(Arc::new(socket), tls);
+        channel.write_parts(&[&greeting.encode()])?;
+        Ok(channel)
+    }
+}
+
+/// All addresses of all places, in their order, each once.
+fn resolve(places: &[Address]) -> Result<Vec<SocketAddr>, DialError> {
+    let mut all: Vec<SocketAddr> = Vec::new();
+    let mut unknown = None;
+    for place in places {
+        match (place.host.as_str(), place.port).to_socket_addrs() {
+            Ok(found) => all.extend(found),
+            Err(source) => {
+                let host = place.host.clone();
+                unknown = Some(DialError::UnknownHost { host, source });
+            }
+        }
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    all.retain(|address| seen.insert(*address));
+    match unknown {
+        Some(error) if all.is_empty() => Err(error),
+        _ => Ok(all),
+    }
+}

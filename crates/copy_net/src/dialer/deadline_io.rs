@@ -1,0 +1,113 @@
+//! Handshake I/O under one overall deadline.
+
+use std::io::{self, ErrorKind};
+use std::net::TcpStream;
+use std::os::fd::AsFd;
+use std::time::Instant;
+
+use nix::poll::{PollFd, PollFlags};
+use wire::copy::{CodecError, Exporter, Frames};
+
+use crate::identity::Fingerprint;
+use crate::tls::Tls;
+use sockets::poll::wait;
+
+/// A TLS connection whose waits share one deadline.
+pub(super) struct DeadlineIo {
+    socket: TcpStream,
+    tls: Tls,
+    end: Instant,
+}
+
+impl DeadlineIo {
+    pub(super) fn new(socket: TcpStream, tls: Tls, end: Instant) -> io::Result<Self> {
+        socket.set_nonblocking(true)?;
+        socket.set_nodelay(true)?;
+        Ok(DeadlineIo { socket, tls, end })
+    }
+
+    /// TLS's own handshake, up to the last bytes of this end.
+    pub(super) fn complete_handshake(&mut self) -> io::Result<()> {
+        loop {
+            self.flush()?;
+            if !self.tls.is_handshaking() {
+                return Ok(());
+            }
+            self.fill()?;
+        }
+    }
+
+    /// The certificate that was shown, and what both ends of this connection know.
+    pub(super) fn facts(&self) -> io::Result<(Fingerprint, Exporter)> {
+        let nothing = || io::Error::new(ErrorKind::InvalidData, "no certificate was shown");
+        let pin = self.tls.peer().ok_or_else(nothing)?;
+        Ok((pin, self.tls.exporter()?))
+    }
+
+    /// Sends a frame, and what is to `follow` it at once, and waits for the frame that answers it.
+    pub(super) fn ask(
+        &mut self,
+        frame: &[u8],
+        follow: &[u8],
+    ) -> io::Result<Result<Vec<u8>, CodecError>> {
+        self.tls.put(frame)?;
+        self.tls.put(follow)?;
+        self.flush()?;
+        let mut frames = Frames::hello();
+        // Byte for byte: what follows the answer belongs to the conversation.
+        let mut byte = [0];
+        loop {
+            match self.tls.take(&mut byte) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(_) => match frames.next_frame(&mut byte.as_slice()) {
+                    Ok(None) => {}
+                    Ok(Some(answer)) => return Ok(Ok(answer)),
+                    Err(error) => return Ok(Err(error)),
+                },
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.fill()?,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    pub(super) fn socket(&self) -> &TcpStream {
+        &self.socket
+    }
+
+    pub(super) fn into_parts(self) -> (TcpStream, Tls) {
+        (self.socket, self.tls)
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        loop {
+            match self.tls.fill(&self.socket) {
+                Ok(0) if self.tls.is_handshaking() => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(_) => return Ok(()),
+                Err(error) => self.wait_after(error, PollFlags::POLLIN)?,
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        loop {
+            match self.tls.flush(&self.socket) {
+                Ok(()) => return Ok(()),
+                Err(error) => self.wait_after(error, PollFlags::POLLOUT)?,
+            }
+        }
+    }
+
+    fn wait_after(&self, error: io::Error, event: PollFlags) -> io::Result<()> {
+        match error.kind() {
+            ErrorKind::Interrupted => return Ok(()),
+            ErrorKind::WouldBlock => {}
+            _ => return Err(error),
+        }
+        let left = self.end.saturating_duration_since(Instant::now());
+        let mut watched = [PollFd::new(self.socket.as_fd(), event)];
+        match wait(&mut watched, left)? {
+            0 if left.is_zero() => Err(ErrorKind::TimedOut.into()),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Connections for streams, made before the far end is authenticated.
+
+use std::fmt;
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use units::{Span, Time};
+
+use super::super::connect::{ConnectError, connect_any};
+use super::super::identity::{Fingerprint, connection_to};
+use super::super::tls::Tls;
+use super::DialError;
+use super::deadline_io::DeadlineIo;
+use sockets::options::StreamOptions;
+use sockets::tcp_info;
+
+/// Where streams connect. The greeting that follows takes the key of the conversation.
+#[derive(Debug, Clone)]
+pub struct StreamEndpoint {
+    pub(super) addresses: Vec<SocketAddr>,
+    pub(super) pin: Fingerprint,
+    /// How long each connection may take.
+    pub timeout: Span,
+    /// Smallest round trip to there so far, where the kernel knows it.
+    pub rtt: Option<Span>,
+}
+
+/// A connection that does not say yet which stream it is.
+pub struct RawStream {
+    pub(super) socket: TcpStream,
+    pub(super) tls: Option<Box<Tls>>,
+    pub(super) peer: SocketAddr,
+}
+
+impl fmt::Debug for RawStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Reached({})", self.peer)
+    }
+}
+
+impl StreamEndpoint {
+    /// Where the other end of this connection is, which showed that certificate.
+    pub(super) fn of(
+        socket: &TcpStream,
+        peer: SocketAddr,
+        pin: Fingerprint,
+        timeout: Span,
+    ) -> Self {
+        let sample = tcp_info::read(socket, Time::ZERO).ok();
+        StreamEndpoint {
+            addresses: vec![peer],
+            pin,
+            timeout,
+            rtt: sample.and_then(|sample| sample.rtt_min.or(sample.rtt)),
+        }
+    }
+
+    /// Connects, up to where a greeting is to come. The other end waits for that a few seconds.
+    ///
+    /// * `plain`: in the clear.
+    ///
+    /// # Errors
+    /// When the other end cannot be reached, or another host answers in its place.
+    pub fn connect(&self, options: &StreamOptions, plain: bool) -> Result<RawStream, DialError> {
+        let options = StreamOptions {
+            no_delay: true,
+            ..options.clone()
+        };
+        let end = Instant::now() + Duration::from(self.timeout);
+        let connected = connect_any(&self.addresses, &options, self.timeout.into());
+        let (socket, peer) = connected.map_err(|error| match error {
+            ConnectError::Option(error) => error.into(),
+            ConnectError::Unreachable(tried) => DialError::unreachable(tried, self.timeout),
+        })?;
+        let secured = match plain {
+            true => Ok((socket, None)),
+            false => self.secure(socket, end),
+        };
+        let (socket, tls) =
+            secured.map_err(|source| DialError::during(peer, self.timeout, source))?;
+        Ok(RawStream { socket, tls, peer })
+    }
+
+    fn secure(&self, socket: TcpStream, end: Instant) -> io::Result<(TcpStream, Option<Box<Tls>>)> {
+        let tls = connection_to(Some(self.pin)).map(Tls::new)?;
+        let mut io = DeadlineIo::new(socket, tls, end)?;
+        io.complete_handshake()?;
+        let (socket, tls) = io.into_parts();
+        Ok((socket, Some(Box::new(tls))))
+    }
+}

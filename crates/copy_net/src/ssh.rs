@@ -1,0 +1,308 @@
+//! Starts a far end through the system's ssh client.
+//!
+//! ssh does what its user has taught it: configuration, keys, agents, jump hosts, passwords, which
+//! it asks for on the terminal itself. What it says goes to stderr as always. Through its pipe go
+//! one line each way ([`wire::copy::StartRequest`]); files never do.
+
+mod error;
+
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use wire::copy::{KeyName, START_LINE_MAX, StartAnswer, StartError, StartRequest, Token};
+
+use sockets::Address;
+use sockets::poll::{readable, wait};
+
+pub use error::SshError;
+
+/// The command of the far `trunkline` that answers.
+pub const FAR_COMMAND: &str = "copy-far";
+/// Name of the secret that ssh carries.
+pub(super) const KEY_NAME: &str = "ssh";
+/// Line of a near end that needs the far end no more.
+pub(super) const LEAVE: &str = "leave";
+/// How soon a stop is noticed.
+const TICK: Duration = Duration::from_millis(100);
+/// Most bytes that a far shell may print before the answer.
+const NOISE_MAX: usize = 64 << 10;
+/// How long ssh may take to end by itself.
+const LEAVE_WAIT: Duration = Duration::from_secs(2);
+
+/// What the far host gets of this one, whatever the user's configuration says: nothing but the
+/// pipe. scp does the same.
+const RESTRICTED: [&str; 4] = [
+    "ClearAllForwardings=yes",
+    "ForwardAgent=no",
+    "PermitLocalCommand=no",
+    "RequestTTY=no",
+];
+/// A command of the configuration would run in place of ours. OpenSSH knows it since 7.6.
+const NO_COMMAND: &str = "RemoteCommand=none";
+
+/// Which far end is started, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ssh {
+    /// The client here; `ssh` but for tests.
+    pub client: String,
+    /// As ssh takes it: `[user@]host`, or an alias of its configuration.
+    pub destination: String,
+    /// Further words for ssh, such as `-p 2222`.
+    pub options: Vec<String>,
+    /// The program there, as the shell there reads it.
+    pub program: String,
+}
+
+/// A far end that was started. It is told to leave when this is dropped.
+#[derive(Debug)]
+pub struct SshFarEnd {
+    /// Its answer.
+    pub answer: StartAnswer,
+    /// Opens a conversation with it; only the two ends have it.
+    pub token: Token,
+    /// Where it may be reached, the likeliest first; empty when it connects.
+    pub places: Vec<Address>,
+    pipe: Option<ChildStdin>,
+    /// There until this is dropped.
+    child: Option<Child>,
+}
+
+impl Ssh {
+    /// Starts the far end and waits until it says where it is. That may take as long as its user
+    /// types a password.
+    ///
+    /// * `is_stopped`: asked ten times a second.
+    ///
+    /// # Errors
+    /// When ssh or the far program cannot be started, says something else, or the user stops it.
+    pub fn start(
+        &self,
+        request: &StartRequest,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<SshFarEnd, SshError> {
+        let mut child = self.spawn().map_err(|source| SshError::Client {
+            client: self.client.clone(),
+            source,
+        })?;
+        // It reads the configuration, which is not worth waiting for afterwards.
+        let asking = self.clone();
+        let host_name = thread::spawn(move || asking.host_name());
+        let heard = self.hear(&mut child, request, is_stopped);
+        let answer = match heard {
+            Ok(answer) => answer,
+            Err(error) => {
+                drop(child.stdin.take());
+                // It has ended or is of no use.
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(error);
+            }
+        };
+        Ok(SshFarEnd {
+            token: Token {
+                name: KeyName::new(KEY_NAME).expect("a fixed name of letters"),
+                secret: request.secret.clone(),
+            },
+            places: places(host_name.join().ok().flatten(), &answer),
+            pipe: child.stdin.take(),
+            answer,
+            child: Some(child),
+        })
+    }
+
+    fn spawn(&self) -> io::Result<Child> {
+        Command::new(&self.client)
+            .args(["-T", "-x"])
+            .args(RESTRICTED.iter().flat_map(|option| ["-o", *option]))
+            .args(self.newer_options())
+            .args(&self.options)
+            .arg("--")
+            .arg(&self.destination)
+            .arg(format!("{} {FAR_COMMAND}", self.program))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+    }
+
+    /// [`NO_COMMAND`] where the client knows it; another one would not start.
+    fn newer_options(&self) -> Vec<&'static str> {
+        let option = ["-o", NO_COMMAND];
+        // With `-V` it reads its own words, but neither configuration nor network.
+        let tried = Command::new(&self.client)
+            .arg("-G")
+            .args(option)
+            .arg("-V")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        match tried {
+            Ok(status) if status.success() => option.to_vec(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn hear(
+        &self,
+        child: &mut Child,
+        request: &StartRequest,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<StartAnswer, SshError> {
+        if let Some(pipe) = &mut child.stdin {
+            // When ssh is gone already, its exit status says more.
+            let _ = pipe.write_all(request.line().as_bytes());
+            let _ = pipe.flush();
+        }
+        let mut reader = AnswerReader::default();
+        if let Some(output) = child.stdout.take()
+            && let Some(answer) = reader.listen(output, is_stopped)?
+        {
+            return Ok(answer);
+        }
+        let status = wait_for(child, Duration::from_secs(5));
+        Err(SshError::ended(self, status, reader.noise()))
+    }
+
+    /// What ssh's configuration makes of the destination.
+    fn host_name(&self) -> Option<String> {
+        let output = Command::new(&self.client)
+            .arg("-G")
+            .args(&self.options)
+            .arg("--")
+            .arg(&self.destination)
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .output()
+            .ok()?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let mut lines = text.lines();
+        let name = lines.find_map(|line| line.strip_prefix("hostname "));
+        name.map(|name| name.trim().to_owned())
+    }
+}
+
+/// Where the far end may be reached: as ssh calls it, and as it is seen from inside.
+fn places(host_name: Option<String>, answer: &StartAnswer) -> Vec<Address> {
+    let Some(port) = answer.port else {
+        return Vec::new();
+    };
+    let inside = answer.addresses.iter().map(ToString::to_string);
+    let mut places: Vec<Address> = Vec::new();
+    for host in host_name.into_iter().chain(inside) {
+        let place = Address { host, port };
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places
+}
+
+/// Finds the answer among the lines that shells print when they start.
+#[derive(Default)]
+struct AnswerReader {
+    line: Vec<u8>,
+    noise: String,
+    heard: usize,
+}
+
+impl AnswerReader {
+    /// The answer; `None` when the pipe ends without one.
+    fn listen(
+        &mut self,
+        mut output: ChildStdout,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Option<StartAnswer>, SshError> {
+        let mut buffer = [0; 4 << 10];
+        loop {
+            if is_stopped() {
+                return Err(SshError::Stopped);
+            }
+            let ready = wait(&mut [readable(output.as_fd())], TICK).map_err(SshError::Pipe)?;
+            if ready == 0 {
+                continue;
+            }
+            let got = output.read(&mut buffer).map_err(SshError::Pipe)?;
+            if got == 0 {
+                return self.on_line();
+            }
+            for byte in buffer.get(..got).unwrap_or_default() {
+                match byte {
+                    b'\n' => {
+                        if let Some(answer) = self.on_line()? {
+                            return Ok(Some(answer));
+                        }
+                    }
+                    byte => self.on_byte(*byte)?,
+                }
+            }
+        }
+    }
+
+    fn on_byte(&mut self, byte: u8) -> Result<(), SshError> {
+        self.heard += 1;
+        if self.heard > NOISE_MAX {
+            return Err(SshError::Noise(self.noise()));
+        }
+        if self.line.len() < START_LINE_MAX {
+            self.line.push(byte);
+        }
+        Ok(())
+    }
+
+    fn on_line(&mut self) -> Result<Option<StartAnswer>, SshError> {
+        let line = std::mem::take(&mut self.line);
+        let line = String::from_utf8_lossy(&line).into_owned();
+        match StartAnswer::parse(&line) {
+            Ok(answer) => Ok(Some(answer)),
+            Err(StartError::Stranger) => {
+                if self.noise.is_empty() {
+                    self.noise = line.trim().to_owned();
+                }
+                Ok(None)
+            }
+            Err(error) => Err(SshError::Version(error)),
+        }
+    }
+
+    /// The first other line.
+    fn noise(&self) -> String {
+        error::printable(&self.noise)
+    }
+}
+
+/// A far end that is told so leaves at once instead of waiting for the near end to come back.
+impl Drop for SshFarEnd {
+    fn drop(&mut self) {
+        if let Some(mut pipe) = self.pipe.take() {
+            let _ = writeln!(pipe, "{LEAVE}");
+        }
+        if let Some(child) = self.child.take() {
+            thread::spawn(move || reap(child));
+        }
+    }
+}
+
+/// ssh ends a round trip after the far end has been told to leave. There is no need to wait: where
+/// this program ends first, ssh still ends by itself.
+fn reap(mut child: Child) {
+    if wait_for(&mut child, LEAVE_WAIT).is_none() {
+        // It has ended or is of no use.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+fn wait_for(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
+    let end = Instant::now() + limit;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(status),
+            Ok(None) if Instant::now() < end => thread::sleep(Duration::from_millis(20)),
+            _ => return None,
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Why ssh did not start a far end, for people.
+
+use std::io;
+use std::process::ExitStatus;
+
+use thiserror::Error;
+use wire::copy::{StartError, steers};
+
+use super::{FAR_COMMAND, Ssh};
+
+/// Exit status of a shell that does not find a command, and of one that may not run it.
+const NOT_FOUND: i32 = 127;
+const NOT_ALLOWED: i32 = 126;
+/// Exit status of ssh itself when it did not get through.
+const NOT_CONNECTED: i32 = 255;
+const SHOWN_CHARACTERS: usize = 100;
+
+/// Why ssh did not start a far end.
+#[derive(Debug, Error)]
+pub enum SshError {
+    /// There is no ssh client here.
+    #[error("`{client}` cannot be started")]
+    Client {
+        /// The client.
+        client: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// ssh did not get through. It has said why itself.
+    #[error("ssh did not get through to {destination}")]
+    NotConnected {
+        /// Where to.
+        destination: String,
+    },
+    /// The program is not there.
+    #[error("there is no program `{program}` at {destination}")]
+    NoProgram {
+        /// The program.
+        program: String,
+        /// Where.
+        destination: String,
+    },
+    /// The program ended, or said something else.
+    #[error(
+        "`{program} {FAR_COMMAND}` at {destination} {how} without saying where it listens{}",
+        after(.noise)
+    )]
+    NoAnswer {
+        /// The program.
+        program: String,
+        /// Where.
+        destination: String,
+        /// How it ended.
+        how: String,
+        /// What it said instead.
+        noise: String,
+    },
+    /// It talks without end.
+    #[error("the far end says other things than where it listens: `{0}`")]
+    Noise(String),
+    /// It is of another version.
+    #[error(transparent)]
+    Version(StartError),
+    /// The pipe to ssh broke.
+    #[error("the pipe to ssh broke")]
+    Pipe(#[source] io::Error),
+    /// The user stopped it.
+    #[error("stopped while ssh was connecting")]
+    Stopped,
+}
+
+impl SshError {
+    pub(super) fn ended(ssh: &Ssh, status: Option<ExitStatus>, noise: String) -> Self {
+        let destination = ssh.destination.clone();
+        let program = ssh.program.clone();
+        match status.and_then(|status| status.code()) {
+            Some(NOT_CONNECTED) => SshError::NotConnected { destination },
+            Some(NOT_FOUND | NOT_ALLOWED) => SshError::NoProgram {
+                program,
+                destination,
+            },
+            code => SshError::NoAnswer {
+                program,
+                destination,
+                how: how(code, status),
+                noise,
+            },
+        }
+    }
+
+    /// The next step.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            SshError::Client { .. } => "install an ssh client, or copy to a `trunkline serve \
+                --root` instead"
+                .to_owned(),
+            SshError::NotConnected { destination } => {
+                format!("`ssh {destination}` has to work first; what it says stands above")
+            }
+            SshError::NoProgram { .. } => "install trunkline there, or say where it is with \
+                `--far-program`"
+                .to_owned(),
+            SshError::NoAnswer {
+                destination,
+                program,
+                ..
+            } => format!(
+                "see what `ssh {destination} {program} --version` says: it may be older than \
+                copying"
+            ),
+            SshError::Noise(_) => "a start-up file of the shell there prints it: let it be silent \
+                where there is no terminal"
+                .to_owned(),
+            SshError::Version(error) => return error.hint().map(str::to_owned),
+            SshError::Pipe(_) | SshError::Stopped => return None,
+        })
+    }
+
+    /// Whether trying again may help.
+    pub fn may_pass(&self) -> bool {
+        matches!(self, SshError::NotConnected { .. } | SshError::Pipe(_))
+    }
+}
+
+fn how(code: Option<i32>, status: Option<ExitStatus>) -> String {
+    match (code, status) {
+        (Some(code), _) => format!("ended with status {code}"),
+        (None, Some(_)) => "was ended by a signal".to_owned(),
+        (None, None) => "closed its output".to_owned(),
+    }
+}
+
+fn after(noise: &str) -> String {
+    match noise {
+        "" => String::new(),
+        noise => format!("; it said `{noise}`"),
+    }
+}
+
+/// `text` without characters that steer a terminal or turn others round, and short.
+pub(super) fn printable(text: &str) -> String {
+    let shown = |one: char| if steers(one) { '\u{FFFD}' } else { one };
+    text.chars().map(shown).take(SHOWN_CHARACTERS).collect()
+}

@@ -1,0 +1,283 @@
+//! A far end that ssh has started: one line in, one line out, then copies until no near end is
+//! left.
+
+use std::io::{self, BufRead, Read, Write};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use socket2::{Domain, Socket, Type};
+use thiserror::Error;
+use units::{Span, Time};
+use wire::copy::{
+    CallBack, Key, KeyName, Rights, START_LINE_MAX, StartAnswer, StartError, StartRequest, Token,
+};
+
+use super::acceptor::{Acceptor, Handover};
+use super::dialer::StreamDialer;
+use super::handshaking::CALL_MAGIC;
+use super::identity::{Fingerprint, Identity};
+use super::listener::{ListenError, Listener};
+use super::ssh::{KEY_NAME, LEAVE};
+use super::{AcceptLimits, AcceptedSession, CopyHandler, Rejection, SOFTWARE};
+use sockets::Clock;
+
+/// Pauses between two calls to the near end.
+const CALL_PAUSE: Duration = Duration::from_millis(500);
+/// How soon a near end that has begun is noticed.
+const CALL_TICK: Duration = Duration::from_millis(20);
+/// How long one call may take.
+const CALL_WAIT: Duration = Duration::from_secs(5);
+
+/// Why a far end did not begin.
+#[derive(Debug, Error)]
+pub enum SshChildError {
+    /// The line from ssh is not a request.
+    #[error("{0}; this command is started by `trunkline copy` through ssh, not by people")]
+    Request(#[from] StartError),
+    /// The line could not be read, or the answer not be written.
+    #[error("the pipe from ssh broke: {0}")]
+    Pipe(#[from] io::Error),
+    /// There is no port.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// The near end is to be called, but ssh does not say where it is.
+    #[error("SSH_CONNECTION is not set, so that this end does not know whom to connect to")]
+    NoNearAddress,
+}
+
+/// Serves a near end that started this one through ssh.
+///
+/// * `input`, `output`: the pipe from and to ssh. The first line that comes has the secret.
+/// * `connection`: the value of `SSH_CONNECTION`: client address and port, server address and port.
+/// * `limits`: how many conversations, and so on.
+/// * `timeout`: how long to wait for a connection once the pipe has ended without a word: a
+///   network that is out breaks it, and the near end comes back.
+/// * `handler`: makes the handler of conversations from the token that opens this end, and, when
+///   this end has to open streams itself, from what opens them.
+///
+/// # Errors
+/// When it cannot begin. The caller prints the error to stderr, which ssh carries to the user.
+pub fn serve_ssh_child(
+    input: impl Read + Send + 'static,
+    mut output: impl Write,
+    connection: Option<&str>,
+    limits: AcceptLimits,
+    timeout: Span,
+    handler: impl FnOnce(Token, Option<CallbackTarget>) -> Arc<dyn CopyHandler>,
+) -> Result<(), SshChildError> {
+    let mut input = io::BufReader::new(input);
+    let mut line = String::new();
+    input
+        .by_ref()
+        .take(START_LINE_MAX as u64)
+        .read_line(&mut line)?;
+    let request = StartRequest::parse(&line)?;
+    drop(line);
+    let ends = Ends::of(connection);
+    let token = Token {
+        name: KeyName::new(KEY_NAME).expect("a fixed name of letters"),
+        secret: request.secret,
+    };
+    let callback = match request.back {
+        Some(callback) => Some(ends.callback(callback)?),
+        None => None,
+    };
+    let presence = Arc::new(Presence::default());
+    let handler: Arc<dyn CopyHandler> = Arc::new(CountingHandler {
+        inner: handler(token, callback.clone()),
+        presence: Arc::clone(&presence),
+    });
+    let listener = match callback {
+        Some(_) => None,
+        None => Some(Listener::bind(request.ports)?),
+    };
+    let answer = StartAnswer {
+        software: SOFTWARE.to_owned(),
+        port: listener.as_ref().map(Listener::port),
+        addresses: ends.here.into_iter().collect(),
+        fingerprint: listener.as_ref().map(|one| one.fingerprint().0),
+    };
+    output.write_all(answer.line().as_bytes())?;
+    output.flush()?;
+    presence.follow(input);
+    let is_over = presence.until(timeout);
+    match (listener, callback) {
+        (Some(listener), _) => listener.run(limits, handler, &is_over),
+        (None, Some(callback)) => call(&callback, limits, handler, &presence, &is_over)?,
+        (None, None) => {}
+    }
+    Ok(())
+}
+
+/// Where the near end listens for connections from here.
+#[derive(Debug, Clone)]
+pub struct CallbackTarget {
+    addresses: Vec<SocketAddr>,
+    fingerprint: Fingerprint,
+}
+
+impl CallbackTarget {
+    /// What opens the streams of a session whose connection was made from here.
+    pub fn streams(&self, accepted: &AcceptedSession, timeout: Span) -> StreamDialer {
+        let key = accepted.admitted.session_key.clone();
+        StreamDialer::new(self.addresses.clone(), self.fingerprint, key, timeout)
+    }
+}
+
+/// The two addresses of the ssh connection.
+struct Ends {
+    near: Option<IpAddr>,
+    here: Option<IpAddr>,
+}
+
+impl Ends {
+    /// Reads `client port server port`.
+    fn of(connection: Option<&str>) -> Self {
+        let words: Vec<&str> = connection.unwrap_or_default().split_whitespace().collect();
+        let address = |at: usize| {
+            let text = words.get(at)?.split('%').next()?;
+            text.parse()
+                .ok()
+                .map(|address: IpAddr| address.to_canonical())
+        };
+        Ends {
+            near: address(0),
+            here: address(2),
+        }
+    }
+
+    fn callback(&self, callback: CallBack) -> Result<CallbackTarget, SshChildError> {
+        let near = self.near.ok_or(SshChildError::NoNearAddress)?;
+        Ok(CallbackTarget {
+            addresses: vec![SocketAddr::new(near, callback.port)],
+            fingerprint: Fingerprint(callback.fingerprint),
+        })
+    }
+}
+
+/// Number of sessions, and the state of the pipe.
+#[derive(Debug, Default)]
+struct Presence {
+    sessions: AtomicUsize,
+    /// The pipe has ended.
+    is_alone: AtomicBool,
+    /// The near end said that it needs nothing more.
+    may_leave: AtomicBool,
+}
+
+impl Presence {
+    /// Reads the pipe to its end, on a thread of its own.
+    fn follow(self: &Arc<Self>, mut input: impl BufRead + Send + 'static) {
+        let presence = Arc::clone(self);
+        // It ends with the pipe or with the process.
+        thread::spawn(move || {
+            let mut line = String::new();
+            let read = input
+                .by_ref()
+                .take(START_LINE_MAX as u64)
+                .read_line(&mut line);
+            if read.is_ok() && line.trim_end() == LEAVE {
+                presence.may_leave.store(true, Ordering::Relaxed);
+            }
+            presence.is_alone.store(true, Ordering::Relaxed);
+        });
+    }
+
+    /// Whether no near end will connect any more.
+    fn until(self: &Arc<Self>, timeout: Span) -> impl Fn() -> bool + use<> {
+        let presence = Arc::clone(self);
+        let clock = Clock::start();
+        let last = Mutex::new(Time::ZERO);
+        move || {
+            let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+            let has_sessions = presence.sessions.load(Ordering::Relaxed) > 0;
+            if has_sessions || !presence.is_alone.load(Ordering::Relaxed) {
+                *last = clock.now();
+                return false;
+            }
+            presence.may_leave.load(Ordering::Relaxed) || clock.now().since(*last) >= timeout
+        }
+    }
+}
+
+/// Counts the sessions of another handler.
+struct CountingHandler {
+    inner: Arc<dyn CopyHandler>,
+    presence: Arc<Presence>,
+}
+
+impl CopyHandler for CountingHandler {
+    fn find(&self, name: &KeyName) -> Option<(Key, Rights)> {
+        self.inner.find(name)
+    }
+
+    fn serve(&self, accepted: AcceptedSession) {
+        self.presence.sessions.fetch_add(1, Ordering::Relaxed);
+        let _gone = EndGuard(&self.presence.sessions);
+        self.inner.serve(accepted);
+    }
+
+    fn rejected(&self, peer: SocketAddr, reason: &Rejection) {
+        self.inner.rejected(peer, reason);
+    }
+}
+
+/// Counts a session as ended, however it ended.
+struct EndGuard<'a>(&'a AtomicUsize);
+
+impl Drop for EndGuard<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Connects to the near end, so that it can begin, whenever there is no session.
+fn call(
+    callback: &CallbackTarget,
+    limits: AcceptLimits,
+    handler: Arc<dyn CopyHandler>,
+    presence: &Presence,
+    is_over: &(impl Fn() -> bool + Sync),
+) -> Result<(), SshChildError> {
+    let identity = Identity::generate().map_err(ListenError::Identity)?;
+    let (handover, acceptor) = Acceptor::behind(identity, limits, handler)?;
+    thread::scope(|scope| {
+        scope.spawn(|| acceptor.run(&|| is_over()));
+        while !is_over() {
+            if presence.sessions.load(Ordering::Relaxed) == 0 {
+                call_once(callback, &handover, limits.timeout.into(), &|| {
+                    is_over() || presence.sessions.load(Ordering::Relaxed) > 0
+                });
+            }
+            thread::sleep(CALL_PAUSE);
+        }
+    });
+    Ok(())
+}
+
+/// One call, and time for the near end to begin.
+fn call_once(
+    callback: &CallbackTarget,
+    handover: &Handover,
+    timeout: Duration,
+    is_enough: &dyn Fn() -> bool,
+) {
+    for peer in &callback.addresses {
+        let Ok(socket) = Socket::new(Domain::for_address(*peer), Type::STREAM, None) else {
+            return;
+        };
+        let called = socket
+            .connect_timeout(&(*peer).into(), CALL_WAIT)
+            .and_then(|()| (&socket).write_all(&CALL_MAGIC));
+        if called.is_ok() {
+            handover.give(socket.into(), *peer);
+            let end = Instant::now() + timeout;
+            while !is_enough() && Instant::now() < end {
+                thread::sleep(CALL_TICK);
+            }
+        }
+    }
+}

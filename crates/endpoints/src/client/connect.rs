@@ -1,0 +1,214 @@
+//! Finding the server and connecting to it.
+
+use std::io::{self, ErrorKind, Write};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use nix::poll::{PollFd, PollFlags};
+use observe::Watch;
+use socket2::{Domain, Socket};
+use units::Span;
+use wire::{Cookie, numbered_greeting};
+
+use super::ClientError;
+use crate::control_connection::ControlConnection;
+use sockets::Address;
+use sockets::options::{OptionError, StreamOptions, is_out_of_descriptors};
+use sockets::poll::wait;
+
+/// Longest wait for a connection: three tries of the kernel, one second apart and then two.
+const CONNECT_WAIT: Span = Span::from_secs(5);
+/// Retries of a refused stream: a stock server opens its listener anew for some options.
+const REFUSED_RETRIES: u32 = 5;
+const RETRY_PAUSE: Duration = Duration::from_millis(100);
+
+/// The control connection, over the first of the host's addresses that answers.
+pub(crate) fn control(address: &Address) -> Result<(ControlConnection, SocketAddr), ClientError> {
+    let mut last = None;
+    for peer in resolve(address)? {
+        let connected = TcpStream::connect_timeout(&peer, CONNECT_WAIT.into());
+        match connected.and_then(met_a_server) {
+            Ok(stream) => return Ok((ControlConnection::new(stream)?, peer)),
+            Err(error) => last = Some(error),
+        }
+    }
+    let nowhere = || io::Error::new(ErrorKind::NotFound, "the name has no address");
+    Err(explain(address.clone(), last.unwrap_or_else(nowhere)))
+}
+
+/// Refuses a connection to itself.
+///
+/// Without a listener on a port of this host, the kernel may choose that port as the source;
+/// both ends are then the same socket, which TCP takes for two that open at once (RFC 9293 section
+/// 3.5).
+fn met_a_server(stream: TcpStream) -> io::Result<TcpStream> {
+    match stream.local_addr()? == stream.peer_addr()? {
+        true => Err(ErrorKind::ConnectionRefused.into()),
+        false => Ok(stream),
+    }
+}
+
+/// The host's addresses.
+pub(crate) fn resolve(address: &Address) -> Result<Vec<SocketAddr>, ClientError> {
+    let found = (address.host.as_str(), address.port).to_socket_addrs();
+    let found = found.map_err(|source| ClientError::UnknownHost {
+        host: address.host.clone(),
+        source,
+    });
+    Ok(found?.collect())
+}
+
+fn explain(address: Address, source: io::Error) -> ClientError {
+    match source.kind() {
+        ErrorKind::ConnectionRefused => ClientError::Refused { address },
+        ErrorKind::TimedOut | ErrorKind::WouldBlock => ClientError::Silent {
+            address,
+            after: CONNECT_WAIT,
+        },
+        _ => ClientError::Connect { address, source },
+    }
+}
+
+/// How the server tells streams apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Identity {
+    /// By the order of their arrival: each has to be there before the next begins.
+    Order,
+    /// By a number behind the cookie: all can be opened within one round trip.
+    Number,
+}
+
+/// What every stream of a test has in common.
+pub(super) struct Opening<'a> {
+    pub peer: SocketAddr,
+    pub cookie: &'a Cookie,
+    pub options: &'a StreamOptions,
+    pub total: u16,
+    pub watch: &'a dyn Watch,
+}
+
+impl Opening<'_> {
+    /// Opens all streams.
+    pub(super) fn streams(&self, identity: Identity) -> Result<Vec<TcpStream>, ClientError> {
+        match identity {
+            Identity::Order => (0..self.total).map(|n| self.one(n)).collect(),
+            Identity::Number => self.all_at_once(),
+        }
+    }
+
+    fn all_at_once(&self) -> Result<Vec<TcpStream>, ClientError> {
+        let end = Instant::now() + Duration::from(CONNECT_WAIT);
+        let begun = (0..self.total).map(|position| self.begin(position));
+        let begun = begun.collect::<Result<Vec<_>, _>>()?;
+        let sockets = (0..self.total).zip(begun);
+        let streams = sockets.map(|(position, socket)| {
+            let greeting = numbered_greeting(self.cookie, position);
+            complete(socket, end, &greeting).map_err(|source| self.failure(position, source))
+        });
+        streams.collect()
+    }
+
+    fn begin(&self, position: u16) -> Result<Socket, ClientError> {
+        let socket = self.socket(position)?;
+        let begun = socket
+            .set_nonblocking(true)
+            .and_then(|()| socket.connect(&self.peer.into()));
+        match begun {
+            Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => {
+                Err(self.failure(position, error))
+            }
+            _ => Ok(socket),
+        }
+    }
+
+    fn one(&self, position: u16) -> Result<TcpStream, ClientError> {
+        if self.watch.is_cancelled() {
+            return Err(ClientError::Cancelled);
+        }
+        let mut retries = 0;
+        loop {
+            let socket = self.socket(position)?;
+            let connected = socket
+                .connect_timeout(&self.peer.into(), CONNECT_WAIT.into())
+                .and_then(|()| greet(socket, self.cookie.as_bytes()));
+            match connected {
+                Err(error) if is_refusal(&error) && retries < REFUSED_RETRIES => {
+                    retries += 1;
+                    std::thread::sleep(RETRY_PAUSE);
+                }
+                other => return other.map_err(|source| self.failure(position, source)),
+            }
+        }
+    }
+
+    fn socket(&self, position: u16) -> Result<Socket, ClientError> {
+        let socket = self.options.socket(Domain::for_address(self.peer));
+        socket.map_err(|error| match error {
+            OptionError::Socket(source) if is_out_of_descriptors(&source) => {
+                ClientError::Descriptors {
+                    number: usize::from(position) + 1,
+                    total: self.total.into(),
+                    source,
+                }
+            }
+            other => other.into(),
+        })
+    }
+
+    fn failure(&self, position: u16, source: io::Error) -> ClientError {
+        ClientError::Stream {
+            number: usize::from(position) + 1,
+            total: self.total.into(),
+            peer: self.peer,
+            source,
+        }
+    }
+}
+
+/// Waits for a connection that was begun.
+fn complete(socket: Socket, end: Instant, greeting: &[u8]) -> io::Result<TcpStream> {
+    let left = end.saturating_duration_since(Instant::now());
+    let mut watched = [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)];
+    if wait(&mut watched, left)? == 0 {
+        return Err(ErrorKind::TimedOut.into());
+    }
+    match socket.take_error()? {
+        Some(error) => Err(error),
+        None => greet(socket, greeting),
+    }
+}
+
+fn is_refusal(error: &io::Error) -> bool {
+    error.kind() == ErrorKind::ConnectionRefused
+}
+
+/// The greeting is the first thing on the connection and always fits its empty buffer.
+fn greet(socket: Socket, greeting: &[u8]) -> io::Result<TcpStream> {
+    let mut stream = met_a_server(socket.into())?;
+    stream.write_all(greeting)?;
+    Ok(stream)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use socket2::Type;
+
+    /// Both ends of it are the same.
+    fn connected_to_itself() -> Socket {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+        socket.bind(&any_port.into()).unwrap();
+        socket.connect(&socket.local_addr().unwrap()).unwrap();
+        socket
+    }
+
+    #[test]
+    fn a_connection_to_itself_counts_as_refused() {
+        let error = met_a_server(connected_to_itself().into()).unwrap_err();
+        assert!(is_refusal(&error));
+        let error = greet(connected_to_itself(), b"hello").unwrap_err();
+        assert!(is_refusal(&error));
+    }
+}

@@ -1,0 +1,220 @@
+//! Why a test could not be run, in words for the one who asked for it.
+
+use std::io;
+use std::net::SocketAddr;
+
+use observe::{Fault, TargetError};
+use thiserror::Error;
+use units::Span;
+use wire::ClientControlError;
+
+use sockets::Address;
+use sockets::options::OptionError;
+
+/// Why a test could not be run.
+#[derive(Debug, Error)]
+pub enum ClientError {
+    /// The name has no address.
+    #[error("host `{host}` is unknown")]
+    UnknownHost {
+        /// The name.
+        host: String,
+        /// The resolver's reason.
+        source: io::Error,
+    },
+    /// No program listens there.
+    #[error("{address} refused the connection: no server listens there")]
+    Refused {
+        /// Name and port.
+        address: Address,
+    },
+    /// No answer came.
+    #[error("{address} did not answer within {after}")]
+    Silent {
+        /// Name and port.
+        address: Address,
+        /// The bound.
+        after: Span,
+    },
+    /// The connection failed otherwise.
+    #[error("cannot connect to {address}")]
+    Connect {
+        /// Name and port.
+        address: Address,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The conversation with the server went wrong.
+    #[error("{address}: {source}")]
+    Control {
+        /// The server.
+        address: Address,
+        /// What went wrong.
+        source: ClientControlError,
+    },
+    /// An option of the streams was refused by this host.
+    #[error(transparent)]
+    Option(#[from] OptionError),
+    /// A stream could not be opened.
+    #[error("stream {number} of {total} could not connect to {peer}")]
+    Stream {
+        /// Counted from 1.
+        number: usize,
+        /// How many were wanted.
+        total: usize,
+        /// The server.
+        peer: SocketAddr,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// This process or host has no descriptor left for a stream.
+    #[error("no file descriptor was left for stream {number} of {total}")]
+    Descriptors {
+        /// Counted from 1.
+        number: usize,
+        /// How many were wanted.
+        total: usize,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A stream ended before the test did.
+    #[error("stream {number} broke {at} after the start")]
+    Broken {
+        /// Counted from 1.
+        number: usize,
+        /// When it was noticed.
+        at: Span,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A test that counts bytes made no progress.
+    #[error("no data moved for {0}")]
+    Stalled(Span),
+    /// A socket or thread of this host failed.
+    #[error("a socket or thread of this host failed")]
+    Local(#[from] io::Error),
+    /// The user ended it.
+    #[error("the test was cancelled")]
+    Cancelled,
+}
+
+impl ClientError {
+    /// What the user can try next.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::UnknownHost { .. } => {
+                Some("check the spelling, or give the address in numbers".to_owned())
+            }
+            Self::Refused { address } => Some(format!(
+                "start `trunkline serve` or `iperf3 -s` on {}, or give its port: {}:PORT",
+                address.host, address.host
+            )),
+            Self::Silent { address, .. } => Some(format!(
+                "a firewall may drop TCP port {}: open it, or choose another port",
+                address.port
+            )),
+            Self::Control { source, .. } => source.hint().map(str::to_owned),
+            Self::Option(OptionError::Congestion { name, .. }) => Some(format!(
+                "`modprobe tcp_{name}` loads it where the kernel has it"
+            )),
+            Self::Option(OptionError::CongestionForbidden { name, allowed, .. }) => Some(format!(
+                "root allows it with `sysctl net.ipv4.tcp_allowed_congestion_control=\"{} {name}\"`",
+                allowed.replace(',', "")
+            )),
+            Self::Stream { source, .. } => Some(stream_hint(source.kind()).to_owned()),
+            Self::Descriptors { .. } => {
+                Some("use fewer streams, or raise the limit on open files (`ulimit -n`)".to_owned())
+            }
+            Self::Stalled(_) => Some("check the path: the server may have vanished".to_owned()),
+            _ => None,
+        }
+    }
+
+    fn fault(&self) -> Fault {
+        match self {
+            Self::Cancelled => Fault::Cancelled,
+            Self::UnknownHost { .. } | Self::Option(_) => Fault::Request,
+            _ => Fault::Run,
+        }
+    }
+}
+
+/// The control connection came through, so the server and its port are there.
+fn stream_hint(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::ConnectionRefused => {
+            "the server stopped listening: see whether it still runs"
+        }
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
+            "a firewall or a full backlog may drop connections: use fewer streams"
+        }
+        _ => "the server closed the connection: see what it says, or use fewer streams",
+    }
+}
+
+impl From<ClientError> for TargetError {
+    fn from(error: ClientError) -> Self {
+        let (fault, what, hint) = (error.fault(), error.to_string(), error.hint());
+        let source = match error {
+            ClientError::UnknownHost { source, .. }
+            | ClientError::Connect { source, .. }
+            | ClientError::Stream { source, .. }
+            | ClientError::Descriptors { source, .. }
+            | ClientError::Broken { source, .. }
+            | ClientError::Local(source) => Some(source.into()),
+            ClientError::Option(source) => {
+                std::error::Error::source(&source).map(|source| source.to_string().into())
+            }
+            _ => None,
+        };
+        TargetError {
+            fault,
+            what,
+            hint,
+            source,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(kind: io::ErrorKind) -> ClientError {
+        ClientError::Stream {
+            number: 3,
+            total: 8,
+            peer: SocketAddr::from(([192, 0, 2, 1], 5_201)),
+            source: kind.into(),
+        }
+    }
+
+    #[test]
+    fn the_hint_fits_what_happened_to_the_stream() {
+        let hint = |kind| stream(kind).hint().unwrap();
+        assert!(hint(io::ErrorKind::ConnectionRefused).contains("listening"));
+        assert!(hint(io::ErrorKind::TimedOut).contains("firewall"));
+        assert!(hint(io::ErrorKind::ConnectionReset).contains("closed"));
+    }
+
+    #[test]
+    fn a_lack_of_descriptors_is_no_fault_of_the_request() {
+        let error = ClientError::Descriptors {
+            number: 3,
+            total: 8,
+            source: io::Error::from_raw_os_error(libc::EMFILE),
+        };
+        assert!(error.hint().unwrap().contains("ulimit -n"));
+        assert_eq!(TargetError::from(error).fault, Fault::Run);
+    }
+
+    #[test]
+    fn root_is_told_how_to_allow_a_congestion_control() {
+        let error = ClientError::from(OptionError::CongestionForbidden {
+            name: "htcp".to_owned(),
+            allowed: "reno, cubic".to_owned(),
+            source: io::Error::from_raw_os_error(libc::EPERM),
+        });
+        assert!(error.hint().unwrap().contains("=\"reno cubic htcp\""));
+    }
+}

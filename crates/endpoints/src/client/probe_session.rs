@@ -1,0 +1,66 @@
+//! Asking a server for trains in place of a test.
+
+use observe::Watch;
+use units::Span;
+use wire::{Answer, ClientAction, Cookie, Offer, TestEnd, TestRequest};
+
+use super::ClientError;
+use super::busy_retry::{ServerState, retry_while_busy};
+use super::connect;
+use super::conversation::Conversation;
+use crate::control_connection::ControlConnection;
+use sockets::Address;
+use sockets::random;
+
+/// A server that does not know trains takes the request for that of a test this long, until it
+/// hears that the client has thought better of it.
+const TEST_LENGTH: Span = Span::from_secs(1);
+
+/// What a server offers to a client that wants to send trains.
+#[derive(Debug)]
+pub(crate) enum ProbeServer {
+    /// One that stamps their packets, with the connection to it.
+    Stamping(ControlConnection, Answer),
+    /// One of ours that does not know trains.
+    Older,
+    /// A foreign one.
+    Foreign,
+}
+
+/// Asks the server at the other end of `control`, which may be busy.
+pub(crate) fn request_probing(
+    address: &Address,
+    control: ControlConnection,
+    watch: &dyn Watch,
+) -> Result<ProbeServer, ClientError> {
+    let request = TestRequest {
+        offer: Some(Offer::probing()),
+        ..TestRequest::new(1, TestEnd::After(TEST_LENGTH))
+    };
+    let cookie = Cookie::from_random(&random::bytes()?);
+    let mut conversation = Conversation::begin(address.clone(), control, cookie, request);
+    loop {
+        match conversation.await_action(watch)? {
+            ClientAction::HandOver(answer) => {
+                return Ok(ProbeServer::Stamping(conversation.connection()?, answer));
+            }
+            // The server hears that there will be no test when the conversation is dropped.
+            ClientAction::OpenStreams(_) if conversation.answer().is_some() => {
+                return Ok(ProbeServer::Older);
+            }
+            ClientAction::OpenStreams(_) => return Ok(ProbeServer::Foreign),
+            _ => {}
+        }
+    }
+}
+
+/// Connects and asks until the server has time.
+pub(crate) fn request_probing_with_retry(
+    address: &Address,
+    watch: &mut dyn Watch,
+) -> Result<ProbeServer, ClientError> {
+    retry_while_busy(watch, ServerState::Served, |watch| {
+        let (control, _) = connect::control(address)?;
+        request_probing(address, control, watch)
+    })
+}

@@ -1,0 +1,154 @@
+//! A test that was proposed to the server, until its streams run.
+
+use std::net::{SocketAddr, TcpStream};
+
+use observe::{Amount, Direction, SamplePlan, Setting, Then, Watch, Window};
+use units::Bytes;
+use wire::{Answer, ClientAction, Cookie, Offer, TestEnd, TestRequest};
+
+use super::connect::{self, Identity, Opening};
+use super::conversation::Conversation;
+use super::flow::Flow;
+use super::test::Test;
+use super::{Client, ClientError};
+use sockets::options::StreamOptions;
+use sockets::random;
+
+/// A test on its way to being run.
+#[derive(Debug)]
+pub(super) struct Proposal {
+    conversation: Conversation,
+    peer: SocketAddr,
+    cookie: Cookie,
+    options: StreamOptions,
+    request: TestRequest,
+}
+
+impl Proposal {
+    /// Connects to the server and proposes `streams` streams of this setting.
+    pub(super) fn make(
+        client: &Client,
+        setting: &Setting,
+        streams: u16,
+        plan: &SamplePlan,
+    ) -> Result<Self, ClientError> {
+        let (control, peer) = connect::control(&client.address)?;
+        let cookie = Cookie::from_random(&random::bytes()?);
+        let request = request(setting, streams, plan);
+        let address = client.address.clone();
+        Ok(Proposal {
+            conversation: Conversation::begin(address, control, cookie, request.clone()),
+            peer,
+            cookie,
+            options: options(client, setting),
+            request,
+        })
+    }
+
+    /// Waits until the server wants the streams.
+    pub(super) fn until_accepted(&mut self, watch: &dyn Watch) -> Result<(), ClientError> {
+        let is_open = |action: &_| matches!(action, ClientAction::OpenStreams(_));
+        while !is_open(&self.conversation.await_action(watch)?) {}
+        Ok(())
+    }
+
+    /// The server.
+    pub(super) fn peer(&self) -> SocketAddr {
+        self.peer
+    }
+
+    /// What the server said of itself, when it is one of ours.
+    pub(super) fn answer(&self) -> Option<Answer> {
+        self.conversation.answer()
+    }
+
+    /// Opens the streams, and lets data flow when the server says so.
+    pub(super) fn start(
+        mut self,
+        plan: &SamplePlan,
+        watch: &dyn Watch,
+    ) -> Result<Test, ClientError> {
+        let sockets = self.open_streams(watch)?;
+        self.conversation.on_streams_open();
+        while self.conversation.await_action(watch)? != ClientAction::Start {}
+        let flow = Flow::start(sockets, &self.request, &self.options, budget(plan.amount))?;
+        Ok(Test {
+            conversation: self.conversation,
+            flow,
+        })
+    }
+
+    fn open_streams(&mut self, watch: &dyn Watch) -> Result<Vec<TcpStream>, ClientError> {
+        let opening = Opening {
+            peer: self.peer,
+            cookie: &self.cookie,
+            options: &self.options,
+            total: self.request.client_streams().total(),
+            watch,
+        };
+        let identity = match self.conversation.answer() {
+            Some(_) => Identity::Number,
+            None => Identity::Order,
+        };
+        let opened = opening.streams(identity);
+        opened.map_err(|error| self.conversation.ask_why(error))
+    }
+}
+
+/// Whether streams are to go on after a run of this plan: only time can end a part of a test.
+pub(super) fn goes_on(plan: &SamplePlan) -> bool {
+    plan.then == Then::KeepRunning && matches!(plan.amount, Amount::Time(_))
+}
+
+/// A foreign server, and one that does not agree to a lasting test, ends it with its time.
+fn request(setting: &Setting, streams: u16, plan: &SamplePlan) -> TestRequest {
+    let end = match plan.amount {
+        Amount::Time(length) => TestEnd::After(length),
+        Amount::Bytes(bytes) => TestEnd::Bytes(bytes),
+    };
+    TestRequest {
+        direction: match setting.direction {
+            Direction::Forward => wire::Direction::Forward,
+            Direction::Reverse => wire::Direction::Reverse,
+            Direction::Both => wire::Direction::Both,
+        },
+        window: window(setting),
+        segment: segment(setting),
+        congestion: setting.congestion.clone(),
+        pacing: setting.pacing,
+        offer: Some(match goes_on(plan) {
+            true => Offer::lasting(),
+            false => Offer::default(),
+        }),
+        ..TestRequest::new(streams, end)
+    }
+}
+
+fn options(client: &Client, setting: &Setting) -> StreamOptions {
+    StreamOptions {
+        window: window(setting),
+        limit: client.limit,
+        congestion: setting.congestion.clone(),
+        pacing: setting.pacing,
+        segment: segment(setting),
+        ..StreamOptions::default()
+    }
+}
+
+fn window(setting: &Setting) -> Option<Bytes> {
+    match setting.window {
+        Window::Auto => None,
+        Window::Fixed(bytes) => Some(bytes),
+    }
+}
+
+fn segment(setting: &Setting) -> Option<Bytes> {
+    setting.mss.map(|mss| Bytes::new(mss.into()))
+}
+
+fn budget(amount: Amount) -> Option<Bytes> {
+    match amount {
+        Amount::Time(_) => None,
+        Amount::Bytes(bytes) => Some(bytes),
+    }
+}

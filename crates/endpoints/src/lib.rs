@@ -1,0 +1,29 @@
+//! Both ends of iperf3's protocol over real sockets, with our extensions.
+//!
+//! Drives the state machines of `wire` with sockets and threads and fills the vocabulary of
+//! `observe`. Left out: UDP tests, which cost nothing here that a bulk transfer over TCP would
+//! need.
+//!
+//! Reading order: [`Client`], [`Runs`] and `client/run.rs` for the near end, [`server`] and
+//! `server/session.rs` for the far end; below them `stream` (one thread per stream), `series` (what
+//! is read of it) and `telemetry` (series on the wire). [`PathProbes`] is the client of a probing
+//! session, [`Background`] the traffic of others on a path.
+//!
+//! The server stands in this crate, which is why it comes after `probe_net` and `copy_net`: one
+//! port serves tests, trains and copies, so one server has to know all three.
+
+mod background;
+mod client;
+mod control_connection;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
+mod path_probes;
+mod series;
+pub mod server;
+mod stream;
+mod telemetry;
+
+pub use background::{Background, BackgroundError, BackgroundSpec};
+pub use client::{Client, ClientError, Runs};
+pub use path_probes::PathProbes;
+pub use server::{BindError, ProbingLimits, Server, ServerEvent, ServerLimits};

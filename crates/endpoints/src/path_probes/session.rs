@@ -1,0 +1,246 @@
+//! A session with a server that stamps packets.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use observe::{Passage, Passages, Stamped, Watch};
+use thiserror::Error;
+use units::{Span, Time};
+use wire::trains::{
+    Collection, ProbingAction, ProbingClient, ProbingError, Refused, Seen, Stamp, TrainPlan,
+};
+use wire::{Answer, EchoToken};
+
+use crate::control_connection::{ControlConnection, Heard};
+use probe_net::trains::{ClockWasSet, Stamper, TrainSocket, TransmitError, transmit};
+use sockets::Clock;
+use sockets::poll::{readable, wait};
+
+/// Distance of two openers, until the server shows that one has come.
+const OPENER_INTERVAL: Span = Span::from_millis(50);
+/// How soon a cancellation is noticed.
+const TICK: Span = Span::from_millis(100);
+/// Longest time for the server to take what is sent to it.
+const SEND_LIMIT: Duration = Duration::from_secs(30);
+
+/// The session.
+#[derive(Debug)]
+pub(super) struct ProbingSession {
+    clock: Clock,
+    control: ControlConnection,
+    token: EchoToken,
+    server: SocketAddr,
+    machine: ProbingClient,
+    socket: Option<TrainSocket>,
+}
+
+/// What came of asking for a train.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// This became of it.
+    Seen(Passages),
+    /// The server did not send or stamp it; the session goes on.
+    Refused(Refused),
+    /// The stamps that were taken here cannot be compared.
+    Unstamped(ClockWasSet),
+}
+
+/// Why a session is over.
+#[derive(Debug, Error)]
+pub(super) enum LinkError {
+    /// The server broke the protocol or went silent.
+    #[error(transparent)]
+    Server(#[from] ProbingError),
+    /// A train could not be sent from here.
+    #[error(transparent)]
+    Transmit(#[from] TransmitError),
+    /// This host failed.
+    #[error("a socket of this host failed: {0}")]
+    Host(#[from] io::Error),
+    /// The user ended it.
+    #[error("the train was cancelled")]
+    Cancelled,
+}
+
+impl ProbingSession {
+    /// The session that `answer` agreed to.
+    pub(super) fn new(control: ControlConnection, answer: &Answer, server: SocketAddr) -> Self {
+        let clock = Clock::start();
+        ProbingSession {
+            clock,
+            control,
+            token: answer.echo_token,
+            server,
+            machine: ProbingClient::new(clock.now()),
+            socket: None,
+        }
+    }
+
+    /// What the server answers echoes with, as long as the session lasts.
+    pub(super) fn token(&self) -> EchoToken {
+        self.token
+    }
+
+    /// Whether the server is still there, as far as the connection shows.
+    pub(super) fn is_open(&mut self) -> bool {
+        self.hear().is_ok()
+    }
+
+    /// Tells the server that this silent client is still there.
+    pub(super) fn stay_alive(&mut self) {
+        self.machine.stay_alive();
+        // A server that is gone shows when the next train is asked for.
+        let _ = self.say();
+    }
+
+    /// The socket for trains, made for the first of them.
+    pub(super) fn socket(&mut self) -> io::Result<&TrainSocket> {
+        let made = match self.socket.take() {
+            Some(socket) => socket,
+            None => TrainSocket::towards(self.server, self.token)?,
+        };
+        Ok(self.socket.insert(made))
+    }
+
+    /// Asks for a train, and sends or receives it. After an error the session is over.
+    pub(super) fn train(
+        &mut self,
+        plan: &TrainPlan,
+        watch: &mut dyn Watch,
+    ) -> Result<Outcome, LinkError> {
+        self.socket()?;
+        let stamper = Stamper::start();
+        self.machine.ask(self.clock.now(), plan);
+        let mut left = Vec::new();
+        let mut next_opener = Time::ZERO;
+        loop {
+            while let Some(action) = self.machine.next_action() {
+                match action {
+                    ProbingAction::Send(bytes) => self.control.send(&bytes, SEND_LIMIT)?,
+                    ProbingAction::Transmit => left = self.transmit(plan, watch)?,
+                    ProbingAction::Done(seen) => return Ok(outcome(&stamper, left, seen)),
+                    ProbingAction::Refused(refused) => return Ok(Outcome::Refused(refused)),
+                }
+            }
+            if watch.is_cancelled() {
+                return Err(LinkError::Cancelled);
+            }
+            next_opener = self.open(next_opener);
+            self.wait(next_opener)?;
+            self.take_packets(&stamper);
+            self.hear()?;
+            if self
+                .machine
+                .deadline()
+                .is_some_and(|at| at <= self.clock.now())
+            {
+                self.machine.on_deadline()?;
+            }
+        }
+    }
+
+    fn transmit(
+        &mut self,
+        plan: &TrainPlan,
+        watch: &mut dyn Watch,
+    ) -> Result<Vec<Span>, LinkError> {
+        let number = self.machine.number();
+        let left = transmit(self.socket()?, number, plan, &mut || watch.is_cancelled())?;
+        self.machine.on_sent(self.clock.now());
+        Ok(left)
+    }
+
+    /// Sends an opener when one is due; when the next one is.
+    fn open(&self, due: Time) -> Time {
+        let now = self.clock.now();
+        match &self.socket {
+            Some(socket) if self.machine.wants_opener() && now >= due => {
+                socket.open(self.machine.number());
+                now + OPENER_INTERVAL
+            }
+            _ => due,
+        }
+    }
+
+    fn wait(&self, next_opener: Time) -> io::Result<()> {
+        let now = self.clock.now();
+        let opener = self.machine.wants_opener().then_some(next_opener);
+        let moments = [opener, self.machine.deadline()].into_iter().flatten();
+        let limit = moments.map(|at| at.since(now)).fold(TICK, Span::min);
+        let mut watched = vec![readable(self.control.as_fd())];
+        watched.extend(self.socket.iter().map(|socket| readable(socket.as_fd())));
+        wait(&mut watched, limit.into())?;
+        Ok(())
+    }
+
+    fn take_packets(&mut self, stamper: &Stamper) {
+        let (machine, now) = (&mut self.machine, self.clock.now());
+        if let Some(socket) = &self.socket {
+            stamper.drain(socket, |packet| {
+                let datagram = packet.datagram;
+                machine.on_packet(
+                    now,
+                    datagram.train,
+                    datagram.packet,
+                    packet.packet,
+                    packet.arrival,
+                );
+            });
+        }
+    }
+
+    fn hear(&mut self) -> Result<(), ProbingError> {
+        let mut buffer = [0; 64 << 10];
+        match self.control.read(&mut buffer) {
+            Heard::Nothing => Ok(()),
+            Heard::Closed => self.machine.on_closed(),
+            Heard::Bytes(got) => {
+                let bytes = buffer.get(..got).unwrap_or_default();
+                self.machine.on_bytes(self.clock.now(), bytes)
+            }
+        }
+    }
+
+    fn say(&mut self) -> io::Result<()> {
+        while let Some(action) = self.machine.next_action() {
+            if let ProbingAction::Send(bytes) = action {
+                self.control.send(&bytes, SEND_LIMIT)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn outcome(stamper: &Stamper, left_here: Vec<Span>, seen: Seen) -> Outcome {
+    match seen {
+        Seen::Forward { stamped, arrived } => {
+            Outcome::Seen(passages(&left_here, &arrived, stamped))
+        }
+        Seen::Reverse { left, collection } => reverse(stamper, &left, &collection),
+    }
+}
+
+fn reverse(stamper: &Stamper, left: &[Span], seen: &Collection) -> Outcome {
+    match stamper.judge(seen) {
+        Ok((stamped, arrived)) => Outcome::Seen(passages(left, &arrived, stamped)),
+        Err(set) => Outcome::Unstamped(set),
+    }
+}
+
+fn passages(left: &[Span], arrived: &[Option<Span>], stamped: Stamp) -> Passages {
+    let packets = left.iter().zip(arrived);
+    Passages {
+        packets: packets
+            .map(|(left, arrived)| Passage {
+                left: *left,
+                arrived: *arrived,
+            })
+            .collect(),
+        stamped: match stamped {
+            Stamp::Kernel => Stamped::ByKernel,
+            Stamp::Program => Stamped::ByProgram,
+        },
+    }
+}

@@ -1,0 +1,327 @@
+//! The far end: serves many clients at once on one port, iperf3's included.
+//!
+//! One thread accepts connections and reads the cookie each begins with: an unknown cookie opens a
+//! session on a thread of its own, a known one is handed to its session as a stream. Another thread
+//! answers echo datagrams on the same port number, for running tests only. A session may also send
+//! and stamp trains of datagrams in place of a test, between this host and its client alone. What a
+//! client says is bounded in length, count and time, and whatever goes wrong in one session, a
+//! panic of our own included, ends that session alone.
+//!
+//! All sockets belong to the calling thread or to threads it starts, so a server that is bound and
+//! run by a thread inside a network namespace lives there entirely.
+//!
+//! A connection that begins with TLS or with the greeting of a stream belongs to a copy, where this
+//! server takes copies ([`copy_net`]), and goes to the acceptor of copies.
+//!
+//! Left out: UDP and SCTP tests, authentication, and a reply address for echoes chosen by the
+//! request's destination; a host with several addresses answers echoes from the one its routes
+//! pick.
+//!
+//! Reading order: [`ServerLimits`], [`Server`], `event`, then `acceptor`, `session`, `agreed`,
+//! `flow`, `report`, and `probe_demux` with `probing` for trains.
+
+mod acceptor;
+mod agreed;
+mod echo;
+mod enforce;
+mod event;
+mod flow;
+mod probe_demux;
+mod probing;
+mod report;
+mod session;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use socket2::{Domain, Protocol, Socket, Type};
+use sockets::{BufferLimit, is_any_v6, listen};
+use thiserror::Error;
+use units::Span;
+use wire::trains::{Bounds, ProbingWaits};
+use wire::{EchoToken, ServerWaits, TestBounds};
+
+use copy_net::{AcceptLimits, Acceptor, CopyHandler, Handover, Identity};
+use probe_demux::ProbeDemux;
+
+pub use event::{Refusal, ServerEvent, SessionError, SessionSummary};
+
+/// What a server allows its clients.
+#[derive(Debug, Clone)]
+pub struct ServerLimits {
+    /// Copies alone are served: no tests, no trains, no echoes, and no UDP port.
+    pub files_only: bool,
+    /// Tests at the same time; one more is told that the server is busy.
+    pub sessions: usize,
+    /// Those of them that may come from one address.
+    pub sessions_per_address: usize,
+    /// What one test may ask for.
+    pub tests: TestBounds,
+    /// Streams at the same time over all tests.
+    pub streams: usize,
+    /// Connections that have not sent their cookie yet; one more drops the oldest of the address
+    /// that has most of them.
+    pub unidentified: usize,
+    /// How long a connection may take to send its cookie.
+    pub identify: Span,
+    /// How long a running test may move no data.
+    pub idle: Span,
+    /// How long each step of the conversation may take.
+    pub waits: ServerWaits,
+    /// Whether windows may pass the host's bounds.
+    pub buffers: BufferLimit,
+    /// What a session may ask for that sends trains in place of a test.
+    pub probing: ProbingLimits,
+}
+
+/// What a server allows those who probe, each for itself; together they count as tests.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ProbingLimits {
+    /// Bounds on their trains.
+    pub bounds: Bounds,
+    /// How long each step may take.
+    pub waits: ProbingWaits,
+}
+
+impl Default for ServerLimits {
+    /// 64 tests with 1024 streams are more than a host can carry at speed; as many may open at
+    /// once. A client of ours that lets streams join a run has fewer than 16 tests at once. The
+    /// waits are iperf3's.
+    fn default() -> Self {
+        ServerLimits {
+            files_only: false,
+            sessions: 64,
+            sessions_per_address: 16,
+            tests: TestBounds::default(),
+            streams: 1_024,
+            unidentified: 1_024,
+            identify: Span::from_secs(10),
+            idle: Span::from_secs(120),
+            waits: ServerWaits::default(),
+            buffers: BufferLimit::Host,
+            probing: ProbingLimits::default(),
+        }
+    }
+}
+
+/// Why a server could not be set up.
+#[derive(Debug, Error)]
+pub enum BindError {
+    /// The address cannot be listened on.
+    #[error("cannot listen on TCP {address}")]
+    Tcp {
+        /// The address.
+        address: SocketAddr,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The same port number is not free for datagrams.
+    #[error("cannot receive echo requests on UDP {address}")]
+    Udp {
+        /// The address.
+        address: SocketAddr,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+impl BindError {
+    /// What the user can try next.
+    pub fn hint(&self) -> Option<&'static str> {
+        let (BindError::Tcp { source, .. } | BindError::Udp { source, .. }) = self;
+        match source.kind() {
+            io::ErrorKind::AddrInUse => {
+                Some("another server uses this port: stop it or choose another with `--port`")
+            }
+            io::ErrorKind::PermissionDenied => {
+                Some("ports below 1024 are for root: choose a higher one with `--port`")
+            }
+            io::ErrorKind::AddrNotAvailable => {
+                Some("this host does not have that address: leave `--bind` out to use all")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A bound server.
+pub struct Server {
+    listener: TcpListener,
+    /// None where copies alone are served.
+    echo: Option<UdpSocket>,
+    address: SocketAddr,
+    limits: ServerLimits,
+    copies: Option<(Handover, Acceptor)>,
+    numbers: Arc<AtomicU64>,
+}
+
+impl Server {
+    /// Binds TCP and UDP to `address`; port 0 takes a free one.
+    ///
+    /// The unspecified IPv6 address serves IPv4 as well, and falls back to it where the host has no
+    /// IPv6.
+    ///
+    /// # Errors
+    /// When the address or one of the two ports is not free.
+    pub fn bind(address: SocketAddr, limits: ServerLimits) -> Result<Self, BindError> {
+        let without_v6 = SocketAddr::from((Ipv4Addr::UNSPECIFIED, address.port()));
+        let tcp = |address| listen(address).map_err(|source| BindError::Tcp { address, source });
+        let listener = match tcp(address) {
+            Err(_) if is_any_v6(address) && !has_v6() => tcp(without_v6)?,
+            other => other?,
+        };
+        let address = listener
+            .local_addr()
+            .map_err(|source| BindError::Tcp { address, source })?;
+        let udp = || datagrams(address).map_err(|source| BindError::Udp { address, source });
+        let echo = match limits.files_only {
+            true => None,
+            false => Some(udp()?),
+        };
+        Ok(Server {
+            listener,
+            echo,
+            address,
+            limits,
+            copies: None,
+            numbers: Arc::default(),
+        })
+    }
+
+    /// Takes copies on the same port. Their connections begin with another byte than tests do.
+    ///
+    /// # Errors
+    /// When this host gives no random numbers for a key, or no descriptor.
+    pub fn with_copies(
+        mut self,
+        limits: AcceptLimits,
+        handler: Arc<dyn CopyHandler>,
+    ) -> io::Result<Self> {
+        self.copies = Some(Acceptor::behind(Identity::generate()?, limits, handler)?);
+        Ok(self)
+    }
+
+    /// Sessions are counted with these numbers, and with whatever else is.
+    #[must_use]
+    pub fn numbered_by(mut self, numbers: Arc<AtomicU64>) -> Self {
+        self.numbers = numbers;
+        self
+    }
+
+    /// The address clients can connect to; the port is the one that was really taken.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until `stop` is set; running tests are then told and ended.
+    ///
+    /// `on_event` is called from several threads.
+    pub fn run(self, stop: &AtomicBool, on_event: &(dyn Fn(ServerEvent) + Sync)) {
+        let (copies, door) = self.copies.unzip();
+        let shared = Shared {
+            limits: self.limits,
+            stop,
+            on_event,
+            tokens: Mutex::default(),
+            demux: ProbeDemux::default(),
+            echo: self.echo.as_ref(),
+            port: Mutex::default(),
+            streams: AtomicUsize::new(0),
+            copies,
+            numbers: self.numbers,
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| echo::serve(&shared));
+            if let Some(door) = door {
+                scope.spawn(|| door.run(&|| shared.is_stopped()));
+            }
+            acceptor::serve(scope, &self.listener, &shared);
+        });
+    }
+}
+
+/// What the threads of a server share.
+pub(crate) struct Shared<'a> {
+    pub limits: ServerLimits,
+    stop: &'a AtomicBool,
+    on_event: &'a (dyn Fn(ServerEvent) + Sync),
+    /// Echo tokens of running tests, and the host that each test's control connection comes from.
+    tokens: Mutex<BTreeMap<u64, IpAddr>>,
+    demux: ProbeDemux,
+    echo: Option<&'a UdpSocket>,
+    /// Held while the port of `echo` may be shared.
+    port: Mutex<()>,
+    streams: AtomicUsize,
+    /// Where connections of copies go.
+    copies: Option<Handover>,
+    /// Sessions so far, and whatever else its owner counts with them.
+    numbers: Arc<AtomicU64>,
+}
+
+impl Shared<'_> {
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn tell(&self, event: ServerEvent) {
+        (self.on_event)(event);
+    }
+
+    fn tokens(&self) -> MutexGuard<'_, BTreeMap<u64, IpAddr>> {
+        // A map of numbers is intact even when another thread panicked.
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a running test of the host at `from` has that token; other hosts get no echoes for
+    /// it.
+    fn knows(&self, token: EchoToken, from: SocketAddr) -> bool {
+        let host = from.ip().to_canonical();
+        self.tokens().get(&token.0) == Some(&host)
+    }
+
+    /// Takes room for `count` streams; `None` when the server is full.
+    fn reserve(&self, count: usize) -> Option<Reserved<'_>> {
+        let bound = self.limits.streams;
+        let take = |used: usize| used.checked_add(count).filter(|sum| *sum <= bound);
+        let taken = self
+            .streams
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+        taken.ok().map(|_| Reserved {
+            used: &self.streams,
+            count,
+        })
+    }
+}
+
+/// Room for streams, given back when dropped.
+pub(crate) struct Reserved<'a> {
+    used: &'a AtomicUsize,
+    count: usize,
+}
+
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        self.used.fetch_sub(self.count, Ordering::Relaxed);
+    }
+}
+
+fn has_v6() -> bool {
+    Socket::new(Domain::IPV6, Type::STREAM, None).is_ok()
+}
+
+fn datagrams(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = Socket::new(
+        Domain::for_address(address),
+        Type::DGRAM,
+        Some(Protocol::UDP),
+    )?;
+    if is_any_v6(address) {
+        socket.set_only_v6(false)?;
+    }
+    socket.bind(&address.into())?;
+    Ok(socket.into())
+}

@@ -1,0 +1,37 @@
+//! The echo service: answers requests that carry the token of a running test, and passes openers
+//! on.
+
+use std::time::Duration;
+
+use wire::echo::{ECHO_LENGTH, Echo, EchoKind};
+
+use super::Shared;
+
+/// How soon a stop is noticed.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Answers until the server stops.
+pub(super) fn serve(shared: &Shared<'_>) {
+    let Some(socket) = shared.echo else {
+        return;
+    };
+    // Without the timeout a stop would only be noticed with the next datagram.
+    if socket.set_read_timeout(Some(TICK)).is_err() {
+        return;
+    }
+    // One byte more, so that a longer datagram is not taken for an echo. Padding is cut off.
+    let mut buffer = [0; ECHO_LENGTH + 1];
+    while !shared.is_stopped() {
+        let Ok((length, from)) = socket.recv_from(&mut buffer) else {
+            continue;
+        };
+        let datagram = buffer.get(..length).unwrap_or_default();
+        shared.demux.knock(datagram, from);
+        let echo = Echo::decode(datagram).or_else(|_| Echo::decode_padded(datagram));
+        let request = echo.ok().filter(|echo| echo.kind == EchoKind::Request);
+        if let Some(request) = request.filter(|echo| shared.knows(echo.token, from)) {
+            // A reply that cannot be sent is a lost one, and the prober counts it.
+            let _ = socket.send_to(&request.reply().encode(), from);
+        }
+    }
+}

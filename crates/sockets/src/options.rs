@@ -1,0 +1,391 @@
+//! Socket options of a stream, and what the kernel made of them.
+
+mod dscp;
+
+use std::io;
+use std::net::TcpStream;
+use std::os::fd::{AsFd, AsRawFd};
+
+use nix::errno::Errno;
+use nix::sys::socket::{setsockopt, sockopt};
+use observe::{Buffer, Buffers};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use thiserror::Error;
+use units::{Bytes, Rate, Span};
+
+use crate::host;
+
+pub use dscp::Dscp;
+pub use dscp::set_dscp;
+
+/// How buffers are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BufferLimit {
+    /// Up to the host's `wmem_max` and `rmem_max`, as every program.
+    #[default]
+    Host,
+    /// Beyond them where this user may, which takes root: for emulated paths, whose hosts have
+    /// limits of their own. Others get what the host grants, and the readings say how much that is.
+    Lifted,
+}
+
+/// What a stream is asked to use; `None` leaves it to the kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StreamOptions {
+    /// Both socket buffers.
+    pub window: Option<Bytes>,
+    /// Whether they may pass the host's bounds.
+    pub limit: BufferLimit,
+    /// Congestion control by its kernel name.
+    pub congestion: Option<String>,
+    /// The most that the kernel sends.
+    pub pacing: Option<Rate>,
+    /// Largest segment.
+    pub segment: Option<Bytes>,
+    /// Small writes are sent at once.
+    pub no_delay: bool,
+    /// How its packets are marked.
+    pub dscp: Option<Dscp>,
+    /// How long data may stay unacknowledged before the connection counts as broken
+    /// (`TCP_USER_TIMEOUT`; RFC 5482 has the idea).
+    pub user_timeout: Option<Span>,
+    /// Bytes that wait in the kernel unsent before a write waits (`TCP_NOTSENT_LOWAT`), beside
+    /// those on the way.
+    pub unsent_max: Option<Bytes>,
+}
+
+/// An option that the kernel refused.
+#[derive(Debug, Error)]
+pub enum OptionError {
+    /// The kernel does not have the congestion control.
+    #[error("congestion control `{name}` is not available; this host has {available}")]
+    Congestion {
+        /// What was asked for.
+        name: String,
+        /// What the kernel lists.
+        available: String,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// The kernel has the congestion control but keeps it for root.
+    #[error("congestion control `{name}` is not allowed to this user; this host allows {allowed}")]
+    CongestionForbidden {
+        /// What was asked for.
+        name: String,
+        /// What the kernel lists.
+        allowed: String,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// The segment size is out of range.
+    #[error("the kernel refused segments of {size}; 88 to 32767 bytes are possible")]
+    Segment {
+        /// What was asked for.
+        size: Bytes,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// A buffer could not be set.
+    #[error("the kernel refused socket buffers of {size}")]
+    Buffer {
+        /// What was asked for.
+        size: Bytes,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// The pacing rate could not be set.
+    #[error("the kernel refused to pace at {rate}")]
+    Pacing {
+        /// What was asked for.
+        rate: Rate,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// The packets could not be marked.
+    #[error("the kernel refused to mark packets with DSCP {}", .dscp.code_point())]
+    Dscp {
+        /// What was asked for.
+        dscp: Dscp,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// A plain socket operation failed.
+    #[error("the stream's socket could not be prepared")]
+    Socket(#[source] io::Error),
+}
+
+/// Whether this process or host has no descriptor left.
+pub fn is_out_of_descriptors(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
+}
+
+impl StreamOptions {
+    /// A TCP socket with these options, not yet connected.
+    pub fn socket(&self, domain: Domain) -> Result<Socket, OptionError> {
+        let socket = Socket::new(domain, Type::STREAM, Some(Protocol::TCP));
+        let socket = socket.map_err(OptionError::Socket)?;
+        self.apply(&SockRef::from(&socket))?;
+        Ok(socket)
+    }
+
+    /// Sets the options on any TCP socket.
+    pub fn apply(&self, socket: &SockRef<'_>) -> Result<(), OptionError> {
+        if let Some(size) = self.window {
+            self.set_buffers(socket, size)
+                .map_err(|source| OptionError::Buffer { size, source })?;
+        }
+        if let Some(name) = &self.congestion {
+            set_congestion(socket, name)?;
+        }
+        if let Some(rate) = self.pacing {
+            set_pacing_max(socket, Some(rate))?;
+        }
+        if let Some(size) = self.segment {
+            let bytes = u32::try_from(size.get()).unwrap_or(u32::MAX);
+            let set = socket.set_tcp_mss(bytes);
+            set.map_err(|source| OptionError::Segment { size, source })?;
+        }
+        if self.no_delay {
+            socket.set_tcp_nodelay(true).map_err(OptionError::Socket)?;
+        }
+        self.apply_to_copies(socket)
+    }
+
+    /// What only streams of copies are asked to use.
+    fn apply_to_copies(&self, socket: &SockRef<'_>) -> Result<(), OptionError> {
+        if let Some(dscp) = self.dscp {
+            set_dscp(socket, dscp)?;
+        }
+        if let Some(limit) = self.user_timeout {
+            let set = socket.set_tcp_user_timeout(Some(limit.into()));
+            set.map_err(OptionError::Socket)?;
+        }
+        if let Some(most) = self.unsent_max {
+            let bytes = u32::try_from(most.get()).unwrap_or(u32::MAX);
+            let set = socket.set_tcp_notsent_lowat(bytes);
+            set.map_err(OptionError::Socket)?;
+        }
+        Ok(())
+    }
+
+    /// Also lifts the window that was derived from the listener's buffer when the connection came
+    /// in: the kernel leaves it alone when `SO_RCVBUF` changes afterwards.
+    pub fn apply_to_accepted(&self, stream: &TcpStream) -> Result<(), OptionError> {
+        let socket = SockRef::from(stream);
+        self.apply(&socket)?;
+        if let Some(size) = self.window {
+            let granted = socket.recv_buffer_size().map_err(OptionError::Socket)?;
+            let clamp = libc::c_int::try_from(granted / 2).unwrap_or(libc::c_int::MAX);
+            set_option(&socket, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, &clamp)
+                .map_err(|source| OptionError::Buffer { size, source })?;
+        }
+        Ok(())
+    }
+
+    fn set_buffers(&self, socket: &SockRef<'_>, size: Bytes) -> io::Result<()> {
+        let bytes = usize::try_from(size.get()).unwrap_or(usize::MAX);
+        socket.set_send_buffer_size(bytes)?;
+        socket.set_recv_buffer_size(bytes)?;
+        match self.limit {
+            BufferLimit::Host => Ok(()),
+            BufferLimit::Lifted => lift_buffers(socket, bytes),
+        }
+    }
+
+    /// What the kernel granted, with what was asked for.
+    pub fn granted(&self, stream: &TcpStream) -> io::Result<Buffers> {
+        let socket = SockRef::from(stream);
+        let buffer = |granted: usize| Buffer {
+            asked: self.window,
+            granted: Bytes::new(granted as u64),
+        };
+        Ok(Buffers {
+            send: buffer(socket.send_buffer_size()?),
+            receive: buffer(socket.recv_buffer_size()?),
+        })
+    }
+}
+
+/// Sets the buffers beyond the host's bounds, or leaves them where this user may not.
+fn lift_buffers(socket: &SockRef<'_>, bytes: usize) -> io::Result<()> {
+    let lifted = setsockopt(&socket.as_fd(), sockopt::SndBufForce, &bytes)
+        .and_then(|()| setsockopt(&socket.as_fd(), sockopt::RcvBufForce, &bytes));
+    match lifted {
+        Ok(()) | Err(Errno::EPERM) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The congestion control in use.
+pub fn congestion(stream: &TcpStream) -> Option<String> {
+    let name = SockRef::from(stream).tcp_congestion().ok()?;
+    let text = name.split(|byte| *byte == 0).next()?;
+    String::from_utf8(text.to_vec()).ok()
+}
+
+fn set_congestion(socket: &SockRef<'_>, name: &str) -> Result<(), OptionError> {
+    let set = socket.set_tcp_congestion(name.as_bytes());
+    set.map_err(|source| congestion_error(name.to_owned(), source))
+}
+
+fn congestion_error(name: String, source: io::Error) -> OptionError {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied => OptionError::CongestionForbidden {
+            name,
+            allowed: listed("allowed"),
+            source,
+        },
+        _ => OptionError::Congestion {
+            name,
+            available: listed("available"),
+            source,
+        },
+    }
+}
+
+/// The kernel's `allowed` or `available` congestion controls.
+fn listed(which: &str) -> String {
+    match host::congestion_listed(which) {
+        names if names.is_empty() => "only its default".to_owned(),
+        names => names.join(", "),
+    }
+}
+
+/// The kernel's word for no bound.
+const UNPACED: u64 = u64::MAX;
+
+/// Bounds what the kernel sends; `None` lifts the bound.
+pub fn set_pacing_max(socket: &SockRef<'_>, rate: Option<Rate>) -> Result<(), OptionError> {
+    let bytes_per_second = |rate: Rate| (rate.bits_per_second() / 8).max(1);
+    let value = rate.map_or(UNPACED, bytes_per_second);
+    // Kernels before 5.0 take 32 bits only and read the lower half of what they are given.
+    let set = set_option(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &value);
+    let rate = rate.unwrap_or(Rate::from_bits_per_second(u64::MAX));
+    set.map_err(|source| OptionError::Pacing { rate, source })
+}
+
+/// Sets an option whose value is plain data.
+///
+/// # Errors
+/// When the kernel refuses it.
+#[expect(unsafe_code, reason = "no safe crate covers these options")]
+pub fn set_option<T: Copy>(
+    socket: &SockRef<'_>,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: &T,
+) -> io::Result<()> {
+    // SAFETY: the descriptor is open while `socket` is borrowed; the kernel reads
+    // `size_of::<T>()` bytes from `value`, which is a valid reference to plain data.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_fd().as_raw_fd(),
+            level,
+            name,
+            std::ptr::from_ref(value).cast(),
+            size_of::<T>() as libc::socklen_t,
+        )
+    };
+    match result {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Reads an option that is one number.
+///
+/// # Errors
+/// When the kernel refuses it.
+#[expect(unsafe_code, reason = "no safe crate covers these options")]
+pub fn get_option(
+    socket: &SockRef<'_>,
+    level: libc::c_int,
+    name: libc::c_int,
+) -> io::Result<libc::c_int> {
+    let mut value: libc::c_int = 0;
+    let mut length = size_of::<libc::c_int>() as libc::socklen_t;
+    // SAFETY: the descriptor is open while `socket` is borrowed; the kernel writes at most `length`
+    // bytes to `value`, which is as long.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            level,
+            name,
+            (&raw mut value).cast(),
+            &raw mut length,
+        )
+    };
+    match result {
+        0 => Ok(value),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prepared(options: &StreamOptions) -> Result<Socket, OptionError> {
+        options.socket(Domain::IPV4)
+    }
+
+    #[test]
+    fn the_kernel_doubles_a_window_it_grants() {
+        let options = StreamOptions {
+            window: Some(Bytes::from_kib(64)),
+            ..StreamOptions::default()
+        };
+        let stream = TcpStream::from(prepared(&options).unwrap());
+        let buffers = options.granted(&stream).unwrap();
+        assert_eq!(buffers.send.granted, Bytes::from_kib(128));
+        assert_eq!(buffers.receive.asked, Some(Bytes::from_kib(64)));
+    }
+
+    #[test]
+    fn an_unknown_congestion_control_names_those_there_are() {
+        let options = StreamOptions {
+            congestion: Some("nosuch".to_owned()),
+            ..StreamOptions::default()
+        };
+        let error = prepared(&options).unwrap_err().to_string();
+        assert!(error.starts_with("congestion control `nosuch`"), "{error}");
+        assert!(error.contains("reno"), "{error}");
+    }
+
+    #[test]
+    fn a_forbidden_congestion_control_is_told_from_an_unknown_one() {
+        let forbidden = io::Error::from_raw_os_error(libc::EPERM);
+        let text = congestion_error("htcp".to_owned(), forbidden).to_string();
+        assert!(
+            text.contains("`htcp` is not allowed to this user"),
+            "{text}"
+        );
+        let unknown = io::Error::from_raw_os_error(libc::ENOENT);
+        let text = congestion_error("htcp".to_owned(), unknown).to_string();
+        assert!(text.contains("`htcp` is not available"), "{text}");
+    }
+
+    #[test]
+    fn options_reach_the_socket() {
+        let options = StreamOptions {
+            congestion: Some("reno".to_owned()),
+            pacing: Some(Rate::from_bits_per_second(1_000_000)),
+            segment: Some(Bytes::new(1_200)),
+            no_delay: true,
+            ..StreamOptions::default()
+        };
+        let stream = TcpStream::from(prepared(&options).unwrap());
+        assert_eq!(congestion(&stream).as_deref(), Some("reno"));
+        assert!(stream.nodelay().unwrap());
+    }
+
+    #[test]
+    fn an_absurd_segment_size_is_refused_with_the_bound() {
+        let options = StreamOptions {
+            segment: Some(Bytes::new(10)),
+            ..StreamOptions::default()
+        };
+        let error = prepared(&options).unwrap_err().to_string();
+        assert!(error.contains("10B") && error.contains("32767"), "{error}");
+    }
+}

@@ -1,0 +1,153 @@
+//! `TCP_INFO`, read by offset so that older and newer kernels both serve.
+//!
+//! The kernel says how many bytes it filled in; fields behind that are absent. Offsets are those of
+//! `struct tcp_info` in Linux's `include/uapi/linux/tcp.h`, which only ever grows at its end.
+
+use std::io;
+use std::net::TcpStream;
+use std::os::fd::{AsFd, AsRawFd};
+
+use observe::TcpSample;
+use units::{Bytes, Rate, Span, Time};
+
+/// Room for kernels to come: 6.18 fills 280 bytes.
+const BUFFER: usize = 512;
+
+const SSTHRESH_UNSET: u32 = 0x7FFF_FFFF;
+const MIN_RTT_UNSET: u32 = u32::MAX;
+
+/// Reads the state of a connection.
+///
+/// # Errors
+/// When the socket is no longer a TCP connection.
+pub fn read(socket: &TcpStream, at: Time) -> io::Result<TcpSample> {
+    let mut buffer = [0u8; BUFFER];
+    let length = getsockopt(socket, &mut buffer)?;
+    Ok(parse(buffer.get(..length).unwrap_or_default(), at))
+}
+
+#[expect(
+    unsafe_code,
+    reason = "no safe crate reads TCP_INFO beyond its first fields"
+)]
+fn getsockopt(socket: &TcpStream, buffer: &mut [u8; BUFFER]) -> io::Result<usize> {
+    let mut length = BUFFER as libc::socklen_t;
+    // SAFETY: the descriptor is open while `socket` is borrowed, and the kernel writes at most
+    // `length` bytes into `buffer`, which is exactly that long.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            buffer.as_mut_ptr().cast(),
+            &mut length,
+        )
+    };
+    match result {
+        0 => Ok(length as usize),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+fn parse(info: &[u8], at: Time) -> TcpSample {
+    let word = |offset| word(info, offset);
+    let long = |offset| long(info, offset);
+    let micros = |micros: u64| Span::from_micros(micros);
+    TcpSample {
+        at,
+        rtt: word(68)
+            .filter(|rtt| *rtt > 0)
+            .map(|rtt| micros(rtt.into())),
+        rtt_min: word(148)
+            .filter(|rtt| *rtt != MIN_RTT_UNSET && *rtt > 0)
+            .map(|rtt| micros(rtt.into())),
+        cwnd_segments: word(80),
+        ssthresh_segments: word(76).filter(|segments| *segments < SSTHRESH_UNSET),
+        mss: word(16).map(|mss| Bytes::new(mss.into())),
+        unacked_segments: word(24),
+        peer_window: word(228).map(|window| Bytes::new(window.into())),
+        bytes_acked: long(120).map(Bytes::new),
+        bytes_arrived: arrived(word(192), word(16)),
+        bytes_received: long(128).map(Bytes::new),
+        bytes_sent: long(200).map(Bytes::new),
+        bytes_retransmitted: long(208).map(Bytes::new),
+        retransmits: word(100),
+        not_sent: word(144).map(|bytes| Bytes::new(bytes.into())),
+        delivery_rate: long(160).map(|bytes| Rate::of(Bytes::new(bytes), Span::from_secs(1))),
+        busy: long(168).map(micros),
+        receive_window_limited: long(176).map(micros),
+        send_buffer_limited: long(184).map(micros),
+        reorderings: word(220),
+        duplicates_reported: word(216),
+    }
+}
+
+/// Segments times their payload; segments cut short by a pause of the program make it a little too
+/// much.
+fn arrived(segments: Option<u32>, mss: Option<u32>) -> Option<Bytes> {
+    Some(Bytes::new(u64::from(segments?) * u64::from(mss?)))
+}
+
+fn word(info: &[u8], offset: usize) -> Option<u32> {
+    let bytes = info.get(offset..offset.checked_add(4)?)?;
+    Some(u32::from_ne_bytes(bytes.try_into().ok()?))
+}
+
+fn long(info: &[u8], offset: usize) -> Option<u64> {
+    let bytes = info.get(offset..offset.checked_add(8)?)?;
+    Some(u64::from_ne_bytes(bytes.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    #[test]
+    fn a_live_connection_shows_what_was_sent() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut receiver, _) = listener.accept().unwrap();
+        sender.write_all(&[7; 10_000]).unwrap();
+        let mut got = vec![0; 10_000];
+        receiver.read_exact(&mut got).unwrap();
+        let at = Time::ZERO + Span::from_millis(5);
+        let sent = read(&sender, at).unwrap();
+        assert_eq!(sent.at, at);
+        assert_eq!(sent.bytes_sent, Some(Bytes::new(10_000)));
+        assert!(sent.mss.unwrap() > Bytes::new(500));
+        assert!(sent.rtt_min.is_some() && sent.cwnd_segments > Some(0));
+        let received = read(&receiver, at).unwrap();
+        assert_eq!(received.bytes_received, Some(Bytes::new(10_000)));
+    }
+
+    #[test]
+    fn fields_behind_the_returned_length_are_absent() {
+        // Kernel 3.10 fills 104 bytes: round trip and retransmits, but no byte counters.
+        let sample = parse(&[1; 104], Time::ZERO);
+        assert_eq!(sample.retransmits, Some(0x0101_0101));
+        assert_eq!(sample.bytes_acked, None);
+        assert_eq!(sample.peer_window, None);
+        assert_eq!(parse(&[], Time::ZERO), TcpSample::default());
+    }
+
+    #[test]
+    fn values_that_mean_unset_are_absent() {
+        let mut info = [0u8; 232];
+        info[76..80].copy_from_slice(&SSTHRESH_UNSET.to_ne_bytes());
+        info[148..152].copy_from_slice(&MIN_RTT_UNSET.to_ne_bytes());
+        let sample = parse(&info, Time::ZERO);
+        assert_eq!(sample.ssthresh_segments, None);
+        assert_eq!(sample.rtt_min, None);
+        assert_eq!(sample.rtt, None);
+    }
+
+    #[test]
+    fn the_delivery_rate_is_given_in_bytes_per_second() {
+        let mut info = [0u8; 232];
+        info[160..168].copy_from_slice(&1_250_000u64.to_ne_bytes());
+        let rate = parse(&info, Time::ZERO).delivery_rate.unwrap();
+        assert_eq!(rate.to_string(), "10Mbit/s");
+    }
+}

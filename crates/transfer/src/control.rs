@@ -1,0 +1,82 @@
+//! Control of a running copy, and the observer of its events.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use copy_net::control_socket::Status;
+use units::Rate;
+
+use crate::CopyEvent;
+
+/// Stops a running copy and bounds its rate. Clones control the same copy, from any thread.
+#[derive(Debug, Clone, Default)]
+pub struct CopyControl {
+    stop: Arc<AtomicBool>,
+    /// Bits per second; zero where there is no bound.
+    rate_max: Arc<AtomicU64>,
+    status: Arc<Mutex<Status>>,
+}
+
+/// Receives the events in order, on the thread that called [`crate::copy`].
+pub trait CopyObserver {
+    /// Something happened.
+    fn on_event(&mut self, event: &CopyEvent);
+}
+
+/// Ignores all events.
+impl CopyObserver for () {
+    fn on_event(&mut self, _event: &CopyEvent) {}
+}
+
+impl CopyControl {
+    /// A control whose stop flag exists already, such as one that a signal sets.
+    pub fn with_stop(stop: Arc<AtomicBool>) -> Self {
+        CopyControl {
+            stop,
+            ..CopyControl::default()
+        }
+    }
+
+    /// Asks the copy to end; what arrived stays, so that the next one goes on from there.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the copy was asked to end.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Bounds the rate of all streams together from now on; `None` lifts the bound.
+    pub fn set_rate_max(&self, rate: Option<Rate>) {
+        let bits = rate.map_or(0, |rate| rate.bits_per_second().max(1));
+        self.rate_max.store(bits, Ordering::Relaxed);
+    }
+
+    /// Sets the status that other programs are told.
+    pub(crate) fn set_status(&self, status: Status) {
+        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = status;
+    }
+
+    /// The bound in force.
+    pub fn rate_max(&self) -> Option<Rate> {
+        match self.rate_max.load(Ordering::Relaxed) {
+            0 => None,
+            bits => Some(Rate::from_bits_per_second(bits)),
+        }
+    }
+}
+
+impl copy_net::control_socket::Controllable for CopyControl {
+    fn rate_max(&self) -> Option<Rate> {
+        self.rate_max()
+    }
+
+    fn set_rate_max(&self, rate: Option<Rate>) {
+        self.set_rate_max(rate);
+    }
+
+    fn status(&self) -> Status {
+        *self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

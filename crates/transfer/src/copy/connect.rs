@@ -1,0 +1,275 @@
+//! Connects to the far end: a server, or a program started through ssh that listens or calls back.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use copy_net::{
+    AcceptLimits, AcceptedSession, Callbacks, CopyHandler, DialError, Dialed, Dialer, Fingerprint,
+    IncomingStreams, KnownPeer, Listener, Ssh, SshError, SshFarEnd, StreamEndpoint, new_secret,
+};
+use sockets::Address;
+use wire::copy::{CallBack, HandshakeError, Key, KeyName, Message, Opening, Problem, ProblemKind};
+use wire::copy::{Rights, StartRequest, Token};
+
+use crate::preconnect::Preconnected;
+use crate::session::SessionEnd;
+use crate::{Connect, CopySpec, FarHost};
+
+/// Connects to the far end, repeatedly.
+pub(super) struct Connector<'a> {
+    spec: &'a CopySpec,
+    started: Option<SshFarEnd>,
+    port: Option<Port>,
+    /// The next step after the last try at a server.
+    hint: Option<String>,
+}
+
+/// A connection to the far end.
+pub(super) struct Connected {
+    pub dialed: Dialed,
+    /// Streams come here by themselves.
+    pub incoming: Option<IncomingStreams>,
+    /// Connections for streams that are being made.
+    pub preconnected: Preconnected,
+}
+
+/// A port here, for a far end that connects.
+struct Port {
+    callbacks: Callbacks,
+    call_back: CallBack,
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<'a> Connector<'a> {
+    pub(super) fn new(spec: &'a CopySpec) -> Self {
+        Connector {
+            spec,
+            started: None,
+            port: None,
+            hint: None,
+        }
+    }
+
+    /// What to do when a server cannot be reached.
+    pub(super) fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    /// Whether a far end was started through ssh.
+    pub(super) fn has_started(&self) -> bool {
+        self.started.is_some()
+    }
+
+    /// Connects once.
+    pub(super) fn connect(
+        &mut self,
+        opening: &Opening,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Connected, SessionEnd> {
+        match &self.spec.far.host {
+            FarHost::Server {
+                address,
+                credentials,
+            } => {
+                let token = credentials.0.parse().map_err(|error| bad_token(&error))?;
+                let places = std::slice::from_ref(address);
+                dial(places, &token, None, opening).map_err(|error| {
+                    self.hint = error.hint();
+                    why_not(&error)
+                })
+            }
+            FarHost::Ssh { .. } => self.connect_through_ssh(opening, is_stopped),
+        }
+    }
+
+    /// A started far end stays for a while without a connection; one that is gone is started again.
+    fn connect_through_ssh(
+        &mut self,
+        opening: &Opening,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Connected, SessionEnd> {
+        if let Some(started) = &self.started {
+            if let Ok(connected) = self.connect_to_started(started, opening) {
+                return Ok(connected);
+            }
+            self.started = None;
+        }
+        let started = self.start(is_stopped)?;
+        let connected = self.connect_to_started(&started, opening);
+        self.started = Some(started);
+        connected.map_err(|error| why_not(&error))
+    }
+
+    fn connect_to_started(
+        &self,
+        started: &SshFarEnd,
+        opening: &Opening,
+    ) -> Result<Connected, DialError> {
+        let Some(port) = &self.port else {
+            let pin = started.answer.fingerprint.map(Fingerprint);
+            return dial(&started.places, &started.token, pin, opening);
+        };
+        let dialed = port.callbacks.control(&Dialer::default(), &started.token)?;
+        let key = dialed.admitted.session_key.clone();
+        Ok(Connected {
+            incoming: Some(port.callbacks.expect(key)),
+            preconnected: Preconnected::default(),
+            dialed,
+        })
+    }
+
+    fn start(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<SshFarEnd, SessionEnd> {
+        let FarHost::Ssh {
+            client,
+            destination,
+            options,
+            program,
+        } = &self.spec.far.host
+        else {
+            return Err(SessionEnd::Lost("no ssh".to_owned()));
+        };
+        let (ports, back) = match &self.spec.connect {
+            Connect::ToFar(ports) => (ports.clone(), None),
+            Connect::FromFar(ports) => {
+                if self.port.is_none() {
+                    self.port = Some(Port::open(ports.clone())?);
+                }
+                (None, self.port.as_ref().map(|port| port.call_back))
+            }
+        };
+        let secret = new_secret().map_err(|error| SessionEnd::Lost(error.to_string()))?;
+        let ssh = Ssh {
+            client: client.clone(),
+            destination: destination.clone(),
+            options: options.clone(),
+            program: program.clone(),
+        };
+        let request = StartRequest {
+            secret,
+            ports,
+            back,
+        };
+        ssh.start(&request, is_stopped)
+            .map_err(|error| not_started(&error))
+    }
+}
+
+/// Connects to the far end, and its streams at the same time. One with a known certificate is told
+/// at once what is wanted.
+fn dial(
+    places: &[Address],
+    token: &Token,
+    pin: Option<Fingerprint>,
+    opening: &Opening,
+) -> Result<Connected, DialError> {
+    let first = &Message::Open(Box::new(opening.clone()));
+    let known = pin.map(|pin| KnownPeer { pin, first });
+    let mut preconnected = Preconnected::default();
+    let begin = &mut |endpoint: &StreamEndpoint| preconnected.begin(endpoint, opening);
+    let dialed = Dialer::default().control_and(places, token, known, begin)?;
+    let incoming = None;
+    Ok(Connected {
+        dialed,
+        incoming,
+        preconnected,
+    })
+}
+
+impl Port {
+    fn open(ports: Option<std::ops::RangeInclusive<u16>>) -> Result<Self, SessionEnd> {
+        let listener = Listener::bind(ports).map_err(|error| {
+            SessionEnd::Problem(Problem {
+                kind: ProblemKind::Request,
+                file: None,
+                what: error.to_string(),
+                hint: error.hint().map(str::to_owned),
+            })
+        })?;
+        let call_back = CallBack {
+            port: listener.port(),
+            fingerprint: listener.fingerprint().0,
+        };
+        let callbacks = listener.callbacks();
+        let is_over = Arc::new(AtomicBool::new(false));
+        let stop = Arc::clone(&is_over);
+        let thread = thread::spawn(move || {
+            let handler = Arc::new(Nobody);
+            listener.run(AcceptLimits::default(), handler, &|| {
+                stop.load(Ordering::Relaxed)
+            });
+        });
+        Ok(Port {
+            callbacks,
+            call_back,
+            is_over,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Port {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // It does not panic; if it did, nothing would be left to do.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Rejects all connections: the sessions of this end are opened from here.
+struct Nobody;
+
+impl CopyHandler for Nobody {
+    fn find(&self, _name: &KeyName) -> Option<(Key, Rights)> {
+        None
+    }
+
+    fn serve(&self, _visit: AcceptedSession) {}
+}
+
+fn bad_token(error: &<Token as std::str::FromStr>::Err) -> SessionEnd {
+    SessionEnd::Problem(Problem {
+        kind: ProblemKind::Request,
+        file: None,
+        what: error.to_string(),
+        hint: Some("`trunkline serve --new-token` prints one".to_owned()),
+    })
+}
+
+fn not_started(error: &SshError) -> SessionEnd {
+    match error {
+        SshError::Stopped => SessionEnd::Cancelled,
+        passing if passing.may_pass() => SessionEnd::Lost(passing.to_string()),
+        _ => SessionEnd::Problem(Problem {
+            kind: ProblemKind::Request,
+            file: None,
+            what: error.to_string(),
+            hint: error.hint(),
+        }),
+    }
+}
+
+/// Whom trying again does not help is told so.
+fn why_not(error: &DialError) -> SessionEnd {
+    let refused = |kind, hint: Option<String>| {
+        SessionEnd::Problem(Problem {
+            kind,
+            file: None,
+            what: error.to_string(),
+            hint,
+        })
+    };
+    match error {
+        DialError::Handshake { source, .. } => match source {
+            HandshakeError::Refused(refusal) => {
+                refused(ProblemKind::Permission, refusal.hint.clone())
+            }
+            _ => refused(ProblemKind::Permission, error.hint()),
+        },
+        DialError::Option(_) => refused(ProblemKind::Request, error.hint()),
+        other => SessionEnd::Lost(other.to_string()),
+    }
+}

@@ -1,0 +1,474 @@
+//! Counts of one copy over all its sessions, and the events for its observer.
+
+mod rate_history;
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Instant;
+
+use copy_net::control_socket::Status;
+use observe::Limit;
+use units::{Bytes, Rate, Span, Time};
+use wire::copy::{self, Entry, Kind, Message, Problem, ProblemKind, Removed};
+
+use self::rate_history::RateHistory;
+use crate::problems::{problem, with_hint};
+use crate::{
+    CopyControl, CopyEvent, CopyObserver, FileProblem, Limited, Outcome, Progress, Reading,
+    activity,
+};
+
+/// Failures that are listed one by one: a peer may tell of any number.
+const FAILURES_MAX: usize = 10_000;
+
+/// Counts what happens and tells the observer.
+pub(crate) struct CopyStats<'a> {
+    observer: &'a mut dyn CopyObserver,
+    control: CopyControl,
+    began: Instant,
+    /// What the copy comes down to.
+    pub outcome: Outcome,
+    /// Names that were published before the far end was lost, hashed: there already, and still
+    /// copied by us.
+    published: BTreeSet<u64>,
+    /// Of this conversation.
+    counts: Counts,
+    rates: RateHistory,
+    sending: SenderStatus,
+    rate_max: Option<Rate>,
+    /// It grows while the copy gets on; see [`CopyStats::steps`].
+    steps: u64,
+    /// The most bytes that any conversation came to.
+    done_most: Bytes,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    files: u64,
+    folders: u64,
+    links: u64,
+    bytes: Bytes,
+    present: Bytes,
+    /// Bytes of files that were there already as a whole.
+    skipped: Bytes,
+    done: Bytes,
+    files_done: u64,
+    is_known: bool,
+}
+
+/// Where the sender's streams stand.
+#[derive(Debug, Clone, Default)]
+struct SenderStatus {
+    streams: u16,
+    rtt: Option<Span>,
+    retransmitted_share: Option<f64>,
+    /// What binds now.
+    binds: Option<Limit>,
+    /// What has limited the copy so far.
+    limited: Option<Box<copy::Limited>>,
+}
+
+impl<'a> CopyStats<'a> {
+    /// Begins now.
+    pub(crate) fn new(observer: &'a mut dyn CopyObserver, control: &CopyControl) -> Self {
+        CopyStats {
+            observer,
+            began: Instant::now(),
+            outcome: Outcome::default(),
+            published: BTreeSet::new(),
+            counts: Counts::default(),
+            rates: RateHistory::default(),
+            sending: SenderStatus::default(),
+            rate_max: control.rate_max(),
+            control: control.clone(),
+            steps: 0,
+            done_most: Bytes::ZERO,
+        }
+    }
+
+    /// When the copy began.
+    pub(crate) fn began(&self) -> Instant {
+        self.began
+    }
+
+    /// Since the copy began.
+    pub(crate) fn now(&self) -> Time {
+        Time::ZERO + Span::from(self.began.elapsed())
+    }
+
+    /// Another conversation tells everything once more.
+    pub(crate) fn begin_counting(&mut self) {
+        self.counts = Counts::default();
+        self.rates = RateHistory::default();
+        let outcome = &mut self.outcome;
+        (outcome.skipped, outcome.folders, outcome.links) = (0, 0, 0);
+        outcome.failed.clear();
+        outcome.left_out.clear();
+    }
+
+    /// What it comes down to.
+    pub(crate) fn conclude(&self) -> Outcome {
+        let mut outcome = self.outcome.clone();
+        outcome.took = Span::from(self.began.elapsed());
+        outcome.bytes += self.counts.skipped;
+        outcome.processor = Span::from(activity::processor());
+        outcome.streams = self.rates.streams_mostly().unwrap_or(self.sending.streams);
+        outcome.readings = self.rates.readings().to_vec();
+        outcome.limit = self.sending.limited.as_deref().and_then(Limited::told);
+        outcome
+    }
+
+    /// Tells it as it is.
+    pub(crate) fn tell(&mut self, event: &CopyEvent) {
+        self.observer.on_event(event);
+    }
+
+    /// Grows whenever something was done that a later conversation need not do again.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Whether the user wants it to end.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.control.is_stopped()
+    }
+
+    /// The control of this copy.
+    pub(crate) fn control(&self) -> CopyControl {
+        self.control.clone()
+    }
+
+    /// Another bound on the rate, when the user has just set one.
+    pub(crate) fn new_rate_max(&mut self) -> Option<Option<Rate>> {
+        let wanted = self.control.rate_max();
+        (wanted != self.rate_max).then(|| {
+            self.rate_max = wanted;
+            wanted
+        })
+    }
+
+    /// Something that there is to copy.
+    pub(crate) fn on_entry(&mut self, entry: &Entry) {
+        match entry.kind {
+            Kind::File(size) => {
+                self.counts.files += 1;
+                self.counts.bytes += Bytes::new(size);
+            }
+            Kind::Folder => self.counts.folders += 1,
+            Kind::Link(_) => self.counts.links += 1,
+        }
+    }
+
+    /// There is nothing else. So many names share their file with another one.
+    pub(crate) fn on_all_known(&mut self, linked: u32) {
+        self.counts.is_known = true;
+        self.outcome.linked = linked;
+    }
+
+    /// It is known what of it is missing.
+    pub(crate) fn on_planned(&mut self) {
+        let counts = &self.counts;
+        let event = CopyEvent::Planned {
+            at: self.now(),
+            files: counts.files,
+            folders: counts.folders,
+            links: counts.links,
+            bytes: counts.bytes,
+            present: counts.present,
+        };
+        self.tell(&event);
+        if self.outcome.reconnects > 0 {
+            let left = self.counts.bytes - self.counts.done.min(self.counts.bytes);
+            let at = self.now();
+            self.tell(&CopyEvent::Resumed { at, left });
+        }
+    }
+
+    /// Bytes arrived where they belong.
+    pub(crate) fn on_arrived(&mut self, bytes: u64) {
+        self.add_done(Bytes::new(bytes));
+    }
+
+    /// A far end that gives the same bytes again each time it comes back does not get on with the
+    /// copy.
+    fn add_done(&mut self, bytes: Bytes) {
+        self.counts.done += bytes;
+        if self.counts.done > self.done_most {
+            self.done_most = self.counts.done;
+            self.steps += 1;
+        }
+    }
+
+    /// Part of a file was there already.
+    pub(crate) fn on_part_present(&mut self, bytes: u64) {
+        self.counts.present += Bytes::new(bytes);
+        self.add_done(Bytes::new(bytes));
+    }
+
+    /// What counted as there reads back wrong.
+    pub(crate) fn on_part_lost(&mut self, bytes: u64) {
+        let counts = &mut self.counts;
+        let bytes = Bytes::new(bytes).min(counts.present);
+        counts.present = counts.present - bytes;
+        counts.done = counts.done - bytes.min(counts.done);
+    }
+
+    /// An entry has its final name.
+    pub(crate) fn on_published(&mut self, entry: &Entry, digest: Option<[u8; 32]>) {
+        self.steps += u64::from(self.published.insert(hash_of(entry)));
+        let bytes = match entry.kind {
+            Kind::File(size) => {
+                self.outcome.files += 1;
+                self.counts.files_done += 1;
+                Bytes::new(size)
+            }
+            Kind::Link(_) => {
+                self.outcome.links += 1;
+                Bytes::ZERO
+            }
+            Kind::Folder => {
+                self.outcome.folders += 1;
+                return;
+            }
+        };
+        self.outcome.bytes += bytes;
+        let event = CopyEvent::Published {
+            at: self.now(),
+            name: entry.name.clone(),
+            bytes,
+            digest,
+        };
+        self.tell(&event);
+    }
+
+    /// An entry was there already.
+    pub(crate) fn on_present(&mut self, entry: &Entry) {
+        let Kind::File(size) = entry.kind else {
+            return;
+        };
+        let bytes = Bytes::new(size);
+        self.counts.present += bytes;
+        self.add_done(bytes);
+        self.counts.files_done += 1;
+        if self.published.contains(&hash_of(entry)) {
+            return;
+        }
+        self.outcome.skipped += 1;
+        self.counts.skipped += bytes;
+        let event = CopyEvent::Skipped {
+            at: self.now(),
+            name: entry.name.clone(),
+            bytes,
+        };
+        self.tell(&event);
+    }
+
+    /// Something that the sources do not have is gone.
+    pub(crate) fn on_removed(&mut self, removed: &Removed) {
+        self.steps += 1;
+        self.outcome.removed += 1;
+        let end = if removed.is_folder { "/" } else { "" };
+        let name = format!("{}{end}", removed.name);
+        let at = self.now();
+        self.tell(&CopyEvent::Removed { at, name });
+    }
+
+    /// A dry run would copy it.
+    pub(crate) fn on_would_copy(&mut self, entry: &Entry, bytes: Bytes) {
+        let name = entry.name.clone();
+        self.tell(&CopyEvent::WouldCopy { name, bytes });
+    }
+
+    /// An entry cannot be copied.
+    pub(crate) fn on_failed(&mut self, entry: Option<&Entry>, problem: Problem) {
+        let name = match entry {
+            Some(entry) if entry.kind == Kind::Folder => format!("{}/", entry.name),
+            Some(entry) => entry.name.to_string(),
+            None => String::new(),
+        };
+        self.on_left_out(FileProblem::new(name, problem));
+    }
+
+    /// Something cannot be copied.
+    pub(crate) fn on_left_out(&mut self, problem: FileProblem) {
+        let at = self.now();
+        match problem.kind {
+            ProblemKind::NoContent => {
+                if self.outcome.left_out.len() < FAILURES_MAX {
+                    self.outcome.left_out.push(problem.clone());
+                }
+                return self.tell(&CopyEvent::LeftOut { at, problem });
+            }
+            ProblemKind::Follows if self.outcome.has_failed_above(&problem.name) => {
+                return self.tell(&CopyEvent::Failed { at, problem });
+            }
+            _ => {}
+        }
+        let problem = match self.outcome.failed.len() {
+            0..FAILURES_MAX => problem,
+            FAILURES_MAX => more_failures(),
+            _ => return,
+        };
+        self.outcome.failed.push(problem.clone());
+        self.tell(&CopyEvent::Failed { at, problem });
+    }
+
+    /// The number of streams changes.
+    pub(crate) fn on_steered(&mut self, streams: u16, why: String) {
+        let at = self.now();
+        self.tell(&CopyEvent::Steered { at, streams, why });
+    }
+
+    /// What the sender's streams show.
+    pub(crate) fn on_streams(&mut self, streams: u16, seen: &steer::online::Streams) {
+        self.sending.streams = streams;
+        self.sending.rtt = seen.rtt.or(self.sending.rtt);
+        self.sending.retransmitted_share = seen.retransmitted_share();
+    }
+
+    /// What limits the copy now, and what has so far.
+    pub(crate) fn on_limited(
+        &mut self,
+        binds: Option<Limit>,
+        limited: Option<steer::online::Limited>,
+    ) {
+        self.sending.binds = binds;
+        let limited = limited.map(|limited| Box::new(to_wire(limited)));
+        self.sending.limited = limited.or(self.sending.limited.take());
+    }
+
+    /// The sender at the other end says where its streams stand.
+    pub(crate) fn on_sending(&mut self, message: Message) {
+        if let Message::Sending {
+            streams,
+            rtt,
+            retransmitted_share,
+            binds,
+            limited,
+        } = message
+        {
+            self.sending = SenderStatus {
+                streams,
+                rtt: rtt.map(Span::from_nanos),
+                retransmitted_share,
+                binds: binds.as_deref().and_then(Limit::named),
+                limited: limited.or(self.sending.limited.take()),
+            };
+        }
+    }
+
+    /// The same, to be told to the other end.
+    pub(crate) fn sending(&self) -> Message {
+        Message::Sending {
+            streams: self.sending.streams,
+            rtt: self.sending.rtt.map(Span::as_nanos),
+            retransmitted_share: self.sending.retransmitted_share,
+            binds: self.sending.binds.map(|limit| limit.name().to_owned()),
+            limited: self.sending.limited.clone(),
+        }
+    }
+
+    /// Tells where it stands; twice a second.
+    pub(crate) fn on_tick(&mut self) {
+        let at = self.now();
+        let rate = self.rates.rate(at, self.counts.done);
+        let reading = Reading {
+            at,
+            rate,
+            streams: self.sending.streams,
+            rtt: self.sending.rtt,
+            retransmitted_share: self.sending.retransmitted_share,
+            limited_by: self.sending.binds,
+        };
+        self.rates.keep(reading);
+        let counts = &self.counts;
+        let missing = counts.bytes - counts.done.min(counts.bytes);
+        self.control.set_status(Status {
+            rate,
+            done: counts.done,
+            total: counts.is_known.then_some(counts.bytes),
+        });
+        let may_say = counts.is_known && rate > Rate::ZERO;
+        let progress = Progress {
+            at,
+            done: counts.done,
+            total: counts.bytes,
+            total_is_known: counts.is_known,
+            files_done: counts.files_done,
+            files_total: counts.files,
+            reading,
+            left: may_say.then(|| rate.time_to_send(missing)),
+        };
+        self.tell(&CopyEvent::Progress(progress));
+    }
+}
+
+impl Outcome {
+    /// Counts what is in a folder that failed with that folder; `false` where no such folder
+    /// failed.
+    fn has_failed_above(&mut self, name: &str) -> bool {
+        let is_above =
+            |one: &&mut FileProblem| one.name.ends_with('/') && name.starts_with(&one.name);
+        let folder = self.failed.iter_mut().rev().find(is_above);
+        folder.map(|folder| folder.below += 1).is_some()
+    }
+}
+
+fn hash_of(entry: &Entry) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    entry.name.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn to_wire(limited: steer::online::Limited) -> copy::Limited {
+    let named = |(limit, share): (Limit, f64)| (limit.name().to_owned(), share);
+    copy::Limited {
+        by: limited.by.name().to_owned(),
+        share: limited.share,
+        shares: limited.shares.into_iter().map(named).collect(),
+        why: limited.why,
+        advice: limited.advice.map(str::to_owned),
+    }
+}
+/// Stands for all failures behind the last one that is listed.
+fn more_failures() -> FileProblem {
+    let what =
+        format!("more than {FAILURES_MAX} things could not be copied; the others are not listed");
+    let hint = "mend the cause of those above and give the same command again";
+    FileProblem::new(
+        String::new(),
+        with_hint(problem(ProblemKind::Request, what), hint),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::copy::Name;
+
+    #[test]
+    fn who_gives_the_same_again_does_not_get_on() {
+        let (mut nobody, control) = ((), CopyControl::default());
+        let mut stats = CopyStats::new(&mut nobody, &control);
+        let folder = Entry {
+            name: Name::new(b"run7".to_vec()).unwrap(),
+            kind: Kind::Folder,
+            mode: 0o755,
+            modified_nanoseconds: 0,
+            version: 0,
+            is_sparse: false,
+            digest: None,
+        };
+        let mut conversation = |bytes: u64| {
+            let before = stats.steps();
+            stats.begin_counting();
+            stats.on_published(&folder, None);
+            stats.on_arrived(bytes);
+            stats.steps() > before
+        };
+        assert!(conversation(100), "the first one");
+        assert!(!conversation(100), "the same again");
+        assert!(!conversation(70), "less");
+        assert!(conversation(101), "more");
+    }
+}

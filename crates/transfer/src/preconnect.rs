@@ -1,0 +1,87 @@
+//! Streams that are connected while the two ends still find out who they are and what is wanted:
+//! two round trips that no data has to wait for.
+
+use std::collections::VecDeque;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use copy_net::{DialError, RawStream, StreamEndpoint};
+use sockets::StreamOptions;
+use wire::copy::Opening;
+
+use crate::opening::first_streams;
+use crate::run_session::options;
+
+/// A connection older than this may have been given up by the other end, which waits ten seconds
+/// for a greeting.
+const AGE_MAX: Duration = Duration::from_secs(5);
+
+/// A connection that is being made.
+pub(crate) type PendingConnection = JoinHandle<Result<RawStream, DialError>>;
+
+/// Connections without a purpose yet.
+#[derive(Debug, Default)]
+pub(crate) struct Preconnected {
+    pending: VecDeque<PendingConnection>,
+    since: Option<Instant>,
+}
+
+impl Preconnected {
+    /// Begins to connect as many streams as the copy will begin with.
+    pub(crate) fn begin(&mut self, endpoint: &StreamEndpoint, opening: &Opening) {
+        let count = match opening.dry_run {
+            true => 0,
+            false => first_streams(opening, endpoint.rtt),
+        };
+        let options = options(opening);
+        self.since = Some(Instant::now());
+        self.pending = (0..count)
+            .map(|_| connect(endpoint.clone(), options.clone(), opening.plain))
+            .collect();
+    }
+
+    /// One of them.
+    pub(crate) fn take(&mut self) -> Option<PendingConnection> {
+        if self.since.is_none_or(|since| since.elapsed() > AGE_MAX) {
+            self.clear();
+        }
+        self.pending.pop_front()
+    }
+
+    /// They close.
+    pub(crate) fn clear(&mut self) {
+        self.pending.clear();
+    }
+}
+
+/// On a thread of its own, so that all of them connect at once.
+fn connect(endpoint: StreamEndpoint, options: StreamOptions, plain: bool) -> PendingConnection {
+    thread::spawn(move || endpoint.connect(&options, plain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One that takes for ever.
+    fn pending(ago: Duration) -> Preconnected {
+        let connection = thread::spawn(|| {
+            loop {
+                thread::park();
+            }
+        });
+        Preconnected {
+            pending: VecDeque::from([connection]),
+            since: Instant::now().checked_sub(ago),
+        }
+    }
+
+    #[test]
+    fn connections_that_are_too_old_are_not_used() {
+        assert!(pending(Duration::ZERO).take().is_some());
+        let mut old = pending(AGE_MAX + Duration::from_millis(1));
+        assert!(old.take().is_none());
+        assert!(old.pending.is_empty());
+        assert!(Preconnected::default().take().is_none());
+    }
+}

@@ -1,0 +1,76 @@
+//! Removal of what the sources do not have, at the end of a copy with `--delete`.
+
+use wire::copy::{Message, Problem};
+
+use super::state::ReceiverState;
+use crate::session::Outbox;
+use crate::source::rules::Rules;
+use crate::store::{Gone, Removal};
+
+/// State of the removal.
+#[derive(Debug)]
+pub(super) enum RemovalPhase {
+    /// Nothing is to be removed, or all is.
+    Nothing,
+    /// Everything else comes first.
+    Later(Rules),
+    /// It goes on.
+    Now(Removal),
+}
+
+impl ReceiverState<'_, '_> {
+    /// Removes some more. Returns whether there is yet more to do.
+    ///
+    /// Nothing is removed where something could not be copied: what is not known of a source might
+    /// be there.
+    pub(super) fn remove_some(&mut self, outbox: &dyn Outbox) -> bool {
+        match std::mem::replace(&mut self.removal, RemovalPhase::Nothing) {
+            RemovalPhase::Nothing => false,
+            RemovalPhase::Later(rules) if self.stats.outcome.failed.is_empty() => {
+                let left_out = self.stats.outcome.left_out.iter();
+                let kept = left_out.map(|one| one.name.clone()).collect();
+                self.removal = RemovalPhase::Now(self.shared.store.removal(rules, kept));
+                true
+            }
+            RemovalPhase::Later(_) => false,
+            RemovalPhase::Now(mut removal) => match self.shared.store.remove_some(&mut removal) {
+                None => false,
+                Some(gone) => {
+                    self.tell_gone(gone, outbox);
+                    self.removal = RemovalPhase::Now(removal);
+                    true
+                }
+            },
+        }
+    }
+
+    fn tell_gone(&mut self, gone: Vec<Gone>, outbox: &dyn Outbox) {
+        let mut all = Vec::new();
+        for one in gone {
+            match one {
+                Gone::Removed(removed) => {
+                    // A far end in whose log nothing was removed says only to the near one what
+                    // would be.
+                    if self.is_near || !self.is_dry {
+                        self.stats.on_removed(&removed);
+                    }
+                    all.push(removed);
+                }
+                Gone::Failed(failed) => {
+                    let name = failed.name.clone();
+                    let problem = Problem {
+                        kind: failed.kind,
+                        file: None,
+                        what: failed.what.clone(),
+                        hint: failed.hint.clone(),
+                    };
+                    self.stats.on_left_out(failed);
+                    outbox.send(Message::LeftOut { name, problem });
+                }
+            }
+        }
+        if !all.is_empty() {
+            outbox.send(Message::Removed(all));
+        }
+    }
+}

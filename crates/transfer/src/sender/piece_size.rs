@@ -1,0 +1,64 @@
+//! Length of a stream's next piece.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use units::{Rate, Span};
+use wire::copy::{PACKED_MAX, PIECE_MAX};
+
+use crate::tree::PIECE_MIN;
+
+/// Bytes of a stream's next piece. Acknowledged bytes set it, not written ones: a stream's first
+/// writes only fill buffers.
+#[derive(Debug, Clone)]
+pub(crate) struct PieceSize {
+    bytes: Arc<AtomicU64>,
+    rests: Arc<AtomicBool>,
+    /// The longest piece that this stream may have.
+    most: u64,
+}
+
+impl PieceSize {
+    /// A piece takes its stream about a quarter of a second: short enough to be spread evenly and
+    /// to be repeated, long enough to cost little.
+    const TIME: Span = Span::from_millis(250);
+    /// Before anything is known of it.
+    const FIRST: u64 = 256 << 10;
+
+    /// No piece shall be too long to be compressed.
+    pub(crate) fn for_compression() -> Self {
+        PieceSize {
+            most: PACKED_MAX.into(),
+            ..PieceSize::default()
+        }
+    }
+
+    /// For a stream that carries so much.
+    pub(crate) fn set(&self, rate: Rate) {
+        let bytes = rate.bytes_in(PieceSize::TIME).get();
+        let bytes = bytes.clamp(PIECE_MIN, u64::from(PIECE_MAX));
+        self.bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Near the end a slow stream takes nothing more: others are sooner there with it.
+    pub(crate) fn set_resting(&self, rests: bool) {
+        self.rests.store(rests, Ordering::Relaxed);
+    }
+
+    /// Bytes of the next piece; `None` while it shall take none.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        let rests = self.rests.load(Ordering::Relaxed);
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        (!rests).then(|| bytes.min(self.most))
+    }
+}
+
+impl Default for PieceSize {
+    fn default() -> Self {
+        PieceSize {
+            bytes: Arc::new(AtomicU64::new(PieceSize::FIRST)),
+            rests: Arc::default(),
+            most: PIECE_MAX.into(),
+        }
+    }
+}

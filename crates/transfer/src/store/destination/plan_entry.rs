@@ -1,0 +1,265 @@
+//! Plans what an entry needs, given what is at the destination.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+
+use nix::errno::Errno;
+use nix::fcntl::{readlinkat, renameat};
+use nix::sys::stat::{
+    FchmodatFlags, FileStat, Mode, SFlag, UtimensatFlags, fchmodat, mkdirat, utimensat,
+};
+use nix::sys::time::TimeSpec;
+use nix::unistd::{UnlinkatFlags, symlinkat, unlinkat};
+use wire::copy::{Entry, FileId, Filter, Kind, Problem, ProblemKind};
+
+use super::super::temporary::{LINK, beside};
+use super::super::{EntryPlan, StoreSpec};
+use super::{Destination, Record, look};
+use crate::problems::{failed, problem, shown, with_hint};
+use crate::store::finalize::time_of;
+
+impl Destination {
+    /// What the entry needs; folders and links are made.
+    ///
+    /// * `is_equal`: its very content is there.
+    pub fn plan_entry(
+        &self,
+        file: FileId,
+        entry: &Entry,
+        spec: &StoreSpec,
+        is_equal: bool,
+    ) -> Result<EntryPlan, Problem> {
+        let is_folder = entry.kind == Kind::Folder;
+        self.state()
+            .target
+            .decide(is_folder, spec)
+            .map_err(|refusal| refusal.told(&self.shown))?;
+        match &entry.kind {
+            Kind::Folder => {
+                let plan = self.make_folder(entry, spec)?;
+                // One that is not there needs no mode and time at the end.
+                self.state().folders.push(file);
+                Ok(plan)
+            }
+            Kind::Link(_) if !self.takes_links => {
+                Err(no_links(&self.shown_below(entry.name.as_bytes())))
+            }
+            Kind::Link(text) => self.make_link(file, entry, text, spec),
+            Kind::File(size) => self.plan_file(file, entry, *size, spec, is_equal),
+        }
+    }
+
+    fn make_folder(&self, entry: &Entry, spec: &StoreSpec) -> Result<EntryPlan, Problem> {
+        let name = entry.name.as_bytes();
+        if name.is_empty() {
+            return Ok(EntryPlan::Present);
+        }
+        let mut state = self.state();
+        let (folder, last) = match state.folder_of(name) {
+            Ok(destination) => destination,
+            Err(_) if spec.dry_run => return Ok(EntryPlan::Made),
+            Err(error) => return Err(failed("make", self.shown_below(name), &error)),
+        };
+        match look(&folder, &last) {
+            Ok(Some(stat)) if kind_of(&stat) == SFlag::S_IFDIR => Ok(EntryPlan::Present),
+            Ok(Some(stat)) => Err(in_the_way(&self.shown_below(name), &stat, "a folder")),
+            Ok(None) if spec.dry_run => Ok(EntryPlan::Made),
+            Ok(None) => {
+                let mode = Mode::from_bits_truncate(entry.mode & 0o777 | 0o700);
+                let made = mkdirat(&folder, OsStr::from_bytes(&last), mode);
+                made.map_err(|errno| failed("make", self.shown_below(name), &errno.into()))?;
+                Ok(EntryPlan::Made)
+            }
+            Err(error) => Err(failed("make", self.shown_below(name), &error)),
+        }
+    }
+
+    fn make_link(
+        &self,
+        file: FileId,
+        entry: &Entry,
+        text: &[u8],
+        spec: &StoreSpec,
+    ) -> Result<EntryPlan, Problem> {
+        let name = self.shown_below(entry.name.as_bytes());
+        let (folder, last) = match self.state().folder_of_file(file) {
+            Ok(destination) => destination,
+            Err(_) if spec.dry_run => return Ok(EntryPlan::Made),
+            Err(error) => return Err(failed("make", name, &error)),
+        };
+        match look(&folder, &last).map_err(|error| failed("make", &name, &error))? {
+            None => {}
+            Some(stat) => match kind_of(&stat) {
+                SFlag::S_IFREG | SFlag::S_IFLNK if spec.filter == Filter::Missing => {
+                    return Ok(EntryPlan::Present);
+                }
+                SFlag::S_IFLNK => {
+                    let there = readlinkat(&folder, OsStr::from_bytes(&last));
+                    let is_same = there.is_ok_and(|there| there.as_bytes() == text);
+                    if is_same && spec.filter == Filter::Changed {
+                        return Ok(EntryPlan::Present);
+                    }
+                }
+                SFlag::S_IFREG => {}
+                _ => return Err(in_the_way(&name, &stat, "a link")),
+            },
+        }
+        if spec.dry_run {
+            return Ok(EntryPlan::Made);
+        }
+        let modified = spec.attributes.times.then_some(entry.modified_nanoseconds);
+        let made = link(&folder, &last, text, modified);
+        made.map_err(|error| failed("make", name, &error))?;
+        Ok(EntryPlan::Made)
+    }
+
+    fn plan_file(
+        &self,
+        file: FileId,
+        entry: &Entry,
+        size: u64,
+        spec: &StoreSpec,
+        is_equal: bool,
+    ) -> Result<EntryPlan, Problem> {
+        let name = self.shown_below(entry.name.as_bytes());
+        let mut state = self.state();
+        let (folder, last) = match state.folder_of_file(file) {
+            Ok(destination) => destination,
+            Err(_) if spec.dry_run => return Ok(EntryPlan::Whole),
+            Err(error) => return Err(failed("write", name, &error)),
+        };
+        let there = look(&folder, &last).map_err(|error| failed("write", &name, &error))?;
+        let record = &mut state.records[file as usize];
+        record.is_exact = spec.attributes.permissions;
+        let Some(stat) = there else {
+            return Ok(EntryPlan::Whole);
+        };
+        match (kind_of(&stat), spec.filter) {
+            (SFlag::S_IFREG | SFlag::S_IFLNK, Filter::Missing) => return Ok(EntryPlan::Present),
+            (SFlag::S_IFREG, Filter::Changed) if is_same(&stat, size, entry) => {
+                return self.keep(&folder, &last, &stat, record, spec);
+            }
+            (SFlag::S_IFREG, Filter::Content) if is_equal => {
+                return self.keep(&folder, &last, &stat, record, spec);
+            }
+            (SFlag::S_IFREG, _) => {}
+            (SFlag::S_IFLNK, _) => return Ok(EntryPlan::Whole),
+            _ => return Err(in_the_way(&name, &stat, "a file")),
+        }
+        if !spec.attributes.permissions {
+            // As with any program that writes to a file that is there.
+            record.mode = stat.st_mode & 0o777;
+            record.is_exact = true;
+        }
+        Ok(EntryPlan::Whole)
+    }
+
+    /// The content is there already; the mode may not be right.
+    fn keep(
+        &self,
+        folder: &OwnedFd,
+        last: &[u8],
+        stat: &FileStat,
+        record: &Record,
+        spec: &StoreSpec,
+    ) -> Result<EntryPlan, Problem> {
+        // Without the right to read a file its mode is not changed.
+        let may_set = record.is_exact && self.root.may_read();
+        let is_wrong = may_set && stat.st_mode & 0o777 != record.mode;
+        if is_wrong && !spec.dry_run {
+            let mode = Mode::from_bits_truncate(record.mode);
+            let last = OsStr::from_bytes(last);
+            let set = fchmodat(folder, last, mode, FchmodatFlags::NoFollowSymlink);
+            set.map_err(|errno| failed("set the mode of", shown(last.as_bytes()), &errno.into()))?;
+        }
+        let has_other_time = !has_time(stat, record.modified_nanoseconds);
+        if spec.attributes.times && self.root.may_read() && has_other_time && !spec.dry_run {
+            set_time(folder, last, record.modified_nanoseconds)
+                .map_err(|error| failed("set the time of", shown(last), &error))?;
+        }
+        Ok(EntryPlan::Present)
+    }
+}
+
+fn set_time(folder: &OwnedFd, last: &[u8], modified: i64) -> io::Result<()> {
+    let (then, stay) = (time_of(modified), TimeSpec::UTIME_OMIT);
+    let last = OsStr::from_bytes(last);
+    Ok(utimensat(
+        folder,
+        last,
+        &stay,
+        &then,
+        UtimensatFlags::NoFollowSymlink,
+    )?)
+}
+
+/// Makes a link that says `text`, in place of what is there.
+fn link(folder: &OwnedFd, last: &[u8], text: &[u8], modified: Option<i64>) -> io::Result<()> {
+    let beside = beside(last, LINK);
+    let (beside, last) = (OsStr::from_bytes(&beside), OsStr::from_bytes(last));
+    let text = OsStr::from_bytes(text);
+    match symlinkat(text, folder, beside) {
+        Err(Errno::EEXIST) => {
+            unlinkat(folder, beside, UnlinkatFlags::NoRemoveDir)?;
+            symlinkat(text, folder, beside)?;
+        }
+        made => made?,
+    }
+    if let Some(modified) = modified {
+        set_time(folder, beside.as_bytes(), modified)?;
+    }
+    Ok(renameat(folder, beside, folder, last)?)
+}
+
+/// Same size and time; a file system that keeps whole seconds has lost the rest.
+fn is_same(stat: &FileStat, size: u64, entry: &Entry) -> bool {
+    u64::try_from(stat.st_size) == Ok(size) && has_time(stat, entry.modified_nanoseconds)
+}
+
+fn has_time(stat: &FileStat, wanted: i64) -> bool {
+    const SECOND: i64 = 1_000_000_000;
+    let (seconds, rest) = (stat.st_mtime, stat.st_mtime_nsec);
+    let is_same_second = seconds == wanted.div_euclid(SECOND);
+    let is_same_rest = rest == wanted.rem_euclid(SECOND) || rest == 0;
+    is_same_second && is_same_rest
+}
+
+/// Whether it is a regular file.
+pub(super) fn is_regular(stat: &FileStat) -> bool {
+    kind_of(stat) == SFlag::S_IFREG
+}
+
+/// Whether it is a folder.
+pub(super) fn is_folder(stat: &FileStat) -> bool {
+    kind_of(stat) == SFlag::S_IFDIR
+}
+
+fn kind_of(stat: &FileStat) -> SFlag {
+    SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT
+}
+
+fn no_links(name: &str) -> Problem {
+    let what = format!("`{name}` is a link, and this server takes none (`--no-links`)");
+    with_hint(
+        problem(ProblemKind::Permission, what),
+        "copy with `-L`, so that what the link points to is copied",
+    )
+}
+
+fn in_the_way(name: &str, stat: &FileStat, wanted: &str) -> Problem {
+    let there = match kind_of(stat) {
+        SFlag::S_IFDIR => "a folder",
+        SFlag::S_IFLNK => "a link",
+        SFlag::S_IFIFO => "a pipe",
+        SFlag::S_IFSOCK => "a socket",
+        SFlag::S_IFREG => "a file",
+        _ => "a device",
+    };
+    let what = format!("`{name}` is {there}, and {wanted} should take its place");
+    with_hint(
+        problem(ProblemKind::Request, what),
+        "move it away or choose another destination",
+    )
+}

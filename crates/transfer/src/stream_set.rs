@@ -1,0 +1,219 @@
+//! The set of streams: the connecting end makes them, the other end asks for them.
+
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, TrySendError};
+use std::thread;
+use std::time::Duration;
+
+use copy_net::{Channel, DialError, IncomingStreams, StreamDialer};
+use observe::Window;
+use sockets::StreamOptions;
+use units::{Span, Time};
+use wire::copy::Message;
+
+use crate::preconnect::{PendingConnection, Preconnected};
+use crate::session::{Event, Outbox, SessionContext, SessionEnd, no_streams};
+
+/// A request that brought no stream is repeated after this.
+const ASK_AGAIN: Span = Span::from_secs(2);
+/// After a stream that could not be connected the next ones wait, longer each time up to 64 times
+/// this.
+const PAUSE: Span = Span::from_millis(250);
+
+/// How soon it is noticed that no more streams are awaited.
+const TICK: Duration = Duration::from_millis(50);
+/// When no stream at all can be connected for so long, there will be none.
+const FAILING_MAX: Span = Span::from_secs(30);
+
+/// Where this end's streams come from.
+pub(crate) enum StreamSource {
+    /// We connect.
+    Dial {
+        /// Knows where to.
+        dialer: StreamDialer,
+        /// What every stream says first.
+        session: u64,
+        /// In the clear.
+        plain: bool,
+        /// Connections that were made ahead.
+        preconnected: Preconnected,
+    },
+    /// The peer connects when it is asked.
+    Ask(Arc<IncomingStreams>),
+}
+
+impl StreamSource {
+    /// Streams that come by themselves.
+    pub(crate) fn incoming(&self) -> Option<Arc<IncomingStreams>> {
+        match self {
+            StreamSource::Ask(incoming) => Some(Arc::clone(incoming)),
+            StreamSource::Dial { .. } => None,
+        }
+    }
+}
+
+/// Keeps the number of streams.
+pub(crate) struct StreamSet {
+    source: StreamSource,
+    options: StreamOptions,
+    next: u32,
+    /// Streams on their way.
+    coming: u16,
+    /// Streams at work.
+    pub present: u16,
+    asked: Option<(u16, Time)>,
+    failures: u32,
+    failing_since: Option<Time>,
+    not_before: Time,
+}
+
+impl StreamSet {
+    /// None yet.
+    pub(crate) fn new(source: StreamSource, options: StreamOptions) -> Self {
+        StreamSet {
+            source,
+            options,
+            next: 0,
+            coming: 0,
+            present: 0,
+            asked: None,
+            failures: 0,
+            failing_since: None,
+            not_before: Time::ZERO,
+        }
+    }
+
+    /// More of them, until there are so many.
+    pub(crate) fn grow(&mut self, target: u16, context: &SessionContext) {
+        let now = context.now();
+        match &mut self.source {
+            StreamSource::Ask(_) => self.ask(target, now, context),
+            StreamSource::Dial { .. } if now < self.not_before => (),
+            StreamSource::Dial {
+                dialer,
+                session,
+                plain,
+                preconnected,
+            } => {
+                for _ in self.present + self.coming..target {
+                    let dial = Dial {
+                        dialer: dialer.clone(),
+                        pending: preconnected.take(),
+                        session: *session,
+                        plain: *plain,
+                        number: self.next,
+                        options: self.options.clone(),
+                    };
+                    dial.start(context.report());
+                    self.next += 1;
+                    self.coming += 1;
+                }
+                preconnected.clear();
+            }
+        }
+    }
+
+    /// Socket buffers of streams that are connected from now on.
+    pub(crate) fn set_window(&mut self, window: Window) {
+        self.options.window = match window {
+            Window::Auto => None,
+            Window::Fixed(bytes) => Some(bytes),
+        };
+    }
+
+    fn ask(&mut self, target: u16, now: Time, context: &SessionContext) {
+        let is_new = |(asked, at): (u16, Time)| asked != target || now.since(at) > ASK_AGAIN;
+        if self.present < target && self.asked.is_none_or(is_new) {
+            self.asked = Some((target, now));
+            context.send(Message::Streams(target));
+        }
+    }
+
+    /// One came.
+    pub(crate) fn on_joined(&mut self) {
+        self.coming = self.coming.saturating_sub(1);
+        self.present += 1;
+        self.failures = 0;
+        self.failing_since = None;
+    }
+
+    /// One did not come. An end of the conversation where none comes for long.
+    pub(crate) fn on_not_joined(&mut self, now: Time, why: &str) -> Result<(), SessionEnd> {
+        self.coming = self.coming.saturating_sub(1);
+        let since = *self.failing_since.get_or_insert(now);
+        if self.present == 0 && now.since(since) > FAILING_MAX {
+            return Err(no_streams(why));
+        }
+        let pause = PAUSE.times(1 << self.failures.min(6));
+        self.failures += 1;
+        self.not_before = now + pause;
+        Ok(())
+    }
+
+    /// One is over.
+    pub(crate) fn on_over(&mut self) {
+        self.present = self.present.saturating_sub(1);
+        self.asked = None;
+    }
+}
+
+struct Dial {
+    dialer: StreamDialer,
+    pending: Option<PendingConnection>,
+    session: u64,
+    plain: bool,
+    number: u32,
+    options: StreamOptions,
+}
+
+impl Dial {
+    /// On a thread of its own, so that all of them connect at once.
+    fn start(self, report: SyncSender<Event>) {
+        thread::spawn(move || {
+            let number = self.number;
+            let event = match self.connect() {
+                Ok(channel) => Event::Joined(number, channel),
+                Err(error) => Event::NotJoined(error.to_string()),
+            };
+            // After the end of the session no thread receives this; the channel closes with the
+            // event.
+            let _ = report.send(event);
+        });
+    }
+
+    /// On the connection that was made ahead, else on a new one.
+    fn connect(self) -> Result<Channel, DialError> {
+        let pending = self.pending.and_then(|pending| pending.join().ok());
+        let greet = |raw| self.dialer.greet(raw, self.session, self.number);
+        match pending.and_then(Result::ok).map(greet) {
+            Some(Ok(channel)) => Ok(channel),
+            _ => {
+                let (session, number) = (self.session, self.number);
+                self.dialer
+                    .stream(session, number, &self.options, self.plain)
+            }
+        }
+    }
+}
+
+/// Brings streams that come to this end, until `is_over`.
+pub(crate) fn take_arrivals(
+    incoming: &IncomingStreams,
+    report: &SyncSender<Event>,
+    is_over: &dyn Fn() -> bool,
+) {
+    while !is_over() {
+        let Some(arrival) = incoming.next(TICK) else {
+            continue;
+        };
+        let mut event = Event::Joined(arrival.number, arrival.channel);
+        // After the end no thread takes events, so this must not wait for ever.
+        while let Err(TrySendError::Full(back)) = report.try_send(event) {
+            if is_over() {
+                return;
+            }
+            event = back;
+            thread::sleep(TICK);
+        }
+    }
+}

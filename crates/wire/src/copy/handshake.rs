@@ -1,0 +1,265 @@
+//! Authentication: both ends prove that they know the same secret, on this TLS connection.
+//!
+//! The far end's certificate is made up by itself, so TLS alone says nothing about who answers.
+//! Both ends therefore prove that they know a [`Secret`](super::Secret) by a keyed hash over a
+//! value that TLS exports ([`EXPORTER_LABEL`], RFC 8446 section 7.5), which two connections never
+//! share: a machine in the middle has two connections and two values, and a proof made for one is
+//! worth nothing on the other. This is channel binding in the sense of RFC 5056.
+//!
+//! One frame goes each way, at most [`HELLO_MAX`](super::HELLO_MAX) bytes long:
+//!
+//! | bytes | what | |
+//! |---|---|---|
+//! | 0..2 | `TL` | the same in all versions |
+//! | 2..3 | `N` near's hello, `F` far's hello, `R` refusal | the same in all versions |
+//! | 3..5 | version, most significant byte first | the same in all versions |
+//! | 5.. | the rest in postcard's encoding | a refusal's is the same in all versions |
+//!
+//! So ends of different versions can tell each other that they are.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::codec::decode_as;
+use super::secret::{KEY_LENGTH, Key, Proof};
+use super::text::printable;
+use super::{COPYING_VERSION, KeyName, Rights, SessionKey};
+use crate::frame::encode_frame;
+
+mod error;
+
+pub use error::HandshakeError;
+
+/// What TLS is asked to export on each connection, with no context value.
+pub const EXPORTER_LABEL: &[u8] = b"EXPORTER-trunkline-copy";
+
+/// What TLS exported: the same at both ends of a connection and on no other connection.
+pub type Exporter = [u8; KEY_LENGTH];
+
+const SOFTWARE_CHARACTERS: usize = 64;
+/// Of four bytes each at most, so that both fit into a frame of the handshake.
+const WHAT_CHARACTERS: usize = 160;
+const HINT_CHARACTERS: usize = 80;
+const PREFIX: usize = 5;
+
+#[derive(Serialize, Deserialize)]
+struct NearHello {
+    software: String,
+    key_name: KeyName,
+    proof: [u8; KEY_LENGTH],
+}
+
+#[derive(Serialize, Deserialize)]
+struct FarHello {
+    software: String,
+    rights: Rights,
+    proof: [u8; KEY_LENGTH],
+}
+
+/// Why the far end does not go on, told to people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// What is wrong.
+    pub what: String,
+    /// The next step.
+    pub hint: Option<String>,
+}
+
+/// Both ends know who the other is.
+#[derive(Debug, Clone)]
+pub struct Admitted {
+    /// The other end's program and version, fit to be printed.
+    pub software: String,
+    /// The secret by which they know each other.
+    pub key_name: KeyName,
+    /// What that allows the near end.
+    pub rights: Rights,
+    /// For the streams of this conversation.
+    pub session_key: SessionKey,
+}
+
+/// The near end, between its hello and the answer.
+pub struct NearHandshake {
+    key: Key,
+    key_name: KeyName,
+    exporter: Exporter,
+}
+
+impl fmt::Debug for NearHandshake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "NearHandshake({})", self.key_name)
+    }
+}
+
+impl NearHandshake {
+    /// Begins; the bytes are to be sent. `software` is told to people at the other end.
+    pub fn new(key_name: KeyName, key: Key, exporter: Exporter, software: &str) -> (Self, Vec<u8>) {
+        let hello = NearHello {
+            software: printable(software, SOFTWARE_CHARACTERS),
+            key_name: key_name.clone(),
+            proof: *near_proof(&key, &exporter).as_bytes(),
+        };
+        let frame = frame(b'N', &hello);
+        let handshake = NearHandshake {
+            key,
+            key_name,
+            exporter,
+        };
+        (handshake, frame)
+    }
+
+    /// Reads the answer's frame, without its length.
+    ///
+    /// # Errors
+    /// When the far end refuses, speaks another version, or does not know the secret.
+    pub fn on_answer(self, frame: &[u8]) -> Result<Admitted, HandshakeError> {
+        let (kind, body) = open(frame)?;
+        match kind {
+            b'R' => Err(HandshakeError::Refused(decode_as::<Refusal>(body)?.shown())),
+            b'F' => self.on_hello(decode_as(body)?),
+            _ => Err(HandshakeError::Stranger),
+        }
+    }
+
+    fn on_hello(self, hello: FarHello) -> Result<Admitted, HandshakeError> {
+        let expected = far_proof(&self.key, &self.exporter, hello.rights);
+        if Proof::from_bytes(hello.proof) != expected {
+            return Err(HandshakeError::NotTheFarEnd(self.key_name));
+        }
+        Ok(Admitted {
+            software: printable(&hello.software, SOFTWARE_CHARACTERS),
+            rights: hello.rights,
+            session_key: SessionKey::new(&self.key, &self.exporter),
+            key_name: self.key_name,
+        })
+    }
+}
+
+/// The far end's whole part: reads the near end's frame, without its length, and answers.
+///
+/// * `find`: the key of a name and what it allows.
+/// * Returns who is there and the bytes to send; or what to note of it and the bytes to send before
+///   closing.
+///
+/// An unknown name and a wrong secret are answered alike, after the same work.
+///
+/// # Errors
+/// When the near end is refused.
+pub fn answer_hello(
+    frame: &[u8],
+    exporter: &Exporter,
+    software: &str,
+    find: impl FnOnce(&KeyName) -> Option<(Key, Rights)>,
+) -> Result<(Admitted, Vec<u8>), (HandshakeError, Vec<u8>)> {
+    let (admitted, key) = admit(frame, exporter, find).map_err(|error| {
+        let answer = refusal(&told(&error));
+        (error, answer)
+    })?;
+    let hello = FarHello {
+        software: printable(software, SOFTWARE_CHARACTERS),
+        rights: admitted.rights,
+        proof: *far_proof(&key, exporter, admitted.rights).as_bytes(),
+    };
+    Ok((admitted, self::frame(b'F', &hello)))
+}
+
+/// The frame of a refusal, for what the far end finds wrong before or besides the handshake: it is
+/// full, say.
+pub fn refusal(refusal: &Refusal) -> Vec<u8> {
+    frame(b'R', &refusal.shown())
+}
+
+impl Refusal {
+    /// Short and fit to be printed.
+    fn shown(&self) -> Refusal {
+        let hint = self.hint.as_deref();
+        Refusal {
+            what: printable(&self.what, WHAT_CHARACTERS),
+            hint: hint.map(|hint| printable(hint, HINT_CHARACTERS)),
+        }
+    }
+}
+
+fn admit(
+    frame: &[u8],
+    exporter: &Exporter,
+    find: impl FnOnce(&KeyName) -> Option<(Key, Rights)>,
+) -> Result<(Admitted, Key), HandshakeError> {
+    let (kind, body) = open(frame)?;
+    if kind != b'N' {
+        return Err(HandshakeError::Stranger);
+    }
+    let hello: NearHello = decode_as(body)?;
+    let found = find(&hello.key_name);
+    let known = found.is_some();
+    let nothing = Rights {
+        read: false,
+        write: false,
+    };
+    let (key, rights) = found.unwrap_or_else(|| (Key::of_nobody(), nothing));
+    let proved = near_proof(&key, exporter) == Proof::from_bytes(hello.proof);
+    if !(known & proved) {
+        return Err(HandshakeError::NotAdmitted(hello.key_name));
+    }
+    let admitted = Admitted {
+        software: printable(&hello.software, SOFTWARE_CHARACTERS),
+        key_name: hello.key_name,
+        rights,
+        session_key: SessionKey::new(&key, exporter),
+    };
+    Ok((admitted, key))
+}
+
+/// What the near end is told; not the details of a parser, which would help an attacker only.
+fn told(error: &HandshakeError) -> Refusal {
+    let (what, hint) = match error {
+        HandshakeError::Stranger | HandshakeError::Codec(_) => {
+            ("this is no hello of trunkline copy".to_owned(), None)
+        }
+        // The sides are the other way round there.
+        HandshakeError::Version { ours, theirs } => {
+            let seen = HandshakeError::Version {
+                ours: *theirs,
+                theirs: *ours,
+            };
+            (seen.to_string(), seen.hint())
+        }
+        other => (other.to_string(), other.hint()),
+    };
+    Refusal { what, hint }
+}
+
+fn near_proof(key: &Key, exporter: &Exporter) -> Proof {
+    key.proof(&[b"near", exporter])
+}
+
+/// Covers the rights, so that nothing of the answer is believed without proof.
+fn far_proof(key: &Key, exporter: &Exporter, rights: Rights) -> Proof {
+    let rights = [u8::from(rights.read), u8::from(rights.write)];
+    key.proof(&[b"far", exporter, &rights])
+}
+
+fn frame<T: Serialize>(kind: u8, body: &T) -> Vec<u8> {
+    let mut bytes = vec![b'T', b'L', kind];
+    bytes.extend_from_slice(&COPYING_VERSION.to_be_bytes());
+    let body = postcard::to_stdvec(body).expect("strings and arrays always have an encoding");
+    bytes.extend_from_slice(&body);
+    encode_frame(&bytes)
+}
+
+/// Kind and body, where the version is ours. A refusal of another version is an error of versions
+/// too: that is its reason.
+fn open(frame: &[u8]) -> Result<(u8, &[u8]), HandshakeError> {
+    let Some((&[b'T', b'L', kind, high, low], body)) = frame.split_first_chunk::<PREFIX>() else {
+        return Err(HandshakeError::Stranger);
+    };
+    let (ours, theirs) = (COPYING_VERSION, u16::from_be_bytes([high, low]));
+    match ours == theirs {
+        true => Ok((kind, body)),
+        false => Err(HandshakeError::Version { ours, theirs }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

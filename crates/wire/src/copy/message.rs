@@ -1,0 +1,350 @@
+//! The messages of the control connection.
+
+use serde::{Deserialize, Serialize};
+
+use super::{HASH_LENGTH, Limited, Name};
+
+/// Position of a file among the entries of this copy, from 0.
+pub type FileId = u32;
+
+/// Which way the files go, seen from the near end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum CopyDirection {
+    /// The near end sends.
+    Put,
+    /// The near end receives.
+    Get,
+}
+
+/// The request of the near end: the options of a copy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opening {
+    /// Which way.
+    pub direction: CopyDirection,
+    /// The same number each time this copy connects, so that an older conversation of it is given
+    /// up.
+    pub copy: [u8; 16],
+    /// Names at the far end, as the user wrote them: the destination (one) or the sources, which
+    /// may have wildcards.
+    pub paths: Vec<Vec<u8>>,
+    /// Whether folders are copied with what is in them.
+    pub recursive: bool,
+    /// Which metadata is kept.
+    pub attributes: Attributes,
+    /// What is done with files that are there already.
+    pub filter: Filter,
+    /// Which of what the sources have is copied.
+    pub selection: Selection,
+    /// What the folders of the sources do not have is removed from those of the destination, once
+    /// all is copied.
+    pub delete: bool,
+    /// Several sources, or a source that is a folder: the destination has to be a folder.
+    pub into_folder: bool,
+    /// Streams carry data without encryption; the control connection never does.
+    pub plain: bool,
+    /// The receiver reads each file again from its disk before it has its final name.
+    pub verify: bool,
+    /// The near end receives, and its destination is new or an empty folder; see
+    /// [`Message::Opened`].
+    pub fresh: bool,
+    /// Nothing is written; the receiver only says what it would want.
+    pub dry_run: bool,
+    /// Pieces may be compressed.
+    pub compress: bool,
+    /// The most that may be sent, over all streams together, in bits per second.
+    pub rate_max_bits_per_second: Option<u64>,
+    /// Queueing delay that a gentle copy may cause, in nanoseconds.
+    pub gentle_nanoseconds: Option<u64>,
+    /// What the sender aims at, by the name of the objective.
+    pub objective: String,
+    /// Fixed number of streams; `None` leaves it to the sender.
+    pub streams: Option<u16>,
+    /// Number of streams that served the last time: the sender begins with it.
+    pub remembered: Option<u16>,
+    /// Congestion control asked for by name.
+    pub congestion: Option<String>,
+    /// Socket buffers asked for, in bytes; `None` leaves them to the kernel.
+    pub window_bytes: Option<u64>,
+}
+
+/// Which metadata is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attributes {
+    /// Permission bits.
+    pub permissions: bool,
+    /// Time of last modification.
+    pub times: bool,
+    /// Symbolic links as links; otherwise what they point to is copied.
+    pub links: bool,
+}
+
+/// What is done with files that are there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Filter {
+    /// Those of the same size and time of modification are skipped, others replaced.
+    Changed,
+    /// All are sent again.
+    All,
+    /// Whatever is there stays.
+    Missing,
+    /// Those of the same content are skipped, others replaced; see [`Entry::digest`].
+    Content,
+}
+
+/// Which of what the sources have is copied.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Selection {
+    /// In order: the first that fits a name decides, and what none fits is copied. What is left out
+    /// is not removed either.
+    pub rules: Vec<SelectionRule>,
+    /// Names below the one source, which alone are copied, with the folders that they are in. A
+    /// sender at the near end keeps them to itself.
+    pub listed: Option<Vec<Vec<u8>>>,
+}
+
+/// One rule of a [`Selection`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SelectionRule {
+    /// What fits is left out; otherwise it is copied.
+    pub leaves_out: bool,
+    /// For names below the destination, as the user wrote it.
+    pub pattern: String,
+}
+
+/// A file, folder or link to copy. Its position among all entries is its [`FileId`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Below the destination; empty when the destination itself is this file.
+    pub name: Name,
+    /// What it is.
+    pub kind: Kind,
+    /// Permission bits, without the kind.
+    pub mode: u32,
+    /// Time of last modification in nanoseconds since 1970, negative before.
+    pub modified_nanoseconds: i64,
+    /// Which version of the source this is: a number that another file, or a file that was written
+    /// to or replaced since, does not have, even where size and time are the same. What arrived of
+    /// one version is not taken up with another.
+    pub version: u64,
+    /// It takes less room than its size, so the receiver does not reserve all of it:
+    /// some may come as holes.
+    pub is_sparse: bool,
+    /// BLAKE3 of a file's content, where the copy compares contents and the sender could read it.
+    pub digest: Option<[u8; HASH_LENGTH]>,
+}
+
+/// What an entry is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
+    /// A regular file of this many bytes.
+    File(u64),
+    /// A folder; comes before what is in it.
+    Folder,
+    /// A symbolic link with its target. The receiver never follows it.
+    Link(Vec<u8>),
+}
+
+/// Part of a file: `start..start + length`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Range {
+    /// Which file.
+    pub file: FileId,
+    /// First byte.
+    pub start: u64,
+    /// Number of bytes.
+    pub length: u64,
+}
+
+/// What the receiver wants of one entry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Want {
+    /// Everything.
+    Whole(FileId),
+    /// What an earlier try left out: these parts, in order. What it left is read back meanwhile;
+    /// see [`Message::ReadBack`].
+    Rest(FileId, Vec<(u64, u64)>),
+    /// Nothing: it is there already, or cannot be had.
+    Nothing(FileId),
+    /// Nothing: this folder or link was just made.
+    Made(FileId),
+}
+
+/// Something that was removed from the destination, or would be in a dry run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Removed {
+    /// Its name below the destination.
+    pub name: Name,
+    /// It was a folder.
+    pub is_folder: bool,
+}
+
+/// A file that has its final name and content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Published {
+    /// Which file.
+    pub file: FileId,
+    /// BLAKE3 of the whole file, from the hashes of all its pieces.
+    pub digest: [u8; HASH_LENGTH],
+}
+
+/// Kind of a problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ProblemKind {
+    /// The request cannot be fulfilled as it was made: wrong path, not allowed.
+    Request,
+    /// Nothing of that name.
+    NotFound,
+    /// No right to read or write.
+    Permission,
+    /// No room left.
+    DiskFull,
+    /// A disk could not be read or written.
+    Disk,
+    /// The source became another file while it was read.
+    SourceChanged,
+    /// What arrived is not what was read, more than once.
+    Corrupt,
+    /// Another copy writes to the same place.
+    Busy,
+    /// The peer broke the protocol.
+    Protocol,
+    /// The user ended it.
+    Cancelled,
+    /// Nothing that could be copied: a pipe, a socket or a device. It is left out, and that is no
+    /// failure.
+    NoContent,
+    /// The folder that it is in failed, which has been told.
+    Follows,
+}
+
+/// A problem, in words for the user at the other end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// What kind.
+    pub kind: ProblemKind,
+    /// The file, where it is about one; others go on.
+    pub file: Option<FileId>,
+    /// What happened: value and bound.
+    pub what: String,
+    /// The next step.
+    pub hint: Option<String>,
+}
+
+/// Time of an end's threads since its last report, summed over the threads; for the verdict on what
+/// limits.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Activity {
+    /// Length of the time in nanoseconds.
+    pub nanoseconds: u64,
+    /// Threads that carried data.
+    pub streams: u16,
+    /// Bytes of files read or written.
+    pub bytes: u64,
+    /// Nanoseconds waiting for files, summed over threads like those below.
+    pub disk: u64,
+    /// Waiting for the connection.
+    pub network: u64,
+    /// Waiting for pieces.
+    pub idle: u64,
+    /// Waiting because of the rate limit.
+    pub held: u64,
+    /// On a processor.
+    pub computed: u64,
+    /// Waiting for a processor.
+    pub queued: u64,
+    /// Flushing whole files to the disk.
+    pub flush: u64,
+    /// Processor time of the whole process, and how many processors the host has.
+    pub processor: u64,
+    /// Processors of the host.
+    pub processors: u16,
+    /// Busy time of all processors of the host, with any program.
+    pub host_busy: u64,
+}
+
+/// A message of the control connection. The sender is in brackets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Message {
+    /// (near) The request.
+    Open(Box<Opening>),
+    /// (far) The request is accepted.
+    Opened {
+        /// The number that streams of this conversation carry.
+        session: u64,
+        /// The destination is new or an empty folder: everything will be wanted, so data may come
+        /// at once.
+        fresh: bool,
+    },
+    /// (sender) Entries, in order, some at a time.
+    Entries(Vec<Entry>),
+    /// (sender) All entries were sent.
+    EntriesEnd {
+        /// How many.
+        count: u32,
+        /// Bytes of all files.
+        bytes: u64,
+        /// Names of files that have another name among these (hard links). Each becomes a file of
+        /// its own.
+        linked: u32,
+    },
+    /// (receiver) What of each entry is missing, in order.
+    Wants(Vec<Want>),
+    /// (receiver) Pieces that arrived whole and were written.
+    Received(Vec<Range>),
+    /// (receiver) A piece that arrived damaged.
+    Damaged(Range),
+    /// (sender) Files of which all that is wanted was read, and that did not change meanwhile.
+    FileEnds(Vec<FileId>),
+    /// (receiver) Files that have their final name and content.
+    Published(Vec<Published>),
+    /// (either) One file cannot be copied, or, without a file, none.
+    Failed(Problem),
+    /// (either) A problem without an entry: the sender cannot even list it, or it
+    /// is a folder's time.
+    LeftOut {
+        /// Its name.
+        name: String,
+        /// Why.
+        problem: Problem,
+    },
+    /// (receiver) Everything that was wanted is published or failed.
+    Complete,
+    /// (sender) Number of streams wanted, to the end that connects. Surplus streams are
+    /// closed by the sender.
+    Streams(u16),
+    /// (near) Another bound on the rate, in bits per second; none lifts it.
+    RateMax(Option<u64>),
+    /// (either) Sign of life, twice a second, with what the threads did.
+    Alive(Activity),
+    /// (sender) Status of the sender's streams, twice a second: round trip in nanoseconds and the
+    /// reason.
+    Sending {
+        /// Streams that carry data.
+        streams: u16,
+        /// Mean smoothed round-trip time in nanoseconds.
+        rtt: Option<u64>,
+        /// Bytes sent again since the last report, as a share of those sent.
+        retransmitted_share: Option<f64>,
+        /// What binds now, by its name.
+        binds: Option<String>,
+        /// What has limited the copy so far.
+        limited: Option<Box<Limited>>,
+    },
+    /// (either) The user ended it; what is there can be resumed.
+    Cancel,
+    /// (either) The last message.
+    Bye,
+    /// (receiver) What an earlier try left of a file was read from the disk again. The sender says
+    /// that a file ends only after the last of these.
+    ReadBack {
+        /// A file of which the [`Want::Rest`] is wanted.
+        file: FileId,
+        /// Start and length of what reads back as something else, in order: wanted after all.
+        parts: Vec<(u64, u64)>,
+        /// All of it was read.
+        is_all: bool,
+    },
+    /// (receiver) What the sources do not have is gone, or would be in a dry run. Only where that
+    /// was asked for, and after all else is done.
+    Removed(Vec<Removed>),
+}

@@ -1,0 +1,17 @@
+//! iperf3's control protocol and our extension to it.
+//!
+//! Reading order: `cookie` and `state` for the primitives, `params` and `request` for what a test
+//! is, `results` and `telemetry` for what it showed, then `client` and `server`.
+
+pub mod client;
+pub(crate) mod cookie;
+pub(crate) mod error_code;
+pub(crate) mod extension;
+pub(crate) mod inbox;
+pub(crate) mod number;
+pub(crate) mod params;
+pub(crate) mod request;
+pub(crate) mod results;
+pub mod server;
+pub(crate) mod state;
+pub(crate) mod telemetry;

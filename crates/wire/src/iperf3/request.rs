@@ -1,0 +1,336 @@
+//! What a test is, checked.
+
+mod bounds;
+
+use thiserror::Error;
+use units::{Bytes, Rate, Span};
+
+use crate::iperf3::extension::VERSION;
+use crate::{ErrorCode, Offer, Params};
+
+pub use bounds::{BeyondBounds, TestBounds};
+
+/// Most streams of one direction, as in iperf3.
+pub const STREAMS_MAX: u16 = 128;
+/// Largest socket buffer that can be asked for, as in iperf3.
+pub const WINDOW_MAX: Bytes = Bytes::from_mib(512);
+/// Bytes per write when nothing else is asked for, as in iperf3.
+pub const BLOCK_DEFAULT: Bytes = Bytes::from_kib(128);
+/// Most bytes per write, as in iperf3.
+pub const BLOCK_MAX: Bytes = Bytes::from_mib(1);
+
+const SECONDS_MAX: u64 = 86_400;
+const OMIT_SECONDS_MAX: u64 = 600;
+const SEGMENT_MIN: u64 = 88;
+const SEGMENT_MAX: u64 = 32_767;
+const CONGESTION_NAME_MAX: usize = 15;
+
+/// Who sends, seen from the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// The client.
+    Forward,
+    /// The server.
+    Reverse,
+    /// Both, each on streams of its own.
+    Both,
+}
+
+/// What ends the test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TestEnd {
+    /// The client, after this time.
+    After(Span),
+    /// So many bytes over all streams.
+    Bytes(Bytes),
+    /// The client, whenever it likes.
+    Client,
+}
+
+/// Whether small writes may wait for more data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nagle {
+    /// They may: the kernel's default.
+    On,
+    /// They leave at once (`TCP_NODELAY`).
+    Off,
+}
+
+/// Whether the client wants the server's printed report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerOutput {
+    /// It does.
+    Wanted,
+    /// It does not.
+    Unwanted,
+}
+
+/// How many streams one end sends on and receives on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StreamPlan {
+    /// Streams on which this end sends.
+    pub send: u16,
+    /// Streams on which this end receives.
+    pub receive: u16,
+}
+
+impl StreamPlan {
+    /// All streams.
+    pub fn total(self) -> u16 {
+        self.send.saturating_add(self.receive)
+    }
+}
+
+/// One TCP test as the client asks for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TestRequest {
+    /// Who sends.
+    pub direction: Direction,
+    /// Streams per direction, 1 to [`STREAMS_MAX`].
+    pub streams: u16,
+    /// What ends the test.
+    pub end: TestEnd,
+    /// Time at the beginning that does not count.
+    pub omit: Span,
+    /// Bytes per write.
+    pub block: Bytes,
+    /// Socket buffers; `None` leaves them to the kernel.
+    pub window: Option<Bytes>,
+    /// Segment size; `None` leaves it to the kernel.
+    pub segment: Option<Bytes>,
+    /// Nagle's algorithm.
+    pub nagle: Nagle,
+    /// Congestion control; `None` is the kernel's default.
+    pub congestion: Option<String>,
+    /// Rate of each sending stream.
+    pub pacing: Option<Rate>,
+    /// The server's report.
+    pub server_output: ServerOutput,
+    /// Our own offer, when it reaches the version spoken here.
+    pub offer: Option<Offer>,
+}
+
+/// Parameters that this server does not run.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum RequestError {
+    /// Not the JSON of parameters.
+    #[error("the parameters are not valid JSON: {0}")]
+    Json(String),
+    /// UDP or SCTP.
+    #[error("{0} tests are not served, only TCP")]
+    Transport(&'static str),
+    /// No stream, or too many.
+    #[error("{0} streams were asked for; 1 to 128 are possible")]
+    Streams(i64),
+    /// Negative or longer than a day.
+    #[error("a test of {0} s was asked for; 0 to 86400 are possible")]
+    Seconds(i64),
+    /// A socket buffer out of range.
+    #[error(
+        "a window of {0} bytes was asked for; at most {max} are possible",
+        max = WINDOW_MAX.get()
+    )]
+    Window(u64),
+    /// A segment size out of range.
+    #[error("segments of {0} bytes were asked for; {SEGMENT_MIN} to {SEGMENT_MAX} are possible")]
+    Segment(u64),
+}
+
+impl RequestError {
+    /// The number that says this to an iperf3 client.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            RequestError::Json(_) => ErrorCode::PARAMETERS,
+            RequestError::Transport(_) => ErrorCode::NOT_IMPLEMENTED,
+            RequestError::Streams(_) => ErrorCode::STREAM_COUNT,
+            RequestError::Seconds(_) => ErrorCode::DURATION,
+            RequestError::Window(_) => ErrorCode::BUFFER_SIZE,
+            RequestError::Segment(_) => ErrorCode::SEGMENT_SIZE,
+        }
+    }
+}
+
+impl TestRequest {
+    /// A forward test of `streams` streams, everything else at its default.
+    pub fn new(streams: u16, end: TestEnd) -> Self {
+        TestRequest {
+            direction: Direction::Forward,
+            streams,
+            end,
+            omit: Span::ZERO,
+            block: BLOCK_DEFAULT,
+            window: None,
+            segment: None,
+            nagle: Nagle::On,
+            congestion: None,
+            pacing: None,
+            server_output: ServerOutput::Unwanted,
+            offer: None,
+        }
+    }
+
+    /// The streams as the client sees them.
+    pub fn client_streams(&self) -> StreamPlan {
+        let (send, receive) = match self.direction {
+            Direction::Forward => (self.streams, 0),
+            Direction::Reverse => (0, self.streams),
+            Direction::Both => (self.streams, self.streams),
+        };
+        StreamPlan { send, receive }
+    }
+
+    /// The streams as the server sees them. Those it receives on are opened first.
+    pub fn server_streams(&self) -> StreamPlan {
+        let client = self.client_streams();
+        StreamPlan {
+            send: client.receive,
+            receive: client.send,
+        }
+    }
+
+    /// The time after which the test should be over; `None` when time does not end it.
+    pub fn length(&self) -> Option<Span> {
+        match self.end {
+            TestEnd::After(span) => Some(span + self.omit),
+            TestEnd::Bytes(_) | TestEnd::Client => None,
+        }
+    }
+
+    /// The document a client sends. Times are whole seconds there and are rounded up.
+    pub fn to_params(&self) -> Params {
+        let (time, num) = match self.end {
+            TestEnd::After(span) => (whole_seconds(span), 0),
+            TestEnd::Bytes(bytes) => (0, bytes.get()),
+            TestEnd::Client => (0, 0),
+        };
+        Params {
+            tcp: true,
+            omit: Some(whole_seconds(self.omit)),
+            time: i64::try_from(time).ok(),
+            num: Some(num),
+            blockcount: Some(0),
+            parallel: Some(self.streams.into()),
+            len: i64::try_from(self.block.get()).ok(),
+            mss: self.segment.map(Bytes::get),
+            nodelay: self.nagle == Nagle::Off,
+            reverse: self.direction == Direction::Reverse,
+            bidirectional: self.direction == Direction::Both,
+            window: self.window.map(Bytes::get),
+            fqrate: self.pacing.map(Rate::bits_per_second),
+            congestion: self.congestion.clone(),
+            get_server_output: (self.server_output == ServerOutput::Wanted).then_some(1),
+            client_version: Some(concat!("trunkline ", env!("CARGO_PKG_VERSION")).to_owned()),
+            trunkline: self.offer,
+            ..Params::default()
+        }
+    }
+
+    /// Checks a client's document.
+    pub fn from_params(params: &Params) -> Result<Self, RequestError> {
+        check_transport(params)?;
+        let block = block(params.len);
+        Ok(TestRequest {
+            direction: direction(params),
+            streams: streams(params.parallel)?,
+            end: end(params, block)?,
+            omit: Span::from_secs(params.omit.unwrap_or(0).min(OMIT_SECONDS_MAX)),
+            block,
+            window: window(params.window)?,
+            segment: segment(params.mss)?,
+            nagle: if params.nodelay {
+                Nagle::Off
+            } else {
+                Nagle::On
+            },
+            congestion: params.congestion.clone().filter(|name| is_name(name)),
+            pacing: pacing(params),
+            server_output: match params.get_server_output {
+                Some(1..) => ServerOutput::Wanted,
+                _ => ServerOutput::Unwanted,
+            },
+            offer: params.trunkline.filter(|offer| offer.version >= VERSION),
+        })
+    }
+}
+
+fn whole_seconds(span: Span) -> u64 {
+    span.as_nanos().div_ceil(1_000_000_000)
+}
+
+fn check_transport(params: &Params) -> Result<(), RequestError> {
+    match (params.udp, params.sctp) {
+        (true, _) => Err(RequestError::Transport("UDP")),
+        (_, true) => Err(RequestError::Transport("SCTP")),
+        _ => Ok(()),
+    }
+}
+
+fn direction(params: &Params) -> Direction {
+    match (params.bidirectional, params.reverse) {
+        (true, _) => Direction::Both,
+        (false, true) => Direction::Reverse,
+        (false, false) => Direction::Forward,
+    }
+}
+
+fn streams(parallel: Option<i64>) -> Result<u16, RequestError> {
+    let asked = parallel.unwrap_or(1);
+    let possible = 1..=i64::from(STREAMS_MAX);
+    let streams = u16::try_from(asked).ok();
+    streams
+        .filter(|_| possible.contains(&asked))
+        .ok_or(RequestError::Streams(asked))
+}
+
+fn end(params: &Params, block: Bytes) -> Result<TestEnd, RequestError> {
+    let seconds = params.time.unwrap_or(0);
+    let bytes = params.num.unwrap_or(0);
+    let blocks = params.blockcount.unwrap_or(0);
+    match u64::try_from(seconds) {
+        Ok(0) if bytes > 0 => Ok(TestEnd::Bytes(Bytes::new(bytes))),
+        Ok(0) if blocks > 0 => Ok(TestEnd::Bytes(block.times(blocks))),
+        Ok(0) => Ok(TestEnd::Client),
+        Ok(seconds @ ..=SECONDS_MAX) => Ok(TestEnd::After(Span::from_secs(seconds))),
+        _ => Err(RequestError::Seconds(seconds)),
+    }
+}
+
+/// Out-of-range sizes are pulled into range, because older clients send them in good faith.
+fn block(len: Option<i64>) -> Bytes {
+    let len = len.and_then(|len| u64::try_from(len).ok());
+    match len {
+        None | Some(0) => BLOCK_DEFAULT,
+        Some(len) => Bytes::new(len.min(BLOCK_MAX.get())),
+    }
+}
+
+fn window(asked: Option<u64>) -> Result<Option<Bytes>, RequestError> {
+    match asked {
+        None | Some(0) => Ok(None),
+        Some(bytes) if bytes > WINDOW_MAX.get() => Err(RequestError::Window(bytes)),
+        Some(bytes) => Ok(Some(Bytes::new(bytes))),
+    }
+}
+
+fn segment(asked: Option<u64>) -> Result<Option<Bytes>, RequestError> {
+    match asked {
+        None | Some(0) => Ok(None),
+        Some(bytes @ SEGMENT_MIN..=SEGMENT_MAX) => Ok(Some(Bytes::new(bytes))),
+        Some(bytes) => Err(RequestError::Segment(bytes)),
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    (1..=CONGESTION_NAME_MAX).contains(&name.len()) && name.bytes().all(allowed)
+}
+
+/// The smaller of the two rates a client can set, both per stream.
+fn pacing(params: &Params) -> Option<Rate> {
+    let rates = [params.fqrate, params.bandwidth];
+    let rates = rates.into_iter().flatten().filter(|rate| *rate > 0);
+    rates.min().map(Rate::from_bits_per_second)
+}
+
+#[cfg(test)]
+mod tests;
