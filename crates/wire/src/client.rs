@@ -3,7 +3,8 @@
 //! The driver feeds [`ClientControl`] what it reads, carries out the actions it hands back, and
 //! tells it when the deadline has passed. The course of a test: greeting, parameters, perhaps the
 //! server's capabilities, opening streams, running, and after [`ClientControl::end_test`] the
-//! exchange of results. Reading order: [`ClientAction`], [`ClientControl`], then `lasting` and `error`.
+//! exchange of results. Reading order: [`ClientAction`], [`ClientControl`], then `lasting` and
+//! `error`.
 
 mod error;
 mod lasting;
@@ -37,8 +38,8 @@ pub enum ClientAction {
     Send(Vec<u8>),
     /// The server is one of ours and answered the offer.
     Recognised(Answer),
-    /// The server is one of ours and agreed to [`crate::probing`]. This conversation is over, and the
-    /// control connection goes on with a [`crate::probing::ProbingClient`].
+    /// The server is one of ours and agreed to [`crate::probing`]. This conversation is over, and
+    /// the control connection goes on with a [`crate::probing::ProbingClient`].
     HandOver(Answer),
     /// Connect this many streams, those to send on first. Each begins with the cookie, and they are
     /// connected one after another; towards a server that was recognised each begins with

@@ -1,18 +1,20 @@
 //! The protocol of `trunkline copy`, without I/O.
 //!
-//! A copy has one *control* connection and any number of *streams*, all to one port. The end that was started
-//! by the user is *near*, the other *far*; independently of that one end is the *sender* and the other the
-//! *receiver*. After the handshake the near end says what is wanted ([`Message::Open`]); then sender and receiver
-//! talk the same way whichever of them is near.
+//! A copy has one *control* connection and any number of *streams*, all to one port. The end that
+//! was started by the user is *near*, the other *far*; independently of that one end is the
+//! *sender* and the other the *receiver*. After the handshake the near end says what is wanted
+//! ([`Message::Open`]); then sender and receiver talk the same way whichever of them is near.
 //!
-//! The sender tells what there is ([`Entry`]), the receiver what of it is missing ([`Want`]); pieces of
-//! files go over the streams ([`PieceHeader`]), each followed by the hash of its bytes; the receiver confirms each
-//! over the control connection ([`Range`]), and when a file is whole and its digest right, that it has its final name.
-//! A connection that is lost is not taken up again: a new control connection opens the copy once more, and what
-//! the receiver has by then is not asked for again.
+//! The sender tells what there is ([`Entry`]), the receiver what of it is missing ([`Want`]);
+//! pieces of files go over the streams ([`PieceHeader`]), each followed by the hash of its bytes;
+//! the receiver confirms each over the control connection ([`Range`]), and when a file is whole and
+//! its digest right, that it has its final name. A connection that is lost is not taken up again: a
+//! new control connection opens the copy once more, and what the receiver has by then is not asked
+//! for again.
 //!
-//! Reading order: `name`, `message`, `piece` for what is said; `secret`, `token`, `handshake`, `greeting` for who may say it;
-//! `codec` for the bytes; `referee` for which message may be said when.
+//! Reading order: `name`, `message`, `piece` for what is said; `secret`, `token`, `handshake`,
+//! `greeting` for who may say it; `codec` for the bytes; `referee` for which message may be said
+//! when.
 
 mod base32;
 mod codec;

@@ -1,13 +1,13 @@
 //! Datagrams that measure round trips beside the streams.
 //!
 //! 32 bytes, numbers with the most significant byte first: magic (4), kind (1), version (1), zero
-//! (2), token (8), sequence number (8), the sender's clock in nanoseconds (8). A reply is the request
-//! with another kind: it is as long, so nothing is amplified, and never answered, so two servers
-//! cannot be talked into a loop.
+//! (2), token (8), sequence number (8), the sender's clock in nanoseconds (8). A reply is the
+//! request with another kind: it is as long, so nothing is amplified, and never answered, so two
+//! servers cannot be talked into a loop.
 //!
-//! A request of kind 3 may be followed by padding, which finds out what size of packet passes. Its reply is
-//! the short one of any request, so that a way back with a smaller limit does not look like one on the way
-//! there. Servers that do not know the kind ignore it.
+//! A request of kind 3 may be followed by padding, which finds out what size of packet passes. Its
+//! reply is the short one of any request, so that a way back with a smaller limit does not look
+//! like one on the way there. Servers that do not know the kind ignore it.
 
 use thiserror::Error;
 
@@ -132,8 +132,8 @@ impl Echo {
         Echo::decode(&front)
     }
 
-    /// The sequence number of a request with `token` of which `front` was sent back, as routers do when they
-    /// drop a packet: some quote all of it, some only the beginning.
+    /// The sequence number of a request with `token` of which `front` was sent back, as routers do
+    /// when they drop a packet: some quote all of it, some only the beginning.
     ///
     /// ```
     /// use wire::{EchoToken, echo::Echo};

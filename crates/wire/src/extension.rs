@@ -41,8 +41,8 @@ pub struct Offer {
     /// not know this, and reports are asked for meanwhile.
     #[serde(default, skip_serializing_if = "is_off")]
     pub lasting: bool,
-    /// Highest version of [`crate::probing`] the client speaks, when it wants that in place of a test; 0
-    /// for a test.
+    /// Highest version of [`crate::probing`] the client speaks, when it wants that in place of a
+    /// test; 0 for a test.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub probing: u32,
 }
@@ -106,8 +106,8 @@ pub struct Answer {
     /// parameters name.
     #[serde(default, skip_serializing_if = "is_off")]
     pub lasting: bool,
-    /// Version of [`crate::probing`] that will be spoken from here on, in place of a test; 0 where none
-    /// was offered, and from servers that do not know it: those go on with a test.
+    /// Version of [`crate::probing`] that will be spoken from here on, in place of a test; 0 where
+    /// none was offered, and from servers that do not know it: those go on with a test.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub probing: u32,
 }

@@ -8,10 +8,10 @@
 //! Spoken: TCP tests in all directions, against iperf3 3.0 to 3.21 and against ourselves. Left out:
 //! UDP and SCTP tests and authentication; a peer that asks for them is told so.
 //!
-//! Two of our own ends recognise each other by the key `trunkline` in the client's parameters, which
-//! other servers ignore. A trunkline server answers with the state byte [`State::Capabilities`] and
-//! an [`Answer`]; both then number their streams ([`numbered_greeting`]), add [`Telemetry`] to their
-//! results, and [`echo`] datagrams may be sent.
+//! Two of our own ends recognise each other by the key `trunkline` in the client's parameters,
+//! which other servers ignore. A trunkline server answers with the state byte
+//! [`State::Capabilities`] and an [`Answer`]; both then number their streams
+//! ([`numbered_greeting`]), add [`Telemetry`] to their results, and [`echo`] datagrams may be sent.
 //!
 //! [`copying`] is the protocol of `trunkline copy`, which shares the port and nothing else.
 //!

@@ -3,7 +3,8 @@
 //! It begins where the driver has read the cookie of a new test. The course: parameters, the
 //! driver's decision, streams arriving, running, the exchange of results. What a client does wrong
 //! ends this one conversation with a typed error and, where iperf3 has a number for it, a
-//! [`State::ServerError`]. Reading order: [`ServerAction`], [`ServerControl`], then `lasting` and `error`.
+//! [`State::ServerError`]. Reading order: [`ServerAction`], [`ServerControl`], then `lasting` and
+//! `error`.
 
 mod error;
 mod lasting;
@@ -32,8 +33,8 @@ pub enum ServerAction {
     Send(Vec<u8>),
     /// Call [`ServerControl::accept`] or [`ServerControl::refuse`].
     Decide(Box<TestRequest>),
-    /// Take this many streams, those to receive on first, in the order of their arrival, or of their
-    /// numbers when the offer was answered; call [`ServerControl::on_stream`] after each.
+    /// Take this many streams, those to receive on first, in the order of their arrival, or of
+    /// their numbers when the offer was answered; call [`ServerControl::on_stream`] after each.
     TakeStreams(StreamPlan),
     /// Let data flow.
     Start,
@@ -176,8 +177,8 @@ impl ServerControl {
     }
 
     /// The driver agrees to probe in place of a test: this conversation is over, and the control
-    /// connection goes on with a [`crate::probing::ProbingServer`], which begins with the bytes that the
-    /// client has sent already.
+    /// connection goes on with a [`crate::probing::ProbingServer`], which begins with the bytes
+    /// that the client has sent already.
     pub fn hand_over(&mut self, answer: &Answer) -> Vec<u8> {
         if !matches!(self.phase, Phase::Deciding(_)) {
             return Vec::new();

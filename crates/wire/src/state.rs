@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-/// A state byte. The numbers are iperf3's, except [`State::Capabilities`] and [`State::Report`], which
-/// are ours.
+/// A state byte. The numbers are iperf3's, except [`State::Capabilities`] and [`State::Report`],
+/// which are ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum State {

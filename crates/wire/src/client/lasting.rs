@@ -13,8 +13,8 @@ impl ClientControl {
         offered && self.answer.is_some_and(|answer| answer.lasting)
     }
 
-    /// Whether [`Self::ask_report`] and [`Self::end_test`] are possible: the test runs, and no report
-    /// is on its way.
+    /// Whether [`Self::ask_report`] and [`Self::end_test`] are possible: the test runs, and no
+    /// report is on its way.
     pub fn is_running(&self) -> bool {
         matches!(self.phase, Phase::Running)
     }

@@ -16,7 +16,8 @@ pub(super) fn encode(bytes: &[u8; 32]) -> String {
         .collect()
 }
 
-/// Nothing where a character is of another alphabet, their number is another, or the bits behind the last byte are set.
+/// Nothing where a character is of another alphabet, their number is another, or the bits behind
+/// the last byte are set.
 pub(super) fn decode(text: &str) -> Option<[u8; 32]> {
     if text.len() != CHARACTERS {
         return None;

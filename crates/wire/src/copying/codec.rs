@@ -1,8 +1,10 @@
-//! Messages in bytes: a length of four bytes, most significant first, then the message in postcard's encoding.
+//! Messages in bytes: a length of four bytes, most significant first, then the message in
+//! postcard's encoding.
 //!
-//! The buffer of a frame grows with what arrived, whatever was announced. Before the peer has shown who it is a frame has no
-//! lists. After that, serde puts at most 1 MiB aside for a list before its entries are read, and a message takes at
-//! most about 16 times its length on the wire (a [`Want`](super::Want) of 2 bytes takes 32): 4 MiB.
+//! The buffer of a frame grows with what arrived, whatever was announced. Before the peer has shown
+//! who it is a frame has no lists. After that, serde puts at most 1 MiB aside for a list before its
+//! entries are read, and a message takes at most about 16 times its length on the wire (a
+//! [`Want`](super::Want) of 2 bytes takes 32): 4 MiB.
 
 use thiserror::Error;
 
@@ -76,7 +78,8 @@ impl Frames {
         Frames { bound, reader }
     }
 
-    /// Takes bytes from the front of `input`, up to the end of a frame; its body once it is complete.
+    /// Takes bytes from the front of `input`, up to the end of a frame; its body once it is
+    /// complete.
     ///
     /// # Errors
     /// When the peer announces nothing or too much; nothing can be read from it any more.
@@ -99,7 +102,8 @@ impl Frames {
     }
 }
 
-/// The frame of a message, to be sent. A list that is too long for one goes as several messages, one behind the other.
+/// The frame of a message, to be sent. A list that is too long for one goes as several messages,
+/// one behind the other.
 ///
 /// # Errors
 /// When one entry of a list, or what is no list, is longer than [`MESSAGE_MAX`].

@@ -10,14 +10,16 @@ use super::secret::{KEY_LENGTH, Key, Proof};
 
 /// Bytes of a greeting.
 pub const GREETING_LENGTH: usize = 16 + KEY_LENGTH;
-/// What a stream without TLS begins with, so that the port's owner can tell it from everything else.
+/// What a stream without TLS begins with, so that the port's owner can tell it from everything
+/// else.
 pub const GREETING_MAGIC: [u8; 4] = *b"TLs1";
 
 const CONTEXT: &str = "trunkline copy 1 session";
 /// Numbers kept out of order before the lowest are given up.
 const NUMBERS_MAX: usize = 4096;
 
-/// Known to the two ends of one control connection; every stream of theirs shows that it knows it too.
+/// Known to the two ends of one control connection; every stream of theirs shows that it knows it
+/// too.
 #[derive(Clone)]
 pub struct SessionKey(Key);
 
@@ -49,7 +51,8 @@ impl SessionKey {
         SessionKey(key.derive(CONTEXT, exporter))
     }
 
-    /// The greeting of a stream. `exporter` is that of the stream's own TLS connection; `None` when it has no TLS.
+    /// The greeting of a stream. `exporter` is that of the stream's own TLS connection; `None` when
+    /// it has no TLS.
     pub fn greet(&self, session: u64, number: u32, exporter: Option<&Exporter>) -> Greeting {
         Greeting {
             session,
@@ -58,8 +61,8 @@ impl SessionKey {
         }
     }
 
-    /// Whether somebody who knows this key greets so on this connection. That its number is new is for
-    /// [`StreamNumbers`] to say: without TLS a greeting can be repeated by whoever saw it.
+    /// Whether somebody who knows this key greets so on this connection. That its number is new is
+    /// for [`StreamNumbers`] to say: without TLS a greeting can be repeated by whoever saw it.
     pub fn accepts(&self, greeting: &Greeting, exporter: Option<&Exporter>) -> bool {
         self.proof(greeting.session, greeting.number, exporter) == greeting.proof
     }

@@ -1,10 +1,10 @@
 //! Who is there: both ends prove that they know the same secret, on this TLS connection.
 //!
-//! The far end's certificate is made up by itself, so TLS alone says nothing about who answers. Both ends
-//! therefore prove that they know a [`Secret`](super::Secret) by a keyed hash over a value that TLS exports
-//! ([`EXPORTER_LABEL`], RFC 8446 section 7.5), which two connections never share: somebody in the middle has two
-//! connections and two values, and a proof made for one is worth nothing on the other. This is channel
-//! binding in the sense of RFC 5056.
+//! The far end's certificate is made up by itself, so TLS alone says nothing about who answers.
+//! Both ends therefore prove that they know a [`Secret`](super::Secret) by a keyed hash over a
+//! value that TLS exports ([`EXPORTER_LABEL`], RFC 8446 section 7.5), which two connections never
+//! share: somebody in the middle has two connections and two values, and a proof made for one is
+//! worth nothing on the other. This is channel binding in the sense of RFC 5056.
 //!
 //! One frame goes each way, at most [`HELLO_MAX`](super::HELLO_MAX) bytes long:
 //!
@@ -139,7 +139,8 @@ impl NearHandshake {
 /// The far end's whole part: reads the near end's frame, without its length, and answers.
 ///
 /// * `find`: the key of a name and what it allows.
-/// * Returns who is there and the bytes to send; or what to note of it and the bytes to send before closing.
+/// * Returns who is there and the bytes to send; or what to note of it and the bytes to send before
+///   closing.
 ///
 /// A name that nobody has and a wrong secret are answered alike, after the same work.
 ///
@@ -163,7 +164,8 @@ pub fn answer_hello(
     Ok((admitted, self::frame(b'F', &hello)))
 }
 
-/// The frame of a refusal, for what the far end finds wrong before or besides the handshake: it is full, say.
+/// The frame of a refusal, for what the far end finds wrong before or besides the handshake: it is
+/// full, say.
 pub fn refusal(refusal: &Refusal) -> Vec<u8> {
     frame(b'R', &refusal.shown())
 }
@@ -246,7 +248,8 @@ fn frame<T: Serialize>(kind: u8, body: &T) -> Vec<u8> {
     encode_frame(&bytes)
 }
 
-/// Kind and body, where the version is ours. A refusal of another version is an error of versions too: that is its reason.
+/// Kind and body, where the version is ours. A refusal of another version is an error of versions
+/// too: that is its reason.
 fn open(frame: &[u8]) -> Result<(u8, &[u8]), HandshakeError> {
     let Some((&[b'T', b'L', kind, high, low], body)) = frame.split_first_chunk::<PREFIX>() else {
         return Err(HandshakeError::Stranger);

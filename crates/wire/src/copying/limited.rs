@@ -8,8 +8,8 @@ use super::text::printable;
 const CHARACTERS: usize = 1000;
 const PARTS: usize = 32;
 
-/// What has limited a copy so far, as its sender sees it. Limits go by their names, so that an end that does not know one
-/// can leave it out.
+/// What has limited a copy so far, as its sender sees it. Limits go by their names, so that an end
+/// that does not know one can leave it out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limited {
     /// What bound.

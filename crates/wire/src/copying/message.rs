@@ -21,9 +21,11 @@ pub enum Way {
 pub struct Opening {
     /// Which way.
     pub way: Way,
-    /// The same number each time this copy connects, so that an older conversation of it is given up.
+    /// The same number each time this copy connects, so that an older conversation of it is given
+    /// up.
     pub copy: [u8; 16],
-    /// Names at the far end, as the user wrote them: the destination (one) or the sources, which may have wildcards.
+    /// Names at the far end, as the user wrote them: the destination (one) or the sources, which
+    /// may have wildcards.
     pub paths: Vec<Vec<u8>>,
     /// Whether folders are copied with what is in them.
     pub recursive: bool,
@@ -33,7 +35,8 @@ pub struct Opening {
     pub filter: Filter,
     /// Which of what the sources have is copied.
     pub selection: Selection,
-    /// What the folders of the sources do not have is removed from those of the destination, once all is copied.
+    /// What the folders of the sources do not have is removed from those of the destination, once
+    /// all is copied.
     pub delete: bool,
     /// Several sources, or a source that is a folder: the destination has to be a folder.
     pub into_folder: bool,
@@ -41,7 +44,8 @@ pub struct Opening {
     pub plain: bool,
     /// The receiver reads each file again from its disk before it has its final name.
     pub verify: bool,
-    /// The near end receives, and its destination is new or an empty folder; see [`Message::Opened`].
+    /// The near end receives, and its destination is new or an empty folder; see
+    /// [`Message::Opened`].
     pub fresh: bool,
     /// Nothing is written; the receiver only says what it would want.
     pub dry_run: bool,
@@ -49,7 +53,8 @@ pub struct Opening {
     pub compress: bool,
     /// The most that may be sent, over all streams together, in bits per second.
     pub rate_max_bits_per_second: Option<u64>,
-    /// The queueing delay that the copy may cause, when it is to give way to everybody, in nanoseconds.
+    /// The queueing delay that the copy may cause, when it is to give way to everybody, in
+    /// nanoseconds.
     pub gentle_nanoseconds: Option<u64>,
     /// What the sender aims at, by the name of the objective.
     pub objective: String,
@@ -90,10 +95,11 @@ pub enum Filter {
 /// Which of what the sources have is copied.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Selection {
-    /// In order: the first that fits a name decides, and what none fits is copied. What is left out is not removed either.
+    /// In order: the first that fits a name decides, and what none fits is copied. What is left out
+    /// is not removed either.
     pub rules: Vec<SelectionRule>,
-    /// Names below the one source, which alone are copied, with the folders that they are in. A sender at the near end
-    /// keeps them to itself.
+    /// Names below the one source, which alone are copied, with the folders that they are in. A
+    /// sender at the near end keeps them to itself.
     pub listed: Option<Vec<Vec<u8>>>,
 }
 
@@ -117,10 +123,12 @@ pub struct Entry {
     pub mode: u32,
     /// Time of last modification in nanoseconds since 1970, negative before.
     pub modified_nanoseconds: i64,
-    /// Which version of the source this is: a number that another file, or a file that was written to or replaced since, does
-    /// not have, even where size and time are the same. What arrived of one version is not taken up with another.
+    /// Which version of the source this is: a number that another file, or a file that was written
+    /// to or replaced since, does not have, even where size and time are the same. What arrived of
+    /// one version is not taken up with another.
     pub version: u64,
-    /// It takes less room than it has bytes, so the receiver puts no room aside for all of them: some may come as holes.
+    /// It takes less room than it has bytes, so the receiver puts no room aside for all of them:
+    /// some may come as holes.
     pub is_sparse: bool,
     /// BLAKE3 of a file's content, where the copy compares contents and the sender could read it.
     pub digest: Option<[u8; HASH_LENGTH]>,
@@ -153,8 +161,8 @@ pub struct Range {
 pub enum Want {
     /// Everything.
     Whole(FileId),
-    /// What an earlier try left out: these parts, in order. What it left is read back meanwhile; see
-    /// [`Message::ReadBack`].
+    /// What an earlier try left out: these parts, in order. What it left is read back meanwhile;
+    /// see [`Message::ReadBack`].
     Rest(FileId, Vec<(u64, u64)>),
     /// Nothing: it is there already, or cannot be had.
     Nothing(FileId),
@@ -203,7 +211,8 @@ pub enum ProblemKind {
     Protocol,
     /// The user ended it.
     Cancelled,
-    /// Nothing that could be copied: a pipe, a socket or a device. It is left out, and that is no failure.
+    /// Nothing that could be copied: a pipe, a socket or a device. It is left out, and that is no
+    /// failure.
     NoContent,
     /// The folder that it is in failed, which has been told.
     Follows,
@@ -222,7 +231,8 @@ pub struct Problem {
     pub hint: Option<String>,
 }
 
-/// What an end's threads spent their time on since its last report, in all; for the verdict on what limits.
+/// What an end's threads spent their time on since its last report, in all; for the verdict on what
+/// limits.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Activity {
     /// Length of the time in nanoseconds.
@@ -262,7 +272,8 @@ pub enum Message {
     Opened {
         /// The number that streams of this conversation carry.
         session: u64,
-        /// The destination is new or an empty folder: everything will be wanted, so data may come at once.
+        /// The destination is new or an empty folder: everything will be wanted, so data may come
+        /// at once.
         fresh: bool,
     },
     /// (sender) What there is, in order, some at a time.
@@ -273,7 +284,8 @@ pub enum Message {
         count: u32,
         /// Bytes of all files.
         bytes: u64,
-        /// Names of files that have another name among these (hard links). Each becomes a file of its own.
+        /// Names of files that have another name among these (hard links). Each becomes a file of
+        /// its own.
         linked: u32,
     },
     /// (receiver) What of it is missing; one for each entry, in order.
@@ -288,7 +300,8 @@ pub enum Message {
     Published(Vec<Published>),
     /// (either) One file cannot be copied, or, without a file, none.
     Failed(Problem),
-    /// (either) Something went wrong that is about no entry: the sender cannot even list it, or it is a folder's time.
+    /// (either) Something went wrong that is about no entry: the sender cannot even list it, or it
+    /// is a folder's time.
     LeftOut {
         /// Its name.
         name: String,
@@ -297,13 +310,15 @@ pub enum Message {
     },
     /// (receiver) Everything that was wanted is published or failed.
     Complete,
-    /// (sender) So many streams, please: to the end that connects. Streams that are too many are closed by the sender.
+    /// (sender) So many streams, please: to the end that connects. Streams that are too many are
+    /// closed by the sender.
     Streams(u16),
     /// (near) Another bound on the rate, in bits per second; none lifts it.
     RateMax(Option<u64>),
     /// (either) Sign of life, twice a second, with what the threads did.
     Alive(Activity),
-    /// (sender) Where the sender's streams stand, twice a second: round trip in nanoseconds and the reason.
+    /// (sender) Where the sender's streams stand, twice a second: round trip in nanoseconds and the
+    /// reason.
     Sending {
         /// Streams that carry data.
         streams: u16,
@@ -320,8 +335,8 @@ pub enum Message {
     Cancel,
     /// (either) Nothing more will be said.
     Bye,
-    /// (receiver) What an earlier try left of a file was read from the disk again. The sender says that a file ends only
-    /// after the last of these.
+    /// (receiver) What an earlier try left of a file was read from the disk again. The sender says
+    /// that a file ends only after the last of these.
     ReadBack {
         /// A file of which the [`Want::Rest`] is wanted.
         file: FileId,
@@ -330,7 +345,7 @@ pub enum Message {
         /// All of it was read.
         is_all: bool,
     },
-    /// (receiver) What the sources do not have is gone, or would be in a dry run. Only where that was asked for, and after
-    /// all else is done.
+    /// (receiver) What the sources do not have is gone, or would be in a dry run. Only where that
+    /// was asked for, and after all else is done.
     Removed(Vec<Removed>),
 }

@@ -12,7 +12,8 @@ pub const PATH_MAX: usize = 4095;
 /// Longest component in bytes: Linux's `NAME_MAX`.
 pub const NAME_MAX: usize = 255;
 
-/// Endings of what lies beside a file while it arrives, as `.NAME` with one of them. No source may have such names.
+/// Endings of what lies beside a file while it arrives, as `.NAME` with one of them. No source may
+/// have such names.
 const RESERVED_ENDINGS: [&[u8]; 3] = [PART_ENDING, JOURNAL_ENDING, LINK_ENDING];
 /// Ending of the content on its way.
 pub const PART_ENDING: &[u8] = b".trunkline-part";
@@ -32,8 +33,8 @@ pub fn is_reserved(component: &[u8]) -> bool {
     component.starts_with(b".") && RESERVED_ENDINGS.iter().any(ends)
 }
 
-/// A relative name that stays below where it starts: components parted by `/`, none of them empty, `.` or
-/// `..`, none with a zero byte. The empty name is the place itself.
+/// A relative name that stays below where it starts: components parted by `/`, none of them empty,
+/// `.` or `..`, none with a zero byte. The empty name is the place itself.
 ///
 /// Names are bytes, as on Unix; they need not be UTF-8.
 /// ```
@@ -116,7 +117,8 @@ impl Name {
     }
 }
 
-/// For people: what is no text is replaced, and characters that steer a terminal or turn others round are spelt out.
+/// For people: what is no text is replaced, and characters that steer a terminal or turn others
+/// round are spelt out.
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for sign in String::from_utf8_lossy(&self.0).chars() {

@@ -49,7 +49,8 @@ impl Coding {
     }
 }
 
-/// What a piece is. Behind it come `wire_length` bytes, then the [seal](PieceHeader::seal) of 32 bytes.
+/// What a piece is. Behind it come `wire_length` bytes, then the [seal](PieceHeader::seal) of 32
+/// bytes.
 ///
 /// All numbers have their most significant byte first:
 ///
@@ -61,9 +62,10 @@ impl Coding {
 /// | 16..20 | length in the file |
 /// | 20..24 | length on the stream |
 ///
-/// The seal covers the header and the hash of the `length` bytes of the file. That hash is the chaining value of these bytes
-/// at this offset in the file's BLAKE3 tree, so that the digest of the file follows from those of its pieces; where the
-/// piece is the whole file, it is the digest itself. Of a hole everybody knows the bytes: [`NO_HASH`] stands for the hash.
+/// The seal covers the header and the hash of the `length` bytes of the file. That hash is the
+/// chaining value of these bytes at this offset in the file's BLAKE3 tree, so that the digest of
+/// the file follows from those of its pieces; where the piece is the whole file, it is the digest
+/// itself. Of a hole everybody knows the bytes: [`NO_HASH`] stands for the hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PieceHeader {
     /// Which file.
@@ -127,8 +129,8 @@ impl PieceHeader {
         bytes
     }
 
-    /// What shows that header and bytes arrived as they were sent. The header is part of it: without encryption, a flipped bit of
-    /// it would put right bytes into a wrong file.
+    /// What shows that header and bytes arrived as they were sent. The header is part of it:
+    /// without encryption, a flipped bit of it would put right bytes into a wrong file.
     ///
     /// * `hash`: of the bytes of the file.
     pub fn seal(&self, hash: &[u8; HASH_LENGTH]) -> [u8; HASH_LENGTH] {

@@ -1,12 +1,13 @@
 //! Which message may be said now, and what in it can be believed.
 //!
-//! Both ends pass every message, heard or about to be said, through a [`Referee`] of their own. What comes out can be
-//! acted upon without looking again: it was this end's turn, files exist, ranges lie within them, lists are bounded and texts can
-//! be printed. What the peer said about a file that is over meanwhile, because two messages crossed, is taken out.
+//! Both ends pass every message, heard or about to be said, through a [`Referee`] of their own.
+//! What comes out can be acted upon without looking again: it was this end's turn, files exist,
+//! ranges lie within them, lists are bounded and texts can be printed. What the peer said about a
+//! file that is over meanwhile, because two messages crossed, is taken out.
 //!
 //! A message is judged by what had been said before it, at this end. That is never less than the
-//! peer knew when it said it, so an honest peer is never refused. Whether a piece was sent that the receiver confirms is
-//! not known here: the sender's ledger knows it.
+//! peer knew when it said it, so an honest peer is never refused. Whether a piece was sent that the
+//! receiver confirms is not known here: the sender's ledger knows it.
 
 use super::{Filter, Message, Opening, PATH_MAX, Way};
 
@@ -18,14 +19,16 @@ pub use error::{RefereeError, Rule};
 use files::Files;
 pub use opening::LISTED_MAX;
 
-/// Most files that are told of and neither published nor failed nor there already. A sender tells no more before some are.
+/// Most files that are told of and neither published nor failed nor there already. A sender tells
+/// no more before some are.
 pub const UNFINISHED_MAX: usize = 1 << 17;
-/// Most entries of a copy; an end keeps some 60 bytes and the last component of the name for each, and about 140 were measured
-/// while its lists grow.
+/// Most entries of a copy; an end keeps some 60 bytes and the last component of the name for each,
+/// and about 140 were measured while its lists grow.
 pub const ENTRIES_MAX: u32 = 50_000_000;
 /// Most bytes of their names together, and of what links say.
 pub const NAMES_MAX: usize = 64 << 20;
-/// Most parts of one file in a [`Want`](super::Want); a receiver that lacks more asks for what lies between some of them too.
+/// Most parts of one file in a [`Want`](super::Want); a receiver that lacks more asks for what lies
+/// between some of them too.
 pub const PARTS_MAX: usize = 8192;
 /// Most streams of a copy.
 pub const COPY_STREAMS_MAX: u16 = 1024;
@@ -77,7 +80,8 @@ impl Referee {
     /// * Returns the message, without what is over already, and with texts that can be printed.
     ///
     /// # Errors
-    /// When it may not be said now, or not so; with a peer that says it there is nothing more to talk about.
+    /// When it may not be said now, or not so; with a peer that says it there is nothing more to
+    /// talk about.
     pub fn pass(&mut self, speaker: Speaker, message: Message) -> Result<Message, RefereeError> {
         let name = name_of(&message);
         self.judge(speaker, message).map_err(|rule| RefereeError {
@@ -104,8 +108,8 @@ impl Referee {
         self.files.size(file)
     }
 
-    /// Whether the sender should wait for files to be done before it tells of more: half of what would be refused is
-    /// told.
+    /// Whether the sender should wait for files to be done before it tells of more: half of what
+    /// would be refused is told.
     pub fn is_full(&self) -> bool {
         self.files.is_full()
     }
@@ -195,7 +199,8 @@ impl Referee {
             message,
             Message::Alive(_) | Message::Sending { .. } | Message::Streams(_) | Message::RateMax(_)
         );
-        // What the sender says about files that failed here may cross this end's word that all is done.
+        // What the sender says about files that failed here may cross this end's word that all is
+        // done.
         let may_go_on = !self.is_complete || is_sender || is_idle;
         require(may_go_on, Rule::AfterComplete)?;
         let may_remove = agreed.may_remove || !matches!(message, Message::Removed(_));

@@ -11,11 +11,13 @@ const CONTEXT: &str = "trunkline copy 1 key";
 
 /// 32 bytes that both ends know and nobody else does; drawn at random by whoever makes them.
 ///
-/// They are never sent. They are not shown by `Debug` either; [`Secret::text`] is for the token and the tokens file.
+/// They are never sent. They are not shown by `Debug` either; [`Secret::text`] is for the token and
+/// the tokens file.
 #[derive(Clone)]
 pub struct Secret([u8; KEY_LENGTH]);
 
-/// What proves that an end knows a [`Secret`]: derived from it, so that the same secret serves nothing else.
+/// What proves that an end knows a [`Secret`]: derived from it, so that the same secret serves
+/// nothing else.
 #[derive(Clone)]
 pub struct Key([u8; KEY_LENGTH]);
 
@@ -49,13 +51,14 @@ impl Secret {
 }
 
 impl Key {
-    /// A key that no secret leads to in practice, for names that nobody has: checking against it takes as long as
-    /// against one that somebody has.
+    /// A key that no secret leads to in practice, for names that nobody has: checking against it
+    /// takes as long as against one that somebody has.
     pub(crate) fn of_nobody() -> Self {
         Key(blake3::derive_key("trunkline copy 1 nobody", &[]))
     }
 
-    /// Keyed hash of `parts`, one behind the other; each has a fixed length, or is a word that no other begins with.
+    /// Keyed hash of `parts`, one behind the other; each has a fixed length, or is a word that no
+    /// other begins with.
     pub(crate) fn proof(&self, parts: &[&[u8]]) -> Proof {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
         for part in parts {
@@ -71,7 +74,8 @@ impl Key {
     }
 }
 
-/// A keyed hash. Comparing two takes the same time wherever they differ, because [`blake3::Hash`] does.
+/// A keyed hash. Comparing two takes the same time wherever they differ, because [`blake3::Hash`]
+/// does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Proof(blake3::Hash);
 

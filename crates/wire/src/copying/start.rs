@@ -1,8 +1,8 @@
 //! What is said through ssh when it starts a far end: one line of JSON each way.
 //!
-//! The line that goes there has the secret, so that it never stands on a command line, where every user of a host can
-//! read it. The one that comes back says where the far end listens. Both name the version first, so that other versions are
-//! recognised.
+//! The line that goes there has the secret, so that it never stands on a command line, where every
+//! user of a host can read it. The one that comes back says where the far end listens. Both name
+//! the version first, so that other versions are recognised.
 
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
@@ -47,8 +47,8 @@ pub struct StartAnswer {
     pub port: Option<u16>,
     /// Addresses by which it may be reached.
     pub addresses: Vec<IpAddr>,
-    /// BLAKE3 of the certificate that it shows there. Whoever starts it then knows it by that alone, a round trip earlier than by
-    /// its secret.
+    /// BLAKE3 of the certificate that it shows there. Whoever starts it then knows it by that
+    /// alone, a round trip earlier than by its secret.
     pub fingerprint: Option<[u8; KEY_LENGTH]>,
 }
 

@@ -2,10 +2,12 @@
 
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
-/// Whether a character is not shown itself, but steers a terminal or changes how others are shown: control characters, Unicode's
-/// format characters (category Cf), and its separators of lines and paragraphs.
+/// Whether a character is not shown itself, but steers a terminal or changes how others are shown:
+/// control characters, Unicode's format characters (category Cf), and its separators of lines and
+/// paragraphs.
 ///
-/// U+202E turns the order of what follows round, so that `exe.txt` can be read where `txt.exe` stands.
+/// U+202E turns the order of what follows round, so that `exe.txt` can be read where `txt.exe`
+/// stands.
 /// ```
 /// use wire::copying::steers;
 /// assert!(steers('\u{202E}') && steers('\x1b') && steers('\u{2028}'));

@@ -14,7 +14,8 @@ pub const KEY_NAME_MAX: usize = 64;
 
 const PREFIX: &str = "tl1-";
 
-/// Name of a token: letters of ASCII, digits, `.`, `_` and `-`, at most [`KEY_NAME_MAX`] of them. No secret.
+/// Name of a token: letters of ASCII, digits, `.`, `_` and `-`, at most [`KEY_NAME_MAX`] of them.
+/// No secret.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct KeyName(String);
@@ -183,9 +184,9 @@ impl FromStr for Token {
     }
 }
 
-/// The tokens of a server: a text file with a line `NAME rw|r|w SECRET` for each, and behind it perhaps
-/// `root=SUBFOLDER`, a folder below the served one that the token is bound to. Empty lines and what follows `#` at the
-/// start of a line are left out.
+/// The tokens of a server: a text file with a line `NAME rw|r|w SECRET` for each, and behind it
+/// perhaps `root=SUBFOLDER`, a folder below the served one that the token is bound to. Empty lines
+/// and what follows `#` at the start of a line are left out.
 /// ```
 /// use wire::copying::{Rights, Secret, Token, Tokens};
 /// let token = Token { name: "ana".to_owned().try_into().unwrap(), secret: Secret::new([7; 32]) };
@@ -231,7 +232,8 @@ pub enum TokensMistake {
     /// The third is no secret.
     #[error("has no secret of 52 characters of a-z and 2-7 as its third word")]
     Secret,
-    /// The fourth binds the token to no folder. It may be a secret in the wrong place, so it is not repeated.
+    /// The fourth binds the token to no folder. It may be a secret in the wrong place, so it is not
+    /// repeated.
     #[error(
         "has a fourth word that is not `root=SUBFOLDER`: a folder below the served one, without `..`, and not `/` in front"
     )]
@@ -287,7 +289,8 @@ impl Tokens {
         self.0.get(name).map(|held| (&held.key, held.rights))
     }
 
-    /// The folder below the served one that the token of that name is bound to; the empty name is the served one itself.
+    /// The folder below the served one that the token of that name is bound to; the empty name is
+    /// the served one itself.
     pub fn folder(&self, name: &KeyName) -> Option<&Name> {
         self.0.get(name).map(|held| &held.folder)
     }

@@ -79,7 +79,8 @@ pub enum OutOfBounds {
 }
 
 impl Bounds {
-    /// Checks a train; `least` is the size of a packet that carries nothing but what every one has to.
+    /// Checks a train; `least` is the size of a packet that carries nothing but what every one has
+    /// to.
     ///
     /// # Errors
     /// When it exceeds a bound or cannot be sent at all.

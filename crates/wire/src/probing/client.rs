@@ -164,8 +164,8 @@ impl ProbingClient {
         }
     }
 
-    /// When [`Self::on_deadline`] has to be called unless something moves before; `None` while nothing
-    /// is awaited.
+    /// When [`Self::on_deadline`] has to be called unless something moves before; `None` while
+    /// nothing is awaited.
     pub fn deadline(&self) -> Option<Time> {
         match &self.phase {
             Phase::Idle | Phase::Transmitting { .. } => None,
@@ -228,7 +228,8 @@ impl ProbingClient {
         }
     }
 
-    /// A packet of train `number` has arrived, of `size` at the IP layer. One of another size is none of it.
+    /// A packet of train `number` has arrived, of `size` at the IP layer. One of another size is
+    /// none of it.
     pub fn on_packet(
         &mut self,
         now: Time,

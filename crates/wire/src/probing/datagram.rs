@@ -1,7 +1,8 @@
 //! The datagrams of trains.
 //!
-//! Numbers with the most significant byte first: magic (4), kind (1), version (1), zero (2), token (8),
-//! number of the train (4), number of the packet (4). What follows up to the packet's size has no meaning.
+//! Numbers with the most significant byte first: magic (4), kind (1), version (1), zero (2), token
+//! (8), number of the train (4), number of the packet (4). What follows up to the packet's size has
+//! no meaning.
 
 use thiserror::Error;
 

@@ -113,7 +113,8 @@ struct Receiving {
 type Outcome = Result<(), ProbingServerError>;
 
 impl ProbingServer {
-    /// A session; `least` is the size of a packet that carries a [`super::Datagram`] and nothing else.
+    /// A session; `least` is the size of a packet that carries a [`super::Datagram`] and nothing
+    /// else.
     pub fn new(bounds: Bounds, waits: ProbingWaits, least: Bytes, now: Time) -> Self {
         ProbingServer {
             bounds,
@@ -200,7 +201,8 @@ impl ProbingServer {
         self.begin_when_open(now);
     }
 
-    /// A packet of train `number` has arrived, of `size` at the IP layer. One of another size is none of it.
+    /// A packet of train `number` has arrived, of `size` at the IP layer. One of another size is
+    /// none of it.
     pub fn on_packet(
         &mut self,
         now: Time,

@@ -61,7 +61,8 @@ impl BeyondBounds {
 }
 
 impl TestBounds {
-    /// Checks what a test asks for. One without an agreed time passes: it is ended when its time is over.
+    /// Checks what a test asks for. One without an agreed time passes: it is ended when its time is
+    /// over.
     ///
     /// # Errors
     /// The bound that it exceeds.

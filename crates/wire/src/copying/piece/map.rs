@@ -4,11 +4,13 @@ use std::ops::Range;
 
 use super::{PIECE_MAX, PieceError};
 
-/// Bytes of a block: what most file systems give out at least. Smaller holes, and those that lie otherwise, are sent as zeros.
+/// Bytes of a block: what most file systems give out at least. Smaller holes, and those that lie
+/// otherwise, are sent as zeros.
 pub const HOLE_BLOCK: u32 = 4 << 10;
 
-/// One bit for each [`HOLE_BLOCK`] of a piece, the most significant of the first byte for the first block: 1 is data, 0 a
-/// hole. The last block may be shorter; bits behind it are 0. At least one block is data and one a hole.
+/// One bit for each [`HOLE_BLOCK`] of a piece, the most significant of the first byte for the first
+/// block: 1 is data, 0 a hole. The last block may be shorter; bits behind it are 0. At least one
+/// block is data and one a hole.
 /// ```
 /// use wire::copying::DataMap;
 /// let mut map = DataMap::holes(10_000);

@@ -12,7 +12,8 @@ pub(super) struct Files {
     open: BTreeMap<FileId, File>,
     /// Bytes of names and links of the open ones.
     names: usize,
-    /// The sender gave them up and the receiver has not said anything about them since: it may just now.
+    /// The sender gave them up and the receiver has not said anything about them since: it may just
+    /// now.
     failed_by_sender: BTreeSet<FileId>,
     /// Entries told.
     told: FileId,

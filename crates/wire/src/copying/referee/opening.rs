@@ -8,7 +8,8 @@ use crate::copying::{Opening, PATH_MAX, Way};
 const PATHS_MAX: usize = 1024;
 /// Most rules of a selection, and most bytes of their patterns together.
 const RULES_MAX: (usize, usize) = (1024, 64 << 10);
-/// Most names that a far end is told to copy, and most of their bytes together: an opening is one message.
+/// Most names that a far end is told to copy, and most of their bytes together: an opening is one
+/// message.
 pub const LISTED_MAX: (usize, usize) = (8192, 160 << 10);
 /// Longest name of an objective or a congestion control, in bytes; Linux's longest is 15.
 const WORD_MAX: usize = 32;

@@ -225,7 +225,8 @@ impl Copy {
 }
 
 proptest! {
-    /// Whatever crosses whatever, neither referee refuses an honest end, and both come to the same end.
+    /// Whatever crosses whatever, neither referee refuses an honest end, and both come to the same
+    /// end.
     #[test]
     fn honest_ends_are_never_refused(
         fresh: bool, steps in proptest::collection::vec((any::<bool>(), any::<u8>()), 0..400),
