@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
 
-.PHONY: demo build install uninstall test check peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage crash crash-sample model hostile agreement studies fuzz clean
+.PHONY: demo build install uninstall quick test check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage crash crash-sample model hostile agreement studies fuzz clean
 
 demo: build
 	./target/release/trunkline demo
@@ -19,16 +19,40 @@ test: peers
 	TRUNKLINE_SKIPS=$(SKIPS) python3 bench/hostile/run.py --trunkline target/debug/trunkline
 	@if [ -s $(SKIPS) ]; then sort -u $(SKIPS); else echo "nothing was skipped"; fi
 
+# What the product never does, tests and benchmarks apart: panic on what was read, print past `cli`.
+STRICT := -D clippy::unwrap_used -D clippy::panic -D clippy::print_stdout -D clippy::print_stderr
+TOOLS := trunkline-testkit trunkline-fuzz-checks 'trunkline-bench-*'
+
+# While working: formatting, then lints and tests of the crates that neither wait nor need rights.
+PURE := units stats models netpath link sim observe wire tune steer sweep probing predict
+quick:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked $(PURE:%=-p trunkline-%) -- -D warnings $(STRICT)
+	$(CARGO) test --locked --lib $(PURE:%=-p trunkline-%)
+
 # Formatting, lints and documentation, all as errors.
 check:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy --workspace $(TOOLS:%=--exclude %) --locked -- -D warnings $(STRICT)
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
 # All fuzz targets with a nightly compiler, each for an equal share of MINUTES; see fuzz/README.md.
 MINUTES ?= 15
 fuzz:
 	CARGO=$(CARGO) python3 fuzz/run.py $(MINUTES)
+
+# Licences, sources and known holes of all dependencies; needs cargo-deny.
+deny:
+	$(CARGO) deny --locked check
+
+# Static programs, .deb and .rpm, checksums, licences and a bill of materials, in target/dist.
+dist:
+	CARGO=$(CARGO) sh packaging/dist.sh
+
+# Installs the packages of target/dist in clean systems; needs root and mmdebstrap.
+dist-test:
+	sh packaging/test.sh
 
 # The programs that tests talk to, through apt where this user may.
 peers:

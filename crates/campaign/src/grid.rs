@@ -9,11 +9,11 @@ use super::CampaignError;
 /// More runs than this are a slip: at a second each they would take a day of one processor.
 pub const RUNS_MAX: usize = 100_000;
 
-/// Numbers that the series of all runs may hold together. With the document made of them they take half a
-/// gigabyte where a sample has hundreds of windows, and two where it has one.
+/// Numbers that the series of all runs may hold together. With the document made of them they take
+/// half a gigabyte where a sample has hundreds of windows, and two where it has one.
 pub const SERIES_VALUES_MAX: u64 = 20_000_000;
-/// What a sample holds beside a window for each stream: the time, the queue, the bytes of the streams
-/// and of the cross traffic.
+/// What a sample holds beside a window for each stream: the time, the queue, the bytes of the
+/// streams and of the cross traffic.
 const SAMPLE_VALUES: u64 = 4;
 
 /// Every variant with every number of streams, every window and every seed.
@@ -56,8 +56,8 @@ impl Grid {
     /// Every run: the cells in their order, each with all its seeds.
     ///
     /// # Errors
-    /// When there are more than [`RUNS_MAX`], the seeds go beyond the largest one, or the series would hold
-    /// more than [`SERIES_VALUES_MAX`] numbers.
+    /// When there are more than [`RUNS_MAX`], the seeds go beyond the largest one, or the series
+    /// would hold more than [`SERIES_VALUES_MAX`] numbers.
     pub fn runs(&self) -> Result<Vec<Scenario>, CampaignError> {
         let cells = [self.variants.len(), self.streams.len(), self.windows.len()];
         let cells = cells.into_iter().fold(1, usize::saturating_mul);
@@ -81,7 +81,8 @@ impl Grid {
         }
     }
 
-    /// Whether the series of all runs fit into memory, even where every run lasts its whole duration.
+    /// Whether the series of all runs fit into memory, even where every run lasts its whole
+    /// duration.
     fn check_series(&self) -> Result<(), CampaignError> {
         let Some(interval) = self.base.series_interval else {
             return Ok(());
@@ -100,8 +101,8 @@ impl Grid {
 
     /// The cross traffic alone, once for each seed: what it gets when nobody else is there.
     ///
-    /// None on a path without cross traffic. None of data with an end either: each cell takes another
-    /// time for it, and over seconds cross traffic has no one rate to compare with.
+    /// None on a path without cross traffic. None of data with an end either: each cell takes
+    /// another time for it, and over seconds cross traffic has no one rate to compare with.
     pub fn alone(&self) -> Vec<Scenario> {
         if self.base.path.cross.is_empty() || self.base.work != Work::Endless {
             return Vec::new();

@@ -36,8 +36,8 @@ pub enum LogError {
 /// What a log looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogForm {
-    /// A line for everything that happened to a packet; the guide `docs/guide/simulating.md` says what
-    /// is in it.
+    /// A line for everything that happened to a packet; the guide `docs/guide/simulating.md` says
+    /// what is in it.
     Text,
     /// What `tcpdump` would have seen on the sending hosts, for Wireshark (pcapng).
     Capture,

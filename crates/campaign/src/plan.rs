@@ -61,7 +61,8 @@ pub fn scenario(path: PathSpec, variant: Option<Variant>) -> Result<Scenario, Sc
     let Some(variant) = variant else {
         return Scenario::new(path);
     };
-    // The rest of a scenario does not depend on the hosts' congestion control, which may be unknown.
+    // The rest of a scenario does not depend on the hosts' congestion control, which may be
+    // unknown.
     let mut known = path.clone();
     known.hosts.congestion = "cubic".to_owned();
     Ok(Scenario {
@@ -73,9 +74,9 @@ pub fn scenario(path: PathSpec, variant: Option<Variant>) -> Result<Scenario, Sc
 
 /// `scenario`, which came to `result`, with its state recorded often enough for plots over time.
 ///
-/// Nobody knows how long data with an end takes before it has been carried: an interval that fits the
-/// time at full rate fills the memory of a run that takes a day, and one that fits a day is blind to
-/// seconds. A run that is known can be had again.
+/// Nobody knows how long data with an end takes before it has been carried: an interval that fits
+/// the time at full rate fills the memory of a run that takes a day, and one that fits a day is
+/// blind to seconds. A run that is known can be had again.
 pub fn to_draw(scenario: &Scenario, result: &RunResult) -> Scenario {
     let length = result.completion.unwrap_or(scenario.duration);
     Scenario {

@@ -11,7 +11,8 @@ use units::{Span, Time};
 
 use super::{Cache, CampaignError, Finished, Progress, Ran, thread_cpu};
 
-/// Simulated time between two looks at whether to stop. Some milliseconds of a processor on most paths.
+/// Simulated time between two looks at whether to stop. Some milliseconds of a processor on most
+/// paths.
 const STEP: Span = Span::from_millis(500);
 
 /// What runs a scenario. It is told to stop by its second argument, which it calls with the share

@@ -1,9 +1,10 @@
-//! How punctual the emulator is: trains of datagrams over links of several rates, and what bulk TCP costs.
+//! How punctual the emulator is: trains of datagrams over links of several rates, and what bulk TCP
+//! costs.
 //!
-//! `cargo run --release -p trunkline-emu --example punctuality`, as root. Late is how long after its time the last
-//! packets of a train were handed over, by the emulator's own books; spacing is how far the gaps between packets at
-//! the receiver, by the kernel's receive time stamps, are from those that the link's rate (burst) or the sender
-//! (paced at half the rate) made.
+//! `cargo run --release -p trunkline-emu --example punctuality`, as root. Late is how long after
+//! its time the last packets of a train were handed over, by the emulator's own books; spacing is
+//! how far the gaps between packets at the receiver, by the kernel's receive time stamps, are from
+//! those that the link's rate (burst) or the sender (paced at half the rate) made.
 
 use std::error::Error;
 use std::fs;

@@ -36,7 +36,8 @@ pub struct NetworkBooks {
 }
 
 impl NetworkBooks {
-    /// From the books of the two ways, each in the order of its packets; `main` counts from the near host.
+    /// From the books of the two ways, each in the order of its packets; `main` counts from the
+    /// near host.
     pub(crate) fn of(forward: &[LinkBooks], reverse: &[LinkBooks], main: usize) -> Self {
         let both = forward.iter().zip(reverse.iter().rev());
         let mut links: Vec<DuplexBooks> = both

@@ -1,4 +1,5 @@
-//! Carries packets from one device through the links of one way to the other, one thread for each way.
+//! Carries packets from one device through the links of one way to the other, one thread for each
+//! way.
 
 use std::io;
 use std::os::fd::AsFd;

@@ -125,8 +125,9 @@ fn mark_ipv4(header: &mut [u8; IPV4_HEADER]) {
     change_word(header, 0, |word| word | u16::from(CE));
 }
 
-/// Lets two words that differ change places, which no sum over words notices (RFC 1071, section 2: it is commutative).
-/// The draw says where the search for them begins; a payload of equal words stays as it is.
+/// Lets two words that differ change places, which no sum over words notices (RFC 1071, section 2:
+/// it is commutative). The draw says where the search for them begins; a payload of equal words
+/// stays as it is.
 fn swap_words(payload: &mut [u8], draw: u64) {
     let words = payload.len() / 2;
     if words < 2 {
@@ -152,7 +153,8 @@ fn change_word(header: &mut [u8; IPV4_HEADER], at: usize, change: impl Fn(u16) -
     header[10..12].copy_from_slice(&(!sum).to_be_bytes());
 }
 
-/// The Internet checksum's sum, before it is inverted (RFC 1071); an odd last byte is the upper half of a word.
+/// The Internet checksum's sum, before it is inverted (RFC 1071); an odd last byte is the upper
+/// half of a word.
 pub(crate) fn ones_sum(bytes: &[u8]) -> u16 {
     let words = bytes.chunks(2).map(|pair| match *pair {
         [high, low] => u16::from_be_bytes([high, low]),

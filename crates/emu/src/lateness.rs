@@ -31,7 +31,8 @@ impl Lateness {
         self.classes.iter().sum()
     }
 
-    /// The lateness that this share of the packets did not exceed, to within a fifth; `None` without packets.
+    /// The lateness that this share of the packets did not exceed, to within a fifth; `None`
+    /// without packets.
     pub fn quantile(&self, share: f64) -> Option<Span> {
         let wanted = (share * self.packets() as f64).ceil().max(1.0) as u64;
         let mut seen = 0;

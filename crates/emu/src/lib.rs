@@ -2,19 +2,20 @@
 //!
 //! [`Network::up`] makes a near and a far namespace, gives each a TUN device, and carries packets
 //! between the two through the same [`link::Link`]s that a simulator uses, driven by the monotonic
-//! clock. Programs and threads that enter a namespace see an ordinary host with one interface. The routers between
-//! several links are ours: a packet goes from link to link at the very time at which it comes out, which no detour
-//! through the kernel could keep up.
+//! clock. Programs and threads that enter a namespace see an ordinary host with one interface. The
+//! routers between several links are ours: a packet goes from link to link at the very time at
+//! which it comes out, which no detour through the kernel could keep up.
 //!
 //! Namespaces and devices have no names outside this process: they live as long as its file
 //! descriptors and are gone when it ends, however it ends. Programs started here run in a process
 //! namespace of their own and die with it.
 //!
-//! What is left out: more than two hosts, IPv6, fragmentation by routers, and segmentation offload, so one packet is one
-//! read and one write; that bounds the rate to a few Gbit/s at an MTU of 1500.
+//! What is left out: more than two hosts, IPv6, fragmentation by routers, and segmentation offload,
+//! so one packet is one read and one write; that bounds the rate to a few Gbit/s at an MTU of 1500.
 //!
-//! Reading order: [`Network`], [`Namespace`], `carrier.rs`, `watch.rs`, `router.rs` and `ip_packet.rs` for the packets'
-//! way, `tun.rs` and `sysctl.rs` for the kernel's side, [`Program`] for other people's programs.
+//! Reading order: [`Network`], [`Namespace`], `carrier.rs`, `watch.rs`, `router.rs` and
+//! `ip_packet.rs` for the packets' way, `tun.rs` and `sysctl.rs` for the kernel's side, [`Program`]
+//! for other people's programs.
 
 #![allow(unsafe_code)] // ioctls on TUN devices; each block has its reason
 

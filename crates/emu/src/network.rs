@@ -53,8 +53,8 @@ impl Network {
     /// Brings up `path`; `seed` decides which packets are lost on the wire and when others send.
     ///
     /// # Errors
-    /// When the user lacks a right, the kernel lacks a part, or a load is more than can be kept up; see
-    /// [`EmuError::hint`].
+    /// When the user lacks a right, the kernel lacks a part, or a load is more than can be kept up;
+    /// see [`EmuError::hint`].
     pub fn up(path: &PathSpec, seed: u64) -> Result<Self, EmuError> {
         check_loads(path)?;
         let near = Namespace::create()?;
@@ -241,7 +241,8 @@ mod tests {
         let (stop, books) = (Arc::clone(&network.stop), Arc::clone(&network.reverse));
         assert_eq!(Arc::strong_count(&stop), 4);
         drop(network);
-        // Carriers hold devices and these two; namespaces live as long as devices and their handles.
+        // Carriers hold devices and these two; namespaces live as long as devices and their
+        // handles.
         assert_eq!(
             (Arc::strong_count(&stop), Arc::strong_count(&books)),
             (1, 1)

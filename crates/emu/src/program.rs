@@ -36,8 +36,8 @@ pub enum Sink {
     Inherited,
     /// To our standard error, when standard output is needed for something else.
     StandardError,
-    /// To our standard error, and each line of its own standard error with this before it. Standard output is not taken apart:
-    /// through a pipe most programs would hold it back until they end.
+    /// To our standard error, and each line of its own standard error with this before it. Standard
+    /// output is not taken apart: through a pipe most programs would hold it back until they end.
     Named(&'static str),
 }
 
@@ -142,7 +142,8 @@ fn start_init(command: &[OsString], sink: Sink) -> io::Result<Child> {
     init.spawn()
 }
 
-/// Not from the thread that started it: a thread that is to make process namespaces has no further threads.
+/// Not from the thread that started it: a thread that is to make process namespaces has no further
+/// threads.
 fn pass_on(lines: Option<ChildStderr>, sink: Sink) {
     let (Some(lines), Sink::Named(name)) = (lines, sink) else {
         return;

@@ -1,8 +1,9 @@
-//! What happens to a packet between two links: a router that keeps to RFC 791, 792 and 1812 in what a path shows of it.
+//! What happens to a packet between two links: a router that keeps to RFC 791, 792 and 1812 in what
+//! a path shows of it.
 //!
-//! It counts the time to live down and tells the sender when that has run out (what traceroute lives from), tells when
-//! a packet is too large for the next link, and answers echo requests to its own address. It does not fragment and has
-//! no IPv6.
+//! It counts the time to live down and tells the sender when that has run out (what traceroute
+//! lives from), tells when a packet is too large for the next link, and answers echo requests to
+//! its own address. It does not fragment and has no IPv6.
 
 mod icmp;
 
@@ -45,7 +46,8 @@ pub(crate) struct Answer {
 
 /// The address at one end of link number `link`, counted from the near host and from 1.
 ///
-/// Each link has a network of four addresses of its own in the block that RFC 2544 sets aside for tests.
+/// Each link has a network of four addresses of its own in the block that RFC 2544 sets aside for
+/// tests.
 fn address(link: usize, end: u8) -> Ipv4Addr {
     Ipv4Addr::new(198, 18, link as u8, end)
 }
@@ -59,7 +61,8 @@ impl Routers {
         let (links, hops) = (path.links(way), path.hops());
         let facing = |at: usize| {
             let (address, behind) = match way {
-                // Router k, counted from the near host and from 1, ends link k and begins link k + 1.
+                // Router k, counted from the near host and from 1, ends link k and begins link k +
+                // 1.
                 Way::Forward => (address(at, FAR_END), address(at + 1, NEAR_END)),
                 Way::Reverse => (
                     address(hops - at + 1, NEAR_END),

@@ -1,10 +1,11 @@
 //! When a carrier watches the clock and its device instead of sleeping.
 //!
-//! A processor of a virtual machine that went idle takes about 100 us to wake. Where packets are far apart the last
-//! stretch before one is due is always watched: that stays a fraction of the time. Where they are closer, watching
-//! is paid for from a budget that grows only while nothing happens. So the packets of a train, which come some tens
-//! of microseconds apart after a pause, are taken in and handed over to within a few microseconds, and a bulk
-//! transfer, which never pauses, sleeps and wakes as it would without all this.
+//! A processor of a virtual machine that went idle takes about 100 us to wake. Where packets are
+//! far apart the last stretch before one is due is always watched: that stays a fraction of the
+//! time. Where they are closer, watching is paid for from a budget that grows only while nothing
+//! happens. So the packets of a train, which come some tens of microseconds apart after a pause,
+//! are taken in and handed over to within a few microseconds, and a bulk transfer, which never
+//! pauses, sleeps and wakes as it would without all this.
 
 use units::{Span, Time};
 
@@ -14,7 +15,8 @@ use crate::lateness::Lateness;
 const ALWAYS: Span = Span::from_micros(60);
 /// ... where it is at least this far away.
 const ALWAYS_FROM: Span = Span::from_micros(240);
-/// As long as this a carrier with budget watches, for a packet that is due or for the next one of a train.
+/// As long as this a carrier with budget watches, for a packet that is due or for the next one of a
+/// train.
 const NEAR: Span = Span::from_micros(250);
 /// A sleep as long as this is a pause; of a shorter one nothing is saved.
 const PAUSE: Span = Span::from_millis(1);
@@ -87,7 +89,8 @@ impl Watch {
         Some(due - ALWAYS)
     }
 
-    /// A sleep is over that was to end at `until` at the latest; what it lasted longer, it waited for a processor.
+    /// A sleep is over that was to end at `until` at the latest; what it lasted longer, it waited
+    /// for a processor.
     pub(crate) fn on_wake(&mut self, began: Time, until: Option<Time>, now: Time) {
         let slept = until.map_or(now, |until| until.min(now)).since(began);
         if slept >= PAUSE {
@@ -114,7 +117,8 @@ mod tests {
         Time::ZERO + Span::from_micros(us)
     }
 
-    /// Looks each microsecond from `from` on while told to; when it was told to sleep, or the packet was there.
+    /// Looks each microsecond from `from` on while told to; when it was told to sleep, or the
+    /// packet was there.
     fn watched_until(watch: &mut Watch, due: Option<Time>, from: u64) -> u64 {
         let over = |us: &u64| Some(micros(*us)) == due || !watch.goes_on(due, micros(*us));
         (from..).find(over).unwrap()

@@ -12,7 +12,8 @@ use stage::Stage;
 
 /// What happens to a packet between two links.
 pub trait Router<P> {
-    /// A packet reaches router number `router`, the first being 0, at `now`; `None` when it goes no further.
+    /// A packet reaches router number `router`, the first being 0, at `now`; `None` when it goes no
+    /// further.
     fn pass(&mut self, router: usize, packet: P, now: Time) -> Option<P>;
 }
 
@@ -35,8 +36,9 @@ const BATCH: Span = Span::from_micros(200);
 
 /// The links of one way of a path, and what is between them.
 ///
-/// A packet enters each link at the very moment at which it left the one before, however late the driver looks, so that
-/// a row of links is as exact as one. Others' load on a link takes part in its queue and is gone behind it.
+/// A packet enters each link at the very moment at which it left the one before, however late the
+/// driver looks, so that a row of links is as exact as one. Others' load on a link takes part in
+/// its queue and is gone behind it.
 ///
 /// ```
 /// use link::{Chain, Element, Packet};
@@ -66,7 +68,8 @@ pub struct Chain<P, R = Wires> {
 }
 
 impl<P: Packet> Chain<P> {
-    /// One way of `path`, idle, with nothing between the links; `seed` decides what is lost and when others send.
+    /// One way of `path`, idle, with nothing between the links; `seed` decides what is lost and
+    /// when others send.
     pub fn new(path: &PathSpec, way: Way, seed: u64) -> Self {
         Chain::with_router(path, way, seed, Wires)
     }
@@ -94,8 +97,8 @@ impl<P: Packet, R: Router<P>> Chain<P, R> {
         }
     }
 
-    /// Hands over a packet that enters link number `at` at `now`: one that a router sends. Link 0 is where
-    /// [`offer`](Element::offer) enters.
+    /// Hands over a packet that enters link number `at` at `now`: one that a router sends. Link 0
+    /// is where [`offer`](Element::offer) enters.
     pub fn offer_at(&mut self, at: usize, packet: P, now: Time) -> Option<Admission> {
         if at > 0 {
             self.advance(now);
@@ -104,7 +107,8 @@ impl<P: Packet, R: Router<P>> Chain<P, R> {
         Some(stage.offer(packet, now))
     }
 
-    /// Like [`poll`](Element::poll), with the time at which the packet came out, which is `now` or before.
+    /// Like [`poll`](Element::poll), with the time at which the packet came out, which is `now` or
+    /// before.
     pub fn poll_timed(&mut self, now: Time) -> Option<(Time, P)> {
         self.advance(now);
         self.stages.last_mut()?.poll(now)
@@ -120,7 +124,8 @@ impl<P: Packet, R: Router<P>> Chain<P, R> {
         self.stages.iter().map(Stage::counters)
     }
 
-    /// Takes everything on until `now`. Link by link, because what happens in one depends only on those before.
+    /// Takes everything on until `now`. Link by link, because what happens in one depends only on
+    /// those before.
     fn advance(&mut self, now: Time) {
         self.advanced = now;
         for at in 1..self.stages.len() {

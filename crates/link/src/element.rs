@@ -13,11 +13,12 @@ pub trait Packet {
         false
     }
 
-    /// Marks that the packet met congestion; called only on what is [`ecn_capable`](Packet::ecn_capable).
+    /// Marks that the packet met congestion; called only on what is
+    /// [`ecn_capable`](Packet::ecn_capable).
     fn mark_congestion(&mut self) {}
 
-    /// Damages what it carries so that no checksum on the way notices; `draw` decides where. A packet without content
-    /// stays as it is.
+    /// Damages what it carries so that no checksum on the way notices; `draw` decides where. A
+    /// packet without content stays as it is.
     fn corrupt(&mut self, _draw: u64) {}
 
     /// The class of service that it asks for.
@@ -25,7 +26,8 @@ pub trait Packet {
         Class::BestEffort
     }
 
-    /// Whether it belongs to others' load on this link: it has books of its own, and is gone when it has been sent.
+    /// Whether it belongs to others' load on this link: it has books of its own, and is gone when
+    /// it has been sent.
     fn is_load(&self) -> bool {
         false
     }
@@ -56,8 +58,8 @@ pub enum DropCause {
 
 /// Takes packets in, holds them, and gives them out again as time passes.
 ///
-/// `now` must never go back from one offer to the next, nor from one poll to the next. Offers may be
-/// ahead: an element may be told of packets that arrive later than what is polled for.
+/// `now` must never go back from one offer to the next, nor from one poll to the next. Offers may
+/// be ahead: an element may be told of packets that arrive later than what is polled for.
 pub trait Element<P> {
     /// Hands over a packet that arrives at `now`.
     fn offer(&mut self, packet: P, now: Time) -> Admission;

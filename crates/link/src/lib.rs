@@ -1,12 +1,12 @@
 //! One direction of a path: packets in, packets out, time passed in.
 //!
-//! A [`Link`] is a queue, a sender that takes the time each packet needs at the link's rate, loss on
-//! the wire, and propagation delay, in this order. It never looks at a clock: the emulator drives it
-//! with the monotonic one, a simulator with a virtual one. Everything that moves packets has one
-//! shape, [`Element`].
+//! A [`Link`] is a queue, a sender that takes the time each packet needs at the link's rate, loss
+//! on the wire, and propagation delay, in this order. It never looks at a clock: the emulator
+//! drives it with the monotonic one, a simulator with a virtual one. Everything that moves packets
+//! has one shape, [`Element`].
 //!
-//! A [`Chain`] is the links of one way of a path in a row, with routers between them and others' load
-//! ([`LoadSource`]) on them.
+//! A [`Chain`] is the links of one way of a path in a row, with routers between them and others'
+//! load ([`LoadSource`]) on them.
 //!
 //! The queue is drop-tail, RED, CoDel, or three classes, strict or with shares. Class and ECN come
 //! from the packet ([`Packet`]).

@@ -50,8 +50,8 @@ pub struct Link<P> {
 }
 
 impl<P: Packet> Link<P> {
-    /// An idle link; `seed` decides which packets the wire loses or corrupts and RED drops, each by a sequence
-    /// of its own.
+    /// An idle link; `seed` decides which packets the wire loses or corrupts and RED drops, each by
+    /// a sequence of its own.
     pub fn new(spec: &LinkSpec, seed: u64) -> Self {
         Link {
             send_times: SendTimes::new(spec.rate),
@@ -84,8 +84,8 @@ impl<P: Packet> Link<P> {
         self.books.keep_lost();
     }
 
-    /// The next packet that was lost inside, in the order of loss, and when: CoDel drops a packet when
-    /// it would have been sent, the wire loses it when its last bit has left, which may be
+    /// The next packet that was lost inside, in the order of loss, and when: CoDel drops a packet
+    /// when it would have been sent, the wire loses it when its last bit has left, which may be
     /// after the time for which this link was [settled](Link::settle). Always `None` unless
     /// [`report_losses`](Link::report_losses) was called.
     pub fn take_lost(&mut self) -> Option<(Time, P, DropCause)> {
@@ -103,8 +103,8 @@ impl<P: Packet> Link<P> {
         self.queue.bytes()
     }
 
-    /// How many packets waited, summed over time: the mean over a span is the difference between its
-    /// ends, divided by its length. True of `now` right after [`settle`](Link::settle).
+    /// How many packets waited, summed over time: the mean over a span is the difference between
+    /// its ends, divided by its length. True of `now` right after [`settle`](Link::settle).
     pub fn queue_packet_nanoseconds(&self, now: Time) -> u128 {
         self.occupancy.until(now)
     }
@@ -115,8 +115,8 @@ impl<P: Packet> Link<P> {
         self.wire.get(ahead).map(|(_, packet)| packet)
     }
 
-    /// Does all sending that begins by `now`. [`offer`](Element::offer) and [`poll`](Element::poll) do
-    /// this by themselves; it is for who reads the queue or the counters in between.
+    /// Does all sending that begins by `now`. [`offer`](Element::offer) and [`poll`](Element::poll)
+    /// do this by themselves; it is for who reads the queue or the counters in between.
     #[inline]
     pub fn settle(&mut self, now: Time) {
         while self.sender_free <= now {
@@ -129,7 +129,8 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// Like [`poll`](Element::poll), with the time at which the packet came out, which is `now` or before.
+    /// Like [`poll`](Element::poll), with the time at which the packet came out, which is `now` or
+    /// before.
     #[inline]
     pub fn poll_timed(&mut self, now: Time) -> Option<(Time, P)> {
         self.settle(now);

@@ -7,9 +7,10 @@ use crate::random::{Purpose, Random};
 
 /// The packets of a [`Load`], in order of time, without end.
 ///
-/// Poisson arrivals have independent exponential gaps whose mean is the time that a packet of mean size takes at the
-/// load's rate. Constant ones come when the packet before would have been sent at the load's rate, from a random
-/// beginning on, so that the loads of two links are not in step. Sizes are drawn independently by their shares.
+/// Poisson arrivals have independent exponential gaps whose mean is the time that a packet of mean
+/// size takes at the load's rate. Constant ones come when the packet before would have been sent at
+/// the load's rate, from a random beginning on, so that the loads of two links are not in step.
+/// Sizes are drawn independently by their shares.
 ///
 /// ```
 /// use link::LoadSource;
@@ -128,8 +129,9 @@ mod tests {
     #[test]
     fn the_mean_rate_is_that_of_the_file() {
         for seed in 0..20 {
-            // The sum of 20,000 exponential gaps is off by 1/sqrt(20,000) = 0.7 %, that of the sizes (mean 585, deviation
-            // 618) by 0.75 %: together 1.03 %, and four of these are 4.2 %.
+            // The sum of 20,000 exponential gaps is off by 1/sqrt(20,000) = 0.7 %, that of the
+            // sizes (mean 585, deviation 618) by 0.75 %: together 1.03 %, and four of these are 4.2
+            // %.
             let poisson = rate(&packets(Arrivals::Poisson, seed)) / 30e6;
             assert!((poisson - 1.0).abs() < 0.042, "seed {seed}: {poisson}");
             // Each gap is that of its packet, to half a nanosecond in 10,667 or more.
@@ -148,7 +150,8 @@ mod tests {
             let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>();
             (variance / gaps.len() as f64).sqrt() / mean
         };
-        // Deviation over mean: 1 of exponential gaps; 618/585 of gaps that are as long as their packets.
+        // Deviation over mean: 1 of exponential gaps; 618/585 of gaps that are as long as their
+        // packets.
         let poisson = variation(Arrivals::Poisson);
         assert!((poisson - 1.0).abs() < 0.05, "{poisson}");
         let one = Load {

@@ -25,8 +25,9 @@ pub struct PathFacts {
 
 /// A rule for the buffers of a transfer.
 ///
-/// Source: Jain, Prasad and Dovrolis, "The TCP bandwidth-delay product revisited: network buffering, cross
-/// traffic, and socket buffer auto-sizing", Georgia Tech technical report GIT-CERCS-03-02 (2003).
+/// Source: Jain, Prasad and Dovrolis, "The TCP bandwidth-delay product revisited: network
+/// buffering, cross traffic, and socket buffer auto-sizing", Georgia Tech technical report
+/// GIT-CERCS-03-02 (2003).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BufferRule {
     /// Capacity times the longest round trip.
@@ -80,8 +81,8 @@ impl BufferRule {
 
     /// Buffer of one of `streams` streams, in whole bytes, rounded up.
     ///
-    /// BDP6 is not divided: each stream gets the largest there is. `None` without streams, and when a fact
-    /// that the rule reads is not known.
+    /// BDP6 is not divided: each stream gets the largest there is. `None` without streams, and when
+    /// a fact that the rule reads is not known.
     /// ```
     /// use models::{BufferRule, PathFacts};
     /// use units::{Bytes, Rate, Span};

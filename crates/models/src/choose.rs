@@ -1,14 +1,15 @@
 //! Choosing one setting among those that count.
 //!
-//! The only place where an operating point is chosen: searches, sweeps, simulated grids, predictions and fitted
-//! curves all bring their points here. What comes out is the choice together with the numbers that decided, so that
-//! whoever tells of it has nothing left to compute.
+//! The only place where an operating point is chosen: searches, sweeps, simulated grids,
+//! predictions and fitted curves all bring their points here. What comes out is the choice together
+//! with the numbers that decided, so that whoever tells of it has nothing left to compute.
 //!
-//! Reading order: [`Rule`] for the rules, [`Candidate`] for what they look at, [`choose`], then `reason.rs`
-//! for what is told.
+//! Reading order: [`Rule`] for the rules, [`Candidate`] for what they look at, [`choose`], then
+//! `reason.rs` for what is told.
 //!
-//! The highest of several noisy measurements is high partly by luck, and every rule here leans on it. Intervals
-//! decide nothing: short runs have none. Where one says that a choice is not sure, [`Reason`] tells.
+//! The highest of several noisy measurements is high partly by luck, and every rule here leans on
+//! it. Intervals decide nothing: short runs have none. Where one says that a choice is not sure,
+//! [`Reason`] tells.
 
 mod reason;
 
@@ -26,8 +27,8 @@ use units::{Rate, Span};
 /// left to others.
 pub const KNEE_FRACTION: f64 = 0.9;
 
-/// Goodputs that differ by less than this share of the higher one count as equal where the highest is sought:
-/// runs of one setting differ from each other by as much.
+/// Goodputs that differ by less than this share of the higher one count as equal where the highest
+/// is sought: runs of one setting differ from each other by as much.
 pub const EQUAL: f64 = 0.01;
 
 /// One setting that counts.
@@ -41,7 +42,8 @@ pub struct Candidate {
     pub goodput: Estimate<Rate>,
     /// Round-trip time beside the streams; absent when nothing measured it.
     pub rtt_loaded: Option<Span>,
-    /// What it costs others; absent where that was not measured well enough to decide between windows.
+    /// What it costs others; absent where that was not measured well enough to decide between
+    /// windows.
     pub cost: Option<Cost>,
 }
 
@@ -57,15 +59,16 @@ pub struct Cost {
 /// What makes one setting better than another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rule {
-    /// Highest goodput. Settings within [`EQUAL`] of it count as equal: then the fewest streams, then the window
-    /// that comes first.
+    /// Highest goodput. Settings within [`EQUAL`] of it count as equal: then the fewest streams,
+    /// then the window that comes first.
     Max,
     /// The fewest streams that reach this fraction of the highest goodput.
     ///
-    /// Where the cost of each window's fewest streams is known, the window that costs least is taken; else the
-    /// fewest streams with any window, then the window that comes first.
+    /// Where the cost of each window's fewest streams is known, the window that costs least is
+    /// taken; else the fewest streams with any window, then the window that comes first.
     Knee(f64),
-    /// Highest goodput for each second of loaded round-trip time, and the fewest streams within [`EQUAL`] of it.
+    /// Highest goodput for each second of loaded round-trip time, and the fewest streams within
+    /// [`EQUAL`] of it.
     ///
     /// Source: Kleinrock, "Power and deterministic rules of thumb for probabilistic problems in
     /// computer communications", ICC 1979.
@@ -94,7 +97,8 @@ pub enum ChoiceError {
     NoRoundTrips,
 }
 
-/// The setting that `objective` picks, with the numbers that decided. Candidates without goodput are passed over.
+/// The setting that `objective` picks, with the numbers that decided. Candidates without goodput
+/// are passed over.
 /// ```
 /// use models::{Candidate, Rule, choose};
 /// use stats::Estimate;
@@ -192,7 +196,8 @@ fn fastest<'a>(candidates: &[Indexed<'a>]) -> Option<Indexed<'a>> {
     candidates.iter().max_by_key(order).copied()
 }
 
-/// Of each window the fewest streams; of these the cheapest, where the cost of all is known, then the simplest.
+/// Of each window the fewest streams; of these the cheapest, where the cost of all is known, then
+/// the simplest.
 fn cheapest<'a>(candidates: &[Indexed<'a>]) -> Option<Indexed<'a>> {
     let is_fewest = |one: &Candidate| {
         let same = candidates

@@ -3,12 +3,12 @@
 //! All but the logarithmic one say that loss over squared rate, `n^2 / T^2`, is a polynomial in the
 //! number of streams `n`. Coefficients are those of the literature, which counts `T` in Mbit/s.
 //!
-//! Left out: why a curve bends. A form fits a shared queue, a full host and slow disks alike, and says
-//! nothing beyond the streams that were sampled.
+//! Left out: why a curve bends. A form fits a shared queue, a full host and slow disks alike, and
+//! says nothing beyond the streams that were sampled.
 //!
-//! Reading order: here [`Form`] and [`Curve`]; `radicand.rs` for the polynomial; `shape.rs` for peak,
-//! limit and knee; `bounds.rs` for coefficients that mean something; `exact.rs` for curves through few
-//! samples, `least_squares.rs` for curves near many, `error.rs` for why there is none.
+//! Reading order: here [`Form`] and [`Curve`]; `radicand.rs` for the polynomial; `shape.rs` for
+//! peak, limit and knee; `bounds.rs` for coefficients that mean something; `exact.rs` for curves
+//! through few samples, `least_squares.rs` for curves near many, `error.rs` for why there is none.
 
 mod bounds;
 mod error;
@@ -167,8 +167,8 @@ impl Curve {
         }
     }
 
-    /// Predicted aggregate throughput of `streams` streams; zero without any, and where the formula has
-    /// no value.
+    /// Predicted aggregate throughput of `streams` streams; zero without any, and where the formula
+    /// has no value.
     pub fn throughput(&self, streams: u32) -> Rate {
         match streams {
             0 => Rate::ZERO,

@@ -1,27 +1,28 @@
 //! Streams that cause the loss and the delay which hold them back.
 //!
-//! A response function says what a stream makes of a loss and a round trip. A bottleneck says what comes of
-//! streams that send more than it carries: first a queue, then losses. The equilibrium is where both agree.
-//! In steps: if all windows together do not fill the link, there is neither. If a queue that is not full
-//! slows them to the link's rate, there is a queue. Else the queue is full at times, and the loss is the one
-//! under which they send what the link carries.
+//! A response function says what a stream makes of a loss and a round trip. A bottleneck says what
+//! comes of streams that send more than it carries: first a queue, then losses. The equilibrium is
+//! where both agree. In steps: if all windows together do not fill the link, there is neither. If a
+//! queue that is not full slows them to the link's rate, there is a queue. Else the queue is full
+//! at times, and the loss is the one under which they send what the link carries.
 //!
-//! A full queue is not full always: each overflow takes one stream's share of a window away, and the
-//! aggregate climbs back (`saw_tooth.rs`). A short queue runs empty meanwhile, which is what parallel streams
-//! are for on a path without loss of its own.
+//! A full queue is not full always: each overflow takes one stream's share of a window away, and
+//! the aggregate climbs back (`saw_tooth.rs`). A short queue runs empty meanwhile, which is what
+//! parallel streams are for on a path without loss of its own.
 //!
 //! Left out, and what that costs:
-//! - Slow start, timeouts and windows below one segment. With more streams than the pipe holds packets, loss is
-//!   larger than predicted.
-//! - That streams lose together. They do when the queue is short against their bursts; then the link runs
-//!   empty for longer than predicted.
-//! - Queues that drop before they are full (RED, CoDel) and classes of traffic. They are taken for drop-tail.
-//! - That random losses come in clusters, so that near the filled link windows vary: the corner of the curve is
-//!   sharper here than on a path.
+//! - Slow start, timeouts and windows below one segment. With more streams than the pipe holds
+//!   packets, loss is larger than predicted.
+//! - That streams lose together. They do when the queue is short against their bursts; then the
+//!   link runs empty for longer than predicted.
+//! - Queues that drop before they are full (RED, CoDel) and classes of traffic. They are taken for
+//!   drop-tail.
+//! - That random losses come in clusters, so that near the filled link windows vary: the corner of
+//!   the curve is sharper here than on a path.
 //! - How streams that go by bandwidth (BBR) share a link with others: each is given an equal part.
 //!
-//! Reading order: [`Bottleneck`], [`Flows`], [`Bottleneck::equilibrium`]; `group.rs` for what one kind of
-//! stream sends, `capped.rs` for that under a window, `saw_tooth.rs` for a full queue.
+//! Reading order: [`Bottleneck`], [`Flows`], [`Bottleneck::equilibrium`]; `group.rs` for what one
+//! kind of stream sends, `capped.rs` for that under a window, `saw_tooth.rs` for a full queue.
 
 mod capped;
 mod group;
@@ -57,7 +58,8 @@ pub struct Bottleneck {
 pub enum Control {
     /// By their losses.
     Loss(Response),
-    /// By the bandwidth that they find, as BBR version 1 does: losses up to a fifth do not slow them.
+    /// By the bandwidth that they find, as BBR version 1 does: losses up to a fifth do not slow
+    /// them.
     ///
     /// Source: draft-cardwell-iccrg-bbr-congestion-control-00.
     Bandwidth,
@@ -94,8 +96,8 @@ pub struct Equilibrium {
     pub throughput: Rate,
     /// Payload of all streams of others.
     pub others: Rate,
-    /// Loss events for each packet, the path's own among them. `None` where streams go by bandwidth and overrun a
-    /// short queue: how much they lose then is not predicted.
+    /// Loss events for each packet, the path's own among them. `None` where streams go by bandwidth
+    /// and overrun a short queue: how much they lose then is not predicted.
     pub loss: Option<f64>,
     /// Mean round trip, queue included.
     pub rtt: Span,
@@ -104,12 +106,15 @@ pub struct Equilibrium {
 }
 
 impl Bottleneck {
-    /// The loss, round trip and throughput at which `own` streams and those of `others` fit the bottleneck.
+    /// The loss, round trip and throughput at which `own` streams and those of `others` fit the
+    /// bottleneck.
     ///
-    /// Loss `p` and queueing delay `q` solve `sum of n f(p, RTT + q) = A u`, with `f` the response function under
-    /// the window cap, `A` the capacity and `u` the share of it that a full queue leaves used between losses.
+    /// Loss `p` and queueing delay `q` solve `sum of n f(p, RTT + q) = A u`, with `f` the response
+    /// function under the window cap, `A` the capacity and `u` the share of it that a full queue
+    /// leaves used between losses.
     ///
-    /// `None` without own streams, for a capacity, segment or round trip of zero, and for a loss outside 0 to 1.
+    /// `None` without own streams, for a capacity, segment or round trip of zero, and for a loss
+    /// outside 0 to 1.
     /// ```
     /// use models::{Acks, Binds, Bottleneck, Control, Flows, Response};
     /// use units::{Bytes, Rate, Span};
@@ -152,8 +157,8 @@ impl Bottleneck {
         Some(solving.solve())
     }
 
-    /// The equilibrium for each number of own streams in `streams`, in that order; those that have none are
-    /// left out.
+    /// The equilibrium for each number of own streams in `streams`, in that order; those that have
+    /// none are left out.
     ///
     /// * `one`: one's own streams, whose number is not read.
     pub fn curve(&self, one: &Flows, others: &[Flows], streams: &[u32]) -> Vec<(u32, Equilibrium)> {
@@ -238,7 +243,8 @@ impl Solving<'_> {
         SawTooth::new(1.0 + queue / rtt, mean / streams)
     }
 
-    /// The answer where streams meet this, and the link carries at most so large a share of its capacity.
+    /// The answer where streams meet this, and the link carries at most so large a share of its
+    /// capacity.
     fn at(&self, under: &Pressure, used: f64) -> Equilibrium {
         let path = self.path;
         let demand = self.demand(under);

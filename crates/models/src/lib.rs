@@ -5,16 +5,19 @@
 //!
 //! Left out, and what that costs:
 //! - The models of one stream take loss and round-trip time as given. A stream that fills the
-//!   bottleneck causes both itself; there the formulas only bound the rate, and [`Bottleneck::equilibrium`]
-//!   answers.
-//! - Loss is counted as events for each packet, independent of one another. Bursts count once, so the ratio
-//!   of lost packets on a bursty path is larger than the `loss` meant here and would predict too little.
-//! - Slow start is apart from everything else: curves and the equilibrium are about streams that have left it.
+//!   bottleneck causes both itself; there the formulas only bound the rate, and
+//!   [`Bottleneck::equilibrium`] answers.
+//! - Loss is counted as events for each packet, independent of one another. Bursts count once, so
+//!   the ratio of lost packets on a bursty path is larger than the `loss` meant here and would
+//!   predict too little.
+//! - Slow start is apart from everything else: curves and the equilibrium are about streams that
+//!   have left it.
 //!
-//! Reading order: `conditions.rs` for the inputs; one stream in `response.rs`, `mathis.rs`, `pftk.rs`,
-//! `window.rs`, `slow_start.rs`, `buffer.rs`; several by formula in `streams.rs`, as solution of all at once in
-//! `equilibrium.rs`, fitted to measurements in `curve.rs`; then `selection.rs` and `rank.rs` for which samples
-//! and which form, and `objective.rs` and `choose.rs`. `linear.rs` and `root.rs` solve equations.
+//! Reading order: `conditions.rs` for the inputs; one stream in `response.rs`, `mathis.rs`,
+//! `pftk.rs`, `window.rs`, `slow_start.rs`, `buffer.rs`; several by formula in `streams.rs`, as
+//! solution of all at once in `equilibrium.rs`, fitted to measurements in `curve.rs`; then
+//! `selection.rs` and `rank.rs` for which samples and which form, and `objective.rs` and
+//! `choose.rs`. `linear.rs` and `root.rs` solve equations.
 
 mod buffer;
 mod choose;

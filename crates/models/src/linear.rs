@@ -12,8 +12,8 @@ pub(crate) struct Solution<const K: usize> {
 
 /// Solves rows of left side and right side by orthogonal columns (modified Gram-Schmidt).
 ///
-/// `None` when there are fewer rows than unknowns, a value is not finite, or the columns depend on one
-/// another to the accuracy of the arithmetic.
+/// `None` when there are fewer rows than unknowns, a value is not finite, or the columns depend on
+/// one another to the accuracy of the arithmetic.
 ///
 /// Source: Golub and Van Loan, "Matrix Computations", section 5.2.
 pub(crate) fn least_squares<const K: usize>(rows: &[([f64; K], f64)]) -> Option<Solution<K>> {

@@ -6,10 +6,10 @@ use crate::{Acks, Conditions, Response};
 
 /// Rate of one Reno stream whose window cannot exceed the receiver's, losses evenly spaced.
 ///
-/// With `W` the window in segments: above `p = 8 / (3 W^2)` the saw-tooth stays below the window and
-/// the rate is Mathis's. Below, the window climbs back in `W/2` round trips and stays level until the
-/// next loss: `MSS/RTT / (p W / 8 + 1/W)`. Both give 3/4 of `W/RTT` where they meet, and no loss
-/// gives `W/RTT`. Every segment is acknowledged.
+/// With `W` the window in segments: above `p = 8 / (3 W^2)` the saw-tooth stays below the window
+/// and the rate is Mathis's. Below, the window climbs back in `W/2` round trips and stays level
+/// until the next loss: `MSS/RTT / (p W / 8 + 1/W)`. Both give 3/4 of `W/RTT` where they meet, and
+/// no loss gives `W/RTT`. Every segment is acknowledged.
 ///
 /// `None` when segment, window or round trip are zero, or the loss is not within 0 to 1.
 ///
@@ -42,8 +42,9 @@ fn boundary_loss(window_segments: f64) -> f64 {
 
 /// The loss at which a Reno stream would run at `rate`: Mathis's formula solved for `p`.
 ///
-/// Reads the segment and round-trip time of `conditions` and ignores its loss. Useful where a stream is
-/// neither limited by a window nor by the link: then this is the loss that the path must have.
+/// Reads the segment and round-trip time of `conditions` and ignores its loss. Useful where a
+/// stream is neither limited by a window nor by the link: then this is the loss that the path must
+/// have.
 ///
 /// `None` when the rate, segment or round trip is zero, and when not even a loss of every packet
 /// explains so low a rate.

@@ -31,7 +31,8 @@ impl Objective {
     /// 2006, for stability and for the others on the path.
     pub const KNEE: Objective = Objective::Knee { share: 0.9 };
 
-    /// The delay that [`Objective::GENTLE`] may add: below it a voice call on the same path does not suffer.
+    /// The delay that [`Objective::GENTLE`] may add: below it a voice call on the same path does
+    /// not suffer.
     pub const ADDED_RTT_MAX: Span = Span::from_millis(30);
     /// The loss that it may cause: one packet in a thousand.
     pub const LOSS_MAX: f64 = 1e-3;

@@ -6,8 +6,8 @@ use crate::{Acks, Conditions};
 
 /// Rate of one Reno stream, timeouts and a limited window included.
 ///
-/// `MSS min(W/RTT, 1/(RTT sqrt(2 b p / 3) + RTO min(1, 3 sqrt(3 b p / 8)) p (1 + 32 p^2)))`, `b` the
-/// segments covered by an acknowledgement.
+/// `MSS min(W/RTT, 1/(RTT sqrt(2 b p / 3) + RTO min(1, 3 sqrt(3 b p / 8)) p (1 + 32 p^2)))`, `b`
+/// the segments covered by an acknowledgement.
 ///
 /// * `window`: the most the receiver or sender allows; `None` when that never limits.
 /// * `timeout`: the first retransmission timeout, RTO.

@@ -1,13 +1,14 @@
 //! Which form of the curve describes measurements best, and how far that can be trusted.
 //!
-//! Each number of streams is left out in turn, the curve fitted to the others, and the throughput that was
-//! left out predicted. A form that merely bends through its samples fails at what it has not seen.
+//! Each number of streams is left out in turn, the curve fitted to the others, and the throughput
+//! that was left out predicted. A form that merely bends through its samples fails at what it has
+//! not seen.
 //!
-//! The spread of peaks and knees over these fits is a spread and no confidence interval: the fits share
-//! nearly all their samples, and leaving out the first or the last of few moves them most.
+//! The spread of peaks and knees over these fits is a spread and no confidence interval: the fits
+//! share nearly all their samples, and leaving out the first or the last of few moves them most.
 //!
-//! Source: Stone, "Cross-validatory choice and assessment of statistical predictions", Journal of the Royal
-//! Statistical Society B 36 (1974).
+//! Source: Stone, "Cross-validatory choice and assessment of statistical predictions", Journal of
+//! the Royal Statistical Society B 36 (1974).
 
 use units::Rate;
 
@@ -43,8 +44,8 @@ pub struct Ranked {
     pub fit: Result<Fit, CurveError>,
     /// How it predicts what it has not seen; `None` without a fit, and when no fit is left.
     pub left_out: Option<LeftOut>,
-    /// Streams at the peak; `None` for a curve without one. Fits without a number of streams that have no
-    /// curve say nothing here.
+    /// Streams at the peak; `None` for a curve without one. Fits without a number of streams that
+    /// have no curve say nothing here.
     pub peak: Option<Spread>,
     /// The fewest streams that reach the fraction asked for.
     pub knee: Option<Spread>,
@@ -52,8 +53,8 @@ pub struct Ranked {
 
 /// All forms, the one that predicts best what it has not seen first.
 ///
-/// Forms that lack a fit when some number of streams is left out come after those that never do, and forms
-/// that do not fit at all come last.
+/// Forms that lack a fit when some number of streams is left out come after those that never do,
+/// and forms that do not fit at all come last.
 ///
 /// * `samples`: (streams, aggregate throughput), several of one number of streams are welcome.
 /// * `fraction`, `streams_max`: as for [`Curve::knee`].
@@ -222,7 +223,8 @@ mod tests {
 
     #[test]
     fn forms_that_cannot_be_judged_come_last() {
-        // Three samples: the forms of three coefficients go through them, and nothing is left to judge by.
+        // Three samples: the forms of three coefficients go through them, and nothing is left to
+        // judge by.
         let curve = Curve::PartialSecondOrder {
             a: 2.3e-4,
             b: 1.1e-2,

@@ -24,8 +24,8 @@ pub enum Response {
     /// assert_eq!(rate.bits_per_second(), 27_416_028);
     /// ```
     Reno(Acks),
-    /// CUBIC: `W = (C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT/p)^(3/4)` with C = 0.4 and beta = 0.7,
-    /// but never less than Reno's window.
+    /// CUBIC: `W = (C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT/p)^(3/4)` with C = 0.4 and beta =
+    /// 0.7, but never less than Reno's window.
     ///
     /// Source: RFC 9438 section 5 for the window, section 4.3 for the Reno-friendly region, whose
     /// average is `sqrt(3 / (2p))` for every beta by the choice of its slope.
@@ -54,12 +54,12 @@ pub enum Response {
     HighSpeed,
     /// Scalable TCP: `W = 0.08 / p`, and Reno's window where that is larger (p above 0.0043).
     ///
-    /// Derived: each acknowledgement adds 0.01 segments and each loss takes an eighth of the window,
-    /// so they balance at `0.01 = p W / 8`. Evenly spaced losses instead of random ones make 0.08/p
-    /// the peak of the saw-tooth, and its mean 6.4 % lower.
+    /// Derived: each acknowledgement adds 0.01 segments and each loss takes an eighth of the
+    /// window, so they balance at `0.01 = p W / 8`. Evenly spaced losses instead of random ones
+    /// make 0.08/p the peak of the saw-tooth, and its mean 6.4 % lower.
     ///
-    /// Source: Kelly, "Scalable TCP: improving performance in highspeed wide area networks", ACM CCR
-    /// 33(2), 2003.
+    /// Source: Kelly, "Scalable TCP: improving performance in highspeed wide area networks", ACM
+    /// CCR 33(2), 2003.
     /// ```
     /// use models::Response;
     /// use units::Span;
@@ -89,10 +89,11 @@ impl Response {
 
     /// Share of a window of so many segments that a stream keeps at a loss.
     ///
-    /// Reno a half, CUBIC 0.7, Scalable seven eighths. HighSpeed from a half at 38 segments to 0.9 at 83,000 by
-    /// the logarithm between.
+    /// Reno a half, CUBIC 0.7, Scalable seven eighths. HighSpeed from a half at 38 segments to 0.9
+    /// at 83,000 by the logarithm between.
     ///
-    /// Source: RFC 5681 section 3.1, RFC 9438 section 4.6, RFC 3649 section 5, and see [`Response::Scalable`].
+    /// Source: RFC 5681 section 3.1, RFC 9438 section 4.6, RFC 3649 section 5, and see
+    /// [`Response::Scalable`].
     /// ```
     /// use models::Response;
     /// // The second row of RFC 3649's table: 118 segments, b(w) = 0.44.
@@ -114,7 +115,8 @@ impl Response {
 
     /// Mean rate of one stream: its window once a round trip.
     ///
-    /// `None` where [`Response::window_segments`] has none, and for a segment or round trip of zero.
+    /// `None` where [`Response::window_segments`] has none, and for a segment or round trip of
+    /// zero.
     pub fn rate(self, conditions: &Conditions) -> Option<Rate> {
         let window = self.window_segments(conditions.rtt, conditions.loss)?;
         conditions.rate_of(window)
@@ -188,7 +190,8 @@ mod tests {
 
     #[test]
     fn highspeed_passes_through_the_points_that_define_it() {
-        // RFC 3649 section 5: Low_Window at Low_P and High_Window at High_P; 0.12 and 0.835 are rounded.
+        // RFC 3649 section 5: Low_Window at Low_P and High_Window at High_P; 0.12 and 0.835 are
+        // rounded.
         for (loss, expected) in [(1e-3, 38.0), (1e-7, 83_000.0)] {
             let window = window(Response::HighSpeed, loss);
             assert!((window / expected - 1.0).abs() < 0.02, "{loss}: {window}");

@@ -5,7 +5,8 @@ const HALVINGS: u32 = 100;
 /// Steps of Newton's method, each at least a halving.
 const STEPS: u32 = 200;
 
-/// Where between `low` and `high` the answer of `below` changes from true to false, to the last bits.
+/// Where between `low` and `high` the answer of `below` changes from true to false, to the last
+/// bits.
 ///
 /// `low` when it is false there already.
 pub(crate) fn bisect(low: f64, high: f64, below: impl Fn(f64) -> bool) -> f64 {
@@ -23,8 +24,8 @@ pub(crate) fn bisect(low: f64, high: f64, below: impl Fn(f64) -> bool) -> f64 {
     high
 }
 
-/// The root of `value` between `low` and `high`, where it has unlike signs, by Newton's method; a step that
-/// leaves the bracket or closes it too slowly halves it.
+/// The root of `value` between `low` and `high`, where it has unlike signs, by Newton's method; a
+/// step that leaves the bracket or closes it too slowly halves it.
 ///
 /// `value` returns the function and its derivative. `None` when the signs are alike.
 pub(crate) fn newton(low: f64, high: f64, value: impl Fn(f64) -> (f64, f64)) -> Option<f64> {

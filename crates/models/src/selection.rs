@@ -13,8 +13,8 @@ use crate::{Curve, CurveError, Form};
 
 /// The number of streams that ExpSelection samples next: 1, 2, 4, 8, ...; `None` when it stops.
 ///
-/// It stops when the slope of the last doubling, `(T_2n - T_n) / (2n - n)`, is at or below `accuracy`,
-/// and never goes beyond `streams_max`.
+/// It stops when the slope of the last doubling, `(T_2n - T_n) / (2n - n)`, is at or below
+/// `accuracy`, and never goes beyond `streams_max`.
 ///
 /// * `samples`: those it asked for so far, in that order, each (streams, aggregate throughput).
 /// * `accuracy`: throughput that each further stream has to add.
@@ -75,11 +75,11 @@ pub enum CombinationError {
     },
 }
 
-/// BestCmb: of the curves of `form` through every combination of samples, the one within bounds that has
-/// the smallest mean absolute error over all samples; the first of equals.
+/// BestCmb: of the curves of `form` through every combination of samples, the one within bounds
+/// that has the smallest mean absolute error over all samples; the first of equals.
 ///
-/// Published for [`Form::Newton`] and [`Form::FullSecondOrder`] over all triples. The number of streams to
-/// use is the [`Curve::peak`] of its curve.
+/// Published for [`Form::Newton`] and [`Form::FullSecondOrder`] over all triples. The number of
+/// streams to use is the [`Curve::peak`] of its curve.
 /// ```
 /// use models::{Form, best_combination};
 /// use units::Rate;
@@ -122,7 +122,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Tries every combination that begins with `chosen` and goes on with samples of `left`, in order.
+    /// Tries every combination that begins with `chosen` and goes on with samples of `left`, in
+    /// order.
     fn extend(&mut self, chosen: &mut Vec<(u32, Rate)>, left: &[(u32, Rate)]) {
         if chosen.len() == self.form.coefficients() {
             return self.consider(chosen);

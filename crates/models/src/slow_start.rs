@@ -51,8 +51,8 @@ impl SlowStart {
 
     /// Time from the first segment until `size` bytes have been sent and acknowledged.
     ///
-    /// Whole rounds of slow start, then the rest at the `steady` rate. [`Span::MAX`] when that is zero
-    /// and something is left. `None` for an empty segment.
+    /// Whole rounds of slow start, then the rest at the `steady` rate. [`Span::MAX`] when that is
+    /// zero and something is left. `None` for an empty segment.
     /// ```
     /// use models::{Acks, SlowStart};
     /// use units::{Bytes, Span};

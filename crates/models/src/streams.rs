@@ -11,8 +11,8 @@ use crate::{Acks, Conditions, Response};
 ///
 /// `None` without streams, and when one of them has no rate by [`Response::rate`].
 ///
-/// Source: Hacker, Athey and Noble, "The end-to-end performance effects of parallel TCP sockets on a
-/// lossy wide-area network", IPDPS 2002.
+/// Source: Hacker, Athey and Noble, "The end-to-end performance effects of parallel TCP sockets on
+/// a lossy wide-area network", IPDPS 2002.
 /// ```
 /// use models::{Acks, Conditions, hacker};
 /// use units::{Bytes, Rate, Span};
@@ -34,7 +34,8 @@ pub fn hacker(streams: &[Conditions], acks: Acks, available: Option<Rate>) -> Op
 /// Share of a bottleneck that `streams` use when each congestion event hits one of them:
 /// `1 - 1/(1 + n (1 + beta)/(1 - beta))`.
 ///
-/// * `kept`: beta, the share of its window that a stream keeps at a loss: 0.5 for Reno, 0.7 for CUBIC.
+/// * `kept`: beta, the share of its window that a stream keeps at a loss: 0.5 for Reno, 0.7 for
+///   CUBIC.
 /// * The queue is short; with a queue of a bandwidth-delay product one stream is enough.
 /// * Zero streams use nothing. `None` for a `kept` outside 0 up to but not including 1.
 ///

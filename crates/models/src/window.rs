@@ -5,7 +5,8 @@ use units::{Bytes, Rate, Span};
 /// Rate of `streams` taken together when each sends one window a round trip: `n W / RTT` for
 /// [`Bytes::times`] `n`, `W / RTT` for one.
 ///
-/// An upper bound under any loss. `None` for a round-trip time of zero, where a window limits nothing.
+/// An upper bound under any loss. `None` for a round-trip time of zero, where a window limits
+/// nothing.
 ///
 /// Source: RFC 7323 section 1.1.
 /// ```

@@ -1,7 +1,8 @@
 //! What measured points say about streams that were not measured.
 //!
-//! The curves say nothing beyond the most streams that were sampled, and are not asked to. What is recommended is the
-//! knee of the best of them, as everywhere; where its peak lies is told beside it.
+//! The curves say nothing beyond the most streams that were sampled, and are not asked to. What is
+//! recommended is the knee of the best of them, as everywhere; where its peak lies is told beside
+//! it.
 
 use models::{Form, Ranked, Spread, rank};
 use units::Rate;

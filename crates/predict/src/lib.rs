@@ -1,10 +1,11 @@
 //! What the formulas say about a path, without sending anything.
 //!
-//! Takes a path file to the inputs of [`models`]: payload in place of packets, a mean load in place of traffic
-//! that comes and goes, loss events in place of lost packets.
+//! Takes a path file to the inputs of [`models`]: payload in place of packets, a mean load in place
+//! of traffic that comes and goes, loss events in place of lost packets.
 //!
-//! Left out, and what that costs: acknowledgements that share the reverse link, and queues other than drop-tail,
-//! which are taken for one of the same size; classes of traffic are taken for equal. A simulation has them.
+//! Left out, and what that costs: acknowledgements that share the reverse link, and queues other
+//! than drop-tail, which are taken for one of the same size; classes of traffic are taken for
+//! equal. A simulation has them.
 //!
 //! Reading order: [`Question`], [`Prediction`], [`predict`]; `inputs.rs` for the path.
 
@@ -232,8 +233,8 @@ pub fn predict(question: Question) -> Result<Prediction, PredictError> {
     })
 }
 
-/// The fewest streams that reach `share` of the highest throughput, and the fewest that reach it within a
-/// thousandth.
+/// The fewest streams that reach `share` of the highest throughput, and the fewest that reach it
+/// within a thousandth.
 fn knee(curve: &[(u32, Equilibrium)], share: f64) -> Option<(StreamsAt, StreamsAt)> {
     let points: Vec<(u32, Rate)> = curve
         .iter()

@@ -1,7 +1,7 @@
 //! The equilibrium against the simulation, over the named paths that a processor simulates quickly.
 //!
-//! Runs last 400 round trips and at least 20 s, of which the first half does not count; the seed is fixed.
-//! docs/guide/predicting.md tells what the differences come from.
+//! Runs last 400 round trips and at least 20 s, of which the first half does not count; the seed is
+//! fixed. docs/guide/predicting.md tells what the differences come from.
 
 use std::sync::atomic::AtomicBool;
 
@@ -98,8 +98,9 @@ fn the_equilibrium_is_what_the_simulation_settles_to() {
         ratios.len(),
         quantiles.join(" ")
     );
-    // Half of all within 5 %, nine in ten within a sixth, and nothing off by a factor of two: a formula that
-    // took packets for payload, or forgot others' streams or the queue, would miss the first by far.
+    // Half of all within 5 %, nine in ten within a sixth, and nothing off by a factor of two: a
+    // formula that took packets for payload, or forgot others' streams or the queue, would miss the
+    // first by far.
     assert!(at(0.25) > 0.95 && at(0.75) < 1.05, "{shown}");
     assert!(at(0.05) > 0.85 && at(0.95) < 1.17, "{shown}");
     assert!(at(0.0) > 0.6 && at(1.0) < 1.6, "{shown}");

@@ -38,15 +38,18 @@ impl Logarithm {
     }
 }
 
-/// Fits `y = height exp(-x / scale)` to a frequency distribution: points of a place and a count (or a share).
+/// Fits `y = height exp(-x / scale)` to a frequency distribution: points of a place and a count (or
+/// a share).
 ///
-/// A line through `ln y`, each point weighted with its `y`: the logarithm of a count `y` scatters by `1 / sqrt(y)`, so
-/// bins with one or two values should not decide. Points with `y = 0` have no logarithm and are left out.
+/// A line through `ln y`, each point weighted with its `y`: the logarithm of a count `y` scatters
+/// by `1 / sqrt(y)`, so bins with one or two values should not decide. Points with `y = 0` have no
+/// logarithm and are left out.
 ///
-/// `None` for fewer than three points with `y > 0`, one that is not finite, and where `y` does not change.
+/// `None` for fewer than three points with `y > 0`, one that is not finite, and where `y` does not
+/// change.
 ///
-/// Source of the weights: Taylor, "An Introduction to Error Analysis", 2nd edition (1997), chapter 8 (least squares to an
-/// exponential).
+/// Source of the weights: Taylor, "An Introduction to Error Analysis", 2nd edition (1997), chapter
+/// 8 (least squares to an exponential).
 /// ```
 /// // 80 values at 0, then half as many every 0.03: a scale of 0.03 / ln 2 = 0.0433.
 /// let fit = stats::fit_exponential(&[(0.0, 80.0), (0.03, 40.0), (0.06, 20.0), (0.09, 10.0)]).unwrap();
@@ -65,7 +68,8 @@ pub fn fit_exponential(points: &[(f64, f64)]) -> Option<Exponential> {
     })
 }
 
-/// Fits `y = slope ln x + offset` by least squares in `y`. Points with `x <= 0` have no logarithm and are left out.
+/// Fits `y = slope ln x + offset` by least squares in `y`. Points with `x <= 0` have no logarithm
+/// and are left out.
 ///
 /// `None` for fewer than three others, one that is not finite, and where all lie at one `x`.
 /// ```
@@ -90,8 +94,8 @@ pub fn fit_logarithm(points: &[(f64, f64)]) -> Option<Logarithm> {
 /// * `points`: load (0 up to but not 1) and `y`; others are left out.
 /// * `None` for fewer than three points, one that is not finite, and where all have one load.
 ///
-/// Source of the form: the mean time in an M/M/1 system, `1 / (mu (1 - load))`, Kleinrock, "Queueing Systems", volume 1
-/// (1975), chapter 3.
+/// Source of the form: the mean time in an M/M/1 system, `1 / (mu (1 - load))`, Kleinrock,
+/// "Queueing Systems", volume 1 (1975), chapter 3.
 /// ```
 /// // Half full: twice the time of an empty system. Nine tenths: ten times.
 /// let line = stats::fit_crowding(&[(0.0, 3.0), (0.5, 4.0), (0.9, 12.0)]).unwrap();

@@ -75,12 +75,12 @@ pub struct Difference {
 
 /// `to` less `from`, for means with different scatter (Welch's t test).
 ///
-/// Both must come from separate measurements. `None` where a standard error or its degrees of freedom
-/// make no sense.
+/// Both must come from separate measurements. `None` where a standard error or its degrees of
+/// freedom make no sense.
 ///
 /// Source: Welch, "The generalization of 'Student's' problem when several different population
-/// variances are involved", Biometrika 34 (1947); degrees of freedom after Satterthwaite, Biometrics Bulletin 2
-/// (1946).
+/// variances are involved", Biometrika 34 (1947); degrees of freedom after Satterthwaite,
+/// Biometrics Bulletin 2 (1946).
 /// ```
 /// // Two runs of ten batches: 26.8 and 29.8, standard errors 0.6 and 0.8. Together 1.0, with
 /// // 1 / (0.6^4 / 9 + 0.8^4 / 9) = 16.7 degrees of freedom, t = 2.113.

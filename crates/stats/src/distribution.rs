@@ -3,8 +3,8 @@
 use crate::finite;
 use crate::summary::sorted;
 
-/// The empirical distribution: each value with the share of all that are no larger, in order; of equal values
-/// the last only.
+/// The empirical distribution: each value with the share of all that are no larger, in order; of
+/// equal values the last only.
 ///
 /// `None` for an empty slice or one with a value that is not finite.
 /// ```
@@ -30,7 +30,8 @@ pub fn cumulative(values: &[f64]) -> Option<Vec<(f64, f64)>> {
 pub struct Frequencies {
     /// Width of a bin, in the unit of the values.
     pub bin_width: f64,
-    /// Values in each bin: the first holds those from 0 to below the width. The last is never empty.
+    /// Values in each bin: the first holds those from 0 to below the width. The last is never
+    /// empty.
     pub counts: Vec<usize>,
 }
 
@@ -46,8 +47,8 @@ impl Frequencies {
 
 /// Counts values in bins of `bin_width`; values below zero count as zero.
 ///
-/// `None` for an empty slice, a value that is not finite, a width that is not above zero, and values so far
-/// out that there would be more than 10,000 bins.
+/// `None` for an empty slice, a value that is not finite, a width that is not above zero, and
+/// values so far out that there would be more than 10,000 bins.
 /// ```
 /// let counted = stats::frequencies(&[0.01, 0.019, 0.05], 0.02).unwrap();
 /// assert_eq!(counted.counts, [2, 0, 1]);
@@ -67,12 +68,13 @@ pub fn frequencies(values: &[f64], bin_width: f64) -> Option<Frequencies> {
     Some(Frequencies { bin_width, counts })
 }
 
-/// Width of bins after Freedman and Diaconis: `2 IQR / n^(1/3)`, the best for a wide range of distributions.
+/// Width of bins after Freedman and Diaconis: `2 IQR / n^(1/3)`, the best for a wide range of
+/// distributions.
 ///
 /// `None` where the values do not scatter.
 ///
-/// Source: Freedman and Diaconis, "On the histogram as a density estimator: L2 theory", Zeitschrift fuer
-/// Wahrscheinlichkeitstheorie und verwandte Gebiete 57 (1981).
+/// Source: Freedman and Diaconis, "On the histogram as a density estimator: L2 theory", Zeitschrift
+/// fuer Wahrscheinlichkeitstheorie und verwandte Gebiete 57 (1981).
 /// ```
 /// // Quartiles 1.75 and 6.25 of eight values: 2 x 3.5 / 2.
 /// let width = stats::bin_width(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]).unwrap();

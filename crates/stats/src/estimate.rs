@@ -84,22 +84,23 @@ impl<T: Copy> Estimate<T> {
 ///
 /// The throughput of one 100 ms resembles that of the next, so the plain standard error is too
 /// small. The series is cut into ten batches of consecutive values, which depend on each other far
-/// less: mean ± t s / sqrt(10) x w, with Student's t for nine degrees of freedom (2.262), the standard
-/// deviation s of the batch means, and w = sqrt((1 + r) / (1 - r)) for what correlation r is left
-/// between neighbouring batches (0 to 0.8; never narrower).
+/// less: mean ± t s / sqrt(10) x w, with Student's t for nine degrees of freedom (2.262), the
+/// standard deviation s of the batch means, and w = sqrt((1 + r) / (1 - r)) for what correlation r
+/// is left between neighbouring batches (0 to 0.8; never narrower).
 ///
 /// * `series`: equally spaced values in time order, warm-up already cut ([`crate::steady_state`]).
 /// * The interval is absent below twenty values, where a batch would be a single one.
 /// * `None` for an empty series or one with a value that is not finite.
 ///
-/// Sources: Schmeiser, "Batch size effects in the analysis of simulation output", Operations Research
-/// 30 (1982), finds little gained beyond ten to thirty batches; runs here are short and long batches hide
-/// more of the dependence, so the low end. Lada and Wilson, "SBatch", Journal of Simulation 2 (2008),
-/// widen by w and bound r by 0.8.
+/// Sources: Schmeiser, "Batch size effects in the analysis of simulation output", Operations
+/// Research 30 (1982), finds little gained beyond ten to thirty batches; runs here are short and
+/// long batches hide more of the dependence, so the low end. Lada and Wilson, "SBatch", Journal of
+/// Simulation 2 (2008), widen by w and bound r by 0.8.
 ///
 /// What to expect: with values correlated at 0.7 the interval held the true mean in 86 % of 1500
-/// simulated series of 20 values, 92 % at 50, 94 % at 100 and 95 % at 300; without w it was 72, 86, 92 and 94 %.
-/// Dependence longer than a batch, such as one saw-tooth as long as the run, still goes unseen.
+/// simulated series of 20 values, 92 % at 50, 94 % at 100 and 95 % at 300; without w it was 72, 86,
+/// 92 and 94 %. Dependence longer than a batch, such as one saw-tooth as long as the run, still
+/// goes unseen.
 /// ```
 /// let series: Vec<f64> = (0..100).map(|i| if i % 2 == 0 { 90.0 } else { 110.0 }).collect();
 /// let estimate = stats::mean_with_interval(&series).unwrap();
@@ -203,8 +204,8 @@ mod tests {
 
     #[test]
     fn correlated_batches_widen_the_interval() {
-        // Sd sqrt(82.5 / 9) = 3.02765, neighbours correlate at 0.7 + 0.1, so w = sqrt(1.8 / 0.2) = 3
-        // and the margin is 2.26216 x 3.02765 / sqrt(10) x 3 = 6.4976.
+        // Sd sqrt(82.5 / 9) = 3.02765, neighbours correlate at 0.7 + 0.1, so w = sqrt(1.8 / 0.2) =
+        // 3 and the margin is 2.26216 x 3.02765 / sqrt(10) x 3 = 6.4976.
         let estimate = batches_of_two([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]);
         assert!(
             (estimate.high() - (5.5 + 6.4976)).abs() < 1e-3,
@@ -233,8 +234,8 @@ mod tests {
 
     #[test]
     fn the_interval_holds_the_true_mean_despite_dependence() {
-        // Neighbours correlate at 0.7. The plain standard error would cover about 60 %: it is sqrt(1.7 /
-        // 0.3) = 2.4 times too small. 400 trials at 95 % scatter by 1.1 %.
+        // Neighbours correlate at 0.7. The plain standard error would cover about 60 %: it is
+        // sqrt(1.7 / 0.3) = 2.4 times too small. 400 trials at 95 % scatter by 1.1 %.
         let ten_seconds = coverage(100);
         let half_a_minute = coverage(300);
         assert!(ten_seconds > 0.905, "{ten_seconds}");

@@ -1,17 +1,17 @@
 //! Statistics that the measurements rest on, each with its source.
 //!
-//! Everything is a pure function, mostly of a slice. An answer that the data cannot carry is absent: `None`
-//! for an empty slice, for too few values, and for a slice with a value that is not finite (a
-//! measurement that went wrong upstream should not turn into a plausible number here).
+//! Everything is a pure function, mostly of a slice. An answer that the data cannot carry is
+//! absent: `None` for an empty slice, for too few values, and for a slice with a value that is not
+//! finite (a measurement that went wrong upstream should not turn into a plausible number here).
 //!
 //! Left out: resampling (bootstrap) intervals, which would need randomness, and tests of normality.
 //! Intervals of means lean on means of many values being close to normal; those of medians and of
 //! shifts lean on nothing but independent values.
 //!
-//! Reading order: `summary.rs` for one number about a slice, `fairness.rs`, `regression.rs`, `curves.rs`,
-//! `distribution.rs` and `interpolate.rs` for one formula each, `estimate.rs` for a mean with its interval,
-//! `difference.rs` for two of them, `spread.rs` and `shift.rs` for the same with medians, `several.rs` for
-//! many comparisons at once, `steady.rs` for where warm-up ends.
+//! Reading order: `summary.rs` for one number about a slice, `fairness.rs`, `regression.rs`,
+//! `curves.rs`, `distribution.rs` and `interpolate.rs` for one formula each, `estimate.rs` for a
+//! mean with its interval, `difference.rs` for two of them, `spread.rs` and `shift.rs` for the same
+//! with medians, `several.rs` for many comparisons at once, `steady.rs` for where warm-up ends.
 
 mod curves;
 mod difference;

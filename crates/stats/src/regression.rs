@@ -13,8 +13,8 @@ pub struct Line {
     /// Share of the variation of `y` that the line accounts for, 0 to 1. Absent when `y` never
     /// varies and there is nothing to account for.
     pub r_squared: Option<f64>,
-    /// Standard error of the slope, assuming independent errors of equal size. Absent for two points,
-    /// which leave nothing to judge the line by.
+    /// Standard error of the slope, assuming independent errors of equal size. Absent for two
+    /// points, which leave nothing to judge the line by.
     pub slope_error: Option<f64>,
 }
 
@@ -61,7 +61,8 @@ pub fn fit_line(points: &[(f64, f64)]) -> Option<Line> {
     })
 }
 
-/// Fits a line to points that are not equally sure: least squares with each square times its weight.
+/// Fits a line to points that are not equally sure: least squares with each square times its
+/// weight.
 ///
 /// * `weights`: one for each point, inverse to the variance of its `y`, not negative.
 /// * `r_squared` of the result is over the weighted variation; `slope_error` is absent.

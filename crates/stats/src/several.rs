@@ -2,13 +2,15 @@
 
 /// The odds of a false alarm among several comparisons, from those of each by itself.
 ///
-/// Of forty comparisons without any change, two show one at 95 % by chance. A comparison whose corrected odds are
-/// below 5 % is a change although many were looked at: the chance of one or more false alarms among all stays below
-/// 5 %, however they depend on each other.
+/// Of forty comparisons without any change, two show one at 95 % by chance. A comparison whose
+/// corrected odds are below 5 % is a change although many were looked at: the chance of one or more
+/// false alarms among all stays below 5 %, however they depend on each other.
 ///
-/// * `odds`: of each comparison, as if it were the only one (p-values), 0 to 1; the result keeps their order.
+/// * `odds`: of each comparison, as if it were the only one (p-values), 0 to 1; the result keeps
+///   their order.
 ///
-/// Source: Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979).
+/// Source: Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
+/// Statistics 6 (1979).
 /// ```
 /// // The smallest times 3, the next times 2, the last times 1; never below the one before.
 /// let corrected = stats::holm(&[0.01, 0.04, 0.03]);

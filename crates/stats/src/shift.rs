@@ -1,8 +1,8 @@
 //! Two groups of measurements apart, told by their order and not by their means.
 //!
-//! One measurement that went wrong moves a mean, and widens Welch's interval, as far as it likes. The shift of
-//! Hodges and Lehmann hardly notices it: with normal errors it needs 5 % more measurements than a mean for
-//! the same precision, with heavier tails fewer.
+//! One measurement that went wrong moves a mean, and widens Welch's interval, as far as it likes.
+//! The shift of Hodges and Lehmann hardly notices it: with normal errors it needs 5 % more
+//! measurements than a mean for the same precision, with heavier tails fewer.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -14,20 +14,22 @@ use crate::summary::{quantile, sorted};
 /// Groups up to this size are compared exactly; the normal approximation is good long before.
 const EXACT_MAX: usize = 50;
 
-/// How far the values of `to` lie above those of `from`: the median of all their pairwise differences, with the
-/// interval and the confidence of the rank sum test.
+/// How far the values of `to` lie above those of `from`: the median of all their pairwise
+/// differences, with the interval and the confidence of the rank sum test.
 ///
-/// * `interval` of the result: exact for groups of up to 50 values, with the confidence that it really has, 95 % or
-///   more. It is absent where the groups are too small for 95 %: three against three, for instance.
-/// * `confidence`: one less the two-sided odds of such an order of the values when nothing changed; by the
-///   normal approximation where values are equal.
+/// * `interval` of the result: exact for groups of up to 50 values, with the confidence that it
+///   really has, 95 % or more. It is absent where the groups are too small for 95 %: three against
+///   three, for instance.
+/// * `confidence`: one less the two-sided odds of such an order of the values when nothing changed;
+///   by the normal approximation where values are equal.
 /// * `None` when a group is empty or holds a value that is not finite.
 ///
 /// Assumes that the groups were drawn independently and differ, if at all, by a shift.
 ///
-/// Sources: Hodges and Lehmann, "Estimates of location based on rank tests", Annals of Mathematical Statistics 34
-/// (1963); Mann and Whitney, same journal 18 (1947), for the recursion of the exact odds; Hollander, Wolfe and
-/// Chicken, "Nonparametric Statistical Methods", 3rd edition (2014), chapter 4, for interval and ties.
+/// Sources: Hodges and Lehmann, "Estimates of location based on rank tests", Annals of Mathematical
+/// Statistics 34 (1963); Mann and Whitney, same journal 18 (1947), for the recursion of the exact
+/// odds; Hollander, Wolfe and Chicken, "Nonparametric Statistical Methods", 3rd edition (2014),
+/// chapter 4, for interval and ties.
 /// ```
 /// // Four against four, all higher: of 70 orders 2 are as extreme, so 1 - 2/70. Differences run from 1 to 7.
 /// let apart = stats::shift(&[1.0, 2.0, 3.0, 4.0], &[5.0, 6.0, 7.0, 8.0]).unwrap();
@@ -77,7 +79,8 @@ impl From<Difference> for Shift {
 /// What the order of two groups can look like when nothing sets them apart.
 struct Ranks {
     sizes: (usize, usize),
-    /// Odds of each number of pairs in which the later value is the higher; empty where groups are large.
+    /// Odds of each number of pairs in which the later value is the higher; empty where groups are
+    /// large.
     odds: Vec<f64>,
     /// Standard deviation of that number, narrower where values are equal.
     deviation: f64,
@@ -109,7 +112,8 @@ impl Ranks {
         }
     }
 
-    /// How many of the sorted differences to leave out at either end, and the confidence that remains.
+    /// How many of the sorted differences to leave out at either end, and the confidence that
+    /// remains.
     fn cut(&self) -> Option<(usize, f64)> {
         if self.odds.is_empty() {
             let pairs = (self.sizes.0 * self.sizes.1) as f64;
@@ -149,7 +153,8 @@ impl Ranks {
     }
 }
 
-/// Odds that the number of pairs in which the later value is higher is 0, 1, ... `m n`, all orders alike.
+/// Odds that the number of pairs in which the later value is higher is 0, 1, ... `m n`, all orders
+/// alike.
 fn odds(m: usize, n: usize) -> Vec<f64> {
     // The numbers of orders have the generating function prod_{i=1..m} (1 - x^(n+i)) / (1 - x^i).
     let mut orders = vec![0.0; m * n + 1];

@@ -58,11 +58,12 @@ pub fn spread(values: &[f64]) -> Option<Spread> {
     })
 }
 
-/// The interval of a median: from the k-th smallest value to the k-th largest, with the largest `k` that
-/// keeps the confidence at 95 % or more.
+/// The interval of a median: from the k-th smallest value to the k-th largest, with the largest `k`
+/// that keeps the confidence at 95 % or more.
 ///
-/// Each value lies below the true median with odds of one half, whatever the distribution, so the number of
-/// those below is binomial. The interval's own confidence is the exact one, which is mostly above 95 %.
+/// Each value lies below the true median with odds of one half, whatever the distribution, so the
+/// number of those below is binomial. The interval's own confidence is the exact one, which is
+/// mostly above 95 %.
 ///
 /// `None` below six values: even the range of five holds the median with 93.75 % only.
 ///
@@ -119,8 +120,8 @@ mod tests {
         assert_eq!(super::spread(&[1.0, f64::NAN]), None);
     }
 
-    /// Exponential values, whose mean lies far from the median ln 2. The exact confidence of 15 values is
-    /// 96.5 %; 2000 trials scatter by 0.4 %.
+    /// Exponential values, whose mean lies far from the median ln 2. The exact confidence of 15
+    /// values is 96.5 %; 2000 trials scatter by 0.4 %.
     #[test]
     fn the_interval_holds_the_true_median_as_often_as_it_says() {
         let mut random = Pcg64::seed_from_u64(5);

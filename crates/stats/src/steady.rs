@@ -1,27 +1,28 @@
 //! Where warm-up ends and the steady state begins.
 //!
-//! A measurement starts in slow start. Cutting a fixed number of seconds is wrong on most paths: too
-//! much at 1 ms of round-trip time, too little at 350 ms. The cut is found in the series itself, in
-//! two steps.
+//! A measurement starts in slow start. Cutting a fixed number of seconds is wrong on most paths:
+//! too much at 1 ms of round-trip time, too little at 350 ms. The cut is found in the series
+//! itself, in two steps.
 //!
-//! 1. **Where**: MSER-5. The series is averaged in groups of five; the cut is the one that minimises
-//!    the squared standard error of what remains, looking at the first half only.
-//! 2. **Whether**: a line through ten batch means of what remains. When it drifts by more than a tenth
-//!    of the mean, and the drift is larger than chance at 95 %, the series never settled.
+//! 1. **Where**: MSER-5. The series is averaged in groups of five; the cut is the one that
+//!    minimises the squared standard error of what remains, looking at the first half only.
+//! 2. **Whether**: a line through ten batch means of what remains. When it drifts by more than a
+//!    tenth of the mean, and the drift is larger than chance at 95 %, the series never settled.
 //!
 //! Sources: White, "An effective truncation heuristic for bias reduction in simulation output",
 //! Simulation 69 (1997), and White, Cobb and Spratt, "A comparison of five steady-state truncation
 //! heuristics for simulation", WSC 2000 (MSER-5). Step 2 is ours.
 //!
-//! Why this rule. It was compared with MSER on single values and on pairs, with a least-squares change
-//! of mean, and with "first value at the lower quartile of the second half". The series: a constant,
-//! slow start at 165 ms with and without delayed acknowledgements, Reno's saw-tooth, congestion
-//! avoidance that rises throughout, an overshoot, a dip early, in the middle and late, rates that
-//! arrive in bursts, and random loss; 50, 100 and 300 values; noise of 3 and 10 %, correlated at 0.7 from one
-//! value to the next; 60 to 100 seeds of each.
-//! - Groups of five: with bursts (a round trip longer than the interval) at 50 values, single values
-//!   kept the whole ramp and were off by 24 %; groups of five by 1.4 % at 3 % noise. Pairs cut finer,
-//!   but called 66 % of the short series with a dip in the middle unsettled (groups of five: 2 %).
+//! Why this rule. It was compared with MSER on single values and on pairs, with a least-squares
+//! change of mean, and with "first value at the lower quartile of the second half". The series: a
+//! constant, slow start at 165 ms with and without delayed acknowledgements, Reno's saw-tooth,
+//! congestion avoidance that rises throughout, an overshoot, a dip early, in the middle and late,
+//! rates that arrive in bursts, and random loss; 50, 100 and 300 values; noise of 3 and 10 %,
+//! correlated at 0.7 from one value to the next; 60 to 100 seeds of each.
+//! - Groups of five: with bursts (a round trip longer than the interval) at 50 values, single
+//!   values kept the whole ramp and were off by 24 %; groups of five by 1.4 % at 3 % noise. Pairs
+//!   cut finer, but called 66 % of the short series with a dip in the middle unsettled (groups of
+//!   five: 2 %).
 //! - MSER alone keeps all of a series that is nothing but slow start, because its end carries the
 //!   variance, and takes the middle of any long rise. Step 2 catches both.
 //! - A change of mean cut a short saw-tooth in its middle, and a noisy constant anywhere.
@@ -89,7 +90,8 @@ pub fn steady_state(rates: &[f64]) -> Option<SteadyState> {
     Some(verdict)
 }
 
-/// The cut in the first half that leaves the smallest squared standard error; the earliest of equals.
+/// The cut in the first half that leaves the smallest squared standard error; the earliest of
+/// equals.
 fn truncation_point(rates: &[f64]) -> usize {
     let groups: Vec<f64> = rates.chunks_exact(GROUP).map(average).collect();
     let error = |cut: usize| {

@@ -1,8 +1,9 @@
 //! Rates, sizes and times as types, with the printing and parsing that people see.
 //!
 //! Every quantity is an integer: [`Rate`] in bits per second, [`Bytes`] in bytes, [`Span`] and
-//! [`Time`] in nanoseconds. Arithmetic that would overflow saturates, so no input can make it panic.
-//! `Display` prints the shortest exact form and parsing takes it back; `human` rounds for reading.
+//! [`Time`] in nanoseconds. Arithmetic that would overflow saturates, so no input can make it
+//! panic. `Display` prints the shortest exact form and parsing takes it back; `human` rounds for
+//! reading.
 //!
 //! Reading order: `parse.rs` for what is accepted, then one file for each type.
 

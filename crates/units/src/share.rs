@@ -1,7 +1,7 @@
 //! Shares as people write them.
 
-/// Reads a share, as such (`0.001`) or in percent (`0.1%`); `None` for anything else and for what is not
-/// between 0 and 1.
+/// Reads a share, as such (`0.001`) or in percent (`0.1%`); `None` for anything else and for what
+/// is not between 0 and 1.
 ///
 /// ```
 /// assert_eq!(units::share("0.1%"), Some(0.001));

@@ -1,7 +1,7 @@
 //! The packets of a run as a capture, as `tcpdump` takes it on the sending hosts.
 //!
-//! One interface, because the same packet seen at both ends would look like one that was sent twice.
-//! Packets begin with IPv4; only their headers are kept.
+//! One interface, because the same packet seen at both ends would look like one that was sent
+//! twice. Packets begin with IPv4; only their headers are kept.
 
 use std::borrow::Cow;
 use std::io::{self, Write};

@@ -1,8 +1,9 @@
 //! The headers that a simulated packet would have.
 //!
-//! The simulator counts segments and headers of one size; here they become bytes and options. Selective
-//! acknowledgements and the options of connection requests may make a packet up to 28 bytes longer than
-//! the simulator has it. Timestamps are no-operations, because the simulator's have no clock of a host.
+//! The simulator counts segments and headers of one size; here they become bytes and options.
+//! Selective acknowledgements and the options of connection requests may make a packet up to 28
+//! bytes longer than the simulator has it. Timestamps are no-operations, because the simulator's
+//! have no clock of a host.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;

@@ -18,8 +18,8 @@ fn losses() -> impl Iterator<Item = f64> {
     (-16..=-4).map(|half| 10_f64.powf(f64::from(half) / 2.0))
 }
 
-/// TCP of those years: initial window 2, headers of 40 bytes, windows that grow with acknowledgements.
-/// A delayed acknowledgement waits for 200 ms at the most.
+/// TCP of those years: initial window 2, headers of 40 bytes, windows that grow with
+/// acknowledgements. A delayed acknowledgement waits for 200 ms at the most.
 fn tcp_of_2002(path: &PathSpec, delayed_ack: bool) -> TcpSettings {
     TcpSettings {
         initial_window: 2,

@@ -51,8 +51,8 @@ pub struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// A line for each curve of what `measure` tells of a run: mean and spread over the seeds. A cell
-    /// where any seed has no value has no point.
+    /// A line for each curve of what `measure` tells of a run: mean and spread over the seeds. A
+    /// cell where any seed has no value has no point.
     pub fn lines(&self, measure: impl Fn(&Scenario, &RunResult) -> Option<f64>) -> Vec<Line> {
         let seeds = usize::try_from(self.seeds).unwrap_or(usize::MAX).max(1);
         let mut cells = self.runs.chunks(seeds);

@@ -34,7 +34,8 @@ pub(super) enum Trouble {
     PortUnreachable,
 }
 
-/// Tells the sender of `packet`; `None` of packets about which nobody is told (RFC 1812, section 4.3.2.7).
+/// Tells the sender of `packet`; `None` of packets about which nobody is told (RFC 1812, section
+/// 4.3.2.7).
 pub(super) fn tell(packet: &IpPacket, from: Ipv4Addr, trouble: Trouble) -> Option<IpPacket> {
     let header = packet.ipv4()?;
     if header.fragment_offset != 0 || is_error(packet, &header) {
@@ -68,7 +69,8 @@ pub(super) fn answer(packet: &IpPacket) -> Option<IpPacket> {
     Some(datagram(header.destination, header.source, tos, message))
 }
 
-/// Whether it is an ICMP message other than a question: nobody is told of trouble with telling of trouble.
+/// Whether it is an ICMP message other than a question: nobody is told of trouble with telling of
+/// trouble.
 fn is_error(packet: &IpPacket, header: &Ipv4) -> bool {
     // Echo, timestamp, and the answers to both.
     let questions = [ECHO, ECHO_REPLY, 13, 14];

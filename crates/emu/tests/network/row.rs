@@ -24,7 +24,8 @@ fn three_links(load: &str) -> PathSpec {
     ))
 }
 
-/// An ICMP error as a socket's error queue has it: who sent it, its type, its code, and the MTU that it told.
+/// An ICMP error as a socket's error queue has it: who sent it, its type, its code, and the MTU
+/// that it told.
 #[derive(Debug, PartialEq)]
 struct Told {
     by: Ipv4Addr,
@@ -203,7 +204,8 @@ fn a_stream_gets_the_rate_of_the_narrowest_link() {
     let later = network.books(Way::Forward).links[1].own.delivered.packets;
     assert_eq!(books.links.len(), 3);
     assert!(books.links.iter().all(|link| link.own.are_conserved()));
-    // What one link delivered the next was offered, but for what was between them when the books were read.
+    // What one link delivered the next was offered, but for what was between them when the books
+    // were read.
     let passed = |link: usize| books.links[link].own.delivered.packets;
     let offered = |link: usize| books.links[link].own.offered.packets;
     assert_eq!((passed(0), passed(1)), (offered(1), offered(2)));
@@ -221,11 +223,13 @@ fn a_load_takes_its_rate_away() {
     let before = network.books(Way::Forward).links[1].load;
     let share = goodput(&network, 5) / (20e6 * 1448.0 / 1500.0);
     let after = network.books(Way::Forward).links[1].load;
-    // The stream fills what is left, seven tenths; a queue that overflows costs the load some of its own.
+    // The stream fills what is left, seven tenths; a queue that overflows costs the load some of
+    // its own.
     assert!(share < 0.78 && share > 0.5, "{share}");
     let bytes = after.offered.bytes.get() - before.offered.bytes.get();
     let rate = bytes as f64 * 8.0 / began.elapsed().as_secs_f64() / 6e6;
-    // 3,500 packets at random: 1.7 % is one deviation, and three are allowed; the books are a moment old.
+    // 3,500 packets at random: 1.7 % is one deviation, and three are allowed; the books are a
+    // moment old.
     assert!((rate - 1.0).abs() < 0.05, "{rate}");
     assert!(after.are_conserved(), "{after:?}");
     assert_eq!(network.books(Way::Reverse).links[1].load.offered.packets, 0);

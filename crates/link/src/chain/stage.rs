@@ -105,8 +105,8 @@ impl<P: Packet> Stage<P> {
         (self.link.counters(), self.link.load_counters())
     }
 
-    /// Offers the load that has come by `now`, at its own times: everything that is decided afterwards is decided
-    /// as if it had been offered when it came.
+    /// Offers the load that has come by `now`, at its own times: everything that is decided
+    /// afterwards is decided as if it had been offered when it came.
     fn make_up_to(&mut self, now: Time) {
         let Some(source) = &mut self.load else {
             return;

@@ -74,14 +74,16 @@ fn how_often_one_looks_changes_nothing() {
         let offers: Vec<u64> = (0..200).map(|number| number * 3_700).collect();
         let fine = run(&path, &offers, 50);
         assert!(fine.len() > 100);
-        // Looked at each 50 us or each 100 ms: offers are as early or late as the driver, so they have their times here.
+        // Looked at each 50 us or each 100 ms: offers are as early or late as the driver, so they
+        // have their times here.
         assert_eq!(run(&path, &offers, 100_000), fine);
     }
 }
 
 #[test]
 fn a_load_takes_its_share_of_a_link_that_is_full() {
-    // Of a link of 6 Mbit/s others want 3, and we want 6: both lose, and the link carries what it can.
+    // Of a link of 6 Mbit/s others want 3, and we want 6: both lose, and the link carries what it
+    // can.
     let path = path("load = { rate = \"3Mbit/s\" }");
     // Not in step with the link, or every packet would find a place that has just become free.
     let offers: Vec<u64> = (0..800)

@@ -235,8 +235,8 @@ fn what_codel_drops_is_lost_when_it_would_have_been_sent() {
     let lost: Vec<_> = std::iter::from_fn(|| link.take_lost())
         .map(|(at, packet, cause)| (at, packet.number, cause))
         .collect();
-    // The wait reaches 5 ms at 5 ms and has been above for an interval at 105 ms; the next drops come
-    // 100 ms and 100/sqrt(2) ms later, and each is one packet less to be sent.
+    // The wait reaches 5 ms at 5 ms and has been above for an interval at 105 ms; the next drops
+    // come 100 ms and 100/sqrt(2) ms later, and each is one packet less to be sent.
     let dropped = |at, number| (millis(at), number, DropCause::Sojourn);
     assert_eq!(
         lost,

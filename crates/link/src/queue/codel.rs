@@ -10,8 +10,8 @@ use crate::{Admission, DropCause, Packet};
 /// First in, first out; drops or marks at the head what has waited too long for too long.
 ///
 /// Names and steps are those of the pseudo-code in RFC 8289, section 5. A mark in place of a drop
-/// takes the same place in the control law, and the packet is sent (as in Linux's `sch_codel`; the RFC leaves
-/// marking open).
+/// takes the same place in the control law, and the packet is sent (as in Linux's `sch_codel`; the
+/// RFC leaves marking open).
 #[derive(Debug)]
 pub(crate) struct CoDel<P> {
     spec: CoDelSpec,

@@ -1,8 +1,8 @@
 //! Random Early Detection (Floyd & Jacobson 1993), gentle (Floyd 2000).
 //!
 //! The queue counts in packets, and drops are spread as in the paper: uniformly over the next 1/p
-//! arrivals. ns-2 does so with `wait_ false`, `bytes_ false` and `queue_in_bytes_ false`; its defaults count bytes
-//! and drop a third as often at the same average.
+//! arrivals. ns-2 does so with `wait_ false`, `bytes_ false` and `queue_in_bytes_ false`; its
+//! defaults count bytes and drop a third as often at the same average.
 
 use netpath::RedSpec;
 use units::{Bytes, Rate, Time};
@@ -151,7 +151,8 @@ struct Average {
     empty: Option<Empty>,
 }
 
-/// The queue ran empty; what happened then matters again as soon as it is empty when a packet comes.
+/// The queue ran empty; what happened then matters again as soon as it is empty when a packet
+/// comes.
 #[derive(Debug)]
 struct Empty {
     /// Since when, or since the last arrival that was counted.

@@ -26,10 +26,11 @@ pub enum Reason {
     Reaches {
         /// The share.
         share: f64,
-        /// What carries most of those with fewer streams than the chosen one; they fall short of the share.
+        /// What carries most of those with fewer streams than the chosen one; they fall short of
+        /// the share.
         fewer: Option<usize>,
-        /// Whether the lower end of its interval reaches the share too; a value without an interval is taken for
-        /// its own lower end.
+        /// Whether the lower end of its interval reaches the share too; a value without an interval
+        /// is taken for its own lower end.
         is_sure: bool,
     },
     /// It has the most goodput for each second of loaded round trip.
@@ -39,8 +40,8 @@ pub enum Reason {
 }
 
 impl Choice {
-    /// Why it was chosen: a sentence for people without a full stop, computed from the candidates among which it was
-    /// chosen.
+    /// Why it was chosen: a sentence for people without a full stop, computed from the candidates
+    /// among which it was chosen.
     ///
     /// * `name`: what people call the candidate at a place, such as `4 streams`.
     /// ```

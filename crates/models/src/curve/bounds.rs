@@ -7,7 +7,8 @@ use super::{Curve, CurveError, Form};
 
 /// Least share of `a n^2` in `a n^2 + b`, at the most streams sampled, that counts as flattening.
 ///
-/// Rates are whole bits per second; a smaller share is their rounding and would set the limit by chance.
+/// Rates are whole bits per second; a smaller share is their rounding and would set the limit by
+/// chance.
 const FLATTENING_MIN: f64 = 1e-6;
 
 /// What has to be above zero, and its value.
@@ -18,14 +19,14 @@ impl Curve {
     ///
     /// * Partial second order: `a > 0` (there is a limit) and `b >= 0` (it does not fall).
     /// * Newton: `a > 0`, `b > 0`, `c > 2`.
-    /// * Full second order: `a > 0`, `b < 0`, `c > 0`, `2c + b > 0` (the peak lies beyond one stream),
-    ///   `4ac > b^2` and `a + b + c > 0` (the root has a value).
-    /// * Full c, in the same spirit: `a > 0`, `c > 2`, rising at one stream, and the root has a value
-    ///   for every number of streams.
+    /// * Full second order: `a > 0`, `b < 0`, `c > 0`, `2c + b > 0` (the peak lies beyond one
+    ///   stream), `4ac > b^2` and `a + b + c > 0` (the root has a value).
+    /// * Full c, in the same spirit: `a > 0`, `c > 2`, rising at one stream, and the root has a
+    ///   value for every number of streams.
     /// * Logarithmic: `a > 0`, `b > 0`.
     ///
-    /// Source: the two in the middle from Yildirim, Yin and Kosar (see [`Form::Newton`]); the others
-    /// follow from the formulas.
+    /// Source: the two in the middle from Yildirim, Yin and Kosar (see [`Form::Newton`]); the
+    /// others follow from the formulas.
     /// ```
     /// use models::{Curve, CurveError};
     /// assert!(Curve::FullSecondOrder { a: 1e-4, b: -1.5e-3, c: 0.012 }.delimited(16).is_ok());

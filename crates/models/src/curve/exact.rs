@@ -49,12 +49,13 @@ pub(super) fn points(form: Form, samples: &[(u32, Rate)]) -> Result<Vec<Point>, 
 }
 
 impl Curve {
-    /// The curve of `form` through as many samples of (streams, aggregate throughput) as it has coefficients.
+    /// The curve of `form` through as many samples of (streams, aggregate throughput) as it has
+    /// coefficients.
     ///
-    /// Full second order, with `D(x,y) = (n_x^2/T_x^2 - n_y^2/T_y^2) / (n_x - n_y)`:
-    /// `a = (D(k,i) - D(j,i)) / (n_k - n_j)`, `b = D(j,i) - (n_i + n_j) a`. Newton: `c` from
-    /// `(n_3^c - n_1^c) / (n_2^c - n_1^c)`, which has to equal the same ratio of `n^2/T^2`. Full c: the same
-    /// with second differences, which do away with its linear part.
+    /// Full second order, with `D(x,y) = (n_x^2/T_x^2 - n_y^2/T_y^2) / (n_x - n_y)`: `a = (D(k,i) -
+    /// D(j,i)) / (n_k - n_j)`, `b = D(j,i) - (n_i + n_j) a`. Newton: `c` from `(n_3^c - n_1^c) /
+    /// (n_2^c - n_1^c)`, which has to equal the same ratio of `n^2/T^2`. Full c: the same with
+    /// second differences, which do away with its linear part.
     ///
     /// Source: see [`Form`].
     /// ```
@@ -134,7 +135,8 @@ fn by_newton(i: &Point, j: &Point, k: &Point) -> Result<Curve, CurveError> {
     let form = Form::Newton;
     let (near, far) = ((j.n / i.n).ln(), (k.n / i.n).ln());
     let ratio = (k.y - i.y) / (j.y - i.y);
-    // In logarithms, where no power overflows and the steps are long. No ratio at or below 0 has one.
+    // In logarithms, where no power overflows and the steps are long. No ratio at or below 0 has
+    // one.
     let power = newton(POWER_MARGIN, POWER_MAX, |c| {
         let (far, near) = (growth(c, far), growth(c, near));
         (far.0 - near.0 - ratio.ln(), far.1 - near.1)
@@ -145,7 +147,8 @@ fn by_newton(i: &Point, j: &Point, k: &Point) -> Result<Curve, CurveError> {
     Ok(Curve::Newton { a, b, c })
 }
 
-/// `ln((e^(c x) - 1) / c)` and its derivative by `c`; the division takes the trivial root at 0 away.
+/// `ln((e^(c x) - 1) / c)` and its derivative by `c`; the division takes the trivial root at 0
+/// away.
 fn growth(c: f64, x: f64) -> (f64, f64) {
     let rest = -(-c * x).exp_m1();
     (c * x + rest.ln() - c.ln(), x / rest - 1.0 / c)

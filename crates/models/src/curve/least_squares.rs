@@ -1,9 +1,9 @@
 //! Curves near more samples than they have coefficients.
 //!
-//! Least squares on `n^2/T^2` in shares of its value. To first order that is twice the relative error of
-//! throughput, so one stream counts as much as thirty-two. It is linear in all coefficients but the power,
-//! which is searched for. What first order costs: samples 20 % above the curve count for less than those
-//! as far below it.
+//! Least squares on `n^2/T^2` in shares of its value. To first order that is twice the relative
+//! error of throughput, so one stream counts as much as thirty-two. It is linear in all
+//! coefficients but the power, which is searched for. What first order costs: samples 20 % above
+//! the curve count for less than those as far below it.
 
 use units::Rate;
 
@@ -29,20 +29,22 @@ pub struct Fit {
     pub residuals: Vec<f64>,
     /// How far the curve lies from a sample in the mean, either way.
     pub mean_absolute_error: Rate,
-    /// Standard errors of [`Curve::coefficients`] in their order, for samples with independent errors that
-    /// are alike in shares of their values. `None` when the curve goes through all samples and leaves nothing to
-    /// judge it by.
+    /// Standard errors of [`Curve::coefficients`] in their order, for samples with independent
+    /// errors that are alike in shares of their values. `None` when the curve goes through all
+    /// samples and leaves nothing to judge it by.
     pub standard_errors: Option<Vec<f64>>,
 }
 
 impl Fit {
-    /// Fits `form` to samples of (streams, aggregate throughput): through them when there are just enough, by
-    /// least squares when there are more. Several samples of one number of streams are welcome.
+    /// Fits `form` to samples of (streams, aggregate throughput): through them when there are just
+    /// enough, by least squares when there are more. Several samples of one number of streams are
+    /// welcome.
     ///
-    /// A partial second order whose best `b` is below 0, because throughput hardly changes or falls, is fitted
-    /// again as a level line, `b = 0`.
+    /// A partial second order whose best `b` is below 0, because throughput hardly changes or
+    /// falls, is fitted again as a level line, `b = 0`.
     ///
-    /// Source: Draper and Smith, "Applied Regression Analysis", 3rd edition (1998), chapters 5 and 24.
+    /// Source: Draper and Smith, "Applied Regression Analysis", 3rd edition (1998), chapters 5 and
+    /// 24.
     /// ```
     /// use models::{Curve, Fit, Form};
     /// use units::Rate;
@@ -56,7 +58,8 @@ impl Fit {
     /// ```
     ///
     /// # Errors
-    /// When there are too few samples, and when the best curve breaks a bound of [`Curve::delimited`].
+    /// When there are too few samples, and when the best curve breaks a bound of
+    /// [`Curve::delimited`].
     pub fn of(form: Form, samples: &[(u32, Rate)]) -> Result<Fit, CurveError> {
         let points = points(form, samples)?;
         let curve = match points.len() == form.coefficients() {

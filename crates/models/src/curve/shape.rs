@@ -9,7 +9,8 @@ use crate::root::bisect;
 const STREAMS_BEYOND: f64 = 1e9;
 
 impl Curve {
-    /// The number of streams, not rounded, at which throughput is highest; `None` where it never falls.
+    /// The number of streams, not rounded, at which throughput is highest; `None` where it never
+    /// falls.
     ///
     /// Newton: `(2b / (a (c - 2)))^(1/c)`. Full second order: `-2c / b`. Full c by bisection.
     /// ```
@@ -63,9 +64,11 @@ impl Curve {
         }
     }
 
-    /// What throughput tends to with ever more streams; `None` for the logarithmic form, which has no bound.
+    /// What throughput tends to with ever more streams; `None` for the logarithmic form, which has
+    /// no bound.
     ///
-    /// `1 / sqrt(a)` for both second orders; zero for a power above 2, whose throughput falls for good.
+    /// `1 / sqrt(a)` for both second orders; zero for a power above 2, whose throughput falls for
+    /// good.
     /// ```
     /// use models::Curve;
     /// let lu = Curve::PartialSecondOrder { a: 2.28605e-4, b: 1.096929e-2 };
@@ -111,10 +114,11 @@ impl Curve {
         self.peak().map_or(last, |peak| peak.clamp(1.0, last))
     }
 
-    /// The most streams, up to `streams_max`, of which the last still adds throughput at a rate of `gain`
-    /// for each stream; one when none does.
+    /// The most streams, up to `streams_max`, of which the last still adds throughput at a rate of
+    /// `gain` for each stream; one when none does.
     ///
-    /// The logarithmic form has no peak to stop at: its slope `a/n` falls to `gain` at `a/gain` streams.
+    /// The logarithmic form has no peak to stop at: its slope `a/n` falls to `gain` at `a/gain`
+    /// streams.
     /// ```
     /// use models::Curve;
     /// use units::Rate;

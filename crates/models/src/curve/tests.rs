@@ -167,7 +167,8 @@ proptest! {
                 let off = found.throughput(*n).as_f64() / rate.as_f64() - 1.0;
                 prop_assert!(off.abs() < 1e-6, "{original:?} gave {found:?} at {n}: {off}");
             }
-            // Beyond the last sample a curve of another power may part from it: rates are whole bits.
+            // Beyond the last sample a curve of another power may part from it: rates are whole
+            // bits.
             let last = samples.last().map_or(0, |(n, _)| *n);
             for n in [2, 7, 20, 50].into_iter().filter(|n| *n <= last) {
                 let off = found.throughput(n).as_f64() / original.throughput(n).as_f64() - 1.0;
@@ -219,7 +220,8 @@ proptest! {
         for form in Form::ALL {
             if let Ok(curve) = Curve::through(form, &samples[..form.coefficients()]) {
                 prop_assert!((1..200).all(|n| curve.mbit(f64::from(n)) > 0.0), "{curve:?}");
-                // Newton's published bounds let a curve peak before its first stream: it only falls.
+                // Newton's published bounds let a curve peak before its first stream: it only
+                // falls.
                 let after = if form == Form::Newton { 0.0 } else { 1.0 };
                 let peak = curve.peak();
                 prop_assert!(peak.is_none_or(|peak| peak > after), "{curve:?}: {peak:?}");

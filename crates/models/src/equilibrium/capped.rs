@@ -6,12 +6,12 @@ use crate::Response;
 
 /// Mean window in segments under `loss`, with a cap of so many segments.
 ///
-/// A stream that loses at its cap climbs back and stays level until the next loss. What it does not send
-/// meanwhile, its deficit, comes on top of the `1/loss` packets between two losses: `cap / (1 + loss deficit)`.
-/// For Reno the deficit is `cap^2 / 8` and this is [`crate::mathis_with_window`]. CUBIC takes
-/// `K = (0.3 cap / 0.4)^(1/3)` seconds back and misses `0.4 K^4 / 4` segments a round trip, or `0.085 cap^2` where it
-/// is as friendly as Reno (RFC 9438 sections 4.2 and 4.3). HighSpeed and Scalable give up little and come
-/// back soon: theirs is left out.
+/// A stream that loses at its cap climbs back and stays level until the next loss. What it does not
+/// send meanwhile, its deficit, comes on top of the `1/loss` packets between two losses: `cap / (1
+/// + loss deficit)`. For Reno the deficit is `cap^2 / 8` and this is [`crate::mathis_with_window`].
+/// CUBIC takes `K = (0.3 cap / 0.4)^(1/3)` seconds back and misses `0.4 K^4 / 4` segments a round
+/// trip, or `0.085 cap^2` where it is as friendly as Reno (RFC 9438 sections 4.2 and 4.3).
+/// HighSpeed and Scalable give up little and come back soon: theirs is left out.
 pub(super) fn window(response: Response, rtt_seconds: f64, loss: f64, cap: f64) -> f64 {
     let free = response.window_segments(Span::from_secs_f64(rtt_seconds), loss);
     let free = free.unwrap_or(f64::INFINITY);
@@ -22,7 +22,8 @@ pub(super) fn window(response: Response, rtt_seconds: f64, loss: f64, cap: f64) 
     }
 }
 
-/// The mean of a saw-tooth as a share of its peak, and its deficit in segments when that peak is `cap`.
+/// The mean of a saw-tooth as a share of its peak, and its deficit in segments when that peak is
+/// `cap`.
 fn tooth(response: Response, rtt_seconds: f64, cap: f64) -> (f64, f64) {
     match response {
         _ if cap.is_infinite() => (1.0, 0.0),

@@ -6,7 +6,8 @@ use super::capped;
 use super::{Bottleneck, Control, Flows};
 use crate::{Acks, Response};
 
-/// Losses above which BBR slows down: it probes with 1.25 of what it found, and a fifth of that is too much.
+/// Losses above which BBR slows down: it probes with 1.25 of what it found, and a fifth of that is
+/// too much.
 const BBR_LOSS_MAX: f64 = 0.2;
 /// BBR keeps at most so many of its bandwidth-delay products outstanding.
 const BBR_OUTSTANDING: f64 = 2.0;
@@ -72,7 +73,8 @@ impl Group {
                 of_response(Response::Reno(Acks::Every), rtt, under.loss)
             }
             Control::Bandwidth if under.overflows => self.part * rtt,
-            // One stream finds the link's rate and queues nothing; several overestimate it in turns.
+            // One stream finds the link's rate and queues nothing; several overestimate it in
+            // turns.
             Control::Bandwidth if self.alone => self.part * self.rtt,
             Control::Bandwidth => self.part * self.rtt * BBR_OUTSTANDING,
         }

@@ -2,12 +2,12 @@
 
 /// How well a link is used while its queue fills and overflows.
 ///
-/// All windows together grow until pipe and queue are full, then one stream loses and gives up a part of
-/// its share. Growth is by a constant each round trip, a round trip lasts as long as the queue makes it, and
-/// the link carries a window each round trip until it is full.
+/// All windows together grow until pipe and queue are full, then one stream loses and gives up a
+/// part of its share. Growth is by a constant each round trip, a round trip lasts as long as the
+/// queue makes it, and the link carries a window each round trip until it is full.
 ///
-/// Source: the picture of Altman, Barman, Tuffin and Vojnovic (see [`crate::altman_utilisation`]), with a
-/// queue; for one Reno stream and no queue it has the same 75 %.
+/// Source: the picture of Altman, Barman, Tuffin and Vojnovic (see [`crate::altman_utilisation`]),
+/// with a queue; for one Reno stream and no queue it has the same 75 %.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SawTooth {
     /// Share of the link that is used.

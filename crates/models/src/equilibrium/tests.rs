@@ -156,8 +156,9 @@ proptest! {
             let curve = path.curve(&flows(1, Some(kib), *control), &[], &streams);
             for pair in curve.windows(2) {
                 let (fewer, more) = (pair[0].1.throughput.as_f64(), pair[1].1.throughput.as_f64());
-                // Streams that just fill the link begin to overflow its queue, and a short one runs empty after that: 3.5 % less
-                // at 178 Mbit/s and 3 ms with a queue of a hundredth of a round trip.
+                // Streams that just fill the link begin to overflow its queue, and a short one runs
+                // empty after that: 3.5 % less at 178 Mbit/s and 3 ms with a queue of a hundredth
+                // of a round trip.
                 let fills = pair[0].1.binds != Binds::Link && pair[1].1.binds == Binds::Link;
                 let least = if fills { 0.93 } else { 0.97 };
                 prop_assert!(more >= fewer * least, "{control:?} at {}: {fewer} {more}", pair[1].0);

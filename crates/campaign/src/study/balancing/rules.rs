@@ -118,7 +118,8 @@ fn more_win(lines: &[Line]) -> Option<(bool, String)> {
     Some((gains.iter().all(|gain| *gain >= 1.1), words))
 }
 
-/// Whether with every buffer the cross traffic keeps at most `share` of what it had beside one stream.
+/// Whether with every buffer the cross traffic keeps at most `share` of what it had beside one
+/// stream.
 fn others_lose(cross: &[Line], share: f64) -> Option<(bool, String)> {
     let kept = |line: &Line| Some(line.last()? / line.at(1.0)?);
     let kept: Option<Vec<f64>> = cross.iter().map(kept).collect();

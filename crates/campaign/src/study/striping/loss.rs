@@ -207,7 +207,8 @@ mod tests {
 
     #[test]
     fn half_the_link_is_where_mathis_puts_it() {
-        // (1460 x 8 / 0.08 / 311e6)^2 x 1.5 = 3.3e-7 on the OC-12, between points half a decade apart.
+        // (1460 x 8 / 0.08 / 311e6)^2 x 1.5 = 3.3e-7 on the OC-12, between points half a decade
+        // apart.
         let (holds, words) = halves(&lines(1.0, 1.0)).unwrap();
         assert!(holds && words.contains("e-7 on T3"), "{words}");
     }

@@ -61,9 +61,9 @@ fn drops_at(codel: &mut CoDel<Plain>, span: std::ops::Range<u64>) -> Vec<u64> {
     drops
 }
 
-/// All packets came at 0 and have waited 10 ms when the first is taken, so the interval begins there.
-/// The law then asks for drops at 110, +100, +100/sqrt(2) = 280.7, +100/sqrt(3) = 338.4, +50 = 388.4,
-/// +100/sqrt(5) = 433.2, +40.8 = 474.0, +37.8 = 511.8; each falls on the next millisecond.
+/// All packets came at 0 and have waited 10 ms when the first is taken, so the interval begins
+/// there. The law then asks for drops at 110, +100, +100/sqrt(2) = 280.7, +100/sqrt(3) = 338.4, +50
+/// = 388.4, +100/sqrt(5) = 433.2, +40.8 = 474.0, +37.8 = 511.8; each falls on the next millisecond.
 const LAW: [u64; 8] = [110, 210, 281, 339, 389, 434, 474, 512];
 
 #[test]
@@ -123,8 +123,8 @@ fn a_second_overload_soon_after_begins_at_the_rate_of_the_first() {
         let _ = codel.offer(Plain::default(), millis(600));
     }
     let second = drops_at(&mut codel, 610..800);
-    // Eight drops were seven more than at the entry: the count begins at 7, so after the first at 710
-    // come 100/sqrt(7) = 37.8 and 100/sqrt(8) = 35.4 ms, not 100 and 70.7.
+    // Eight drops were seven more than at the entry: the count begins at 7, so after the first at
+    // 710 come 100/sqrt(7) = 37.8 and 100/sqrt(8) = 35.4 ms, not 100 and 70.7.
     assert_eq!(first.len(), 8);
     assert_eq!(second, [710, 748, 784]);
 }

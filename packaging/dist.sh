@@ -1,0 +1,64 @@
+#!/bin/sh
+# Builds everything for a release into target/dist: static programs, .deb and .rpm, licences, a bill
+# of materials, checksums. ARCHS chooses the architectures.
+set -eu
+cd "$(dirname "$0")/.."
+
+ARCHS=${ARCHS:-x86_64 aarch64}
+CARGO=${CARGO:-cargo}
+TOOLS=$PWD/target/dist-tools
+OUT=$PWD/target/dist
+PACKAGE_VERSION=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
+PACKAGE_MAINTAINER=${PACKAGE_MAINTAINER:-"trunkline maintainers <maintainers@trunkline.invalid>"}
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || date +%s)
+export PACKAGE_VERSION PACKAGE_MAINTAINER SOURCE_DATE_EPOCH
+
+PATH=$TOOLS/bin:$PATH
+sh packaging/tools.sh "$TOOLS"
+rm -rf "$OUT"
+mkdir -p "$OUT"
+
+# The program for one architecture: static, with musl, stripped by the release profile.
+build() {
+    rustup target add "$1-unknown-linux-musl" >/dev/null 2>&1 || true
+    $CARGO zigbuild --release --locked --target "$1-unknown-linux-musl" --bin trunkline
+}
+
+# What both packages hold beside the program. Any program that runs here can write it.
+stage() {
+    rm -rf "$STAGE"
+    mkdir -p "$STAGE/man" "$STAGE/completions"
+    native=target/$(uname -m)-unknown-linux-musl/release/trunkline
+    "$native" man --dir "$STAGE/man" 2>/dev/null
+    gzip -9n "$STAGE"/man/*.1
+    for shell in bash zsh fish; do
+        "$native" completion $shell >"$STAGE/completions/trunkline.$shell"
+    done
+    gzip -9nc CHANGELOG.md >"$STAGE/CHANGELOG.md.gz"
+    cp "$OUT/THIRD-PARTY.md" "$STAGE/"
+}
+
+package() {
+    cp "target/$1-unknown-linux-musl/release/trunkline" "$STAGE/trunkline"
+    case $1 in x86_64) deb=amd64 ;; aarch64) deb=arm64 ;; esac
+    PACKAGE_ARCH=$deb ZSH_FUNCTIONS=/usr/share/zsh/vendor-completions \
+        nfpm package --config packaging/nfpm.yaml --packager deb --target "$OUT/" >/dev/null
+    PACKAGE_ARCH=$deb ZSH_FUNCTIONS=/usr/share/zsh/site-functions \
+        nfpm package --config packaging/nfpm.yaml --packager rpm --target "$OUT/" >/dev/null
+    name=trunkline-$PACKAGE_VERSION-$1-linux
+    mkdir -p "$STAGE/$name"
+    cp -r "$STAGE/trunkline" "$STAGE/man" "$STAGE/completions" "$STAGE/THIRD-PARTY.md" \
+        README.md CHANGELOG.md LICENSE "$STAGE/$name/"
+    tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
+        -C "$STAGE" -c "$name" | gzip -9n >"$OUT/$name.tar.gz"
+}
+
+for arch in $ARCHS; do build "$arch"; done
+python3 packaging/parts.py "$OUT/trunkline-$PACKAGE_VERSION.cdx.json" "$OUT/THIRD-PARTY.md"
+STAGE=$OUT/stage
+export STAGE
+stage
+for arch in $ARCHS; do package "$arch"; done
+rm -rf "$STAGE"
+(cd "$OUT" && sha256sum -- * >SHA256SUMS)
+ls -l "$OUT"
