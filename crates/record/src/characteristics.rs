@@ -2,6 +2,7 @@
 
 use ::probing::characterise as seen;
 use observe::limit::{Context, diagnose};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Run, Series, Target};
@@ -18,7 +19,7 @@ pub use trains::{
 };
 
 /// The body of a `trunkline/path` document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Characteristics {
     /// What was probed.
     pub target: Target,
@@ -54,7 +55,7 @@ pub struct Characteristics {
 }
 
 /// Round trips of small packets before there was any load.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RoundTripsIdle {
     /// First quartile; absent like the next one where nobody answered.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,7 +69,7 @@ pub struct RoundTripsIdle {
 }
 
 /// The largest packet that passes unfragmented.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Mtu {
     /// At the IP layer.
     pub bytes: u64,
@@ -77,7 +78,7 @@ pub struct Mtu {
 }
 
 /// Streams in one direction.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Load {
     /// Which end sent.
     pub way: Way,
@@ -95,7 +96,7 @@ pub struct Load {
 }
 
 /// A part that could not be measured.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOut {
     /// Which.
     pub part: String,
@@ -107,7 +108,7 @@ pub struct LeftOut {
 }
 
 /// What one part took.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PartCost {
     /// Which.
     pub part: String,

@@ -1,10 +1,11 @@
 //! Processor use at both ends.
 
 use observe::{Observation, TerminalCpu};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Processor use over a run; an end that did not tell is absent.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Cpu {
     /// This end.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -15,7 +16,7 @@ pub struct Cpu {
 }
 
 /// This end's processor use, with its readings.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Near {
     /// In the program, over the run; absent when it was too short to tell.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,7 +29,7 @@ pub struct Near {
 }
 
 /// Shares of one processor: 0.5 is half of one, 2.0 is two full ones.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Shares {
     /// In the program.
     pub user_ratio: f64,
@@ -37,7 +38,7 @@ pub struct Shares {
 }
 
 /// Processor time that the process had used by a point in time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuSample {
     /// When, from the start of the streams.
     pub at_seconds: f64,

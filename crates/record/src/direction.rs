@@ -1,13 +1,14 @@
 //! The figures of one direction of a run.
 
 use observe::{DirectionSummary, TcpSummary};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Span};
 
 use crate::{Counted, Interval, Steady, StreamDirection};
 
 /// One direction of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DirectionFigures {
     /// Which way, seen from the client.
     pub direction: StreamDirection,
@@ -34,7 +35,7 @@ pub struct DirectionFigures {
 }
 
 /// What the senders' kernels said over the steady window, over the streams of one direction.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TcpFigures {
     /// Time with data outstanding, as a share of the window.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,6 @@
 //! The envelope that every document has.
 
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,7 @@ use crate::{
 pub const SCHEMA_VERSION: u32 = 3;
 
 /// What a document holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Schema {
     /// One setting and everything that was seen.
     #[serde(rename = "trunkline/measure")]
@@ -156,7 +157,7 @@ impl Body for Copy {
 }
 
 /// Where a document comes from: what the body alone would not tell.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Origin {
     /// The version of trunkline that wrote it.
     pub trunkline_version: String,
@@ -191,7 +192,7 @@ pub fn now() -> String {
 }
 
 /// A document: the envelope and, beside it on the same level, the keys of the body.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Document<B> {
     /// What it holds.
     pub schema: Schema,

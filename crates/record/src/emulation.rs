@@ -1,9 +1,10 @@
 //! Programs run across an emulated path: what the links did with their packets.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The body of a `trunkline/emulate` document.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Emulation {
     /// The path's name.
     pub path: String,
@@ -29,7 +30,7 @@ pub struct Emulation {
 }
 
 /// The books of both directions between two neighbours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DuplexCounters {
     /// From near to far.
     pub forward: LinkCounters,
@@ -38,7 +39,7 @@ pub struct DuplexCounters {
 }
 
 /// The books of one link: offered is always delivered + dropped by cause + in flight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkCounters {
     /// Handed to the link.
     pub offered: Count,
@@ -64,7 +65,7 @@ pub struct LinkCounters {
 }
 
 /// The books of others' load on one link: offered is always delivered + dropped by cause + in flight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadCounters {
     /// Came to the link.
     pub offered: Count,
@@ -83,7 +84,7 @@ pub struct LoadCounters {
 }
 
 /// A number of packets and their bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Count {
     /// How many.
     pub packets: u64,

@@ -3,8 +3,8 @@
 //! The structs here *are* the JSON: one field, one key, in base units of the SI; the unit ends the name.
 //! They are apart from the types that the algorithms work with, so that either can change alone;
 //! `From` and `new` lead from those to these. All raw readings are kept. What was not seen is
-//! absent, never zero or `null`. `docs/reference/json.md` lists every key, and a test holds it to
-//! these structs.
+//! absent, never zero or `null`. `docs/reference/json.md` and `docs/reference/schema.json` are made from
+//! these structs and their comments (`tests/reference.rs`).
 //!
 //! What is left out: the way back from a document to an `Observation`, so an old run is shown as it
 //! was judged then and is not judged anew.
@@ -34,8 +34,6 @@ pub mod measure;
 pub mod path;
 pub mod points;
 pub mod predict;
-#[cfg(test)]
-mod reference;
 pub mod responsiveness;
 pub mod round_trip;
 pub mod setting;

@@ -1,11 +1,12 @@
 //! What kept a run from being faster.
 
 use observe::Verdict;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::{Bytes, Rate};
 
 /// What bounds a run's goodput, or the rate of a copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
     /// The path is full.
@@ -57,7 +58,7 @@ pub enum Limit {
 }
 
 /// A cause with the numbers that point to it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cause {
     /// The cause.
     pub limit: Limit,

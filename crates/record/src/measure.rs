@@ -1,13 +1,14 @@
 //! One measurement: the figures first, then everything that they were computed from.
 
 use observe::{Lacking, Observation, Summary, TargetInfo, Verdict};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Rate;
 
 use crate::{Cause, Cpu, DirectionFigures, Limit, RoundTrips, Setting, Stream, Target};
 
 /// The body of a `trunkline/measure` document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measure {
     /// What was measured.
     pub target: Target,
@@ -17,7 +18,7 @@ pub struct Measure {
 }
 
 /// One run. In a measure document its keys stand beside the envelope's.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// What was asked for.
     pub setting: Setting,
@@ -72,7 +73,7 @@ pub struct Run {
 }
 
 /// A range that holds the true value with the stated confidence.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// Lower end.
     pub low_bits_per_second: u64,
@@ -83,7 +84,7 @@ pub struct Interval {
 }
 
 /// The part of a run over which its figures hold.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Steady {
     /// Where the warm-up ends.
     pub from_seconds: f64,
@@ -100,7 +101,7 @@ pub struct Steady {
 }
 
 /// Why a run does not tell what a much longer one would carry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unsettled {
     /// The rate still rose or fell, or the run was too short to tell: figures are over its later half.
@@ -114,7 +115,7 @@ pub enum Unsettled {
 }
 
 /// What the far end was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Peer {
     /// A trunkline server.

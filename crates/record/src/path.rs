@@ -1,9 +1,10 @@
 //! A path as its file describes it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A path between two hosts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Path {
     /// The preset's name, or the file's without its ending.
     pub name: String,
@@ -41,7 +42,7 @@ impl Path {
 }
 
 /// Both directions between two neighbours.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Duplex {
     /// The way of the data.
     pub forward: Link,
@@ -50,7 +51,7 @@ pub struct Duplex {
 }
 
 /// One direction of a path.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Link {
     /// How fast bits leave, of whole IP packets.
     pub rate_bits_per_second: u64,
@@ -76,7 +77,7 @@ pub struct Link {
 }
 
 /// A span of time during which nothing passes.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cut {
     /// Since the path came up.
     pub at_seconds: f64,
@@ -85,7 +86,7 @@ pub struct Cut {
 }
 
 /// Datagrams of others on one link.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Load {
     /// Rate on average, of whole IP packets.
     pub rate_bits_per_second: u64,
@@ -96,7 +97,7 @@ pub struct Load {
 }
 
 /// A size and how many of the packets have it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PacketShare {
     /// Size of the whole IP packet.
     pub size_bytes: u64,
@@ -105,7 +106,7 @@ pub struct PacketShare {
 }
 
 /// A queue discipline and its settings.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Queue {
     /// First in, first out; what does not fit is dropped on arrival.
@@ -162,7 +163,7 @@ pub enum Queue {
 }
 
 /// The most that waits in a queue: one of the two is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueLimit {
     /// In bytes of whole packets.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -173,7 +174,7 @@ pub struct QueueLimit {
 }
 
 /// Loss on the wire.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Loss {
     /// Each packet alone.
@@ -195,7 +196,7 @@ pub enum Loss {
 }
 
 /// The end hosts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Hosts {
     /// Largest IP packet.
     pub mtu_bytes: u64,
@@ -211,7 +212,7 @@ pub struct Hosts {
 }
 
 /// How far the kernel of one host grows socket buffers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BufferMaxima {
     /// How far a send buffer grows.
     pub send_buffer_max_bytes: u64,
@@ -220,7 +221,7 @@ pub struct BufferMaxima {
 }
 
 /// A group of others on the forward link.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cross {
     /// What they send.
     #[serde(flatten)]
@@ -235,7 +236,7 @@ pub struct Cross {
 }
 
 /// What a group of others sends.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum CrossTraffic {
     /// TCP streams that send for ever.

@@ -1,6 +1,7 @@
 //! Round trips while a path is saturated.
 
 use probing::responsiveness::{self as seen, Growth as Grown, Measured};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Span;
 
@@ -8,7 +9,7 @@ use crate::characteristics::{LeftOut, Way};
 use crate::{Peer, Series, Target};
 
 /// The body of a `trunkline/responsiveness` document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Responsiveness {
     /// What was saturated.
     pub target: Target,
@@ -22,7 +23,7 @@ pub struct Responsiveness {
 }
 
 /// One direction under load.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResponsivenessWay {
     /// Which end sent the load.
     pub way: Way,
@@ -68,7 +69,7 @@ pub struct ResponsivenessWay {
 }
 
 /// Round trips, the longest left out.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trimmed {
     /// Mean of the lowest 95 %.
     pub mean_seconds: f64,
@@ -77,7 +78,7 @@ pub struct Trimmed {
 }
 
 /// One second beside the streams.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResponsivenessInterval {
     /// Streams that ran.
     pub streams: u16,
@@ -92,7 +93,7 @@ pub struct ResponsivenessInterval {
 }
 
 /// How far a figure can be trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
     /// Too few intervals for one moving average.
@@ -104,7 +105,7 @@ pub enum Confidence {
 }
 
 /// How streams were added.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
     /// One more each second.

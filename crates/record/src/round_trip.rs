@@ -1,11 +1,12 @@
 //! Round trips of probes, raw and summed up.
 
 use observe::ProbeSeries;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Span;
 
 /// Round trips of one measurement: idle first, then beside the streams.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct RoundTrips {
     /// Before the streams started; absent when nothing answers probes there.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -21,7 +22,7 @@ pub struct RoundTrips {
 /// Probes sent one after another under the same conditions.
 ///
 /// The figures are absent when no probe was answered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// What carried the probes.
     pub method: Method,
@@ -45,7 +46,7 @@ pub struct Series {
 }
 
 /// What carried the probes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// Datagrams that a trunkline server echoes.
@@ -57,7 +58,7 @@ pub enum Method {
 }
 
 /// One probe.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Probe {
     /// When it was sent, from the start of its series.
     pub sent_seconds: f64,

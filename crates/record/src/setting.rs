@@ -1,13 +1,14 @@
 //! What was measured and how it was asked for.
 
 use observe::TargetKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
 use crate::Path;
 
 /// What the bytes passed through.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Target {
     /// The name under which the user gave it.
     pub name: String,
@@ -24,7 +25,7 @@ pub struct Target {
 }
 
 /// Which way a target runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// A host on the network.
@@ -36,7 +37,7 @@ pub enum Kind {
 }
 
 /// The bounds that a Linux host sets on socket buffers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostLimits {
     /// `net.core.wmem_max`.
     pub send_fixed_max_bytes: u64,
@@ -49,7 +50,9 @@ pub struct HostLimits {
 }
 
 /// Socket buffers of each stream: the word `"auto"` or a number of bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(try_from = "RawWindow", into = "RawWindow")]
 pub enum Window {
     /// The kernel sizes them.
@@ -58,7 +61,7 @@ pub enum Window {
     Bytes(u64),
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum RawWindow {
     Bytes(u64),
@@ -89,7 +92,7 @@ impl TryFrom<RawWindow> for Window {
 }
 
 /// Which end sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
     /// The client.
@@ -101,7 +104,7 @@ pub enum Direction {
 }
 
 /// One point of the space that is measured.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Setting {
     /// Parallel streams (in each direction, when both ends send).
     pub streams: u16,

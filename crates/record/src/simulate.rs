@@ -8,6 +8,7 @@ mod figures;
 mod run;
 mod terms;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Path, Window};
@@ -20,7 +21,7 @@ pub use run::{CauseCounts, SeriesSample, SimulatedCross, SimulatedRun, Simulated
 pub use terms::{AccessLink, Growth, SimulatedTcp, Starts, Terms, TimeoutPart};
 
 /// The body of a `trunkline/simulate` document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Simulate {
     /// What was simulated.
     pub path: Path,
@@ -38,7 +39,7 @@ pub struct Simulate {
 }
 
 /// What tells the cells of a campaign apart.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SimulatedSetting {
     /// Parallel streams.
     pub streams: u32,
@@ -49,7 +50,7 @@ pub struct SimulatedSetting {
 }
 
 /// What simulating took; it differs from one time to the next.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SimulationCost {
     /// Processor time of the whole command, or of one cell's runs.
     pub cpu_seconds: f64,

@@ -1,10 +1,11 @@
 //! One stream: how its bytes arrived and what the kernel said of it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
 
 /// One stream of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stream {
     /// Its number within the run, from 1.
     pub number: u16,
@@ -33,7 +34,7 @@ pub struct Stream {
 }
 
 /// Which way the bytes of one stream flowed, seen from the client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StreamDirection {
     /// The client sent.
@@ -43,7 +44,7 @@ pub enum StreamDirection {
 }
 
 /// The socket buffers of one end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Buffers {
     /// `SO_SNDBUF`.
     pub send: Buffer,
@@ -52,7 +53,7 @@ pub struct Buffers {
 }
 
 /// One socket buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Buffer {
     /// What was asked for; absent when left to the kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,7 +63,7 @@ pub struct Buffer {
 }
 
 /// How the bytes of a stream arrived over time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Delivery {
     /// Who counted.
     pub counted: Counted,
@@ -74,7 +75,7 @@ pub struct Delivery {
 }
 
 /// Who counted the bytes that arrived.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counted {
     /// The receiving program.
@@ -86,7 +87,7 @@ pub enum Counted {
 }
 
 /// Bytes that had arrived by a point in time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Progress {
     /// When, from the start of the streams.
     pub at_seconds: f64,
@@ -95,7 +96,7 @@ pub struct Progress {
 }
 
 /// One reading of `TCP_INFO`; what the kernel does not have is absent.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TcpSample {
     /// When it was read, from the start of the streams.
     pub at_seconds: f64,

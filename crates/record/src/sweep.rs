@@ -4,6 +4,7 @@ mod convert;
 
 pub use convert::PlanError;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::measure::Interval;
@@ -11,7 +12,7 @@ use crate::{Limit, Setting, SweepAnalysis, Target};
 
 /// The body of a `trunkline/sweep` document. The readings of each cell lie in a measurement of its own,
 /// which the archive keeps under [`SweepCell::run`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sweep {
     /// What was measured.
     pub target: Target,
@@ -28,7 +29,7 @@ pub struct Sweep {
 }
 
 /// What a sweep was asked for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepPlan {
     /// Every setting, in the order of the grid.
     pub settings: Vec<Setting>,
@@ -43,7 +44,7 @@ pub struct SweepPlan {
 }
 
 /// One visit of one setting.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepCell {
     /// Its place in the order of visits, from 1.
     pub number: u32,
@@ -67,7 +68,7 @@ pub struct SweepCell {
 }
 
 /// What a visit showed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellFigures {
     /// Delivered to the receiver per time over the steady window, all streams and directions together.
     pub goodput_bits_per_second: u64,
@@ -105,7 +106,7 @@ pub struct CellFigures {
 }
 
 /// Round trips of small probes.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RoundTripFigures {
     /// The smallest.
     pub min_seconds: f64,
@@ -124,7 +125,7 @@ pub struct RoundTripFigures {
 }
 
 /// One stream of a visit.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamFigures {
     /// Its number within the run, from 1.
     pub number: u16,

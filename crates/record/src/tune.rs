@@ -1,6 +1,7 @@
 //! One search for the operating point.
 
 use observe::{TargetInfo, Verdict};
+use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -10,7 +11,7 @@ use units::{Bytes, Rate, Span};
 use crate::{Cause, Interval, Run, Target, Window};
 
 /// The body of a `trunkline/tune` document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tune {
     /// What was tuned.
     pub target: Target,
@@ -33,7 +34,7 @@ pub struct Tune {
 }
 
 /// What a search comes to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// What to use.
     pub recommended: Recommended,
@@ -56,7 +57,7 @@ pub struct Answer {
 }
 
 /// What was sought.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Objective {
     /// The fewest streams that reach `share` of the highest goodput.
@@ -90,7 +91,7 @@ impl Objective {
 }
 
 /// The operating point.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Recommended {
     /// Parallel streams.
     pub streams: u16,
@@ -120,7 +121,7 @@ pub struct Recommended {
 }
 
 /// What a search took.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     /// Time, with connecting and idle probes.
     pub seconds: f64,
@@ -129,7 +130,7 @@ pub struct Cost {
 }
 
 /// How one tool is told to use the recommendation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolSetting {
     /// The tool.
     pub tool: String,
@@ -141,7 +142,7 @@ pub struct ToolSetting {
 }
 
 /// A kernel setting that stands in the way.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Sysctl {
     /// The end that it is for.
     pub host: End,
@@ -157,7 +158,7 @@ pub struct Sysctl {
 }
 
 /// One end of the connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
     /// The host that sends.
@@ -167,7 +168,7 @@ pub enum End {
 }
 
 /// What a sample was taken for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
     /// To see what more streams bring.
@@ -189,7 +190,7 @@ pub enum Purpose {
 }
 
 /// One setting that was tried.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
     /// What it was taken for.
     pub purpose: Purpose,
@@ -204,7 +205,7 @@ pub struct Sample {
 }
 
 /// Why a sample does not count for what it showed where one is recommended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Doubt {
     /// What it counts for; absent where it does not count at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -418,5 +419,20 @@ impl From<&SysctlLine> for Sysctl {
             now_bytes: line.now.map(Bytes::get),
             why: line.why.clone(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::synthetic;
+
+    #[test]
+    fn a_sample_without_idle_probes_is_compared_with_the_search() {
+        let tune = synthetic::tune(1).body;
+        let later = &tune.samples[4].run;
+        assert_eq!(later.rtt.unloaded, None);
+        let idle = tune.answer.unwrap().recommended.rtt_unloaded_seconds;
+        let added = later.rtt_loaded_seconds().unwrap() - idle.unwrap();
+        assert!((later.rtt.added_seconds.unwrap() - added).abs() < 1e-9);
     }
 }

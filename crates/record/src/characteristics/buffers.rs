@@ -1,13 +1,14 @@
 //! What follows for socket buffers.
 
 use ::probing::characterise as seen;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rate, Span};
 
 use super::Way;
 
 /// What the rules say about one direction.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Buffers {
     /// Which direction.
     pub way: Way,
@@ -30,7 +31,7 @@ pub struct Buffers {
 }
 
 /// What one rule asks for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BufferAdvice {
     /// Which rule: `BDP1` to `BDP5`.
     pub rule: String,

@@ -1,10 +1,11 @@
 //! Hops and who answered there.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Span;
 
 /// The hops between here and the far end.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trace {
     /// What was sent.
     pub protocol: TraceProtocol,
@@ -17,7 +18,7 @@ pub struct Trace {
 }
 
 /// What a traceroute sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceProtocol {
     /// Datagrams.
@@ -29,7 +30,7 @@ pub enum TraceProtocol {
 }
 
 /// One hop.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hop {
     /// Routers up to and including this one.
     pub distance: u8,
@@ -50,7 +51,7 @@ pub struct Hop {
 }
 
 /// One probe to a hop; both keys are absent where nobody answered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HopAnswer {
     /// Who answered.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +62,7 @@ pub struct HopAnswer {
 }
 
 /// Where a queue grew under load.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Queueing {
     /// The last hop that can be told to lie before the queue; 0 for this host itself.
     pub after: u8,

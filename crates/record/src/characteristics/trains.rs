@@ -1,11 +1,12 @@
 //! What trains of packets told.
 
 use ::probing::characterise as seen;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Rate;
 
 /// One direction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
     /// From here to the far end.
@@ -15,7 +16,7 @@ pub enum Way {
 }
 
 /// Loss and delay of one direction, from packets far apart.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Variation {
     /// Which direction.
     pub way: Way,
@@ -35,7 +36,7 @@ pub struct Variation {
 }
 
 /// Who stamped the arrivals of packets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stamped {
     /// The kernel.
@@ -47,7 +48,7 @@ pub enum Stamped {
 }
 
 /// One packet of a train.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Packet {
     /// When it left, by the sender's clock.
     pub left_seconds: f64,
@@ -57,7 +58,7 @@ pub struct Packet {
 }
 
 /// Rate of the narrowest link of one direction, at the IP layer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Capacity {
     /// Which direction.
     pub way: Way,
@@ -77,7 +78,7 @@ pub struct Capacity {
 }
 
 /// What a capacity comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CapacityMethod {
     /// Pairs of packets.
@@ -87,7 +88,7 @@ pub enum CapacityMethod {
 }
 
 /// What others leave of the tightest link of one direction, at the IP layer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AvailableBandwidth {
     /// Which direction.
     pub way: Way,
@@ -112,7 +113,7 @@ pub struct AvailableBandwidth {
 }
 
 /// What streams of one rate did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fleet {
     /// The rate at which they left.
     pub bits_per_second: u64,
@@ -125,7 +126,7 @@ pub struct Fleet {
 }
 
 /// Whether delays grew.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trend {
     /// They did: the rate is more than what is left.
@@ -152,7 +153,7 @@ impl From<&::probing::available::Fleet> for Fleet {
 }
 
 /// The mean of a few chirps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Chirps {
     /// The estimate.
     pub bits_per_second: u64,

@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use transfer::{CopyEvent, Progress};
 use wire::copying::Name;
@@ -10,7 +11,7 @@ use super::FileFailure;
 use crate::Limit;
 
 /// One line that `trunkline copy --json` prints. The last line is the document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum CopyEventLine {
     /// The far end answered.
@@ -130,7 +131,7 @@ pub enum CopyEventLine {
 }
 
 /// What a file is called.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileName {
     /// For people: what is no text is replaced, and characters that steer a terminal are spelt out.
     pub name: String,
@@ -151,7 +152,7 @@ impl From<&Name> for FileName {
 }
 
 /// Where a copy stands.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProgressLine {
     /// Since the copy began.
     pub at_seconds: f64,

@@ -1,11 +1,12 @@
 //! Files that were not copied.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use transfer::FileProblem;
 use wire::copying::ProblemKind;
 
 /// A file that was not copied.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileFailure {
     /// Below the destination, that of a folder with a `/` at its end; empty where it is about all of them.
     pub name: String,
@@ -26,7 +27,7 @@ fn is_nothing(count: &u64) -> bool {
 }
 
 /// What kind of trouble.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
     /// It cannot be done as it was asked for.

@@ -1,11 +1,12 @@
 //! One seed's run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{QueueFigures, RttFigures};
 
 /// One run, counted from the end of its warm-up unless a field says otherwise.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SimulatedRun {
     /// The seed.
     pub seed: u64,
@@ -54,7 +55,7 @@ pub struct SimulatedRun {
 }
 
 /// Packets dropped, by cause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CauseCounts {
     /// The queue had no room.
     pub queue_full: u64,
@@ -67,7 +68,7 @@ pub struct CauseCounts {
 }
 
 /// One stream.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SimulatedStream {
     /// Acknowledged payload over the measured time.
     pub goodput_bits_per_second: u64,
@@ -83,7 +84,7 @@ pub struct SimulatedStream {
 }
 
 /// One group of cross traffic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SimulatedCross {
     /// Delivered payload over the measured time.
     pub goodput_bits_per_second: u64,
@@ -94,7 +95,7 @@ pub struct SimulatedCross {
 }
 
 /// The state at one moment.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeriesSample {
     /// When, from the beginning of the run.
     pub at_seconds: f64,

@@ -1,9 +1,10 @@
 //! What all cells of a document share.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What was run, apart from the path and from what tells cells apart.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Terms {
     /// The seeds, one run each.
     pub seeds: Vec<u64>,
@@ -27,7 +28,7 @@ pub struct Terms {
 }
 
 /// How the hosts' TCP is set up.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SimulatedTcp {
     /// Segments sent before the first acknowledgement.
     pub initial_window_segments: u32,
@@ -62,7 +63,7 @@ pub struct SimulatedTcp {
 }
 
 /// What a least timeout bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeoutPart {
     /// The timeout as a whole.
@@ -72,7 +73,7 @@ pub enum TimeoutPart {
 }
 
 /// What makes a window grow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
     /// Each acknowledgement.
@@ -82,7 +83,7 @@ pub enum Growth {
 }
 
 /// How start times are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Starts {
     /// From the run's generator.
@@ -92,7 +93,7 @@ pub enum Starts {
 }
 
 /// A link between hosts and the bottleneck.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AccessLink {
     /// How fast it is.
     pub rate_bits_per_second: u64,
