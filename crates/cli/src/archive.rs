@@ -74,7 +74,10 @@ pub(crate) fn keep_silently(document: &AnyDocument, keep: &Keep) -> Option<i64> 
 pub(crate) fn streams_of_copies(keep: &Keep, host: &FarHost, way: Way) -> Option<StreamCount> {
     let archive = existing(keep)?;
     let name = remembered_name(host);
-    archive.streams_of_copies(&name, way.into()).ok().flatten()
+    archive
+        .streams_of_copies(&name, record::copy::direction(way))
+        .ok()
+        .flatten()
 }
 
 /// The archive, where there is one that can be opened. A missing place and a damaged archive are told when the result

@@ -2,7 +2,6 @@
 
 mod command;
 mod event;
-mod failure;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -14,8 +13,8 @@ use crate::{Direction, Limit, Target, Window};
 
 pub use command::shown_command;
 pub use event::{CopyEventLine, FileName, ProgressLine};
-pub use failure::{FailureKind, FileFailure};
-pub use shape::{CopyLog, Request, remembered_name};
+pub use shape::{CopyLog, Request, direction, remembered_name};
+pub use transfer::FileProblem as FileFailure;
 
 /// The body of a `trunkline/copy` document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,6 @@
 //! Processor use at both ends.
 
-use observe::{Observation, TerminalCpu};
+use observe::{CpuSample, Observation, TerminalCpu};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,17 +37,6 @@ pub struct Shares {
     pub kernel_ratio: f64,
 }
 
-/// Processor time that the process had used by a point in time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CpuSample {
-    /// When, from the start of the streams.
-    pub at_seconds: f64,
-    /// In the program.
-    pub user_seconds: f64,
-    /// In the kernel.
-    pub kernel_seconds: f64,
-}
-
 impl From<&Observation> for Cpu {
     fn from(observation: &Observation) -> Self {
         let percent = |(user, kernel): (f64, f64)| Shares {
@@ -67,17 +56,7 @@ impl From<&TerminalCpu> for Near {
         Near {
             user_ratio: user,
             kernel_ratio: kernel,
-            samples: cpu.samples.iter().map(CpuSample::from).collect(),
-        }
-    }
-}
-
-impl From<&observe::CpuSample> for CpuSample {
-    fn from(sample: &observe::CpuSample) -> Self {
-        CpuSample {
-            at_seconds: sample.at.as_secs_f64(),
-            user_seconds: sample.user.as_secs_f64(),
-            kernel_seconds: sample.kernel.as_secs_f64(),
+            samples: cpu.samples.clone(),
         }
     }
 }

@@ -17,8 +17,11 @@ pub use campaign::{Campaign, Cell, Choice};
 pub use figures::{
     Aggregate, Causes, Completion, CrossFigures, CrossGroup, Figures, QueueFigures, RttFigures,
 };
-pub use run::{CauseCounts, SeriesSample, SimulatedCross, SimulatedRun, SimulatedStream};
-pub use terms::{AccessLink, Growth, SimulatedTcp, Starts, Terms, TimeoutPart};
+pub use run::SimulatedRun;
+pub use sim::{
+    CrossResult as SimulatedCross, Sample as SeriesSample, StreamResult as SimulatedStream,
+};
+pub use terms::{SimulatedTcp, Terms, TimeoutPart};
 
 /// The body of a `trunkline/simulate` document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

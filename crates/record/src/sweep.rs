@@ -2,6 +2,7 @@
 
 mod convert;
 
+pub use ::sweep::RoundTripFigures;
 pub use convert::PlanError;
 
 use schemars::JsonSchema;
@@ -105,25 +106,6 @@ pub struct CellFigures {
     pub streams: Vec<StreamFigures>,
 }
 
-/// Round trips of small probes.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RoundTripFigures {
-    /// The smallest.
-    pub min_seconds: f64,
-    /// First quartile.
-    pub quartile1_seconds: f64,
-    /// The middle.
-    pub median_seconds: f64,
-    /// Third quartile.
-    pub quartile3_seconds: f64,
-    /// The mean.
-    pub mean_seconds: f64,
-    /// The largest.
-    pub max_seconds: f64,
-    /// Share of the probes without an answer.
-    pub loss_ratio: f64,
-}
-
 /// One stream of a visit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamFigures {
@@ -150,19 +132,5 @@ impl SweepPlan {
         let duration = place.checked_div(self.settings.len())?;
         let setting = self.settings.get(place % self.settings.len())?;
         Some((setting, *self.durations_seconds.get(duration)?))
-    }
-}
-
-impl From<&::sweep::RoundTripFigures> for RoundTripFigures {
-    fn from(figures: &::sweep::RoundTripFigures) -> Self {
-        RoundTripFigures {
-            min_seconds: figures.min,
-            quartile1_seconds: figures.quartile1,
-            median_seconds: figures.median,
-            quartile3_seconds: figures.quartile3,
-            mean_seconds: figures.mean,
-            max_seconds: figures.max,
-            loss_ratio: figures.loss,
-        }
     }
 }

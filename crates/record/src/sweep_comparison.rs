@@ -104,7 +104,7 @@ impl SweepComparison {
                 .directions
                 .iter()
                 .map(|way| DirectionChange {
-                    direction: way.direction.into(),
+                    direction: way.direction,
                     compared: compared(way.direction),
                     changed: way.changed as u64,
                     goodput_relative: (&way.goodput_relative).into(),

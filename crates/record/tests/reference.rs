@@ -317,7 +317,8 @@ impl Page {
         if let Some(name) = link {
             write!(meaning, ": [{name}](#{})", name.to_lowercase()).unwrap();
         }
-        let optional = if required { "" } else { "; optional" };
+        let is_told = required || meaning.contains("absent");
+        let optional = if is_told { "" } else { "; optional" };
         rows.push(Row {
             key: key.clone(),
             meaning: format!("{of}{meaning}{optional}"),
@@ -380,11 +381,14 @@ fn words(schema: &Value) -> Vec<Row> {
     rows
 }
 
-/// The first paragraph of a comment, without the full stop and without links into code.
+/// The first paragraph of a comment, without the full stop, links into code and their word for what is absent.
 fn description(schema: &Value) -> String {
     let text = schema["description"].as_str().unwrap_or_default();
     let first = text.split("\n\n").next().unwrap_or_default();
     let line = first.replace('\n', " ").replace('|', "\\|");
-    let line = line.replace("[`", "`").replace("`]", "`");
+    let line = line
+        .replace("[`", "`")
+        .replace("`]", "`")
+        .replace("`None`", "absent");
     line.trim_end_matches('.').to_owned()
 }

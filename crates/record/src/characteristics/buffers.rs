@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rate, Span};
 
-use super::Way;
+use observe::Way;
 
 /// What the rules say about one direction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -55,7 +55,7 @@ impl From<&seen::Buffers> for Buffers {
         let facts = &buffers.facts;
         let rate = |rate: Option<Rate>| rate.map(Rate::bits_per_second);
         Buffers {
-            way: buffers.way.into(),
+            way: buffers.way,
             rtt_min_seconds: facts.rtt_min.as_secs_f64(),
             rtt_max_seconds: facts.rtt_max.map(Span::as_secs_f64),
             rtt_mean_seconds: facts.rtt_mean.map(Span::as_secs_f64),

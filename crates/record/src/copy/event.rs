@@ -241,11 +241,11 @@ impl From<&CopyEvent> for CopyEventLine {
             },
             CopyEvent::LeftOut { at, problem } => CopyEventLine::LeftOut {
                 at_seconds: at.as_secs_f64(),
-                failure: problem.into(),
+                failure: problem.clone(),
             },
             CopyEvent::Failed { at, problem } => CopyEventLine::Failed {
                 at_seconds: at.as_secs_f64(),
-                failure: problem.into(),
+                failure: problem.clone(),
             },
             CopyEvent::Steered { at, streams, why } => CopyEventLine::Steered {
                 at_seconds: at.as_secs_f64(),
@@ -279,7 +279,7 @@ impl From<&Progress> for ProgressLine {
             streams: reading.streams,
             rtt_seconds: reading.rtt.map(|rtt| rtt.as_secs_f64()),
             retransmitted_ratio: reading.retransmitted_share,
-            limited_by: reading.limited_by.map(Limit::from),
+            limited_by: reading.limited_by,
             left_seconds: progress.left.map(|left| left.as_secs_f64()),
         }
     }

@@ -239,7 +239,7 @@ fn cross_group(runs: &[SimulatedRun], group: usize) -> CrossGroup {
         )
     };
     CrossGroup {
-        goodput_bits_per_second: of(|cross| cross.goodput_bits_per_second).round() as u64,
+        goodput_bits_per_second: of(|cross| cross.goodput.bits_per_second()).round() as u64,
         transfers: of(|cross| cross.transfers),
         turned_away: of(|cross| cross.turned_away),
     }

@@ -1,5 +1,6 @@
 //! What the two ends say on the control connection.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{HASH_LENGTH, Limited, Name};
@@ -181,7 +182,8 @@ pub struct Published {
 }
 
 /// What kind of trouble.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum ProblemKind {
     /// The request cannot be fulfilled as it was made: wrong path, not allowed.
     Request,
