@@ -79,7 +79,7 @@ pub(crate) fn streams_of_copies(
     let archive = existing(keep)?;
     let name = remembered_name(host);
     archive
-        .streams_of_copies(&name, direction.into())
+        .streams_of_copies(&name, record::copy::direction(direction))
         .ok()
         .flatten()
 }

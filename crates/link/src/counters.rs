@@ -1,11 +1,13 @@
 //! What went in and what became of it.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::Bytes;
 
 use crate::DropCause;
 
 /// A number of packets and their bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Count {
     /// How many.
     pub packets: u64,

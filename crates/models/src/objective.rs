@@ -1,9 +1,12 @@
 //! What an operating point is chosen for.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::Span;
 
 /// What makes one operating point better than another.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Objective {
     /// The fewest streams that reach this share of the highest goodput seen.
     Knee {
@@ -20,8 +23,10 @@ pub enum Objective {
     /// The highest goodput that keeps to a budget of harm to others.
     Gentle {
         /// Delay that the run may add to the path's round-trip time.
+        #[serde(rename = "added_rtt_max_seconds")]
         added_rtt_max: Span,
         /// Retransmitted share that the run may cause.
+        #[serde(rename = "retransmitted_max_ratio")]
         loss_max: f64,
     },
 }

@@ -18,6 +18,8 @@ pub use queue::{CoDelSpec, QueueLimit, QueueSpec, RedSpec};
 
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
 
 /// A path between two hosts.
@@ -40,48 +42,66 @@ pub struct PathSpec {
 }
 
 /// One direction of a path.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkSpec {
     /// How fast bits leave; counts whole IP packets, headers included.
+    #[serde(rename = "rate_bits_per_second")]
     pub rate: Rate,
     /// Propagation delay, one way.
+    #[serde(rename = "delay_seconds")]
     pub delay: Span,
     /// Where packets wait while the link is busy.
     pub queue: QueueSpec,
     /// Packets lost on the wire for reasons other than a full queue.
+    #[serde(default, skip_serializing_if = "Loss::is_none")]
     pub loss: Loss,
     /// When nothing passes, in order and without overlap.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cuts: Vec<Cut>,
     /// Probability per packet that two words of its TCP payload change places, which TCP's checksum does not see.
+    #[serde(rename = "corrupted_ratio", default, skip_serializing_if = "never")]
     pub corruption: f64,
     /// Others' datagrams that share this link and do not give way.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
     /// Largest IP packet that fits; `None` for that of the hosts.
+    #[serde(rename = "mtu_bytes", skip_serializing_if = "Option::is_none")]
     pub mtu: Option<u16>,
 }
 
+/// Whether a probability is zero.
+fn never(probability: &f64) -> bool {
+    *probability == 0.0
+}
+
 /// The end hosts of a path.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Hosts {
     /// Largest IP packet.
+    #[serde(rename = "mtu_bytes")]
     pub mtu: u16,
     /// Congestion control by its kernel name.
     pub congestion: String,
     /// How far the kernel grows a send buffer: `tcp_wmem[2]`.
+    #[serde(rename = "send_buffer_max_bytes")]
     pub send_buffer_max: Bytes,
     /// How far the kernel grows a receive buffer: `tcp_rmem[2]`.
+    #[serde(rename = "receive_buffer_max_bytes")]
     pub receive_buffer_max: Bytes,
     /// Those of the far host, where they are others: an untuned host at one end makes a path slow one way
     /// and fast the other. The two above are the near host's then.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub far: Option<BufferMaxima>,
 }
 
 /// How far the kernel of one host grows socket buffers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BufferMaxima {
     /// `tcp_wmem[2]`.
+    #[serde(rename = "send_buffer_max_bytes")]
     pub send: Bytes,
     /// `tcp_rmem[2]`.
+    #[serde(rename = "receive_buffer_max_bytes")]
     pub receive: Bytes,
 }
 

@@ -27,12 +27,17 @@ pub use diagnose::diagnose;
 
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
 
 use crate::StreamCount;
 
 /// What can bound the goodput of a run, or the rate of a copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum Limit {
     /// The path is full.
     Link,
@@ -176,18 +181,28 @@ impl fmt::Display for Limit {
 }
 
 /// What limits a run, and how that is known.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// The cause; of several that look the same, the likeliest.
     pub limit: Limit,
     /// The other causes that would look the same in these numbers, the likelier ones first.
+    #[serde(rename = "limit_or", default, skip_serializing_if = "Vec::is_empty")]
     pub or: Vec<Limit>,
     /// The numbers that say so, as a sentence for people without a full stop.
+    #[serde(rename = "limit_because")]
     pub because: String,
     /// The window per stream that would lift a buffer's limit, before the kernel's doubling.
+    #[serde(
+        rename = "window_needed_bytes",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub window_needed: Option<Bytes>,
     /// Goodput to expect once this limit is gone and nothing else has changed: as far as other runs
     /// have shown that the path carries it.
+    #[serde(
+        rename = "could_reach_bits_per_second",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub could_reach: Option<Rate>,
 }
 

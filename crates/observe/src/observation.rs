@@ -1,20 +1,24 @@
 //! What one run showed.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Span, Time};
 
 use crate::{RoundTrips, Setting, TcpSample};
 
 /// Bytes that had reached the far application (or kernel) by a point in time, from the start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Progress {
     /// When, from the start of the streams.
+    #[serde(rename = "at_seconds")]
     pub at: Time,
     /// How much, in all.
     pub bytes: Bytes,
 }
 
 /// Who counted the bytes that arrived.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Counted {
     /// The receiving program, as it read them.
     ByReceiver,
@@ -26,22 +30,28 @@ pub enum Counted {
 }
 
 /// How the bytes of a stream arrived over time.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Delivery {
     /// Who counted.
     pub counted: Counted,
-    /// Readings every [`crate::SamplePlan::INTERVAL`], in order.
-    pub progress: Vec<Progress>,
-    /// What the receiver gave as its total at the end, when it said so.
+    /// The receiver's own total at the end, when it gave one.
+    #[serde(
+        rename = "receiver_total_bytes",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub receiver_total: Option<Bytes>,
+    /// Cumulative readings every [`crate::SamplePlan::INTERVAL`], in order.
+    pub progress: Vec<Progress>,
 }
 
 /// A socket buffer: what was asked of the kernel and what it answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Buffer {
     /// What was asked for; `None` leaves the size to the kernel.
+    #[serde(rename = "asked_bytes", skip_serializing_if = "Option::is_none")]
     pub asked: Option<Bytes>,
     /// What `getsockopt` says, doubled by Linux for its bookkeeping.
+    #[serde(rename = "granted_bytes")]
     pub granted: Bytes,
 }
 
@@ -62,7 +72,7 @@ impl Buffer {
 }
 
 /// The two buffers of one end's socket.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Buffers {
     /// `SO_SNDBUF`.
     pub send: Buffer,
@@ -71,7 +81,8 @@ pub struct Buffers {
 }
 
 /// Which way the bytes of one stream flow, seen from the client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum StreamDirection {
     /// The client sends.
     Sending,
@@ -101,13 +112,16 @@ pub struct Stream {
 }
 
 /// Processor time that a process had used by a point in time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuSample {
     /// When, from the start of the streams.
+    #[serde(rename = "at_seconds")]
     pub at: Time,
     /// Time in the program.
+    #[serde(rename = "user_seconds")]
     pub user: Span,
     /// Time in the kernel on the program's behalf.
+    #[serde(rename = "kernel_seconds")]
     pub kernel: Span,
 }
 
@@ -136,7 +150,8 @@ impl TerminalCpu {
 }
 
 /// What the far end is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Peer {
     /// A trunkline server: both ends' telemetry is there.
     Trunkline,

@@ -7,6 +7,8 @@
 use std::net::IpAddr;
 
 use netpath::Way;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use units::{Bytes, Span};
 
@@ -22,12 +24,14 @@ pub struct Train {
 }
 
 /// What became of one packet of a train.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Passage {
     /// When it left, by the sender's clock, from when the first was to leave.
+    #[serde(rename = "left_seconds")]
     pub left: Span,
     /// When it arrived, by the receiver's clock, from a zero that all packets of its train share and that is
     /// otherwise arbitrary; `None` of a packet that was lost.
+    #[serde(rename = "arrived_seconds", skip_serializing_if = "Option::is_none")]
     pub arrived: Option<Span>,
 }
 
@@ -41,7 +45,8 @@ pub struct Passages {
 }
 
 /// Who stamped the arrival of packets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Stamped {
     /// The kernel, as they came from the device.
     ByKernel,
@@ -52,7 +57,10 @@ pub enum Stamped {
 }
 
 /// What a traceroute sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum TraceProtocol {
     /// Datagrams to a port that the flow keeps.
     Udp,
@@ -66,6 +74,15 @@ impl TraceProtocol {
     /// All of them.
     pub const ALL: [TraceProtocol; 3] =
         [TraceProtocol::Udp, TraceProtocol::Tcp, TraceProtocol::Icmp];
+
+    /// As people write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            TraceProtocol::Udp => "UDP",
+            TraceProtocol::Tcp => "TCP",
+            TraceProtocol::Icmp => "ICMP",
+        }
+    }
 }
 
 /// How hops are looked for.
@@ -116,7 +133,7 @@ pub struct HopAnswer {
 }
 
 /// The largest packet that passes unfragmented.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathMtu {
     /// Its size at the IP layer.
     pub bytes: Bytes,

@@ -1,18 +1,23 @@
 //! Round trips of small probes, with and without load beside them.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Span, Time};
 
 /// One probe and its answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Probe {
     /// When it was sent, from the start of its series.
+    #[serde(rename = "sent_seconds")]
     pub sent: Time,
     /// How long the answer took; `None` when none came.
+    #[serde(rename = "rtt_seconds", skip_serializing_if = "Option::is_none")]
     pub rtt: Option<Span>,
 }
 
 /// What carried the probes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum ProbeMethod {
     /// Datagrams that a trunkline server echoes.
     UdpEcho,

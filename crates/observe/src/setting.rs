@@ -3,11 +3,17 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use units::{Bytes, Rate, Span};
 
 /// The number of parallel streams: 1 to 128, iperf3's bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(try_from = "u16", into = "u16")]
+#[schemars(inline)]
 pub struct StreamCount(u16);
 
 /// A stream count outside 1 to 128.
@@ -45,6 +51,20 @@ impl StreamCount {
     /// Twice as many, or `None` beyond the bound.
     pub fn doubled(self) -> Option<Self> {
         Self::new(u64::from(self.0) * 2).ok()
+    }
+}
+
+impl TryFrom<u16> for StreamCount {
+    type Error = StreamCountError;
+
+    fn try_from(streams: u16) -> Result<Self, StreamCountError> {
+        Self::new(streams.into())
+    }
+}
+
+impl From<StreamCount> for u16 {
+    fn from(streams: StreamCount) -> u16 {
+        streams.get()
     }
 }
 
@@ -97,7 +117,8 @@ impl FromStr for Window {
 }
 
 /// Which end sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Direction {
     /// The client sends: iperf3's default.
     #[default]

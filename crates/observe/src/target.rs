@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span, Time};
 
 use crate::{Observation, Probes, ProbesError, SamplePlan, Setting};
@@ -113,7 +115,8 @@ pub struct TargetInfo {
 }
 
 /// Which way a target runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
     /// A host on the network.
     Live,
@@ -124,15 +127,19 @@ pub enum TargetKind {
 }
 
 /// The bounds that a Linux host sets on socket buffers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostLimits {
     /// `net.core.wmem_max`: the most that `SO_SNDBUF` gives, before doubling.
+    #[serde(rename = "send_fixed_max_bytes")]
     pub send_fixed_max: Bytes,
     /// `net.core.rmem_max`: the most that `SO_RCVBUF` gives, before doubling.
+    #[serde(rename = "receive_fixed_max_bytes")]
     pub receive_fixed_max: Bytes,
     /// `net.ipv4.tcp_wmem[2]`: how far the kernel grows a send buffer by itself.
+    #[serde(rename = "send_auto_max_bytes")]
     pub send_auto_max: Bytes,
     /// `net.ipv4.tcp_rmem[2]`: how far the kernel grows a receive buffer by itself.
+    #[serde(rename = "receive_auto_max_bytes")]
     pub receive_auto_max: Bytes,
 }
 

@@ -23,6 +23,8 @@ mod search;
 mod stream;
 
 use observe::{Probes, ProbesError, Watch, Way};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
 
 use crate::Cost;
@@ -47,9 +49,10 @@ pub struct Available {
 }
 
 /// What streams of one rate did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fleet {
     /// The rate at which they left.
+    #[serde(rename = "bits_per_second")]
     pub rate: Rate,
     /// How many were judged.
     pub streams: u32,

@@ -17,31 +17,38 @@ mod bulk;
 use std::cmp::Ordering;
 
 use observe::{Passages, Probes, ProbesError, Stamped, Train, Watch, Way};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
 
 use crate::Cost;
 use bulk::{Doubt, Finding};
 
 /// The rate of the narrowest link of one direction, at the IP layer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Capacity {
     /// Which direction.
     pub way: Way,
     /// The estimate.
+    #[serde(rename = "bits_per_second")]
     pub rate: Rate,
     /// What it comes from.
     pub method: CapacityMethod,
     /// Why it may not be trusted: a sentence without a full stop; `None` where it passed its own test.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
+    /// What it cost.
+    #[serde(flatten)]
+    pub cost: Cost,
     /// What each pair or bulk says by itself, in the order of sending: those of the method that was used. Lost
     /// and reordered ones are left out.
+    #[serde(rename = "estimates_bits_per_second")]
     pub estimates: Vec<Rate>,
-    /// What it cost.
-    pub cost: Cost,
 }
 
 /// What a capacity was estimated from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum CapacityMethod {
     /// The pair of packets with the smallest sum of delays (CapProbe).
     Pairs,

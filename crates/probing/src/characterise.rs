@@ -19,6 +19,8 @@ use observe::{
     Fault, Observation, PathMtu, ProbeSeries, Probes, ProbesError, SamplePlan, Setting, Target,
     TargetError, Trace, Watch, Way,
 };
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Span};
 
 use crate::hops::QueueAt;
@@ -109,13 +111,15 @@ pub struct Load {
 }
 
 /// What one part took.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PartCost {
     /// Which.
     pub part: String,
     /// How long; `None` in virtual time.
+    #[serde(rename = "elapsed_seconds", skip_serializing_if = "Option::is_none")]
     pub time: Option<Span>,
     /// What it sent or had sent, as far as that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<Bytes>,
 }
 

@@ -8,6 +8,8 @@
 //! from a router that may use another way back.
 
 use observe::{Hop, HopAnswer, Trace};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use stats::median;
 use units::Span;
 
@@ -55,13 +57,15 @@ pub struct HopSummary {
 }
 
 /// The queue of the link that leads to a hop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueAt {
     /// The last hop that can be told to lie before it; 0 for this host itself.
     pub after: u8,
     /// The first hop behind it. More than one further than `after` where those between said nothing.
+    #[serde(rename = "distance")]
     pub hop: u8,
     /// What it adds to a round trip: the least rise of that hop and those behind it.
+    #[serde(rename = "added_seconds")]
     pub rise: Span,
 }
 

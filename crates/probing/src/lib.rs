@@ -24,10 +24,14 @@ pub use hops::{Comparison, HopChange, HopSummary, QueueAt};
 pub use part::{LeftOut, Onlooker};
 pub use responsiveness::Responsiveness;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// What probing sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     /// Bytes sent, headers included.
+    #[serde(rename = "sent_bytes")]
     pub bytes: units::Bytes,
     /// Trains sent.
     pub trains: u32,

@@ -1,6 +1,8 @@
 //! Parts of a longer examination: who looks on, and what was left out.
 
 use observe::{ProbesError, TargetError, Watch};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Somebody who looks on while one part after another is measured.
 pub trait Onlooker: Watch {
@@ -14,13 +16,14 @@ pub trait Onlooker: Watch {
 impl Onlooker for () {}
 
 /// A part that could not be measured.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOut {
     /// Which: a few words.
     pub part: String,
     /// Why: a sentence without a full stop.
     pub why: String,
     /// What would make it possible.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 

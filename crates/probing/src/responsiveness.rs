@@ -23,6 +23,8 @@ mod intervals;
 mod judge;
 
 use observe::{Peer, ProbeSeries, StreamCount, Target, TargetError, Way};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
 
 use crate::{LeftOut, Onlooker};
@@ -54,22 +56,26 @@ impl Plan {
 }
 
 /// One second beside the streams.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// Streams that ran.
     pub streams: StreamCount,
     /// What they delivered.
+    #[serde(rename = "goodput_bits_per_second")]
     pub goodput: Rate,
-    /// Round trips of the probes beside them, in seconds.
-    pub foreign: Vec<f64>,
     /// Probes without an answer.
     pub foreign_lost: u32,
+    /// Round trips of the probes beside them, in seconds.
+    #[serde(rename = "foreign_seconds")]
+    pub foreign: Vec<f64>,
     /// Round trips as the streams' senders saw them, in seconds.
+    #[serde(rename = "loaded_seconds")]
     pub loaded: Vec<f64>,
 }
 
 /// How the streams came to be as many as they were.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Growth {
     /// One more each second, beside those that ran: as the draft has it.
     OneBySecond,

@@ -8,8 +8,12 @@
 //! Source: Jain & Dovrolis, "End-to-end available bandwidth: measurement methodology, dynamics, and relation
 //! with TCP throughput", SIGCOMM 2002; the thresholds are those of their program, pathload 1.3.2.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// What the delays of one stream do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Trend {
     /// They grow: the stream is faster than what is left to it.
     Increasing,

@@ -1,7 +1,10 @@
 //! What was found of a path itself: round trips, hops, capacity, available bandwidth.
 
 use ::probing::characterise as seen;
+use ::probing::hops::QueueAt;
+use observe::PathMtu;
 use observe::limit::{Context, diagnose};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Run, Series, Target};
@@ -10,15 +13,17 @@ mod buffers;
 mod hops;
 mod trains;
 
+pub use ::probing::available::Fleet;
+pub use ::probing::characterise::PartCost;
+pub use ::probing::trend::Trend;
+pub use ::probing::{Capacity, CapacityMethod, LeftOut};
 pub use buffers::{BufferAdvice, Buffers};
-pub use hops::{Hop, HopAnswer, Queueing, Trace, TraceProtocol};
-pub use trains::{
-    AvailableBandwidth, Capacity, CapacityMethod, Chirps, Fleet, Packet, Stamped, Trend, Variation,
-    Way,
-};
+pub use hops::{Hop, HopAnswer, Trace};
+pub use observe::{Passage, Stamped, TraceProtocol, Way};
+pub use trains::{AvailableBandwidth, Chirps, Variation};
 
 /// The body of a `trunkline/path` document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Characteristics {
     /// What was probed.
     pub target: Target,
@@ -27,7 +32,7 @@ pub struct Characteristics {
     pub round_trips: Option<RoundTripsIdle>,
     /// The largest packet that passes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub mtu: Option<Mtu>,
+    pub mtu: Option<PathMtu>,
     /// Hops by each protocol that anybody answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<Trace>,
@@ -54,7 +59,7 @@ pub struct Characteristics {
 }
 
 /// Round trips of small packets before there was any load.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RoundTripsIdle {
     /// First quartile; absent like the next one where nobody answered.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,17 +72,8 @@ pub struct RoundTripsIdle {
     pub series: Series,
 }
 
-/// The largest packet that passes unfragmented.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mtu {
-    /// At the IP layer.
-    pub bytes: u64,
-    /// Whether such a packet was answered, or only the kernel's own belief is known.
-    pub confirmed: bool,
-}
-
 /// Streams in one direction.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Load {
     /// Which end sent.
     pub way: Way,
@@ -91,54 +87,26 @@ pub struct Load {
     pub trace: Option<Trace>,
     /// Where the queue grew: absent where it cannot be told, or none did.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub queueing: Option<Queueing>,
-}
-
-/// A part that could not be measured.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
-    /// Which.
-    pub part: String,
-    /// Why: a sentence without a full stop.
-    pub why: String,
-    /// What would make it possible.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
-}
-
-/// What one part took.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PartCost {
-    /// Which.
-    pub part: String,
-    /// How long; absent in virtual time.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub elapsed_seconds: Option<f64>,
-    /// What was sent for it; absent where it was a few small packets.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bytes: Option<u64>,
+    pub queueing: Option<QueueAt>,
 }
 
 impl Characteristics {
     /// The shape of what was found of `target`.
     pub fn new(target: Target, found: &seen::Characteristics) -> Self {
         let load = |load: &seen::Load| Load {
-            way: load.way.into(),
+            way: load.way,
             one: judged(&load.one),
             several: load.several.as_ref().map(run),
             trace: load.trace.as_ref().map(Trace::from),
-            queueing: load.queue.map(Queueing::from),
+            queueing: load.queue,
         };
         Characteristics {
             target,
             round_trips: found.round_trips.as_ref().map(RoundTripsIdle::from),
-            mtu: found.mtu.map(|mtu| Mtu {
-                bytes: mtu.bytes.get(),
-                confirmed: mtu.confirmed,
-            }),
+            mtu: found.mtu,
             traces: found.traces.iter().map(Trace::from).collect(),
             variations: found.variations.iter().map(Variation::from).collect(),
-            capacities: found.capacities.iter().map(Capacity::from).collect(),
+            capacities: found.capacities.clone(),
             available: found
                 .available
                 .iter()
@@ -146,8 +114,8 @@ impl Characteristics {
                 .collect(),
             loads: found.loads.iter().map(load).collect(),
             buffers: found.buffers.iter().map(Buffers::from).collect(),
-            left_out: found.left_out.iter().map(LeftOut::from).collect(),
-            costs: found.costs.iter().map(PartCost::from).collect(),
+            left_out: found.left_out.clone(),
+            costs: found.costs.clone(),
         }
     }
 }
@@ -172,24 +140,4 @@ fn judged(seen: &observe::Observation) -> Run {
 
 fn run(seen: &observe::Observation) -> Run {
     Run::new(seen, &seen.summary(), None)
-}
-
-impl From<&::probing::LeftOut> for LeftOut {
-    fn from(left: &::probing::LeftOut) -> Self {
-        LeftOut {
-            part: left.part.clone(),
-            why: left.why.clone(),
-            hint: left.hint.clone(),
-        }
-    }
-}
-
-impl From<&seen::PartCost> for PartCost {
-    fn from(cost: &seen::PartCost) -> Self {
-        PartCost {
-            part: cost.part.clone(),
-            elapsed_seconds: cost.time.map(units::Span::as_secs_f64),
-            bytes: cost.bytes.map(units::Bytes::get),
-        }
-    }
 }

@@ -2,22 +2,22 @@
 
 mod command;
 mod event;
-mod failure;
 mod shape;
 #[cfg(test)]
 mod tests;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Direction, Limit, Target, Window};
 
 pub use command::shown_command;
 pub use event::{CopyEventLine, FileName, ProgressLine};
-pub use failure::{FailureKind, FileFailure};
-pub use shape::{CopyLog, Request, remembered_name};
+pub use shape::{CopyLog, Request, direction, remembered_name};
+pub use transfer::FileProblem as FileFailure;
 
 /// The body of a `trunkline/copy` document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Copy {
     /// The far end, by the name under which it is remembered.
     pub target: Target,
@@ -98,7 +98,7 @@ pub struct Copy {
 }
 
 /// How the far end was reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Over {
     /// Started through ssh.
@@ -108,7 +108,7 @@ pub enum Over {
 }
 
 /// What the user asked for beside names.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Asked {
     /// Folders with what is in them.
     pub recursive: bool,
@@ -156,7 +156,7 @@ pub struct Asked {
 }
 
 /// A pattern and what is done with what fits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AskedRule {
     /// What fits is left out; otherwise it is copied.
     pub leaves_out: bool,
@@ -165,7 +165,7 @@ pub struct AskedRule {
 }
 
 /// What happens with files that are there already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Existing {
     /// Those of the same size and time are skipped, others replaced.
@@ -179,7 +179,7 @@ pub enum Existing {
 }
 
 /// All there was to copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Planned {
     /// Regular files.
     pub files: u64,
@@ -194,7 +194,7 @@ pub struct Planned {
 }
 
 /// What limited a copy.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CopyLimit {
     /// What bound for at least half of the time; `several` where nothing did.
     pub by: Limit,
@@ -211,7 +211,7 @@ pub struct CopyLimit {
 }
 
 /// One part of a copy that bound.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LimitShare {
     /// Which.
     pub by: Limit,
@@ -220,7 +220,7 @@ pub struct LimitShare {
 }
 
 /// A change of the number of streams.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Step {
     /// Since the copy began.
     pub at_seconds: f64,
@@ -231,7 +231,7 @@ pub struct Step {
 }
 
 /// A time without the far end.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outage {
     /// When it was lost, since the copy began.
     pub at_seconds: f64,
@@ -243,7 +243,7 @@ pub struct Outage {
 }
 
 /// Where a copy stood.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CopyReading {
     /// Since the copy began.
     pub at_seconds: f64,

@@ -1,10 +1,11 @@
 //! Processor use at both ends.
 
-use observe::{Observation, TerminalCpu};
+use observe::{CpuSample, Observation, TerminalCpu};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Processor use over a run; an end that did not tell is absent.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Cpu {
     /// This end.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -15,7 +16,7 @@ pub struct Cpu {
 }
 
 /// This end's processor use, with its readings.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Near {
     /// In the program, over the run; absent when it was too short to tell.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,23 +29,12 @@ pub struct Near {
 }
 
 /// Shares of one processor: 0.5 is half of one, 2.0 is two full ones.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Shares {
     /// In the program.
     pub user_ratio: f64,
     /// In the kernel on its behalf.
     pub kernel_ratio: f64,
-}
-
-/// Processor time that the process had used by a point in time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct CpuSample {
-    /// When, from the start of the streams.
-    pub at_seconds: f64,
-    /// In the program.
-    pub user_seconds: f64,
-    /// In the kernel.
-    pub kernel_seconds: f64,
 }
 
 impl From<&Observation> for Cpu {
@@ -66,17 +56,7 @@ impl From<&TerminalCpu> for Near {
         Near {
             user_ratio: user,
             kernel_ratio: kernel,
-            samples: cpu.samples.iter().map(CpuSample::from).collect(),
-        }
-    }
-}
-
-impl From<&observe::CpuSample> for CpuSample {
-    fn from(sample: &observe::CpuSample) -> Self {
-        CpuSample {
-            at_seconds: sample.at.as_secs_f64(),
-            user_seconds: sample.user.as_secs_f64(),
-            kernel_seconds: sample.kernel.as_secs_f64(),
+            samples: cpu.samples.clone(),
         }
     }
 }

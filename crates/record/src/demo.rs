@@ -1,11 +1,12 @@
 //! A demonstration: settings that people have used, beside the tuned one.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Run, Target, Tune};
 
 /// The body of a `trunkline/demo` document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Demo {
     /// What was measured.
     pub target: Target,
@@ -19,7 +20,7 @@ pub struct Demo {
 }
 
 /// One setting of the comparison.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LabelledRun {
     /// Its name in tables and plots.
     pub label: String,
@@ -32,7 +33,7 @@ pub struct LabelledRun {
 }
 
 /// A published measurement.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Published {
     /// Its throughput.
     pub goodput_bits_per_second: u64,

@@ -1,7 +1,9 @@
 //! The envelope that every document has.
 
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, from_value};
 
 use crate::{
     Campaign, Characteristics, Copy, Demo, Emulation, Fit, Host, Measure, Predict, Responsiveness,
@@ -16,81 +18,105 @@ use crate::{
 /// that reaches a program is `goodput_bits_per_second`.
 pub const SCHEMA_VERSION: u32 = 3;
 
-/// What a document holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Schema {
-    /// One setting and everything that was seen.
-    #[serde(rename = "trunkline/measure")]
-    Measure,
-    /// A search for the operating point.
-    #[serde(rename = "trunkline/tune")]
-    Tune,
-    /// Labelled measurements beside a tuned one.
-    #[serde(rename = "trunkline/demo")]
-    Demo,
-    /// Programs run across an emulated path.
-    #[serde(rename = "trunkline/emulate")]
-    Emulate,
-    /// One simulated setting with several seeds.
-    #[serde(rename = "trunkline/simulate")]
-    Simulate,
-    /// Many simulated settings.
-    #[serde(rename = "trunkline/campaign")]
-    Campaign,
-    /// What formulas say about a path.
-    #[serde(rename = "trunkline/predict")]
-    Predict,
-    /// Curves through measured points.
-    #[serde(rename = "trunkline/fit")]
-    Fit,
-    /// A grid of settings measured in cycles.
-    #[serde(rename = "trunkline/sweep")]
-    Sweep,
-    /// What was found of a path itself.
-    #[serde(rename = "trunkline/path")]
-    Characteristics,
-    /// Round trips while a path is saturated.
-    #[serde(rename = "trunkline/responsiveness")]
-    Responsiveness,
-    /// Files that were copied.
-    #[serde(rename = "trunkline/copy")]
-    Copy,
+/// The kinds of documents: the word that stands for each in code, its body, and its name in the envelope.
+macro_rules! kinds {
+    ($($(#[doc = $about:literal])+ $kind:ident: $body:ty = $name:literal,)+) => {
+        /// What a document holds.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+        pub enum Schema {
+            $($(#[doc = $about])+ #[serde(rename = $name)] $kind,)+
+        }
+
+        impl Schema {
+            /// Every schema that this version reads.
+            pub const ALL: [Schema; [$($name),+].len()] = [$(Schema::$kind),+];
+
+            /// Its name in the document.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Schema::$kind => $name,)+
+                }
+            }
+        }
+
+        /// A document of any kind, as read from a file.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum AnyDocument {
+            $($(#[doc = $about])+ $kind(Box<Document<$body>>),)+
+        }
+
+        $(
+            impl Body for $body {
+                const SCHEMA: Schema = Schema::$kind;
+            }
+
+            impl From<Document<$body>> for AnyDocument {
+                fn from(document: Document<$body>) -> Self {
+                    AnyDocument::$kind(Box::new(document))
+                }
+            }
+        )+
+
+        impl AnyDocument {
+            /// Reads the document of kind `schema` that `value` holds.
+            ///
+            /// # Errors
+            /// When a key is missing or holds something else.
+            pub(crate) fn read(schema: Schema, value: Value) -> serde_json::Result<Self> {
+                Ok(match schema {
+                    $(Schema::$kind => AnyDocument::$kind(from_value(value)?),)+
+                })
+            }
+
+            /// The document as [`Document::to_json`] writes it.
+            pub fn to_json(&self) -> String {
+                match self {
+                    $(AnyDocument::$kind(document) => document.to_json(),)+
+                }
+            }
+
+            /// What it holds.
+            pub fn schema(&self) -> Schema {
+                match self {
+                    $(AnyDocument::$kind(_) => Schema::$kind,)+
+                }
+            }
+
+            /// Where it comes from.
+            pub fn origin(&self) -> &Origin {
+                match self {
+                    $(AnyDocument::$kind(document) => &document.origin,)+
+                }
+            }
+        }
+    };
 }
 
-impl Schema {
-    /// Every schema that this version reads.
-    pub const ALL: [Schema; 12] = [
-        Schema::Measure,
-        Schema::Tune,
-        Schema::Demo,
-        Schema::Emulate,
-        Schema::Simulate,
-        Schema::Campaign,
-        Schema::Predict,
-        Schema::Fit,
-        Schema::Sweep,
-        Schema::Characteristics,
-        Schema::Responsiveness,
-        Schema::Copy,
-    ];
-
-    /// Its name in the document.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Schema::Measure => "trunkline/measure",
-            Schema::Tune => "trunkline/tune",
-            Schema::Demo => "trunkline/demo",
-            Schema::Emulate => "trunkline/emulate",
-            Schema::Simulate => "trunkline/simulate",
-            Schema::Campaign => "trunkline/campaign",
-            Schema::Predict => "trunkline/predict",
-            Schema::Fit => "trunkline/fit",
-            Schema::Sweep => "trunkline/sweep",
-            Schema::Characteristics => "trunkline/path",
-            Schema::Responsiveness => "trunkline/responsiveness",
-            Schema::Copy => "trunkline/copy",
-        }
-    }
+kinds! {
+    /// One setting and everything that was seen.
+    Measure: Measure = "trunkline/measure",
+    /// A search for the operating point.
+    Tune: Tune = "trunkline/tune",
+    /// Labelled measurements beside a tuned one.
+    Demo: Demo = "trunkline/demo",
+    /// Programs run across an emulated path.
+    Emulate: Emulation = "trunkline/emulate",
+    /// One simulated setting with several seeds.
+    Simulate: Simulate = "trunkline/simulate",
+    /// Many simulated settings.
+    Campaign: Campaign = "trunkline/campaign",
+    /// What formulas say about a path.
+    Predict: Predict = "trunkline/predict",
+    /// Curves through measured points.
+    Fit: Fit = "trunkline/fit",
+    /// A grid of settings measured in cycles.
+    Sweep: Sweep = "trunkline/sweep",
+    /// What was found of a path itself.
+    Characteristics: Characteristics = "trunkline/path",
+    /// Round trips while a path is saturated.
+    Responsiveness: Responsiveness = "trunkline/responsiveness",
+    /// Files that were copied.
+    Copy: Copy = "trunkline/copy",
 }
 
 impl Schema {
@@ -107,56 +133,8 @@ pub trait Body: Serialize + DeserializeOwned {
     const SCHEMA: Schema;
 }
 
-impl Body for Measure {
-    const SCHEMA: Schema = Schema::Measure;
-}
-
-impl Body for Tune {
-    const SCHEMA: Schema = Schema::Tune;
-}
-
-impl Body for Demo {
-    const SCHEMA: Schema = Schema::Demo;
-}
-
-impl Body for Emulation {
-    const SCHEMA: Schema = Schema::Emulate;
-}
-
-impl Body for Simulate {
-    const SCHEMA: Schema = Schema::Simulate;
-}
-
-impl Body for Campaign {
-    const SCHEMA: Schema = Schema::Campaign;
-}
-
-impl Body for Predict {
-    const SCHEMA: Schema = Schema::Predict;
-}
-
-impl Body for Fit {
-    const SCHEMA: Schema = Schema::Fit;
-}
-
-impl Body for Sweep {
-    const SCHEMA: Schema = Schema::Sweep;
-}
-
-impl Body for Characteristics {
-    const SCHEMA: Schema = Schema::Characteristics;
-}
-
-impl Body for Responsiveness {
-    const SCHEMA: Schema = Schema::Responsiveness;
-}
-
-impl Body for Copy {
-    const SCHEMA: Schema = Schema::Copy;
-}
-
 /// Where a document comes from: what the body alone would not tell.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Origin {
     /// The version of trunkline that wrote it.
     pub trunkline_version: String,
@@ -191,7 +169,7 @@ pub fn now() -> String {
 }
 
 /// A document: the envelope and, beside it on the same level, the keys of the body.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Document<B> {
     /// What it holds.
     pub schema: Schema,
@@ -224,163 +202,6 @@ impl<B: Body> Document<B> {
     /// The document on one line, as the last of a stream of events.
     pub fn to_line(&self) -> String {
         layout::line(self)
-    }
-}
-
-/// A document of any kind, as read from a file.
-#[derive(Debug, Clone, PartialEq)]
-pub enum AnyDocument {
-    /// One measurement.
-    Measure(Box<Document<Measure>>),
-    /// One search.
-    Tune(Box<Document<Tune>>),
-    /// One demonstration.
-    Demo(Box<Document<Demo>>),
-    /// One run of programs across an emulated path.
-    Emulate(Box<Document<Emulation>>),
-    /// One simulated setting.
-    Simulate(Box<Document<Simulate>>),
-    /// Many simulated settings.
-    Campaign(Box<Document<Campaign>>),
-    /// What formulas say about a path.
-    Predict(Box<Document<Predict>>),
-    /// Curves through measured points.
-    Fit(Box<Document<Fit>>),
-    /// A grid of settings measured in cycles.
-    Sweep(Box<Document<Sweep>>),
-    /// What was found of a path itself.
-    Characteristics(Box<Document<Characteristics>>),
-    /// Round trips while a path is saturated.
-    Responsiveness(Box<Document<Responsiveness>>),
-    /// Files that were copied.
-    Copy(Box<Document<Copy>>),
-}
-
-impl From<Document<Measure>> for AnyDocument {
-    fn from(document: Document<Measure>) -> Self {
-        AnyDocument::Measure(Box::new(document))
-    }
-}
-
-impl From<Document<Tune>> for AnyDocument {
-    fn from(document: Document<Tune>) -> Self {
-        AnyDocument::Tune(Box::new(document))
-    }
-}
-
-impl From<Document<Demo>> for AnyDocument {
-    fn from(document: Document<Demo>) -> Self {
-        AnyDocument::Demo(Box::new(document))
-    }
-}
-
-impl From<Document<Emulation>> for AnyDocument {
-    fn from(document: Document<Emulation>) -> Self {
-        AnyDocument::Emulate(Box::new(document))
-    }
-}
-
-impl From<Document<Simulate>> for AnyDocument {
-    fn from(document: Document<Simulate>) -> Self {
-        AnyDocument::Simulate(Box::new(document))
-    }
-}
-
-impl From<Document<Campaign>> for AnyDocument {
-    fn from(document: Document<Campaign>) -> Self {
-        AnyDocument::Campaign(Box::new(document))
-    }
-}
-
-impl From<Document<Predict>> for AnyDocument {
-    fn from(document: Document<Predict>) -> Self {
-        AnyDocument::Predict(Box::new(document))
-    }
-}
-
-impl From<Document<Fit>> for AnyDocument {
-    fn from(document: Document<Fit>) -> Self {
-        AnyDocument::Fit(Box::new(document))
-    }
-}
-
-impl From<Document<Sweep>> for AnyDocument {
-    fn from(document: Document<Sweep>) -> Self {
-        AnyDocument::Sweep(Box::new(document))
-    }
-}
-
-impl From<Document<Characteristics>> for AnyDocument {
-    fn from(document: Document<Characteristics>) -> Self {
-        AnyDocument::Characteristics(Box::new(document))
-    }
-}
-
-impl From<Document<Responsiveness>> for AnyDocument {
-    fn from(document: Document<Responsiveness>) -> Self {
-        AnyDocument::Responsiveness(Box::new(document))
-    }
-}
-
-impl From<Document<Copy>> for AnyDocument {
-    fn from(document: Document<Copy>) -> Self {
-        AnyDocument::Copy(Box::new(document))
-    }
-}
-
-impl AnyDocument {
-    /// The document as [`Document::to_json`] writes it.
-    pub fn to_json(&self) -> String {
-        match self {
-            AnyDocument::Measure(document) => document.to_json(),
-            AnyDocument::Tune(document) => document.to_json(),
-            AnyDocument::Demo(document) => document.to_json(),
-            AnyDocument::Emulate(document) => document.to_json(),
-            AnyDocument::Simulate(document) => document.to_json(),
-            AnyDocument::Campaign(document) => document.to_json(),
-            AnyDocument::Predict(document) => document.to_json(),
-            AnyDocument::Fit(document) => document.to_json(),
-            AnyDocument::Sweep(document) => document.to_json(),
-            AnyDocument::Characteristics(document) => document.to_json(),
-            AnyDocument::Responsiveness(document) => document.to_json(),
-            AnyDocument::Copy(document) => document.to_json(),
-        }
-    }
-
-    /// What it holds.
-    pub fn schema(&self) -> Schema {
-        match self {
-            AnyDocument::Measure(_) => Schema::Measure,
-            AnyDocument::Tune(_) => Schema::Tune,
-            AnyDocument::Demo(_) => Schema::Demo,
-            AnyDocument::Emulate(_) => Schema::Emulate,
-            AnyDocument::Simulate(_) => Schema::Simulate,
-            AnyDocument::Campaign(_) => Schema::Campaign,
-            AnyDocument::Predict(_) => Schema::Predict,
-            AnyDocument::Fit(_) => Schema::Fit,
-            AnyDocument::Sweep(_) => Schema::Sweep,
-            AnyDocument::Characteristics(_) => Schema::Characteristics,
-            AnyDocument::Responsiveness(_) => Schema::Responsiveness,
-            AnyDocument::Copy(_) => Schema::Copy,
-        }
-    }
-
-    /// Where it comes from.
-    pub fn origin(&self) -> &Origin {
-        match self {
-            AnyDocument::Measure(document) => &document.origin,
-            AnyDocument::Tune(document) => &document.origin,
-            AnyDocument::Demo(document) => &document.origin,
-            AnyDocument::Emulate(document) => &document.origin,
-            AnyDocument::Simulate(document) => &document.origin,
-            AnyDocument::Campaign(document) => &document.origin,
-            AnyDocument::Predict(document) => &document.origin,
-            AnyDocument::Fit(document) => &document.origin,
-            AnyDocument::Sweep(document) => &document.origin,
-            AnyDocument::Characteristics(document) => &document.origin,
-            AnyDocument::Responsiveness(document) => &document.origin,
-            AnyDocument::Copy(document) => &document.origin,
-        }
     }
 }
 

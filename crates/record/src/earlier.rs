@@ -1,7 +1,7 @@
 //! Documents of earlier versions in the shapes of this one.
 //!
-//! Version 1 is read as it stands: its one word in `limit_or` is taken for a list. Of versions below 3 keys are moved,
-//! see [`SCHEMA_VERSION`](crate::SCHEMA_VERSION).
+//! Of version 1 the one word in `limit_or` becomes a list. Of versions below 3 keys are moved, see
+//! [`SCHEMA_VERSION`](crate::SCHEMA_VERSION).
 
 use serde_json::{Map, Value};
 
@@ -36,6 +36,9 @@ fn rename(value: &mut Value) {
             if let Some(rate) = map.remove(RENAMED.0) {
                 map.insert(RENAMED.1.to_owned(), rate);
             }
+            if let Some(rival @ Value::String(_)) = map.get_mut("limit_or") {
+                *rival = Value::Array(vec![rival.take()]);
+            }
             map.values_mut().for_each(rename);
         }
         _ => {}
@@ -58,56 +61,7 @@ fn exchange_limits(search: &mut Value) {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
-    use crate::{AnyDocument, parse, synthetic};
-
-    /// The document as version 2 had it.
-    fn of_version_2(document: &AnyDocument) -> Value {
-        let text = document.to_json().replace(RENAMED.1, RENAMED.0);
-        let mut value: Value = serde_json::from_str(&text).unwrap();
-        value["schema_version"] = 2.into();
-        if let Some(map) = value.get_mut("tune").and_then(Value::as_object_mut) {
-            put_back(map);
-        }
-        if value["schema"] == "trunkline/tune" {
-            put_back(value.as_object_mut().unwrap());
-        }
-        value
-    }
-
-    fn put_back(map: &mut Map<String, Value>) {
-        let Some(Value::Object(default)) = map.remove("limit_default") else {
-            panic!("no limit of a default stream");
-        };
-        let moved = CAUSE.iter().filter_map(|key| map.remove_entry(*key));
-        let recommended: Map<String, Value> = moved.collect();
-        map.insert("limit_recommended".to_owned(), recommended.into());
-        map.extend(default);
-    }
-
-    #[test]
-    fn documents_of_version_2_say_the_same_as_before() {
-        let documents: [AnyDocument; 4] = [
-            synthetic::tune(1).into(),
-            synthetic::demo(1).into(),
-            synthetic::predict().into(),
-            synthetic::fit().into(),
-        ];
-        for document in documents {
-            let before = of_version_2(&document);
-            assert_ne!(before.to_string(), document.to_json());
-            let read = parse(Path::new("d.json"), &before.to_string()).unwrap();
-            let now = document.to_json();
-            let as_now = |json: &str| -> Value {
-                let mut value: Value = serde_json::from_str(json).unwrap();
-                value["schema_version"] = 3.into();
-                value
-            };
-            assert_eq!(as_now(&read.to_json()), as_now(&now));
-        }
-    }
 
     #[test]
     fn what_is_no_search_keeps_its_limit() {

@@ -1,9 +1,11 @@
 //! Programs run across an emulated path: what the links did with their packets.
 
+use link::Count;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The body of a `trunkline/emulate` document.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Emulation {
     /// The path's name.
     pub path: String,
@@ -29,7 +31,7 @@ pub struct Emulation {
 }
 
 /// The books of both directions between two neighbours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DuplexCounters {
     /// From near to far.
     pub forward: LinkCounters,
@@ -38,7 +40,7 @@ pub struct DuplexCounters {
 }
 
 /// The books of one link: offered is always delivered + dropped by cause + in flight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkCounters {
     /// Handed to the link.
     pub offered: Count,
@@ -64,7 +66,7 @@ pub struct LinkCounters {
 }
 
 /// The books of others' load on one link: offered is always delivered + dropped by cause + in flight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadCounters {
     /// Came to the link.
     pub offered: Count,
@@ -82,26 +84,17 @@ pub struct LoadCounters {
     pub in_flight: Count,
 }
 
-/// A number of packets and their bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Count {
-    /// How many.
-    pub packets: u64,
-    /// How large together, with IP headers.
-    pub bytes: u64,
-}
-
 impl From<&link::Counters> for LinkCounters {
     fn from(counters: &link::Counters) -> Self {
         LinkCounters {
-            offered: counters.offered.into(),
-            delivered: counters.delivered.into(),
-            dropped_queue_full: counters.dropped_queue_full.into(),
-            dropped_early: counters.dropped_early.into(),
-            dropped_sojourn: counters.dropped_sojourn.into(),
-            dropped_wire_loss: counters.dropped_wire_loss.into(),
-            in_flight: counters.in_flight.into(),
-            marked: counters.marked.into(),
+            offered: counters.offered,
+            delivered: counters.delivered,
+            dropped_queue_full: counters.dropped_queue_full,
+            dropped_early: counters.dropped_early,
+            dropped_sojourn: counters.dropped_sojourn,
+            dropped_wire_loss: counters.dropped_wire_loss,
+            in_flight: counters.in_flight,
+            marked: counters.marked,
             queue_peak_bytes: counters.queue_peak.get(),
             load: None,
         }
@@ -122,22 +115,13 @@ impl LinkCounters {
 impl From<&link::Counters> for LoadCounters {
     fn from(counters: &link::Counters) -> Self {
         LoadCounters {
-            offered: counters.offered.into(),
-            delivered: counters.delivered.into(),
-            dropped_queue_full: counters.dropped_queue_full.into(),
-            dropped_early: counters.dropped_early.into(),
-            dropped_sojourn: counters.dropped_sojourn.into(),
-            dropped_wire_loss: counters.dropped_wire_loss.into(),
-            in_flight: counters.in_flight.into(),
-        }
-    }
-}
-
-impl From<link::Count> for Count {
-    fn from(count: link::Count) -> Self {
-        Count {
-            packets: count.packets,
-            bytes: count.bytes.get(),
+            offered: counters.offered,
+            delivered: counters.delivered,
+            dropped_queue_full: counters.dropped_queue_full,
+            dropped_early: counters.dropped_early,
+            dropped_sojourn: counters.dropped_sojourn,
+            dropped_wire_loss: counters.dropped_wire_loss,
+            in_flight: counters.in_flight,
         }
     }
 }

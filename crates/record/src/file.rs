@@ -9,7 +9,7 @@ use serde_json::error::Category;
 use serde_json::{Value, from_str, from_value};
 use thiserror::Error;
 
-use crate::{AnyDocument, Body, Document, SCHEMA_VERSION, Schema, earlier};
+use crate::{AnyDocument, SCHEMA_VERSION, Schema, earlier};
 
 /// Why a document could not be saved.
 #[derive(Debug, Error)]
@@ -199,20 +199,11 @@ pub fn parse(path: &Path, text: &str) -> Result<AnyDocument, LoadError> {
     let schema = schema(path, &value)?;
     check_version(path, &value)?;
     earlier::bring_up_to_date(&mut value);
-    match schema {
-        Schema::Measure => shape(path, value).map(AnyDocument::Measure),
-        Schema::Tune => shape(path, value).map(AnyDocument::Tune),
-        Schema::Demo => shape(path, value).map(AnyDocument::Demo),
-        Schema::Emulate => shape(path, value).map(AnyDocument::Emulate),
-        Schema::Simulate => shape(path, value).map(AnyDocument::Simulate),
-        Schema::Campaign => shape(path, value).map(AnyDocument::Campaign),
-        Schema::Predict => shape(path, value).map(AnyDocument::Predict),
-        Schema::Fit => shape(path, value).map(AnyDocument::Fit),
-        Schema::Sweep => shape(path, value).map(AnyDocument::Sweep),
-        Schema::Characteristics => shape(path, value).map(AnyDocument::Characteristics),
-        Schema::Responsiveness => shape(path, value).map(AnyDocument::Responsiveness),
-        Schema::Copy => shape(path, value).map(AnyDocument::Copy),
-    }
+    AnyDocument::read(schema, value).map_err(|source| LoadError::Shape {
+        path: path.to_owned(),
+        schema,
+        source,
+    })
 }
 
 fn broken(path: &Path, source: serde_json::Error) -> LoadError {
@@ -250,15 +241,6 @@ fn check_version(path: &Path, value: &Value) -> Result<(), LoadError> {
         }),
         _ => Ok(()),
     }
-}
-
-fn shape<B: Body>(path: &Path, value: Value) -> Result<Box<Document<B>>, LoadError> {
-    let document = from_value(value).map_err(|source| LoadError::Shape {
-        path: path.to_owned(),
-        schema: B::SCHEMA,
-        source,
-    })?;
-    Ok(Box::new(document))
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 
 use models::{Ranked, Spread};
 use predict::{Fitting, Optimum};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The body of a `trunkline/fit` document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fit {
     /// Where the points come from.
     pub file: String,
@@ -21,7 +22,7 @@ pub struct Fit {
 }
 
 /// A point.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FitSample {
     /// Parallel streams.
     pub streams: u32,
@@ -30,7 +31,7 @@ pub struct FitSample {
 }
 
 /// A number of streams to use: the fewest that reach the share.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FitOptimum {
     /// The form that says so.
     pub form: String,
@@ -41,7 +42,7 @@ pub struct FitOptimum {
 }
 
 /// A value and how far it moves as numbers of streams are left out; no confidence interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FitSpread {
     /// From all samples, not rounded.
     pub streams: f64,
@@ -52,7 +53,7 @@ pub struct FitSpread {
 }
 
 /// One form.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FitModel {
     /// Which form.
     pub form: String,
@@ -89,7 +90,7 @@ pub struct FitModel {
 }
 
 /// A coefficient.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Coefficient {
     /// Its letter in the formula.
     pub name: char,

@@ -3,10 +3,11 @@
 use std::fs;
 use std::thread;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A machine, as far as it matters to throughput. What it does not tell is absent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Host {
     /// Its name.
     #[serde(skip_serializing_if = "Option::is_none")]

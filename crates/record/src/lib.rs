@@ -1,10 +1,10 @@
 //! Result documents: versioned JSON, saved and read again.
 //!
-//! The structs here *are* the JSON: one field, one key, in base units of the SI; the unit ends the name.
-//! They are apart from the types that the algorithms work with, so that either can change alone;
-//! `From` and `new` lead from those to these. All raw readings are kept. What was not seen is
-//! absent, never zero or `null`. `docs/reference/json.md` lists every key, and a test holds it to
-//! these structs.
+//! One field, one key, in base units of the SI; the unit ends the name. Readings and words are types of
+//! `observe`, `netpath` and other crates, which derive their keys; the structs here add what only a document
+//! has, and `From` and `new` make them. All raw readings are kept. What was not seen is absent, never zero or
+//! `null`. `docs/reference/json.md` and `docs/reference/schema.json` are made from the types and their comments
+//! (`tests/reference.rs`).
 //!
 //! What is left out: the way back from a document to an `Observation`, so an old run is shown as it
 //! was judged then and is not judged anew.
@@ -29,13 +29,10 @@ pub mod fit;
 pub mod host;
 pub mod iperf3;
 mod layout;
-pub mod limit;
 pub mod measure;
 pub mod path;
 pub mod points;
 pub mod predict;
-#[cfg(test)]
-mod reference;
 pub mod responsiveness;
 pub mod round_trip;
 pub mod setting;
@@ -48,34 +45,37 @@ pub mod sweep_comparison;
 pub mod synthetic;
 pub mod tune;
 
+pub use ::tune::advice::{End, SysctlLine as Sysctl};
+pub use ::tune::{Cost, Objective, Purpose};
 pub use archive::{Archive, ArchiveError};
 pub use characteristics::Characteristics;
 pub use copy::{Copy, CopyEventLine, CopyLog, Request as CopyRequest};
-pub use cpu::{Cpu, CpuSample, Near, Shares};
+pub use cpu::{Cpu, Near, Shares};
 pub use demo::{Demo, LabelledRun, Published};
-pub use direction::{DirectionFigures, TcpFigures};
+pub use direction::DirectionFigures;
 pub use document::{AnyDocument, Body, Document, Origin, SCHEMA_VERSION, Schema, now};
-pub use emulation::{Count, DuplexCounters, Emulation, LinkCounters, LoadCounters};
+pub use emulation::{DuplexCounters, Emulation, LinkCounters, LoadCounters};
 pub use file::{LoadError, SaveError, check_target, load, parse, save};
 pub use fit::{Fit, FitModel, FitOptimum, FitSpread};
 pub use host::Host;
-pub use limit::{Cause, Limit};
-pub use measure::{Interval, Measure, Peer, Run, Steady, Unsettled};
+pub use link::Count;
+pub use measure::{Interval, Measure, Run, Steady, Unsettled};
+pub use observe::{
+    Buffer, Buffers, Counted, CpuSample, Delivery, Direction, HostLimits, Limit, Peer, Probe,
+    ProbeMethod as Method, Progress, StreamDirection, TargetKind as Kind, TcpSample, TcpSummary,
+    Verdict as Cause,
+};
 pub use path::Path;
 pub use points::{PointsError, load_points};
 pub use predict::{Predict, PredictedPoint};
 pub use responsiveness::Responsiveness;
-pub use round_trip::{Method, Probe, RoundTrips, Series};
-pub use setting::{Direction, HostLimits, Kind, Setting, Target, Window};
+pub use round_trip::{RoundTrips, Series};
+pub use setting::{Setting, Target, Window};
 pub use simulate::{Campaign, Simulate};
-pub use stream::{
-    Buffer, Buffers, Counted, Delivery, Progress, Stream, StreamDirection, TcpSample,
-};
+pub use stream::Stream;
 pub use sweep::{Sweep, SweepCell, SweepPlan};
 pub use sweep_analysis::SweepAnalysis;
 pub use sweep_comparison::SweepComparison;
-pub use tune::{
-    Answer, Cost, Doubt, End, Objective, Purpose, Recommended, Sample, Sysctl, ToolSetting, Tune,
-};
+pub use tune::{Answer, Doubt, Recommended, Sample, ToolSetting, Tune};
 /// Which characters of a document may not reach a terminal.
 pub use wire::copy::steers;

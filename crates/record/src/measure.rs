@@ -1,13 +1,14 @@
 //! One measurement: the figures first, then everything that they were computed from.
 
-use observe::{Lacking, Observation, Summary, TargetInfo, Verdict};
+use observe::{Lacking, Limit, Observation, Peer, Summary, TargetInfo, Verdict};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::Rate;
+use units::{Bytes, Rate, Span};
 
-use crate::{Cause, Cpu, DirectionFigures, Limit, RoundTrips, Setting, Stream, Target};
+use crate::{Cpu, DirectionFigures, RoundTrips, Setting, Stream, Target};
 
 /// The body of a `trunkline/measure` document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measure {
     /// What was measured.
     pub target: Target,
@@ -17,7 +18,7 @@ pub struct Measure {
 }
 
 /// One run. In a measure document its keys stand beside the envelope's.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// What was asked for.
     pub setting: Setting,
@@ -32,11 +33,7 @@ pub struct Run {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
     /// Other causes that would look the same in these numbers; absent when there are none.
-    #[serde(
-        default,
-        deserialize_with = "crate::limit::one_or_more",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limit_or: Vec<Limit>,
     /// How the limit is known: a sentence without a full stop.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,7 +69,7 @@ pub struct Run {
 }
 
 /// A range that holds the true value with the stated confidence.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// Lower end.
     pub low_bits_per_second: u64,
@@ -83,7 +80,7 @@ pub struct Interval {
 }
 
 /// The part of a run over which its figures hold.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Steady {
     /// Where the warm-up ends.
     pub from_seconds: f64,
@@ -100,7 +97,7 @@ pub struct Steady {
 }
 
 /// Why a run does not tell what a much longer one would carry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unsettled {
     /// The rate still rose or fell, or the run was too short to tell: figures are over its later half.
@@ -111,16 +108,6 @@ pub enum Unsettled {
     FewLosses,
     /// The rate varies so much that an interval would be nearly as wide as the goodput.
     Uneven,
-}
-
-/// What the far end was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Peer {
-    /// A trunkline server.
-    Trunkline,
-    /// An iperf3 server.
-    Iperf3,
 }
 
 impl Measure {
@@ -141,7 +128,6 @@ impl Measure {
 impl Run {
     /// The shape of one run.
     pub fn new(seen: &Observation, summary: &Summary, verdict: Option<&Verdict>) -> Self {
-        let cause = verdict.map(Cause::from);
         let goodput = summary.goodput();
         let directions: Vec<_> = summary
             .directions
@@ -153,20 +139,20 @@ impl Run {
             goodput_bits_per_second: goodput.mean.bits_per_second(),
             interval: goodput.interval.map(Interval::from),
             steady: steady(&directions, seen.duration.as_secs_f64()),
-            limit: cause.as_ref().map(|cause| cause.limit),
-            limit_or: cause
-                .as_ref()
-                .map_or(Vec::new(), |cause| cause.limit_or.clone()),
-            window_needed_bytes: cause.as_ref().and_then(|cause| cause.window_needed_bytes),
-            could_reach_bits_per_second: cause
-                .as_ref()
-                .and_then(|cause| cause.could_reach_bits_per_second),
-            limit_because: cause.map(|cause| cause.limit_because),
+            limit: verdict.map(|verdict| verdict.limit),
+            limit_or: verdict.map_or(Vec::new(), |verdict| verdict.or.clone()),
+            limit_because: verdict.map(|verdict| verdict.because.clone()),
+            window_needed_bytes: verdict
+                .and_then(|verdict| verdict.window_needed)
+                .map(Bytes::get),
+            could_reach_bits_per_second: verdict
+                .and_then(|verdict| verdict.could_reach)
+                .map(Rate::bits_per_second),
             retransmits: sum(directions.iter().map(|direction| direction.retransmits)),
             delivered_bytes: seen.bytes_delivered().get(),
             duration_seconds: seen.duration.as_secs_f64(),
             elapsed_seconds: seen.elapsed.as_secs_f64(),
-            peer: seen.peer.into(),
+            peer: seen.peer,
             congestion_used: seen.congestion_used.clone(),
             rtt: (&seen.round_trips).into(),
             cpu: seen.into(),
@@ -179,7 +165,7 @@ impl Run {
     pub fn retransmitted_ratio(&self) -> Option<f64> {
         let ratios = self.directions.iter();
         ratios
-            .filter_map(|direction| direction.tcp.retransmitted_ratio)
+            .filter_map(|direction| direction.tcp.retransmitted_share)
             .max_by(f64::total_cmp)
     }
 
@@ -191,9 +177,8 @@ impl Run {
             .as_ref()
             .and_then(|series| series.mean_seconds);
         let kernel = || {
-            self.directions
-                .iter()
-                .find_map(|direction| direction.tcp.rtt_seconds)
+            let rtt = self.directions.iter().find_map(|way| way.tcp.rtt);
+            rtt.map(Span::as_secs_f64)
         };
         probed.or_else(kernel)
     }
@@ -281,15 +266,6 @@ impl From<Lacking> for Unsettled {
             Lacking::Readings => Unsettled::TotalsOnly,
             Lacking::Losses => Unsettled::FewLosses,
             Lacking::Evenness => Unsettled::Uneven,
-        }
-    }
-}
-
-impl From<observe::Peer> for Peer {
-    fn from(peer: observe::Peer) -> Self {
-        match peer {
-            observe::Peer::Trunkline => Peer::Trunkline,
-            observe::Peer::Iperf3 => Peer::Iperf3,
         }
     }
 }

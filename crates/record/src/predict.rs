@@ -1,12 +1,13 @@
 //! What formulas say about a path.
 
 use predict::{BufferAdvice, OneStream, Predicted, Prediction, StreamsAt, binds_name};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Path, Window};
 
 /// The body of a `trunkline/predict` document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Predict {
     /// About what.
     pub path: Path,
@@ -31,7 +32,7 @@ pub struct Predict {
 }
 
 /// A link in payload.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PredictedLink {
     /// Payload that it carries beside traffic that does not react.
     pub payload_bits_per_second: u64,
@@ -50,7 +51,7 @@ pub struct PredictedLink {
 }
 
 /// A number of streams and what they carry.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PredictedStreams {
     /// How many.
     pub streams: u32,
@@ -59,7 +60,7 @@ pub struct PredictedStreams {
 }
 
 /// A knee.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PredictedKnee {
     /// The share of the highest throughput that was asked for.
     pub share_ratio: f64,
@@ -69,7 +70,7 @@ pub struct PredictedKnee {
 }
 
 /// One stream by one formula.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PredictedStream {
     /// Which formula.
     pub model: String,
@@ -79,7 +80,7 @@ pub struct PredictedStream {
 }
 
 /// Several streams by each formula.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PredictedPoint {
     /// How many, and their throughput by the equilibrium.
     #[serde(flatten)]
@@ -105,7 +106,7 @@ pub struct PredictedPoint {
 }
 
 /// One rule for the buffers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PredictedBuffer {
     /// `BDP1` to `BDP6`.
     pub rule: String,
@@ -116,7 +117,7 @@ pub struct PredictedBuffer {
 }
 
 /// A buffer of each of several streams.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamBuffer {
     /// How many streams.
     pub streams: u32,

@@ -1,14 +1,18 @@
 //! Round trips while a path is saturated.
 
-use probing::responsiveness::{self as seen, Growth as Grown, Measured};
+use probing::responsiveness::{self as seen, Measured};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Span;
 
 use crate::characteristics::{LeftOut, Way};
 use crate::{Peer, Series, Target};
+pub use probing::responsiveness::{
+    Confidence, Growth, Interval as ResponsivenessInterval, Trimmed,
+};
 
 /// The body of a `trunkline/responsiveness` document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Responsiveness {
     /// What was saturated.
     pub target: Target,
@@ -22,7 +26,7 @@ pub struct Responsiveness {
 }
 
 /// One direction under load.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResponsivenessWay {
     /// Which end sent the load.
     pub way: Way,
@@ -67,52 +71,6 @@ pub struct ResponsivenessWay {
     pub intervals: Vec<ResponsivenessInterval>,
 }
 
-/// Round trips, the longest left out.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Trimmed {
-    /// Mean of the lowest 95 %.
-    pub mean_seconds: f64,
-    /// Of how many.
-    pub samples: usize,
-}
-
-/// One second beside the streams.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ResponsivenessInterval {
-    /// Streams that ran.
-    pub streams: u16,
-    /// What they delivered.
-    pub goodput_bits_per_second: u64,
-    /// Probes without an answer.
-    pub foreign_lost: u32,
-    /// Each round trip of a probe beside the streams.
-    pub foreign_seconds: Vec<f64>,
-    /// Each round trip that a stream's sender told.
-    pub loaded_seconds: Vec<f64>,
-}
-
-/// How far a figure can be trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Confidence {
-    /// Too few intervals for one moving average.
-    Low,
-    /// Goodput or responsiveness still changed.
-    Medium,
-    /// Goodput and then responsiveness had stopped changing.
-    High,
-}
-
-/// How streams were added.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Growth {
-    /// One more each second.
-    OneBySecond,
-    /// All at once.
-    AllAtOnce,
-}
-
 impl Responsiveness {
     /// The shape of what `measured` found of `target`.
     pub fn new(target: Target, duration_max: Span, measured: &Measured) -> Self {
@@ -120,7 +78,7 @@ impl Responsiveness {
             target,
             duration_max_seconds: duration_max.as_secs_f64(),
             ways: measured.ways.iter().map(ResponsivenessWay::from).collect(),
-            left_out: measured.left_out.iter().map(LeftOut::from).collect(),
+            left_out: measured.left_out.clone(),
         }
     }
 }
@@ -130,78 +88,23 @@ impl From<&seen::Responsiveness> for ResponsivenessWay {
         let formula = seen.formula.as_ref();
         let last = seen.intervals.last();
         ResponsivenessWay {
-            way: seen.way.into(),
+            way: seen.way,
             round_trips_per_minute: formula.map(seen::Formula::per_minute),
-            foreign: formula.and_then(|formula| formula.foreign.map(Trimmed::from)),
-            loaded: formula.and_then(|formula| formula.loaded.map(Trimmed::from)),
+            foreign: formula.and_then(|formula| formula.foreign),
+            loaded: formula.and_then(|formula| formula.loaded),
             intervals_averaged: seen.intervals.len().min(seen::INTERVALS_AVERAGED),
-            confidence: seen.confidence.into(),
+            confidence: seen.confidence,
             saturated_after_intervals: seen.saturated_after,
             stable: seen.stable,
-            growth: seen.growth.into(),
+            growth: seen.growth,
             streams: last.map_or(1, |last| last.streams.get()),
             goodput_bits_per_second: seen.goodput.bits_per_second(),
-            peer: seen.peer.into(),
+            peer: seen.peer,
             idle: seen.idle.as_ref().map(Series::from),
             delivered_bytes: seen.delivered.get(),
             elapsed_seconds: seen.elapsed.as_secs_f64(),
             cut_because: seen.cut_because.clone(),
-            intervals: seen
-                .intervals
-                .iter()
-                .map(ResponsivenessInterval::from)
-                .collect(),
-        }
-    }
-}
-
-impl From<seen::Trimmed> for Trimmed {
-    fn from(trimmed: seen::Trimmed) -> Self {
-        Trimmed {
-            mean_seconds: trimmed.mean.as_secs_f64(),
-            samples: trimmed.samples,
-        }
-    }
-}
-
-impl From<&seen::Interval> for ResponsivenessInterval {
-    fn from(interval: &seen::Interval) -> Self {
-        ResponsivenessInterval {
-            streams: interval.streams.get(),
-            goodput_bits_per_second: interval.goodput.bits_per_second(),
-            foreign_lost: interval.foreign_lost,
-            foreign_seconds: interval.foreign.clone(),
-            loaded_seconds: interval.loaded.clone(),
-        }
-    }
-}
-
-impl From<seen::Confidence> for Confidence {
-    fn from(confidence: seen::Confidence) -> Self {
-        match confidence {
-            seen::Confidence::Low => Confidence::Low,
-            seen::Confidence::Medium => Confidence::Medium,
-            seen::Confidence::High => Confidence::High,
-        }
-    }
-}
-
-impl Confidence {
-    /// Its name in the document.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Confidence::Low => "low",
-            Confidence::Medium => "medium",
-            Confidence::High => "high",
-        }
-    }
-}
-
-impl From<Grown> for Growth {
-    fn from(growth: Grown) -> Self {
-        match growth {
-            Grown::OneBySecond => Growth::OneBySecond,
-            Grown::AllAtOnce => Growth::AllAtOnce,
+            intervals: seen.intervals.clone(),
         }
     }
 }

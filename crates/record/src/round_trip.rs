@@ -1,11 +1,12 @@
 //! Round trips of probes, raw and summed up.
 
-use observe::ProbeSeries;
+use observe::{Probe, ProbeMethod, ProbeSeries};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Span;
 
 /// Round trips of one measurement: idle first, then beside the streams.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct RoundTrips {
     /// Before the streams started; absent when nothing answers probes there.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -21,10 +22,10 @@ pub struct RoundTrips {
 /// Probes sent one after another under the same conditions.
 ///
 /// The figures are absent when no probe was answered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// What carried the probes.
-    pub method: Method,
+    pub method: ProbeMethod,
     /// Smallest round-trip time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_seconds: Option<f64>,
@@ -44,28 +45,6 @@ pub struct Series {
     pub probes: Vec<Probe>,
 }
 
-/// What carried the probes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Method {
-    /// Datagrams that a trunkline server echoes.
-    UdpEcho,
-    /// ICMP echo.
-    IcmpEcho,
-    /// Beginnings of TCP connections.
-    TcpConnect,
-}
-
-/// One probe.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Probe {
-    /// When it was sent, from the start of its series.
-    pub sent_seconds: f64,
-    /// How long the answer took; absent when none came.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rtt_seconds: Option<f64>,
-}
-
 impl From<&observe::RoundTrips> for RoundTrips {
     fn from(trips: &observe::RoundTrips) -> Self {
         RoundTrips {
@@ -79,32 +58,13 @@ impl From<&observe::RoundTrips> for RoundTrips {
 impl From<&ProbeSeries> for Series {
     fn from(series: &ProbeSeries) -> Self {
         Series {
-            method: series.method.into(),
+            method: series.method,
             min_seconds: series.min().map(Span::as_secs_f64),
             mean_seconds: series.mean().map(Span::as_secs_f64),
             median_seconds: stats::median(&series.rtt_seconds()),
             loss_ratio: series.loss_ratio(),
             rate_variability: series.rate_variability(),
-            probes: series.probes.iter().map(Probe::from).collect(),
-        }
-    }
-}
-
-impl From<observe::ProbeMethod> for Method {
-    fn from(method: observe::ProbeMethod) -> Self {
-        match method {
-            observe::ProbeMethod::UdpEcho => Method::UdpEcho,
-            observe::ProbeMethod::IcmpEcho => Method::IcmpEcho,
-            observe::ProbeMethod::TcpConnect => Method::TcpConnect,
-        }
-    }
-}
-
-impl From<&observe::Probe> for Probe {
-    fn from(probe: &observe::Probe) -> Self {
-        Probe {
-            sent_seconds: probe.sent.as_secs_f64(),
-            rtt_seconds: probe.rtt.map(Span::as_secs_f64),
+            probes: series.probes.clone(),
         }
     }
 }

@@ -1,18 +1,19 @@
 //! What was measured and how it was asked for.
 
-use observe::TargetKind;
+use observe::{Direction, HostLimits, TargetKind};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
 use crate::Path;
 
 /// What the bytes passed through.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Target {
     /// The name under which the user gave it.
     pub name: String,
     /// Which way it runs.
-    pub kind: Kind,
+    pub kind: TargetKind,
     /// Bounds on socket buffers, where they can be read: this host's of a live target, those of both
     /// hosts of an emulated or simulated one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -23,33 +24,10 @@ pub struct Target {
     pub path_digest: Option<String>,
 }
 
-/// Which way a target runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// A host on the network.
-    Live,
-    /// A path between two namespaces of one host.
-    Emulated,
-    /// A path in virtual time.
-    Simulated,
-}
-
-/// The bounds that a Linux host sets on socket buffers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HostLimits {
-    /// `net.core.wmem_max`.
-    pub send_fixed_max_bytes: u64,
-    /// `net.core.rmem_max`.
-    pub receive_fixed_max_bytes: u64,
-    /// `net.ipv4.tcp_wmem[2]`.
-    pub send_auto_max_bytes: u64,
-    /// `net.ipv4.tcp_rmem[2]`.
-    pub receive_auto_max_bytes: u64,
-}
-
 /// Socket buffers of each stream: the word `"auto"` or a number of bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(try_from = "RawWindow", into = "RawWindow")]
 pub enum Window {
     /// The kernel sizes them.
@@ -58,7 +36,7 @@ pub enum Window {
     Bytes(u64),
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum RawWindow {
     Bytes(u64),
@@ -88,20 +66,8 @@ impl TryFrom<RawWindow> for Window {
     }
 }
 
-/// Which end sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    /// The client.
-    Forward,
-    /// The server.
-    Reverse,
-    /// Both, each over its own streams.
-    Both,
-}
-
 /// One point of the space that is measured.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Setting {
     /// Parallel streams (in each direction, when both ends send).
     pub streams: u16,
@@ -124,8 +90,8 @@ impl From<&observe::TargetInfo> for Target {
     fn from(info: &observe::TargetInfo) -> Self {
         Target {
             name: info.name.clone(),
-            kind: info.kind.into(),
-            limits: info.limits.map(HostLimits::from),
+            kind: info.kind,
+            limits: info.limits,
             path_digest: None,
         }
     }
@@ -138,37 +104,6 @@ impl Target {
         Target {
             path_digest: digest.or(self.path_digest),
             ..self
-        }
-    }
-}
-
-impl From<Direction> for observe::Direction {
-    fn from(direction: Direction) -> Self {
-        match direction {
-            Direction::Forward => observe::Direction::Forward,
-            Direction::Reverse => observe::Direction::Reverse,
-            Direction::Both => observe::Direction::Both,
-        }
-    }
-}
-
-impl From<TargetKind> for Kind {
-    fn from(kind: TargetKind) -> Self {
-        match kind {
-            TargetKind::Live => Kind::Live,
-            TargetKind::Emulated => Kind::Emulated,
-            TargetKind::Simulated => Kind::Simulated,
-        }
-    }
-}
-
-impl From<observe::HostLimits> for HostLimits {
-    fn from(limits: observe::HostLimits) -> Self {
-        HostLimits {
-            send_fixed_max_bytes: limits.send_fixed_max.get(),
-            receive_fixed_max_bytes: limits.receive_fixed_max.get(),
-            send_auto_max_bytes: limits.send_auto_max.get(),
-            receive_auto_max_bytes: limits.receive_auto_max.get(),
         }
     }
 }
@@ -191,22 +126,12 @@ impl From<Window> for observe::Window {
     }
 }
 
-impl From<observe::Direction> for Direction {
-    fn from(direction: observe::Direction) -> Self {
-        match direction {
-            observe::Direction::Forward => Direction::Forward,
-            observe::Direction::Reverse => Direction::Reverse,
-            observe::Direction::Both => Direction::Both,
-        }
-    }
-}
-
 impl From<&observe::Setting> for Setting {
     fn from(setting: &observe::Setting) -> Self {
         Setting {
             streams: setting.streams.get(),
             window: setting.window.into(),
-            direction: setting.direction.into(),
+            direction: setting.direction,
             congestion: setting.congestion.clone(),
             pacing_bits_per_second: setting.pacing.map(units::Rate::bits_per_second),
             mss_bytes: setting.mss.map(u64::from),

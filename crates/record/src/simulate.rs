@@ -8,6 +8,7 @@ mod figures;
 mod run;
 mod terms;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Path, Window};
@@ -16,11 +17,14 @@ pub use campaign::{Campaign, Cell, Choice};
 pub use figures::{
     Aggregate, Causes, Completion, CrossFigures, CrossGroup, Figures, QueueFigures, RttFigures,
 };
-pub use run::{CauseCounts, SeriesSample, SimulatedCross, SimulatedRun, SimulatedStream};
-pub use terms::{AccessLink, Growth, SimulatedTcp, Starts, Terms, TimeoutPart};
+pub use run::SimulatedRun;
+pub use sim::{
+    CrossResult as SimulatedCross, Sample as SeriesSample, StreamResult as SimulatedStream,
+};
+pub use terms::{SimulatedTcp, Terms, TimeoutPart};
 
 /// The body of a `trunkline/simulate` document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Simulate {
     /// What was simulated.
     pub path: Path,
@@ -38,7 +42,7 @@ pub struct Simulate {
 }
 
 /// What tells the cells of a campaign apart.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SimulatedSetting {
     /// Parallel streams.
     pub streams: u32,
@@ -49,7 +53,7 @@ pub struct SimulatedSetting {
 }
 
 /// What simulating took; it differs from one time to the next.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SimulationCost {
     /// Processor time of the whole command, or of one cell's runs.
     pub cpu_seconds: f64,

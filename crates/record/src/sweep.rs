@@ -2,8 +2,10 @@
 
 mod convert;
 
+pub use ::sweep::RoundTripFigures;
 pub use convert::PlanError;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::measure::Interval;
@@ -11,7 +13,7 @@ use crate::{Limit, Setting, SweepAnalysis, Target};
 
 /// The body of a `trunkline/sweep` document. The readings of each cell lie in a measurement of its own,
 /// which the archive keeps under [`SweepCell::run`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sweep {
     /// What was measured.
     pub target: Target,
@@ -28,7 +30,7 @@ pub struct Sweep {
 }
 
 /// What a sweep was asked for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepPlan {
     /// Every setting, in the order of the grid.
     pub settings: Vec<Setting>,
@@ -43,7 +45,7 @@ pub struct SweepPlan {
 }
 
 /// One visit of one setting.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepCell {
     /// Its place in the order of visits, from 1.
     pub number: u32,
@@ -67,7 +69,7 @@ pub struct SweepCell {
 }
 
 /// What a visit showed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellFigures {
     /// Delivered to the receiver per time over the steady window, all streams and directions together.
     pub goodput_bits_per_second: u64,
@@ -104,27 +106,8 @@ pub struct CellFigures {
     pub streams: Vec<StreamFigures>,
 }
 
-/// Round trips of small probes.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct RoundTripFigures {
-    /// The smallest.
-    pub min_seconds: f64,
-    /// First quartile.
-    pub quartile1_seconds: f64,
-    /// The middle.
-    pub median_seconds: f64,
-    /// Third quartile.
-    pub quartile3_seconds: f64,
-    /// The mean.
-    pub mean_seconds: f64,
-    /// The largest.
-    pub max_seconds: f64,
-    /// Share of the probes without an answer.
-    pub loss_ratio: f64,
-}
-
 /// One stream of a visit.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamFigures {
     /// Its number within the run, from 1.
     pub number: u16,
@@ -149,19 +132,5 @@ impl SweepPlan {
         let duration = place.checked_div(self.settings.len())?;
         let setting = self.settings.get(place % self.settings.len())?;
         Some((setting, *self.durations_seconds.get(duration)?))
-    }
-}
-
-impl From<&::sweep::RoundTripFigures> for RoundTripFigures {
-    fn from(figures: &::sweep::RoundTripFigures) -> Self {
-        RoundTripFigures {
-            min_seconds: figures.min,
-            quartile1_seconds: figures.quartile1,
-            median_seconds: figures.median,
-            quartile3_seconds: figures.quartile3,
-            mean_seconds: figures.mean,
-            max_seconds: figures.max,
-            loss_ratio: figures.loss,
-        }
     }
 }

@@ -4,13 +4,14 @@ mod cells;
 mod convert;
 mod quantities;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Direction, Limit, Setting, Window};
 pub use quantities::{RateShift, RateSpread, RatioSpread, TimeShift, TimeSpread};
 
 /// The analysis of a sweep.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepAnalysis {
     /// Each setting, ordered by direction, congestion control, window and streams.
     pub settings: Vec<SettingFigures>,
@@ -22,7 +23,7 @@ pub struct SweepAnalysis {
 }
 
 /// One setting over all its visits.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SettingFigures {
     /// What was asked for.
     pub setting: Setting,
@@ -87,7 +88,7 @@ pub struct SettingFigures {
 }
 
 /// Streams that got less than half of their fair share.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Starvation {
     /// Share of the visits with one or more.
     pub visits_ratio: f64,
@@ -96,7 +97,7 @@ pub struct Starvation {
 }
 
 /// What the visits of one direction show together.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DirectionAnalysis {
     /// Which way.
     pub direction: Direction,
@@ -141,7 +142,7 @@ pub struct DirectionAnalysis {
 }
 
 /// A straight line through points, in the units of what it is fitted to.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LineFit {
     /// Change of y for each unit of x.
     pub slope: f64,
@@ -155,7 +156,7 @@ pub struct LineFit {
 }
 
 /// Throughput against streams with one window.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Curve {
     /// The window.
     pub window: Window,
@@ -176,7 +177,7 @@ pub struct Curve {
 }
 
 /// The part of a curve that grows in proportion to the streams.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Linear {
     /// The last number of streams on it.
     pub until_streams: u16,
@@ -187,7 +188,7 @@ pub struct Linear {
 }
 
 /// The fewest streams that carry a share of the highest goodput.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Knee {
     /// How many.
     pub streams: u16,
@@ -211,7 +212,7 @@ pub struct Knee {
 }
 
 /// A setting with the figures by which settings are chosen: medians.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperatingPoint {
     /// The setting.
     pub setting: Setting,
@@ -235,7 +236,7 @@ pub struct OperatingPoint {
 }
 
 /// The setting to use.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RecommendedPoint {
     /// The setting and its figures.
     #[serde(flatten)]
@@ -247,7 +248,7 @@ pub struct RecommendedPoint {
 }
 
 /// How a share scatters over all visits of a direction.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Distribution {
     /// Median and quartiles.
     #[serde(flatten)]
@@ -273,7 +274,7 @@ pub struct Distribution {
 }
 
 /// `y = height exp(-x / scale)`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExponentialFit {
     /// y at x = 0.
     pub height_ratio: f64,
@@ -285,7 +286,7 @@ pub struct ExponentialFit {
 }
 
 /// `y = slope ln x + offset`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LogarithmFit {
     /// Growth of y while x grows e-fold.
     pub slope: f64,
@@ -297,7 +298,7 @@ pub struct LogarithmFit {
 }
 
 /// Processor time against streams where streams times window is one size.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Product {
     /// Streams times window.
     pub product_bytes: u64,
@@ -312,7 +313,7 @@ pub struct Product {
 }
 
 /// A line through 1 / (1 - load).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadFit {
     /// The line.
     #[serde(flatten)]
@@ -324,7 +325,7 @@ pub struct LoadFit {
 }
 
 /// Visits of one length.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DurationFigures {
     /// The length, to the second.
     pub duration_seconds: f64,
@@ -333,7 +334,7 @@ pub struct DurationFigures {
 }
 
 /// Forward and reverse compared, each at its setting with the highest goodput.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DirectionsApart {
     /// Median goodput forward.
     pub forward_bits_per_second: u64,

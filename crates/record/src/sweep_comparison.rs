@@ -1,12 +1,13 @@
 //! Two sweeps side by side.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::sweep_analysis::{RateShift, RateSpread, RatioSpread, TimeShift, TimeSpread};
 use crate::{Direction, SCHEMA_VERSION, Setting, Sweep, layout};
 
 /// What changed from one sweep to another.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SweepComparison {
     schema: &'static str,
     schema_version: u32,
@@ -27,7 +28,7 @@ pub struct SweepComparison {
 }
 
 /// One of two sweeps.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ComparedSweep {
     /// What was measured.
     pub target: String,
@@ -44,7 +45,7 @@ pub struct ComparedSweep {
 }
 
 /// All settings of one direction together.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct DirectionChange {
     /// Which way.
     pub direction: Direction,
@@ -60,7 +61,7 @@ pub struct DirectionChange {
 }
 
 /// One setting in both.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SettingChange {
     /// The setting.
     pub setting: Setting,
@@ -103,7 +104,7 @@ impl SweepComparison {
                 .directions
                 .iter()
                 .map(|way| DirectionChange {
-                    direction: way.direction.into(),
+                    direction: way.direction,
                     compared: compared(way.direction),
                     changed: way.changed as u64,
                     goodput_relative: (&way.goodput_relative).into(),

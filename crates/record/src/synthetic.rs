@@ -15,7 +15,7 @@ use tune::{Purpose, SysctlLine, Tuning};
 use units::{Bytes, Rate, Span};
 
 use crate::{Demo, Document, Host, LabelledRun, Measure, Origin, Published, Run, Tune};
-pub use copied::{copy, copy_outcome, copy_spec, events, full_copy_spec, no_content};
+pub use copied::{copy, copy_spec, events};
 pub use examined::{characteristics, responsiveness};
 pub use prediction::{fit, predict};
 pub use run::Case;
@@ -154,7 +154,7 @@ fn tuning(cases: Vec<Case>) -> Tuning {
         limit_default: loss(),
         host_advice: vec![SysctlLine {
             end: tune::End::Receiver,
-            key: "net.core.rmem_max",
+            key: "net.core.rmem_max".to_owned(),
             value: "4194304".to_owned(),
             now: Some(Bytes::from_kib(208)),
             why: "a fixed window above 208 KiB is cut to it".to_owned(),

@@ -1,16 +1,17 @@
 //! One search for the operating point.
 
 use observe::{TargetInfo, Verdict};
+use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
-use tune::{Advice, Ended, SysctlLine, Tuning};
-use units::{Bytes, Rate, Span};
+use tune::{Advice, Cost, Ended, Objective, Purpose, SysctlLine, Tuning};
+use units::{Rate, Span};
 
-use crate::{Cause, Interval, Run, Target, Window};
+use crate::{Interval, Run, Target, Window};
 
 /// The body of a `trunkline/tune` document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tune {
     /// What was tuned.
     pub target: Target,
@@ -33,7 +34,7 @@ pub struct Tune {
 }
 
 /// What a search comes to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// What to use.
     pub recommended: Recommended,
@@ -46,51 +47,17 @@ pub struct Answer {
     pub default_sample: Option<usize>,
     /// What limits the recommended setting.
     #[serde(flatten)]
-    pub limit: Cause,
+    pub limit: Verdict,
     /// What limits that stream: what there is to overcome.
-    pub limit_default: Cause,
+    pub limit_default: Verdict,
     /// Ready-made commands.
     pub settings: Vec<ToolSetting>,
     /// Kernel settings that held the default stream back, with values that would not.
-    pub sysctl: Vec<Sysctl>,
-}
-
-/// What was sought.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "kebab-case")]
-pub enum Objective {
-    /// The fewest streams that reach `share` of the highest goodput.
-    Knee {
-        /// Between 0 and 1.
-        share: f64,
-    },
-    /// The highest goodput.
-    Max,
-    /// The highest goodput per loaded round-trip time.
-    Power,
-    /// The highest goodput within a budget of harm to others.
-    Gentle {
-        /// Delay that may be added.
-        added_rtt_max_seconds: f64,
-        /// Retransmitted share that may be caused.
-        retransmitted_max_ratio: f64,
-    },
-}
-
-impl Objective {
-    /// The word on the command line and in documents.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Objective::Knee { .. } => "knee",
-            Objective::Max => "max",
-            Objective::Power => "power",
-            Objective::Gentle { .. } => "gentle",
-        }
-    }
+    pub sysctl: Vec<SysctlLine>,
 }
 
 /// The operating point.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Recommended {
     /// Parallel streams.
     pub streams: u16,
@@ -119,17 +86,8 @@ pub struct Recommended {
     pub because: String,
 }
 
-/// What a search took.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Cost {
-    /// Time, with connecting and idle probes.
-    pub seconds: f64,
-    /// Delivered in all.
-    pub bytes: u64,
-}
-
 /// How one tool is told to use the recommendation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolSetting {
     /// The tool.
     pub tool: String,
@@ -140,56 +98,8 @@ pub struct ToolSetting {
     pub note: Option<String>,
 }
 
-/// A kernel setting that stands in the way.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sysctl {
-    /// The end that it is for.
-    pub host: End,
-    /// Its key.
-    pub key: String,
-    /// The value to give it.
-    pub value: String,
-    /// What it is now; absent of a host that does not tell.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub now_bytes: Option<u64>,
-    /// Why it stands in the way, and on which condition the value helps.
-    pub why: String,
-}
-
-/// One end of the connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum End {
-    /// The host that sends.
-    Sender,
-    /// The host that receives.
-    Receiver,
-}
-
-/// What a sample was taken for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Purpose {
-    /// To see what more streams bring.
-    Streams,
-    /// To see what a larger window brings.
-    Window,
-    /// To see whether what an earlier search found still holds.
-    Remembered,
-    /// To find the fewest streams that reach the knee.
-    Knee,
-    /// To see what another congestion control or a paced rate would give.
-    Alternative,
-    /// To see whether a window that just fits the path keeps its queue from overflowing.
-    Fit,
-    /// To be surer of a setting that was tried before.
-    Confirm,
-    /// To tell two causes apart.
-    Explain,
-}
-
 /// One setting that was tried.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
     /// What it was taken for.
     pub purpose: Purpose,
@@ -204,7 +114,7 @@ pub struct Sample {
 }
 
 /// Why a sample does not count for what it showed where one is recommended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Doubt {
     /// What it counts for; absent where it does not count at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -218,9 +128,9 @@ impl Tune {
     pub fn new(info: &TargetInfo, tuning: &Tuning) -> Self {
         Tune {
             target: info.into(),
-            objective: (&tuning.objective).into(),
+            objective: tuning.objective,
             answer: tuning.answer().map(Answer::from),
-            cost: (&tuning.cost).into(),
+            cost: tuning.cost,
             cut_because: cut_because(&tuning.ended),
             drift: tuning.drift.clone(),
             samples: samples(tuning),
@@ -257,10 +167,10 @@ impl From<&tune::Answer> for Answer {
             recommended: (&answer.recommended).into(),
             unpaced: answer.unpaced.as_ref().map(Recommended::from),
             default_sample: answer.default_sample,
-            limit: (&answer.limit_recommended).into(),
-            limit_default: (&answer.limit_default).into(),
+            limit: answer.limit_recommended.clone(),
+            limit_default: answer.limit_default.clone(),
             settings: settings.iter().map(ToolSetting::from).collect(),
-            sysctl: answer.host_advice.iter().map(Sysctl::from).collect(),
+            sysctl: answer.host_advice.clone(),
         }
     }
 }
@@ -302,7 +212,7 @@ fn cut_because(ended: &Ended) -> Option<String> {
 
 fn samples(tuning: &Tuning) -> Vec<Sample> {
     let shape = |(index, sample): (usize, &tune::Sample)| Sample {
-        purpose: sample.purpose.into(),
+        purpose: sample.purpose,
         why: sample.why.clone(),
         doubt: tuning.standings.get(index).and_then(Doubt::of),
         run: run(tuning, sample, verdict(tuning, index)),
@@ -332,23 +242,6 @@ fn verdict(tuning: &Tuning, index: usize) -> Option<&Verdict> {
     }
 }
 
-impl From<&tune::Objective> for Objective {
-    fn from(objective: &tune::Objective) -> Self {
-        match *objective {
-            tune::Objective::Knee { share } => Objective::Knee { share },
-            tune::Objective::Max => Objective::Max,
-            tune::Objective::Power => Objective::Power,
-            tune::Objective::Gentle {
-                added_rtt_max,
-                loss_max,
-            } => Objective::Gentle {
-                added_rtt_max_seconds: added_rtt_max.as_secs_f64(),
-                retransmitted_max_ratio: loss_max,
-            },
-        }
-    }
-}
-
 impl From<&tune::Recommended> for Recommended {
     fn from(recommended: &tune::Recommended) -> Self {
         Recommended {
@@ -366,15 +259,6 @@ impl From<&tune::Recommended> for Recommended {
     }
 }
 
-impl From<&tune::Cost> for Cost {
-    fn from(cost: &tune::Cost) -> Self {
-        Cost {
-            seconds: cost.elapsed.as_secs_f64(),
-            bytes: cost.bytes.get(),
-        }
-    }
-}
-
 impl From<&Advice> for ToolSetting {
     fn from(advice: &Advice) -> Self {
         ToolSetting {
@@ -385,38 +269,17 @@ impl From<&Advice> for ToolSetting {
     }
 }
 
-impl From<tune::Purpose> for Purpose {
-    fn from(purpose: tune::Purpose) -> Self {
-        match purpose {
-            tune::Purpose::Streams => Purpose::Streams,
-            tune::Purpose::Window => Purpose::Window,
-            tune::Purpose::Remembered => Purpose::Remembered,
-            tune::Purpose::Knee => Purpose::Knee,
-            tune::Purpose::Alternative => Purpose::Alternative,
-            tune::Purpose::Fit => Purpose::Fit,
-            tune::Purpose::Confirm => Purpose::Confirm,
-            tune::Purpose::Explain => Purpose::Explain,
-        }
-    }
-}
+#[cfg(test)]
+mod tests {
+    use crate::synthetic;
 
-impl From<tune::End> for End {
-    fn from(end: tune::End) -> Self {
-        match end {
-            tune::End::Sender => End::Sender,
-            tune::End::Receiver => End::Receiver,
-        }
-    }
-}
-
-impl From<&SysctlLine> for Sysctl {
-    fn from(line: &SysctlLine) -> Self {
-        Sysctl {
-            host: line.end.into(),
-            key: line.key.to_owned(),
-            value: line.value.clone(),
-            now_bytes: line.now.map(Bytes::get),
-            why: line.why.clone(),
-        }
+    #[test]
+    fn a_sample_without_idle_probes_is_compared_with_the_search() {
+        let tune = synthetic::tune(1).body;
+        let later = &tune.samples[4].run;
+        assert_eq!(later.rtt.unloaded, None);
+        let idle = tune.answer.unwrap().recommended.rtt_unloaded_seconds;
+        let added = later.rtt_loaded_seconds().unwrap() - idle.unwrap();
+        assert!((later.rtt.added_seconds.unwrap() - added).abs() < 1e-9);
     }
 }

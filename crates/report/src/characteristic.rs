@@ -102,7 +102,7 @@ fn mtu(body: &Characteristics) -> Option<String> {
         true => "a packet of that size was answered",
         false => "what the kernel assumes; no answer confirmed it",
     };
-    Some(format!("{} bytes, {how}", mtu.bytes))
+    Some(format!("{} bytes, {how}", mtu.bytes.get()))
 }
 
 fn one_way(variation: &Variation) -> String {
@@ -133,8 +133,8 @@ fn capacity(capacity: &Capacity) -> String {
         CapacityMethod::Pairs => "pairs",
         CapacityMethod::Bulks => "bulks",
     };
-    let rate = figure::rate(capacity.bits_per_second);
-    let count = capacity.estimates_bits_per_second.len();
+    let rate = figure::rate(capacity.rate.bits_per_second());
+    let count = capacity.estimates.len();
     match &capacity.doubt {
         None => format!("{rate}, from {count} {method} of packets"),
         Some(doubt) => format!(
@@ -146,7 +146,7 @@ fn capacity(capacity: &Capacity) -> String {
 
 fn capacity_of(body: &Characteristics, way: Way) -> Option<u64> {
     let of_way = body.capacities.iter().find(|capacity| capacity.way == way);
-    of_way.map(|capacity| capacity.bits_per_second)
+    of_way.map(|capacity| capacity.rate.bits_per_second())
 }
 
 /// Nothing is free beyond the capacity: what packets say above it is their error, and said to be so.
@@ -289,9 +289,7 @@ pub fn hops(trace: &Trace, loads: &[Load]) -> Rows {
 
 fn is_queue(hop: &Hop, loads: &[Load]) -> bool {
     let queues = loads.iter().filter_map(|load| load.queueing.as_ref());
-    queues
-        .into_iter()
-        .any(|queue| queue.distance == hop.distance)
+    queues.into_iter().any(|queue| queue.hop == hop.distance)
 }
 
 fn address(hop: &Hop) -> String {
@@ -310,8 +308,8 @@ pub fn queues(body: &Characteristics) -> Vec<String> {
             "Under load {} the queue is between {} and hop {}: the round trip grew by {} from there on.",
             load.way.name(),
             place(queue.after),
-            queue.distance,
-            ms(queue.added_seconds)
+            queue.hop,
+            ms(queue.rise.as_secs_f64())
         ))
     };
     body.loads.iter().filter_map(of).collect()
@@ -386,13 +384,13 @@ pub fn left_out(left_out: &[LeftOut]) -> Vec<String> {
 
 /// What all parts took together.
 pub fn cost(body: &Characteristics) -> String {
-    let bytes = body.costs.iter().filter_map(|cost| cost.bytes);
+    let bytes = body.costs.iter().filter_map(|cost| Some(cost.bytes?.get()));
     // A document may say anything.
     let bytes = bytes.fold(0, u64::saturating_add);
     let seconds: Vec<f64> = body
         .costs
         .iter()
-        .filter_map(|cost| cost.elapsed_seconds)
+        .filter_map(|cost| Some(cost.time?.as_secs_f64()))
         .collect();
     let sent = match bytes {
         0 => "Cost: a few small packets".to_owned(),
@@ -409,8 +407,8 @@ pub fn costs(body: &Characteristics) -> Rows {
     let row = |cost: &record::characteristics::PartCost| {
         let cells = vec![
             words::plain(&cost.part),
-            figure::or_absent(cost.elapsed_seconds, figure::time),
-            figure::or_absent(cost.bytes, figure::size),
+            figure::or_absent(cost.time, |time| figure::time(time.as_secs_f64())),
+            figure::or_absent(cost.bytes, |bytes| figure::size(bytes.get())),
         ];
         (false, cells)
     };

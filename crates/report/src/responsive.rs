@@ -57,7 +57,7 @@ fn idle(way: &ResponsivenessWay) -> Option<String> {
 fn trimmed(of: &Trimmed, what: &str) -> String {
     format!(
         "{}, mean of the lowest 95 % of {} {what}",
-        ms(of.mean_seconds),
+        ms(of.mean.as_secs_f64()),
         of.samples
     )
 }
@@ -74,8 +74,12 @@ fn lost(way: &ResponsivenessWay) -> String {
 
 fn formula(way: &ResponsivenessWay) -> Option<String> {
     let rpm = way.round_trips_per_minute?;
-    let part =
-        |trimmed: &Trimmed| format!("60000 / {}", figure::milliseconds(trimmed.mean_seconds));
+    let part = |trimmed: &Trimmed| {
+        format!(
+            "60000 / {}",
+            figure::milliseconds(trimmed.mean.as_secs_f64())
+        )
+    };
     let sum = match (&way.foreign, &way.loaded) {
         (Some(foreign), Some(loaded)) => format!("({} + {}) / 2", part(foreign), part(loaded)),
         (Some(one), None) | (None, Some(one)) => part(one),
@@ -125,7 +129,7 @@ pub fn sentences(way: &ResponsivenessWay) -> Vec<String> {
 
 fn growth_of_delay(way: &ResponsivenessWay) -> Option<String> {
     let idle = way.idle.as_ref()?.median_seconds?;
-    let loaded = way.foreign.or(way.loaded)?.mean_seconds;
+    let loaded = way.foreign.or(way.loaded)?.mean.as_secs_f64();
     Some(format!(
         "Load makes a round trip {} times as long: {} instead of {}.",
         figure::three_digits(loaded / idle),

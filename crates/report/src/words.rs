@@ -8,6 +8,7 @@ use record::{
     Answer, Cause, Demo, Direction, End, Interval, Kind, Limit, Measure, Objective, Purpose,
     Recommended, Run, Sample, Setting, Sysctl, Tune, Unsettled, Window,
 };
+use units::Rate;
 
 use crate::comparison::{self, Role};
 use crate::figure;
@@ -141,12 +142,12 @@ pub fn objective(objective: &Objective) -> String {
         Objective::Max => "the highest goodput".to_owned(),
         Objective::Power => "the highest goodput per loaded round-trip time".to_owned(),
         Objective::Gentle {
-            added_rtt_max_seconds,
-            retransmitted_max_ratio,
+            added_rtt_max,
+            loss_max,
         } => format!(
             "the highest goodput that adds at most {} and resends at most {}",
-            figure::time(*added_rtt_max_seconds),
-            figure::percent(*retransmitted_max_ratio),
+            figure::time(added_rtt_max.as_secs_f64()),
+            figure::percent(*loss_max),
         ),
     }
 }
@@ -240,7 +241,7 @@ fn takes(run: &Run) -> String {
 
 /// Which host a kernel setting is for, what it is there, and why it should be another.
 pub fn sysctl(line: &Sysctl, kind: Kind) -> String {
-    let end = match line.host {
+    let end = match line.end {
         End::Sender => "sending",
         End::Receiver => "receiving",
     };
@@ -249,7 +250,7 @@ pub fn sysctl(line: &Sysctl, kind: Kind) -> String {
         Kind::Emulated => "emulated ",
         Kind::Simulated => "simulated ",
     };
-    let now = line.now_bytes.map(figure::size);
+    let now = line.now.map(|size| figure::size(size.get()));
     let now = now.map_or(String::new(), |size| format!("now {size}; "));
     format!("on the {made}{end} host: {now}{}", line.why)
 }
@@ -446,8 +447,8 @@ fn default_limit(tune: &Tune, answer: &Answer) -> Option<String> {
 }
 
 fn caused(subject: &str, found: &Cause) -> String {
-    let (because, reach) = (&found.limit_because, found.could_reach_bits_per_second);
-    cause(subject, found.limit, &found.limit_or, because, reach)
+    let reach = found.could_reach.map(Rate::bits_per_second);
+    cause(subject, found.limit, &found.or, &found.because, reach)
 }
 
 fn cost_in_delay(chosen: &Recommended) -> Option<String> {
@@ -466,8 +467,8 @@ fn effort(tune: &Tune) -> String {
         n => format!("{n} settings were"),
     };
     let (time, bytes) = (
-        figure::time(tune.cost.seconds),
-        figure::size(tune.cost.bytes),
+        figure::time(tune.cost.elapsed.as_secs_f64()),
+        figure::size(tune.cost.bytes.get()),
     );
     let clock = match tune.target.kind {
         Kind::Simulated => " of simulated time",
@@ -566,7 +567,7 @@ mod tests {
             sysctl(&line, Kind::Emulated),
             "on the emulated receiving host: now 213 kB; so"
         );
-        line.now_bytes = None;
+        line.now = None;
         assert_eq!(sysctl(&line, Kind::Live), "on the receiving host: so");
     }
 

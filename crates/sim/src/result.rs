@@ -1,5 +1,7 @@
 //! What a simulation showed.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span, Time};
 
 /// One run, counted from the end of its warm-up unless a field says otherwise.
@@ -32,24 +34,28 @@ pub struct RunResult {
 }
 
 /// One stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamResult {
     /// Acknowledged payload over the measured time.
+    #[serde(rename = "goodput_bits_per_second")]
     pub goodput: Rate,
     /// Acknowledged payload.
+    #[serde(rename = "acknowledged_bytes")]
     pub acknowledged: Bytes,
     /// Segments that were sent again.
     pub retransmitted: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
     /// When its last byte was acknowledged, from the beginning of the run.
+    #[serde(rename = "completion_seconds", skip_serializing_if = "Option::is_none")]
     pub completed: Option<Span>,
 }
 
 /// One group of cross traffic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CrossResult {
     /// Delivered payload over the measured time.
+    #[serde(rename = "goodput_bits_per_second")]
     pub goodput: Rate,
     /// Short transfers that were completed.
     pub transfers: u64,
@@ -58,7 +64,7 @@ pub struct CrossResult {
 }
 
 /// Packets that were dropped, by cause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Drops {
     /// The queue had no room.
     pub queue_full: u64,
@@ -106,17 +112,21 @@ pub struct RoundTrips {
 }
 
 /// The state at one moment.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
     /// When.
+    #[serde(rename = "at_seconds")]
     pub at: Time,
     /// Packets that waited in the forward queue.
     pub queue_packets: u64,
     /// What each stream might have outstanding, in segments: its congestion window.
+    #[serde(rename = "windows_segments")]
     pub windows: Vec<f64>,
     /// Payload that all streams together had seen acknowledged.
+    #[serde(rename = "acknowledged_bytes")]
     pub acknowledged: Bytes,
     /// Payload that the cross traffic had seen delivered.
+    #[serde(rename = "cross_delivered_bytes")]
     pub cross_delivered: Bytes,
 }
 

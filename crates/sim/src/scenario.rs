@@ -1,6 +1,8 @@
 //! What a simulation is asked for.
 
 use netpath::{Class, PathSpec};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use units::{Bytes, Rate, Span};
 
@@ -86,7 +88,8 @@ pub struct TcpSettings {
 }
 
 /// What makes a window grow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Growth {
     /// Each acknowledgement, however much it covers (RFC 5681 as ns-2 does it).
     PerAcknowledgement,
@@ -95,7 +98,8 @@ pub enum Growth {
 }
 
 /// How start times are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Starts {
     /// From the run's generator.
     Seeded,
@@ -104,11 +108,13 @@ pub enum Starts {
 }
 
 /// A link between a group of hosts and the bottleneck.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Access {
     /// How fast it is.
+    #[serde(rename = "rate_bits_per_second")]
     pub rate: Rate,
     /// Its propagation delay.
+    #[serde(rename = "delay_seconds")]
     pub delay: Span,
 }
 

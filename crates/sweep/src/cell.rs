@@ -1,6 +1,8 @@
 //! What one visit of one setting showed.
 
 use observe::{Limit, Setting};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// One visit of a setting. Figures are in seconds, bits per second and shares.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,21 +55,28 @@ pub struct CellFigures {
 }
 
 /// Round trips of small probes, in seconds; shares between 0 and 1.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RoundTripFigures {
     /// The smallest.
+    #[serde(rename = "min_seconds")]
     pub min: f64,
     /// First quartile.
+    #[serde(rename = "quartile1_seconds")]
     pub quartile1: f64,
     /// The middle.
+    #[serde(rename = "median_seconds")]
     pub median: f64,
     /// Third quartile.
+    #[serde(rename = "quartile3_seconds")]
     pub quartile3: f64,
     /// The mean.
+    #[serde(rename = "mean_seconds")]
     pub mean: f64,
     /// The largest.
+    #[serde(rename = "max_seconds")]
     pub max: f64,
     /// Share of the probes without an answer.
+    #[serde(rename = "loss_ratio")]
     pub loss: f64,
 }
 

@@ -1,6 +1,8 @@
 //! What a copy tells while it runs, and what it comes down to.
 
 use observe::Limit;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span, Time};
 use wire::copy::{self, Name, Problem, ProblemKind};
 
@@ -147,8 +149,12 @@ pub struct Reading {
     pub limited_by: Option<Limit>,
 }
 
+fn is_nothing(count: &u64) -> bool {
+    *count == 0
+}
+
 /// A file that was not copied.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileProblem {
     /// Its name below the destination, that of a folder with a `/` at its end; empty where it is
     /// about all of them.
@@ -158,8 +164,10 @@ pub struct FileProblem {
     /// What happened.
     pub what: String,
     /// The next step.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// What is in a folder that failed, and so was not copied either.
+    /// Of a folder: what is in it, and so was not copied either; absent where that is nothing.
+    #[serde(default, skip_serializing_if = "is_nothing")]
     pub below: u64,
 }
 

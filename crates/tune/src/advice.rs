@@ -10,6 +10,8 @@
 //! rclone's documentation of `--multi-thread-streams`. Left out: tools without parallel streams.
 
 use observe::{Direction, Setting, Window};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate};
 
 /// A program that moves or measures bulk data.
@@ -74,7 +76,8 @@ pub struct Advice {
 }
 
 /// One end of the connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum End {
     /// The host that sends.
     Sender,
@@ -83,15 +86,17 @@ pub enum End {
 }
 
 /// One line for `/etc/sysctl.d` or `sysctl -w`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SysctlLine {
     /// The host that it is for.
+    #[serde(rename = "host")]
     pub end: End,
     /// The key, such as `net.core.wmem_max`.
-    pub key: &'static str,
+    pub key: String,
     /// The value to give it: one number, or three for `tcp_rmem` and `tcp_wmem`.
     pub value: String,
     /// What it is now, where that is known; for `tcp_rmem` and `tcp_wmem` the last of the three.
+    #[serde(rename = "now_bytes", skip_serializing_if = "Option::is_none")]
     pub now: Option<Bytes>,
     /// Why it stands in the way, and on which condition the line helps.
     pub why: String,

@@ -109,7 +109,7 @@ fn grown(end: End, owner: Owner, product: Bytes) -> (SysctlLine, Bytes) {
     let [min, initial] = defaults.map(|size| size.min(needed.get()));
     let line = SysctlLine {
         end,
-        key,
+        key: key.to_owned(),
         value: format!("{min} {initial} {}", needed.get()),
         now: owner.limits().map(now),
         why: format!(
@@ -139,7 +139,7 @@ fn granted(end: End, owner: Owner, product: Bytes) -> (SysctlLine, Bytes) {
     };
     let line = SysctlLine {
         end,
-        key,
+        key: key.to_owned(),
         value: needed.get().to_string(),
         now: owner.limits().map(now),
         why: format!(

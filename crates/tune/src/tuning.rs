@@ -1,6 +1,8 @@
 //! What the tuner found.
 
 use observe::{Goodput, Observation, Setting, Summary, TargetError, Verdict};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use units::{Bytes, Rate, Span};
 
@@ -8,7 +10,8 @@ use crate::advice::SysctlLine;
 use crate::plan::Objective;
 
 /// What a sample was taken for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Purpose {
     /// To see what more streams bring.
     Streams,
@@ -80,9 +83,10 @@ pub struct Recommended {
 }
 
 /// What the tuning took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     /// Time, with connecting and idle probes.
+    #[serde(rename = "seconds")]
     pub elapsed: Span,
     /// Bytes delivered in all.
     pub bytes: Bytes,

@@ -5,6 +5,9 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub};
 use std::str::FromStr;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::ParseError;
 use crate::parse::{Grammar, Unit, exact, human};
 
@@ -19,7 +22,22 @@ use crate::parse::{Grammar, Unit, exact, human};
 /// assert_eq!("64kB".parse(), Ok(Bytes::new(64_000)));
 /// assert_eq!(Bytes::new(524_288).to_string(), "512KiB");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(transparent)]
+#[schemars(inline)]
 pub struct Bytes(u64);
 
 const BINARY: &[Unit] = &[

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::parse::{Grammar, Unit, exact, human};
 use crate::{Bytes, ParseError, Span};
 
@@ -15,7 +18,22 @@ use crate::{Bytes, ParseError, Span};
 /// assert_eq!(oc12.time_to_send(Bytes::new(1500)).as_nanos(), 19_293);
 /// assert_eq!(oc12.to_string(), "622Mbit/s");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(transparent)]
+#[schemars(inline)]
 pub struct Rate(u64);
 
 const PRINTED: &[Unit] = &[

@@ -5,10 +5,13 @@ use std::ops::{Add, AddAssign, Sub};
 use std::str::FromStr;
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::ParseError;
 use crate::parse::{Grammar, Unit, exact, human};
 
-/// A span of time in nanoseconds, up to 584 years.
+/// A span of time in nanoseconds, up to 584 years; in documents a number of seconds.
 ///
 /// ```
 /// use units::Span;
@@ -16,18 +19,20 @@ use crate::parse::{Grammar, Unit, exact, human};
 /// assert_eq!(rtt.as_secs_f64(), 0.175);
 /// assert_eq!(Span::from_micros(82_500).to_string(), "82.5ms");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Span(u64);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, JsonSchema)]
+#[schemars(inline)]
+pub struct Span(#[schemars(with = "f64")] u64);
 
-/// A point in time: nanoseconds since the run began, on whichever clock drives it.
+/// A point in time: nanoseconds since the run began, on whichever clock drives it; in documents a number of seconds.
 ///
 /// ```
 /// use units::{Span, Time};
 /// let sent = Time::ZERO + Span::from_millis(10);
 /// assert_eq!((sent + Span::from_millis(165)).since(sent), Span::from_millis(165));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Time(u64);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, JsonSchema)]
+#[schemars(inline)]
+pub struct Time(#[schemars(with = "f64")] u64);
 
 const PRINTED: &[Unit] = &[
     ("s", 1_000_000_000),
@@ -177,6 +182,30 @@ impl From<Span> for Duration {
 impl From<Duration> for Span {
     fn from(duration: Duration) -> Span {
         Span(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+impl Serialize for Span {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.as_secs_f64())
+    }
+}
+
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        f64::deserialize(deserializer).map(Span::from_secs_f64)
+    }
+}
+
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.as_secs_f64())
+    }
+}
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Span::deserialize(deserializer).map(|since| Time::ZERO + since)
     }
 }
 

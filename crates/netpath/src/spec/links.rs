@@ -1,11 +1,13 @@
 //! The links of a path, in a row.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Rate, Span};
 
 use super::{LinkSpec, Loss, PathSpec};
 
 /// Both directions between two neighbours.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Duplex {
     /// The way of the data.
     pub forward: LinkSpec,
@@ -14,7 +16,10 @@ pub struct Duplex {
 }
 
 /// One of the two ways along a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum Way {
     /// From the near host to the far one.
     Forward,
@@ -25,6 +30,14 @@ pub enum Way {
 impl Way {
     /// Both, forward first.
     pub const BOTH: [Way; 2] = [Way::Forward, Way::Reverse];
+
+    /// Its name in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Way::Forward => "forward",
+            Way::Reverse => "reverse",
+        }
+    }
 }
 
 /// Something that a path has and that one link without company has not.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use units::{Bytes, Rate};
 
@@ -11,9 +13,10 @@ use units::{Bytes, Rate};
 /// They take part in everything that happens there, wait, are dropped and lost like any packet of the class best
 /// effort, but nobody slows down for it: an open loop. What they leave of the link's rate is known, which makes a
 /// path with loads the yardstick for whoever measures available bandwidth.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Load {
     /// Rate on average, of whole IP packets.
+    #[serde(rename = "rate_bits_per_second")]
     pub rate: Rate,
     /// When they come.
     pub arrivals: Arrivals,
@@ -22,7 +25,8 @@ pub struct Load {
 }
 
 /// When the packets of a load come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Arrivals {
     /// A Poisson process: gaps are exponential and independent.
     #[default]
@@ -32,11 +36,13 @@ pub enum Arrivals {
 }
 
 /// A size and how many of the packets have it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PacketShare {
     /// Size of the whole IP packet.
+    #[serde(rename = "size_bytes")]
     pub size: Bytes,
     /// Share of the packets, not of the bytes.
+    #[serde(rename = "packets_ratio")]
     pub share: f64,
 }
 

@@ -1,13 +1,19 @@
 //! Loss on the wire.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// Loss on the wire.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Loss {
     /// None.
+    #[default]
     None,
     /// Each packet alone, with this probability.
     Random {
         /// Probability that a packet is lost.
+        #[serde(rename = "lost_ratio")]
         rate: f64,
     },
     /// Bursts: a good and a bad state, changed before each packet (Gilbert 1960, Elliott 1963).
@@ -16,17 +22,26 @@ pub enum Loss {
     /// lasts `1 / leave` packets on average.
     GilbertElliott {
         /// Probability of going from good to bad.
+        #[serde(rename = "enter_ratio")]
         enter: f64,
         /// Probability of going from bad to good.
+        #[serde(rename = "leave_ratio")]
         leave: f64,
         /// Probability that a packet is lost in the bad state.
+        #[serde(rename = "lost_bad_ratio")]
         loss_bad: f64,
         /// Probability that a packet is lost in the good state.
+        #[serde(rename = "lost_good_ratio")]
         loss_good: f64,
     },
 }
 
 impl Loss {
+    /// Whether nothing is ever lost.
+    pub fn is_none(&self) -> bool {
+        *self == Loss::None
+    }
+
     /// The long-run share of packets that are lost.
     ///
     /// ```

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Span};
 
 /// A queue discipline and its settings.
@@ -11,36 +13,44 @@ use units::{Bytes, Span};
 /// let strict = QueueSpec::Strict { limit: QueueLimit::Packets(100) };
 /// assert_eq!(strict.to_string(), "strict 100 packets");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum QueueSpec {
     /// First in, first out; what does not fit is dropped on arrival.
     DropTail(QueueLimit),
     /// First in, first out; drops or marks at random as the average queue grows.
     Red(RedSpec),
     /// First in, first out; drops or marks what has waited too long for too long.
+    #[serde(rename = "codel")]
     CoDel(CoDelSpec),
     /// Three classes; a packet leaves only when no better class waits.
     Strict {
         /// The most that waits in each class.
+        #[serde(flatten)]
         limit: QueueLimit,
     },
     /// Three classes with shares of the rate; what one leaves unused, the others get.
     Weighted {
         /// The most that waits in each class.
+        #[serde(flatten)]
         limit: QueueLimit,
         /// Share of the scavenger class.
+        #[serde(rename = "scavenger_ratio")]
         scavenger: f64,
         /// Share of the priority class; best effort has the rest.
+        #[serde(rename = "priority_ratio")]
         priority: f64,
     },
 }
 
 /// How much waits at the most, not counting the packet that is being sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum QueueLimit {
     /// This many bytes of whole packets.
+    #[serde(rename = "limit_bytes")]
     Bytes(Bytes),
     /// This many packets of any size.
+    #[serde(rename = "limit_packets")]
     Packets(u32),
 }
 
@@ -49,17 +59,22 @@ pub enum QueueLimit {
 /// The average queue decides: below `min` nothing happens; from `min` to `max` the probability grows
 /// to `probability`, from there to twice `max` it grows to 1, and beyond that everything is dropped.
 /// While at most one packet waits nothing is dropped, as in ns-2.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RedSpec {
     /// The most that waits.
+    #[serde(flatten)]
     pub limit: QueueLimit,
     /// Average queue, in packets, at which dropping begins.
+    #[serde(rename = "min_packets")]
     pub min: u32,
     /// Average queue, in packets, at which `probability` is reached.
+    #[serde(rename = "max_packets")]
     pub max: u32,
     /// Drop probability at `max`.
+    #[serde(rename = "drop_ratio")]
     pub probability: f64,
     /// Weight of one arrival in the average.
+    #[serde(rename = "weight_ratio")]
     pub weight: f64,
     /// Whether packets that say they understand it are marked instead, up to `max`.
     pub ecn: bool,
@@ -73,13 +88,16 @@ impl RedSpec {
 }
 
 /// Controlled Delay (RFC 8289).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CoDelSpec {
     /// The most that waits.
+    #[serde(flatten)]
     pub limit: QueueLimit,
     /// The wait that is acceptable for ever.
+    #[serde(rename = "target_seconds")]
     pub target: Span,
     /// How long the wait has to stay above `target` before the first drop.
+    #[serde(rename = "interval_seconds")]
     pub interval: Span,
     /// Whether packets that say they understand it are marked instead.
     pub ecn: bool,

@@ -1,5 +1,7 @@
 //! The figures that a run comes down to.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span, Time};
 
 use super::Unsettled;
@@ -108,42 +110,77 @@ pub struct StreamGoodput {
 /// summed over the streams of one direction.
 ///
 /// Every figure is absent where no kernel gave what it needs.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TcpSummary {
     /// Time with data outstanding, as a share of the window.
+    #[serde(rename = "busy_ratio", skip_serializing_if = "Option::is_none")]
     pub busy_share: Option<f64>,
     /// Busy time held back by the receiver's window, as a share of busy time.
+    #[serde(
+        rename = "receive_window_limited_ratio",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub receive_window_share: Option<f64>,
     /// Busy time held back by the send buffer, as a share of busy time.
+    #[serde(
+        rename = "send_buffer_limited_ratio",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub send_buffer_share: Option<f64>,
     /// Readings at which the kernel had nothing left to send, as a share of all.
+    #[serde(
+        rename = "not_sent_empty_ratio",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub not_sent_empty_share: Option<f64>,
     /// Readings with at least 90 % of the peer's window in flight, as a share of all.
+    #[serde(rename = "window_full_ratio", skip_serializing_if = "Option::is_none")]
     pub window_full_share: Option<f64>,
     /// Mean window that the peer offered to one stream.
+    #[serde(rename = "peer_window_bytes", skip_serializing_if = "Option::is_none")]
     pub peer_window: Option<Bytes>,
     /// The largest fall of the peer's window from its highest reading before, as a share of that: a
     /// receiver that keeps up offers a window that grows or stays.
+    #[serde(skip)]
     pub peer_window_fall: Option<f64>,
     /// Mean bytes in flight of one stream.
+    #[serde(rename = "flight_bytes", skip_serializing_if = "Option::is_none")]
     pub flight: Option<Bytes>,
     /// Mean congestion window of one stream.
+    #[serde(
+        rename = "congestion_window_bytes",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub congestion_window: Option<Bytes>,
     /// Growth of one stream's congestion window from the first to the last third of the window.
+    #[serde(
+        rename = "congestion_window_growth_ratio",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub congestion_window_growth: Option<f64>,
     /// Payload of a segment.
+    #[serde(rename = "mss_bytes", skip_serializing_if = "Option::is_none")]
     pub mss: Option<Bytes>,
     /// Retransmitted bytes as a share of the bytes sent.
+    #[serde(
+        rename = "retransmitted_ratio",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub retransmitted_share: Option<f64>,
     /// Retransmitted segments.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u64>,
     /// Retransmissions that the receiver reported as duplicates, as a share of retransmissions.
+    #[serde(rename = "duplicate_ratio", skip_serializing_if = "Option::is_none")]
     pub duplicate_share: Option<f64>,
     /// Reordering events.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reorderings: Option<u64>,
     /// Mean smoothed round-trip time.
+    #[serde(rename = "rtt_seconds", skip_serializing_if = "Option::is_none")]
     pub rtt: Option<Span>,
     /// Smallest round-trip time.
+    #[serde(rename = "rtt_min_seconds", skip_serializing_if = "Option::is_none")]
     pub rtt_min: Option<Span>,
 }
 

@@ -1,5 +1,7 @@
 //! The figure, and whether it stands still.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Rate, Span};
 
 use super::growth::Loaded;
@@ -10,7 +12,10 @@ use observe::Way;
 const MINUTE_MS: f64 = 60_000.0;
 
 /// How far a figure can be trusted, by the draft's rules.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum Confidence {
     /// There were too few intervals for one moving average.
     Low,
@@ -21,12 +26,24 @@ pub enum Confidence {
 }
 
 /// Round trips, the longest left out.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trimmed {
     /// Mean of the lowest 95 %.
+    #[serde(rename = "mean_seconds")]
     pub mean: Span,
     /// Of how many.
     pub samples: usize,
+}
+
+impl Confidence {
+    /// Its name in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Confidence::Low => "low",
+            Confidence::Medium => "medium",
+            Confidence::High => "high",
+        }
+    }
 }
 
 impl Trimmed {

@@ -1,12 +1,13 @@
 //! Two documents side by side.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Entry;
 use crate::{SCHEMA_VERSION, layout};
 
 /// What changed from one document to another.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
     schema: &'static str,
     schema_version: u32,
@@ -19,7 +20,7 @@ pub struct Comparison {
 }
 
 /// By how much the goodput changed, and how surely.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Change {
     /// The second less the first.
     pub difference_bits_per_second: f64,
@@ -36,7 +37,7 @@ pub struct Change {
 }
 
 /// A range that holds the true difference; its ends may be below zero.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct DifferenceInterval {
     /// Lower end.
     pub low_bits_per_second: f64,

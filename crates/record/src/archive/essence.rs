@@ -1,5 +1,6 @@
 //! What a document comes down to: the figures by which it is listed and compared.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::copied::of_copy;
@@ -12,7 +13,7 @@ use crate::{
 };
 
 /// One document without its readings.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Essence {
     /// What kind of document it is.
     pub schema: Schema,
@@ -52,7 +53,7 @@ pub struct Tried {
 }
 
 /// A setting and what it gave.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Outcome {
     /// The setting.
     pub setting: Point,
@@ -79,7 +80,7 @@ pub struct Outcome {
 }
 
 /// One point of the space of settings. Unlike in [`crate::Setting`], a simulation may have any number of streams.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Point {
     /// Parallel streams.
     pub streams: u32,

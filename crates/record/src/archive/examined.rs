@@ -56,7 +56,7 @@ fn of_way(way: &ResponsivenessWay) -> Outcome {
         interval: None,
         degrees_of_freedom: None,
         rtt_unloaded_seconds: way.idle.as_ref().and_then(|idle| idle.mean_seconds),
-        rtt_loaded_seconds: beside.map(|beside| beside.mean_seconds),
+        rtt_loaded_seconds: beside.map(|beside| beside.mean.as_secs_f64()),
         retransmitted_ratio: None,
         limit: None,
     }

@@ -1,6 +1,7 @@
 //! What the archive holds, filtered, in order.
 
 use rusqlite::params;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Archive, ArchiveError, Essence, Listed, rows};
@@ -8,7 +9,7 @@ use crate::archive::essence::Tried;
 use crate::{SCHEMA_VERSION, layout};
 
 /// A kept document with its number.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Entry {
     /// The number under which it is found.
     pub id: i64,
@@ -29,7 +30,7 @@ pub struct Filter {
 }
 
 /// A list as a JSON document of its own.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Listing<'a> {
     schema: &'static str,
     schema_version: u32,

@@ -7,7 +7,7 @@ use tune::Remembered;
 use units::{Bytes, Rate};
 
 use super::{Archive, ArchiveError, Entry, Point, rows};
-use crate::{Direction, Target, Window};
+use crate::{Target, Window};
 
 /// The most settings that a search is reminded of. It has a dozen samples in all and checks each of these.
 const SETTINGS_MAX: usize = 3;
@@ -41,7 +41,7 @@ impl Archive {
         );
         let target = Target::from(info).on_path(path);
         let kind = rows::word(&target.kind);
-        let direction = rows::word(&Direction::from(base.direction));
+        let direction = rows::word(&base.direction);
         let searches: Vec<Entry> = self.ask(|connection| {
             let mut statement = connection.prepare(&statement)?;
             let asked = params![
@@ -97,7 +97,7 @@ fn setting(point: &Point) -> Option<observe::Setting> {
     Some(observe::Setting {
         streams: StreamCount::new(point.streams.into()).ok()?,
         window,
-        direction: point.direction.into(),
+        direction: point.direction,
         congestion: point.congestion.clone(),
         pacing: point.pacing_bits_per_second.map(Rate::from_bits_per_second),
         mss,

@@ -1,13 +1,14 @@
 //! What follows for socket buffers.
 
 use ::probing::characterise as seen;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rate, Span};
 
-use super::Way;
+use observe::Way;
 
 /// What the rules say about one direction.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Buffers {
     /// Which direction.
     pub way: Way,
@@ -30,7 +31,7 @@ pub struct Buffers {
 }
 
 /// What one rule asks for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BufferAdvice {
     /// Which rule: `BDP1` to `BDP5`.
     pub rule: String,
@@ -54,7 +55,7 @@ impl From<&seen::Buffers> for Buffers {
         let facts = &buffers.facts;
         let rate = |rate: Option<Rate>| rate.map(Rate::bits_per_second);
         Buffers {
-            way: buffers.way.into(),
+            way: buffers.way,
             rtt_min_seconds: facts.rtt_min.as_secs_f64(),
             rtt_max_seconds: facts.rtt_max.map(Span::as_secs_f64),
             rtt_mean_seconds: facts.rtt_mean.map(Span::as_secs_f64),

@@ -1,10 +1,12 @@
 //! Hops and who answered there.
 
+use observe::TraceProtocol;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Span;
 
 /// The hops between here and the far end.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trace {
     /// What was sent.
     pub protocol: TraceProtocol,
@@ -16,20 +18,8 @@ pub struct Trace {
     pub hops: Vec<Hop>,
 }
 
-/// What a traceroute sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TraceProtocol {
-    /// Datagrams.
-    Udp,
-    /// Beginnings of TCP connections.
-    Tcp,
-    /// ICMP echo requests.
-    Icmp,
-}
-
 /// One hop.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hop {
     /// Routers up to and including this one.
     pub distance: u8,
@@ -50,7 +40,7 @@ pub struct Hop {
 }
 
 /// One probe to a hop; both keys are absent where nobody answered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HopAnswer {
     /// Who answered.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,55 +50,13 @@ pub struct HopAnswer {
     pub rtt_seconds: Option<f64>,
 }
 
-/// Where a queue grew under load.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Queueing {
-    /// The last hop that can be told to lie before the queue; 0 for this host itself.
-    pub after: u8,
-    /// The first hop behind it.
-    pub distance: u8,
-    /// What the load added to its round trip and to that of all behind it.
-    pub added_seconds: f64,
-}
-
-impl From<::probing::hops::QueueAt> for Queueing {
-    fn from(queue: ::probing::hops::QueueAt) -> Self {
-        Queueing {
-            after: queue.after,
-            distance: queue.hop,
-            added_seconds: queue.rise.as_secs_f64(),
-        }
-    }
-}
-
 impl From<&observe::Trace> for Trace {
     fn from(trace: &observe::Trace) -> Self {
         Trace {
-            protocol: trace.protocol.into(),
+            protocol: trace.protocol,
             one_flow: trace.one_flow,
             reached: trace.reached,
             hops: trace.hops.iter().map(Hop::from).collect(),
-        }
-    }
-}
-
-impl From<observe::TraceProtocol> for TraceProtocol {
-    fn from(protocol: observe::TraceProtocol) -> Self {
-        match protocol {
-            observe::TraceProtocol::Udp => TraceProtocol::Udp,
-            observe::TraceProtocol::Tcp => TraceProtocol::Tcp,
-            observe::TraceProtocol::Icmp => TraceProtocol::Icmp,
-        }
-    }
-}
-
-impl TraceProtocol {
-    /// As people write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            TraceProtocol::Udp => "UDP",
-            TraceProtocol::Tcp => "TCP",
-            TraceProtocol::Icmp => "ICMP",
         }
     }
 }

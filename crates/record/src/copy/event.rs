@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use transfer::{CopyEvent, Progress};
 use wire::copy::Name;
@@ -10,7 +11,7 @@ use super::FileFailure;
 use crate::Limit;
 
 /// One line that `trunkline copy --json` prints. The last line is the document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum CopyEventLine {
     /// The far end answered.
@@ -130,7 +131,7 @@ pub enum CopyEventLine {
 }
 
 /// What a file is called.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileName {
     /// For people: what is no text is replaced, and characters that steer a terminal are spelt out.
     pub name: String,
@@ -151,7 +152,7 @@ impl From<&Name> for FileName {
 }
 
 /// Where a copy stands.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProgressLine {
     /// Since the copy began.
     pub at_seconds: f64,
@@ -240,11 +241,11 @@ impl From<&CopyEvent> for CopyEventLine {
             },
             CopyEvent::LeftOut { at, problem } => CopyEventLine::LeftOut {
                 at_seconds: at.as_secs_f64(),
-                failure: problem.into(),
+                failure: problem.clone(),
             },
             CopyEvent::Failed { at, problem } => CopyEventLine::Failed {
                 at_seconds: at.as_secs_f64(),
-                failure: problem.into(),
+                failure: problem.clone(),
             },
             CopyEvent::Steered { at, streams, why } => CopyEventLine::Steered {
                 at_seconds: at.as_secs_f64(),
@@ -278,7 +279,7 @@ impl From<&Progress> for ProgressLine {
             streams: reading.streams,
             rtt_seconds: reading.rtt.map(|rtt| rtt.as_secs_f64()),
             retransmitted_ratio: reading.retransmitted_share,
-            limited_by: reading.limited_by.map(Limit::from),
+            limited_by: reading.limited_by,
             left_seconds: progress.left.map(|left| left.as_secs_f64()),
         }
     }

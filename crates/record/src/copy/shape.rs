@@ -5,8 +5,8 @@ use units::{Bytes, Rate, Span};
 use wire::copy::{CopyDirection, Filter, SelectionRule};
 
 use super::{
-    Asked, AskedRule, Copy, CopyLimit, CopyReading, Existing, FileFailure, LimitShare, Outage,
-    Over, Planned, Step,
+    Asked, AskedRule, Copy, CopyLimit, CopyReading, Existing, LimitShare, Outage, Over, Planned,
+    Step,
 };
 use crate::{Direction, Kind, Limit, Target};
 
@@ -108,7 +108,7 @@ impl Copy {
                 limits: None,
                 path_digest: None,
             },
-            direction: spec.direction.into(),
+            direction: direction(spec.direction),
             over: match spec.far.host {
                 FarHost::Ssh { .. } => Over::Ssh,
                 FarHost::Server { .. } => Over::Server,
@@ -126,8 +126,8 @@ impl Copy {
             folders: outcome.folders,
             links: outcome.links,
             skipped_files: outcome.skipped,
-            failed: outcome.failed.iter().map(FileFailure::from).collect(),
-            left_out: outcome.left_out.iter().map(FileFailure::from).collect(),
+            failed: outcome.failed.clone(),
+            left_out: outcome.left_out.clone(),
             removed: spec.delete.then_some(outcome.removed),
             bytes: outcome.bytes.get(),
             sent_bytes: outcome.sent.get(),
@@ -146,13 +146,11 @@ impl Copy {
     }
 }
 
-/// Seen from this end.
-impl From<CopyDirection> for Direction {
-    fn from(direction: CopyDirection) -> Self {
-        match direction {
-            CopyDirection::Put => Direction::Forward,
-            CopyDirection::Get => Direction::Reverse,
-        }
+/// Which way files go, seen from this end.
+pub fn direction(direction: CopyDirection) -> Direction {
+    match direction {
+        CopyDirection::Put => Direction::Forward,
+        CopyDirection::Get => Direction::Reverse,
     }
 }
 
@@ -213,12 +211,12 @@ impl From<&SelectionRule> for AskedRule {
 
 impl From<&Limited> for CopyLimit {
     fn from(limit: &Limited) -> Self {
-        let share = |(by, share_ratio): &(observe::Limit, f64)| LimitShare {
-            by: (*by).into(),
+        let share = |(by, share_ratio): &(Limit, f64)| LimitShare {
+            by: *by,
             share_ratio: *share_ratio,
         };
         CopyLimit {
-            by: limit.by.into(),
+            by: limit.by,
             share_ratio: limit.share,
             shares: limit.shares.iter().map(share).collect(),
             because: limit.why.clone(),
@@ -235,7 +233,7 @@ impl From<&Reading> for CopyReading {
             streams: reading.streams,
             rtt_seconds: reading.rtt.map(Span::as_secs_f64),
             retransmitted_ratio: reading.retransmitted_share,
-            limited_by: reading.limited_by.map(Limit::from),
+            limited_by: reading.limited_by,
         }
     }
 }

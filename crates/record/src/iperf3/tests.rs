@@ -35,7 +35,13 @@ fn what_a_client_sent_becomes_a_measurement() {
     assert_eq!(run.interval, None, "three readings carry none");
     assert_eq!(run.directions[0].counted, Counted::BySender);
     // The last of the first stream's readings: 167 us.
-    let rtt = run.streams[0].tcp.last().unwrap().rtt_seconds.unwrap();
+    let rtt = run.streams[0]
+        .tcp
+        .last()
+        .unwrap()
+        .rtt
+        .unwrap()
+        .as_secs_f64();
     assert!((rtt - 167e-6).abs() < 1e-9);
 }
 

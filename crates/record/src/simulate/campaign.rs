@@ -1,6 +1,7 @@
 //! Many settings side by side.
 
 use models::{Candidate, Rule, choose};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::Estimate;
 use units::Rate;
@@ -9,7 +10,7 @@ use super::{Figures, Run, SimulatedRun, SimulatedSetting, SimulationCost, Terms,
 use crate::{Path, Window};
 
 /// The body of a `trunkline/campaign` document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Campaign {
     /// What was simulated.
     pub path: Path,
@@ -24,7 +25,7 @@ pub struct Campaign {
 }
 
 /// What stands out among the cells of a variant.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Choice {
     /// Which variant.
     pub variant: String,
@@ -35,7 +36,7 @@ pub struct Choice {
 }
 
 /// One setting with all its seeds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cell {
     /// Streams, window and variant.
     pub setting: SimulatedSetting,

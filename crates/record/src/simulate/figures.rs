@@ -1,11 +1,12 @@
 //! The seeds of a cell together: means, and how far the seeds lie apart.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Run, SimulatedCross, SimulatedRun};
 
 /// Means over the seeds, counted from the end of the warm-up unless a field says otherwise.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figures {
     /// All streams together.
     pub aggregate: Aggregate,
@@ -40,7 +41,7 @@ pub struct Figures {
 }
 
 /// All streams together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Aggregate {
     /// Acknowledged payload over the measured time.
     pub goodput_bits_per_second: u64,
@@ -50,7 +51,7 @@ pub struct Aggregate {
 }
 
 /// The cross traffic together.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CrossFigures {
     /// Delivered payload over the measured time; 0 on a path without cross traffic.
     pub goodput_bits_per_second: u64,
@@ -73,7 +74,7 @@ pub struct CrossFigures {
 }
 
 /// One group of cross traffic.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CrossGroup {
     /// Delivered payload over the measured time.
     pub goodput_bits_per_second: u64,
@@ -84,7 +85,7 @@ pub struct CrossGroup {
 }
 
 /// Packets dropped, by cause.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Causes {
     /// The queue had no room.
     pub queue_full: f64,
@@ -97,7 +98,7 @@ pub struct Causes {
 }
 
 /// The queue of the forward link.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueFigures {
     /// The mean over the measured time.
     pub mean_packets: f64,
@@ -106,7 +107,7 @@ pub struct QueueFigures {
 }
 
 /// The distribution of round-trip times.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RttFigures {
     /// The smallest.
     pub min_seconds: f64,
@@ -123,7 +124,7 @@ pub struct RttFigures {
 }
 
 /// When transfers were done; without any field when the streams send for ever.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Completion {
     /// When the last stream had finished, from the beginning of the run; absent when a run left data.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -238,7 +239,7 @@ fn cross_group(runs: &[SimulatedRun], group: usize) -> CrossGroup {
         )
     };
     CrossGroup {
-        goodput_bits_per_second: of(|cross| cross.goodput_bits_per_second).round() as u64,
+        goodput_bits_per_second: of(|cross| cross.goodput.bits_per_second()).round() as u64,
         transfers: of(|cross| cross.transfers),
         turned_away: of(|cross| cross.turned_away),
     }

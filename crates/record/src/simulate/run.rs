@@ -1,11 +1,13 @@
 //! One seed's run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sim::{CrossResult, Drops, Sample, StreamResult};
 
 use super::{QueueFigures, RttFigures};
 
 /// One run, counted from the end of its warm-up unless a field says otherwise.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SimulatedRun {
     /// The seed.
     pub seed: u64,
@@ -18,7 +20,7 @@ pub struct SimulatedRun {
     /// Packets dropped, of the streams and the cross traffic alike.
     pub drops: u64,
     /// The same, by cause.
-    pub drops_by_cause: CauseCounts,
+    pub drops_by_cause: Drops,
     /// Packets marked instead of being dropped.
     pub marks: u64,
     /// Segments that the streams sent again.
@@ -44,68 +46,13 @@ pub struct SimulatedRun {
     pub events: u64,
     /// Each stream; left out of campaigns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub streams: Vec<SimulatedStream>,
+    pub streams: Vec<StreamResult>,
     /// Each group of cross traffic, in the order of the path file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub cross_groups: Vec<SimulatedCross>,
+    pub cross_groups: Vec<CrossResult>,
     /// What was recorded over time, from the beginning of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub series: Vec<SeriesSample>,
-}
-
-/// Packets dropped, by cause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CauseCounts {
-    /// The queue had no room.
-    pub queue_full: u64,
-    /// Random early detection.
-    pub early: u64,
-    /// They had waited too long.
-    pub sojourn: u64,
-    /// Lost on the wire.
-    pub wire_loss: u64,
-}
-
-/// One stream.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct SimulatedStream {
-    /// Acknowledged payload over the measured time.
-    pub goodput_bits_per_second: u64,
-    /// Acknowledged payload.
-    pub acknowledged_bytes: u64,
-    /// Segments sent again.
-    pub retransmitted: u64,
-    /// Retransmission timeouts.
-    pub timeouts: u64,
-    /// When its last byte was acknowledged, from the beginning of the run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub completion_seconds: Option<f64>,
-}
-
-/// One group of cross traffic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SimulatedCross {
-    /// Delivered payload over the measured time.
-    pub goodput_bits_per_second: u64,
-    /// Short transfers completed.
-    pub transfers: u64,
-    /// Short transfers that were not let in because too many were under way.
-    pub turned_away: u64,
-}
-
-/// The state at one moment.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SeriesSample {
-    /// When, from the beginning of the run.
-    pub at_seconds: f64,
-    /// Packets that waited in the forward queue.
-    pub queue_packets: u64,
-    /// The congestion window of each stream.
-    pub windows_segments: Vec<f64>,
-    /// Payload that all streams together had seen acknowledged.
-    pub acknowledged_bytes: u64,
-    /// Payload of the cross traffic that had been delivered.
-    pub cross_delivered_bytes: u64,
+    pub series: Vec<Sample>,
 }
 
 impl SimulatedRun {
@@ -121,7 +68,11 @@ impl SimulatedRun {
     /// Standard deviation of the times at which the streams finished; `None` when one did not, or
     /// there is only one.
     pub(super) fn completion_spread(&self) -> Option<f64> {
-        let times: Option<Vec<f64>> = self.streams.iter().map(|s| s.completion_seconds).collect();
+        let times: Option<Vec<f64>> = self
+            .streams
+            .iter()
+            .map(|s| s.completed.map(units::Span::as_secs_f64))
+            .collect();
         stats::standard_deviation(&times?)
     }
 }
@@ -138,7 +89,7 @@ impl From<&sim::RunResult> for SimulatedRun {
             cross_goodput_bits_per_second: total(&mut run.cross.iter().map(|c| c.goodput)),
             measured_seconds: run.measured.as_secs_f64(),
             drops: run.drops.total(),
-            drops_by_cause: run.drops.into(),
+            drops_by_cause: run.drops,
             marks: run.marks,
             retransmitted: run.streams.iter().map(|s| s.retransmitted).sum(),
             timeouts: run.streams.iter().map(|s| s.timeouts).sum(),
@@ -149,54 +100,9 @@ impl From<&sim::RunResult> for SimulatedRun {
             completion_seconds: run.completion.map(units::Span::as_secs_f64),
             data_packets: run.work.data_packets,
             events: run.work.events,
-            streams: run.streams.iter().map(SimulatedStream::from).collect(),
-            cross_groups: run.cross.iter().map(SimulatedCross::from).collect(),
-            series: run.series.iter().map(SeriesSample::from).collect(),
-        }
-    }
-}
-
-impl From<sim::Drops> for CauseCounts {
-    fn from(drops: sim::Drops) -> Self {
-        CauseCounts {
-            queue_full: drops.queue_full,
-            early: drops.early,
-            sojourn: drops.sojourn,
-            wire_loss: drops.wire_loss,
-        }
-    }
-}
-
-impl From<&sim::StreamResult> for SimulatedStream {
-    fn from(stream: &sim::StreamResult) -> Self {
-        SimulatedStream {
-            goodput_bits_per_second: stream.goodput.bits_per_second(),
-            acknowledged_bytes: stream.acknowledged.get(),
-            retransmitted: stream.retransmitted,
-            timeouts: stream.timeouts,
-            completion_seconds: stream.completed.map(units::Span::as_secs_f64),
-        }
-    }
-}
-
-impl From<&sim::CrossResult> for SimulatedCross {
-    fn from(cross: &sim::CrossResult) -> Self {
-        SimulatedCross {
-            goodput_bits_per_second: cross.goodput.bits_per_second(),
-            transfers: cross.transfers,
-            turned_away: cross.turned_away,
-        }
-    }
-}
-
-impl From<&sim::Sample> for SeriesSample {
-    fn from(sample: &sim::Sample) -> Self {
-        SeriesSample {
-            at_seconds: sample.at.as_secs_f64(),
-            queue_packets: sample.queue_packets,
-            windows_segments: sample.windows.clone(),
-            acknowledged_bytes: sample.acknowledged.get(),
-            cross_delivered_bytes: sample.cross_delivered.get(),
+            streams: run.streams.clone(),
+            cross_groups: run.cross.clone(),
+            series: run.series.clone(),
         }
     }
 }

@@ -1,9 +1,11 @@
 //! What all cells of a document share.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sim::{Access, Growth, Starts};
 
 /// What was run, apart from the path and from what tells cells apart.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Terms {
     /// The seeds, one run each.
     pub seeds: Vec<u64>,
@@ -27,7 +29,7 @@ pub struct Terms {
 }
 
 /// How the hosts' TCP is set up.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SimulatedTcp {
     /// Segments sent before the first acknowledgement.
     pub initial_window_segments: u32,
@@ -50,7 +52,7 @@ pub struct SimulatedTcp {
     pub send_jitter_seconds: f64,
     /// Links between each group of hosts and the bottleneck; absent without them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub access: Option<AccessLink>,
+    pub access: Option<Access>,
     /// Within what the streams start.
     pub start_within_seconds: f64,
     /// Whose generator draws the start times.
@@ -62,42 +64,13 @@ pub struct SimulatedTcp {
 }
 
 /// What a least timeout bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeoutPart {
     /// The timeout as a whole.
     Whole,
     /// What is added to the smoothed round trip.
     Margin,
-}
-
-/// What makes a window grow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Growth {
-    /// Each acknowledgement.
-    PerAcknowledgement,
-    /// Each acknowledged byte.
-    PerByte,
-}
-
-/// How start times are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Starts {
-    /// From the run's generator.
-    Seeded,
-    /// By Park and Miller's generator.
-    ParkMiller,
-}
-
-/// A link between hosts and the bottleneck.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct AccessLink {
-    /// How fast it is.
-    pub rate_bits_per_second: u64,
-    /// Its propagation delay.
-    pub delay_seconds: f64,
 }
 
 impl Terms {
@@ -140,41 +113,14 @@ impl From<&sim::TcpSettings> for SimulatedTcp {
             timeout_min_seconds: least.as_secs_f64(),
             timeout_min_of: part,
             delayed_ack_seconds: tcp.delayed_ack.map(units::Span::as_secs_f64),
-            growth: tcp.growth.into(),
+            growth: tcp.growth,
             ecn: tcp.ecn,
             send_jitter_seconds: tcp.send_jitter.as_secs_f64(),
-            access: tcp.access.map(AccessLink::from),
+            access: tcp.access,
             start_within_seconds: tcp.start_within.as_secs_f64(),
-            starts: tcp.starts.into(),
+            starts: tcp.starts,
             timeout_forgets: tcp.timeout_forgets,
             watches_repairs: tcp.watches_repairs,
-        }
-    }
-}
-
-impl From<sim::Growth> for Growth {
-    fn from(growth: sim::Growth) -> Self {
-        match growth {
-            sim::Growth::PerAcknowledgement => Growth::PerAcknowledgement,
-            sim::Growth::PerByte => Growth::PerByte,
-        }
-    }
-}
-
-impl From<sim::Starts> for Starts {
-    fn from(starts: sim::Starts) -> Self {
-        match starts {
-            sim::Starts::Seeded => Starts::Seeded,
-            sim::Starts::ParkMiller => Starts::ParkMiller,
-        }
-    }
-}
-
-impl From<sim::Access> for AccessLink {
-    fn from(access: sim::Access) -> Self {
-        AccessLink {
-            rate_bits_per_second: access.rate.bits_per_second(),
-            delay_seconds: access.delay.as_secs_f64(),
         }
     }
 }

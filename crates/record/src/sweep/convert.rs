@@ -5,8 +5,8 @@ use observe::StreamCount;
 use thiserror::Error;
 use units::{Rate, Span};
 
-use super::{CellFigures, RoundTripFigures, StreamFigures, SweepPlan};
-use crate::{Interval, Limit, Setting};
+use super::{CellFigures, StreamFigures, SweepPlan};
+use crate::{Interval, Setting};
 
 /// A setting or a plan that no run could have.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -54,7 +54,7 @@ impl TryFrom<&Setting> for observe::Setting {
         Ok(observe::Setting {
             streams: streams.map_err(|error| PlanError(error.to_string()))?,
             window: setting.window.into(),
-            direction: setting.direction.into(),
+            direction: setting.direction,
             congestion: setting.congestion.clone(),
             pacing: pacing.map(Rate::from_bits_per_second),
             mss: mss.map_err(|_| PlanError("a segment size above 65535 bytes".to_owned()))?,
@@ -73,12 +73,12 @@ impl From<&::sweep::CellFigures> for CellFigures {
                 confidence: stats::CONFIDENCE,
             }),
             duration_seconds: figures.duration,
-            rtt_unloaded: figures.unloaded.as_ref().map(RoundTripFigures::from),
-            rtt_loaded: figures.loaded.as_ref().map(RoundTripFigures::from),
+            rtt_unloaded: figures.unloaded,
+            rtt_loaded: figures.loaded,
             retransmitted_ratio: figures.retransmitted,
             cpu_user_ratio: figures.cpu_user,
             cpu_kernel_ratio: figures.cpu_kernel,
-            limit: figures.limit.map(Limit::from),
+            limit: figures.limit,
             losses_together_ratio: figures.losses_together,
             losses_together_by_chance_ratio: figures.losses_together_by_chance,
             streams: figures.streams.iter().map(StreamFigures::from).collect(),

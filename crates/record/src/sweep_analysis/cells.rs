@@ -3,7 +3,7 @@
 use ::sweep as pure;
 
 use super::SweepAnalysis;
-use crate::sweep::{CellFigures, RoundTripFigures, Sweep, SweepCell};
+use crate::sweep::{CellFigures, Sweep, SweepCell};
 use crate::{Direction, Interval, Kind, Target, Window};
 
 impl Sweep {
@@ -57,11 +57,9 @@ impl Target {
         };
         let limits = self.limits.as_ref().filter(|_| self.kind == Kind::Live);
         let limit = limits.map(|limits| match direction {
-            Direction::Forward => limits.send_fixed_max_bytes,
-            Direction::Reverse => limits.receive_fixed_max_bytes,
-            Direction::Both => limits
-                .send_fixed_max_bytes
-                .min(limits.receive_fixed_max_bytes),
+            Direction::Forward => limits.send_fixed_max.get(),
+            Direction::Reverse => limits.receive_fixed_max.get(),
+            Direction::Both => limits.send_fixed_max.min(limits.receive_fixed_max).get(),
         });
         Some(asked.min(limit.unwrap_or(asked)).saturating_mul(2))
     }
@@ -97,27 +95,15 @@ fn measured(figures: &CellFigures) -> pure::CellFigures {
         goodput: figures.goodput_bits_per_second as f64,
         goodput_interval: figures.interval.map(ends),
         duration: figures.duration_seconds,
-        unloaded: figures.rtt_unloaded.as_ref().map(round_trips),
-        loaded: figures.rtt_loaded.as_ref().map(round_trips),
+        unloaded: figures.rtt_unloaded,
+        loaded: figures.rtt_loaded,
         retransmitted: figures.retransmitted_ratio,
         cpu_user: figures.cpu_user_ratio,
         cpu_kernel: figures.cpu_kernel_ratio,
-        limit: figures.limit.map(observe::Limit::from),
+        limit: figures.limit,
         streams: figures.streams.iter().map(stream).collect(),
         losses_together: figures.losses_together_ratio,
         losses_together_by_chance: figures.losses_together_by_chance_ratio,
-    }
-}
-
-fn round_trips(figures: &RoundTripFigures) -> pure::RoundTripFigures {
-    pure::RoundTripFigures {
-        min: figures.min_seconds,
-        quartile1: figures.quartile1_seconds,
-        median: figures.median_seconds,
-        quartile3: figures.quartile3_seconds,
-        mean: figures.mean_seconds,
-        max: figures.max_seconds,
-        loss: figures.loss_ratio,
     }
 }
 

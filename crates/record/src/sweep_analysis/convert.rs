@@ -52,7 +52,7 @@ impl From<&::sweep::SettingFigures> for SettingFigures {
             losses_together_by_chance_ratio: together.and_then(|together| together.by_chance),
             cpu_user: some(&figures.cpu_user),
             cpu_kernel: some(&figures.cpu_kernel),
-            limit: figures.limit.map(Limit::from),
+            limit: figures.limit,
         }
     }
 }
@@ -69,7 +69,7 @@ impl From<&::sweep::Starvation> for Starvation {
 impl From<&::sweep::DirectionAnalysis> for DirectionAnalysis {
     fn from(way: &::sweep::DirectionAnalysis) -> Self {
         DirectionAnalysis {
-            direction: way.direction.into(),
+            direction: way.direction,
             recommended: some(&way.recommended),
             highest: some(&way.highest),
             gentlest: some(&way.gentlest),

@@ -1,12 +1,13 @@
 //! Medians with quartiles, and shifts, each with its unit in the keys.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A median, its quartiles and its interval in one unit.
 macro_rules! spread {
     ($(#[$about:meta])* $name:ident: $number:ty, $median:ident, $quartile1:ident, $quartile3:ident, $low:ident, $high:ident, $convert:expr) => {
         $(#[$about])*
-        #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
         pub struct $name {
             /// Visits behind it.
             pub count: u64,
@@ -62,7 +63,7 @@ spread!(
 macro_rules! shift {
     ($(#[$about:meta])* $name:ident: $difference:ident, $low:ident, $high:ident) => {
         $(#[$about])*
-        #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
         pub struct $name {
             /// The second less the first: the median of all pairwise differences.
             pub $difference: f64,

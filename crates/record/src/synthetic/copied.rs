@@ -2,10 +2,10 @@
 
 use observe::{Limit, StreamCount, Window};
 use transfer::{
-    Connect, CopyEvent, CopySpec, FarHost, FileProblem, Gentle, Limited, Outcome, Place, Reading,
+    Connect, CopyEvent, CopySpec, FarHost, FileProblem, Limited, Outcome, Place, Reading,
 };
 use units::{Bytes, Rate, Span, Time};
-use wire::copy::{Attributes, CopyDirection, Filter, Name, ProblemKind, Selection, SelectionRule};
+use wire::copy::{Attributes, CopyDirection, Filter, Name, ProblemKind, Selection};
 
 use super::origin;
 use crate::{Copy, CopyLog, CopyRequest, Document};
@@ -67,27 +67,6 @@ pub fn copy_spec() -> CopySpec {
         gentle: None,
         connect: Connect::ToFar(None),
         patience: Span::from_secs(600),
-    }
-}
-
-/// The same with everything that can be asked for.
-pub fn full_copy_spec() -> CopySpec {
-    CopySpec {
-        selection: Selection {
-            rules: vec![SelectionRule {
-                leaves_out: true,
-                pattern: "*.tmp".to_owned(),
-            }],
-            listed: Some(vec![b"hits.root".to_vec()]),
-        },
-        delete: true,
-        streams: StreamCount::new(8).ok(),
-        congestion: Some("bbr".to_owned()),
-        rate_max: Some(Rate::from_bits_per_second(100_000_000)),
-        gentle: Some(Gentle {
-            added_rtt_max: Span::from_millis(30),
-        }),
-        ..copy_spec()
     }
 }
 
@@ -177,7 +156,7 @@ fn name(bytes: &[u8]) -> Name {
 }
 
 /// Something without content.
-pub fn no_content() -> FileProblem {
+fn no_content() -> FileProblem {
     FileProblem {
         name: "run7/control".to_owned(),
         kind: ProblemKind::NoContent,
@@ -212,7 +191,7 @@ fn problems() -> Vec<FileProblem> {
 }
 
 /// How it ended.
-pub fn copy_outcome() -> Outcome {
+fn copy_outcome() -> Outcome {
     Outcome {
         took: Span::from_secs(120),
         files: 1_201,

@@ -222,13 +222,13 @@ fn round_trips(
     let lost = (0..probes).filter(|_| noise.unit() < loss).count();
     // Waits within a visit are exponential too: their quantiles in shares of the mean.
     RoundTripFigures {
-        min_seconds: IDLE,
-        quartile1_seconds: IDLE + 0.288 * waited,
-        median_seconds: IDLE + 0.693 * waited,
-        quartile3_seconds: IDLE + 1.386 * waited,
-        mean_seconds: IDLE + waited,
-        max_seconds: IDLE + f64::from(probes).ln() * waited,
-        loss_ratio: lost as f64 / f64::from(probes),
+        min: IDLE,
+        quartile1: IDLE + 0.288 * waited,
+        median: IDLE + 0.693 * waited,
+        quartile3: IDLE + 1.386 * waited,
+        mean: IDLE + waited,
+        max: IDLE + f64::from(probes).ln() * waited,
+        loss: lost as f64 / f64::from(probes),
     }
 }
 

@@ -18,7 +18,7 @@ fn what(body: &Characteristics) -> String {
     let rtt = series.and_then(|series| series.min_seconds);
     let rate = |way: Way| {
         let of_way = body.capacities.iter().find(|capacity| capacity.way == way);
-        of_way.map(|capacity| capacity.bits_per_second)
+        of_way.map(|capacity| capacity.rate.bits_per_second())
     };
     let rate = rate(Way::Forward).or_else(|| rate(Way::Reverse));
     match (rate, rtt) {

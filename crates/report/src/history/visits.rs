@@ -100,13 +100,13 @@ fn figures(figures: Option<&CellFigures>) -> Vec<String> {
 
 fn round_trips(figures: Option<RoundTripFigures>) -> [String; 7] {
     let values: [fn(RoundTripFigures) -> f64; 7] = [
-        |f| f.min_seconds,
-        |f| f.quartile1_seconds,
-        |f| f.median_seconds,
-        |f| f.quartile3_seconds,
-        |f| f.mean_seconds,
-        |f| f.max_seconds,
-        |f| f.loss_ratio,
+        |f| f.min,
+        |f| f.quartile1,
+        |f| f.median,
+        |f| f.quartile3,
+        |f| f.mean,
+        |f| f.max,
+        |f| f.loss,
     ];
     values.map(|value| known(figures.map(value)))
 }

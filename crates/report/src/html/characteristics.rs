@@ -64,7 +64,7 @@ fn tiles(document: &Characteristics) -> Vec<Tile> {
     }];
     tiles.extend(document.mtu.map(|mtu| Tile {
         name: "Path MTU",
-        value: format!("{} B", mtu.bytes),
+        value: format!("{} B", mtu.bytes.get()),
         note: String::new(),
     }));
     let capacities = document.capacities.iter().map(|capacity| Tile {
@@ -72,8 +72,8 @@ fn tiles(document: &Characteristics) -> Vec<Tile> {
             Way::Forward => "Capacity, forward",
             Way::Reverse => "Capacity, reverse",
         },
-        value: figure::rate(capacity.bits_per_second),
-        note: available(document, capacity.way, capacity.bits_per_second),
+        value: figure::rate(capacity.rate.bits_per_second()),
+        note: available(document, capacity.way, capacity.rate.bits_per_second()),
     });
     tiles.extend(capacities);
     tiles

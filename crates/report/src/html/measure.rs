@@ -60,14 +60,14 @@ fn streams(run: &Run) -> Markup {
 }
 
 fn row(stream: &Stream) -> Markup {
-    let rtt = stream.tcp.last().and_then(|sample| sample.rtt_seconds);
+    let rtt = stream.tcp.last().and_then(|sample| sample.rtt);
     html! {
         tr {
             td.number { (stream.number) }
             td.number { (figure::or_absent(stream.goodput_bits_per_second, figure::rate)) }
             td.number { (figure::size(stream.delivered_bytes)) }
             td.number { (figure::or_absent(stream.retransmits, |n| n.to_string())) }
-            td.number { (figure::or_absent(rtt, figure::milliseconds)) }
+            td.number { (figure::or_absent(rtt, |rtt| figure::milliseconds(rtt.as_secs_f64()))) }
         }
     }
 }

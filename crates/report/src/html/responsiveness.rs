@@ -46,14 +46,14 @@ fn tiles(way: &ResponsivenessWay) -> Vec<Tile> {
         },
         Tile {
             name: "Beside the streams",
-            value: figure::or_absent(way.foreign, |foreign| ms(foreign.mean_seconds)),
+            value: figure::or_absent(way.foreign, |foreign| ms(foreign.mean.as_secs_f64())),
             note: idle
                 .map(|idle| format!("{} before", ms(idle)))
                 .unwrap_or_default(),
         },
         Tile {
             name: "The streams' own",
-            value: figure::or_absent(way.loaded, |loaded| ms(loaded.mean_seconds)),
+            value: figure::or_absent(way.loaded, |loaded| ms(loaded.mean.as_secs_f64())),
             note: "round trip".to_owned(),
         },
         Tile {

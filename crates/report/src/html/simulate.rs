@@ -208,11 +208,11 @@ fn stream_row(number: usize, stream: &SimulatedStream, has_end: bool) -> Markup 
     html! {
         tr {
             td.number { (number) }
-            td.number { (figure::rate(stream.goodput_bits_per_second)) }
-            td.number { (figure::size(stream.acknowledged_bytes)) }
+            td.number { (figure::rate(stream.goodput.bits_per_second())) }
+            td.number { (figure::size(stream.acknowledged.get())) }
             td.number { (stream.retransmitted) }
             td.number { (stream.timeouts) }
-            @if has_end { td.number { (figure::or_absent(stream.completion_seconds, figure::time)) } }
+            @if has_end { td.number { (figure::or_absent(stream.completed, |time| figure::time(time.as_secs_f64()))) } }
         }
     }
 }

@@ -1,5 +1,6 @@
 use record::synthetic::{self, Case, SweepCase};
 use record::{AnyDocument, Document, Measure};
+use units::{Bytes, Span, Time};
 
 use super::*;
 
@@ -113,17 +114,12 @@ fn absurd_numbers_make_a_page_all_the_same() {
     run.goodput_bits_per_second = u64::MAX;
     run.steady.from_seconds = -1e308;
     run.steady.to_seconds = 1e308;
-    run.streams[0].delivery.progress[5].at_seconds = -1e300;
-    run.streams[0].delivery.progress[9].bytes = u64::MAX;
-    run.streams[1]
-        .delivery
-        .progress
-        .last_mut()
-        .unwrap()
-        .at_seconds = 1e308;
-    run.streams[2].tcp[0].rtt_seconds = Some(1e308);
-    run.rtt.loaded.as_mut().unwrap().probes[0].sent_seconds = f64::MAX;
-    run.rtt.unloaded.as_mut().unwrap().probes[0].rtt_seconds = Some(-1e308);
+    run.streams[0].delivery.progress[5].at = Time::ZERO;
+    run.streams[0].delivery.progress[9].bytes = Bytes::new(u64::MAX);
+    run.streams[1].delivery.progress.last_mut().unwrap().at = Time::MAX;
+    run.streams[2].tcp[0].rtt = Some(Span::MAX);
+    run.rtt.loaded.as_mut().unwrap().probes[0].sent = Time::MAX;
+    run.rtt.unloaded.as_mut().unwrap().probes[0].rtt = Some(Span::ZERO);
     let page = measured(document);
     assert!(page.contains("</html>") && !page.contains("NaN"));
 }

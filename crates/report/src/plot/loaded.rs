@@ -53,9 +53,9 @@ fn medians(trace: &Trace) -> Vec<(f64, f64)> {
 pub fn round_trips(way: &ResponsivenessWay) -> Result<String, PlotError> {
     let mut all = vec![
         curve(way, "probes beside the streams", |one| {
-            mean_ms(&one.foreign_seconds)
+            mean_ms(&one.foreign)
         }),
-        curve(way, "the streams' own", |one| mean_ms(&one.loaded_seconds)),
+        curve(way, "the streams' own", |one| mean_ms(&one.loaded)),
     ];
     all.retain(|line| !line.points.is_empty());
     panel("second of load", "round trip [ms]", all)
@@ -66,9 +66,7 @@ pub fn round_trips(way: &ResponsivenessWay) -> Result<String, PlotError> {
 /// # Errors
 /// When the drawing library fails.
 pub fn goodput(way: &ResponsivenessWay) -> Result<String, PlotError> {
-    let all = curve(way, "goodput", |one| {
-        Some(one.goodput_bits_per_second as f64 / 1e6)
-    });
+    let all = curve(way, "goodput", |one| Some(one.goodput.as_f64() / 1e6));
     panel("second of load", "goodput [Mbit/s]", vec![all])
 }
 
@@ -146,7 +144,7 @@ fn of_way(body: &Characteristics, way: Way) -> Rates {
     let load = body.loads.iter().find(|seen| seen.way == way);
     Rates {
         name: characteristic::title(way),
-        capacity: capacity.map(|seen| seen.bits_per_second),
+        capacity: capacity.map(|seen| seen.rate.bits_per_second()),
         available: available
             .and_then(|seen| seen.low_bits_per_second.zip(seen.high_bits_per_second)),
         one_stream: load.map(|seen| seen.one.goodput_bits_per_second),

@@ -35,7 +35,7 @@ impl Grid {
     /// * `rtt_seconds`: a window arrives in bursts one round trip apart, so a step holds two of them
     ///   where the run is long enough.
     pub fn covering(streams: &[&Stream], rtt_seconds: Option<f64>) -> Option<Self> {
-        let last = |stream: &&Stream| Some(stream.delivery.progress.last()?.at_seconds);
+        let last = |stream: &&Stream| Some(stream.delivery.progress.last()?.at.as_secs_f64());
         let end = streams.iter().filter_map(last).max_by(f64::total_cmp)?;
         if !(end.is_finite() && end >= 2.0 * STEP_SECONDS) {
             return None;
@@ -78,8 +78,12 @@ impl Grid {
 
 /// Bytes by `seconds`, on a straight line between the readings around it.
 fn bytes_at(progress: &[Progress], seconds: f64) -> f64 {
-    let after = progress.partition_point(|reading| reading.at_seconds <= seconds);
-    let value = |index: usize| progress.get(index).map(|p| (p.at_seconds, p.bytes as f64));
+    let after = progress.partition_point(|reading| reading.at.as_secs_f64() <= seconds);
+    let value = |index: usize| {
+        progress
+            .get(index)
+            .map(|p| (p.at.as_secs_f64(), p.bytes.as_f64()))
+    };
     let before = after.checked_sub(1).and_then(value).unwrap_or((0.0, 0.0));
     match value(after) {
         Some(next) => stats::between(before, next, seconds),
@@ -126,6 +130,7 @@ fn together(streams: &[&Stream], before: usize, grid: &Grid) -> Band {
 mod tests {
     use super::*;
     use record::synthetic::{Case, measure};
+    use units::{Bytes, Span, Time};
 
     #[test]
     fn bands_carry_all_bytes_of_all_streams() {
@@ -160,7 +165,10 @@ mod tests {
 
     #[test]
     fn readings_at_other_times_fall_between_the_grid() {
-        let reading = |at_seconds, bytes| Progress { at_seconds, bytes };
+        let reading = |seconds, bytes| Progress {
+            at: Time::ZERO + Span::from_secs_f64(seconds),
+            bytes: Bytes::new(bytes),
+        };
         let progress = [reading(0.0, 0), reading(0.15, 150), reading(0.4, 400)];
         let grid = Grid {
             step: 0.1,

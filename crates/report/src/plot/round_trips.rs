@@ -43,7 +43,7 @@ impl Points {
         let (unloaded, loaded) = (run.rtt.unloaded.as_ref(), run.rtt.loaded.as_ref());
         // The idle series ends where the streams start.
         let length = unloaded
-            .and_then(|s| Some(s.probes.last()?.sent_seconds))
+            .and_then(|s| Some(s.probes.last()?.sent.as_secs_f64()))
             .unwrap_or(0.0);
         let shift = -(length + GAP_SECONDS);
         let mut lost = unloaded.map(|s| unanswered(s, shift)).unwrap_or_default();
@@ -80,17 +80,18 @@ impl Points {
 const GAP_SECONDS: f64 = 0.05;
 
 fn answered(series: &Series, shift: f64) -> Vec<(f64, f64)> {
-    let point =
-        |probe: &record::Probe| Some((probe.sent_seconds + shift, probe.rtt_seconds? * 1e3));
+    let point = |probe: &record::Probe| {
+        Some((
+            probe.sent.as_secs_f64() + shift,
+            probe.rtt?.as_secs_f64() * 1e3,
+        ))
+    };
     series.probes.iter().filter_map(point).collect()
 }
 
 fn unanswered(series: &Series, shift: f64) -> Vec<f64> {
-    let lost = series
-        .probes
-        .iter()
-        .filter(|probe| probe.rtt_seconds.is_none());
-    lost.map(|probe| probe.sent_seconds + shift).collect()
+    let lost = series.probes.iter().filter(|probe| probe.rtt.is_none());
+    lost.map(|probe| probe.sent.as_secs_f64() + shift).collect()
 }
 
 /// The mean of the streams' smoothed round-trip times, reading by reading.
@@ -108,7 +109,7 @@ fn smoothed(streams: &[Stream]) -> Vec<(f64, f64)> {
 fn mean_at(streams: &[Stream], index: usize) -> Option<(f64, f64)> {
     let samples = streams.iter().filter_map(|stream| stream.tcp.get(index));
     let known: Vec<(f64, f64)> = samples
-        .filter_map(|s| Some((s.at_seconds, s.rtt_seconds?)))
+        .filter_map(|s| Some((s.at.as_secs_f64(), s.rtt?.as_secs_f64())))
         .collect();
     let count = known.len() as f64;
     let at = known.first()?.0;

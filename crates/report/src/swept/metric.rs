@@ -51,7 +51,7 @@ pub const SENT_AGAIN: Metric = metric("resent", Scale::Share, |f| share(f.retran
 pub const PROBES_LOST: Metric = Metric {
     title: "probes lost",
     scale: Scale::Share,
-    of: |figures| share(figures.rtt_loaded?.loss_ratio),
+    of: |figures| share(figures.rtt_loaded?.loss),
     is_mean: true,
 };
 /// One less the smallest over the mean round trip, beside the streams.
@@ -62,13 +62,9 @@ pub const VARIABILITY_IDLE: Metric = metric("RV, unloaded", Scale::Share, |f| {
     variability(f.rtt_unloaded?)
 });
 /// Mean round trip of the idle path.
-pub const IDLE: Metric = metric("unloaded RTT", Scale::Time, |f| {
-    time(f.rtt_unloaded?.mean_seconds)
-});
+pub const IDLE: Metric = metric("unloaded RTT", Scale::Time, |f| time(f.rtt_unloaded?.mean));
 /// Mean round trip beside the streams.
-pub const LOADED: Metric = metric("loaded RTT", Scale::Time, |f| {
-    time(f.rtt_loaded?.mean_seconds)
-});
+pub const LOADED: Metric = metric("loaded RTT", Scale::Time, |f| time(f.rtt_loaded?.mean));
 /// Processor time in the program.
 pub const USER: Metric = metric("user", Scale::Share, |f| processors(f.cpu_user_ratio?));
 /// Processor time in the kernel.
@@ -131,7 +127,7 @@ fn added_delay(figures: &CellFigures) -> Option<f64> {
 }
 
 fn variability(figures: RoundTripFigures) -> Option<f64> {
-    let (min, mean) = (time(figures.min_seconds)?, time(figures.mean_seconds)?);
+    let (min, mean) = (time(figures.min)?, time(figures.mean)?);
     (mean > 0.0).then(|| 1.0 - min / mean).and_then(share)
 }
 

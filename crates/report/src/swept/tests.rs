@@ -48,7 +48,7 @@ fn what_no_path_can_show_counts_as_not_known() {
     let mut figures = sweep.cells[0].figures.clone().unwrap();
     for absurd in [f64::NAN, f64::INFINITY, -1.0, 1e308] {
         let mut loaded = figures.rtt_loaded.unwrap();
-        (loaded.mean_seconds, loaded.loss_ratio) = (absurd, absurd);
+        (loaded.mean, loaded.loss) = (absurd, absurd);
         figures.rtt_loaded = Some(loaded);
         figures.cpu_user_ratio = Some(absurd);
         figures.retransmitted_ratio = Some(absurd);

@@ -89,7 +89,7 @@ fn cross(body: &Simulate) -> Option<String> {
 
 fn fairness(body: &Simulate, jain: f64) -> String {
     let streams = || body.runs.iter().flat_map(|run| &run.streams);
-    let goodputs = || streams().map(|stream| stream.goodput_bits_per_second);
+    let goodputs = || streams().map(|stream| stream.goodput.bits_per_second());
     let range = goodputs().min().zip(goodputs().max());
     let range = range
         .filter(|_| body.setting.streams > 1)

@@ -249,13 +249,13 @@ pub fn streams(streams: &[Stream], paint: Paint) -> String {
 }
 
 fn stream_row(stream: &Stream) -> [String; 5] {
-    let rtt = stream.tcp.last().and_then(|sample| sample.rtt_seconds);
+    let rtt = stream.tcp.last().and_then(|sample| sample.rtt);
     [
         stream.number.to_string(),
         figure::or_absent(stream.goodput_bits_per_second, figure::rate),
         figure::size(stream.delivered_bytes),
         figure::or_absent(stream.retransmits, |segments| segments.to_string()),
-        figure::or_absent(rtt, figure::milliseconds),
+        figure::or_absent(rtt, |rtt| figure::milliseconds(rtt.as_secs_f64())),
     ]
 }
 

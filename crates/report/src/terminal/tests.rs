@@ -97,7 +97,7 @@ fn escapes_in_a_document_do_not_reach_the_terminal() {
     document.body.target.name = evil.to_owned();
     document.body.runs[0].label = evil.to_owned();
     let answer = document.body.tune.answer.as_mut().unwrap();
-    answer.limit.limit_because = evil.to_owned();
+    answer.limit.because = evil.to_owned();
     answer.settings[0].command = evil.to_owned();
     answer.settings[0].note = Some(evil.to_owned());
     answer.sysctl[0].why = evil.to_owned();

@@ -1,6 +1,7 @@
 //! Windows that a kernel granted less of than was asked for.
 
 use record::{Buffer, Run, Stream, StreamDirection, Window};
+use units::Bytes;
 
 use crate::figure;
 
@@ -9,8 +10,8 @@ pub(super) fn clamped(run: &Run) -> Option<String> {
     let buffers = run.streams.iter().flat_map(buffers_of_use);
     let mut clamped = buffers.filter(|(_, buffer, _)| buffer.is_clamped());
     let (place, buffer, sysctl) = clamped.next()?;
-    let size = |bytes| figure::window(Window::Bytes(bytes));
-    let (granted, asked) = (size(buffer.granted_bytes), size(buffer.asked_bytes?));
+    let size = |bytes: Bytes| figure::window(Window::Bytes(bytes.get()));
+    let (granted, asked) = (size(buffer.granted), size(buffer.asked?));
     let also = clamped.find(|(_, _, other)| *other != sysctl);
     let also = also.map_or(String::new(), |(place, _, sysctl)| {
         format!("; so does {sysctl} {place}")
@@ -49,11 +50,11 @@ mod tests {
     fn a_clamped_window_names_its_end_and_its_bound() {
         let mut body = synthetic::measure(&Case::streams(2, 1)).body;
         let fine = Buffer {
-            asked_bytes: Some(1 << 20),
-            granted_bytes: 2 << 20,
+            asked: Some(Bytes::from_mib(1)),
+            granted: Bytes::from_mib(2),
         };
         let small = Buffer {
-            granted_bytes: 416 << 10,
+            granted: Bytes::from_kib(416),
             ..fine
         };
         for stream in &mut body.run.streams {

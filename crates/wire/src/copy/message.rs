@@ -1,5 +1,6 @@
 //! The messages of the control connection.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{HASH_LENGTH, Limited, Name};
@@ -188,7 +189,8 @@ pub struct Published {
 }
 
 /// Kind of a problem.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum ProblemKind {
     /// The request cannot be fulfilled as it was made: wrong path, not allowed.
     Request,

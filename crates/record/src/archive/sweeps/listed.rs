@@ -1,6 +1,7 @@
 //! Sweeps in lists: each is one entry, and its visits are listed only when asked for.
 
 use rusqlite::{Row, params};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::listing::containing;
@@ -8,7 +9,7 @@ use super::super::{Archive, ArchiveError, Entry, Filter, rows};
 use crate::{Origin, Schema, Target};
 
 /// An entry of a list.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Listed {
     /// A kept document.
@@ -18,7 +19,7 @@ pub enum Listed {
 }
 
 /// A kept sweep with its number, without its visits.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SweepEntry {
     /// The number under which it is found.
     pub id: i64,

@@ -4,6 +4,7 @@ use plotters::element::{PathElement, Polygon, Rectangle};
 use plotters::style::{Color, RGBColor};
 use record::Simulate;
 use record::simulate::{SeriesSample, SimulatedRun};
+use units::Bytes;
 
 use crate::figure::{self, RateUnit};
 use crate::plot::PlotError;
@@ -130,18 +131,19 @@ fn thinned(series: &[SeriesSample], most: usize) -> Vec<&SeriesSample> {
 }
 
 fn time_axis(samples: &[&SeriesSample]) -> Axis {
-    let end = samples.last().map_or(1.0, |sample| sample.at_seconds);
+    let end = samples.last().map_or(1.0, |sample| sample.at.as_secs_f64());
     Axis::exact(0.0, end, 10)
 }
 
 /// Between two samples: the middle, and what the streams and the others got, in bits per second.
 fn rates(samples: &[&SeriesSample]) -> Vec<(f64, f64, f64)> {
     let between = |pair: &[&SeriesSample]| {
-        let span = pair[1].at_seconds - pair[0].at_seconds;
-        let rate = |later: u64, earlier: u64| later.saturating_sub(earlier) as f64 * 8.0 / span;
-        let ours = rate(pair[1].acknowledged_bytes, pair[0].acknowledged_bytes);
-        let others = rate(pair[1].cross_delivered_bytes, pair[0].cross_delivered_bytes);
-        let middle = (pair[0].at_seconds + pair[1].at_seconds) / 2.0;
+        let (begin, end) = (pair[0].at.as_secs_f64(), pair[1].at.as_secs_f64());
+        let span = end - begin;
+        let rate = |later: Bytes, earlier: Bytes| (later - earlier).as_f64() * 8.0 / span;
+        let ours = rate(pair[1].acknowledged, pair[0].acknowledged);
+        let others = rate(pair[1].cross_delivered, pair[0].cross_delivered);
+        let middle = (begin + end) / 2.0;
         (span > 0.0).then_some((middle, ours, others))
     };
     samples.windows(2).filter_map(between).collect()
@@ -160,23 +162,20 @@ enum Windows {
 
 impl Windows {
     fn of(samples: &[&SeriesSample]) -> Self {
-        let streams = samples
-            .iter()
-            .map(|sample| sample.windows_segments.len())
-            .max();
+        let streams = samples.iter().map(|sample| sample.windows.len()).max();
         let streams = streams.unwrap_or(0);
         let quantile = |p: f64| -> Line {
             let at = |sample: &&SeriesSample| {
                 Some((
-                    sample.at_seconds,
-                    stats::quantile(&sample.windows_segments, p)?,
+                    sample.at.as_secs_f64(),
+                    stats::quantile(&sample.windows, p)?,
                 ))
             };
             samples.iter().filter_map(at).collect()
         };
         let one = |stream: usize| -> Line {
             let at = |sample: &&SeriesSample| {
-                Some((sample.at_seconds, *sample.windows_segments.get(stream)?))
+                Some((sample.at.as_secs_f64(), *sample.windows.get(stream)?))
             };
             samples.iter().filter_map(at).collect()
         };
@@ -249,7 +248,7 @@ impl Windows {
 }
 
 fn queue(sheet: &Area<'_>, x: &Axis, samples: &[&SeriesSample]) -> Result<(), PlotError> {
-    let at = |sample: &&SeriesSample| (sample.at_seconds, sample.queue_packets as f64);
+    let at = |sample: &&SeriesSample| (sample.at.as_secs_f64(), sample.queue_packets as f64);
     let line: Line = samples.iter().map(at).collect();
     let top = line.iter().map(|(_, packets)| *packets).fold(1.0, f64::max);
     let y = Axis::whole(0.0, top, 4);
@@ -294,6 +293,7 @@ fn stroke(
 mod tests {
     use super::*;
     use record::synthetic;
+    use units::Time;
 
     #[test]
     fn few_streams_have_a_line_each_and_many_a_range() {
@@ -328,11 +328,11 @@ mod tests {
     fn samples_that_make_no_sense_make_a_plot_all_the_same() {
         let mut body = synthetic::simulate(2).body;
         let series = &mut body.runs[0].series;
-        series[3].at_seconds = -1e308;
-        series[4].at_seconds = f64::MAX;
-        series[5].windows_segments = vec![f64::NAN, 1e300, 3.0];
-        series[6].windows_segments.clear();
-        series[7].acknowledged_bytes = u64::MAX;
+        series[3].at = Time::ZERO;
+        series[4].at = Time::MAX;
+        series[5].windows = vec![f64::NAN, 1e300, 3.0];
+        series[6].windows.clear();
+        series[7].acknowledged = Bytes::new(u64::MAX);
         series[8].queue_packets = u64::MAX;
         let svg = windows_and_queue(&body).unwrap().unwrap();
         assert!(!svg.contains("NaN"));

@@ -274,8 +274,8 @@ fn absurd_numbers_are_drawn_all_the_same() {
         figures.duration_seconds = next();
         for series in [&mut figures.rtt_loaded, &mut figures.rtt_unloaded] {
             let series = series.as_mut().unwrap();
-            (series.min_seconds, series.mean_seconds) = (next(), next());
-            series.loss_ratio = next();
+            (series.min, series.mean) = (next(), next());
+            series.loss = next();
         }
         figures.retransmitted_ratio = Some(next());
         (figures.cpu_user_ratio, figures.cpu_kernel_ratio) = (Some(next()), Some(next()));
