@@ -172,7 +172,7 @@ fn a_capped_buffer_is_named_and_a_larger_window_tried() {
             .unwrap()
             .host_advice
             .iter()
-            .map(|line| line.key)
+            .map(|line| line.key.as_str())
             .collect();
         assert!(keys.contains(&"net.ipv4.tcp_rmem"), "seed {seed}: {keys:?}");
     }
@@ -201,7 +201,7 @@ fn where_programs_get_no_more_than_the_kernel_grows_streams_are_the_way() {
         .unwrap()
         .host_advice
         .iter()
-        .map(|line| line.key)
+        .map(|line| line.key.as_str())
         .collect();
     assert_eq!(keys, ["net.ipv4.tcp_rmem", "net.core.rmem_max"]);
 }

@@ -17,6 +17,9 @@ use super::{Activity, Interval, Streams};
 const MOSTLY: f64 = 0.5;
 /// A receiver whose threads wait for data for this share of their time does not bind.
 const RECEIVER_WAITS: f64 = 0.3;
+/// With this share of its time on or waiting for a processor, a receiver may be what keeps an answer
+/// back.
+const RECEIVER_COMPUTES: f64 = 0.2;
 /// Share of readings with data ready from which connections are never short of it.
 const FED: f64 = 0.8;
 /// Such connections must also keep their threads waiting for at least this share of the time.
@@ -212,6 +215,8 @@ fn awaited(interval: &Interval, rtt_min: Option<Span>) -> Option<Limit> {
     match (used(sender), used(receiver)) {
         (ours, theirs) if theirs >= THREAD_BUSY && theirs >= ours => Some(Limit::ReceiverProcessor),
         (ours, _) if ours >= THREAD_BUSY => Some(Limit::SenderProcessor),
+        // A receiver that waits for a processor for part of its time keeps the answer back, too.
+        _ if busy.is_some_and(|it| it.processor >= RECEIVER_COMPUTES) => None,
         _ => rtt_min
             .is_some_and(|rtt| rtt >= ROUND_TRIP_MIN)
             .then_some(Limit::RoundTrips),

@@ -177,6 +177,11 @@ fn idle_streams_wait_for_an_answer_or_for_whoever_computes() {
     assert_eq!(decided(&busy), Some(Limit::ReceiverProcessor));
     busy.sender.as_mut().unwrap().processor = Span::from_millis(240);
     assert_eq!(decided(&busy), Some(Limit::SenderProcessor));
+    // A receiver that gets no processor at times answers late; the round trip alone is not it.
+    let mut late = idle.clone();
+    let receiver = late.receiver.as_mut().unwrap();
+    (receiver.network, receiver.queued) = (Span::from_millis(600), Span::from_millis(400));
+    assert_eq!(decided(&late), None);
     // All is handed over, and the kernel still sends.
     let sent = interval(end(0, 0, 98, 0), hungry(), 0);
     assert_eq!(decided(&sent), Some(Limit::Network));
