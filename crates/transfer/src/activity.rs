@@ -77,8 +77,8 @@ impl Reporter {
     }
 }
 
-/// The activity of threads that were throttled for so many nanoseconds, whatever else they waited for meanwhile: none of
-/// them could have gone on.
+/// Activity of threads that were throttled for `nanoseconds`: whatever else they waited for in that
+/// time, none of them could have continued.
 fn throttled(activity: Activity, nanoseconds: u64) -> Activity {
     let share = nanoseconds as f64 / activity.nanoseconds.max(1) as f64;
     let of = |wait: u64| (wait as f64 * share.min(1.0)) as u64;

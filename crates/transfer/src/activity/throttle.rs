@@ -1,4 +1,4 @@
-//! How long this process's control group was kept off the processors, having used up its share of them.
+//! How long this process's control group was kept off the processors, having used up its share.
 //!
 //! Source: Linux, Documentation/admin-guide/cgroup-v2.rst (`cpu.stat`, `throttled_usec`) and
 //! Documentation/scheduler/sched-bwc.rst (`throttled_time`). Limits of groups above its own are
@@ -13,6 +13,7 @@ use std::path::PathBuf;
 pub(super) struct Throttle(Option<File>);
 
 impl Throttle {
+    /// Opens the statistics, where there are any.
     pub fn of_this_process() -> Self {
         let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let mut files = groups.lines().filter_map(statistics);
