@@ -127,11 +127,11 @@ impl Onlooker for CopyProgress {
             // A folder of thousands that are there would hide what is new.
             CopyEvent::Skipped { .. } => {}
             CopyEvent::Removed { name, .. } => self.removed(name),
-            CopyEvent::LeftOut { problem, .. } => self.verbose(&copied::failure(&problem.into())),
+            CopyEvent::LeftOut { problem, .. } => self.verbose(&copied::failure(problem)),
             CopyEvent::Failed { problem, .. } if problem.kind == ProblemKind::Follows => {}
             CopyEvent::WouldCopy { name, bytes } => self.would_copy(&name.to_string(), *bytes),
             CopyEvent::Failed { problem, .. } => {
-                let failure = copied::failure(&problem.into());
+                let failure = copied::failure(problem);
                 self.verbose(&format!("error: {failure}"));
             }
             CopyEvent::Steered { streams, why, .. } => {

@@ -4,6 +4,7 @@
 
 use record::{Answer, Objective, Recommended, Sample, Tune};
 use report::{figure, words};
+use units::Rate;
 
 /// Shares in sentences have two digits.
 const SHARE_ROUNDED: f64 = 0.06;
@@ -153,16 +154,16 @@ fn verdicts(tune: &Tune, answer: &Answer) -> Vec<String> {
     let mut faults = verdict(
         tune,
         chosen,
-        &cause.limit_because,
-        cause.could_reach_bits_per_second,
+        &cause.because,
+        cause.could_reach.map(Rate::bits_per_second),
     );
     if let Some(default) = answer.default_sample {
         let default = &tune.samples[default];
         faults.extend(verdict(
             tune,
             default,
-            &answer.limit_default.limit_because,
-            answer.limit_default.could_reach_bits_per_second,
+            &answer.limit_default.because,
+            answer.limit_default.could_reach.map(Rate::bits_per_second),
         ));
         if default.run.limit != Some(answer.limit_default.limit)
             && answer.default_sample != Some(answer.recommended.sample)

@@ -11,6 +11,7 @@ use observe::Target;
 use record::Tune;
 use target::SimulatedPath;
 use tune::{Objective, TuneError, TunePlan};
+use units::Rate;
 
 const OBJECTIVES: [Objective; 4] = [
     Objective::KNEE,
@@ -117,11 +118,8 @@ fn a_sentence_that_its_rows_contradict_is_found() {
                 .goodput_bits_per_second += 1_000_000
         },
         |tune| {
-            tune.answer
-                .as_mut()
-                .unwrap()
-                .limit_default
-                .could_reach_bits_per_second = Some(1)
+            tune.answer.as_mut().unwrap().limit_default.could_reach =
+                Some(Rate::from_bits_per_second(1))
         },
         |tune| {
             let recommended = &mut tune.answer.as_mut().unwrap().recommended;
