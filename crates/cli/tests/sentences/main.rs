@@ -11,6 +11,7 @@ use observe::Target;
 use record::Tune;
 use target::SimulatedPath;
 use tune::{Objective, TuneError, TunePlan};
+use units::Rate;
 
 const OBJECTIVES: [Objective; 4] = [
     Objective::KNEE,
@@ -118,7 +119,7 @@ fn a_sentence_that_its_rows_contradict_is_found() {
         },
         |tune| {
             tune.answer.as_mut().unwrap().limit_default.could_reach =
-                Some(units::Rate::from_bits_per_second(1))
+                Some(Rate::from_bits_per_second(1))
         },
         |tune| {
             let recommended = &mut tune.answer.as_mut().unwrap().recommended;
