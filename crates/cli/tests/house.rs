@@ -1,5 +1,8 @@
 //! The invariants of ARCHITECTURE.md that the compiler does not check.
 
+#[path = "house/tidy.rs"]
+mod tidy;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -54,24 +57,33 @@ fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The sources of a crate, without its tests.
-fn sources(name: &str) -> Vec<(PathBuf, String)> {
-    let mut folders = vec![crates().join(name).join("src")];
-    let mut sources = Vec::new();
+/// The files below `folder` that end in `.ending`, whole.
+fn files(folder: &Path, ending: &str) -> Vec<(PathBuf, String)> {
+    let mut folders = vec![folder.to_owned()];
+    let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).unwrap() {
             let file = entry.unwrap().path();
             if file.is_dir() {
                 folders.push(file);
-            } else if file.extension().is_some_and(|ending| ending == "rs") {
+            } else if file.extension().is_some_and(|other| other == ending) {
                 let text = fs::read_to_string(&file).unwrap();
-                sources.push((file, code_of(&text)));
+                files.push((file, text));
             }
         }
     }
-    assert!(!sources.is_empty(), "{name} has no sources");
+    files
+}
+
+/// The sources of a crate, without its tests.
+fn sources(name: &str) -> Vec<(PathBuf, String)> {
     let is_test = |file: &Path| file.components().any(|part| part.as_os_str() == "tests.rs");
+    let mut sources = files(&crates().join(name).join("src"), "rs");
+    assert!(!sources.is_empty(), "{name} has no sources");
     sources.retain(|(file, _)| !is_test(file));
+    for (_, text) in &mut sources {
+        *text = code_of(text);
+    }
     sources
 }
 
@@ -93,6 +105,13 @@ fn pure_crates_touch_nothing_outside_themselves() {
             }
         }
     }
+}
+
+#[test]
+fn make_quick_has_the_pure_crates() {
+    let makefile = fs::read_to_string(crates().join("../Makefile")).unwrap();
+    let list = format!("PURE := {}\n", PURE.join(" "));
+    assert!(makefile.contains(&list), "Makefile lacks `{list}`");
 }
 
 #[test]
@@ -142,6 +161,28 @@ fn unsafe_code_stays_in_its_three_rooms() {
     for name in ORDER.iter().filter(|name| !rooms.contains(name)) {
         for (file, code) in sources(name) {
             assert!(!code.contains("unsafe "), "{}", file.display());
+        }
+    }
+}
+
+#[test]
+fn the_table_of_rooms_has_the_order_of_the_list() {
+    let page = fs::read_to_string(crates().join("../ARCHITECTURE.md")).unwrap();
+    let table = page.split("## The rooms").nth(1).unwrap();
+    let table = table.split("\n## ").next().unwrap();
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| `"));
+    let names: Vec<&str> = rows.filter_map(|row| row.split('`').next()).collect();
+    assert_eq!(names, ORDER);
+}
+
+#[test]
+fn no_output_can_depend_on_the_order_of_a_hash_map() {
+    for name in ORDER {
+        for (file, code) in sources(name) {
+            // The model of copies looks digests up and never walks them.
+            let model = file.components().any(|part| part.as_os_str() == "model");
+            let hashes = code.contains("HashMap") || code.contains("HashSet");
+            assert!(!hashes || model, "{}", file.display());
         }
     }
 }

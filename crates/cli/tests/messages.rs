@@ -29,32 +29,6 @@ fn assert_told(arguments: &[&str], code: i32, parts: &[&str]) {
 }
 
 #[test]
-fn every_command_explains_itself() {
-    for command in [
-        "demo",
-        "serve",
-        "copy",
-        "tune",
-        "measure",
-        "emulate",
-        "simulate",
-        "report",
-        "history",
-        "completion",
-        "man",
-    ] {
-        let output = run(&[command, "--help"]);
-        assert!(output.status.success(), "{command}");
-        let text = String::from_utf8(output.stdout).unwrap();
-        assert!(text.contains("Usage: trunkline"), "{text}");
-        assert!(
-            text.lines().all(|line| line.chars().count() <= 100),
-            "{text}"
-        );
-    }
-}
-
-#[test]
 fn an_unknown_host_is_the_request_s_fault() {
     assert_told(
         &["measure", "no-such-host.invalid"],

@@ -33,6 +33,8 @@ pub fn of_running<T>(thread: &JoinHandle<T>) -> Option<Span> {
     if thread.is_finished() {
         return None;
     }
+    // The standard library's number, as the C library's type: musl has a pointer there.
+    let identifier = thread.as_pthread_t() as libc::pthread_t;
     let mut clock = 0;
     let mut time = libc::timespec {
         tv_sec: 0,
@@ -41,7 +43,7 @@ pub fn of_running<T>(thread: &JoinHandle<T>) -> Option<Span> {
     // SAFETY: the handle keeps the thread joinable, so its identifier stays valid even when it ends
     // meanwhile, which the two calls then report; both write only where the references point.
     let failed = unsafe {
-        libc::pthread_getcpuclockid(thread.as_pthread_t(), &mut clock) != 0
+        libc::pthread_getcpuclockid(identifier, &mut clock) != 0
             || libc::clock_gettime(clock, &mut time) != 0
     };
     let (seconds, nanos) = (u64::try_from(time.tv_sec), u64::try_from(time.tv_nsec));

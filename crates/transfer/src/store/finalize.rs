@@ -10,10 +10,11 @@ use std::sync::Arc;
 use std::thread;
 
 use nix::errno::Errno;
-use nix::fcntl::{AtFlags, PosixFadviseAdvice, RenameFlags, posix_fadvise, renameat, renameat2};
+use nix::fcntl::{AtFlags, PosixFadviseAdvice, posix_fadvise, renameat};
 use nix::sys::stat::{Mode, fchmod, fstat, fstatat, futimens};
 use nix::sys::time::TimeSpec;
 use nix::unistd::{fsync, syncfs};
+use rustix::fs::{RenameFlags, renameat_with};
 use wire::copy::{Attributes, Filter, HASH_LENGTH, Problem, ProblemKind};
 
 use super::part::Part;
@@ -197,6 +198,12 @@ fn flush(
     parts.iter().map(flush).collect()
 }
 
+/// Renames within a folder unless the new name exists. nix has this call for glibc alone.
+fn rename_to_new(folder: &impl AsFd, from: &OsStr, to: &OsStr) -> Result<(), Errno> {
+    let renamed = renameat_with(folder, from, folder, to, RenameFlags::NOREPLACE);
+    renamed.map_err(|error| Errno::from_raw(error.raw_os_error()))
+}
+
 fn rename(part: &Part, filter: Filter) -> Result<(), Problem> {
     let at = &part.at;
     let temporary = at.beside(PART);
@@ -212,19 +219,16 @@ fn rename(part: &Part, filter: Filter) -> Result<(), Problem> {
     let (from, to) = (OsStr::from_bytes(&temporary), OsStr::from_bytes(&at.last));
     let folder = &at.folder;
     let renamed = match filter {
-        Filter::Missing => {
-            let kept = RenameFlags::RENAME_NOREPLACE;
-            match renameat2(folder, from, folder, to, kept) {
-                // Not every file system has this; what came there meanwhile is then looked for.
-                Err(Errno::EINVAL | Errno::ENOSYS) => {
-                    match fstatat(folder, to, AtFlags::AT_SYMLINK_NOFOLLOW) {
-                        Err(Errno::ENOENT) => renameat(folder, from, folder, to),
-                        _ => Err(Errno::EEXIST),
-                    }
+        Filter::Missing => match rename_to_new(folder, from, to) {
+            // Not every file system has this; what came there meanwhile is then looked for.
+            Err(Errno::EINVAL | Errno::ENOSYS) => {
+                match fstatat(folder, to, AtFlags::AT_SYMLINK_NOFOLLOW) {
+                    Err(Errno::ENOENT) => renameat(folder, from, folder, to),
+                    _ => Err(Errno::EEXIST),
                 }
-                other => other,
             }
-        }
+            other => other,
+        },
         Filter::All | Filter::Changed | Filter::Content => renameat(folder, from, folder, to),
     };
     match renamed {

@@ -1,0 +1,133 @@
+//! Pages and sources as the style page of CONTRIBUTING.md asks: lines of 100 columns, plain words,
+//! links that lead somewhere.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::{ORDER, crates, files};
+
+/// Words that stand where a noun should.
+const RIDDLES: [&str; 3] = ["somebody", "nobody", "whoever"];
+
+/// Pages outside `docs`.
+const PAGES: [&str; 7] = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "bench/README.md",
+    "fuzz/README.md",
+];
+
+/// All pages, with their text.
+fn pages() -> Vec<(PathBuf, String)> {
+    let root = crates().join("..");
+    let mut pages = files(&root.join("docs"), "md");
+    for page in PAGES {
+        let text = fs::read_to_string(root.join(page)).unwrap();
+        pages.push((root.join(page), text));
+    }
+    pages
+}
+
+/// Lines of more than 100 columns; one with an address cannot be broken.
+fn wide(text: &str) -> usize {
+    let wide = |line: &&str| line.chars().count() > 100 && !line.contains("://");
+    text.lines().filter(wide).count()
+}
+
+/// The lines of a page that can be broken: no tables, pictures or output of programs.
+fn prose(page: &str) -> String {
+    let outside_blocks = page.split("```").step_by(2);
+    let breakable = |line: &&str| !line.starts_with('|') && !line.starts_with("![");
+    let lines = outside_blocks.flat_map(str::lines).filter(breakable);
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn riddles(text: &str) -> usize {
+    let text = text.to_lowercase();
+    RIDDLES.iter().map(|word| text.matches(word).count()).sum()
+}
+
+/// Wide lines and riddles of every crate and of the pages, as they are now.
+fn counts() -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    let mut count = |place: &str, wide: usize, riddles: usize| {
+        *counts.entry(format!("wide {place}")).or_insert(0) += wide;
+        *counts.entry(format!("riddles {place}")).or_insert(0) += riddles;
+    };
+    for name in ORDER {
+        for (file, text) in files(&crates().join(name), "rs") {
+            // This file has to name the words.
+            if !file.ends_with("house/tidy.rs") {
+                count(name, wide(&text), riddles(&text));
+            }
+        }
+    }
+    for (_, text) in pages() {
+        count("pages", wide(&prose(&text)), riddles(&text));
+    }
+    counts
+}
+
+/// The allowed counts, one `WHAT PLACE NUMBER` a line.
+fn ratchet() -> PathBuf {
+    crates().join("cli/tests/house/ratchet.txt")
+}
+
+fn allowed() -> BTreeMap<String, usize> {
+    let text = fs::read_to_string(ratchet()).unwrap();
+    let lines = text.lines().filter_map(|line| line.rsplit_once(' '));
+    let numbers = lines.map(|(name, number)| (name.to_owned(), number.parse().unwrap()));
+    numbers.collect()
+}
+
+/// Wide lines and riddles may only become fewer: no change of `ratchet.txt` raises a number.
+/// `BLESS=1` writes the numbers of now.
+#[test]
+fn wide_lines_and_riddles_become_no_more() {
+    let now = counts();
+    if std::env::var_os("BLESS").is_some() {
+        let mut text = String::new();
+        for (name, number) in now.iter().filter(|(_, number)| **number > 0) {
+            writeln!(text, "{name} {number}").unwrap();
+        }
+        fs::write(ratchet(), text).unwrap();
+    }
+    let allowed = allowed();
+    for (name, number) in now {
+        let most = allowed.get(&name).copied().unwrap_or(0);
+        assert!(number <= most, "{name}: {number}, allowed {most}");
+    }
+}
+
+/// Where the links of a page lead, without anchors: `[text](place)` and `[name]: place`.
+fn links(page: &str) -> Vec<&str> {
+    let inline = page
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next());
+    let named = page.lines().filter_map(|line| {
+        let line = line.strip_prefix('[')?;
+        line.split_once("]: ").map(|(_, place)| place)
+    });
+    let places = inline
+        .chain(named)
+        .filter(|place| !place.contains("://"))
+        .filter_map(|place| place.split('#').next());
+    places.filter(|place| !place.is_empty()).collect()
+}
+
+#[test]
+fn every_link_leads_to_a_file() {
+    for (page, text) in pages() {
+        let folder = page.parent().unwrap_or(Path::new(""));
+        for link in links(&text) {
+            let there = folder.join(link).exists();
+            assert!(there, "{}: no `{link}`", page.display());
+        }
+    }
+}
