@@ -4,10 +4,7 @@
 //! lie there, which costs up to twice as many streams as needed.
 
 use observe::StreamCount;
-
-use crate::history::History;
-use crate::strategy::{Choice, Request, Strategy};
-use crate::tuning::Purpose;
+use tune::{Choice, History, Purpose, Request, Strategy};
 
 use super::sampling::{self, carried, default_window, doubled, gains};
 

@@ -4,11 +4,8 @@
 //! cell.
 
 use observe::{Amount, SamplePlan, StreamCount, Window};
+use tune::{Choice, History, Purpose, Request, Strategy};
 use units::{Bytes, Span};
-
-use crate::history::History;
-use crate::strategy::{Choice, Request, Strategy};
-use crate::tuning::Purpose;
 
 use super::sampling::{self, doubled, granted_max};
 

@@ -14,16 +14,16 @@
 //! (2011).
 //!
 //! What all of them leave out, and what that costs:
-//! - They seek the highest throughput (Falcon its utility) whatever [`crate::TunePlan::objective`] says,
-//!   and vary what their papers vary whatever [`crate::TunePlan::axes`] says. Under another objective they
+//! - They seek the highest throughput (Falcon its utility) whatever [`tune::TunePlan::objective`] says,
+//!   and vary what their papers vary whatever [`tune::TunePlan::axes`] says. Under another objective they
 //!   have to be compared for the throughput they reach and what they cost, not for what they did not seek.
 //! - They move no data of a user while they search, as Falcon's transfers do; every sample starts anew and
-//!   pays its slow start. Samples are as long as those of this crate's own search
-//!   ([`crate::TunePlan::sample_plan`]), where the papers send a number of bytes; Falcon's are its 3 s.
+//!   pays its slow start. Samples are as long as those of trunkline's own search
+//!   ([`tune::TunePlan::sample_plan`]), where the papers send a number of bytes; Falcon's are its 3 s.
 //! - Nothing that was remembered is used.
 //!
 //! Each follows the stopping rule that was published for it, and besides keeps to
-//! [`crate::TunePlan::budget`]: to its samples, and to its time and bytes where they are given. Where no
+//! [`tune::TunePlan::budget`]: to its samples, and to its time and bytes where they are given. Where no
 //! time is given there is no bound on time, for the papers know none. A sample is cut to what is left, and
 //! not begun where that is too little to tell anything. [`Exhaustive`] is there to know the truth and knows
 //! no budget; its plan should bound no bytes and have an objective other than gentle, as the driver ends
@@ -41,25 +41,16 @@ mod fixed;
 mod joint;
 mod sampling;
 
-pub use doubling::DoublingBisection;
-pub use exhaustive::Exhaustive;
-pub use exp_selection::StreamModel;
-pub use falcon::{Falcon, falcon_utility};
-pub use fixed::Fixed;
-pub use joint::{BufferThenStreams, StreamsThenBuffer};
+use doubling::DoublingBisection;
+use exhaustive::Exhaustive;
+use exp_selection::StreamModel;
+use falcon::Falcon;
+use fixed::Fixed;
+use joint::{BufferThenStreams, StreamsThenBuffer};
 
-use crate::history::History;
-use crate::strategy::{Choice, Request, Strategy};
+use tune::{Choice, History, Request, Strategy};
 
 /// One of the strategies of this module, by name.
-///
-/// ```
-/// use tune::baselines::Baseline;
-/// let names = Baseline::ALL.map(Baseline::name);
-/// assert_eq!(names[0], "default");
-/// assert_eq!(Baseline::named("falcon"), Some(Baseline::Falcon));
-/// assert_eq!(Baseline::named("best"), None);
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Baseline {
     /// [`Fixed`] with one stream.

@@ -1,8 +1,6 @@
 //! The same number of streams on every path, with automatic windows: what most tools do.
 
-use crate::history::History;
-use crate::strategy::{Choice, Request, Strategy};
-use crate::tuning::Purpose;
+use tune::{Choice, History, Purpose, Request, Strategy};
 
 use super::sampling;
 

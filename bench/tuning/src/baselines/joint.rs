@@ -7,10 +7,7 @@
 //! 4 streams of 1 MB against 1.7 Gbit/s with 14 of 256 kB.
 
 use observe::{Setting, StreamCount, Window};
-
-use crate::history::History;
-use crate::strategy::{Choice, Request, Strategy};
-use crate::tuning::Purpose;
+use tune::{Choice, History, Purpose, Request, Strategy};
 
 use super::buffers::{Buffers, buffers};
 use super::exp_selection::{StreamModel, Streams, streams};

@@ -10,9 +10,8 @@
 
 use models::{Form, best_combination, exp_selection};
 use observe::{StreamCount, Window};
+use tune::History;
 use units::Rate;
-
-use crate::history::History;
 
 use super::sampling::{carried, within_streams_max};
 

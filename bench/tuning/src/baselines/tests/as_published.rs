@@ -4,6 +4,7 @@ use observe::HostLimits;
 use units::Span;
 
 use super::*;
+use crate::baselines::falcon::falcon_utility;
 
 const MBIT: f64 = 1e6;
 
@@ -80,7 +81,7 @@ fn falcon_settles_where_a_stream_no_longer_pays() {
         tuning.answer().unwrap().recommended.setting.streams.get(),
         4
     );
-    let length = |sample: &crate::Sample| sample.observation.duration;
+    let length = |sample: &tune::Sample| sample.observation.duration;
     assert!(
         tuning
             .samples
@@ -114,7 +115,7 @@ fn the_grid_has_every_cell_that_makes_a_difference_once() {
     assert_eq!(cells.len(), 8 * 9);
     assert_eq!(cells[0], (1, Window::Auto));
     assert_eq!(cells[71], (128, fixed(8 * 1024)));
-    let length = |sample: &crate::Sample| sample.observation.duration;
+    let length = |sample: &tune::Sample| sample.observation.duration;
     assert!(
         tuning
             .samples

@@ -3,10 +3,10 @@
 use observe::{Fault, HostLimits};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
+use tune::{Budget, Ended, TuneError};
 use units::{Rate, Span};
 
 use super::*;
-use crate::{Budget, Ended, TuneError};
 
 const RUNS: u64 = 40;
 
@@ -227,7 +227,7 @@ fn the_next_sample_follows_from_the_history_alone() {
     let path = any_path(&mut noise);
     for baseline in bounded() {
         let tuning = run(&baseline, path, &unbounded());
-        let mut history = crate::History::new(unbounded(), Synthetic::new(path, 1).describe());
+        let mut history = tune::History::new(unbounded(), Synthetic::new(path, 1).describe());
         for sample in tuning.samples {
             let request = baseline.next(&history).unwrap();
             assert_eq!(request.setting, sample.setting, "{}", baseline.name());

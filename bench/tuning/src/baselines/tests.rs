@@ -5,11 +5,11 @@ mod as_published;
 
 use observe::{HostLimits, Observation, SamplePlan, Setting, StreamCount, Target};
 use observe::{TargetError, TargetInfo, Watch, Window};
+use tune::synthetic::{Path, Synthetic};
+use tune::{TunePlan, Tuning, tune_with};
 use units::Bytes;
 
 use super::*;
-use crate::synthetic::{Path, Synthetic};
-use crate::{TunePlan, Tuning, tune_with};
 
 fn count(streams: u64) -> StreamCount {
     StreamCount::new(streams).unwrap()

@@ -5,11 +5,8 @@
 //! what it is made for: many such transfers that share a bottleneck.
 
 use observe::{Amount, SamplePlan, StreamCount, Then};
+use tune::{Choice, History, Purpose, Request, Sample, Strategy};
 use units::{Rate, Span};
-
-use crate::history::History;
-use crate::strategy::{Choice, Request, Strategy};
-use crate::tuning::{Purpose, Sample};
 
 use super::sampling::{self, default_window, within_streams_max};
 
@@ -33,16 +30,7 @@ const SETTLED: usize = 4;
 /// streams, none pays beyond `1 / ln K` = 50.5 of them.
 ///
 /// Source: Arifuzzaman and Arslan, SC 2021.
-/// ```
-/// use tune::baselines::falcon_utility;
-/// use units::Rate;
-/// let mbit = |n: u64| Rate::from_bits_per_second(n * 1_000_000);
-/// // 1000 / 1.02^10 - 1000 x 10 x 0.001 = 820.35 - 10
-/// assert!((falcon_utility(mbit(1000), 10, 0.001) / 1e6 - 810.348).abs() < 1e-3);
-/// let in_proportion = |n: u16| falcon_utility(mbit(u64::from(n)), n, 0.0);
-/// assert!(in_proportion(50) > in_proportion(49) && in_proportion(52) < in_proportion(51));
-/// ```
-pub fn falcon_utility(throughput: Rate, streams: u16, loss: f64) -> f64 {
+pub(super) fn falcon_utility(throughput: Rate, streams: u16, loss: f64) -> f64 {
     let throughput = throughput.as_f64();
     throughput / K.powi(i32::from(streams)) - throughput * B * loss
 }
@@ -188,5 +176,19 @@ fn gradient(before: (f64, f64), last: (f64, f64)) -> f64 {
     match last.0 > before.0 {
         true => (last.1 - before.1) / apart,
         false => (before.1 - last.1) / apart,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_utility_peaks_at_fifty_streams_where_each_adds_as_much() {
+        let mbit = |n: u64| Rate::from_bits_per_second(n * 1_000_000);
+        // 1000 / 1.02^10 - 1000 x 10 x 0.001 = 820.35 - 10
+        assert!((falcon_utility(mbit(1000), 10, 0.001) / 1e6 - 810.348).abs() < 1e-3);
+        let in_proportion = |n: u16| falcon_utility(mbit(u64::from(n)), n, 0.0);
+        assert!(in_proportion(50) > in_proportion(49) && in_proportion(52) < in_proportion(51));
     }
 }

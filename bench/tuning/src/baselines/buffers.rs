@@ -4,9 +4,8 @@
 //! overflows, a smaller one can carry more; a larger one is never tried where the hosts would not grant it.
 
 use observe::{StreamCount, Window};
+use tune::History;
 use units::{Bytes, Rate};
-
-use crate::history::History;
 
 use super::sampling::{carried, default_window, gains, granted_max};
 

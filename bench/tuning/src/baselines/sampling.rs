@@ -4,11 +4,8 @@
 //! driver ends it when they are delivered.
 
 use observe::{Amount, SamplePlan, StreamCount, Window};
+use tune::{Choice, History, Purpose, Request, Sample};
 use units::{Bytes, Rate, Span};
-
-use crate::history::History;
-use crate::strategy::{Choice, Request};
-use crate::tuning::{Purpose, Sample};
 
 /// Less than this, as a share of what is there, is no gain.
 pub(super) const GAIN_MIN: f64 = 0.05;
