@@ -8,14 +8,14 @@ use record::characteristics::{
 };
 use record::{Characteristics, Method};
 
-use crate::figure::{self, ABSENT};
+use crate::format::{self, ABSENT};
 use crate::predicted::Rows;
-use crate::words;
+use crate::text;
 
 pub use verdict::verdict;
 
 fn ms(seconds: f64) -> String {
-    format!("{} ms", figure::milliseconds(seconds))
+    format!("{} ms", format::milliseconds(seconds))
 }
 
 /// Names and values of everything that is one number or two.
@@ -68,7 +68,7 @@ fn round_trip(body: &Characteristics) -> Option<String> {
     let series = &seen.series;
     let lost = series
         .loss_ratio
-        .map(|lost| format!("{} lost", figure::percent(lost)));
+        .map(|lost| format!("{} lost", format::percent(lost)));
     let spread = seen.quartile3_seconds.zip(seen.quartile1_seconds);
     let parts = [
         series
@@ -108,7 +108,7 @@ fn mtu(body: &Characteristics) -> Option<String> {
 fn one_way(variation: &Variation) -> String {
     let lost = variation
         .loss_ratio
-        .map(|lost| format!("{} lost", figure::percent(lost)));
+        .map(|lost| format!("{} lost", format::percent(lost)));
     let median = variation.above_smallest_median_seconds;
     let late = variation.above_smallest_95th_seconds;
     let parts = [
@@ -133,13 +133,13 @@ fn capacity(capacity: &Capacity) -> String {
         CapacityMethod::Pairs => "pairs",
         CapacityMethod::Bulks => "bulks",
     };
-    let rate = figure::rate(capacity.rate.bits_per_second());
-    let count = capacity.estimates.len();
+    let rate = format::rate(capacity.bits_per_second);
+    let count = capacity.estimates_bits_per_second.len();
     match &capacity.doubt {
         None => format!("{rate}, from {count} {method} of packets"),
         Some(doubt) => format!(
             "{rate}, from {count} {method} of packets; in doubt: {}",
-            words::plain(doubt)
+            text::plain(doubt)
         ),
     }
 }
@@ -154,7 +154,7 @@ fn available(available: &AvailableBandwidth, capacity: Option<u64>) -> String {
     let most = capacity.unwrap_or(u64::MAX);
     let chirps = available.chirps.map(|chirps| match chirps.bits_per_second {
         above if above > most => "; chirps say all of it".to_owned(),
-        within => format!("; chirps say {}", figure::rate(within)),
+        within => format!("; chirps say {}", format::rate(within)),
     });
     let chirps = chirps.unwrap_or_default();
     match (
@@ -162,7 +162,7 @@ fn available(available: &AvailableBandwidth, capacity: Option<u64>) -> String {
         available.high_bits_per_second,
     ) {
         (Some(low), Some(high)) => {
-            let ends = [low, high].map(|end| figure::rate(end.min(most)));
+            let ends = [low, high].map(|end| format::rate(end.min(most)));
             format!("{}{chirps}", ends.join(" to "))
         }
         _ => {
@@ -170,18 +170,18 @@ fn available(available: &AvailableBandwidth, capacity: Option<u64>) -> String {
                 .unmeasurable_because
                 .as_deref()
                 .unwrap_or("the reason is not known");
-            format!("unmeasurable: {}{chirps}", words::plain(why))
+            format!("unmeasurable: {}{chirps}", text::plain(why))
         }
     }
 }
 
 fn stream(load: &Load) -> String {
     let one = &load.one;
-    let goodput = figure::rate_with_margin(one.goodput_bits_per_second, one.interval.as_ref());
+    let goodput = format::rate_with_margin(one.goodput_bits_per_second, one.interval.as_ref());
     let loaded = one.rtt_loaded_seconds();
     let loaded = loaded.map(|rtt| format!(", round trip {}", ms(rtt)));
     let again = one.retransmitted_ratio();
-    let again = again.map(|share| format!(", {} resent", figure::percent(share)));
+    let again = again.map(|share| format!(", {} resent", format::percent(share)));
     format!(
         "{goodput}{}{}",
         loaded.unwrap_or_default(),
@@ -264,17 +264,17 @@ pub fn hops(trace: &Trace, loads: &[Load]) -> Rows {
         let mut cells = vec![
             hop.distance.to_string(),
             address(hop),
-            figure::or_absent(hop.median_seconds, figure::milliseconds),
-            figure::or_absent(hop.loss_ratio, figure::percent),
+            format::or_absent(hop.median_seconds, format::milliseconds),
+            format::or_absent(hop.loss_ratio, format::percent),
         ];
         let loaded = |(_, trace): &(Way, &Trace)| {
             let same = trace
                 .hops
                 .iter()
                 .find(|other| other.distance == hop.distance);
-            figure::or_absent(
+            format::or_absent(
                 same.and_then(|same| same.median_seconds),
-                figure::milliseconds,
+                format::milliseconds,
             )
         };
         cells.extend(beside.iter().map(loaded));
@@ -295,8 +295,8 @@ fn is_queue(hop: &Hop, loads: &[Load]) -> bool {
 fn address(hop: &Hop) -> String {
     match &hop.addresses[..] {
         [] => ABSENT.to_owned(),
-        [one] => words::plain(one),
-        [first, others @ ..] => format!("{} and {} more", words::plain(first), others.len()),
+        [one] => text::plain(one),
+        [first, others @ ..] => format!("{} and {} more", text::plain(first), others.len()),
     }
 }
 
@@ -343,12 +343,12 @@ pub fn buffers(buffers: &Buffers) -> Rows {
             .automatic
             .map(|automatic| if automatic { "yes" } else { "no" });
         let cells = vec![
-            words::plain(&advice.rule),
-            words::plain(&advice.formula),
-            figure::size(advice.total_bytes),
+            text::plain(&advice.rule),
+            text::plain(&advice.formula),
+            format::size(advice.total_bytes),
             advice.streams.to_string(),
-            figure::size(advice.window_bytes),
-            figure::size(advice.granted_bytes),
+            format::size(advice.window_bytes),
+            format::size(advice.granted_bytes),
             automatic.unwrap_or(ABSENT).to_owned(),
         ];
         (false, cells)
@@ -364,7 +364,7 @@ pub fn buffers(buffers: &Buffers) -> Rows {
 pub fn left_out(left_out: &[LeftOut]) -> Vec<String> {
     let mut reasons: Vec<(&LeftOut, Vec<String>)> = Vec::new();
     for left in left_out {
-        let part = words::plain(&left.part);
+        let part = text::plain(&left.part);
         let same = |(other, _): &&mut (&LeftOut, Vec<String>)| {
             (&other.why, &other.hint) == (&left.why, &left.hint)
         };
@@ -375,9 +375,9 @@ pub fn left_out(left_out: &[LeftOut]) -> Vec<String> {
     }
     let text = |(left, parts): &(&LeftOut, Vec<String>)| {
         let hint = left.hint.as_deref();
-        let hint = hint.map(|hint| format!(" ({})", words::plain(hint)));
+        let hint = hint.map(|hint| format!(" ({})", text::plain(hint)));
         let hint = hint.unwrap_or_default();
-        format!("{}: {}{hint}", parts.join(", "), words::plain(&left.why))
+        format!("{}: {}{hint}", parts.join(", "), text::plain(&left.why))
     };
     reasons.iter().map(text).collect()
 }
@@ -394,11 +394,11 @@ pub fn cost(body: &Characteristics) -> String {
         .collect();
     let sent = match bytes {
         0 => "Cost: a few small packets".to_owned(),
-        bytes => format!("Cost: {} and a few small packets", figure::size(bytes)),
+        bytes => format!("Cost: {} and a few small packets", format::size(bytes)),
     };
     match seconds.is_empty() {
         true => format!("{sent}."),
-        false => format!("{sent}, {} in all.", figure::time(seconds.iter().sum())),
+        false => format!("{sent}, {} in all.", format::time(seconds.iter().sum())),
     }
 }
 
@@ -406,9 +406,9 @@ pub fn cost(body: &Characteristics) -> String {
 pub fn costs(body: &Characteristics) -> Rows {
     let row = |cost: &record::characteristics::PartCost| {
         let cells = vec![
-            words::plain(&cost.part),
-            figure::or_absent(cost.time, |time| figure::time(time.as_secs_f64())),
-            figure::or_absent(cost.bytes, |bytes| figure::size(bytes.get())),
+            text::plain(&cost.part),
+            format::or_absent(cost.elapsed_seconds, format::time),
+            format::or_absent(cost.bytes, format::size),
         ];
         (false, cells)
     };

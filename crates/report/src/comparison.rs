@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use record::{Demo, LabelledRun, Published, Run, Tune, Window};
 
-use crate::{figure, words};
+use crate::{format, text};
 
 /// One setting of the comparison.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,7 +77,7 @@ fn tuned(demo: &Demo) -> Option<Compared<'_>> {
         label: format!(
             "tuned: {} x {}{}",
             chosen.streams,
-            figure::window(chosen.window),
+            format::window(chosen.window),
             paced.unwrap_or_default()
         ),
         run,
@@ -89,7 +89,7 @@ fn tuned(demo: &Demo) -> Option<Compared<'_>> {
 impl<'a> From<&'a LabelledRun> for Compared<'a> {
     fn from(labelled: &'a LabelledRun) -> Self {
         Compared {
-            label: words::plain(&labelled.label),
+            label: text::plain(&labelled.label),
             run: Cow::Borrowed(&labelled.run),
             published: labelled.published.as_ref(),
             role: Role::Usual,

@@ -4,7 +4,7 @@ use record::Limit;
 use record::copy::{Copy, CopyLimit, LimitShare, ProgressLine};
 use record::copy::{FileFailure, Outage};
 
-use crate::{figure, words};
+use crate::{format, text};
 
 /// Failures that a text lists; the document has them all.
 const FAILURES_MAX: usize = 10;
@@ -19,10 +19,10 @@ pub fn title(copy: &Copy) -> String {
         [one] => one.clone(),
         [first, others @ ..] => format!(
             "{first} and {}",
-            words::count(others.len() as u64, "other source")
+            text::count(others.len() as u64, "other source")
         ),
     };
-    words::plain(&format!("{sources} -> {}", copy.destination))
+    text::plain(&format!("{sources} -> {}", copy.destination))
 }
 
 /// Names and values, for the end of a copy.
@@ -48,12 +48,12 @@ fn copied(copy: &Copy) -> String {
     if is_nothing && copy.failed.is_empty() && copy.cut_because.is_none() && copy.sent_bytes == 0 {
         return "nothing: all of it was there".to_owned();
     }
-    let mut parts = vec![words::count(copy.files, "file")];
-    parts.extend((copy.folders > 0).then(|| words::count(copy.folders, "folder")));
-    parts.extend((copy.links > 0).then(|| words::count(copy.links, "link")));
-    let sent = figure::size(copy.sent_bytes);
+    let mut parts = vec![text::count(copy.files, "file")];
+    parts.extend((copy.folders > 0).then(|| text::count(copy.folders, "folder")));
+    parts.extend((copy.links > 0).then(|| text::count(copy.links, "link")));
+    let sent = format::size(copy.sent_bytes);
     let took = lasting(copy.elapsed_seconds);
-    let rate = copy.goodput_bits_per_second.map(figure::rate);
+    let rate = copy.goodput_bits_per_second.map(format::rate);
     let rate = rate.map(|rate| format!(": {rate}")).unwrap_or_default();
     format!("{}; {sent} in {took}{rate}", parts.join(", "))
 }
@@ -61,8 +61,8 @@ fn copied(copy: &Copy) -> String {
 /// A short time to a tenth, a long one as people say it.
 fn lasting(seconds: f64) -> String {
     match seconds {
-        short if short < 59.95 => figure::time(short),
-        long => figure::lasting(long),
+        short if short < 59.95 => format::time(short),
+        long => format::lasting(long),
     }
 }
 
@@ -72,7 +72,7 @@ fn would_copy(copy: &Copy) -> String {
     };
     let files = plan.files.saturating_sub(copy.skipped_files);
     let bytes = plan.bytes.saturating_sub(plan.present_bytes);
-    format!("{}, {}", words::count(files, "file"), figure::size(bytes))
+    format!("{}, {}", text::count(files, "file"), format::size(bytes))
 }
 
 fn there(copy: &Copy) -> Option<String> {
@@ -81,23 +81,23 @@ fn there(copy: &Copy) -> Option<String> {
         (0, 0) => None,
         (0, bytes) => Some(format!(
             "{} of unfinished files had arrived before",
-            figure::size(bytes)
+            format::size(bytes)
         )),
         (files, bytes) => Some(format!(
             "{} there already, {} in all",
-            words::count(files, "file"),
-            figure::size(bytes)
+            text::count(files, "file"),
+            format::size(bytes)
         )),
     }
 }
 
 fn holes(copy: &Copy) -> Option<String> {
-    let holes = figure::size(copy.hole_bytes);
+    let holes = format::size(copy.hole_bytes);
     (copy.hole_bytes > 0).then(|| format!("{holes} of files; they stay holes and were not sent"))
 }
 
 fn hard_links(copy: &Copy) -> Option<String> {
-    let names = words::count(copy.hard_linked_names.into(), "name");
+    let names = text::count(copy.hard_linked_names.into(), "name");
     let text = format!("{names} shared files at the source; each became a file of its own");
     (copy.hard_linked_names > 0 && !copy.asked.dry_run).then_some(text)
 }
@@ -112,7 +112,7 @@ fn removed(copy: &Copy) -> Option<(&'static str, String)> {
     let text = match (count, copy.failed.is_empty()) {
         (0, false) => "nothing, since not everything could be copied".to_owned(),
         (0, true) => "nothing".to_owned(),
-        (count, _) => words::count(count, "name"),
+        (count, _) => text::count(count, "name"),
     };
     Some((label, text))
 }
@@ -120,7 +120,7 @@ fn removed(copy: &Copy) -> Option<(&'static str, String)> {
 /// Few of them are named.
 fn left_out(copy: &Copy) -> Option<String> {
     let names = copy.left_out.iter().take(LEFT_OUT_MAX);
-    let names: Vec<String> = names.map(|one| words::plain(&one.name)).collect();
+    let names: Vec<String> = names.map(|one| text::plain(&one.name)).collect();
     let count = copy.left_out.len() as u64;
     let more = if count > names.len() as u64 {
         ", ..."
@@ -141,13 +141,13 @@ fn network(copy: &Copy) -> Option<String> {
     let parts = [
         (copy.streams > 0).then(|| streams(copy)),
         copy.rtt_mean_seconds
-            .map(|rtt| format!("RTT {} ms", figure::milliseconds(rtt))),
-        packed.then(|| format!("compressed to {}", figure::size(copy.wire_bytes))),
-        again.map(|share| format!("{} sent twice", figure::percent(share))),
+            .map(|rtt| format!("RTT {} ms", format::milliseconds(rtt))),
+        packed.then(|| format!("compressed to {}", format::size(copy.wire_bytes))),
+        again.map(|share| format!("{} sent twice", format::percent(share))),
         (copy.streams_replaced > 0).then(|| {
             format!(
                 "{} replaced",
-                words::count(copy.streams_replaced.into(), "stream")
+                text::count(copy.streams_replaced.into(), "stream")
             )
         }),
     ];
@@ -157,7 +157,7 @@ fn network(copy: &Copy) -> Option<String> {
 
 /// Those that carried most of it, and those of its last moments where they were others.
 fn streams(copy: &Copy) -> String {
-    let mostly = format!("mostly {}", words::count(copy.streams.into(), "stream"));
+    let mostly = format!("mostly {}", text::count(copy.streams.into(), "stream"));
     let moving = copy.readings.iter().rev().find(|one| one.streams > 0);
     match moving.filter(|last| last.streams != copy.streams) {
         Some(last) => format!("{mostly}, {} at the end", last.streams),
@@ -190,11 +190,11 @@ fn gone(outage: &Outage, copy: &Copy) -> f64 {
 /// What limited it, what to do about it, and why it ended early.
 pub fn sentences(copy: &Copy) -> Vec<String> {
     let cut = copy.cut_because.as_deref();
-    let cut = cut.map(|why| words::sentence(&format!("it ended early: {why}")));
+    let cut = cut.map(|why| text::sentence(&format!("it ended early: {why}")));
     // Where nothing was sent nothing limited it.
     let limit = copy.limit.as_ref().filter(|_| copy.sent_bytes > 0);
     let advice = limit.and_then(|limit| limit.advice.as_deref());
-    [cut, limit.map(limit_sentence), advice.map(words::sentence)]
+    [cut, limit.map(limit_sentence), advice.map(text::sentence)]
         .into_iter()
         .flatten()
         .collect()
@@ -207,8 +207,8 @@ fn limit_sentence(limit: &CopyLimit) -> String {
     format!(
         "Limited by {} for {} of the time: {}",
         limited_by(limit.by),
-        figure::percent(limit.share_ratio),
-        full_stop(&words::plain(&limit.because))
+        format::percent(limit.share_ratio),
+        full_stop(&text::plain(&limit.because))
     )
 }
 
@@ -219,7 +219,7 @@ const PART_MIN: f64 = 0.05;
 fn several(shares: &[LimitShare]) -> String {
     let worth_a_word = shares.iter().filter(|part| part.share_ratio >= PART_MIN);
     let part = |part: &LimitShare| {
-        let share = figure::percent(part.share_ratio);
+        let share = format::percent(part.share_ratio);
         format!("{} for {share} of the time", limited_by(part.by))
     };
     let parts: Vec<String> = worth_a_word.take(PARTS_MAX).map(part).collect();
@@ -243,7 +243,7 @@ pub fn limited_by(by: Limit) -> &'static str {
         Limit::Host => "the processors of this host",
         Limit::Gentle => "its being gentle",
         Limit::RoundTrips => "round trips to the far end",
-        other => words::limit(other),
+        other => text::limit(other),
     }
 }
 
@@ -254,12 +254,12 @@ pub fn failures_title(copy: &Copy) -> Option<String> {
     let folders = copy.failed.iter().filter(is_folder).count() as u64;
     let what = match (all - folders, folders) {
         (0, 0) => return None,
-        (files, 0) => words::count(files, "file"),
-        (0, folders) => words::count(folders, "folder"),
+        (files, 0) => text::count(files, "file"),
+        (0, folders) => text::count(folders, "folder"),
         (files, folders) => format!(
             "{} and {}",
-            words::count(files, "file"),
-            words::count(folders, "folder")
+            text::count(files, "file"),
+            text::count(folders, "folder")
         ),
     };
     let were = if all == 1 { "was" } else { "were" };
@@ -287,34 +287,34 @@ pub fn failure(failure: &FileFailure) -> String {
         "" => String::new(),
         name => format!("{name}: "),
     };
-    words::plain(&format!("{name}{}{below}{hint}", failure.what))
+    text::plain(&format!("{name}{}{below}{hint}", failure.what))
 }
 
 /// How far a copy is, in two parts: what is done, and how it goes.
 pub fn progress(line: &ProgressLine) -> (String, String) {
-    let total = figure::size(line.total_bytes);
+    let total = format::size(line.total_bytes);
     let so_far = if line.total_is_known {
         ""
     } else {
         " found so far"
     };
     let left = line.left_seconds.filter(|_| line.total_is_known);
-    let left = left.map(|left| format!(", {} left", figure::lasting(left)));
+    let left = left.map(|left| format!(", {} left", format::lasting(left)));
     let done = format!(
         "{} of {total}{so_far}, {} of {}{}",
-        figure::size(line.done_bytes),
+        format::size(line.done_bytes),
         line.files_done,
-        words::count(line.files_total, "file"),
+        text::count(line.files_total, "file"),
         left.unwrap_or_default()
     );
     let how = [
-        Some(figure::rate(line.rate_bits_per_second)),
+        Some(format::rate(line.rate_bits_per_second)),
         Some(format!(
             "{} now",
-            words::count(line.streams.into(), "stream")
+            text::count(line.streams.into(), "stream")
         )),
         line.rtt_seconds
-            .map(|rtt| format!("RTT {} ms", figure::milliseconds(rtt))),
+            .map(|rtt| format!("RTT {} ms", format::milliseconds(rtt))),
         line.limited_by
             .map(|by| format!("limited by {}", limited_by(by))),
     ];

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use record::simulate::{Cell, Choice};
 use record::{Campaign, Window};
 
-use crate::figure::{self, RateUnit};
+use crate::format::{self, RateUnit};
 
 /// The cells of one variant, as a table has them.
 pub struct Grid<'a> {
@@ -94,7 +94,7 @@ impl<'a> Grid<'a> {
     /// The number of this setting, without unit.
     pub fn number(&self, streams: u32, window: Window) -> String {
         let throughput = self.throughput(streams, window);
-        figure::or_absent(throughput, |value| self.unit.number(value))
+        format::or_absent(throughput, |value| self.unit.number(value))
     }
 
     /// The share that this setting took of what the cross traffic gets alone.

@@ -9,8 +9,8 @@ mod visits;
 use record::archive::{Comparison, Entry, Essence, Listed, Outcome, Point, SweepEntry};
 use record::{Direction, Setting};
 
-use crate::figure::{self, ABSENT, RateUnit};
-use crate::words;
+use crate::format::{self, ABSENT, RateUnit};
+use crate::text;
 
 pub use csv::{csv, run_csv};
 pub use visits::visits_csv;
@@ -50,7 +50,7 @@ fn sweep_row(sweep: &SweepEntry) -> [String; 7] {
     [
         sweep.id.to_string(),
         date(&sweep.created),
-        words::plain(&sweep.target.name),
+        text::plain(&sweep.target.name),
         "sweep".to_owned(),
         format!("{} cells", sweep.settings),
         format!("{} of {}", sweep.measured, sweep.visits()),
@@ -76,18 +76,18 @@ fn row(entry: &Entry) -> [String; 7] {
     [
         entry.id.to_string(),
         date(&essence.created),
-        words::plain(&essence.target.name),
+        text::plain(&essence.target.name),
         essence.schema.kind().to_owned(),
         streams_and_window(&outcome.setting),
-        figure::rate(outcome.goodput_bits_per_second),
-        words::plain(outcome.limit.as_deref().unwrap_or(ABSENT)),
+        format::rate(outcome.goodput_bits_per_second),
+        text::plain(outcome.limit.as_deref().unwrap_or(ABSENT)),
     ]
 }
 
 /// `2026-11-22 07:10` of `2026-11-22T07:10:00Z`.
 fn date(created: &str) -> String {
     let minutes: String = created.chars().take("2026-11-22T07:10".len()).collect();
-    words::plain(&minutes.replace('T', " "))
+    text::plain(&minutes.replace('T', " "))
 }
 
 /// One line of a comparison.
@@ -114,7 +114,7 @@ type Cell = fn(&Essence) -> String;
 pub fn compared(comparison: &Comparison) -> Vec<Compared> {
     let rows: [(&'static str, Cell); 12] = [
         ("date", |e| date(&e.created)),
-        ("target", |e| words::plain(&e.target.name)),
+        ("target", |e| text::plain(&e.target.name)),
         ("path", |e| known(e.target.path_digest.as_ref())),
         ("sought", |e| known(e.objective.as_ref())),
         ("setting", |e| setting(&e.outcome.setting)),
@@ -122,7 +122,7 @@ pub fn compared(comparison: &Comparison) -> Vec<Compared> {
         ("RTT idle", |e| milliseconds(e.outcome.rtt_unloaded_seconds)),
         ("RTT loaded", |e| milliseconds(e.outcome.rtt_loaded_seconds)),
         ("resent", |e| {
-            figure::or_absent(e.outcome.retransmitted_ratio, figure::percent)
+            format::or_absent(e.outcome.retransmitted_ratio, format::percent)
         }),
         ("limit", |e| known(e.outcome.limit.as_ref())),
         ("host", host),
@@ -141,21 +141,21 @@ pub fn compared(comparison: &Comparison) -> Vec<Compared> {
 fn shown(text: &str) -> String {
     match text.trim() {
         "" => ABSENT.to_owned(),
-        text => words::plain(text),
+        text => text::plain(text),
     }
 }
 
 fn goodput(outcome: &Outcome) -> String {
-    figure::rate_with_margin(outcome.goodput_bits_per_second, outcome.interval.as_ref())
+    format::rate_with_margin(outcome.goodput_bits_per_second, outcome.interval.as_ref())
 }
 
 fn milliseconds(seconds: Option<f64>) -> String {
-    figure::or_absent(seconds, |s| format!("{} ms", figure::milliseconds(s)))
+    format::or_absent(seconds, |s| format!("{} ms", format::milliseconds(s)))
 }
 
 /// `8 x 64KiB`.
 fn streams_and_window(point: &Point) -> String {
-    format!("{} x {}", point.streams, figure::window(point.window))
+    format!("{} x {}", point.streams, format::window(point.window))
 }
 
 fn setting(point: &Point) -> String {
@@ -167,7 +167,7 @@ fn setting(point: &Point) -> String {
     let congestion = point.congestion.as_ref();
     let congestion = congestion.map(|name| format!(", {name}"));
     let pacing = point.pacing_bits_per_second;
-    let pacing = pacing.map(|rate| format!(", paced at {}", figure::rate(rate)));
+    let pacing = pacing.map(|rate| format!(", paced at {}", format::rate(rate)));
     format!(
         "{}{way}{}{}",
         streams_and_window(point),
@@ -199,8 +199,8 @@ fn by_how_much(comparison: &Comparison) -> String {
     let change = &comparison.goodput;
     let ids = (comparison.from.id, comparison.to.id);
     let difference = change.difference_bits_per_second;
-    let size = figure::rate(difference.abs() as u64);
-    let share = change.difference_ratio.map(f64::abs).map(figure::percent);
+    let size = format::rate(difference.abs() as u64);
+    let share = change.difference_ratio.map(f64::abs).map(format::percent);
     let share = share.map(|share| format!(" ({share})")).unwrap_or_default();
     match difference {
         0.0 => format!("Run {} carried as much as run {}.", ids.1, ids.0),
@@ -233,7 +233,7 @@ fn how_surely(comparison: &Comparison) -> String {
     );
     let sure = match confidence {
         sure if sure > 0.999 => "more than 99.9 %".to_owned(),
-        sure => figure::percent(sure),
+        sure => format::percent(sure),
     };
     match low > 0.0 || high < 0.0 {
         true => format!("{range}; that there is one is sure to {sure}."),

@@ -23,7 +23,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::archive::Comparison;
 use record::{AnyDocument, Measure, SweepComparison};
 
-use crate::plot::PlotError;
+use crate::chart::PlotError;
 
 const STYLE: &str = include_str!("html/style.css");
 

@@ -6,27 +6,27 @@
 //!
 //! What is left out: plots in the terminal, and pages over many documents but comparisons of two.
 //!
-//! Reading order: [`figure`] and [`words`] (numbers and sentences), [`comparison`] and
-//! [`grid`], [`swept`], [`terminal`], [`plot`], [`html`], [`history`], [`study`].
+//! Reading order: [`format`] and [`text`] (numbers and sentences), [`comparison`] and
+//! [`grid`], [`swept`], [`terminal`], [`chart`], [`html`], [`history`], [`study`].
 
 pub mod characteristic;
+pub mod chart;
 pub mod comparison;
 pub mod copied;
-pub mod figure;
+pub mod format;
 pub mod grid;
 pub mod history;
 pub mod html;
-pub mod plot;
 pub mod predicted;
 pub mod responsive;
 mod rows;
 pub mod study;
 pub mod swept;
 pub mod terminal;
-pub mod words;
+pub mod text;
 
+pub use chart::sweep::representative;
+pub use chart::{PlotError, files as plots, files_with as plots_with};
 pub use html::{page, page_with};
-pub use plot::sweep::representative;
-pub use plot::{PlotError, files as plots, files_with as plots_with};
 pub use rows::rows;
 pub use terminal::{Paint, origin, text};

@@ -3,8 +3,8 @@
 use record::fit::{Coefficient, FitModel, FitSpread};
 use record::{Fit, Predict, PredictedPoint};
 
-use crate::figure::{self, RateUnit};
-use crate::words;
+use crate::format::{self, RateUnit};
+use crate::text;
 
 /// So many numbers of streams fit side by side, beside that of the knee.
 const BUFFERS_SHOWN: usize = 3;
@@ -26,7 +26,7 @@ pub fn points(body: &Predict) -> Rows {
     let names = [
         "streams", unit.name, "Hacker", "Altman", "windows", "loss", "RTT ms", "limit",
     ];
-    let rate = |bits: Option<u64>| figure::or_absent(bits, |bits| unit.number(bits as f64));
+    let rate = |bits: Option<u64>| format::or_absent(bits, |bits| unit.number(bits as f64));
     let row = |point: &PredictedPoint| {
         let cells = vec![
             point.at.streams.to_string(),
@@ -34,9 +34,9 @@ pub fn points(body: &Predict) -> Rows {
             rate(point.hacker_bits_per_second),
             rate(point.altman_bits_per_second),
             rate(point.window_cap_bits_per_second),
-            figure::or_absent(point.lost_ratio, figure::percent),
-            figure::milliseconds(point.rtt_seconds),
-            words::plain(&point.limit),
+            format::or_absent(point.lost_ratio, format::percent),
+            format::milliseconds(point.rtt_seconds),
+            text::plain(&point.limit),
         ];
         (point.at.streams == body.knee.at.streams, cells)
     };
@@ -70,10 +70,10 @@ pub fn unit(body: &Predict) -> RateUnit {
 /// One stream by each formula.
 pub fn one_stream(body: &Predict) -> Rows {
     let cells = |stream: &record::predict::PredictedStream| {
-        let rate = figure::or_absent(stream.rate_bits_per_second, figure::rate);
+        let rate = format::or_absent(stream.rate_bits_per_second, format::rate);
         (
             stream.model == "equilibrium",
-            vec![words::plain(&stream.model), rate],
+            vec![text::plain(&stream.model), rate],
         )
     };
     Rows {
@@ -92,11 +92,11 @@ pub fn buffers(body: &Predict) -> Rows {
     let row = |buffer: &record::predict::PredictedBuffer| {
         let size = |n: &u32| {
             let of = buffer.per_stream.iter().find(|of| of.streams == *n);
-            figure::or_absent(of, |of| figure::size(of.bytes))
+            format::or_absent(of, |of| format::size(of.bytes))
         };
-        let mut cells = vec![words::plain(&buffer.rule)];
+        let mut cells = vec![text::plain(&buffer.rule)];
         cells.extend(streams.iter().map(size));
-        cells.push(words::plain(&buffer.formula));
+        cells.push(text::plain(&buffer.formula));
         (false, cells)
     };
     Rows {
@@ -126,12 +126,12 @@ pub fn recommendation(body: &Predict) -> String {
     format!(
         "Use {}: {} predicted, {} of the {} that {} reach.",
         streams(knee.at.streams),
-        figure::rate(knee.at.goodput_bits_per_second),
-        figure::percent(share(
+        format::rate(knee.at.goodput_bits_per_second),
+        format::percent(share(
             knee.at.goodput_bits_per_second,
             highest.goodput_bits_per_second
         )),
-        figure::rate(highest.goodput_bits_per_second),
+        format::rate(highest.goodput_bits_per_second),
         streams(highest.streams),
     )
 }
@@ -153,12 +153,12 @@ pub fn assumptions(body: &Predict) -> Vec<String> {
     let mut sentences = vec![format!(
         "Nothing was sent: this is what formulas say about {} streams that keep at most {} outstanding each, \
          {} of payload on the link, {} ms round trip, a queue of {} ms and {} of loss events.",
-        words::plain(&body.congestion),
-        figure::size(body.window_bytes),
-        figure::rate(link.payload_bits_per_second),
-        figure::milliseconds(link.rtt_seconds),
-        figure::milliseconds(link.queue_seconds),
-        figure::percent(link.lost_ratio),
+        text::plain(&body.congestion),
+        format::size(body.window_bytes),
+        format::rate(link.payload_bits_per_second),
+        format::milliseconds(link.rtt_seconds),
+        format::milliseconds(link.queue_seconds),
+        format::percent(link.lost_ratio),
     )];
     sentences.push(
         "Believe a measurement on the live path over `emu:`, that over `sim:`, and that over these formulas: they take \
@@ -169,7 +169,7 @@ pub fn assumptions(body: &Predict) -> Vec<String> {
         sentences.push(format!(
             "Others: {} that react, and {} that do not.",
             streams(link.other_streams),
-            figure::rate(link.background_bits_per_second)
+            format::rate(link.background_bits_per_second)
         ));
     }
     sentences
@@ -182,13 +182,13 @@ pub fn models(body: &Fit) -> Rows {
     ];
     let row = |(place, model): (usize, &FitModel)| {
         let cells = vec![
-            words::plain(&model.form),
-            figure::or_absent(model.left_out_ratio, figure::percent),
-            figure::or_absent(model.left_out_failed, |failed| failed.to_string()),
-            figure::or_absent(model.peak, |peak| figure::three_digits(peak.streams)),
-            figure::or_absent(model.peak, spread),
-            figure::or_absent(model.knee, |knee| figure::three_digits(knee.streams)),
-            figure::or_absent(model.knee, spread),
+            text::plain(&model.form),
+            format::or_absent(model.left_out_ratio, format::percent),
+            format::or_absent(model.left_out_failed, |failed| failed.to_string()),
+            format::or_absent(model.peak, |peak| format::three_digits(peak.streams)),
+            format::or_absent(model.peak, spread),
+            format::or_absent(model.knee, |knee| format::three_digits(knee.streams)),
+            format::or_absent(model.knee, spread),
         ];
         (place == 0 && body.recommended.is_some(), cells)
     };
@@ -207,8 +207,8 @@ pub fn models(body: &Fit) -> Rows {
 fn spread(spread: FitSpread) -> String {
     format!(
         "{}..{}",
-        figure::three_digits(spread.low_streams),
-        figure::three_digits(spread.high_streams)
+        format::three_digits(spread.low_streams),
+        format::three_digits(spread.high_streams)
     )
 }
 
@@ -226,14 +226,14 @@ pub fn optimum(body: &Fit) -> String {
         .unwrap_or(0);
     let peak = body.models.first().and_then(|model| model.peak);
     let peak = peak.filter(|peak| peak.streams <= f64::from(most));
-    let peak = peak.map(|peak| format!(" Its peak is at {}.", figure::three_digits(peak.streams)));
+    let peak = peak.map(|peak| format!(" Its peak is at {}.", format::three_digits(peak.streams)));
     format!(
         "Use {}, the fewest that reach {} of the highest by the {} curve; {} to {} as samples are left out.{}",
         streams(best.streams),
-        figure::percent(body.knee_ratio),
-        words::plain(&best.form),
-        figure::three_digits(low),
-        figure::three_digits(high),
+        format::percent(body.knee_ratio),
+        text::plain(&best.form),
+        format::three_digits(low),
+        format::three_digits(high),
         peak.unwrap_or_default()
     )
 }
@@ -259,10 +259,10 @@ pub fn remarks(body: &Fit) -> Vec<String> {
 pub fn problems(body: &Fit) -> Vec<String> {
     let problem = |model: &FitModel| {
         let problem = model.problem.as_ref()?;
-        Some(words::sentence(&format!(
+        Some(text::sentence(&format!(
             "{}: {}",
-            words::plain(&model.form),
-            words::plain(problem)
+            text::plain(&model.form),
+            text::plain(problem)
         )))
     };
     body.models.iter().filter_map(problem).collect()
@@ -273,13 +273,13 @@ pub fn coefficients(body: &Fit) -> Vec<(String, String)> {
     let fitting = body.models.iter().filter(|model| model.problem.is_none());
     let row = |model: &FitModel| {
         let values: Vec<String> = model.coefficients.iter().map(coefficient).collect();
-        let error = figure::or_absent(model.mean_absolute_error_bits_per_second, figure::rate);
+        let error = format::or_absent(model.mean_absolute_error_bits_per_second, format::rate);
         let text = format!(
             "{}; {}; mean error {error}",
-            words::plain(&model.formula),
+            text::plain(&model.formula),
             values.join(", ")
         );
-        (words::plain(&model.form), text)
+        (text::plain(&model.form), text)
     };
     fitting.map(row).collect()
 }

@@ -2,7 +2,7 @@
 
 use record::responsiveness::{Confidence, Growth, ResponsivenessWay, Trimmed};
 
-use crate::{characteristic, figure, words};
+use crate::{characteristic, format, text};
 
 /// Which way, for the beginning of a line.
 pub fn title(way: &ResponsivenessWay) -> String {
@@ -41,7 +41,7 @@ pub fn facts(way: &ResponsivenessWay) -> Vec<(&'static str, String)> {
 }
 
 fn ms(seconds: f64) -> String {
-    format!("{} ms", figure::milliseconds(seconds))
+    format!("{} ms", format::milliseconds(seconds))
 }
 
 fn idle(way: &ResponsivenessWay) -> Option<String> {
@@ -74,12 +74,8 @@ fn lost(way: &ResponsivenessWay) -> String {
 
 fn formula(way: &ResponsivenessWay) -> Option<String> {
     let rpm = way.round_trips_per_minute?;
-    let part = |trimmed: &Trimmed| {
-        format!(
-            "60000 / {}",
-            figure::milliseconds(trimmed.mean.as_secs_f64())
-        )
-    };
+    let part =
+        |trimmed: &Trimmed| format!("60000 / {}", format::milliseconds(trimmed.mean_seconds));
     let sum = match (&way.foreign, &way.loaded) {
         (Some(foreign), Some(loaded)) => format!("({} + {}) / 2", part(foreign), part(loaded)),
         (Some(one), None) | (None, Some(one)) => part(one),
@@ -99,7 +95,7 @@ fn streams(way: &ResponsivenessWay) -> String {
 fn goodput(way: &ResponsivenessWay) -> String {
     let over = format!(
         "{} over the last {} s",
-        figure::rate(way.goodput_bits_per_second),
+        format::rate(way.goodput_bits_per_second),
         way.intervals_averaged
     );
     match way.saturated_after_intervals {
@@ -111,8 +107,8 @@ fn goodput(way: &ResponsivenessWay) -> String {
 fn cost(way: &ResponsivenessWay) -> String {
     format!(
         "{} in {}",
-        figure::size(way.delivered_bytes),
-        figure::time(way.elapsed_seconds)
+        format::size(way.delivered_bytes),
+        format::time(way.elapsed_seconds)
     )
 }
 
@@ -132,7 +128,7 @@ fn growth_of_delay(way: &ResponsivenessWay) -> Option<String> {
     let loaded = way.foreign.or(way.loaded)?.mean.as_secs_f64();
     Some(format!(
         "Load makes a round trip {} times as long: {} instead of {}.",
-        figure::three_digits(loaded / idle),
+        format::three_digits(loaded / idle),
         ms(loaded),
         ms(idle)
     ))
@@ -167,7 +163,7 @@ fn one_part(way: &ResponsivenessWay) -> Option<String> {
 
 fn cut(way: &ResponsivenessWay) -> Option<String> {
     let why = way.cut_because.as_deref()?;
-    Some(format!("It ended early: {}.", words::plain(why)))
+    Some(format!("It ended early: {}.", text::plain(why)))
 }
 
 /// What the figure is not.

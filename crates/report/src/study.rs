@@ -9,9 +9,9 @@ mod text;
 
 use campaign::study::{Finding, Studied, Verdict};
 
-use crate::figure;
-use crate::plot::PlotError;
-use crate::plot::lines::lines;
+use crate::chart::PlotError;
+use crate::chart::lines::lines;
+use crate::format;
 
 pub use page::page;
 pub use text::{markdown, summary};
@@ -38,7 +38,7 @@ fn cost(study: &Studied) -> String {
     format!(
         "{} simulations, {} of processor time.",
         study.runs,
-        figure::time(study.cpu.as_secs_f64())
+        format::time(study.cpu.as_secs_f64())
     )
 }
 

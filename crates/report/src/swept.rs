@@ -9,7 +9,7 @@ use record::sweep::CellFigures;
 use record::sweep_analysis::{DirectionAnalysis, Knee};
 use record::{Setting, Sweep, SweepAnalysis, SweepCell, Window};
 
-use crate::words;
+use crate::text;
 pub use column::Column;
 pub use metric::{Metric, Scale};
 
@@ -106,9 +106,9 @@ impl<'a> Group<'a> {
     }
 
     fn christen(&mut self, number: usize) {
-        let direction = words::direction(self.first.direction);
-        let congestion = self.first.congestion.as_deref().map(words::plain);
-        let paced = self.first.pacing_bits_per_second.map(crate::figure::rate);
+        let direction = text::direction(self.first.direction);
+        let congestion = self.first.congestion.as_deref().map(text::plain);
+        let paced = self.first.pacing_bits_per_second.map(crate::format::rate);
         let mss = self
             .first
             .mss_bytes

@@ -17,8 +17,8 @@ mod table;
 use record::{Answer, AnyDocument, Demo, Emulation, Kind, Measure, Origin, Run, Sample, Tune};
 
 use crate::comparison::{self, Compared, Role};
-use crate::figure;
-use crate::words;
+use crate::format;
+use crate::text;
 use layout::Page;
 use table::{Name, RunRow, Standing, runs};
 
@@ -91,7 +91,7 @@ pub fn origin(origin: &Origin) -> String {
     let command = origin.command_line.join(" ");
     page.sentence(&format!(
         "{} on {host} at {}",
-        words::plain(&command),
+        text::plain(&command),
         origin.created
     ));
     page.finish()
@@ -103,12 +103,12 @@ pub fn measure(measure: &Measure, paint: Paint) -> String {
     let mut page = Page::new(paint);
     page.title(&format!(
         "{}: {}",
-        words::plain(&measure.target.name),
-        words::setting(&run.setting)
+        text::plain(&measure.target.name),
+        text::setting(&run.setting)
     ));
     page.facts(&facts(run));
     page.gap();
-    for sentence in words::measure(measure) {
+    for sentence in text::measure(measure) {
         page.sentence(&sentence);
     }
     if run.streams.len() > 1 {
@@ -119,7 +119,7 @@ pub fn measure(measure: &Measure, paint: Paint) -> String {
 }
 
 fn facts(run: &Run) -> Vec<(&'static str, String)> {
-    let goodput = figure::rate_with_margin(run.goodput_bits_per_second, run.interval.as_ref());
+    let goodput = format::rate_with_margin(run.goodput_bits_per_second, run.interval.as_ref());
     let settled = if run.steady.settled {
         ""
     } else {
@@ -127,8 +127,8 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
     };
     let steady = format!(
         "{goodput} from {} to {}{settled}",
-        figure::time(run.steady.from_seconds),
-        figure::time(run.steady.to_seconds),
+        format::time(run.steady.from_seconds),
+        format::time(run.steady.to_seconds),
     );
     let facts = [
         Some(("goodput", steady)),
@@ -137,13 +137,13 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
         processor(run).map(|text| ("processor", text)),
         run.congestion_used
             .as_deref()
-            .map(|name| ("congestion", words::plain(name))),
+            .map(|name| ("congestion", text::plain(name))),
     ];
     facts.into_iter().flatten().collect()
 }
 
 fn round_trip(run: &Run) -> Option<String> {
-    let ms = |seconds| format!("{} ms", figure::milliseconds(seconds));
+    let ms = |seconds| format!("{} ms", format::milliseconds(seconds));
     let idle = run
         .rtt
         .unloaded
@@ -156,8 +156,8 @@ fn round_trip(run: &Run) -> Option<String> {
             .map(|loaded| format!("{} loaded", ms(loaded))),
         run.rtt
             .added_seconds
-            .map(|added| format!("{} ms added", figure::added_milliseconds(added))),
-        lost.map(|lost| format!("{} of probes lost", figure::percent(lost))),
+            .map(|added| format!("{} ms added", format::added_milliseconds(added))),
+        lost.map(|lost| format!("{} of probes lost", format::percent(lost))),
     ];
     joined(parts)
 }
@@ -165,8 +165,8 @@ fn round_trip(run: &Run) -> Option<String> {
 fn resent(run: &Run) -> Option<String> {
     joined([
         run.retransmitted_ratio()
-            .map(|share| format!("{} of the bytes", figure::percent(share))),
-        words::segments_again(run),
+            .map(|share| format!("{} of the bytes", format::percent(share))),
+        text::segments_again(run),
     ])
 }
 
@@ -174,8 +174,8 @@ fn processor(run: &Run) -> Option<String> {
     let shares = |user, kernel| {
         format!(
             "{} user, {} kernel",
-            figure::percent(user),
-            figure::percent(kernel)
+            format::percent(user),
+            format::percent(kernel)
         )
     };
     let near = run
@@ -200,20 +200,20 @@ fn joined<const N: usize>(parts: [Option<String>; N]) -> Option<String> {
 /// The text of one search: table, recommendation, reasons, settings.
 pub fn tune(tune: &Tune, paint: Paint) -> String {
     let mut page = Page::new(paint);
-    page.title(&words::plain(&tune.target.name));
+    page.title(&text::plain(&tune.target.name));
     search(&mut page, tune, paint);
     page.finish()
 }
 
 fn search(page: &mut Page, tune: &Tune, paint: Paint) {
     page.block(&runs(&samples(tune), paint));
-    page.legend(words::RUNS_LEGEND);
-    for doubt in words::doubts(tune) {
+    page.legend(text::RUNS_LEGEND);
+    for doubt in text::doubts(tune) {
         page.sentence(&doubt);
     }
     page.gap();
-    page.strong(&words::recommendation(tune));
-    for sentence in words::tune(tune) {
+    page.strong(&text::recommendation(tune));
+    for sentence in text::tune(tune) {
         page.sentence(&sentence);
     }
     if let Some(answer) = &tune.answer {
@@ -244,7 +244,7 @@ fn settings(page: &mut Page, answer: &Answer, kind: Kind) {
         page.title("Settings to paste");
     }
     for setting in &answer.settings {
-        page.command(&words::plain(&setting.command), setting.note.as_deref());
+        page.command(&text::plain(&setting.command), setting.note.as_deref());
     }
     if !answer.sysctl.is_empty() {
         page.gap();
@@ -253,10 +253,10 @@ fn settings(page: &mut Page, answer: &Answer, kind: Kind) {
     for line in &answer.sysctl {
         let command = format!(
             "sysctl -w {}=\"{}\"",
-            words::plain(&line.key),
-            words::plain(&line.value)
+            text::plain(&line.key),
+            text::plain(&line.value)
         );
-        page.sentence(&words::sentence(&words::sysctl(line, kind)));
+        page.sentence(&text::sentence(&text::sysctl(line, kind)));
         page.command(&command, None);
     }
 }
@@ -264,13 +264,13 @@ fn settings(page: &mut Page, answer: &Answer, kind: Kind) {
 /// The text of a demonstration: the settings side by side, then the search.
 pub fn demo(demo: &Demo, paint: Paint) -> String {
     let mut page = Page::new(paint);
-    page.title(&words::plain(&demo.target.name));
+    page.title(&text::plain(&demo.target.name));
     let settings = comparison::settings(demo);
     let rows: Vec<RunRow<'_>> = settings.iter().map(compared_row).collect();
     page.block(&runs(&rows, paint));
-    page.legend(words::DEMO_LEGEND);
+    page.legend(text::DEMO_LEGEND);
     page.gap();
-    page.sentence(&words::demo(demo));
+    page.sentence(&text::demo(demo));
     page.gap();
     page.title("How the tuner got there");
     search(&mut page, &demo.tune, paint);
@@ -294,8 +294,8 @@ pub fn emulation(emulation: &Emulation, paint: Paint) -> String {
     let mut page = Page::new(paint);
     page.title(&format!(
         "{}: {}",
-        words::plain(&emulation.path),
-        words::plain(&emulation.path_description)
+        text::plain(&emulation.path),
+        text::plain(&emulation.path_description)
     ));
     page.block(&links::links(emulation, paint));
     page.finish()

@@ -104,7 +104,7 @@ impl CopyProgress {
     /// A file of which something is known.
     fn file(&self, name: &str, what: &str) {
         if self.is_verbose {
-            self.put(&format!("{}  {what}", report::words::plain(name)));
+            self.put(&format!("{}  {what}", report::text::plain(name)));
         }
     }
 }
@@ -135,15 +135,15 @@ impl CopyObserver for CopyProgress {
                 self.verbose(&format!("error: {failure}"));
             }
             CopyEvent::Steered { streams, why, .. } => {
-                let streams = report::words::count((*streams).into(), "stream");
+                let streams = report::text::count((*streams).into(), "stream");
                 self.verbose(&format!(
                     "{streams} from now on: {}",
-                    report::words::plain(why)
+                    report::text::plain(why)
                 ));
             }
             CopyEvent::Lost { why, retry_in, .. } => self.say(&format!(
                 "the far end is gone ({}); trying again in {}",
-                report::words::plain(why),
+                report::text::plain(why),
                 retry_in.human()
             )),
             CopyEvent::Resumed { left, .. } => {
@@ -170,7 +170,7 @@ impl CopyProgress {
     }
 
     fn removed(&self, name: &str) {
-        let name = report::words::plain(name);
+        let name = report::text::plain(name);
         match (self.is_dry, self.is_verbose) {
             (true, _) => self.put(&format!("{name}  would be removed")),
             (false, true) => self.put(&format!("{name}  removed")),
@@ -180,7 +180,7 @@ impl CopyProgress {
 
     /// What a dry run is for, so it is told without `--verbose` too.
     fn would_copy(&self, name: &str, bytes: Bytes) {
-        let name = report::words::plain(name);
+        let name = report::text::plain(name);
         match bytes {
             // A folder, a link or an empty file.
             Bytes::ZERO => self.put(&name),

@@ -4,8 +4,8 @@ use record::Characteristics;
 use record::characteristics::{Load, Way};
 
 use super::ms;
-use crate::figure;
-use crate::words;
+use crate::format;
+use crate::text;
 
 /// What this path is, and what limits a stream on it.
 pub fn verdict(body: &Characteristics) -> String {
@@ -24,11 +24,11 @@ fn what(body: &Characteristics) -> String {
     match (rate, rtt) {
         (Some(rate), Some(rtt)) => format!(
             "A path of {} and {}: {} are under way where it is full.",
-            figure::rate(rate),
+            format::rate(rate),
             ms(rtt),
-            figure::size((rate as f64 * rtt / 8.0) as u64)
+            format::size((rate as f64 * rtt / 8.0) as u64)
         ),
-        (Some(rate), None) => format!("A path of {}.", figure::rate(rate)),
+        (Some(rate), None) => format!("A path of {}.", format::rate(rate)),
         (None, Some(rtt)) => format!("A path of {}, {}.", ms(rtt), hops(body)),
         (None, None) => {
             "Neither round trips nor capacity of this path could be measured.".to_owned()
@@ -40,7 +40,7 @@ fn hops(body: &Characteristics) -> String {
     let reached = body.traces.iter().filter(|trace| trace.reached);
     let count = reached.map(|trace| trace.hops.len()).max();
     count.map_or("its hops unknown".to_owned(), |count| {
-        words::count(count as u64, "hop")
+        text::count(count as u64, "hop")
     })
 }
 
@@ -50,11 +50,11 @@ fn limits(loads: &[Load]) -> String {
         return "What limits a stream was not measured.".to_owned();
     };
     let goodput = |load: &Load| {
-        let rate = figure::rate(load.one.goodput_bits_per_second);
+        let rate = format::rate(load.one.goodput_bits_per_second);
         format!("{rate} {}", load.way.name())
     };
     let limit = |load: &Load| {
-        let limit = load.one.limit.map(words::limit);
+        let limit = load.one.limit.map(text::limit);
         limit.map_or(String::new(), |limit| format!(", limited by {limit}"))
     };
     let all_alike = loads.iter().all(|load| load.one.limit == first.one.limit);

@@ -5,7 +5,7 @@ use record::archive::{Essence, Listed, Outcome, SweepEntry};
 
 use super::{direction, known};
 use crate::rows::table;
-use crate::words;
+use crate::text;
 
 const NAMES: [&str; 23] = [
     "id",
@@ -59,7 +59,7 @@ fn sweep_cells(sweep: &SweepEntry) -> Vec<String> {
         sweep.created.clone(),
         "sweep".to_owned(),
         sweep.target.name.clone(),
-        words::kind(sweep.target.kind).to_owned(),
+        text::kind(sweep.target.kind).to_owned(),
         known(sweep.target.path_digest.as_ref()),
     ];
     // From the objective to the limit.
@@ -78,7 +78,7 @@ fn cells(essence: &Essence) -> Vec<String> {
         essence.created.clone(),
         essence.schema.kind().to_owned(),
         essence.target.name.clone(),
-        words::kind(essence.target.kind).to_owned(),
+        text::kind(essence.target.kind).to_owned(),
         known(essence.target.path_digest.as_ref()),
         known(essence.objective.as_ref()),
     ];

@@ -5,10 +5,10 @@ use record::simulate::Cell;
 use record::{Campaign, Window};
 
 use super::parts::{self, Tile};
-use crate::figure;
+use crate::chart::{PlotError, simulated as plot};
+use crate::format;
 use crate::grid::{Grid, grids};
-use crate::plot::{PlotError, simulated as plot};
-use crate::words::{self, simulated};
+use crate::text::{self, simulated};
 
 pub fn body(campaign: &Campaign) -> Result<Markup, PlotError> {
     let grids = grids(campaign);
@@ -17,7 +17,7 @@ pub fn body(campaign: &Campaign) -> Result<Markup, PlotError> {
     let choices = campaign.choices.iter();
     let choices = choices.filter_map(|choice| simulated::choice(campaign, choice));
     Ok(html! {
-        p.setting { (words::plain(&campaign.path.description)) "; " (simulated::terms(&campaign.scenario)) }
+        p.setting { (text::plain(&campaign.path.description)) "; " (simulated::terms(&campaign.scenario)) }
         @for choice in choices { p.lead { (choice) } }
         (parts::tiles(&tiles(campaign)))
         @for section in sections? { (section) }
@@ -35,7 +35,7 @@ fn tiles(campaign: &Campaign) -> Vec<Tile> {
         },
         Tile {
             name: "Processor time",
-            value: figure::time(campaign.cost.cpu_seconds),
+            value: format::time(campaign.cost.cpu_seconds),
             note: format!("{} runs were kept from before", campaign.cost.cached_runs),
         },
     ]
@@ -45,16 +45,16 @@ fn section(campaign: &Campaign, grid: &Grid<'_>) -> Result<Markup, PlotError> {
     let measure = simulated::measure(&campaign.scenario);
     let title = simulated::title(&campaign.scenario);
     let (curves, map) = (
-        plot::against_streams(grid, title)?,
-        plot::heatmap(grid, title)?,
+        chart::against_streams(grid, title)?,
+        chart::heatmap(grid, title)?,
     );
     Ok(html! {
-        h2 { (words::plain(grid.variant)) }
+        h2 { (text::plain(grid.variant)) }
         @if let Some(svg) = curves {
-            (parts::plot(&svg, &format!("{}: {measure} against the number of streams, mean over the seeds with its standard deviation.", words::plain(grid.variant))))
+            (parts::plot(&svg, &format!("{}: {measure} against the number of streams, mean over the seeds with its standard deviation.", text::plain(grid.variant))))
         }
         @if let Some(svg) = map {
-            (parts::plot(&svg, &format!("{}: {measure} of every setting; the deeper the colour, the more.", words::plain(grid.variant))))
+            (parts::plot(&svg, &format!("{}: {measure} of every setting; the deeper the colour, the more.", text::plain(grid.variant))))
         }
     })
 }
@@ -101,16 +101,16 @@ fn row(campaign: &Campaign, place: usize, cell: &Cell, has_end: bool) -> Markup 
     let window: Window = cell.setting.window;
     html! {
         tr.chosen[!marks.is_empty()] {
-            td { (words::plain(&cell.setting.variant)) }
+            td { (text::plain(&cell.setting.variant)) }
             td.number { (cell.setting.streams) }
-            td.number { (figure::window(window)) }
+            td.number { (format::window(window)) }
             td.number { (simulated::spread(figures.aggregate.goodput_bits_per_second, figures.aggregate.standard_deviation_bits_per_second)) }
-            td.number { (figure::rate(figures.cross.goodput_bits_per_second)) }
-            @if has_taken(campaign) { td.number { (figure::or_absent(figures.cross.taken_ratio, simulated::taken_share)) } }
+            td.number { (format::rate(figures.cross.goodput_bits_per_second)) }
+            @if has_taken(campaign) { td.number { (format::or_absent(figures.cross.taken_ratio, simulated::taken_share)) } }
             td.number { (format!("{:.0}", figures.drops)) }
-            td.number { (figure::or_absent(figures.jain, |jain| format!("{jain:.3}"))) }
-            td.number { (figure::or_absent(figures.rtt, |rtt| figure::milliseconds(rtt.mean_seconds))) }
-            @if has_end { td.number { (figure::or_absent(figures.completion.completion_seconds, figure::time)) } }
+            td.number { (format::or_absent(figures.jain, |jain| format!("{jain:.3}"))) }
+            td.number { (format::or_absent(figures.rtt, |rtt| format::milliseconds(rtt.mean_seconds))) }
+            @if has_end { td.number { (format::or_absent(figures.completion.completion_seconds, format::time)) } }
             td { (marks) }
         }
     }

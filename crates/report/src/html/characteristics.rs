@@ -6,12 +6,12 @@ use record::characteristics::{LeftOut, Way};
 
 use super::parts::{self, Tile};
 use super::predict::table;
-use crate::plot::{self, PlotError};
-use crate::{characteristic, figure};
+use crate::chart::{self, PlotError};
+use crate::{characteristic, format};
 
 pub fn body(document: &Characteristics) -> Result<Markup, PlotError> {
-    let hops = plot::loaded::hops(document)?;
-    let rates = plot::loaded::rates(document)?;
+    let hops = chart::loaded::hops(document)?;
+    let rates = chart::loaded::rates(document)?;
     Ok(html! {
         p.lead { (characteristic::verdict(document)) }
         (parts::tiles(&tiles(document)))
@@ -52,14 +52,14 @@ pub(super) fn left_out(left_out: &[LeftOut]) -> Markup {
 }
 
 fn tiles(document: &Characteristics) -> Vec<Tile> {
-    let ms = |seconds: f64| format!("{} ms", figure::milliseconds(seconds));
+    let ms = |seconds: f64| format!("{} ms", format::milliseconds(seconds));
     let series = document.round_trips.as_ref().map(|seen| &seen.series);
     let mut tiles = vec![Tile {
         name: "Round trip",
-        value: figure::or_absent(series.and_then(|series| series.min_seconds), ms),
+        value: format::or_absent(series.and_then(|series| series.min_seconds), ms),
         note: series
             .and_then(|series| series.loss_ratio)
-            .map(|lost| format!("{} lost", figure::percent(lost)))
+            .map(|lost| format!("{} lost", format::percent(lost)))
             .unwrap_or_default(),
     }];
     tiles.extend(document.mtu.map(|mtu| Tile {
@@ -72,8 +72,8 @@ fn tiles(document: &Characteristics) -> Vec<Tile> {
             Way::Forward => "Capacity, forward",
             Way::Reverse => "Capacity, reverse",
         },
-        value: figure::rate(capacity.rate.bits_per_second()),
-        note: available(document, capacity.way, capacity.rate.bits_per_second()),
+        value: format::rate(capacity.bits_per_second),
+        note: available(document, capacity.way, capacity.bits_per_second),
     });
     tiles.extend(capacities);
     tiles
@@ -86,7 +86,7 @@ fn available(document: &Characteristics, way: Way, most: u64) -> String {
         .find(|available| available.way == way);
     let range = of_way.and_then(|seen| seen.low_bits_per_second.zip(seen.high_bits_per_second));
     let text = |(low, high): (u64, u64)| {
-        let ends = [low, high].map(|end| figure::rate(end.min(most)));
+        let ends = [low, high].map(|end| format::rate(end.min(most)));
         format!("{} left", ends.join(" to "))
     };
     range.map(text).unwrap_or_default()

@@ -5,12 +5,12 @@ use record::copy::{CopyLimit, FileFailure, Outage, Step};
 use record::{Copy, Limit};
 
 use super::parts::{self, Tile};
-use crate::figure::{self, ABSENT};
-use crate::plot::{self, PlotError};
-use crate::{copied, words};
+use crate::chart::{self, PlotError};
+use crate::format::{self, ABSENT};
+use crate::{copied, text};
 
 pub fn body(copy: &Copy) -> Result<Markup, PlotError> {
-    let plot = plot::copied::over_time(copy)?;
+    let plot = chart::copied::over_time(copy)?;
     Ok(html! {
         (parts::tiles(&tiles(copy)))
         section.why { (parts::sentences(&copied::sentences(copy))) }
@@ -33,11 +33,11 @@ fn tiles(copy: &Copy) -> Vec<Tile> {
     };
     let share = |limit: &CopyLimit| match limit.by {
         Limit::Several => String::new(),
-        _ => format!("for {} of the time", figure::percent(limit.share_ratio)),
+        _ => format!("for {} of the time", format::percent(limit.share_ratio)),
     };
     let of = copy
         .planned
-        .map(|plan| format!("of {}", words::count(plan.files, "file")));
+        .map(|plan| format!("of {}", text::count(plan.files, "file")));
     vec![
         Tile {
             name: "Files copied",
@@ -46,13 +46,13 @@ fn tiles(copy: &Copy) -> Vec<Tile> {
         },
         Tile {
             name: "Sent",
-            value: figure::size(copy.sent_bytes),
-            note: format!("in {}", figure::lasting(copy.elapsed_seconds)),
+            value: format::size(copy.sent_bytes),
+            note: format!("in {}", format::lasting(copy.elapsed_seconds)),
         },
         Tile {
             name: "Rate",
-            value: figure::or_absent(copy.goodput_bits_per_second, figure::rate),
-            note: words::count(copy.streams.into(), "stream"),
+            value: format::or_absent(copy.goodput_bits_per_second, format::rate),
+            note: text::count(copy.streams.into(), "stream"),
         },
         Tile {
             name: "Limited by",
@@ -73,7 +73,7 @@ fn steps(steps: &[Step]) -> Markup {
                         tr {
                             td.number { (format!("{:.1}", step.at_seconds)) }
                             td.number { (step.streams) }
-                            td.text { (words::sentence(&step.because)) }
+                            td.text { (text::sentence(&step.because)) }
                         }
                     }
                 }
@@ -84,7 +84,7 @@ fn steps(steps: &[Step]) -> Markup {
 
 fn outages(outages: &[Outage]) -> Markup {
     let until =
-        |outage: &Outage| figure::or_absent(outage.until_seconds, |until| format!("{until:.1}"));
+        |outage: &Outage| format::or_absent(outage.until_seconds, |until| format!("{until:.1}"));
     html! {
         @if !outages.is_empty() {
             h2 { "When the far end was gone" }
@@ -95,7 +95,7 @@ fn outages(outages: &[Outage]) -> Markup {
                         tr {
                             td.number { (format!("{:.1}", outage.at_seconds)) }
                             td.number { (until(outage)) }
-                            td.text { (words::sentence(&outage.because)) }
+                            td.text { (text::sentence(&outage.because)) }
                         }
                     }
                 }
@@ -113,9 +113,9 @@ fn failures(failed: &[FileFailure]) -> Markup {
                 tbody {
                     @for failure in failed {
                         tr {
-                            td.text { (words::plain(&failure.name)) }
-                            td.text { (words::sentence(&failure.what)) }
-                            td.text { (words::sentence(failure.hint.as_deref().unwrap_or_default())) }
+                            td.text { (text::plain(&failure.name)) }
+                            td.text { (text::sentence(&failure.what)) }
+                            td.text { (text::sentence(failure.hint.as_deref().unwrap_or_default())) }
                         }
                     }
                 }

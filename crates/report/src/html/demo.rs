@@ -4,17 +4,17 @@ use maud::{Markup, html};
 use record::Demo;
 
 use super::{parts, tune};
+use crate::chart::{self, PlotError};
 use crate::comparison::{self, Compared, Role};
-use crate::figure;
-use crate::plot::{self, PlotError};
-use crate::words;
+use crate::format;
+use crate::text;
 
 pub fn body(demo: &Demo) -> Result<Markup, PlotError> {
     let settings = comparison::settings(demo);
     Ok(html! {
-        p.lead { (words::demo(demo)) }
+        p.lead { (text::demo(demo)) }
         (parts::tiles(&tune::tiles(&demo.tune)))
-        section.why { (parts::sentences(&words::tune(&demo.tune))) }
+        section.why { (parts::sentences(&text::tune(&demo.tune))) }
         (bars(&settings)?)
         (table(&settings))
         h2 { "How the tuner got there" }
@@ -27,7 +27,7 @@ pub fn body(demo: &Demo) -> Result<Markup, PlotError> {
 }
 
 fn bars(settings: &[Compared<'_>]) -> Result<Markup, PlotError> {
-    let svg = plot::compare(settings)?;
+    let svg = chart::compare(settings)?;
     Ok(parts::plot(
         &svg,
         "Goodput of each setting on the same path.",
@@ -53,7 +53,7 @@ fn row(compared: &Compared<'_>) -> Markup {
         tr.chosen[compared.role == Role::Tuned] {
             td.text { (compared.label) }
             (parts::run_cells(&compared.run))
-            td.number { (figure::or_absent(published, figure::rate)) }
+            td.number { (format::or_absent(published, format::rate)) }
         }
     }
 }
@@ -61,7 +61,7 @@ fn row(compared: &Compared<'_>) -> Markup {
 fn at_work(compared: &Compared<'_>) -> Result<Markup, PlotError> {
     Ok(html! {
         h3 { (compared.label) }
-        @if let Some(why) = words::why(&compared.run) { p { (why) } }
+        @if let Some(why) = text::why(&compared.run) { p { (why) } }
         (parts::run_plots(&compared.run)?)
     })
 }

@@ -4,11 +4,11 @@ use maud::{Markup, html};
 use record::Emulation;
 
 use crate::terminal::{LINK_COLUMNS, link_rows};
-use crate::words;
+use crate::text;
 
 pub fn body(emulation: &Emulation) -> Markup {
     html! {
-        p { (words::plain(&emulation.path_description)) }
+        p { (text::plain(&emulation.path_description)) }
         table {
             thead { tr { @for name in LINK_COLUMNS { th { (name) } } } }
             tbody {

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use record::{Host, Origin};
 
-use crate::{figure, words};
+use crate::{format, text};
 
 pub fn section(origin: &Origin) -> Markup {
     html! {
@@ -22,7 +22,7 @@ pub fn section(origin: &Origin) -> Markup {
 fn facts(origin: &Origin) -> Vec<(&'static str, String)> {
     let seed = origin.seed.map(|seed| ("Seed", seed.to_string()));
     let facts = [
-        Some(("Command", words::plain(&origin.command_line.join(" ")))),
+        Some(("Command", text::plain(&origin.command_line.join(" ")))),
         Some(("Date", origin.created.clone())),
         Some(("Host", host(&origin.host))),
         seed,
@@ -36,7 +36,7 @@ fn host(host: &Host) -> String {
     let cpus = host.cpus.map(|cpus| format!("{cpus} processors"));
     let memory = host
         .memory_bytes
-        .map(|bytes| format!("{} of memory", figure::size(bytes)));
+        .map(|bytes| format!("{} of memory", format::size(bytes)));
     let known: Vec<String> = [host.name.clone(), kernel, cpus, memory]
         .into_iter()
         .flatten()

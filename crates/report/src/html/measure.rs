@@ -4,18 +4,18 @@ use maud::{Markup, html};
 use record::{Measure, Run, Stream};
 
 use super::parts::{self, Tile};
-use crate::figure;
-use crate::plot::PlotError;
-use crate::words;
+use crate::chart::PlotError;
+use crate::format;
+use crate::text;
 
 pub fn body(measure: &Measure) -> Result<Markup, PlotError> {
     let run = &measure.run;
     let mut tiles = parts::run_tiles(run);
     tiles.push(processor_tile(run));
     Ok(html! {
-        p.setting { (words::setting(&run.setting)) (congestion(run)) }
+        p.setting { (text::setting(&run.setting)) (congestion(run)) }
         (parts::tiles(&tiles))
-        section.why { (parts::sentences(&words::measure(measure))) }
+        section.why { (parts::sentences(&text::measure(measure))) }
         (parts::run_plots(run)?)
         (streams(run))
     })
@@ -32,9 +32,9 @@ fn processor_tile(run: &Run) -> Tile {
     let kernel = near.and_then(|near| near.kernel_ratio);
     Tile {
         name: "Processor here",
-        value: figure::or_absent(total, figure::percent),
+        value: format::or_absent(total, format::percent),
         note: kernel
-            .map(|share| format!("of one; kernel {}", figure::percent(share)))
+            .map(|share| format!("of one; kernel {}", format::percent(share)))
             .unwrap_or_default(),
     }
 }
@@ -64,10 +64,10 @@ fn row(stream: &Stream) -> Markup {
     html! {
         tr {
             td.number { (stream.number) }
-            td.number { (figure::or_absent(stream.goodput_bits_per_second, figure::rate)) }
-            td.number { (figure::size(stream.delivered_bytes)) }
-            td.number { (figure::or_absent(stream.retransmits, |n| n.to_string())) }
-            td.number { (figure::or_absent(rtt, |rtt| figure::milliseconds(rtt.as_secs_f64()))) }
+            td.number { (format::or_absent(stream.goodput_bits_per_second, format::rate)) }
+            td.number { (format::size(stream.delivered_bytes)) }
+            td.number { (format::or_absent(stream.retransmits, |n| n.to_string())) }
+            td.number { (format::or_absent(rtt, format::milliseconds)) }
         }
     }
 }

@@ -3,9 +3,9 @@
 use maud::{Markup, PreEscaped, html};
 use record::{DirectionFigures, Run, StreamDirection, Tune};
 
-use crate::figure::{self, ABSENT};
-use crate::plot::{self, PlotError};
-use crate::words;
+use crate::chart::{self, PlotError};
+use crate::format::{self, ABSENT};
+use crate::text;
 
 /// One headline number.
 pub struct Tile {
@@ -35,20 +35,20 @@ pub fn run_tiles(run: &Run) -> Vec<Tile> {
 
 fn goodput_tile(run: &Run) -> Tile {
     let interval = run.interval.map(|interval| {
-        let unit = figure::RateUnit::fitting(run.goodput_bits_per_second as f64);
+        let unit = format::RateUnit::fitting(run.goodput_bits_per_second as f64);
         let half = unit.margin(run.goodput_bits_per_second as f64, &interval);
         format!("\u{b1} {half} {} (95 %)", unit.name)
     });
     Tile {
         name: "Goodput",
-        value: figure::rate(run.goodput_bits_per_second),
+        value: format::rate(run.goodput_bits_per_second),
         note: interval.unwrap_or_else(|| not_settled(run)),
     }
 }
 
 fn not_settled(run: &Run) -> String {
     let takes = run.steady.takes_seconds;
-    let takes = takes.map(|seconds| format!(": takes about {}", figure::lasting(seconds)));
+    let takes = takes.map(|seconds| format!(": takes about {}", format::lasting(seconds)));
     format!("not settled{}", takes.unwrap_or_default())
 }
 
@@ -56,13 +56,13 @@ fn round_trip_tile(run: &Run) -> Tile {
     let added = run
         .rtt
         .added_seconds
-        .map(|added| format!("{} ms", figure::added_milliseconds(added)));
-    let idle = idle_seconds(run).map(|idle| format!("on {} idle", figure::milliseconds(idle)));
+        .map(|added| format!("{} ms", format::added_milliseconds(added)));
+    let idle = idle_seconds(run).map(|idle| format!("on {} idle", format::milliseconds(idle)));
     let notes: Vec<String> = [added, idle].into_iter().flatten().collect();
     Tile {
         name: "Round trip, loaded",
-        value: figure::or_absent(run.rtt_loaded_seconds(), |s| {
-            format!("{} ms", figure::milliseconds(s))
+        value: format::or_absent(run.rtt_loaded_seconds(), |s| {
+            format!("{} ms", format::milliseconds(s))
         }),
         note: notes.join(" "),
     }
@@ -79,10 +79,10 @@ fn idle_seconds(run: &Run) -> Option<f64> {
 }
 
 fn resent_tile(run: &Run) -> Tile {
-    let segments = words::segments_again(run);
+    let segments = text::segments_again(run);
     Tile {
         name: "Resent",
-        value: figure::or_absent(run.retransmitted_ratio(), figure::percent),
+        value: format::or_absent(run.retransmitted_ratio(), format::percent),
         note: segments.unwrap_or_default(),
     }
 }
@@ -108,7 +108,7 @@ pub fn run_plots(run: &Run) -> Result<Markup, PlotError> {
         .iter()
         .map(|direction| throughput(run, direction))
         .collect();
-    let round_trips = plot::round_trips(run)?;
+    let round_trips = chart::round_trips(run)?;
     Ok(html! {
         @for drawn in throughputs? { (drawn) }
         @if let Some(svg) = round_trips {
@@ -118,7 +118,7 @@ pub fn run_plots(run: &Run) -> Result<Markup, PlotError> {
 }
 
 fn throughput(run: &Run, direction: &DirectionFigures) -> Result<Markup, PlotError> {
-    let svg = plot::throughput(run, direction)?;
+    let svg = chart::throughput(run, direction)?;
     Ok(svg
         .map(|svg| plot(&svg, &throughput_caption(run, direction)))
         .unwrap_or_default())
@@ -134,7 +134,7 @@ fn throughput_caption(run: &Run, direction: &DirectionFigures) -> String {
         .streams
         .iter()
         .filter(|stream| stream.direction == direction.direction);
-    let ranked = if ours.count() > plot::throughput::BANDS_MAX {
+    let ranked = if ours.count() > chart::throughput::BANDS_MAX {
         " Streams of like rank share an area; rank 1 moved the most."
     } else {
         ""
@@ -155,7 +155,7 @@ pub fn settings(tune: &Tune) -> Markup {
                     dt { (setting.tool) }
                     dd {
                         pre { (setting.command) }
-                        @if let Some(note) = &setting.note { p.note { (words::sentence(note)) } }
+                        @if let Some(note) = &setting.note { p.note { (text::sentence(note)) } }
                     }
                 }
             }
@@ -166,7 +166,7 @@ pub fn settings(tune: &Tune) -> Markup {
                 @for line in &answer.sysctl {
                     dt { (line.key) }
                     dd {
-                        p.note { (words::sentence(&words::sysctl(line, tune.target.kind))) }
+                        p.note { (text::sentence(&text::sysctl(line, tune.target.kind))) }
                         pre { "sysctl -w " (line.key) "=\"" (line.value) "\"" }
                     }
                 }
@@ -177,12 +177,12 @@ pub fn settings(tune: &Tune) -> Markup {
 
 /// The cells that every table of runs ends with: goodput, round trip, retransmissions, limit.
 pub fn run_cells(run: &Run) -> Markup {
-    let added = figure::or_absent(run.rtt.added_seconds, figure::added_milliseconds);
+    let added = format::or_absent(run.rtt.added_seconds, format::added_milliseconds);
     html! {
-        td.number { (figure::rate_with_margin(run.goodput_bits_per_second, run.interval.as_ref())) }
-        td.number { (figure::or_absent(run.rtt_loaded_seconds(), figure::milliseconds)) }
+        td.number { (format::rate_with_margin(run.goodput_bits_per_second, run.interval.as_ref())) }
+        td.number { (format::or_absent(run.rtt_loaded_seconds(), format::milliseconds)) }
         td.number { (added) }
-        td.number { (figure::or_absent(run.retransmitted_ratio(), figure::percent)) }
+        td.number { (format::or_absent(run.retransmitted_ratio(), format::percent)) }
         td { (run.limit.map_or(ABSENT, |limit| limit.name())) }
     }
 }

@@ -4,19 +4,19 @@ use maud::{Markup, html};
 use record::{Fit, Predict};
 
 use super::parts::{self, Tile};
-use crate::figure;
-use crate::plot::{PlotError, predicted as plot};
+use crate::chart::{PlotError, predicted as plot};
+use crate::format;
 use crate::predicted::{self, Rows};
-use crate::words;
+use crate::text;
 
 pub fn predict(body: &Predict) -> Result<Markup, PlotError> {
     Ok(html! {
-        p.setting { (words::plain(&body.path.description)) }
+        p.setting { (text::plain(&body.path.description)) }
         p.lead { (predicted::recommendation(body)) }
         (parts::tiles(&tiles(body)))
         section.why { (parts::sentences(&predicted::assumptions(body))) }
-        (parts::plot(&plot::throughput(body)?, "Throughput against the number of streams by each formula."))
-        (parts::plot(&plot::round_trip(body)?, "Round trip with the queue that the streams build, by the equilibrium."))
+        (parts::plot(&chart::throughput(body)?, "Throughput against the number of streams by each formula."))
+        (parts::plot(&chart::round_trip(body)?, "Round trip with the queue that the streams build, by the equilibrium."))
         h2 { "Streams" }
         (table(&predicted::points(body)))
         (parts::legend(&predicted::points_legend(body)))
@@ -35,23 +35,23 @@ fn tiles(body: &Predict) -> Vec<Tile> {
             value: body.knee.at.streams.to_string(),
             note: format!(
                 "for {} of the highest",
-                figure::percent(body.knee.share_ratio)
+                format::percent(body.knee.share_ratio)
             ),
         },
         Tile {
             name: "Throughput",
-            value: figure::rate(body.knee.at.goodput_bits_per_second),
+            value: format::rate(body.knee.at.goodput_bits_per_second),
             note: format!(
                 "of {} on the link",
-                figure::rate(link.payload_bits_per_second)
+                format::rate(link.payload_bits_per_second)
             ),
         },
         Tile {
             name: "Round trip",
-            value: format!("{} ms", figure::milliseconds(link.rtt_seconds)),
+            value: format!("{} ms", format::milliseconds(link.rtt_seconds)),
             note: format!(
                 "a full queue adds {} ms",
-                figure::milliseconds(link.queue_seconds)
+                format::milliseconds(link.queue_seconds)
             ),
         },
     ]
@@ -62,7 +62,7 @@ pub fn fit(body: &Fit) -> Result<Markup, PlotError> {
     Ok(html! {
         p.lead { (predicted::optimum(body)) }
         section.why { (parts::sentences(&predicted::remarks(body))) }
-        (parts::plot(&plot::curves(body)?, "Measured points, and the curves through them, the best first."))
+        (parts::plot(&chart::curves(body)?, "Measured points, and the curves through them, the best first."))
         h2 { "Forms" }
         (table(&predicted::models(body)))
         @if !coefficients.is_empty() {

@@ -6,8 +6,8 @@ use record::responsiveness::ResponsivenessWay;
 
 use super::characteristics::left_out;
 use super::parts::{self, Tile};
-use crate::figure;
-use crate::plot::{self, PlotError};
+use crate::chart::{self, PlotError};
+use crate::format;
 use crate::responsive;
 
 pub fn body(document: &Responsiveness) -> Result<Markup, PlotError> {
@@ -21,8 +21,8 @@ pub fn body(document: &Responsiveness) -> Result<Markup, PlotError> {
 }
 
 fn way(way: &ResponsivenessWay) -> Result<Markup, PlotError> {
-    let round_trips = plot::loaded::round_trips(way)?;
-    let goodput = plot::loaded::goodput(way)?;
+    let round_trips = chart::loaded::round_trips(way)?;
+    let goodput = chart::loaded::goodput(way)?;
     Ok(html! {
         h2 { (responsive::title(way)) }
         (parts::tiles(&tiles(way)))
@@ -36,29 +36,29 @@ fn way(way: &ResponsivenessWay) -> Result<Markup, PlotError> {
 }
 
 fn tiles(way: &ResponsivenessWay) -> Vec<Tile> {
-    let ms = |seconds: f64| format!("{} ms", figure::milliseconds(seconds));
+    let ms = |seconds: f64| format!("{} ms", format::milliseconds(seconds));
     let idle = way.idle.as_ref().and_then(|idle| idle.median_seconds);
     vec![
         Tile {
             name: "Round trips a minute",
-            value: figure::or_absent(way.round_trips_per_minute, |rpm| format!("{rpm:.0}")),
+            value: format::or_absent(way.round_trips_per_minute, |rpm| format!("{rpm:.0}")),
             note: format!("{} confidence", way.confidence.name()),
         },
         Tile {
             name: "Beside the streams",
-            value: figure::or_absent(way.foreign, |foreign| ms(foreign.mean.as_secs_f64())),
+            value: format::or_absent(way.foreign, |foreign| ms(foreign.mean_seconds)),
             note: idle
                 .map(|idle| format!("{} before", ms(idle)))
                 .unwrap_or_default(),
         },
         Tile {
             name: "The streams' own",
-            value: figure::or_absent(way.loaded, |loaded| ms(loaded.mean.as_secs_f64())),
+            value: format::or_absent(way.loaded, |loaded| ms(loaded.mean_seconds)),
             note: "round trip".to_owned(),
         },
         Tile {
             name: "Goodput",
-            value: figure::rate(way.goodput_bits_per_second),
+            value: format::rate(way.goodput_bits_per_second),
             note: format!("{} streams", way.streams),
         },
     ]

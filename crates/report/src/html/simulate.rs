@@ -5,14 +5,14 @@ use record::Simulate;
 use record::simulate::{RttFigures, SimulatedRun, SimulatedStream};
 
 use super::parts::{self, Tile};
-use crate::figure;
-use crate::plot::{PlotError, simulated as plot};
-use crate::words::{self, simulated};
+use crate::chart::{PlotError, simulated as plot};
+use crate::format;
+use crate::text::{self, simulated};
 
 pub fn body(body: &Simulate) -> Result<Markup, PlotError> {
     Ok(html! {
-        p.setting { (words::plain(&body.path.description)) "; " (simulated::terms(&body.scenario)) }
-        p.lead { (words::sentence(&simulated::simulate(body))) }
+        p.setting { (text::plain(&body.path.description)) "; " (simulated::terms(&body.scenario)) }
+        p.lead { (text::sentence(&simulated::simulate(body))) }
         (parts::tiles(&tiles(body)))
         (plots(body)?)
         (runs(body))
@@ -29,7 +29,7 @@ fn tiles(body: &Simulate) -> Vec<Tile> {
             .map(|unfinished| match completion.completion_seconds {
                 Some(seconds) => Tile {
                     name: "Done in",
-                    value: figure::time(seconds),
+                    value: format::time(seconds),
                     note: "until the last stream had finished".to_owned(),
                 },
                 None => Tile {
@@ -40,19 +40,19 @@ fn tiles(body: &Simulate) -> Vec<Tile> {
             });
     let cross = (!figures.cross.groups.is_empty()).then(|| Tile {
         name: "Cross traffic",
-        value: figure::rate(figures.cross.goodput_bits_per_second),
-        note: figure::or_absent(figures.cross.share_ratio, |share| {
-            format!("{} of all that was delivered", figure::percent(share))
+        value: format::rate(figures.cross.goodput_bits_per_second),
+        note: format::or_absent(figures.cross.share_ratio, |share| {
+            format!("{} of all that was delivered", format::percent(share))
         }),
     });
     let taken = simulated::taken(figures).map(|text| Tile {
         name: "Taken from cross traffic",
-        value: figure::or_absent(figures.cross.taken_ratio, simulated::taken_share),
+        value: format::or_absent(figures.cross.taken_ratio, simulated::taken_share),
         note: text,
     });
     let goodput = Tile {
         name: "Goodput",
-        value: figure::rate(figures.aggregate.goodput_bits_per_second),
+        value: format::rate(figures.aggregate.goodput_bits_per_second),
         note: deviation(figures.aggregate.standard_deviation_bits_per_second),
     };
     let tiles = [
@@ -69,7 +69,7 @@ fn tiles(body: &Simulate) -> Vec<Tile> {
 
 fn deviation(deviation: Option<u64>) -> String {
     let text =
-        deviation.map(|deviation| format!("\u{b1} {} over the seeds", figure::rate(deviation)));
+        deviation.map(|deviation| format!("\u{b1} {} over the seeds", format::rate(deviation)));
     text.unwrap_or_else(|| "one seed".to_owned())
 }
 
@@ -87,7 +87,7 @@ fn dropped(body: &Simulate) -> Tile {
 }
 
 fn round_trip(rtt: RttFigures) -> Tile {
-    let ms = figure::milliseconds;
+    let ms = format::milliseconds;
     Tile {
         name: "Round trip, mean",
         value: format!("{} ms", ms(rtt.mean_seconds)),
@@ -105,19 +105,19 @@ fn round_trip(rtt: RttFigures) -> Tile {
 fn fairness(body: &Simulate) -> Tile {
     Tile {
         name: "Fairness",
-        value: figure::or_absent(body.figures.jain, |jain| format!("{jain:.3}")),
+        value: format::or_absent(body.figures.jain, |jain| format!("{jain:.3}")),
         note: "Jain's index over the streams".to_owned(),
     }
 }
 
 fn plots(body: &Simulate) -> Result<Markup, PlotError> {
-    let (windows, goodput) = (plot::windows_and_queue(body)?, plot::goodput(body)?);
+    let (windows, goodput) = (chart::windows_and_queue(body)?, chart::goodput(body)?);
     let seed = body
         .runs
         .iter()
         .find(|run| run.series.len() > 1)
         .map(|run| run.seed);
-    let of = figure::or_absent(seed, |seed| format!("seed {seed}"));
+    let of = format::or_absent(seed, |seed| format!("seed {seed}"));
     Ok(html! {
         @if let Some(svg) = goodput {
             (parts::plot(&svg, &format!("What the streams and the cross traffic got over time ({of}); the line is the goodput over the time that counts. A loss holds acknowledgements back until it is repaired; then they come at once, so that a step can lie above the link's rate.")))
@@ -156,15 +156,15 @@ fn run_row(run: &SimulatedRun, has_end: bool) -> Markup {
     html! {
         tr {
             td.number { (run.seed) }
-            td.number { (figure::rate(run.goodput_bits_per_second)) }
-            td.number { (figure::rate(run.cross_goodput_bits_per_second)) }
+            td.number { (format::rate(run.goodput_bits_per_second)) }
+            td.number { (format::rate(run.cross_goodput_bits_per_second)) }
             td.number { (run.drops) }
             td.number { (run.retransmitted) }
             td.number { (run.timeouts) }
-            td.number { (figure::or_absent(run.jain, |jain| format!("{jain:.3}"))) }
-            td.number { (figure::or_absent(run.rtt, |rtt| figure::milliseconds(rtt.mean_seconds))) }
-            td.number { (figure::three_digits(run.queue.mean_packets)) }
-            @if has_end { td.number { (figure::or_absent(run.completion_seconds, figure::time)) } }
+            td.number { (format::or_absent(run.jain, |jain| format!("{jain:.3}"))) }
+            td.number { (format::or_absent(run.rtt, |rtt| format::milliseconds(rtt.mean_seconds))) }
+            td.number { (format::three_digits(run.queue.mean_packets)) }
+            @if has_end { td.number { (format::or_absent(run.completion_seconds, format::time)) } }
         }
     }
 }
@@ -208,11 +208,11 @@ fn stream_row(number: usize, stream: &SimulatedStream, has_end: bool) -> Markup 
     html! {
         tr {
             td.number { (number) }
-            td.number { (figure::rate(stream.goodput.bits_per_second())) }
-            td.number { (figure::size(stream.acknowledged.get())) }
+            td.number { (format::rate(stream.goodput_bits_per_second)) }
+            td.number { (format::size(stream.acknowledged_bytes)) }
             td.number { (stream.retransmitted) }
             td.number { (stream.timeouts) }
-            @if has_end { td.number { (figure::or_absent(stream.completed, |time| figure::time(time.as_secs_f64()))) } }
+            @if has_end { td.number { (format::or_absent(stream.completion_seconds, format::time)) } }
         }
     }
 }

@@ -6,12 +6,12 @@ use maud::{Markup, html};
 use record::{Measure, Sweep};
 
 use super::parts::{self, Tile};
-use crate::figure;
-use crate::plot::PlotError;
-use crate::plot::sweep::{Section, one_visit, section};
+use crate::chart::PlotError;
+use crate::chart::sweep::{Section, one_visit, section};
+use crate::format;
 use crate::swept::metric::{self, Metric};
 use crate::swept::{Group, groups};
-use crate::words;
+use crate::text;
 
 pub fn body(sweep: &Sweep, visit: Option<&Measure>) -> Result<Markup, PlotError> {
     let analysis = sweep.analysis();
@@ -23,7 +23,7 @@ pub fn body(sweep: &Sweep, visit: Option<&Measure>) -> Result<Markup, PlotError>
         @for lead in groups.iter().filter_map(lead) { p.lead { (lead) } }
         (parts::tiles(&tiles(sweep, &groups)))
         @if let Some(cut) = &sweep.cut_because {
-            section.why { p { "It ended early: " (words::sentence(cut)) } }
+            section.why { p { "It ended early: " (text::sentence(cut)) } }
         }
         @for figure in &visit { (parts::plot(&figure.svg, &figure.caption)) }
         @for section in &sections { (figures(section)) }
@@ -40,19 +40,19 @@ fn lead(group: &Group<'_>) -> Option<String> {
     let at = &found.at;
     let added = at
         .rtt_added_seconds
-        .map(|added| format!(", with {} ms of added delay", figure::milliseconds(added)));
+        .map(|added| format!(", with {} ms of added delay", format::milliseconds(added)));
     let apart = match group.name.as_str() {
         "" => String::new(),
         name => format!("{name}: "),
     };
     let text = format!(
         "{apart}recommended: {}. {}, {} of the highest median{}",
-        words::point(streams, window),
-        figure::rate(at.goodput.median_bits_per_second),
-        figure::percent(found.share_of_highest_ratio),
+        text::point(streams, window),
+        format::rate(at.goodput.median_bits_per_second),
+        format::percent(found.share_of_highest_ratio),
         added.unwrap_or_default(),
     );
-    Some(words::sentence(&text))
+    Some(text::sentence(&text))
 }
 
 fn plan(sweep: &Sweep) -> String {
@@ -63,8 +63,8 @@ fn plan(sweep: &Sweep) -> String {
         plan.settings.len(),
         plan.cycles,
         plan.seed,
-        words::sweep::times(&plan.durations_seconds),
-        figure::time(plan.unloaded_seconds),
+        text::sweep::times(&plan.durations_seconds),
+        format::time(plan.unloaded_seconds),
     )
 }
 
@@ -110,8 +110,8 @@ fn best_tile(group: &Group<'_>) -> Option<Tile> {
     };
     Some(Tile {
         name: "Highest median goodput",
-        value: figure::rate(spread.middle as u64),
-        note: format!("{apart}{}", words::point(streams, window)),
+        value: format::rate(spread.middle as u64),
+        note: format!("{apart}{}", text::point(streams, window)),
     })
 }
 
@@ -123,10 +123,10 @@ fn median(group: &Group<'_>, metric: &Metric) -> Option<f64> {
 
 fn round_trip_tile(group: &Group<'_>) -> Option<Tile> {
     let added = median(group, &metric::ADDED_DELAY)
-        .map(|added| format!("median; the streams add {} ms", figure::milliseconds(added)));
+        .map(|added| format!("median; the streams add {} ms", format::milliseconds(added)));
     Some(Tile {
         name: "Idle round trip",
-        value: format!("{} ms", figure::milliseconds(median(group, &metric::IDLE)?)),
+        value: format!("{} ms", format::milliseconds(median(group, &metric::IDLE)?)),
         note: added.unwrap_or_else(|| "median".to_owned()),
     })
 }
@@ -134,17 +134,17 @@ fn round_trip_tile(group: &Group<'_>) -> Option<Tile> {
 fn variability_tile(group: &Group<'_>) -> Option<Tile> {
     let metric = &metric::VARIABILITY_LOADED;
     let idle = median(group, &metric::VARIABILITY_IDLE);
-    let idle = idle.map(|idle| format!(", {} on the idle path", figure::percent(idle)));
+    let idle = idle.map(|idle| format!(", {} on the idle path", format::percent(idle)));
     Some(Tile {
         name: "Rate variability, loaded",
-        value: figure::percent(median(group, metric)?),
+        value: format::percent(median(group, metric)?),
         note: format!("median{}", idle.unwrap_or_default()),
     })
 }
 
 fn figures(section: &Section) -> Markup {
     html! {
-        @if !section.name.is_empty() { h2 { (words::sentence(&section.name).trim_end_matches('.')) } }
+        @if !section.name.is_empty() { h2 { (text::sentence(&section.name).trim_end_matches('.')) } }
         @for figure in &section.figures { (parts::plot(&figure.svg, &figure.caption)) }
         @if !section.left_out.is_empty() {
             div.note { @for reason in &section.left_out { p { (reason) } } }

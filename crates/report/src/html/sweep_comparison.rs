@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use record::SweepComparison;
 
-use crate::words::sweep::compared;
+use crate::text::sweep::compared;
 
 pub fn body(comparison: &SweepComparison) -> Markup {
     let (unit, rows) = compared::rows(comparison);

@@ -52,7 +52,7 @@ fn texts_of_a_sweep_are_escaped() {
     }
     let seen = page(&AnyDocument::from(document.clone())).unwrap();
     assert!(!seen.contains("<script") && seen.contains("It ended early: "));
-    for (name, svg) in crate::plots(&AnyDocument::from(document)).unwrap() {
+    for (name, svg) in crate::charts(&AnyDocument::from(document)).unwrap() {
         assert!(
             !svg.contains("<script") && !name.contains(['/', '<']),
             "{name}"

@@ -4,16 +4,16 @@ use maud::{Markup, html};
 use record::{Sample, Tune};
 
 use super::parts::{self, Tile};
+use crate::chart::{self, PlotError};
 use crate::comparison;
-use crate::figure;
-use crate::plot::{self, PlotError};
-use crate::words;
+use crate::format;
+use crate::text;
 
 pub fn body(tune: &Tune) -> Result<Markup, PlotError> {
     Ok(html! {
-        p.lead { (words::recommendation(tune)) }
+        p.lead { (text::recommendation(tune)) }
         (parts::tiles(&tiles(tune)))
-        section.why { (parts::sentences(&words::tune(tune))) }
+        section.why { (parts::sentences(&text::tune(tune))) }
         (curve(tune)?)
         (table(tune))
         (parts::settings(tune))
@@ -27,13 +27,13 @@ pub fn tiles(tune: &Tune) -> Vec<Tile> {
     };
     let chosen = &answer.recommended;
     let paced = chosen.pacing_bits_per_second;
-    let paced = paced.map(|pace| format!(", paced at {}", figure::rate(pace)));
+    let paced = paced.map(|pace| format!(", paced at {}", format::rate(pace)));
     let mut tiles = vec![Tile {
         name: "Streams",
         value: chosen.streams.to_string(),
         note: format!(
             "window {}{}",
-            figure::window(chosen.window),
+            format::window(chosen.window),
             paced.unwrap_or_default()
         ),
     }];
@@ -43,7 +43,7 @@ pub fn tiles(tune: &Tune) -> Vec<Tile> {
 }
 
 pub fn curve(tune: &Tune) -> Result<Markup, PlotError> {
-    let svg = plot::against_streams(tune)?;
+    let svg = chart::against_streams(tune)?;
     let caption = "Goodput with its 95 % interval, and what it adds to the round trip, against the number of streams.";
     Ok(parts::plot(&svg, caption))
 }
@@ -71,8 +71,8 @@ pub fn table(tune: &Tune) -> Markup {
                 }
             }
         }
-        (parts::legend(words::RUNS_LEGEND))
-        (parts::sentences(&words::doubts(tune)))
+        (parts::legend(text::RUNS_LEGEND))
+        (parts::sentences(&text::doubts(tune)))
     }
 }
 
@@ -80,9 +80,9 @@ fn row(sample: &Sample, chosen: bool, usual: Option<&str>) -> Markup {
     html! {
         tr.chosen[chosen].doubted[sample.doubt.is_some()] {
             td.number { (sample.run.setting.streams) }
-            td { (figure::window_with(&sample.run.setting, usual)) }
+            td { (format::window_with(&sample.run.setting, usual)) }
             (parts::run_cells(&sample.run))
-            td.text { (words::plain(&sample.why)) }
+            td.text { (text::plain(&sample.why)) }
         }
     }
 }

@@ -5,9 +5,9 @@ use maud::{Markup, html};
 use record::Origin;
 
 use super::{cost, count, seeds};
+use crate::chart::PlotError;
+use crate::chart::lines::lines;
 use crate::html::{around, facts, parts};
-use crate::plot::PlotError;
-use crate::plot::lines::lines;
 
 /// The page: it opens without a network.
 ///

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use record::Window;
 
-use crate::figure;
+use crate::format;
 
 /// Settings that differ in their streams alone, or that share streams times window.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,8 +55,8 @@ fn by_window(settings: &[(Window, u16)]) -> Vec<Column> {
         column.insert(*streams, *window);
     }
     let column = |(window, windows)| Column {
-        name: format!("window {}", figure::window(window)),
-        short: figure::window(window),
+        name: format!("window {}", format::window(window)),
+        short: format::window(window),
         windows,
     };
     columns.into_iter().map(column).collect()
@@ -77,9 +77,9 @@ fn by_product(settings: &[(Window, u16)]) -> Option<Vec<Column>> {
     let close = |a: &(u64, u16, Window), b: &(u64, u16, Window)| b.0 as f64 <= a.0 as f64 * SAME;
     let column = |same: &[(u64, u16, Window)]| {
         let largest = same.last().map_or(0, |(product, _, _)| *product);
-        let short = match figure::window(Window::Bytes(largest)) {
+        let short = match format::window(Window::Bytes(largest)) {
             exact if exact.len() <= 7 => exact,
-            _ => figure::size(largest),
+            _ => format::size(largest),
         };
         Column {
             name: format!("{short} in all"),

@@ -6,11 +6,11 @@ use record::characteristics::LeftOut;
 use super::Paint;
 use super::layout::Page;
 use super::predicted::table;
-use crate::{characteristic, words};
+use crate::{characteristic, text};
 
 pub(super) fn characteristics(document: &Characteristics, paint: Paint) -> String {
     let mut page = Page::new(paint);
-    page.title(&words::plain(&document.target.name));
+    page.title(&text::plain(&document.target.name));
     page.strong(&characteristic::verdict(document));
     page.gap();
     page.pairs(&characteristic::facts(document));

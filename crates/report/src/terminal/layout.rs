@@ -1,7 +1,7 @@
 //! Lines that fit.
 
 use super::{COLUMNS, Paint};
-use crate::words;
+use crate::text;
 
 /// Text under construction.
 pub struct Page {
@@ -112,7 +112,7 @@ impl Page {
             let more = if index + 1 < lines.len() { " \\" } else { "" };
             self.line(None, &format!("{indent}{line}{more}"));
         }
-        for line in wrap(&note.map(words::plain).unwrap_or_default(), COLUMNS - 6) {
+        for line in wrap(&note.map(text::plain).unwrap_or_default(), COLUMNS - 6) {
             self.line(Some(DIM), &format!("    # {line}"));
         }
     }

@@ -4,7 +4,7 @@ use record::{Count, DuplexCounters, Emulation, LinkCounters, LoadCounters};
 
 use super::Paint;
 use super::table::{align, empty};
-use crate::figure;
+use crate::format;
 
 /// The books of all links, in packets.
 pub fn links(emulation: &Emulation, paint: Paint) -> String {
@@ -84,6 +84,6 @@ fn link_cells(name: &str, counters: &LinkCounters) -> [String; 8] {
         packets(counters.marked),
         packets(counters.dropped_wire_loss),
         packets(counters.in_flight),
-        figure::size(counters.queue_peak_bytes),
+        format::size(counters.queue_peak_bytes),
     ]
 }

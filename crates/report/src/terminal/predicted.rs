@@ -7,13 +7,13 @@ use super::Paint;
 use super::layout::Page;
 use super::table::{align, empty};
 use crate::predicted::{self, Rows};
-use crate::words;
+use crate::text;
 
 /// The text of a prediction.
 pub fn predict(body: &Predict, paint: Paint) -> String {
     let mut page = Page::new(paint);
-    page.title(&words::plain(&body.path.name));
-    page.sentence(&words::plain(&body.path.description));
+    page.title(&text::plain(&body.path.name));
+    page.sentence(&text::plain(&body.path.description));
     page.gap();
     page.block(&table(&predicted::points(body), paint));
     page.legend(&predicted::points_legend(body));
@@ -33,7 +33,7 @@ pub fn predict(body: &Predict, paint: Paint) -> String {
 /// The text of curves through measured points.
 pub fn fit(body: &Fit, paint: Paint) -> String {
     let mut page = Page::new(paint);
-    page.title(&words::plain(&body.file));
+    page.title(&text::plain(&body.file));
     let models = predicted::models(body);
     if !models.rows.is_empty() {
         page.block(&table(&models, paint));

@@ -5,11 +5,11 @@ use record::Responsiveness;
 use super::Paint;
 use super::characteristics::left_out;
 use super::layout::Page;
-use crate::{responsive, words};
+use crate::{responsive, text};
 
 pub(super) fn responsiveness(document: &Responsiveness, paint: Paint) -> String {
     let mut page = Page::new(paint);
-    page.title(&words::plain(&document.target.name));
+    page.title(&text::plain(&document.target.name));
     for way in &document.ways {
         page.gap();
         page.strong(&responsive::title(way));

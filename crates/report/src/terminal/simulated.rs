@@ -7,9 +7,9 @@ use record::{Campaign, Simulate, Window};
 use super::Paint;
 use super::layout::Page;
 use super::table::{align, empty};
-use crate::figure::{self, RateUnit};
+use crate::format::{self, RateUnit};
 use crate::grid::{Grid, grids};
-use crate::words::{self, simulated};
+use crate::text::{self, simulated};
 
 /// More runs than this are left to the document.
 const RUNS_SHOWN: usize = 12;
@@ -23,10 +23,10 @@ pub fn simulate(body: &Simulate, paint: Paint) -> String {
     let mut page = Page::new(paint);
     page.title(&format!(
         "{}: {}",
-        words::plain(&body.path.name),
+        text::plain(&body.path.name),
         simulated::setting(&body.setting)
     ));
-    page.sentence(&words::plain(&body.path.description));
+    page.sentence(&text::plain(&body.path.description));
     page.sentence(&simulated::terms(&body.scenario));
     page.gap();
     page.facts(&facts(body));
@@ -54,7 +54,7 @@ fn facts(body: &Simulate) -> Vec<(&'static str, String)> {
             "link",
             format!(
                 "sending {} of the time",
-                figure::percent(figures.utilisation_ratio)
+                format::percent(figures.utilisation_ratio)
             ),
         )),
         Some((
@@ -83,7 +83,7 @@ fn cross(body: &Simulate) -> Option<String> {
         cross.goodput_bits_per_second,
         cross.standard_deviation_bits_per_second,
     );
-    let share = figure::or_absent(cross.share_ratio, figure::percent);
+    let share = format::or_absent(cross.share_ratio, format::percent);
     (!cross.groups.is_empty()).then(|| format!("{goodput}, {share} of all that was delivered"))
 }
 
@@ -96,8 +96,8 @@ fn fairness(body: &Simulate, jain: f64) -> String {
         .map(|(low, high)| {
             format!(
                 "; streams got {} to {}",
-                figure::rate(low),
-                figure::rate(high)
+                format::rate(low),
+                format::rate(high)
             )
         });
     format!("{jain:.3} (Jain){}", range.unwrap_or_default())
@@ -148,7 +148,7 @@ fn counted(mean: f64) -> String {
 
 fn round_trip(figures: &Figures) -> Option<String> {
     let rtt = figures.rtt?;
-    let ms = figure::milliseconds;
+    let ms = format::milliseconds;
     Some(format!(
         "{} ms mean; half below {}, 95 % below {}, 99 % below {}; {} to {} ms",
         ms(rtt.mean_seconds),
@@ -161,10 +161,10 @@ fn round_trip(figures: &Figures) -> Option<String> {
 }
 
 fn queue(figures: &Figures) -> String {
-    let mean = figure::three_digits(figures.queue.mean_packets);
+    let mean = format::three_digits(figures.queue.mean_packets);
     format!(
         "{mean} packets on average, {} at the most",
-        figure::size(figures.queue.peak_bytes)
+        format::size(figures.queue.peak_bytes)
     )
 }
 
@@ -173,7 +173,7 @@ fn cost(cpu_seconds: f64, cached: u64, runs: usize) -> String {
         0 => String::new(),
         _ => format!("; {cached} of {runs} runs were kept from before"),
     };
-    format!("{} of processor time{kept}", figure::time(cpu_seconds))
+    format!("{} of processor time{kept}", format::time(cpu_seconds))
 }
 
 /// A table of runs; of many, the first dozen.
@@ -241,15 +241,15 @@ fn columns() -> [Column; 9] {
         Column::new("resent", |run, _| run.retransmitted.to_string()),
         Column::new("timeouts", |run, _| run.timeouts.to_string()),
         Column::new("Jain", |run, _| {
-            figure::or_absent(run.jain, |jain| format!("{jain:.3}"))
+            format::or_absent(run.jain, |jain| format!("{jain:.3}"))
         }),
         Column::new("RTT ms", |run, _| {
-            figure::or_absent(run.rtt, |rtt| figure::milliseconds(rtt.mean_seconds))
+            format::or_absent(run.rtt, |rtt| format::milliseconds(rtt.mean_seconds))
         }),
         Column {
             name: Some("done s"),
             shown: |body| body.figures.completion.unfinished_runs.is_some(),
-            text: |run, _| figure::or_absent(run.completion_seconds, figure::three_digits),
+            text: |run, _| format::or_absent(run.completion_seconds, format::three_digits),
         },
     ]
 }
@@ -257,14 +257,14 @@ fn columns() -> [Column; 9] {
 /// The text of many simulated settings.
 pub fn campaign(body: &Campaign, paint: Paint) -> String {
     let mut page = Page::new(paint);
-    page.title(&words::plain(&body.path.name));
-    page.sentence(&words::plain(&body.path.description));
+    page.title(&text::plain(&body.path.name));
+    page.sentence(&text::plain(&body.path.description));
     page.sentence(&simulated::terms(&body.scenario));
     for grid in grids(body) {
         page.gap();
         page.strong(&format!(
             "{}: {} in {}; streams down, windows across",
-            words::plain(grid.variant),
+            text::plain(grid.variant),
             simulated::measure(&body.scenario),
             grid.unit.name
         ));
@@ -296,7 +296,7 @@ fn table(grid: &Grid<'_>, windows: &[Window], paint: Paint) -> String {
     names.extend(
         windows
             .iter()
-            .map(|window| format!("{}  ", figure::window(*window))),
+            .map(|window| format!("{}  ", format::window(*window))),
     );
     names.extend(taken.map(|_| "taken from cross".to_owned()));
     let columns = names.len();
@@ -309,7 +309,7 @@ fn table(grid: &Grid<'_>, windows: &[Window], paint: Paint) -> String {
         let mut row = vec![Cell::new(streams)];
         row.extend(windows.iter().map(|window| marked(grid, streams, *window)));
         row.extend(taken.map(|window| {
-            Cell::new(figure::or_absent(
+            Cell::new(format::or_absent(
                 grid.taken(streams, window),
                 simulated::taken_share,
             ))

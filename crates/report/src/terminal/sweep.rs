@@ -7,15 +7,15 @@ use record::{Setting, Sweep, SweepAnalysis, SweepComparison, Target, Window};
 use super::Paint;
 use super::layout::Page;
 use super::table::{align, empty};
-use crate::figure::{self, ABSENT, RateUnit};
-use crate::words;
-use crate::words::sweep::{self as say, compared};
+use crate::format::{self, ABSENT, RateUnit};
+use crate::text;
+use crate::text::sweep::{self as say, compared};
 
 /// The text of a sweep: for each direction its recommendation, a table for each window, and what all visits show.
 pub(super) fn sweep(sweep: &Sweep, paint: Paint) -> String {
     let analysis = sweep.analysis();
     let mut page = Page::new(paint);
-    page.title(&words::plain(&sweep.target.name));
+    page.title(&text::plain(&sweep.target.name));
     for sentence in say::visited(sweep) {
         page.sentence(&sentence);
     }
@@ -61,7 +61,7 @@ fn direction(
     way: &DirectionAnalysis,
     paint: Paint,
 ) {
-    page.title(words::sentence(words::direction(way.direction)).trim_end_matches('.'));
+    page.title(text::sentence(text::direction(way.direction)).trim_end_matches('.'));
     if let Some(recommended) = &way.recommended {
         page.strong(&say::recommendation(recommended));
     }
@@ -105,14 +105,14 @@ fn heading(curve: &Curve, granted: Option<u64>) -> String {
     let mut heading = match (curve.window, granted) {
         (Window::Bytes(_), Some(granted)) => format!(
             "Windows of {} (Linux grants {})",
-            figure::window(curve.window),
-            figure::window(Window::Bytes(granted))
+            format::window(curve.window),
+            format::window(Window::Bytes(granted))
         ),
-        (Window::Bytes(_), None) => format!("Windows of {}", figure::window(curve.window)),
+        (Window::Bytes(_), None) => format!("Windows of {}", format::window(curve.window)),
         (Window::Auto, _) => "Automatic windows".to_owned(),
     };
     if let Some(name) = &curve.congestion {
-        heading.push_str(&format!(", {}", words::plain(name)));
+        heading.push_str(&format!(", {}", text::plain(name)));
     }
     heading
 }
@@ -159,17 +159,17 @@ fn row(figures: &SettingFigures, unit: RateUnit, chosen: bool) -> [String; 11] {
     [
         if chosen { ">" } else { "" }.to_owned(),
         figures.setting.streams.to_string(),
-        figure::or_absent(goodput, |spread| rate(spread.median_bits_per_second as f64)),
-        figure::or_absent(goodput.and_then(say::half_width), rate),
-        figure::or_absent(range, |range| rate(range as f64)),
-        figure::or_absent(figures.rtt_added.as_ref(), |added| {
-            figure::added_milliseconds(added.median_seconds)
+        format::or_absent(goodput, |spread| rate(spread.median_bits_per_second as f64)),
+        format::or_absent(goodput.and_then(say::half_width), rate),
+        format::or_absent(range, |range| rate(range as f64)),
+        format::or_absent(figures.rtt_added.as_ref(), |added| {
+            format::added_milliseconds(added.median_seconds)
         }),
-        figure::or_absent(figures.rate_variability_loaded.as_ref(), |share| {
-            figure::percent(share.median_ratio)
+        format::or_absent(figures.rate_variability_loaded.as_ref(), |share| {
+            format::percent(share.median_ratio)
         }),
-        figure::or_absent(figures.retransmitted.as_ref(), |share| {
-            figure::percent(share.median_ratio)
+        format::or_absent(figures.retransmitted.as_ref(), |share| {
+            format::percent(share.median_ratio)
         }),
         figures
             .fairness

@@ -9,8 +9,8 @@ use comfy_table::{
 use record::{Doubt, Run, Stream};
 
 use super::{COLUMNS, Paint};
-use crate::figure::{self, ABSENT, RateUnit};
-use crate::words;
+use crate::format::{self, ABSENT, RateUnit};
+use crate::text;
 
 /// One line of a table of runs.
 #[derive(Debug, Clone, Copy)]
@@ -139,18 +139,18 @@ impl RunRow<'_> {
         let setting = &self.run.setting;
         let mut texts = vec![
             setting.streams.to_string(),
-            figure::window_with(setting, usual),
+            format::window_with(setting, usual),
         ];
         texts.extend(figures(self.run, unit));
-        texts.push(figure::or_absent(
+        texts.push(format::or_absent(
             self.run.retransmitted_ratio(),
-            figure::percent,
+            format::percent,
         ));
         texts
     }
 
     fn labelled(&self, label: &str, published: Option<u64>, unit: RateUnit) -> Vec<String> {
-        let published = figure::or_absent(published, |bits| unit.number(bits as f64));
+        let published = format::or_absent(published, |bits| unit.number(bits as f64));
         let mut texts = vec![cut(label), published];
         texts.extend(figures(self.run, unit));
         texts
@@ -161,11 +161,11 @@ fn figures(run: &Run, unit: RateUnit) -> [String; 4] {
     let goodput = run.goodput_bits_per_second as f64;
     [
         unit.number(goodput),
-        figure::or_absent(run.interval.as_ref(), |interval| {
+        format::or_absent(run.interval.as_ref(), |interval| {
             unit.margin(goodput, interval)
         }),
-        figure::or_absent(run.rtt_loaded_seconds(), figure::milliseconds),
-        figure::or_absent(run.rtt.added_seconds, figure::added_milliseconds),
+        format::or_absent(run.rtt_loaded_seconds(), format::milliseconds),
+        format::or_absent(run.rtt.added_seconds, format::added_milliseconds),
     ]
 }
 
@@ -180,7 +180,7 @@ fn cell(text: &str, standing: Standing) -> Cell {
 }
 
 fn cut(label: &str) -> String {
-    let label = words::plain(label);
+    let label = text::plain(label);
     match label.chars().count() {
         n if n <= LABEL_CHARACTERS => label,
         _ => label
@@ -252,10 +252,10 @@ fn stream_row(stream: &Stream) -> [String; 5] {
     let rtt = stream.tcp.last().and_then(|sample| sample.rtt);
     [
         stream.number.to_string(),
-        figure::or_absent(stream.goodput_bits_per_second, figure::rate),
-        figure::size(stream.delivered_bytes),
-        figure::or_absent(stream.retransmits, |segments| segments.to_string()),
-        figure::or_absent(rtt, |rtt| figure::milliseconds(rtt.as_secs_f64())),
+        format::or_absent(stream.goodput_bits_per_second, format::rate),
+        format::size(stream.delivered_bytes),
+        format::or_absent(stream.retransmits, |segments| segments.to_string()),
+        format::or_absent(rtt, format::milliseconds),
     ]
 }
 
@@ -265,9 +265,9 @@ fn rest_row(streams: &[Stream]) -> [String; 5] {
     };
     [
         format!("{} others", streams.len()),
-        figure::or_absent(add(|s| s.goodput_bits_per_second), figure::rate),
-        figure::or_absent(add(|s| Some(s.delivered_bytes)), figure::size),
-        figure::or_absent(add(|s| s.retransmits), |segments| segments.to_string()),
+        format::or_absent(add(|s| s.goodput_bits_per_second), format::rate),
+        format::or_absent(add(|s| Some(s.delivered_bytes)), format::size),
+        format::or_absent(add(|s| s.retransmits), |segments| segments.to_string()),
         ABSENT.to_owned(),
     ]
 }

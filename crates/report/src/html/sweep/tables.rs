@@ -3,10 +3,10 @@
 use maud::{Markup, html};
 use record::{Sweep, SweepCell, Window};
 
-use crate::figure;
+use crate::format;
 use crate::swept::Group;
 use crate::swept::metric::{self, Metric};
-use crate::words;
+use crate::text;
 
 /// What a table of settings tells: the metric and its heading.
 const COLUMNS: [(&str, &Metric); 8] = [
@@ -44,7 +44,7 @@ pub(super) fn settings(group: &Group<'_>) -> Markup {
                         tbody { @for (streams, window) in settings {
                             tr.chosen[group.recommended() == Some((streams, window))] {
                                 td.number { (streams) }
-                                td.number { (figure::window(window)) }
+                                td.number { (format::window(window)) }
                                 td.number { (group.visits(streams, window).len()) }
                                 @for (_, metric) in COLUMNS {
                                     td.number { (middle(group, streams, window, metric)) }
@@ -78,17 +78,17 @@ fn marks(group: &Group<'_>, streams: u16, window: Window) -> String {
 
 fn middle(group: &Group<'_>, streams: u16, window: Window, metric: &Metric) -> String {
     let spread = group.spread(streams, window, metric);
-    figure::or_absent(spread, |spread| {
+    format::or_absent(spread, |spread| {
         let middle = spread.middle;
         match metric.scale {
             metric::Scale::Rate => {
-                let unit = figure::RateUnit::fitting(middle);
+                let unit = format::RateUnit::fitting(middle);
                 let number = |bits| unit.number(bits);
                 let (low, high) = (number(spread.low), number(spread.high));
                 format!("{} {} ({low} to {high})", number(middle), unit.name)
             }
-            metric::Scale::Time => figure::added_milliseconds(middle),
-            metric::Scale::Share => figure::percent(middle),
+            metric::Scale::Time => format::added_milliseconds(middle),
+            metric::Scale::Share => format::percent(middle),
             metric::Scale::Number | metric::Scale::ShareOfRate => format!("{middle:.3}"),
         }
     })
@@ -115,9 +115,9 @@ pub(super) fn failures(sweep: &Sweep) -> Markup {
                             tr {
                                 td.number { (cell.number) }
                                 td.number { (cell.cycle) }
-                                td { (words::setting(&cell.setting)) }
-                                td { (words::plain(&cell.started)) }
-                                td.text { (words::sentence(why)) }
+                                td { (text::setting(&cell.setting)) }
+                                td { (text::plain(&cell.started)) }
+                                td.text { (text::sentence(why)) }
                             }
                         } }
                     }
@@ -159,10 +159,10 @@ fn visit(cell: &SweepCell) -> Markup {
     let figures = cell.figures.as_ref();
     let milliseconds = |metric: &Metric| {
         let value = figures.and_then(|figures| (metric.of)(figures));
-        figure::or_absent(value, figure::milliseconds)
+        format::or_absent(value, format::milliseconds)
     };
     let goodput = figures.map(|figures| {
-        figure::rate_with_margin(figures.goodput_bits_per_second, figures.interval.as_ref())
+        format::rate_with_margin(figures.goodput_bits_per_second, figures.interval.as_ref())
     });
     let limit = figures.and_then(|figures| figures.limit);
     html! {
@@ -170,14 +170,14 @@ fn visit(cell: &SweepCell) -> Markup {
             td.number { (cell.number) }
             td.number { (cell.cycle) }
             td.number { (cell.setting.streams) }
-            td.number { (figure::window_with(&cell.setting, None)) }
-            td { (words::direction(cell.setting.direction)) }
-            td { (words::plain(&cell.started)) }
-            td.number { (figure::or_absent(cell.run, |run| run.to_string())) }
+            td.number { (format::window_with(&cell.setting, None)) }
+            td { (text::direction(cell.setting.direction)) }
+            td { (text::plain(&cell.started)) }
+            td.number { (format::or_absent(cell.run, |run| run.to_string())) }
             td.number { (goodput.unwrap_or_else(|| "failed".to_owned())) }
             td.number { (milliseconds(&metric::IDLE)) }
             td.number { (milliseconds(&metric::LOADED)) }
-            td { (limit.map_or(figure::ABSENT, |limit| limit.name())) }
+            td { (limit.map_or(format::ABSENT, |limit| limit.name())) }
         }
     }
 }
