@@ -46,9 +46,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, document) in documents {
         fs::write(
             directory.join(format!("{name}.html")),
-            report::page(&document)?,
+            report::html(&document, None)?,
         )?;
-        for (file, svg) in report::plots(&document)? {
+        fs::write(directory.join(format!("{name}.json")), document.to_json())?;
+        for (file, svg) in report::charts(&document, None)? {
             fs::write(directory.join(format!("{name}-{file}")), svg)?;
         }
         println!("== {name}\n{}", report::text(&document, Paint::Plain));

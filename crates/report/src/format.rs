@@ -179,6 +179,17 @@ pub fn window_with(setting: &Setting, usual: Option<&str>) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
+/// `text` with at most `most` characters, an ellipsis for those that are cut.
+pub fn shortened(text: &str, most: usize) -> String {
+    match text.chars().count() <= most {
+        true => text.to_owned(),
+        false => {
+            let kept = text.chars().take(most.saturating_sub(1));
+            kept.chain(['\u{2026}']).collect()
+        }
+    }
+}
+
 /// `text` of what is known, else [`ABSENT`].
 pub fn or_absent<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| ABSENT.to_owned(), text)

@@ -1,17 +1,20 @@
 //! Sentences about a document, the same in the terminal and on the page.
 
 mod clamp;
+pub mod copy;
+mod run;
+mod search;
 pub mod simulated;
 pub mod sweep;
 
-use record::{
-    Answer, Cause, Demo, Direction, End, Interval, Kind, Limit, Measure, Objective, Purpose,
-    Recommended, Run, Sample, Setting, Sysctl, Tune, Unsettled, Window,
-};
-use units::Rate;
+use record::archive::Point;
+use record::{Direction, Kind, Limit, Objective, Setting, Window};
 
-use crate::comparison::{self, Role};
 use crate::format;
+
+pub use run::{measure, segments_again, why};
+pub(crate) use search::factor;
+pub use search::{doubts, recommendation, sysctl, tune, which_to_believe};
 
 /// `text` in one line, without characters that could steer a terminal.
 pub fn plain(text: &str) -> String {
@@ -83,6 +86,42 @@ pub fn point(streams: impl Into<u32>, window: Window) -> String {
     }
 }
 
+/// A setting as it was asked for: `8 x 64KiB, reverse`.
+pub fn asked(setting: &Setting) -> String {
+    point_in_full(&Point {
+        streams: setting.streams.into(),
+        window: setting.window,
+        direction: setting.direction,
+        congestion: setting.congestion.clone(),
+        pacing_bits_per_second: setting.pacing_bits_per_second,
+        mss_bytes: setting.mss_bytes,
+    })
+}
+
+/// `8 x 64KiB`.
+pub(crate) fn streams_and_window(point: &Point) -> String {
+    format!("{} x {}", point.streams, format::window(point.window))
+}
+
+/// The same with all that sets it apart: `8 x 64KiB, reverse, bbr`.
+pub(crate) fn point_in_full(point: &Point) -> String {
+    let way = match point.direction {
+        Direction::Forward => "",
+        Direction::Reverse => ", reverse",
+        Direction::Both => ", both ways",
+    };
+    let congestion = point.congestion.as_ref();
+    let congestion = congestion.map(|name| format!(", {name}"));
+    let pacing = point.pacing_bits_per_second;
+    let pacing = pacing.map(|rate| format!(", paced at {}", format::rate(rate)));
+    format!(
+        "{}{way}{}{}",
+        streams_and_window(point),
+        congestion.unwrap_or_default(),
+        pacing.unwrap_or_default()
+    )
+}
+
 /// Which end sent, seen from this one.
 pub fn direction(direction: Direction) -> &'static str {
     match direction {
@@ -146,507 +185,33 @@ pub fn objective(objective: &Objective) -> String {
             loss_max,
         } => format!(
             "the highest goodput that adds at most {} and resends at most {}",
-            format::time(*added_rtt_max_seconds),
-            format::percent(*retransmitted_max_ratio),
+            format::time(added_rtt_max.as_secs_f64()),
+            format::percent(*loss_max),
         ),
     }
-}
-
-/// Why a run was not faster; `None` when nobody asked.
-pub fn why(run: &Run) -> Option<String> {
-    let because = run.limit_because.as_deref().unwrap_or_default();
-    let reach = run.could_reach_bits_per_second;
-    Some(cause("It was", run.limit?, &run.limit_or, because, reach))
-}
-
-fn cause(subject: &str, found: Limit, or: &[Limit], because: &str, reach: Option<u64>) -> String {
-    let others: Vec<String> = or.iter().map(|or| format!("by {}", limit(*or))).collect();
-    let or = match others.is_empty() {
-        true => String::new(),
-        false => format!(" (or {})", others.join(" or ")),
-    };
-    let head = format!("{subject} limited by {}{or}", limit(found));
-    let mut sentences = vec![sentence(&head), sentence(because)];
-    sentences
-        .extend(reach.map(|bits| format!("Without that it could reach {}.", format::rate(bits))));
-    sentences.join(" ").trim_end().to_owned()
-}
-
-/// A measurement in sentences: how fast, why not faster, and whether the figure can be trusted.
-pub fn measure(measure: &Measure) -> Vec<String> {
-    let run = &measure.run;
-    let all = [why(run), clamp::clamped(run), unsettled(run)];
-    all.into_iter().flatten().collect()
-}
-
-/// Segments sent again: in the part of the run that the other figures are of, and in all of it.
-pub fn segments_again(run: &Run) -> Option<String> {
-    let parts = run.directions.iter().map(|way| way.tcp.retransmits);
-    let part = parts
-        .sum::<Option<u64>>()
-        .filter(|_| !run.directions.is_empty());
-    match (part, run.retransmits) {
-        (Some(part), Some(all)) if part != all => Some(format!(
-            "{} in that time and {all} in the whole run",
-            count(part, "segment")
-        )),
-        (Some(segments), _) => Some(count(segments, "segment")),
-        (None, all) => Some(format!("{} in the whole run", count(all?, "segment"))),
-    }
-}
-
-/// Why there is no interval, and how long a run would have to be.
-fn unsettled(run: &Run) -> Option<String> {
-    let (why, later_half) = match (run.steady.settled, run.steady.unsettled) {
-        (true, _) => return None,
-        (false, Some(Unsettled::TotalsOnly)) => {
-            return Some(
-                "The far end gave only totals, so the figures are over the whole run.".to_owned(),
-            );
-        }
-        (false, Some(Unsettled::FewLosses)) => (
-            "losses decide on the rate, and too few were seen to know how often they come",
-            "",
-        ),
-        (false, Some(Unsettled::Uneven)) => {
-            ("the rate varies too much for a run of this length", "")
-        }
-        (false, _) => (
-            "the rate still rose or fell, or the run was too short to tell",
-            ", and the figures are over its later half",
-        ),
-    };
-    Some(format!(
-        "Not settled: {why}. Another run may carry something quite different, so there is no \u{b1}{later_half}.{}",
-        takes(run)
-    ))
-}
-
-fn takes(run: &Run) -> String {
-    let Some(seconds) = run.steady.takes_seconds else {
-        return String::new();
-    };
-    let streams = match run.setting.streams {
-        1 => "one stream takes",
-        _ => "these streams take",
-    };
-    let rtt = run.rtt_loaded_seconds();
-    let rtt = rtt.map(|rtt| format!(" at a round trip of {}", format::time(rtt)));
-    format!(
-        " To tell, {streams} about {}{}.",
-        format::lasting(seconds),
-        rtt.unwrap_or_default()
-    )
-}
-
-/// Which host a kernel setting is for, what it is there, and why it should be another.
-pub fn sysctl(line: &Sysctl, kind: Kind) -> String {
-    let end = match line.end {
-        End::Sender => "sending",
-        End::Receiver => "receiving",
-    };
-    let made = match kind {
-        Kind::Live => "",
-        Kind::Emulated => "emulated ",
-        Kind::Simulated => "simulated ",
-    };
-    let now = line.now_bytes.map(format::size);
-    let now = now.map_or(String::new(), |size| format!("now {size}; "));
-    format!("on the {made}{end} host: {now}{}", line.why)
-}
-
-/// The recommendation of a search in one sentence.
-pub fn recommendation(tune: &Tune) -> String {
-    let Some(answer) = &tune.answer else {
-        return "This search was stopped before it had an answer.".to_owned();
-    };
-    let use_it = format!("Use {}", recommended(&answer.recommended));
-    match gain(tune, &answer.recommended) {
-        Some(gain) => format!("{use_it}, {gain} times one stream with the host's defaults."),
-        None => format!("{use_it}."),
-    }
-}
-
-/// A setting with its goodput: `8 streams with automatic windows: 40.7 Mbit/s`.
-fn recommended(chosen: &Recommended) -> String {
-    let rate = format::rate_with_margin(chosen.goodput_bits_per_second, chosen.interval.as_ref());
-    let how = how(
-        chosen.streams,
-        chosen.congestion.as_deref(),
-        chosen.pacing_bits_per_second,
-    );
-    format!("{}{how}: {rate}", point(chosen.streams, chosen.window))
-}
-
-/// What sets a setting apart beside streams and window: `, congestion control bbr`.
-fn how(streams: u16, congestion: Option<&str>, pacing: Option<u64>) -> String {
-    let each = if streams == 1 { "" } else { "each " };
-    let congestion = congestion.map(|name| format!(", congestion control {}", plain(name)));
-    let pacing = pacing.map(|rate| format!(", {each}paced at {}", format::rate(rate)));
-    [congestion, pacing].into_iter().flatten().collect()
-}
-
-/// How many times one default stream the recommendation is; `None` unless both have settled.
-fn gain(tune: &Tune, chosen: &Recommended) -> Option<String> {
-    let default = &tune.default_sample()?.run;
-    let is_default = default.setting.streams == 1 && default.setting.window == Window::Auto;
-    let times = factor(chosen.interval.as_ref(), default.interval.as_ref());
-    times.filter(|_| is_default)
-}
-
-/// How many times `small` is in `large`, from the ends of their intervals: `6.1 to 16`. `None` without both, and where that
-/// is not worth saying.
-fn factor(large: Option<&Interval>, small: Option<&Interval>) -> Option<String> {
-    let (large, small) = (large?, small?);
-    let ratio = |of: u64, by: u64| of as f64 / by as f64;
-    let least = ratio(large.low_bits_per_second, small.high_bits_per_second);
-    let most = ratio(large.high_bits_per_second, small.low_bits_per_second);
-    let texts = [least, most].map(|ratio| format!("{ratio:.1}"));
-    (least > 1.05 && most.is_finite()).then(|| match texts[0] == texts[1] {
-        true => texts[0].clone(),
-        false => texts.join(" to "),
-    })
-}
-
-/// A search in sentences: why this point, what limits it, what it costs, what was tried.
-pub fn tune(tune: &Tune) -> Vec<String> {
-    let mut sentences = match &tune.answer {
-        Some(answer) => reasons(tune, answer),
-        None => seen_so_far(tune).into_iter().collect(),
-    };
-    sentences.push(effort(tune));
-    sentences.extend(alternative(tune));
-    sentences.extend(tune.drift.as_deref().map(drifted));
-    let cut = tune
-        .cut_because
-        .as_deref()
-        .filter(|_| tune.answer.is_some());
-    sentences.extend(cut.map(cut_short));
-    sentences.extend(which_to_believe(tune.target.kind).map(str::to_owned));
-    sentences
-}
-
-fn reasons(tune: &Tune, answer: &Answer) -> Vec<String> {
-    let mut sentences = vec![sentence(&answer.recommended.because)];
-    sentences.extend(answer.unpaced.as_ref().map(unpaced));
-    sentences.push(caused("It is", &answer.limit));
-    sentences.extend(default_limit(tune, answer));
-    sentences.extend(cost_in_delay(&answer.recommended));
-    sentences
-}
-
-fn unpaced(unpaced: &Recommended) -> String {
-    format!(
-        "Where streams cannot be paced: {}. {}",
-        recommended(unpaced),
-        sentence(&unpaced.because)
-    )
-}
-
-/// What a stopped search saw, and that it is no answer.
-fn seen_so_far(tune: &Tune) -> Option<String> {
-    let runs = tune.samples.iter().map(|sample| &sample.run);
-    let most = runs.max_by_key(|run| run.goodput_bits_per_second)?;
-    Some(format!(
-        "So far the most was {} with {}{}. That is no recommendation: what else there is was not looked at.",
-        format::rate(most.goodput_bits_per_second),
-        setting(&most.setting),
-        how(
-            most.setting.streams,
-            None,
-            most.setting.pacing_bits_per_second
-        ),
-    ))
-}
-
-/// Which of several answers about one path to believe, and why they differ; nothing to add where the path itself
-/// was measured.
-pub fn which_to_believe(kind: Kind) -> Option<&'static str> {
-    match kind {
-        Kind::Live => None,
-        Kind::Emulated => Some(
-            "Believe a search on the live path over this one, and this one over `sim:` and `predict`: here real TCP \
-             crosses a link made after the path file, which may lack what the real path has.",
-        ),
-        Kind::Simulated => Some(
-            "Believe a search on the live path over `emu:`, that over this one, and this one over `predict`: here TCP \
-             is simulated packet by packet, without real hosts, and each seed loses other packets.",
-        ),
-    }
-}
-
-/// Why rows do not count for what they showed, each with what tells the row.
-pub fn doubts(tune: &Tune) -> Vec<String> {
-    tune.samples.iter().filter_map(doubt).collect()
-}
-
-fn doubt(sample: &Sample) -> Option<String> {
-    let doubt = sample.doubt.as_ref()?;
-    let run = &sample.run;
-    let counts = match doubt.counts_for_bits_per_second {
-        Some(bits) => format!("counts for {}", format::rate(bits)),
-        None => "does not count".to_owned(),
-    };
-    let paced = run.setting.pacing_bits_per_second.map(|_| ", paced");
-    Some(format!(
-        "{} x {}{}, {}: {counts}, {}",
-        run.setting.streams,
-        format::window(run.setting.window),
-        paced.unwrap_or_default(),
-        format::rate(run.goodput_bits_per_second),
-        full_stop(&doubt.because)
-    ))
 }
 
 /// The end of a sentence.
-fn full_stop(text: &str) -> String {
+pub(crate) fn full_stop(text: &str) -> String {
     format!("{}.", plain(text).trim().trim_end_matches('.'))
 }
 
-/// What another congestion control would have given, where that was sampled without being asked for.
-fn alternative(tune: &Tune) -> Option<String> {
-    let is_alternative = |sample: &&record::Sample| sample.purpose == Purpose::Alternative;
-    let recommended = tune.recommended_sample()?;
-    let mut alternatives = tune.samples.iter().filter(is_alternative);
-    // Where they were asked for there are several, and the best of them is a candidate.
-    let (sample, None) = (alternatives.next()?, alternatives.next()) else {
-        return None;
-    };
-    let (run, chosen) = (&sample.run, &recommended.run);
-    let name = run.setting.congestion.as_deref()?;
-    (chosen.setting.congestion.as_deref() != Some(name)).then(|| {
-        format!(
-            "{name} with {}: {}.",
-            streams(run.setting.streams),
-            format::rate(run.goodput_bits_per_second)
-        )
-    })
-}
-
-fn streams(count: u16) -> String {
-    match count {
-        1 => "1 stream".to_owned(),
-        several => format!("{several} streams"),
-    }
-}
-
-fn drifted(what: &str) -> String {
-    format!(
-        "The path seems to have changed while it was measured: {}",
-        sentence(what)
-    )
-}
-
-/// What limits one default stream, where that is not the recommendation itself.
-fn default_limit(tune: &Tune, answer: &Answer) -> Option<String> {
-    let default = tune.samples.get(answer.default_sample?)?;
-    let rate = format::rate(default.run.goodput_bits_per_second);
-    let subject = format!("One stream with the host's defaults, {rate}, was");
-    (answer.default_sample != Some(answer.recommended.sample))
-        .then(|| caused(&subject, &answer.limit_default))
-}
-
-fn caused(subject: &str, found: &Cause) -> String {
-    let reach = found.could_reach.map(Rate::bits_per_second);
-    cause(subject, found.limit, &found.or, &found.because, reach)
-}
-
-fn cost_in_delay(chosen: &Recommended) -> Option<String> {
-    let (idle, loaded) = (chosen.rtt_unloaded_seconds?, chosen.rtt_loaded_seconds?);
-    Some(format!(
-        "Its cost to others: the round trip goes from {} ms to {} ms ({} ms).",
-        format::milliseconds(idle),
-        format::milliseconds(loaded),
-        format::added_milliseconds(loaded - idle),
-    ))
-}
-
-fn effort(tune: &Tune) -> String {
-    let settings = match tune.samples.len() {
-        1 => "1 setting was".to_owned(),
-        n => format!("{n} settings were"),
-    };
-    let (time, bytes) = (
-        format::time(tune.cost.seconds),
-        format::size(tune.cost.bytes),
-    );
-    let clock = match tune.target.kind {
-        Kind::Simulated => " of simulated time",
-        Kind::Live | Kind::Emulated => "",
-    };
-    format!(
-        "{settings} tried in {time}{clock}, moving {bytes}; sought: {}.",
-        objective(&tune.objective)
-    )
-}
-
-fn cut_short(because: &str) -> String {
-    format!(
-        "The search was cut short, so this is the best of what was seen: {}",
-        sentence(because)
-    )
-}
-
-/// A demonstration in one sentence: the slowest of the usual settings beside the tuned one.
-pub fn demo(demo: &Demo) -> String {
-    let settings = comparison::settings(demo);
-    let of_role = |role| {
-        settings
-            .iter()
-            .filter(move |compared| compared.role == role)
-    };
-    let slowest = of_role(Role::Usual).min_by_key(|compared| compared.run.goodput_bits_per_second);
-    let (Some(slow), Some(tuned)) = (slowest, of_role(Role::Tuned).next()) else {
-        return recommendation(&demo.tune);
-    };
-    let times = factor(tuned.run.interval.as_ref(), slow.run.interval.as_ref());
-    format!(
-        "One path, the same TCP: {} with \u{201c}{}\u{201d}, {} with {}{}.",
-        margin(&slow.run),
-        slow.label,
-        margin(&tuned.run),
-        setting(&tuned.run.setting),
-        times.map_or(String::new(), |times| format!(": {times} times as much")),
-    )
-}
-
-fn margin(run: &Run) -> String {
-    format::rate_with_margin(run.goodput_bits_per_second, run.interval.as_ref())
+/// `1 stream`, `8 streams`.
+pub fn streams(number: impl Into<u64>) -> String {
+    count(number.into(), "stream")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::synthetic;
-
-    fn answer(body: &mut Tune) -> &mut Answer {
-        body.answer.as_mut().unwrap()
-    }
-
-    #[test]
-    fn a_stopped_search_recommends_nothing_and_says_what_was_seen() {
-        let mut body = synthetic::tune(7).body;
-        body.answer = None;
-        body.cut_because = Some("cancelled".to_owned());
-        let text = format!("{} {}", recommendation(&body), tune(&body).join(" "));
-        assert!(!text.contains("Use "), "{text}");
-        assert!(text.contains("So far the most was "), "{text}");
-        assert!(text.contains("That is no recommendation"), "{text}");
-    }
-
-    #[test]
-    fn a_row_that_counts_for_less_says_why() {
-        let mut body = synthetic::tune(7).body;
-        body.samples[1].doubt = Some(record::Doubt {
-            counts_for_bits_per_second: Some(5_000_000),
-            because: "it was short".to_owned(),
-        });
-        let doubts = doubts(&body);
-        assert!(
-            doubts[0].ends_with(": counts for 5.00 Mbit/s, it was short."),
-            "{doubts:?}"
-        );
-    }
 
     #[test]
     fn control_characters_cannot_reach_a_terminal() {
         assert_eq!(plain("a\u{1b}[2Jb\nc"), "a [2Jb c");
     }
-
     #[test]
     fn sentences_get_one_full_stop() {
         assert_eq!(sentence("it is so."), "It is so.");
         assert_eq!(sentence(" "), "");
-    }
-
-    #[test]
-    fn a_kernel_setting_names_its_host_and_only_what_is_known_of_it() {
-        let mut line = answer(&mut synthetic::tune(7).body).sysctl.remove(0);
-        line.why = "so".to_owned();
-        assert_eq!(
-            sysctl(&line, Kind::Emulated),
-            "on the emulated receiving host: now 213 kB; so"
-        );
-        line.now = None;
-        assert_eq!(sysctl(&line, Kind::Live), "on the receiving host: so");
-    }
-
-    #[test]
-    fn the_recommendation_names_point_rate_and_gain() {
-        let text = recommendation(&synthetic::tune(7).body);
-        assert!(
-            text.starts_with("Use 8 streams with automatic windows: "),
-            "{text}"
-        );
-        assert!(text.contains(" times one stream"), "{text}");
-    }
-
-    #[test]
-    fn the_recommendation_names_what_else_to_set() {
-        let mut body = synthetic::tune(7).body;
-        let recommended = &mut answer(&mut body).recommended;
-        recommended.congestion = Some("bbr".to_owned());
-        recommended.pacing_bits_per_second = Some(5_000_000);
-        let text = recommendation(&body);
-        let wanted = ", congestion control bbr, each paced at 5.00 Mbit/s: ";
-        assert!(text.contains(wanted), "{text}");
-    }
-
-    #[test]
-    fn what_was_told_unasked_is_a_sentence_and_what_was_asked_for_is_not() {
-        let mut body = synthetic::tune(7).body;
-        for told in [5, 6] {
-            body.samples[told].purpose = Purpose::Alternative;
-            body.samples[told].run.setting.congestion = Some("bbr".to_owned());
-            let sentences = tune(&body);
-            let sentence = sentences.iter().any(|text| text.starts_with("bbr with "));
-            assert_eq!(sentence, told == 5, "{sentences:?}");
-        }
-    }
-
-    #[test]
-    fn a_default_stream_that_wins_is_not_said_to_gain() {
-        let mut body = synthetic::tune(7).body;
-        let default = body.default_sample().unwrap().run.interval;
-        answer(&mut body).recommended.interval = default;
-        assert!(!recommendation(&body).contains("times"));
-    }
-
-    #[test]
-    fn a_gain_is_a_range_and_needs_two_settled_runs() {
-        let interval = |low, high| Interval {
-            low_bits_per_second: low,
-            high_bits_per_second: high,
-            confidence: 0.95,
-        };
-        let (small, large) = (interval(4, 8), interval(40, 44));
-        assert_eq!(
-            factor(Some(&large), Some(&small)).as_deref(),
-            Some("5.0 to 11.0")
-        );
-        let exact = interval(10, 10);
-        assert_eq!(
-            factor(Some(&interval(30, 30)), Some(&exact)).as_deref(),
-            Some("3.0")
-        );
-        assert_eq!(factor(Some(&large), None), None);
-        assert_eq!(factor(Some(&small), Some(&interval(0, 3))), None);
-        let mut body = synthetic::tune(7).body;
-        body.samples[0].run.interval = None;
-        assert!(!recommendation(&body).contains("times"));
-    }
-
-    #[test]
-    fn a_run_that_did_not_settle_says_how_long_it_takes() {
-        let mut body = synthetic::measure(&record::synthetic::Case::streams(1, 7)).body;
-        body.run.steady.settled = false;
-        body.run.steady.unsettled = Some(Unsettled::FewLosses);
-        body.run.steady.takes_seconds = Some(130.0);
-        let text = unsettled(&body.run).unwrap();
-        assert!(text.contains("Not settled: losses decide"), "{text}");
-        assert!(
-            text.contains("one stream takes about 2 min at a round trip of "),
-            "{text}"
-        );
     }
 }

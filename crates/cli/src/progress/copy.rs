@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use record::copy::ProgressLine;
 use record::{CopyEventLine, CopyLog};
-use report::copied;
+use report::text::copy as say;
 use transfer::{CopyEvent, CopyObserver};
 use units::Bytes;
 use wire::copy::ProblemKind;
@@ -84,8 +84,8 @@ impl CopyProgress {
     }
 
     fn show(&mut self, line: &ProgressLine) {
-        let (done, how) = copied::progress(line);
-        self.bar.set_position(copied::thousandths(line));
+        let (done, how) = say::progress(line);
+        self.bar.set_position(say::thousandths(line));
         self.bar.set_message(done.clone());
         self.bar.set_prefix(how.clone());
         self.bar.tick();
@@ -127,11 +127,11 @@ impl CopyObserver for CopyProgress {
             // A folder of thousands that are there would hide what is new.
             CopyEvent::Skipped { .. } => {}
             CopyEvent::Removed { name, .. } => self.removed(name),
-            CopyEvent::LeftOut { problem, .. } => self.verbose(&copied::failure(problem)),
+            CopyEvent::LeftOut { problem, .. } => self.verbose(&say::failure(&problem.into())),
             CopyEvent::Failed { problem, .. } if problem.kind == ProblemKind::Follows => {}
             CopyEvent::WouldCopy { name, bytes } => self.would_copy(&name.to_string(), *bytes),
             CopyEvent::Failed { problem, .. } => {
-                let failure = copied::failure(problem);
+                let failure = say::failure(&problem.into());
                 self.verbose(&format!("error: {failure}"));
             }
             CopyEvent::Steered { streams, why, .. } => {

@@ -48,7 +48,7 @@ impl SweepProgress {
             visit.number,
             self.visits,
             visit.cycle,
-            report::history::asked(&(&visit.setting).into())
+            report::text::asked(&(&visit.setting).into())
         )
     }
 }

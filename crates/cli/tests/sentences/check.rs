@@ -4,6 +4,7 @@
 
 use record::{Answer, Objective, Recommended, Sample, Tune};
 use report::{format, text};
+use units::Rate;
 
 /// Shares in sentences have two digits.
 const SHARE_ROUNDED: f64 = 0.06;

@@ -221,7 +221,7 @@ fn ordered(low: f64, high: f64) -> (f64, f64) {
 }
 
 /// The next of 1, 2 or 5 times a power of ten.
-pub(super) fn step(wanted: f64) -> f64 {
+pub(crate) fn step(wanted: f64) -> f64 {
     let power = 10_f64.powf(wanted.log10().floor());
     let factor = [1.0, 2.0, 5.0]
         .into_iter()

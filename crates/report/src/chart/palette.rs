@@ -34,13 +34,29 @@ pub fn series(index: usize) -> RGBColor {
     SERIES[index % SERIES.len()]
 }
 
+/// The colours of lines: the seventh of the palette, yellow, is too weak for one.
+pub fn line_colour(index: usize) -> RGBColor {
+    match index % SERIES.len() {
+        6 => INK,
+        index => series(index),
+    }
+}
+
+/// The colours of windows: on a dark screen the palette's two blues are much alike, so they stand far apart here, and
+/// the accent is left to what is chosen.
+pub fn window_colour(index: usize) -> RGBColor {
+    let [blue, sky, green, orange, _, pink, _] = SERIES;
+    let colours = [blue, orange, green, pink, sky, INK];
+    colours[index % colours.len()]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_style_sheet_restyles_the_colours_that_are_drawn() {
-        let style = include_str!("../html/style.css");
+        let style = include_str!("../render/style.css");
         for RGBColor(red, green, blue) in [INK, GRID, SHADE, BLUE] {
             let name = format!("#{red:02X}{green:02X}{blue:02X}");
             assert!(style.contains(&format!("=\"{name}\"]")), "{name}");

@@ -10,8 +10,8 @@ pub(super) fn clamped(run: &Run) -> Option<String> {
     let buffers = run.streams.iter().flat_map(buffers_of_use);
     let mut clamped = buffers.filter(|(_, buffer, _)| buffer.is_clamped());
     let (place, buffer, sysctl) = clamped.next()?;
-    let size = |bytes| format::window(Window::Bytes(bytes));
-    let (granted, asked) = (size(buffer.granted_bytes), size(buffer.asked_bytes?));
+    let size = |bytes: Bytes| format::window(Window::Bytes(bytes.get()));
+    let (granted, asked) = (size(buffer.granted), size(buffer.asked?));
     let also = clamped.find(|(_, _, other)| *other != sysctl);
     let also = also.map_or(String::new(), |(place, _, sysctl)| {
         format!("; so does {sysctl} {place}")

@@ -1,7 +1,7 @@
 //! Sentences about simulations.
 
-use record::simulate::{Choice, Figures, SimulatedSetting, Terms};
-use record::{Campaign, Simulate};
+use record::Campaign;
+use record::simulate::{Aggregate, Choice, SimulatedSetting, Terms};
 
 use units::Span;
 
@@ -74,57 +74,12 @@ pub fn taken_share(share: f64) -> String {
     format::percent((share * 1e3).round() / 1e3)
 }
 
-/// What the streams took from the cross traffic: a sentence; `None` when that is not known.
-pub fn taken(figures: &Figures) -> Option<String> {
-    let cross = &figures.cross;
-    let (alone, share) = (cross.alone_bits_per_second?, cross.taken_ratio?);
-    Some(format!(
-        "{} of what the cross traffic gets alone, {}",
-        taken_share(share),
-        format::rate(alone)
-    ))
-}
-
-/// When data was done: a sentence; `None` when the streams send for ever.
-pub fn completion(figures: &Figures, runs: usize) -> Option<String> {
-    let completion = &figures.completion;
-    let unfinished = completion.unfinished_runs?;
-    let done = completion.completion_seconds.map(|seconds| {
-        let spread = completion.completion_standard_deviation_seconds;
-        let spread = spread.map(|s| format!(" \u{b1} {}", format::time(s)));
-        format!("{}{}", format::time(seconds), spread.unwrap_or_default())
-    });
-    Some(
-        done.unwrap_or_else(|| {
-            format!("{unfinished} of {runs} runs left data when the time was over")
-        }),
+/// The goodput of all streams with its standard deviation over the seeds.
+pub fn goodput(aggregate: &Aggregate) -> String {
+    spread(
+        aggregate.goodput_bits_per_second,
+        aggregate.standard_deviation_bits_per_second,
     )
-}
-
-/// What [`completion`] is about.
-pub fn completion_name(figures: &Figures) -> &'static str {
-    match figures.completion.completion_seconds {
-        Some(_) => "done in",
-        None => "unfinished",
-    }
-}
-
-/// What a simulation came to, in a sentence.
-pub fn simulate(body: &Simulate) -> String {
-    let figures = &body.figures;
-    let goodput = spread(
-        figures.aggregate.goodput_bits_per_second,
-        figures.aggregate.standard_deviation_bits_per_second,
-    );
-    let subject = setting(&body.setting);
-    match (
-        completion(figures, body.runs.len()),
-        figures.completion.completion_seconds,
-    ) {
-        (Some(time), Some(_)) => format!("{subject}: done in {time}, {goodput}."),
-        (Some(left), None) => format!("{subject}: {left}; {goodput} until then."),
-        (None, _) => format!("{subject}: {goodput}."),
-    }
 }
 
 /// What stands out among the cells of one variant: two sentences.
@@ -190,28 +145,9 @@ mod tests {
     }
 
     #[test]
-    fn what_the_streams_took_is_said_where_it_is_known() {
-        let figures = synthetic::simulate(8).body.figures;
-        let text = taken(&figures).unwrap();
-        assert!(
-            text.contains(" % of what the cross traffic gets alone, 15.3 Mbit/s"),
-            "{text}"
-        );
-        assert_eq!(taken(&synthetic::transfer(false).body.figures), None);
-        assert_eq!(
-            (taken_share(-0.00002), taken_share(0.424)),
-            ("0 %".into(), "42 %".into())
-        );
-    }
-
-    #[test]
-    fn unfinished_runs_are_said() {
-        let left = synthetic::transfer(true).body;
-        let text = simulate(&left);
-        assert!(text.contains("1 of 3 runs left data"), "{text}");
-        assert_eq!(completion_name(&left.figures), "unfinished");
-        let text = simulate(&synthetic::transfer(false).body);
-        assert!(text.contains("done in"), "{text}");
+    fn nearly_nothing_is_nothing() {
+        let texts = [-0.00002, 0.424].map(taken_share);
+        assert_eq!(texts, ["0 %", "42 %"]);
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Sentences about a sweep, the same in the terminal and on the page.
 
-pub mod compared;
 mod fits;
 
 use record::sweep_analysis::{
@@ -9,7 +8,7 @@ use record::sweep_analysis::{
 };
 use record::{Sweep, SweepAnalysis, Window};
 
-use super::{plain, point, sentence};
+use super::{point, sentence};
 use crate::format::{self, RateUnit, milliseconds, percent};
 
 pub use fits::fits;
@@ -84,8 +83,27 @@ fn failures(sweep: &Sweep) -> Option<String> {
     Some(format!(
         "{} failed: {times}{}{rest}.",
         counted(reasons.len(), "visit"),
-        plain(most.first()?),
+        most.first()?,
     ))
+}
+
+/// The window of a curve, and its congestion control where that was asked for.
+pub fn curve_title(curve: &Curve, granted: Option<u64>) -> String {
+    let windows = match (curve.window, granted) {
+        (Window::Auto, _) => "Automatic windows".to_owned(),
+        (window, None) => format!("Windows of {}", format::window(window)),
+        (window, Some(granted)) => {
+            let granted = format::window(Window::Bytes(granted));
+            format!(
+                "Windows of {} (Linux grants {granted})",
+                format::window(window)
+            )
+        }
+    };
+    match &curve.congestion {
+        Some(name) => format!("{windows}, {name}"),
+        None => windows,
+    }
 }
 
 /// What the curve of one window shows: its proportional part and its knee.
@@ -292,7 +310,7 @@ pub fn directions(analysis: &SweepAnalysis) -> Option<String> {
 }
 
 /// A confidence in percent; never all of it.
-fn sure(confidence: f64) -> String {
+pub fn sure(confidence: f64) -> String {
     match confidence {
         c if c > 0.99 => "> 99 %".to_owned(),
         c => percent(c),

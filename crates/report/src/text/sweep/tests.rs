@@ -1,4 +1,3 @@
-use record::SweepComparison;
 use record::synthetic::{self, SweepCase};
 
 use super::*;
@@ -52,44 +51,4 @@ fn few_cycles_say_what_more_would_bring() {
     assert!(!visited(&few).join(" ").contains("intervals"));
     few.plan.cycles = 3;
     assert!(visited(&few).join(" ").contains("With 6 cycles or more"));
-}
-
-#[test]
-fn a_sweep_and_its_repeat_are_about_the_same() {
-    let comparison = SweepComparison::new(&swept(7), &swept(8));
-    let text = compared::sentences(&comparison).join(" ");
-    assert!(text.contains("no setting by itself is sure"), "{text}");
-    assert!(!text.contains("different paths"), "{text}");
-}
-
-#[test]
-fn half_the_goodput_is_told_with_its_interval() {
-    let mut slower = swept(8);
-    for figures in slower
-        .cells
-        .iter_mut()
-        .filter_map(|cell| cell.figures.as_mut())
-    {
-        figures.goodput_bits_per_second /= 2;
-    }
-    let comparison = SweepComparison::new(&swept(7), &slower);
-    let text = compared::sentences(&comparison).join(" ");
-    assert!(text.contains("Goodput fell, sending: -5"), "{text}");
-    let (_, rows) = compared::rows(&comparison);
-    assert_eq!(rows.len(), 24);
-    assert!(rows.iter().all(|row| row[0] == "*"), "{rows:?}");
-}
-
-#[test]
-fn sweeps_without_a_common_setting_say_so() {
-    let mut other = swept(8);
-    other.cells.retain(|cell| cell.setting.streams == 1);
-    let mut one = swept(7);
-    one.cells.retain(|cell| cell.setting.streams == 2);
-    let text = compared::sentences(&SweepComparison::new(&one, &other)).join(" ");
-    assert!(text.contains("No setting was measured in both"), "{text}");
-    assert!(
-        text.contains("4 settings were measured in the second sweep only"),
-        "{text}"
-    );
 }
