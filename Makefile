@@ -132,8 +132,8 @@ agreement: build
 	python3 bench/agreement.py
 
 # The figures of published studies and whether their findings hold: about five minutes of one processor.
-studies: build
-	./target/release/trunkline study --out target/studies
+studies:
+	$(CARGO) run --release --locked -p trunkline-bench-studies -- --out target/studies
 
 clean:
 	$(CARGO) clean

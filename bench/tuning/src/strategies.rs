@@ -1,7 +1,8 @@
 //! The searches that are compared, by name.
 
-use tune::baselines::Baseline;
 use tune::{Staged, Strategy};
+
+use crate::baselines::Baseline;
 
 /// A search with its name.
 pub type Named = (String, Box<dyn Strategy + Sync>);

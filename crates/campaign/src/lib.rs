@@ -14,7 +14,6 @@ mod entry;
 mod grid;
 mod log;
 mod plan;
-pub mod study;
 mod workers;
 
 use std::io;

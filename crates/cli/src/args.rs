@@ -10,7 +10,6 @@ mod manual;
 mod predict;
 mod serve;
 mod simulate;
-mod study;
 mod sweep;
 mod tune;
 
@@ -37,7 +36,6 @@ pub(crate) use manual::{Completion, Man};
 pub(crate) use predict::Predict;
 pub(crate) use serve::Serve;
 pub(crate) use simulate::{Compat, DURATION_MAX, Simulate};
-pub(crate) use study::Study;
 pub(crate) use sweep::Sweep;
 pub(crate) use tune::{Axis, Objective, Tune};
 
@@ -70,7 +68,6 @@ pub(crate) enum Command {
     Emulate(Emulate),
     Simulate(Box<Simulate>),
     Predict(Predict),
-    Study(Study),
     Report(Report),
     History(History),
     Completion(Completion),

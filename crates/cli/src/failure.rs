@@ -9,7 +9,6 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use campaign::study::StudyError;
 use campaign::{CacheError, CampaignError, LogError};
 use emu::EmuError;
 use endpoints::BindError;
@@ -18,7 +17,7 @@ use observe::{Fault, TargetError};
 use predict::PredictError;
 use record::iperf3::Iperf3Error;
 use record::{ArchiveError, LoadError, PointsError, SaveError};
-use report::PlotError;
+use report::ChartError;
 use sim::ScenarioError;
 use target::OpenError;
 use tune::TuneError;
@@ -266,19 +265,6 @@ impl From<LogError> for Failure {
     }
 }
 
-impl From<StudyError> for Failure {
-    fn from(error: StudyError) -> Self {
-        match error {
-            StudyError::Path(error) => Failure::from(error),
-            StudyError::Scenario(error) => Failure::from(error),
-            error @ StudyError::Unknown(_) => {
-                let hint = "leave the names out to run all of them".to_owned();
-                Failure::new(Exit::WrongRequest, &error, Some(hint))
-            }
-        }
-    }
-}
-
 impl From<CacheError> for Failure {
     fn from(error: CacheError) -> Self {
         Failure::new(Exit::Failed, &error, Some(error.hint().to_owned()))
@@ -336,8 +322,8 @@ impl From<Iperf3Error> for Failure {
     }
 }
 
-impl From<PlotError> for Failure {
-    fn from(error: PlotError) -> Self {
+impl From<ChartError> for Failure {
+    fn from(error: ChartError) -> Self {
         Failure::new(Exit::Failed, &error, None)
     }
 }

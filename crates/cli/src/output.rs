@@ -64,7 +64,7 @@ pub(crate) fn deliver_rows(
     output: &RowsOutput,
     keep: &Keep,
 ) -> Result<(), Failure> {
-    match report::rows(document).filter(|_| output.csv) {
+    match report::rows::rows(document).filter(|_| output.csv) {
         Some(rows) => finish(document, &rows, &output.output, keep),
         None => deliver_any(document, &output.output, keep),
     }
@@ -107,7 +107,7 @@ fn save(document: &AnyDocument, output: &Output) -> Result<(), Failure> {
 
 /// Prints a document that was made before, and where it comes from.
 pub(crate) fn show_again(document: &AnyDocument) -> Result<(), Failure> {
-    let origin = report::terminal::origin(document.origin());
+    let origin = report::render::terminal::origin(document.origin());
     let text = report::text(document, paint());
     print(&format!("{origin}\n{text}"))
 }
@@ -139,7 +139,7 @@ pub(crate) fn write_page_with(
     visit: Option<&Measure>,
     file: &Path,
 ) -> Result<(), Failure> {
-    let page = report::page_with(document, visit)?;
+    let page = report::html(document, visit)?;
     record::save(file, &page)?;
     tell!("wrote {}", file.display());
     Ok(())
@@ -147,7 +147,7 @@ pub(crate) fn write_page_with(
 
 /// Writes the plots of the document into `folder`, which is made if it does not exist.
 pub(crate) fn write_plots(document: &AnyDocument, folder: &Path) -> Result<(), Failure> {
-    save_plots(report::plots(document)?, folder)
+    save_plots(report::charts(document, None)?, folder)
 }
 
 /// The same, of a sweep with the readings of one visit. To ask for plots of a document that has none is a wrong
@@ -157,12 +157,11 @@ pub(crate) fn write_plots_with(
     visit: Option<&Measure>,
     folder: &Path,
 ) -> Result<(), Failure> {
-    let plots = report::plots_with(document, visit)?;
+    let plots = report::charts(document, visit)?;
     if plots.is_empty() {
         return Err(Failure::wrong_request(
             &format!("there are no plots of this {}", document.schema().kind()),
-            "measure, tune, demo, path, predict, simulate and sweep have plots; of others ask for a page with \
-             `--report FILE.html`",
+            "a document of `--brief` has no readings to draw; ask for a page with `--report FILE.html`",
         ));
     }
     save_plots(plots, folder)

@@ -96,7 +96,7 @@ impl Onlooker for Progress {
         let (streams, window) = (sample.setting.streams, sample.setting.window);
         let goodput = sample.summary.goodput().mean.human();
         let head = format!("{streams:>3} x {window:<7} {goodput:>11}  ");
-        for line in report::terminal::beside(&head, &sample.why) {
+        for line in report::render::terminal::beside(&head, &sample.why) {
             self.leave(&line);
         }
     }

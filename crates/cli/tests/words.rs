@@ -49,18 +49,21 @@ fn a_page_has_two_names() {
 }
 
 #[test]
-fn plots_are_there_for_kinds_that_have_some_and_the_others_say_which_do() {
+fn plots_are_there_unless_there_is_nothing_to_draw() {
     let folder = tempfile::tempdir().unwrap();
     let plots = folder.path().to_str().unwrap();
     printed(&["measure", "sim:lan", "-t", "1"]);
     printed(&["history", "1", "--plots", plots]);
     assert!(folder.path().join("over-time-sending.svg").exists());
     printed(&["responsiveness", "sim:lan", "-t", "1"]);
-    let output = run(&["history", "2", "--plots", plots]);
+    printed(&["history", "2", "--plots", plots]);
+    assert!(folder.path().join("round-trips-forward.svg").exists());
+    let brief = folder.path().join("brief.json");
+    let brief = brief.to_str().unwrap();
+    printed(&["measure", "sim:lan", "-t", "1", "--brief", "--save", brief]);
+    let output = run(&["report", brief, "--plots", plots]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(
-        complaint(&output).contains("tune, demo, path, predict, simulate and sweep have plots")
-    );
+    assert!(complaint(&output).contains("there are no plots of this measure"));
 }
 
 #[test]

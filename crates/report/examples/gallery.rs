@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use record::synthetic::{
-    Case, SweepCase, campaign, characteristics, demo, measure, responsiveness, simulate, sweep,
-    transfer, tune,
+    Case, SweepCase, campaign, characteristics, copy, demo, fit, measure, predict, responsiveness,
+    simulate, sweep, transfer, tune,
 };
 use record::{AnyDocument, Direction, Window};
 use report::Paint;
@@ -31,6 +31,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("campaign", AnyDocument::from(campaign())),
         ("path", AnyDocument::from(characteristics())),
         ("responsiveness", AnyDocument::from(responsiveness())),
+        ("predict", AnyDocument::from(predict())),
+        ("fit", AnyDocument::from(fit())),
+        ("copy", AnyDocument::from(copy())),
     ];
     let sweeps = sweeps();
     let sweeps = sweeps.map(|(name, case)| (name, AnyDocument::from(sweep(&case))));
@@ -43,9 +46,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, document) in documents {
         fs::write(
             directory.join(format!("{name}.html")),
-            report::page(&document)?,
+            report::html(&document, None)?,
         )?;
-        for (file, svg) in report::plots(&document)? {
+        fs::write(directory.join(format!("{name}.json")), document.to_json())?;
+        for (file, svg) in report::charts(&document, None)? {
             fs::write(directory.join(format!("{name}-{file}")), svg)?;
         }
         println!("== {name}\n{}", report::text(&document, Paint::Plain));

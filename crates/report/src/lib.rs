@@ -1,32 +1,48 @@
-//! What people see: terminal text, SVG plots and one-file HTML pages, all from result documents.
+//! What people see: terminal text, SVG charts and one-file HTML pages, all from result documents.
 //!
-//! Nothing here measures or judges; the figures and the reasons stand in the document. A document
+//! A [`Page`] says what is shown of a document, as blocks in order; [`render`] draws it for a terminal or a
+//! browser. Nothing here measures or judges; the figures and the reasons stand in the document. A document
 //! may come from anywhere, so its texts are escaped or stripped of control characters and its
 //! numbers are not trusted to be sensible.
 //!
-//! What is left out: plots in the terminal, and pages over many documents but comparisons of two.
+//! What is left out: charts in the terminal, and pages over many documents but comparisons of two.
 //!
-//! Reading order: [`figure`] and [`words`] (numbers and sentences), [`comparison`] and
-//! [`grid`], [`swept`], [`terminal`], [`plot`], [`html`], [`history`], [`study`].
+//! Reading order: [`format`] and [`text`] (numbers and sentences), [`page`], [`chart`], [`render`], [`rows`].
 
-pub mod characteristic;
-pub mod comparison;
-pub mod copied;
-pub mod figure;
-pub mod grid;
-pub mod history;
-pub mod html;
-pub mod plot;
-pub mod predicted;
-pub mod responsive;
-mod rows;
-pub mod study;
-pub mod swept;
-pub mod terminal;
-pub mod words;
+pub mod chart;
+pub mod format;
+pub mod page;
+pub mod render;
+pub mod rows;
+pub mod text;
 
-pub use html::{page, page_with};
-pub use plot::sweep::representative;
-pub use plot::{PlotError, files as plots, files_with as plots_with};
-pub use rows::rows;
-pub use terminal::{Paint, origin, text};
+use record::{AnyDocument, Measure};
+
+pub use chart::ChartError;
+pub use page::Page;
+pub use page::sweep::representative;
+pub use render::Paint;
+
+/// The text of a document for a terminal, with a line break at the end.
+pub fn text(document: &AnyDocument, paint: Paint) -> String {
+    render::terminal::text(&Page::of(document), paint)
+}
+
+/// The page of a document for a browser; of a sweep with the readings of one visit, see [`representative`].
+///
+/// # Errors
+/// When a chart cannot be drawn.
+pub fn html(document: &AnyDocument, visit: Option<&Measure>) -> Result<String, ChartError> {
+    render::html::html(&Page::with(document, visit), Some(document.origin()))
+}
+
+/// Every chart of the page as an SVG file, each with its name.
+///
+/// # Errors
+/// When the drawing library fails.
+pub fn charts(
+    document: &AnyDocument,
+    visit: Option<&Measure>,
+) -> Result<Vec<(String, String)>, ChartError> {
+    Page::with(document, visit).charts()
+}

@@ -1,11 +1,14 @@
 //! Documents as comma-separated values (RFC 4180): what is unknown is empty, numbers stand in full.
 
+mod history;
 mod simulated;
+mod visits;
 
-use record::AnyDocument;
 use record::archive::Essence;
+use record::{AnyDocument, Direction};
 
-use crate::history;
+pub use history::csv as history;
+pub use visits::visits_csv as visits;
 
 /// The rows of a document that has some: one for a measurement, one for each simulated setting, one for each visit of
 /// a sweep. `None` of other kinds.
@@ -14,13 +17,26 @@ pub fn rows(document: &AnyDocument) -> Option<String> {
         AnyDocument::Measure(_) => Some(history::run_csv(&Essence::of(document)?)),
         AnyDocument::Simulate(document) => Some(simulated::simulate(&document.body)),
         AnyDocument::Campaign(document) => Some(simulated::campaign(&document.body)),
-        AnyDocument::Sweep(document) => Some(history::visits_csv(&document.body)),
+        AnyDocument::Sweep(document) => Some(visits(&document.body)),
         _ => None,
     }
 }
 
+/// What is unknown is empty.
+pub(crate) fn known(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+fn direction(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "forward",
+        Direction::Reverse => "reverse",
+        Direction::Both => "both",
+    }
+}
+
 /// The text of a table with `names` in its first line.
-pub(crate) fn table(names: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+fn table(names: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut writer = csv::WriterBuilder::new()
         .flexible(true)
         .from_writer(Vec::new());

@@ -47,15 +47,17 @@ impl Sample {
     }
 
     /// Goodput of all its directions.
-    pub(crate) fn goodput(&self) -> observe::Goodput {
+    pub fn goodput(&self) -> observe::Goodput {
         self.summary.goodput()
     }
 
-    pub(crate) fn streams(&self) -> StreamCount {
+    /// How many streams its setting has.
+    pub fn streams(&self) -> StreamCount {
         self.setting.streams
     }
 
-    pub(crate) fn retransmitted_share(&self) -> Option<f64> {
+    /// Share of the bytes that its main direction sent again, 0 to 1; `None` where nobody tells.
+    pub fn retransmitted_share(&self) -> Option<f64> {
         self.summary.main()?.tcp.retransmitted_share
     }
 }

@@ -3,7 +3,7 @@
 //! [`tune`] asks a [`Strategy`] which [`observe::Setting`] to sample next, has the target observe
 //! it, and ends with a [`Tuning`]: the recommendation, what limits one default stream and the
 //! recommended setting, every sample with the reason for taking it, and what all of it cost. The
-//! strategy of this crate is [`Staged`]; [`baselines`] are the searches of the literature.
+//! strategy of this crate is [`Staged`]; `bench/tuning` has those of the literature.
 //!
 //! What is left out: samples whose streams leave while data flow (they join, see [`observe::Then`]), curves fitted to
 //! the samples (formulas only bound what a short sample counts for, `lasting.rs`), and stream counts
@@ -14,7 +14,6 @@
 
 pub mod advice;
 mod alternatives;
-pub mod baselines;
 mod choose;
 mod climb;
 mod confirm;
@@ -44,7 +43,7 @@ pub use staged::Staged;
 pub use strategy::{Choice, Request, Strategy};
 pub use tuning::{Answer, Cost, Ended, Purpose, Recommended, Sample, Standing, TuneError, Tuning};
 
-#[cfg(test)]
-mod synthetic;
+#[cfg(any(test, feature = "synthetic"))]
+pub mod synthetic;
 #[cfg(test)]
 mod tests;

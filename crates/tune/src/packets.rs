@@ -2,7 +2,7 @@
 //!
 //! With more streams than that, each has less than one packet on the way: most of them wait for
 //! timeouts, and a few take everything. The rule and what it costs to break it are shown by
-//! `trunkline study` (docs/studies.md).
+//! `make studies` (docs/studies.md).
 
 use observe::StreamCount;
 use units::Bytes;

@@ -204,7 +204,7 @@ impl TunePlan {
     }
 
     /// The shortest sample that tells anything at this round-trip time.
-    pub(crate) fn sample_time_min(&self, rtt: Option<Span>) -> Span {
+    pub fn sample_time_min(&self, rtt: Option<Span>) -> Span {
         let wanted = rtt.map_or(Span::ZERO, |rtt| rtt.times(LEAST_ROUND_TRIPS));
         wanted.max(LEAST)
     }

@@ -15,17 +15,22 @@ use units::{Bytes, Rate, Span, Time};
 /// Segment payload.
 const MSS: f64 = 1448.0;
 
+/// A target that carries what its path says.
 pub struct Synthetic {
+    /// What it carries.
     pub path: Path,
+    /// Where its noise is drawn from.
     pub noise: Pcg32,
     /// Samples after which the target fails, and how.
     pub fails_after: Option<(usize, Fault)>,
     /// Samples after which the path is another one.
     pub changes_after: Option<(usize, Path)>,
+    /// Samples taken so far.
     pub taken: usize,
 }
 
 impl Synthetic {
+    /// `path` with noise drawn from `seed`.
     pub fn new(path: Path, seed: u64) -> Self {
         Synthetic {
             path,

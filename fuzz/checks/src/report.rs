@@ -28,8 +28,8 @@ fn show(document: &AnyDocument) {
     let text = report::text(document, Paint::Plain);
     let is_stray = |c: char| c.is_control() && c != '\n';
     assert!(!text.contains(is_stray), "{text:?}");
-    if let Ok(page) = report::page(document) {
+    if let Ok(page) = report::html(document, None) {
         assert!(!page.contains("<script>alert"), "a tag of the document's");
     }
-    let _ = report::plots(document);
+    let _ = report::charts(document, None);
 }

@@ -99,7 +99,7 @@ fn missing(copy: &Body) -> String {
 }
 
 fn incomplete(copy: &Body) -> Option<Failure> {
-    let what = report::copied::failures_title(copy)?;
+    let what = report::text::copy::failures_title(copy)?;
     Some(Failure::files_left(what, &missing(copy)))
 }
 
@@ -123,6 +123,6 @@ fn deliver(document: Document<Body>, arguments: &Copy) -> Result<(), Failure> {
 /// What even a quiet copy says.
 fn tell_failures(document: &Document<Body>) {
     for failure in &document.body.failed {
-        tell!("error: {}", report::copied::failure(failure));
+        tell!("error: {}", report::text::copy::failure(failure));
     }
 }

@@ -7,7 +7,9 @@ use std::process::ExitCode;
 
 use record::archive::{Comparison, Entry, Filter, Listed, Listing, set_aside};
 use record::{AnyDocument, Archive, Measure, Schema, SweepComparison, iperf3};
-use report::terminal::Width;
+use report::Page;
+use report::render::html;
+use report::render::terminal::{self, Width};
 
 use crate::archive::default_place;
 use crate::args::History;
@@ -76,9 +78,7 @@ fn again(arguments: &History, archive: &Archive, document: &AnyDocument) -> Resu
     match (arguments.json, arguments.csv, document) {
         (true, _, _) if arguments.brief => output::print(&document.brief()?.to_json()),
         (true, _, _) => output::print(&document.to_json()),
-        (_, true, AnyDocument::Sweep(sweep)) => {
-            output::print(&report::history::visits_csv(&sweep.body))
-        }
+        (_, true, AnyDocument::Sweep(sweep)) => output::print(&report::rows::visits(&sweep.body)),
         (_, true, _) => Err(Failure::wrong_request(
             "only a sweep and the list have rows for comma-separated values",
             "ask for the document with `--json`",
@@ -115,13 +115,23 @@ fn compare(arguments: &History, archive: &Archive, from: i64, to: i64) -> Result
     let (from, to) = (archive.entry(from)?, archive.entry(to)?);
     refuse_other_kinds(&from, &to)?;
     let comparison = Comparison::new(from, to);
+    let page = Page::comparing(&comparison);
+    show_comparison(arguments, &page, || comparison.to_json())
+}
+
+/// A comparison as a page, and as JSON or text.
+fn show_comparison(
+    arguments: &History,
+    page: &Page,
+    json: impl FnOnce() -> String,
+) -> Result<(), Failure> {
     if let Some(file) = &arguments.report {
-        record::save(file, &report::html::comparison(&comparison))?;
+        record::save(file, &html::html(page, None)?)?;
         tell!("wrote {}", file.display());
     }
     match arguments.json {
-        true => output::print(&comparison.to_json()),
-        false => output::print(&report::terminal::comparison(&comparison, output::paint())),
+        true => output::print(&json()),
+        false => output::print(&terminal::text(page, output::paint())),
     }
 }
 
@@ -156,17 +166,8 @@ fn compare_sweeps(
         unreachable!("both numbers are those of sweeps");
     };
     let comparison = SweepComparison::new(&from.body, &to.body);
-    if let Some(file) = &arguments.report {
-        record::save(file, &report::html::sweep_comparison(&comparison))?;
-        tell!("wrote {}", file.display());
-    }
-    match arguments.json {
-        true => output::print(&comparison.to_json()),
-        false => output::print(&report::terminal::sweep_comparison(
-            &comparison,
-            output::paint(),
-        )),
-    }
+    let page = Page::comparing_sweeps(&comparison);
+    show_comparison(arguments, &page, || comparison.to_json())
 }
 
 fn list(arguments: &History, place: &Path, entries: &[Listed]) -> Result<(), Failure> {
@@ -174,7 +175,7 @@ fn list(arguments: &History, place: &Path, entries: &[Listed]) -> Result<(), Fai
         return output::print(&Listing::new(entries).to_json());
     }
     if arguments.csv {
-        return output::print(&report::history::csv(entries));
+        return output::print(&report::rows::history(entries));
     }
     if entries.is_empty() {
         tell!("nothing to list in {}", place.display());
@@ -184,7 +185,7 @@ fn list(arguments: &History, place: &Path, entries: &[Listed]) -> Result<(), Fai
         true => Width::Page,
         false => Width::Any,
     };
-    let list = report::terminal::history(entries, output::paint(), width);
+    let list = terminal::table(&report::page::list(entries), output::paint(), width);
     output::print(&list)
 }
 

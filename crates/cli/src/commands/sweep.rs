@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use observe::TargetInfo;
 use record::archive::{Filter, KeptSweep, SweepEntry};
 use record::{Archive, Target};
-use report::words;
+use report::text;
 use sweep::{Ledger, SweepError, SweepPlan};
 use target::TargetName;
 
@@ -218,22 +218,22 @@ fn cut_short(
 
 fn announce(journey: &Journey) {
     let left = journey.plan.remaining(&journey.ledger).len();
-    let settings = words::count(journey.plan.places() as u64, "setting");
-    let cycles = words::count(journey.plan.cycles.into(), "cycle");
+    let settings = text::count(journey.plan.places() as u64, "setting");
+    let cycles = text::count(journey.plan.cycles.into(), "cycle");
     let visits = journey.plan.visits();
     let time = match journey.name {
         // As long as this machine needs to calculate it.
         TargetName::Simulated(_) => String::new(),
         _ => format!(
             ", about {}",
-            report::figure::lasting(journey.plan.time_for(left, &journey.ledger).as_secs_f64())
+            report::format::lasting(journey.plan.time_for(left, &journey.ledger).as_secs_f64())
         ),
     };
     match journey.ledger.measured() {
         0 => tell!(
             "sweep {}: {settings} in {cycles}, {}{time}",
             journey.id,
-            words::count(visits, "visit")
+            text::count(visits, "visit")
         ),
         measured => tell!(
             "sweep {}: {measured} of {visits} visits are there, {left} are left{time}",

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use record::copy::ProgressLine;
 use record::{CopyEventLine, CopyLog};
-use report::copied;
+use report::text::copy as say;
 use transfer::{CopyEvent, CopyObserver};
 use units::Bytes;
 use wire::copy::ProblemKind;
@@ -84,8 +84,8 @@ impl CopyProgress {
     }
 
     fn show(&mut self, line: &ProgressLine) {
-        let (done, how) = copied::progress(line);
-        self.bar.set_position(copied::thousandths(line));
+        let (done, how) = say::progress(line);
+        self.bar.set_position(say::thousandths(line));
         self.bar.set_message(done.clone());
         self.bar.set_prefix(how.clone());
         self.bar.tick();
@@ -104,7 +104,7 @@ impl CopyProgress {
     /// A file of which something is known.
     fn file(&self, name: &str, what: &str) {
         if self.is_verbose {
-            self.put(&format!("{}  {what}", report::words::plain(name)));
+            self.put(&format!("{}  {what}", report::text::plain(name)));
         }
     }
 }
@@ -127,23 +127,23 @@ impl CopyObserver for CopyProgress {
             // A folder of thousands that are there would hide what is new.
             CopyEvent::Skipped { .. } => {}
             CopyEvent::Removed { name, .. } => self.removed(name),
-            CopyEvent::LeftOut { problem, .. } => self.verbose(&copied::failure(problem)),
+            CopyEvent::LeftOut { problem, .. } => self.verbose(&say::failure(problem)),
             CopyEvent::Failed { problem, .. } if problem.kind == ProblemKind::Follows => {}
             CopyEvent::WouldCopy { name, bytes } => self.would_copy(&name.to_string(), *bytes),
             CopyEvent::Failed { problem, .. } => {
-                let failure = copied::failure(problem);
+                let failure = say::failure(problem);
                 self.verbose(&format!("error: {failure}"));
             }
             CopyEvent::Steered { streams, why, .. } => {
-                let streams = report::words::count((*streams).into(), "stream");
+                let streams = report::text::count((*streams).into(), "stream");
                 self.verbose(&format!(
                     "{streams} from now on: {}",
-                    report::words::plain(why)
+                    report::text::plain(why)
                 ));
             }
             CopyEvent::Lost { why, retry_in, .. } => self.say(&format!(
                 "the far end is gone ({}); trying again in {}",
-                report::words::plain(why),
+                report::text::plain(why),
                 retry_in.human()
             )),
             CopyEvent::Resumed { left, .. } => {
@@ -170,7 +170,7 @@ impl CopyProgress {
     }
 
     fn removed(&self, name: &str) {
-        let name = report::words::plain(name);
+        let name = report::text::plain(name);
         match (self.is_dry, self.is_verbose) {
             (true, _) => self.put(&format!("{name}  would be removed")),
             (false, true) => self.put(&format!("{name}  removed")),
@@ -180,7 +180,7 @@ impl CopyProgress {
 
     /// What a dry run is for, so it is told without `--verbose` too.
     fn would_copy(&self, name: &str, bytes: Bytes) {
-        let name = report::words::plain(name);
+        let name = report::text::plain(name);
         match bytes {
             // A folder, a link or an empty file.
             Bytes::ZERO => self.put(&name),

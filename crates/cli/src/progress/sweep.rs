@@ -48,7 +48,7 @@ impl SweepProgress {
             visit.number,
             self.visits,
             visit.cycle,
-            report::history::asked(&(&visit.setting).into())
+            report::text::asked(&(&visit.setting).into())
         )
     }
 }
@@ -84,7 +84,7 @@ impl SweepWatch for SweepProgress {
     }
 
     fn on_visit_started(&mut self, visit: &Visit, left: Span) {
-        let left = report::figure::lasting(left.as_secs_f64());
+        let left = report::format::lasting(left.as_secs_f64());
         self.line
             .label(&format!("{}, {left} left", self.name(visit)));
         if let Some(last) = self.last {
@@ -108,7 +108,7 @@ impl SweepWatch for SweepProgress {
 
     fn on_visit_done(&mut self, visit: &Visit, finished: &Finished, left: Span) {
         let name = self.name(visit);
-        let left = report::figure::lasting(left.as_secs_f64());
+        let left = report::format::lasting(left.as_secs_f64());
         match finished {
             Finished::Measured(measured) => {
                 let goodput = Rate::from_f64(measured.figures.goodput);

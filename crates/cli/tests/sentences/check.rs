@@ -3,7 +3,7 @@
 //! The rules are written down here once more, from the printed words and not from the code that follows them.
 
 use record::{Answer, Objective, Recommended, Sample, Tune};
-use report::{figure, words};
+use report::{format, text};
 use units::Rate;
 
 /// Shares in sentences have two digits.
@@ -99,8 +99,8 @@ fn choice(tune: &Tune, chosen: &Recommended, may: impl Fn(&Sample) -> bool) -> V
     );
     if let Some(told) = after(&chosen.because, " carried most: ") {
         let best = fewer().map(|(_, rate)| *rate).max().unwrap_or(0);
-        if told.trim_end_matches('.') != figure::rate(best)
-            && !told.starts_with(&format!("{};", figure::rate(best)))
+        if told.trim_end_matches('.') != format::rate(best)
+            && !told.starts_with(&format!("{};", format::rate(best)))
         {
             fault(format!("with fewer, {best} was most"));
         }
@@ -113,8 +113,8 @@ fn told(text: &str, before: &str, behind: &str, rate: u64, fault: &mut impl FnMu
     let Some((told, _)) = after(text, before).and_then(|rest| rest.split_once(behind)) else {
         return;
     };
-    if told != figure::rate(rate) {
-        fault(format!("{told} is told and {} is so", figure::rate(rate)));
+    if told != format::rate(rate) {
+        fault(format!("{told} is told and {} is so", format::rate(rate)));
     }
 }
 
@@ -124,10 +124,10 @@ fn after<'a>(text: &'a str, phrase: &str) -> Option<&'a str> {
 
 /// The headline, and what it says of one default stream.
 fn headline(tune: &Tune, answer: &Answer) -> Vec<String> {
-    let text = words::recommendation(tune);
+    let text = text::recommendation(tune);
     let row = &tune.samples[answer.recommended.sample].run;
     let mut faults = Vec::new();
-    let rate = figure::rate_with_margin(row.goodput_bits_per_second, row.interval.as_ref());
+    let rate = format::rate_with_margin(row.goodput_bits_per_second, row.interval.as_ref());
     if !text.contains(&rate) {
         faults.push(format!("the row has {rate}: {text}"));
     }
@@ -191,9 +191,9 @@ fn verdict(tune: &Tune, row: &Sample, because: &str, reach: Option<u64>) -> Vec<
     if let Some((rate, _)) = because
         .split_once(" is ")
         .filter(|_| because.contains("of what the path carries"))
-        && rate != figure::rate(own)
+        && rate != format::rate(own)
     {
-        fault(format!("the row has {}", figure::rate(own)));
+        fault(format!("the row has {}", format::rate(own)));
     }
     if let Some((head, rest)) = because.split_once(" streams carry ") {
         let told = rest.split_once(" of its ");
@@ -239,6 +239,6 @@ fn close(told: Option<f64>, is: Option<f64>, tolerance: f64) -> bool {
 /// Nothing that was sampled is asked for.
 fn paced_evidence(tune: &Tune) -> Option<String> {
     let asks = |text: &String| text.contains("only a paced run would tell");
-    let asked = words::tune(tune).into_iter().find(asks)?;
+    let asked = text::tune(tune).into_iter().find(asks)?;
     tune.samples.iter().any(is_paced).then_some(asked)
 }

@@ -60,7 +60,8 @@ fn faults(path: &PathSpec, seed: u64) -> Vec<String> {
     let found = OBJECTIVES.into_iter().flat_map(|objective| {
         let body = search(path, objective, seed)?;
         let name = format!("{} for {} with seed {seed}", path.name, objective.name());
-        let text = report::terminal::tune(&body, report::terminal::Paint::Plain);
+        let page = report::page::tune::page(&body);
+        let text = report::render::terminal::text(&page, report::Paint::Plain);
         let faults = check::faults(&body);
         let told = faults
             .into_iter()

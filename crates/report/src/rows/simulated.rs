@@ -3,8 +3,7 @@
 use record::simulate::{Figures, SimulatedSetting};
 use record::{Campaign, Simulate, Window};
 
-use super::table;
-use crate::history::known;
+use super::{known, table};
 
 const NAMES: [&str; 22] = [
     "path",

@@ -39,7 +39,9 @@ pub struct Flow {
     pub lost: f64,
     /// Bytes in flight of one stream.
     pub window: f64,
+    /// Whether the receiver's buffer bounds the window.
     pub by_receive_buffer: bool,
+    /// Whether the sender's does.
     pub by_send_buffer: bool,
 }
 

@@ -11,6 +11,28 @@ use crate::synthetic::{Path, Synthetic};
 use crate::*;
 use observe::{Limit, Setting, StreamCount, Target, Watch};
 
+/// One stream, then two: a strategy that says nothing of growing.
+struct TwoCounts;
+
+impl Strategy for TwoCounts {
+    fn next(&self, history: &History) -> Option<Request> {
+        let taken = history.samples.len() as u64;
+        (taken < 2).then(|| Request {
+            setting: history.setting(streams(taken + 1), Window::Auto),
+            plan: history.plan.sample_plan(history.rtt_for_sampling()),
+            purpose: Purpose::Streams,
+            why: "to see what it carries".to_owned(),
+        })
+    }
+
+    fn choose(&self, _: &History) -> Option<Choice> {
+        Some(Choice {
+            sample: 1,
+            because: "it is the last".to_owned(),
+        })
+    }
+}
+
 fn streams(count: u64) -> StreamCount {
     StreamCount::new(count).unwrap()
 }
@@ -96,8 +118,7 @@ fn more_streams_join_those_that_run_and_nothing_else_goes_on() {
         assert_eq!(*then == Then::KeepRunning, climbs, "{}", table(&tuning));
     }
     let mut target = Noting(Synthetic::new(slac_cern(), 1), Vec::new());
-    let rival = baselines::Baseline::DoublingBisection;
-    tune_with(&rival, &mut target, &TunePlan::default(), &mut ()).unwrap();
+    tune_with(&TwoCounts, &mut target, &TunePlan::default(), &mut ()).unwrap();
     assert!(target.1.iter().all(|(_, then)| *then == Then::Stop));
 }
 

@@ -56,7 +56,7 @@ const RELATED: [&[&str]; 5] = [
     &["copy", "limit", "serve"],
     &["measure", "tune", "sweep", "serve", "history"],
     &["path", "responsiveness", "measure", "serve"],
-    &["simulate", "predict", "study", "emulate", "demo"],
+    &["simulate", "predict", "emulate", "demo"],
     &["history", "report"],
 ];
 

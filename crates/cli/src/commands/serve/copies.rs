@@ -35,7 +35,7 @@ pub(super) fn handler(
     if arguments.no_delete {
         root = root.without_removing();
     }
-    let people = report::words::count(tokens.names().count() as u64, "token");
+    let people = report::text::count(tokens.names().count() as u64, "token");
     tell!("files below {} with {people}, {rights}", folder.display());
     let log = Box::new(|event: &FarEvent| log::line(&describe(event)));
     let tokens = Arc::new(RwLock::new(tokens));
@@ -57,13 +57,13 @@ fn reread(file: PathBuf, tokens: Arc<RwLock<Tokens>>) -> io::Result<()> {
         for _ in signals.forever() {
             match tokens::read(&file) {
                 Ok(read) => {
-                    let people = report::words::count(read.names().count() as u64, "token");
+                    let people = report::text::count(read.names().count() as u64, "token");
                     *tokens.write().unwrap_or_else(PoisonError::into_inner) = read;
                     log::line(&format!("read {} again: {people}", file.display()));
                 }
                 Err(failure) => log::line(&format!(
                     "the tokens stay as they were: {}",
-                    report::words::plain(&failure.what())
+                    report::text::plain(&failure.what())
                 )),
             }
         }
@@ -101,7 +101,7 @@ fn describe(event: &FarEvent) -> String {
         ),
         FarEvent::Rejected { peer, reason } => format!("{peer}: turned away: {reason}"),
     };
-    report::words::plain(&line)
+    report::text::plain(&line)
 }
 
 /// What happened to one file.
@@ -133,7 +133,7 @@ fn shown(paths: &[Vec<u8>]) -> String {
 }
 
 fn ended(why: Option<&str>, outcome: &Outcome) -> String {
-    let files = report::words::count(outcome.files, "file");
+    let files = report::text::count(outcome.files, "file");
     let failed = match outcome.failed.len() {
         0 => String::new(),
         many => format!(", {many} failed"),

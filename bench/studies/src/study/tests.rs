@@ -1,0 +1,63 @@
+use std::collections::BTreeSet;
+
+use super::*;
+
+fn all(seeds: u64) -> Programme {
+    let studies: Result<Vec<Study>, StudyError> = NAMES.into_iter().map(named).collect();
+    Programme {
+        studies: studies.unwrap(),
+        seeds,
+    }
+}
+
+#[test]
+fn every_study_has_its_name_and_scenarios_that_can_be_run() {
+    let programme = all(1);
+    let names: Vec<&str> = programme.studies.iter().map(|study| study.name).collect();
+    assert_eq!(names, NAMES);
+    campaign::check(&programme.runs().unwrap()).unwrap();
+}
+
+#[test]
+fn a_study_that_is_not_there_is_told_with_those_that_are() {
+    let error = named("ballancing").unwrap_err().to_string();
+    assert!(
+        error.contains("ballancing") && error.contains("striping-loss"),
+        "{error}"
+    );
+}
+
+#[test]
+fn no_two_plots_share_a_file_and_no_two_curves_a_label() {
+    let studies = all(1).read(&[]);
+    let panels = || {
+        studies
+            .iter()
+            .flat_map(|study| &study.figures)
+            .flat_map(|figure| &figure.panels)
+    };
+    let names: BTreeSet<&str> = panels().map(|panel| panel.name).collect();
+    assert_eq!(names.len(), panels().count());
+    for panel in panels() {
+        let labels: BTreeSet<&str> = panel.lines.iter().map(|line| line.label.as_str()).collect();
+        assert_eq!(labels.len(), panel.lines.len(), "{}", panel.name);
+    }
+}
+
+#[test]
+fn without_results_no_finding_holds_and_nothing_panics() {
+    for study in all(3).read(&[]) {
+        for figure in &study.figures {
+            assert!(!figure.findings.is_empty(), "{}", figure.title);
+            for finding in &figure.findings {
+                assert_eq!(finding.verdict(), Verdict::DoesNotHold, "{}", finding.claim);
+            }
+        }
+    }
+}
+
+#[test]
+fn too_many_seeds_are_refused() {
+    let error = all(u64::MAX).runs().unwrap_err();
+    assert!(matches!(error, CampaignError::TooMany { .. }), "{error}");
+}

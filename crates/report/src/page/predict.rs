@@ -1,0 +1,244 @@
+//! The page of a prediction.
+
+use record::predict::{PredictedBuffer, PredictedStream};
+use record::{Predict, PredictedPoint};
+
+use super::{Block, Column, Fact, Page, Row, Standing, Table};
+use crate::chart::{Chart, Curves, Line, Origin, Scale};
+use crate::format::{self, RateUnit, or_absent};
+use crate::text;
+
+/// So many numbers of streams fit side by side, beside that of the knee.
+const BUFFERS_SHOWN: usize = 3;
+const MBIT: f64 = 1e6;
+
+pub fn page(body: &Predict) -> Page {
+    let blocks = vec![
+        Block::About(body.path.description.clone()),
+        Block::Table(points(body)),
+        Block::note(points_legend(body)),
+        Block::lead(recommendation(body)),
+        Block::wide([Block::Facts(facts(body))]),
+        Block::Why(assumptions(body)),
+        Block::figure(
+            "throughput",
+            "Throughput against the number of streams by each formula.",
+            throughput(body),
+        ),
+        Block::figure(
+            "round-trip",
+            "Round trip with the queue that the streams build, by the equilibrium.",
+            round_trip(body),
+        ),
+        Block::Table(one_stream(body)),
+        Block::heading("Buffers per stream"),
+        Block::Table(buffers(body)),
+    ];
+    Page::new("predict", &body.path.name, blocks)
+}
+
+fn facts(body: &Predict) -> Vec<Fact> {
+    let (link, knee) = (&body.link, &body.knee);
+    let share = format::percent(knee.share_ratio);
+    let payload = format::rate(link.payload_bits_per_second);
+    let queue = format::milliseconds(link.queue_seconds);
+    vec![
+        Fact::new("streams", knee.at.streams.to_string())
+            .after(format!("for {share} of the highest")),
+        Fact::new("throughput", format::rate(knee.at.goodput_bits_per_second))
+            .after(format!("of {payload} on the link")),
+        Fact::new(
+            "round trip",
+            format!("{} ms", format::milliseconds(link.rtt_seconds)),
+        )
+        .after(format!("a full queue adds {queue} ms")),
+    ]
+}
+
+/// Several streams by each formula, the knee's row marked when it is there.
+fn points(body: &Predict) -> Table {
+    let unit = unit(body);
+    let names = [
+        "streams", unit.name, "Hacker", "Altman", "windows", "loss", "RTT ms", "limit",
+    ];
+    let rate = |bits: Option<u64>| or_absent(bits, |bits| unit.number(bits as f64));
+    let row = |point: &PredictedPoint| {
+        let row = Row::new([
+            point.at.streams.to_string(),
+            unit.number(point.at.goodput_bits_per_second as f64),
+            rate(point.hacker_bits_per_second),
+            rate(point.altman_bits_per_second),
+            rate(point.window_cap_bits_per_second),
+            or_absent(point.lost_ratio, format::percent),
+            format::milliseconds(point.rtt_seconds),
+            point.limit.clone(),
+        ]);
+        row.standing(Standing::chosen(point.at.streams == body.knee.at.streams))
+    };
+    Table::new(names.map(Column::number), body.points.iter().map(row))
+}
+
+/// What the headings of [`points`] mean.
+fn points_legend(body: &Predict) -> String {
+    format!(
+        "Rates in {}. The first is the equilibrium of streams, loss and queue, which the recommendation rests on; Hacker: \
+         so many independent reno streams, up to the link's rate; Altman: reno streams that lose only what their own \
+         queue drops, so without the path's loss; windows: all windows once a round trip, whatever the link. loss: loss \
+         events per packet.",
+        unit(body).name
+    )
+}
+
+/// The unit that the highest throughput reads well in.
+fn unit(body: &Predict) -> RateUnit {
+    let rates = body
+        .points
+        .iter()
+        .map(|point| point.at.goodput_bits_per_second);
+    RateUnit::fitting(rates.max().unwrap_or(0) as f64)
+}
+
+/// One stream by each formula.
+fn one_stream(body: &Predict) -> Table {
+    let row = |stream: &PredictedStream| {
+        let rate = or_absent(stream.rate_bits_per_second, format::rate);
+        let row = Row::new([stream.model.clone(), rate]);
+        row.standing(Standing::chosen(stream.model == "equilibrium"))
+    };
+    let columns = [Column::words("formula"), Column::number("one stream")];
+    Table::new(columns, body.one_stream.iter().map(row))
+}
+
+/// What each rule for the buffers gives one of so many streams.
+fn buffers(body: &Predict) -> Table {
+    let streams = buffer_streams(body);
+    let mut columns = vec![Column::words("rule")];
+    columns.extend(streams.iter().map(|n| Column::number(format!("of {n}"))));
+    columns.push(Column::number("is"));
+    let row = |buffer: &PredictedBuffer| {
+        let size = |n: &u32| {
+            let of = buffer.per_stream.iter().find(|of| of.streams == *n);
+            or_absent(of, |of| format::size(of.bytes))
+        };
+        let mut cells = vec![buffer.rule.clone()];
+        cells.extend(streams.iter().map(size));
+        cells.push(buffer.formula.clone());
+        Row::new(cells)
+    };
+    Table::new(columns, body.buffers.iter().map(row))
+}
+
+/// Every second or fourth number of streams from the first on, so that they fit, and the knee.
+fn buffer_streams(body: &Predict) -> Vec<u32> {
+    let all = body.buffers.iter().flat_map(|buffer| &buffer.per_stream);
+    let mut streams: Vec<u32> = all.map(|of| of.streams).collect();
+    streams.sort_unstable();
+    streams.dedup();
+    let step = streams.len().div_ceil(BUFFERS_SHOWN).max(1);
+    let mut shown: Vec<u32> = streams.into_iter().step_by(step).collect();
+    shown.push(body.knee.at.streams);
+    shown.sort_unstable();
+    shown.dedup();
+    shown
+}
+
+/// What a prediction comes down to.
+fn recommendation(body: &Predict) -> String {
+    let (knee, highest) = (&body.knee, &body.highest);
+    format!(
+        "Use {}: {} predicted, {} of the {} that {} reach.",
+        text::streams(knee.at.streams),
+        format::rate(knee.at.goodput_bits_per_second),
+        format::percent(share(
+            knee.at.goodput_bits_per_second,
+            highest.goodput_bits_per_second
+        )),
+        format::rate(highest.goodput_bits_per_second),
+        text::streams(highest.streams),
+    )
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    part as f64 / whole.max(1) as f64
+}
+
+/// What the formulas were given.
+fn assumptions(body: &Predict) -> Vec<String> {
+    let link = &body.link;
+    let mut sentences = vec![format!(
+        "Nothing was sent: this is what formulas say about {} streams that keep at most {} outstanding each, \
+         {} of payload on the link, {} ms round trip, a queue of {} ms and {} of loss events.",
+        body.congestion,
+        format::size(body.window_bytes),
+        format::rate(link.payload_bits_per_second),
+        format::milliseconds(link.rtt_seconds),
+        format::milliseconds(link.queue_seconds),
+        format::percent(link.lost_ratio),
+    )];
+    sentences.push(
+        "Believe a measurement on the live path over `emu:`, that over `sim:`, and that over these formulas: they take \
+         every stream for settled and the losses for evenly spread."
+            .to_owned(),
+    );
+    if link.other_streams > 0 || link.background_bits_per_second > 0 {
+        sentences.push(format!(
+            "Others: {} that react, and {} that do not.",
+            text::streams(link.other_streams),
+            format::rate(link.background_bits_per_second)
+        ));
+    }
+    sentences
+}
+
+/// Throughput by each formula.
+fn throughput(body: &Predict) -> Chart {
+    let top = body.link.payload_bits_per_second;
+    let curve = |label: &str, origin, of: &dyn Fn(&PredictedPoint) -> Option<u64>| {
+        let place = |point: &PredictedPoint| {
+            // The sum of all windows soon leaves the sheet.
+            let bits = of(point)?.min(top);
+            Some((f64::from(point.at.streams), bits as f64 / MBIT))
+        };
+        Line::new(
+            label,
+            origin,
+            body.points.iter().filter_map(place).collect(),
+        )
+    };
+    let lines = vec![
+        curve("equilibrium", Origin::Runs, &|point| {
+            Some(point.at.goodput_bits_per_second)
+        }),
+        curve("Hacker", Origin::FormulaOf(1), &|point| {
+            point.hacker_bits_per_second
+        }),
+        curve("Altman", Origin::FormulaOf(2), &|point| {
+            point.altman_bits_per_second
+        }),
+        curve("windows", Origin::FormulaOf(3), &|point| {
+            point.window_cap_bits_per_second
+        }),
+        curve("link", Origin::Formula, &|_| Some(top)),
+    ];
+    against_streams("throughput [Mbit/s]", lines)
+}
+
+/// Round trip by the equilibrium.
+fn round_trip(body: &Predict) -> Chart {
+    let full = body.link.rtt_seconds + body.link.queue_seconds;
+    let curve = |label, origin, of: &dyn Fn(&PredictedPoint) -> f64| {
+        let place = |point: &PredictedPoint| (f64::from(point.at.streams), of(point) * 1e3);
+        Line::new(label, origin, body.points.iter().map(place).collect())
+    };
+    let lines = vec![
+        curve("loaded", Origin::Runs, &|point| point.rtt_seconds),
+        curve("queue full", Origin::Formula, &|_| full),
+    ];
+    against_streams("round trip [ms]", lines)
+}
+
+/// The lines that have points, over the number of streams.
+pub fn against_streams(y: &'static str, lines: Vec<Line>) -> Chart {
+    let (x, y) = (Scale::doublings("streams"), Scale::even(y));
+    Curves { x, y, lines }.shown().chart()
+}

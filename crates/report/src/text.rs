@@ -1,0 +1,217 @@
+//! Sentences about a document, the same in the terminal and on the page.
+
+mod clamp;
+pub mod copy;
+mod run;
+mod search;
+pub mod simulated;
+pub mod sweep;
+
+use record::archive::Point;
+use record::{Direction, Kind, Limit, Objective, Setting, Window};
+
+use crate::format;
+
+pub use run::{measure, segments_again, why};
+pub(crate) use search::factor;
+pub use search::{doubts, recommendation, sysctl, tune, which_to_believe};
+
+/// `text` in one line, without characters that could steer a terminal.
+pub fn plain(text: &str) -> String {
+    let safe = text
+        .chars()
+        .map(|c| if record::steers(c) { ' ' } else { c });
+    safe.collect()
+}
+
+/// `text` as a sentence: a capital at the front, a full stop at the end.
+///
+/// ```
+/// assert_eq!(report::text::sentence("the path is full"), "The path is full.");
+/// ```
+pub fn sentence(text: &str) -> String {
+    let text = plain(text);
+    let mut rest = text.trim().chars();
+    let Some(first) = rest.next() else {
+        return String::new();
+    };
+    let stop = if text.trim_end().ends_with(['.', '!', '?']) {
+        ""
+    } else {
+        "."
+    };
+    format!("{}{}{stop}", first.to_uppercase(), rest.as_str())
+}
+
+/// What the headings of a table of runs mean.
+pub const RUNS_LEGEND: &str = "\u{b1}: half the 95 % interval, - where the run was too short or too unsteady for \
+     one. RTT: mean round trip beside the streams; added: what of it the streams add to the idle path. resent: share \
+     of the bytes. limit: of the first setting and the recommended one.";
+
+/// The same of the settings of a demonstration.
+pub const DEMO_LEGEND: &str = "published: what was measured on the real path then. \u{b1}: half the 95 % interval, - \
+     where there is none. RTT: mean round trip beside the streams; added: what of it the streams add to the idle path.";
+
+/// So many of something: `1 visit`, `30 visits`.
+///
+/// ```
+/// assert_eq!(report::text::count(1, "visit"), "1 visit");
+/// assert_eq!(report::text::count(30, "visit"), "30 visits");
+/// ```
+pub fn count(number: u64, name: &str) -> String {
+    match number {
+        1 => format!("1 {name}"),
+        many => format!("{many} {name}s"),
+    }
+}
+
+/// A setting in a few words: `8 streams with automatic windows`.
+pub fn setting(setting: &Setting) -> String {
+    point(setting.streams, setting.window)
+}
+
+/// Streams and window in a few words.
+///
+/// ```
+/// use record::Window;
+/// assert_eq!(report::text::point(8_u32, Window::Bytes(65_536)), "8 streams with windows of 64KiB");
+/// assert_eq!(report::text::point(1_u32, Window::Auto), "1 stream with an automatic window");
+/// ```
+pub fn point(streams: impl Into<u32>, window: Window) -> String {
+    match (streams.into(), window) {
+        (1, Window::Auto) => "1 stream with an automatic window".to_owned(),
+        (1, fixed) => format!("1 stream with a window of {}", format::window(fixed)),
+        (n, Window::Auto) => format!("{n} streams with automatic windows"),
+        (n, fixed) => format!("{n} streams with windows of {}", format::window(fixed)),
+    }
+}
+
+/// A setting as it was asked for: `8 x 64KiB, reverse`.
+pub fn asked(setting: &Setting) -> String {
+    point_in_full(&Point {
+        streams: setting.streams.into(),
+        window: setting.window,
+        direction: setting.direction,
+        congestion: setting.congestion.clone(),
+        pacing_bits_per_second: setting.pacing_bits_per_second,
+        mss_bytes: setting.mss_bytes,
+    })
+}
+
+/// `8 x 64KiB`.
+pub(crate) fn streams_and_window(point: &Point) -> String {
+    format!("{} x {}", point.streams, format::window(point.window))
+}
+
+/// The same with all that sets it apart: `8 x 64KiB, reverse, bbr`.
+pub(crate) fn point_in_full(point: &Point) -> String {
+    let way = match point.direction {
+        Direction::Forward => "",
+        Direction::Reverse => ", reverse",
+        Direction::Both => ", both ways",
+    };
+    let congestion = point.congestion.as_ref();
+    let congestion = congestion.map(|name| format!(", {name}"));
+    let pacing = point.pacing_bits_per_second;
+    let pacing = pacing.map(|rate| format!(", paced at {}", format::rate(rate)));
+    format!(
+        "{}{way}{}{}",
+        streams_and_window(point),
+        congestion.unwrap_or_default(),
+        pacing.unwrap_or_default()
+    )
+}
+
+/// Which end sent, seen from this one.
+pub fn direction(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "sending",
+        Direction::Reverse => "receiving",
+        Direction::Both => "both ways at once",
+    }
+}
+
+/// The kind of a target, as documents have it.
+pub fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Live => "live",
+        Kind::Emulated => "emulated",
+        Kind::Simulated => "simulated",
+    }
+}
+
+/// What a limit means, to stand after "limited by".
+pub fn limit(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Link => "the link, which is full",
+        Limit::Loss => "packet loss",
+        Limit::Policer => "a policer, which drops what exceeds a rate",
+        Limit::ShallowQueue => "a queue too short for bursts",
+        Limit::Reordering => "packets that arrive out of order",
+        Limit::PathMtu => "small packets",
+        Limit::PerFlow => "something that holds each stream to one rate",
+        Limit::ReceiveBuffer => "the receiver's buffer",
+        Limit::SlowReader => "the receiving program, which reads slowly",
+        Limit::SendBuffer => "the sender's buffer",
+        Limit::Application => "the sending program",
+        Limit::Host => "a processor",
+        Limit::Network => "the network",
+        Limit::SenderDisk => "the sender's disk",
+        Limit::ReceiverDisk => "the receiver's disk",
+        Limit::SenderProcessor => "the sender's processors",
+        Limit::ReceiverProcessor => "the receiver's processors",
+        Limit::RateLimit => "the rate that was set",
+        Limit::Gentle => "being gentle",
+        Limit::RoundTrips => "round trips",
+        Limit::Several => "several parts",
+        Limit::TooShort => "the length of the run",
+        Limit::Unknown => "something that the numbers do not show",
+    }
+}
+
+/// What was sought, to stand after "sought:".
+pub fn objective(objective: &Objective) -> String {
+    match objective {
+        Objective::Knee { share } => {
+            format!(
+                "the fewest streams that reach {} of the highest goodput",
+                format::percent(*share)
+            )
+        }
+        Objective::Max => "the highest goodput".to_owned(),
+        Objective::Power => "the highest goodput per loaded round-trip time".to_owned(),
+        Objective::Gentle {
+            added_rtt_max,
+            loss_max,
+        } => format!(
+            "the highest goodput that adds at most {} and resends at most {}",
+            format::time(added_rtt_max.as_secs_f64()),
+            format::percent(*loss_max),
+        ),
+    }
+}
+
+/// The end of a sentence.
+pub(crate) fn full_stop(text: &str) -> String {
+    format!("{}.", plain(text).trim().trim_end_matches('.'))
+}
+
+/// `1 stream`, `8 streams`.
+pub fn streams(number: impl Into<u64>) -> String {
+    count(number.into(), "stream")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_cannot_reach_a_terminal() {
+        assert_eq!(plain("a\u{1b}[2Jb\nc"), "a [2Jb c");
+    }
+    #[test]
+    fn sentences_get_one_full_stop() {
+        assert_eq!(sentence("it is so."), "It is so.");
+        assert_eq!(sentence(" "), "");
+    }
+}

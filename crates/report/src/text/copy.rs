@@ -1,0 +1,99 @@
+//! Sentences about a copy while it runs and of what failed.
+
+use record::Limit;
+use record::copy::{Copy, FileFailure, ProgressLine};
+
+use super::{count, limit, plain};
+use crate::format;
+
+/// What limits a copy, behind "limited by".
+pub fn limited_by(by: Limit) -> &'static str {
+    match by {
+        Limit::Link => "the full link",
+        Limit::Host => "the processors of this host",
+        Limit::Gentle => "its being gentle",
+        Limit::RoundTrips => "round trips to the far end",
+        other => limit(other),
+    }
+}
+
+/// How many files and folders were not copied; `None` where all were.
+pub fn failures_title(copy: &Copy) -> Option<String> {
+    let is_folder = |failure: &&FileFailure| failure.name.ends_with('/');
+    let all = copy.failed.len() as u64;
+    let folders = copy.failed.iter().filter(is_folder).count() as u64;
+    let what = match (all - folders, folders) {
+        (0, 0) => return None,
+        (files, 0) => count(files, "file"),
+        (0, folders) => count(folders, "folder"),
+        (files, folders) => format!("{} and {}", count(files, "file"), count(folders, "folder")),
+    };
+    let were = if all == 1 { "was" } else { "were" };
+    Some(format!("{what} {were} not copied"))
+}
+
+/// One file that was not copied, why, and the next step.
+pub fn failure(failure: &FileFailure) -> String {
+    let hint = failure.hint.as_deref();
+    let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
+    let below = match failure.below {
+        0 => String::new(),
+        1 => ", and what is in it".to_owned(),
+        count => format!(", and the {count} things in it"),
+    };
+    let name = match failure.name.as_str() {
+        "" => String::new(),
+        name => format!("{name}: "),
+    };
+    plain(&format!("{name}{}{below}{hint}", failure.what))
+}
+
+/// How far a copy is, in two parts: what is done, and how it goes.
+pub fn progress(line: &ProgressLine) -> (String, String) {
+    let total = format::size(line.total_bytes);
+    let so_far = if line.total_is_known {
+        ""
+    } else {
+        " found so far"
+    };
+    let left = line.left_seconds.filter(|_| line.total_is_known);
+    let left = left.map(|left| format!(", {} left", format::lasting(left)));
+    let done = format!(
+        "{} of {total}{so_far}, {} of {}{}",
+        format::size(line.done_bytes),
+        line.files_done,
+        count(line.files_total, "file"),
+        left.unwrap_or_default()
+    );
+    let how = [
+        Some(format::rate(line.rate_bits_per_second)),
+        Some(format!("{} now", count(line.streams.into(), "stream"))),
+        line.rtt_seconds
+            .map(|rtt| format!("RTT {} ms", format::milliseconds(rtt))),
+        line.limited_by
+            .map(|by| format!("limited by {}", limited_by(by))),
+    ];
+    let how: Vec<String> = how.into_iter().flatten().collect();
+    (done, how.join(", "))
+}
+
+/// Thousandths of the bytes that are done; zero while it is not known how many there are.
+///
+/// ```
+/// use record::copy::ProgressLine;
+/// let mut line = ProgressLine {
+///     at_seconds: 1.0, done_bytes: 300, total_bytes: 1200, total_is_known: true, files_done: 0, files_total: 1,
+///     rate_bits_per_second: 0, streams: 1, rtt_seconds: None, retransmitted_ratio: None, limited_by: None,
+///     left_seconds: None,
+/// };
+/// assert_eq!(report::text::copy::thousandths(&line), 250);
+/// line.total_is_known = false;
+/// assert_eq!(report::text::copy::thousandths(&line), 0);
+/// ```
+pub fn thousandths(line: &ProgressLine) -> u64 {
+    match (line.total_is_known, line.total_bytes) {
+        (false, _) => 0,
+        (true, 0) => 1000,
+        (true, total) => (line.done_bytes.min(total) as f64 / total as f64 * 1000.0) as u64,
+    }
+}
