@@ -44,7 +44,11 @@ impl From<&DirectionSummary> for DirectionFigures {
             fairness: summary.fairness,
             retransmits: summary.retransmits_total,
             thread_cpu_ratio: summary.thread_cpu_share,
-            tcp: summary.tcp,
+            // Only verdicts need it; documents do not have it.
+            tcp: TcpSummary {
+                peer_window_fall: None,
+                ..summary.tcp
+            },
         }
     }
 }

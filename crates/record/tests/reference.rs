@@ -283,10 +283,8 @@ impl Page {
 
     /// The keys of one of several shapes, after the word that names it where there is one.
     fn kind(&self, rows: &mut Vec<Row>, kind: &Value, path: &str, of: &str) {
-        let kind = self.resolved(kind);
-        let tag = kind["properties"].as_object().into_iter().flatten();
-        let word = tag.filter_map(|(key, value)| Some((key, value["const"].as_str()?)));
-        let Some((tag, word)) = word.into_iter().next() else {
+        let named = [kind, self.resolved(kind)].into_iter().find_map(tag);
+        let Some((tag, word)) = named else {
             return self.keys(rows, kind, path, of);
         };
         rows.push(Row {
@@ -331,6 +329,13 @@ impl Page {
 
 fn section<B: Body + JsonSchema>(generator: &mut SchemaGenerator) -> (String, Value) {
     (B::SCHEMA.kind().to_owned(), definition::<B>(generator))
+}
+
+/// The key that names a shape, with its word.
+fn tag(kind: &Value) -> Option<(&str, &str)> {
+    let keys = kind["properties"].as_object()?.iter();
+    let mut words = keys.filter_map(|(key, value)| Some((key.as_str(), value["const"].as_str()?)));
+    words.next()
 }
 
 /// The names that more than one place refers to.
