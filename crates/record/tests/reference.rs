@@ -95,6 +95,7 @@ fn schema() -> Value {
     let documents = documents.map(|document| document(&mut generator));
     let mut definitions = Value::Object(generator.take_definitions(true));
     leave_out_null(&mut definitions);
+    join_lines(&mut definitions);
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Documents of trunkline",
@@ -124,6 +125,21 @@ fn leave_out_null(value: &mut Value) {
                 }
             }
             map.values_mut().for_each(leave_out_null);
+        }
+        _ => {}
+    }
+}
+
+/// Comments without line breaks inside paragraphs: wrapping one anew changes no schema.
+fn join_lines(value: &mut Value) {
+    match value {
+        Value::Array(list) => list.iter_mut().for_each(join_lines),
+        Value::Object(map) => {
+            if let Some(Value::String(text)) = map.get_mut("description") {
+                let paragraphs = text.split("\n\n").map(|part| part.replace('\n', " "));
+                *text = paragraphs.collect::<Vec<_>>().join("\n\n");
+            }
+            map.values_mut().for_each(join_lines);
         }
         _ => {}
     }
