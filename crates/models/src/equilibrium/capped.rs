@@ -7,8 +7,9 @@ use crate::Response;
 /// Mean window in segments under `loss`, with a cap of so many segments.
 ///
 /// A stream that loses at its cap climbs back and stays level until the next loss. What it does not
-/// send meanwhile, its deficit, comes on top of the `1/loss` packets between two losses: `cap / (1
-/// + loss deficit)`. For Reno the deficit is `cap^2 / 8` and this is [`crate::mathis_with_window`].
+/// send meanwhile, its deficit, comes on top of the `1/loss` packets between two losses:
+/// `cap / (1 + loss deficit)`. For Reno the deficit is `cap^2 / 8` and this is
+/// [`crate::mathis_with_window`].
 /// CUBIC takes `K = (0.3 cap / 0.4)^(1/3)` seconds back and misses `0.4 K^4 / 4` segments a round
 /// trip, or `0.085 cap^2` where it is as friendly as Reno (RFC 9438 sections 4.2 and 4.3).
 /// HighSpeed and Scalable give up little and come back soon: theirs is left out.
