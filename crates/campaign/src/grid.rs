@@ -99,7 +99,7 @@ impl Grid {
         }
     }
 
-    /// The cross traffic alone, once for each seed: what it gets when nobody else is there.
+    /// The cross traffic alone, once for each seed: what it gets without the streams.
     ///
     /// None on a path without cross traffic. None of data with an end either: each cell takes
     /// another time for it, and over seconds cross traffic has no one rate to compare with.

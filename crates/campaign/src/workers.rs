@@ -132,7 +132,7 @@ impl Work<'_> {
                 Ok(None) => return,
                 Err(error) => Report::Failed(error),
             };
-            // Nobody listens any more only when the campaign has failed.
+            // The receiver is gone only when the campaign has failed.
             let _ = reports.send(report);
         }
     }

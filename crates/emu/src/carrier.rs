@@ -154,7 +154,7 @@ impl Carrier {
         self.watch.on_wake(began, until, self.clock.now());
         match woken {
             Ok(_) if stopped => Ok(Wake::Stop),
-            // Somebody looked at the process; what is due is looked up again.
+            // A signal ended the wait; what is due is looked up again.
             Ok(_) | Err(Errno::EINTR) => Ok(Wake::Work),
             Err(error) => Err(error.into()),
         }

@@ -33,7 +33,7 @@ impl Inbox {
         let mut inside = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         inside.extend(answers);
         self.filled.store(true, Ordering::Release);
-        // It could only fail on 2^64 packets that nobody took.
+        // It could only fail on 2^64 waiting packets.
         let _ = self.bell.write(1);
     }
 

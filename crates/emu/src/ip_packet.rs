@@ -89,7 +89,7 @@ impl Packet for IpPacket {
         Bytes::new(self.0.len() as u64)
     }
 
-    /// ECT(0) and ECT(1), and CE: it was capable before somebody marked it.
+    /// ECT(0) and ECT(1), and CE: it was capable before a queue marked it.
     fn ecn_capable(&self) -> bool {
         self.traffic_class()
             .is_some_and(|byte| byte & CE != NOT_ECT)

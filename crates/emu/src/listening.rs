@@ -1,4 +1,4 @@
-//! Whether somebody on an emulated host is ready for connections.
+//! Whether a program on an emulated host is ready for connections.
 
 use std::fs;
 

@@ -9,7 +9,7 @@ use nix::sched::{CloneFlags, setns, unshare};
 
 use crate::EmuError;
 
-/// A network namespace without a name: it is gone once nothing holds it and nobody is in it.
+/// A network namespace without a name: it ends with its last process and descriptor.
 #[derive(Debug, Clone)]
 pub struct Namespace {
     handle: Arc<File>,

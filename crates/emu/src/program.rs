@@ -165,7 +165,7 @@ pub fn init_arguments(arguments: &[OsString]) -> Option<&[OsString]> {
     }
 }
 
-/// A line on standard error; that nobody reads it is no failure.
+/// A line on standard error; a closed one is no failure.
 fn tell(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
@@ -191,7 +191,7 @@ pub fn become_init(command: &[OsString]) -> ExitCode {
     }
 }
 
-/// Set when somebody asks this init to end its program.
+/// Set when a signal asks this init to end its program.
 static TERMINATION_ASKED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn note_termination(_signal: libc::c_int) {

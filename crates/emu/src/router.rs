@@ -20,7 +20,7 @@ use crate::ip_packet::IpPacket;
 pub(crate) struct Routers {
     /// From the first on the way to the last.
     routers: Vec<Facing>,
-    /// What they have sent back, until somebody takes it.
+    /// ICMP messages of the routers that wait to be taken.
     answers: Vec<Answer>,
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn apply(buffers: BufferMaxima) -> Result<(), EmuError> {
     set("tcp_no_metrics_save", "1")?;
     // Programs here run with group 0, the only one that a user namespace has; let them ping.
     set("ping_group_range", "0 0")?;
-    // Whoever looks into the path sends many probes: each is answered, and not one a second.
+    // Path probes are many: each is answered, instead of one a second.
     set("icmp_ratemask", "0")?;
     silence_ipv6();
     Ok(())

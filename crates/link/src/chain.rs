@@ -27,7 +27,7 @@ impl<P> Router<P> for Wires {
     }
 }
 
-/// With loads, somebody has to look this often, so that what has to be made up for stays small.
+/// The longest time between two polls of a link with load. It bounds the packets per poll.
 const LOAD_WAKEUP: Span = Span::from_millis(2);
 /// Packets on the way above which routers are looked after in batches ...
 const FEW: u64 = 16;

@@ -4,7 +4,7 @@ use units::{Bytes, Rate, Span};
 
 use crate::bandwidth_delay_product;
 
-/// What the rules read. What nobody knows is `None`, and the rules that need it say nothing.
+/// The inputs of the rules. Unknown inputs are `None`; a rule that needs one gives no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PathFacts {
     /// Rate of the narrowest link.

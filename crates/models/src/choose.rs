@@ -2,7 +2,7 @@
 //!
 //! The only place where an operating point is chosen: searches, sweeps, simulated grids,
 //! predictions and fitted curves all bring their points here. What comes out is the choice together
-//! with the numbers that decided, so that whoever tells of it has nothing left to compute.
+//! with the numbers that decided, so that a report computes nothing.
 //!
 //! Reading order: [`Rule`] for the rules, [`Candidate`] for what they look at, [`choose`], then
 //! `reason.rs` for what is told.
@@ -90,7 +90,7 @@ pub enum ChoiceError {
     /// Nothing that counts carried data.
     #[error("no setting carried data")]
     NoCandidates,
-    /// The rule needs round-trip times that nobody measured.
+    /// The rule needs round-trip times that were not measured.
     #[error(
         "no setting has a loaded round-trip time, which this objective needs; choose by `max` or `knee`"
     )]

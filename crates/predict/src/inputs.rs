@@ -14,7 +14,7 @@ const HEADER: u16 = 52;
 pub(super) struct Inputs {
     pub congestion: String,
     pub bottleneck: Bottleneck,
-    /// Payload that the link carries when nobody else sends.
+    /// Payload that the link carries without other traffic.
     pub link_payload: Rate,
     pub background: Rate,
     /// One stream.

@@ -60,7 +60,7 @@ pub enum PredictError {
         /// Its name.
         name: String,
     },
-    /// The formulas are about one link that nobody else keeps busy.
+    /// The formulas are about one link without other load.
     #[error("no formula here describes a path with a `{field}` of {value}")]
     NotOneLink {
         /// The field of the path file.

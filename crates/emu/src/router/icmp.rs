@@ -30,7 +30,7 @@ pub(super) enum Trouble {
     TimeExceeded,
     /// The next link takes packets of `mtu` bytes at the most.
     TooLarge { mtu: u16 },
-    /// Nobody listens there.
+    /// No program listens on that port.
     PortUnreachable,
 }
 

@@ -93,7 +93,7 @@ fn a_driver_that_wakes_late_does_not_slow_the_link() {
     for number in 0..3 {
         let _ = link.offer(packet(number), Time::ZERO);
     }
-    // Nobody polls for 12.5 ms; the sender has worked all the same.
+    // No poll for 12.5 ms; the sender has worked all the same.
     let out = std::iter::from_fn(|| link.poll(Time::from_nanos(12_500_000)));
     assert_eq!(out.map(|packet| packet.number).collect::<Vec<_>>(), [0, 1]);
     assert_eq!(link.next_wakeup(), Some(millis(13)));
@@ -230,7 +230,7 @@ fn what_codel_drops_is_lost_when_it_would_have_been_sent() {
     for number in 0..300 {
         let _ = link.offer(packet(number), Time::ZERO);
     }
-    // Nobody looks before the end of the first second.
+    // No poll before the end of the first second.
     link.settle(millis(1000));
     let lost: Vec<_> = std::iter::from_fn(|| link.take_lost())
         .map(|(at, packet, cause)| (at, packet.number, cause))
