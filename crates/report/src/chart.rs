@@ -1,11 +1,11 @@
-//! Charts as data: what is drawn, before [`svg`] draws it.
+//! Charts as data: what is drawn, before `svg.rs` draws it.
 //!
 //! A [`Chart`] is panels below each other with a legend above them; a [`Panel`] is a pair of axes with layers of
 //! shapes, rows of bars, or a map of coloured fields. The drawing is SVG text that needs no fonts, scripts or images
 //! from elsewhere. Text and lines use few fixed colours, [`palette`], so that a page can restyle them for dark screens.
 //! Values outside an axis are drawn at its end: a document may hold any number.
 //!
-//! Reading order: this file, [`axis`], [`curves`] (the usual chart of lines), `svg.rs`, [`file`].
+//! Reading order: this file, [`axis`], [`curves`] (the usual chart of lines), `svg.rs`, `file.rs`.
 
 pub mod axis;
 pub mod curves;

@@ -7,7 +7,7 @@
 //!
 //! What is left out: charts in the terminal, and pages over many documents but comparisons of two.
 //!
-//! Reading order: [`format`] and [`text`] (numbers and sentences), [`page`], [`chart`], [`render`], [`rows`].
+//! Reading order: [`mod@format`] and [`mod@text`] (numbers and sentences), [`page`], [`chart`], [`render`], [`rows`].
 
 pub mod chart;
 pub mod format;

@@ -56,8 +56,8 @@ impl SimulatedPath {
         }
     }
 
-    /// What a run of `setting` simulates, its times left at their defaults: for runs of other lengths, which
-    /// [`crate::campaign`] can keep.
+    /// What a run of `setting` simulates, its times left at their defaults: for runs of other
+    /// lengths, which the crate `campaign` can keep.
     ///
     /// # Errors
     /// When the setting asks for something that is not simulated.

@@ -22,7 +22,7 @@ pub enum Source {
     Acceptor(Receiver<(TcpStream, SocketAddr)>, Arc<EventFd>),
 }
 
-/// The other end of [`Source::Acceptor`].
+/// Hands connections over to another acceptor.
 #[derive(Debug, Clone)]
 pub struct Handover {
     sender: SyncSender<(TcpStream, SocketAddr)>,
