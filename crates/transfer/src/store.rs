@@ -34,11 +34,15 @@ mod part;
 mod temporary;
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nix::fcntl::AtFlags;
+use nix::sys::stat::fstatat;
 use wire::copy::{
     Attributes, Entry, FileId, Filter, HASH_LENGTH, Kind, Problem, ProblemKind, Want,
 };
@@ -220,8 +224,7 @@ impl Store {
             self.destination
                 .plan_entry(file, entry, &self.spec, is_equal)
         });
-        let plan = plan.and_then(|plan| self.look_for_part(file, entry, plan));
-        let plan = plan.and_then(|plan| self.claim(file, plan));
+        let plan = plan.and_then(|plan| self.take_up(file, entry, plan));
         let plan = plan.map_err(|trouble| match trouble.kind {
             ProblemKind::Busy if !self.is_claimed.load(Ordering::Relaxed) => trouble,
             _ if self.destination.is_nowhere() => trouble,
@@ -233,27 +236,50 @@ impl Store {
         (file, plan)
     }
 
+    /// What of the plan is left by an earlier try. A copy that was stopped a moment ago may still
+    /// hold the first file, so that is waited for. A copy that goes on finishes the file meanwhile,
+    /// and has the next one.
+    fn take_up(&self, file: FileId, entry: &Entry, plan: EntryPlan) -> Result<EntryPlan, Problem> {
+        let until = Instant::now() + self.spec.claim_timeout;
+        let mut busy: Option<(Problem, Option<u64>)> = None;
+        loop {
+            let left = self.look_for_part(file, entry, plan.clone());
+            if let Some((trouble, before)) = &busy
+                && self.published_inode(file) != *before
+            {
+                return Err(trouble.clone());
+            }
+            match left.and_then(|plan| self.claim(file, plan)) {
+                Err(trouble) if self.may_become_free(&trouble, until) => {
+                    busy.get_or_insert_with(|| (trouble, self.published_inode(file)));
+                }
+                plan => return plan,
+            }
+            thread::sleep(CLAIM_PAUSE);
+        }
+    }
+
+    fn may_become_free(&self, trouble: &Problem, until: Instant) -> bool {
+        let is_first = !self.is_claimed.load(Ordering::Relaxed);
+        is_first && trouble.kind == ProblemKind::Busy && Instant::now() < until
+    }
+
+    /// The inode that has a file's final name now.
+    fn published_inode(&self, file: FileId) -> Option<u64> {
+        let at = self.destination.at(file).ok()?;
+        let last = OsStr::from_bytes(&at.last);
+        let stat = fstatat(&at.folder, last, AtFlags::AT_SYMLINK_NOFOLLOW);
+        stat.ok().map(|stat| stat.st_ino)
+    }
+
     /// Locks the first file that is wanted before any other copy can write to it.
     fn claim(&self, file: FileId, plan: EntryPlan) -> Result<EntryPlan, Problem> {
         let is_wanted = matches!(plan, EntryPlan::Whole | EntryPlan::Rest(_)) && !self.spec.dry_run;
         if is_wanted && !self.is_claimed.load(Ordering::Relaxed) {
-            self.lock_first(file)?;
+            self.open_parts.open(file, || self.destination.at(file))?;
             self.is_claimed.store(true, Ordering::Relaxed);
         }
         Ok(plan)
-    }
-
-    /// A copy that was stopped a moment ago may still hold it.
-    fn lock_first(&self, file: FileId) -> Result<(), Problem> {
-        let until = Instant::now() + self.spec.claim_timeout;
-        loop {
-            match self.open_parts.open(file, || self.destination.at(file)) {
-                Err(trouble) if trouble.kind == ProblemKind::Busy && Instant::now() < until => {
-                    thread::sleep(CLAIM_PAUSE);
-                }
-                opened => return opened.map(|_| ()),
-            }
-        }
     }
 
     /// Nothing more of it is taken. What could not be taken up again is removed.

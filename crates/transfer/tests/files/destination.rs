@@ -1,12 +1,14 @@
 //! What a destination becomes.
 
 use std::fs;
+use std::path::Path;
+use std::time::Duration;
 
 use transfer::Root;
-use transfer::store::{Store, StoreSpec};
-use wire::copy::{Kind, ProblemKind};
+use transfer::store::{EntryPlan, Store, StoreSpec};
+use wire::copy::{Kind, Problem, ProblemKind};
 
-use crate::common::{bytes_of, copy, into, open, publish, send, source, told, walk};
+use crate::common::{bytes_of, content, copy, into, open, publish, send, source, told, walk};
 
 #[test]
 fn one_file_gets_the_name_of_a_destination_that_is_not_there() {
@@ -129,6 +131,56 @@ fn a_served_folder_is_all_there_is() {
         assert!(Store::open(&root, spec).is_err(), "{name:?}");
     }
     assert!(Store::open(&root.restricted(true, false), into(&served)).is_err());
+}
+
+/// A store that waits for the first file's lock for longer than any test takes.
+fn patient(to: &Path) -> Store {
+    let spec = StoreSpec {
+        claim_timeout: Duration::from_secs(60),
+        ..into(to)
+    };
+    Store::open(&Root::own(), spec).unwrap()
+}
+
+/// What a patient copy of `t` gets for its first file, while `first` does what it does.
+fn waited(first: impl FnOnce(Store) + Send) -> Result<EntryPlan, Problem> {
+    let place = tempfile::tempdir().unwrap();
+    let (from, to) = (place.path().join("t"), place.path().join("to"));
+    fs::write(&from, content(100_000)).unwrap();
+    let source = source(&[&from]);
+    let entries = walk(&source).0;
+    let [entry] = entries.as_slice() else {
+        panic!("{entries:?}")
+    };
+    let holder = open(&to);
+    let (file, plan) = holder.add(entry);
+    let Kind::File(size) = entry.kind else {
+        panic!("{entry:?}")
+    };
+    let read = |offset: u64, into: &mut [u8]| source.read(file, offset, into);
+    send(&holder, file, size, plan.unwrap(), read).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(100));
+            first(holder);
+        });
+        patient(&to).add(entry).1
+    })
+}
+
+#[test]
+fn a_copy_waits_for_the_one_before_it_that_was_stopped() {
+    let plan = waited(drop);
+    assert!(plan.is_ok(), "{:?}", plan.err());
+}
+
+#[test]
+fn a_copy_is_refused_once_the_one_it_waits_for_has_finished_the_file() {
+    let plan = waited(|first| assert_eq!(publish(&first), vec![]));
+    assert_eq!(
+        plan.err().map(|trouble| trouble.kind),
+        Some(ProblemKind::Busy)
+    );
 }
 
 #[test]
