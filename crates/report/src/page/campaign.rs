@@ -5,12 +5,12 @@ mod map;
 mod streams;
 
 use record::simulate::Cell as Setting;
-use record::{Campaign, Window};
+use record::{Campaign, Kind, Window};
 
 use super::simulate::{cost, jain};
 use super::{Block, Cell, Column, Medium, Page, Row, Standing, Table, file_part};
 use crate::format::{self, or_absent};
-use crate::text::simulated;
+use crate::text::{self, simulated};
 use grid::{Grid, grids};
 
 /// Windows side by side that fit a terminal.
@@ -27,7 +27,9 @@ pub fn page(body: &Campaign) -> Page {
     ];
     let choices = body.choices.iter();
     let choices = choices.filter_map(|choice| simulated::choice(body, choice));
-    let leads: Vec<Block> = choices.map(Block::lead).collect();
+    let mut leads: Vec<Block> = choices.map(Block::lead).collect();
+    let believe = text::which_to_believe(Kind::Simulated);
+    leads.extend(believe.map(|sentence| Block::Sentences(vec![sentence.to_owned()])));
     // A browser has them at the top, a terminal at the end.
     blocks.push(Block::Only(Medium::Browser, leads.clone()));
     let runs = body.cells.iter().map(|cell| cell.runs.len()).sum();

@@ -2,12 +2,12 @@
 
 mod over_time;
 
-use record::Simulate;
 use record::simulate::{Figures, RttFigures, SimulatedRun, SimulatedStream};
+use record::{Kind, Simulate};
 
 use super::{Block, Cell, Column, Fact, Page, Row, Table};
 use crate::format::{self, RateUnit, or_absent};
-use crate::text::simulated;
+use crate::text::{self, simulated};
 
 /// More runs than this are left to the document.
 const RUNS_SHOWN: usize = 12;
@@ -29,6 +29,8 @@ pub fn page(body: &Simulate) -> Page {
         1 => blocks.push(Block::wide(runs)),
         _ => blocks.extend(runs),
     }
+    let believe = text::which_to_believe(Kind::Simulated);
+    blocks.extend(believe.map(|sentence| Block::Sentences(vec![sentence.to_owned()])));
     if let Some(run) = body.runs.first() {
         blocks.push(Block::wide([streams(body, run)]));
     }

@@ -30,6 +30,8 @@ pub fn page(sweep: &Sweep, visit: Option<&Measure>) -> Page {
         Block::Sentences(say::visited(sweep)),
     ];
     blocks.extend(say::directions(&analysis).map(Block::lead));
+    let believe = text::which_to_believe(sweep.target.kind);
+    blocks.extend(believe.map(|sentence| Block::Sentences(vec![sentence.to_owned()])));
     blocks.push(Block::wide([Block::Facts(facts(sweep, &groups))]));
     blocks.extend(visit.iter().flat_map(|visit| run::one_visit(&visit.run)));
     for way in &analysis.directions {

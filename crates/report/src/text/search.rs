@@ -135,11 +135,11 @@ pub fn which_to_believe(kind: Kind) -> Option<&'static str> {
     match kind {
         Kind::Live => None,
         Kind::Emulated => Some(
-            "Believe a search on the live path over this one, and this one over `sim:` and `predict`: here real TCP \
+            "Believe a measurement of the live path over this one, and this one over `sim:` and `predict`: here real TCP \
              crosses a link made after the path file, which may lack what the real path has.",
         ),
         Kind::Simulated => Some(
-            "Believe a search on the live path over `emu:`, that over this one, and this one over `predict`: here TCP \
+            "Believe a measurement of the live path over `emu:`, that over this one, and this one over `predict`: here TCP \
              is simulated packet by packet, without real hosts, and each seed loses other packets.",
         ),
     }
