@@ -32,7 +32,11 @@ impl Tun {
             .map_err(EmuError::TunUnavailable)?;
         let mut request = Request::named(NAME);
         request.set_flags(libc::IFF_TUN | libc::IFF_NO_PI);
-        request.call(&device, libc::TUNSETIFF, "making the TUN device")?;
+        request.call(
+            &device,
+            libc::TUNSETIFF as libc::c_ulong,
+            "making the TUN device",
+        )?;
         configure(address, mtu)?;
         Ok(Tun { device })
     }
@@ -129,12 +133,13 @@ impl Request {
     fn call(
         &mut self,
         handle: &impl AsRawFd,
-        request: libc::Ioctl,
+        request: libc::c_ulong,
         step: &'static str,
     ) -> Result<(), EmuError> {
         // SAFETY: the descriptor is open while borrowed, and every request used here takes a
         // pointer to an `ifreq`, which lives across the call.
-        let outcome = unsafe { libc::ioctl(handle.as_raw_fd(), request, &raw mut self.0) };
+        let outcome =
+            unsafe { libc::ioctl(handle.as_raw_fd(), request as libc::Ioctl, &raw mut self.0) };
         match outcome {
             0 => Ok(()),
             _ => Err(EmuError::Interface {
