@@ -30,13 +30,13 @@ pub fn page(sweep: &Sweep, visit: Option<&Measure>) -> Page {
         Block::Sentences(say::visited(sweep)),
     ];
     blocks.extend(say::directions(&analysis).map(Block::lead));
-    let believe = text::which_to_believe(sweep.target.kind);
-    blocks.extend(believe.map(|sentence| Block::Sentences(vec![sentence.to_owned()])));
     blocks.push(Block::wide([Block::Facts(facts(sweep, &groups))]));
     blocks.extend(visit.iter().flat_map(|visit| run::one_visit(&visit.run)));
     for way in &analysis.directions {
         blocks.extend(direction(sweep, &analysis, way, &groups));
     }
+    let believe = text::which_to_believe(sweep.target.kind);
+    blocks.extend(believe.map(|sentence| Block::Sentences(vec![sentence.to_owned()])));
     let unmeasured = groups.iter().filter(|group| group.analysis.is_none());
     blocks.push(Block::wide(unmeasured.flat_map(charts::section)));
     blocks.push(Block::wide(

@@ -4,7 +4,7 @@ mod streams;
 
 use record::{Answer, Kind, Run, Sample, Tune};
 
-use super::{Block, Column, Command, Fact, Page, Row, Standing, Table, run};
+use super::{Block, Column, Command, Fact, Medium, Page, Row, Standing, Table, run};
 use crate::format::{self, RateUnit};
 use crate::text;
 
@@ -21,11 +21,13 @@ pub fn page(tune: &Tune) -> Page {
 
 /// What was tried, what to use and why, and the commands for it.
 pub fn search(tune: &Tune) -> Vec<Block> {
-    let caption = "Goodput with its 95 % interval, and what it adds to the round trip, against the number of streams.";
+    let caption = "Goodput with its 95 % interval, and what it adds to the round trip, against the \
+         number of streams. Faint points count for less than they show, or for nothing.";
     let mut blocks = vec![
         Block::figure("streams", caption, streams::chart(tune)),
         Block::Table(samples(tune)),
         Block::note(text::RUNS_LEGEND),
+        marks(tune),
         Block::Sentences(text::doubts(tune)),
         Block::lead(text::recommendation(tune)),
         Block::wide([Block::Facts(facts(tune))]),
@@ -35,6 +37,16 @@ pub fn search(tune: &Tune) -> Vec<Block> {
         blocks.extend(settings(answer, tune.target.kind));
     }
     blocks
+}
+
+/// What the marks of rows mean that count for less; a browser greys these rows.
+fn marks(tune: &Tune) -> Block {
+    let is_doubted = tune.samples.iter().any(|sample| sample.doubt.is_some());
+    let (less, aside) = (Standing::Less.mark(), Standing::Aside.mark());
+    let legend =
+        format!("Rows marked {less} count for less, and rows marked {aside} do not count:");
+    let legend = is_doubted.then(|| Block::Sentences(vec![legend]));
+    Block::Only(Medium::Terminal, legend.into_iter().collect())
 }
 
 /// The run that showed the recommendation, with the goodput that the recommendation states, so that
