@@ -2,9 +2,9 @@
 //!
 //! A path made up for a limit has a rate of 10 to 200 Mbit/s and a round trip of 5 to 150 ms, both
 //! log-uniform, Reno or CUBIC by the toss of a coin, and nothing else in the way: a queue of one
-//! bandwidth-delay product, buffers of eight, no loss. The limit then comes on top. What really bounds a
-//! stream on it is not taken from here but from `truth.rs`: a path made for a shallow queue may turn out to be
-//! bounded by its rate.
+//! bandwidth-delay product, buffers of eight, no loss. The limit then comes on top. What really
+//! bounds a stream on it is not taken from here but from `truth.rs`: a path made for a shallow
+//! queue may turn out to be bounded by its rate.
 
 use netpath::{Class, Cross, CrossTraffic, Hosts, LinkSpec, Loss, PathSpec, QueueLimit, QueueSpec};
 use observe::Limit;

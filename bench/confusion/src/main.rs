@@ -1,12 +1,13 @@
 //! How often `trunkline tune` is right about what limits one default stream.
 //!
-//! Each path is judged twice. The truth comes from the simulator, by taking one limit after the other
-//! away (`truth.rs`); the tuner knows nothing of it. The paths are the presets and paths made for one
-//! limit each, at three strengths (`cases.rs`). The table goes to standard output as Markdown.
+//! Each path is judged twice. The truth comes from the simulator, by taking one limit after the
+//! other away (`truth.rs`); the tuner knows nothing of it. The paths are the presets and paths made
+//! for one limit each, at three strengths (`cases.rs`). The table goes to standard output as
+//! Markdown.
 //!
-//! Left out, since nothing here can make them or take them away: a policer, reordering, small packets,
-//! limits of single flows, programs that pause or read slowly, and busy processors. Their rows stand in
-//! `observe`'s tests, with made-up figures but for one slow reader.
+//! Left out, since nothing here can make them or take them away: a policer, reordering, small
+//! packets, limits of single flows, programs that pause or read slowly, and busy processors. Their
+//! rows stand in `observe`'s tests, with made-up figures but for one slow reader.
 //!
 //! Reading order: `cases.rs`, `truth.rs`, `judge.rs`, `table.rs`.
 
@@ -43,8 +44,8 @@ struct Arguments {
     /// List the cases that were not right, with the reasons.
     #[arg(long)]
     misses: bool,
-    /// The presets with the kernel's TCP, as far as they have no cross traffic that only a simulator
-    /// makes. Needs the rights that `emu:` needs.
+    /// The presets with the kernel's TCP, as far as they have no cross traffic that only a
+    /// simulator makes. Needs the rights that `emu:` needs.
     #[arg(long)]
     emulated: bool,
     /// Searches at the same time; of emulated ones always one.

@@ -1,8 +1,9 @@
 //! What really limits one default stream on a path, found by taking limits away.
 //!
-//! The stream is simulated for a minute or 400 round trips, whichever is longer, with two seeds, and what
-//! arrived in the last three quarters counts. Then the same with one limit gone: no loss, a queue of four
-//! bandwidth-delay products, buffers without bound at one end, nobody else on the path.
+//! The stream is simulated for a minute or 400 round trips, whichever is longer, with two seeds,
+//! and what arrived in the last three quarters counts. Then the same with one limit gone: no loss,
+//! a queue of four bandwidth-delay products, buffers without bound at one end, nobody else on the
+//! path.
 //!
 //! * Where one of these brings more than a tenth, that limit is the truth: the one that brings most. If a
 //!   second one brings more than half of that gain too, there is no single truth.

@@ -1,8 +1,9 @@
 //! How often does the 95 % interval of one run hold what the same setting carries in the long run?
 //!
-//! Runs over named paths in virtual time, as `trunkline measure sim:PATH` makes them, of 5, 10, 30 and 60 s, each
-//! judged by itself. The truth of a setting is the mean of long runs with other seeds (`truth.rs`). The page on
-//! standard output has a table by kind of setting and one by length (`table.rs`).
+//! Runs over named paths in virtual time, as `trunkline measure sim:PATH` makes them, of 5, 10, 30
+//! and 60 s, each judged by itself. The truth of a setting is the mean of long runs with other
+//! seeds (`truth.rs`). The page on standard output has a table by kind of setting and one by length
+//! (`table.rs`).
 //!
 //! Reading order: `cases.rs`, `truth.rs`, `judge.rs`, `table.rs`.
 
@@ -34,7 +35,8 @@ struct Arguments {
     /// Only cases whose name contains this.
     #[arg(long)]
     only: Option<String>,
-    /// Takes the truths from the table of an earlier page: they take most of the time, and no analysis changes them.
+    /// Takes the truths from the table of an earlier page: they take most of the time, and no
+    /// analysis changes them.
     #[arg(long)]
     truths: Option<PathBuf>,
     /// A line for each run on standard error.

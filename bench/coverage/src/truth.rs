@@ -1,7 +1,8 @@
 //! What a setting carries in the long run.
 //!
-//! Ten runs of 600 s, of which the last nine tenths count; of links beyond 200 Mbit/s ten runs of 100 s, since each second of
-//! them has as many packets as ten of the others. Their seeds are not those of the runs that are judged.
+//! Ten runs of 600 s, of which the last nine tenths count; of links beyond 200 Mbit/s ten runs of
+//! 100 s, since each second of them has as many packets as ten of the others. Their seeds are not
+//! those of the runs that are judged.
 
 use netpath::PathSpec;
 use observe::{Observation, SamplePlan, Target};
@@ -79,7 +80,8 @@ fn long_run(path: &PathSpec, case: &Case, length: Span, seed: u64) -> Option<f64
     }
 }
 
-/// Bits per second over all streams. Readings of long runs are thinned out, so each stream's own times count.
+/// Bits per second over all streams. Readings of long runs are thinned out, so each stream's own
+/// times count.
 fn later_nine_tenths(seen: &Observation) -> f64 {
     let from = Time::ZERO + Span::from_nanos(seen.duration.as_nanos() / 10);
     let of_one = |stream: &observe::Stream| {

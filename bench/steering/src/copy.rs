@@ -1,4 +1,5 @@
-//! One copy over a simulated path: streams that share one amount of data, as the streams of a copy do.
+//! One copy over a simulated path: streams that share one amount of data, as the streams of a copy
+//! do.
 
 use netpath::PathSpec;
 use observe::{Setting, StreamCount, TcpSample, Window};
@@ -31,8 +32,8 @@ pub struct Copied {
 
 /// Copies `bytes` over `path` with the streams that `online` asks for.
 ///
-/// A stream that joins sends two round trips after it was asked for, the second for its encryption. Left out: the
-/// processors, the disks, and what the streams do not share out evenly at the end.
+/// A stream that joins sends two round trips after it was asked for, the second for its encryption.
+/// Left out: the processors, the disks, and what the streams do not share out evenly at the end.
 pub fn copy(path: &PathSpec, seed: u64, bytes: Bytes, online: Online) -> Result<Copied, String> {
     let mut copy = Copy::begin(path, seed, online)?;
     while copy.arrived() < bytes && copy.now().since(Time::ZERO) < LONGEST {

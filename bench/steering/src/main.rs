@@ -1,7 +1,8 @@
 //! What does it cost, or gain, that the streams of a copy are steered while data flows?
 //!
-//! Copies over named paths in virtual time: with fixed numbers of streams, and steered by [`steer::online`]. The table has
-//! the best fixed number of each path, its time, and the steered copy's time as a share of it; medians over seeds.
+//! Copies over named paths in virtual time: with fixed numbers of streams, and steered by
+//! [`steer::online`]. The table has the best fixed number of each path, its time, and the steered
+//! copy's time as a share of it; medians over seeds.
 
 mod copy;
 

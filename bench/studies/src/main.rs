@@ -1,9 +1,9 @@
 //! Draws the figures of published studies again and says which findings hold.
 //!
-//! Runs the simulations of each study over all processors and writes plots (SVG), every point (CSV),
-//! a text (`findings.md`) and a page (`index.html`) with a sentence for each finding. Whether it holds
-//! is computed from the figures. Finished runs are kept, so that an interrupted command goes on where
-//! it stopped.
+//! Runs the simulations of each study over all processors and writes plots (SVG), every point
+//! (CSV), a text (`findings.md`) and a page (`index.html`) with a sentence for each finding.
+//! Whether it holds is computed from the figures. Finished runs are kept, so that an interrupted
+//! command goes on where it stopped.
 //!
 //! Reading order: this file, `study.rs` and what it names, `output.rs`.
 

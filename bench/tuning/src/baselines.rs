@@ -1,4 +1,5 @@
-//! The optimisers of the literature, and what tools do by default: what a search has to be better than.
+//! The optimisers of the literature, and what tools do by default: what a search has to be better
+//! than.
 //!
 //! | strategy | what it does | where it is from |
 //! |---|---|---|
@@ -9,9 +10,9 @@
 //! | [`DoublingBisection`] | doubles the streams while that pays, then bisects | what many people do by hand; no one source |
 //! | [`Exhaustive`] | a grid of streams and windows, in long samples | |
 //!
-//! The models, and the sampling and selection around them (ExpSelection, BestCmb), are from Yildirim,
-//! Yin, Kosar, "Prediction of optimal parallelism level in wide area data transfers", IEEE TPDS 22
-//! (2011).
+//! The models, and the sampling and selection around them (ExpSelection, BestCmb), are from
+//! Yildirim, Yin, Kosar, "Prediction of optimal parallelism level in wide area data transfers",
+//! IEEE TPDS 22 (2011).
 //!
 //! What all of them leave out, and what that costs:
 //! - They seek the highest throughput (Falcon its utility) whatever [`tune::TunePlan::objective`] says,
@@ -29,8 +30,9 @@
 //! no budget; its plan should bound no bytes and have an objective other than gentle, as the driver ends
 //! samples that exceed either.
 //!
-//! Reading order: `sampling.rs` for what all of them share; `fixed.rs`; `exp_selection.rs` and `buffers.rs`,
-//! then `joint.rs` which puts the two together both ways; `falcon.rs`, `doubling.rs`, `exhaustive.rs`.
+//! Reading order: `sampling.rs` for what all of them share; `fixed.rs`; `exp_selection.rs` and
+//! `buffers.rs`, then `joint.rs` which puts the two together both ways; `falcon.rs`, `doubling.rs`,
+//! `exhaustive.rs`.
 
 mod buffers;
 mod doubling;

@@ -1,11 +1,12 @@
 //! The exhaustive best of a path: every number of streams with every window that can matter.
 //!
-//! Cells are run once with [`SEED`]. The best of dozens of noisy cells is partly luck, so the [`CONTENDERS`] best
-//! are run again with the [`JUDGES`], and what they give then counts; recommendations are judged by the same
-//! seeds, so that whoever recommends the best cell has no regret at all.
+//! Cells are run once with [`SEED`]. The best of dozens of noisy cells is partly luck, so the
+//! [`CONTENDERS`] best are run again with the [`JUDGES`], and what they give then counts;
+//! recommendations are judged by the same seeds, so that whoever recommends the best cell has no
+//! regret at all.
 //!
-//! Left out, because they cannot win: fixed windows whose streams together keep less than [`BOUND`] of the
-//! best goodput in flight, windows beyond the first that never binds, and more streams than
+//! Left out, because they cannot win: fixed windows whose streams together keep less than [`BOUND`]
+//! of the best goodput in flight, windows beyond the first that never binds, and more streams than
 //! the path and its queue hold packets.
 
 use netpath::{PathSpec, QueueLimit};
@@ -21,7 +22,8 @@ pub const JUDGES: [u64; 2] = [101, 102];
 const CONTENDERS: usize = 3;
 const STREAMS: [u64; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 const WINDOW_MIN: Bytes = Bytes::from_kib(64);
-/// Low enough for the best within the gentle budget, which keeps less in flight than the best of all.
+/// Low enough for the best within the gentle budget, which keeps less in flight than the best of
+/// all.
 const BOUND: f64 = 0.5;
 /// Added round-trip time that the gentle objective allows, seconds.
 pub const GENTLE: f64 = 0.030;
@@ -42,7 +44,8 @@ pub struct Grid {
     pub alone: Outcome,
     /// The best cell, judged.
     pub best: Cell,
-    /// The best that adds no more delay than [`GENTLE`], judged; `None` where no cell keeps to that.
+    /// The best that adds no more delay than [`GENTLE`], judged; `None` where no cell keeps to
+    /// that.
     pub gentle: Option<Cell>,
 }
 

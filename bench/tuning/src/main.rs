@@ -1,15 +1,17 @@
 //! How close does a search come to the exhaustive best of a path, and what does it take?
 //!
-//! 300 random paths, each a function of its seed (`paths.rs`); the best setting of each by brute force
-//! (`grid.rs`, from long runs that are kept on disk, `runs.rs`); every strategy on every path
-//! (`baselines.rs`, `strategies.rs`, `search.rs`); what its recommendation gives in long runs against the best (`score.rs`), as tables
-//! (`table.rs`), as rows (`rows.rs`), and the worst paths in detail (`misses.rs`).
+//! 300 random paths, each a function of its seed (`paths.rs`); the best setting of each by brute
+//! force (`grid.rs`, from long runs that are kept on disk, `runs.rs`); every strategy on every path
+//! (`baselines.rs`, `strategies.rs`, `search.rs`); what its recommendation gives in long runs
+//! against the best (`score.rs`), as tables (`table.rs`), as rows (`rows.rs`), and the worst paths
+//! in detail (`misses.rs`).
 //!
-//! The first half of the paths is for development. The other half is for the table alone: whoever looks at it
-//! path by path while changing a search makes its numbers worthless, so it has to be asked for.
+//! The first half of the paths is for development. The other half is for the table alone: whoever
+//! looks at it path by path while changing a search makes its numbers worthless, so it has to be
+//! asked for.
 //!
-//! Left out: paths with the kernel's TCP, which `bench/tune_against_grid.py` has, and everything that a
-//! simulated host does not do, such as running out of processor.
+//! Left out: paths with the kernel's TCP, which `bench/tune_against_grid.py` has, and everything
+//! that a simulated host does not do, such as running out of processor.
 
 mod baselines;
 mod compare;

@@ -10,9 +10,9 @@
 //! | cross traffic | half without; else 1 to 40 streams, no more than half of the packets that the path holds, windows log-uniform, 64 KiB to 6 MiB, round trip longer by up to 40 ms |
 //! | congestion control | cubic |
 //!
-//! Draws are rounded to three digits, so that a path's file says all of it. Left out: queues other than
-//! drop-tail, loss in bursts, cross traffic that comes and goes, and links against the data that are full:
-//! a tuner that stumbles there is not found out here.
+//! Draws are rounded to three digits, so that a path's file says all of it. Left out: queues other
+//! than drop-tail, loss in bursts, cross traffic that comes and goes, and links against the data
+//! that are full: a tuner that stumbles there is not found out here.
 
 use netpath::{PathError, PathSpec};
 use rand_core::{Rng, SeedableRng};

@@ -1,7 +1,7 @@
 //! Long runs of single settings: what a setting gives when it has had time to settle.
 //!
-//! They go through [`campaign`]: on all processors, each kept on disk as it ends under a name that follows
-//! from the path, the setting, the seed and the simulator's sources.
+//! They go through [`campaign`]: on all processors, each kept on disk as it ends under a name that
+//! follows from the path, the setting, the seed and the simulator's sources.
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
@@ -47,8 +47,9 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The same with no more goodput than the link carries. What counts is what was acknowledged: where a loss
-    /// at the beginning held back a queue of acknowledgements, that is a percent or two more.
+    /// The same with no more goodput than the link carries. What counts is what was acknowledged:
+    /// where a loss at the beginning held back a queue of acknowledgements, that is a percent or
+    /// two more.
     fn on(self, path: &PathSpec) -> Self {
         let packet = f64::from(path.hosts.mtu);
         let carried = path.forward.rate.as_f64() * (packet - HEADER) / packet;

@@ -55,7 +55,8 @@ pub struct Label {
 }
 
 impl Row {
-    /// `given` is what the recommended setting shows in long runs; `None` where nothing was recommended.
+    /// `given` is what the recommended setting shows in long runs; `None` where nothing was
+    /// recommended.
     pub fn new(
         label: Label,
         grid: &Grid,

@@ -1,9 +1,10 @@
 //! Outcomes of long runs in one file, so that a grid of thousands of them is read in a moment.
 //!
-//! A line is a digest of what was run, the simulator that ran it, and the outcome; numbers in full. A line that
-//! is cut or wrong is as good as absent. [`campaign::Cache`] beside it keeps the runs themselves while a
-//! campaign goes on, and knows only the present simulator; here those of others are found too, for whoever
-//! changes both the simulator and a search and does not want to wait for either.
+//! A line is a digest of what was run, the simulator that ran it, and the outcome; numbers in full.
+//! A line that is cut or wrong is as good as absent. [`campaign::Cache`] beside it keeps the runs
+//! themselves while a campaign goes on, and knows only the present simulator; here those of others
+//! are found too, for whoever changes both the simulator and a search and does not want to wait for
+//! either.
 
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
@@ -23,8 +24,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// The outcomes in `file`, if it exists; `foreign` believes those of other simulators where this one has
-    /// none.
+    /// The outcomes in `file`, if it exists; `foreign` believes those of other simulators where
+    /// this one has none.
     pub fn open(file: &Path, foreign: bool) -> Self {
         let text = fs::read_to_string(file).unwrap_or_default();
         let lines: Vec<Line> = text.lines().filter_map(Line::read).collect();

@@ -10,8 +10,9 @@ pub type Named = (String, Box<dyn Strategy + Sync>);
 /// The name of the search that `trunkline tune` makes.
 const OURS: &str = "ours";
 
-/// Ours and the baselines. The exhaustive search is left out unless it is asked for by name: it takes long
-/// samples of a whole grid on each path, and what it would find is what everybody is compared with.
+/// Ours and the baselines. The exhaustive search is left out unless it is asked for by name: it
+/// takes long samples of a whole grid on each path, and what it would find is what everybody is
+/// compared with.
 pub fn names() -> Vec<String> {
     let others = |baseline: &Baseline| *baseline != Baseline::Exhaustive;
     let baselines = Baseline::ALL.into_iter().filter(others).map(Baseline::name);

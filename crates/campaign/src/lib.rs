@@ -6,8 +6,9 @@
 //!
 //! Left out: several machines, and a bound on the folder's size; it can be deleted at any time.
 //!
-//! Reading order: [`Grid`] and [`Plan`] for which runs, [`run`] for running them, [`Cache`] for keeping them,
-//! `entry.rs` for the text they are kept as, [`log`](fn@log) for the packets of a run.
+//! Reading order: [`Grid`] and [`Plan`] for which runs, [`run`] for running them, [`Cache`] for
+//! keeping them, `entry.rs` for the text they are kept as, [`log`](fn@log) for the packets of a
+//! run.
 
 mod cache;
 mod entry;

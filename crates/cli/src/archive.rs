@@ -1,7 +1,7 @@
 //! The archive of results: where it is, and what happens when it cannot be used.
 //!
-//! A result has been shown before it is kept, and what goes wrong here is a warning: no archive is worth a
-//! finished measurement.
+//! A result has been shown before it is kept, and what goes wrong here is a warning: no archive is
+//! worth a finished measurement.
 
 use std::env;
 use std::path::PathBuf;
@@ -19,8 +19,8 @@ use crate::args::Keep;
 use crate::output::tell;
 
 /// The file of the archive: `$TRUNKLINE_STATE/archive.sqlite`, or the same below
-/// `$XDG_STATE_HOME/trunkline` or `~/.local/state/trunkline` (XDG Base Directory Specification, which has
-/// relative names ignored). `None` where none of them is set.
+/// `$XDG_STATE_HOME/trunkline` or `~/.local/state/trunkline` (XDG Base Directory Specification,
+/// which has relative names ignored). `None` where none of them is set.
 pub(crate) fn default_place() -> Option<PathBuf> {
     let folder = |name: &str| {
         env::var_os(name)
@@ -84,8 +84,8 @@ pub(crate) fn streams_of_copies(
         .flatten()
 }
 
-/// The archive, where there is one that can be opened. A missing place and a damaged archive are told when the result
-/// is kept.
+/// The archive, where there is one that can be opened. A missing place and a damaged archive are
+/// told when the result is kept.
 fn existing(keep: &Keep) -> Option<Archive> {
     if keep.no_history {
         return None;

@@ -41,9 +41,9 @@ pub(crate) use tune::{Axis, Objective, Tune};
 
 /// Finds how bulk data moves fastest over a long, fat network, and what limits it.
 ///
-/// A TARGET is a host that runs `trunkline serve` or `iperf3 -s`, as `HOST`, `HOST:PORT` or `[V6]:PORT`,
-/// an emulated path on this host, as `emu:NAME` or `emu:FILE`, or a simulated one, as `sim:NAME` or
-/// `sim:FILE`.
+/// A TARGET is a host that runs `trunkline serve` or `iperf3 -s`, as `HOST`, `HOST:PORT` or
+/// `[V6]:PORT`, an emulated path on this host, as `emu:NAME` or `emu:FILE`, or a simulated one, as
+/// `sim:NAME` or `sim:FILE`.
 #[derive(Debug, Parser)]
 #[command(version, arg_required_else_help = true, max_term_width = 100)]
 pub(crate) struct Arguments {
@@ -234,8 +234,8 @@ pub(crate) struct Way {
 /// What the kernel is asked to use.
 #[derive(Debug, Args)]
 pub(crate) struct Tcp {
-    /// Congestion control by its kernel name: `cubic`, `reno`, `bbr`; on a simulated path also by the
-    /// simulator's
+    /// Congestion control by its kernel name: `cubic`, `reno`, `bbr`; on a simulated path also by
+    /// the simulator's
     #[arg(short = 'C', long, value_name = "NAME")]
     pub congestion: Option<String>,
 
@@ -251,8 +251,8 @@ pub(crate) struct Output {
     #[arg(long)]
     pub json: bool,
 
-    /// Leave the raw readings out of the document of `--json` and `--save`: it is much smaller, and pages made of it
-    /// have no plots over time
+    /// Leave the raw readings out of the document of `--json` and `--save`: it is much smaller, and
+    /// pages made of it have no plots over time
     #[arg(long)]
     pub brief: bool,
 
@@ -278,7 +278,8 @@ pub(crate) struct RowsOutput {
 
 #[derive(Debug, Args)]
 pub(crate) struct Seed {
-    /// Decides which packets an emulated path loses, and everything that chance does on a simulated one
+    /// Decides which packets an emulated path loses, and everything that chance does on a simulated
+    /// one
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }

@@ -53,7 +53,8 @@ impl Exit {
     }
 }
 
-/// Tells why a command line cannot be followed, or what was asked for in place of a command: help or the version.
+/// Tells why a command line cannot be followed, or what was asked for in place of a command: help
+/// or the version.
 ///
 /// * `json`: standard output gets the reason as well.
 pub(crate) fn refused(refused: Refused, json: bool) -> ExitCode {

@@ -1,7 +1,8 @@
 //! The `trunkline` program: arguments in, messages and exit codes out. It holds no arithmetic.
 //!
 //! Reading order: `args.rs`, then one file per command, `output.rs` for where results go,
-//! `archive.rs` for where they are kept, `progress.rs` for what is shown meanwhile, `failure.rs` for how errors are told.
+//! `archive.rs` for where they are kept, `progress.rs` for what is shown meanwhile, `failure.rs`
+//! for how errors are told.
 
 mod archive;
 mod args;

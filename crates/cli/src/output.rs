@@ -87,8 +87,8 @@ fn json(document: &AnyDocument, output: &Output) -> Result<String, Failure> {
     })
 }
 
-/// Keeps and saves a document that has been printed, without a word about the archive where all went well: copies are
-/// many, and nobody waits for their numbers.
+/// Keeps and saves a document that has been printed, without a word about the archive where all
+/// went well: copies are many, and nobody waits for their numbers.
 pub(crate) fn store(document: &AnyDocument, output: &Output, keep: &Keep) -> Result<(), Failure> {
     archive::keep_silently(document, keep);
     save(document, output)
@@ -150,8 +150,8 @@ pub(crate) fn write_plots(document: &AnyDocument, folder: &Path) -> Result<(), F
     save_plots(report::charts(document, None)?, folder)
 }
 
-/// The same, of a sweep with the readings of one visit. To ask for plots of a document that has none is a wrong
-/// request.
+/// The same, of a sweep with the readings of one visit. To ask for plots of a document that has
+/// none is a wrong request.
 pub(crate) fn write_plots_with(
     document: &AnyDocument,
     visit: Option<&Measure>,

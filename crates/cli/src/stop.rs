@@ -25,8 +25,9 @@ impl Stop {
         Stop::register(&asked, &asked)
     }
 
-    /// The same, but a second signal counts only half a second after the first: `timeout` and others send it to the process and
-    /// to its group. Takes a thread, which those who make namespaces may not have.
+    /// The same, but a second signal counts only half a second after the first: `timeout` and
+    /// others send it to the process and to its group. Takes a thread, which those who make
+    /// namespaces may not have.
     pub(crate) fn listen_calmly() -> io::Result<Self> {
         let (asked, is_sure) = (Arc::new(AtomicBool::new(false)), Arc::default());
         let stop = Stop::register(&asked, &is_sure)?;

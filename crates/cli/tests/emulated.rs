@@ -100,10 +100,11 @@ fn a_tuning_keeps_its_promises() {
     assert!((1.0..=128.0).contains(&streams), "{streams}");
     let window = &document["recommended"]["window"];
     assert!(window == "auto" || window.as_u64().is_some(), "{window}");
-    // 100 Mbit/s is all there is, headers included, and 96.5 are payload: without the bound of what arrived,
-    // a slow start beyond the queue is read up to 10 % above that once its holes are filled. The sender hears
-    // of arrivals half a round trip late, 50 ms or 5 % of a second, so that no more than the link's own rate
-    // can be promised. One stream with 256 KiB of buffer gets about a fifth.
+    // 100 Mbit/s is all there is, headers included, and 96.5 are payload: without the bound of what
+    // arrived, a slow start beyond the queue is read up to 10 % above that once its holes are
+    // filled. The sender hears of arrivals half a round trip late, 50 ms or 5 % of a second, so
+    // that no more than the link's own rate can be promised. One stream with 256 KiB of buffer gets
+    // about a fifth.
     let throughput = number(&document, "/recommended/goodput_bits_per_second");
     assert!(throughput > 20e6 && throughput < 100e6, "{throughput}");
     assert!(number(&document, "/recommended/rtt_loaded_seconds") >= 0.1);

@@ -69,8 +69,8 @@ fn a_simulated_path_is_loaded_in_virtual_time() {
     let document = json(&["responsiveness", &target, "--ways", "forward", "--json"]);
     assert_eq!(document["schema"], "trunkline/responsiveness");
     let way = &document["ways"][0];
-    // 64 KiB at 20 Mbit/s hold a packet for 26 ms: a full path takes more than the idle 10 ms and no
-    // more than 37 with the packet itself. The streams' own round trips also wait for delayed
+    // 64 KiB at 20 Mbit/s hold a packet for 26 ms: a full path takes more than the idle 10 ms and
+    // no more than 37 with the packet itself. The streams' own round trips also wait for delayed
     // acknowledgements, 40 ms at the most and seldom.
     let idle = number(way, "/idle/median_seconds");
     assert!((0.010..0.012).contains(&idle), "{idle}");

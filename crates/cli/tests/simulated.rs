@@ -111,8 +111,8 @@ fn the_tuner_fills_the_simulated_path_that_one_stream_leaves_empty() {
         let document = json(&[&words[..], &["--no-history"]].concat());
         let throughput = number(&document, "/recommended/goodput_bits_per_second");
         assert!((30e6..43.5e6).contains(&throughput), "{seed}: {throughput}");
-        // A loss in fifty thousand packets before a queue of a seventh of the product: both leave one
-        // stream where it is, and a short sample may name either first.
+        // A loss in fifty thousand packets before a queue of a seventh of the product: both leave
+        // one stream where it is, and a short sample may name either first.
         let named = document["limit"].as_str().unwrap();
         assert!(
             ["loss", "shallow-queue"].contains(&named),

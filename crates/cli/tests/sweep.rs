@@ -1,5 +1,5 @@
-//! Sweeps as a user meets them: kept visit by visit, interrupted, taken up again, refused where they would be
-//! lost.
+//! Sweeps as a user meets them: kept visit by visit, interrupted, taken up again, refused where
+//! they would be lost.
 
 mod common;
 

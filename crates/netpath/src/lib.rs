@@ -1,11 +1,12 @@
 //! The description of a path: TOML in, checked value out.
 //!
-//! A path is links in a row, mostly one, each way; the hosts at their ends; and the traffic that shares them. The
-//! same value drives every way of running it. A wrong file is refused where it is wrong, with what was
-//! written, what would be accepted and what to do; no field is filled in without saying so.
+//! A path is links in a row, mostly one, each way; the hosts at their ends; and the traffic that
+//! shares them. The same value drives every way of running it. A wrong file is refused where it is
+//! wrong, with what was written, what would be accepted and what to do; no field is filled in
+//! without saying so.
 //!
-//! What a path cannot say, and so no run of it shows: routes that change or differ from packet to packet,
-//! rates that vary, links that reorder.
+//! What a path cannot say, and so no run of it shows: routes that change or differ from packet to
+//! packet, rates that vary, links that reorder.
 //!
 //! Reading order: [`spec`] for the value, `section.rs` for how fields are read, `parse.rs` for the
 //! checks, [`presets`] for the named paths.

@@ -24,7 +24,8 @@ const RATE_MIN: Rate = Rate::from_bits_per_second(300);
 const RATE_MAX: Rate = Rate::from_bits_per_second(1_000_000_000_000);
 /// Twice the distance to the Moon and back.
 const DELAY_MAX: Span = Span::from_secs(10);
-/// A row longer than most routes across one network; every link of it costs the machine that runs it.
+/// A row longer than most routes across one network; every link of it costs the machine that runs
+/// it.
 const LINKS_MAX: usize = 8;
 /// Below one page Linux does not go; above 2 GiB its types end.
 const BUFFER: RangeInclusive<Bytes> = Bytes::new(4096)..=Bytes::new(i32::MAX as u64);
@@ -172,7 +173,8 @@ const CONGESTION: [&str; 15] = [
     "htcp",
 ];
 
-/// The known name that `name` nearly is. Names with figures are versions, like `bbr3`, and a kernel may have any.
+/// The known name that `name` nearly is. Names with figures are versions, like `bbr3`, and a kernel
+/// may have any.
 fn misspelt(name: &str) -> Option<&'static str> {
     let is_version = name.ends_with(|c: char| c.is_ascii_digit());
     if is_version || CONGESTION.contains(&name) {

@@ -291,8 +291,8 @@ impl<'a> Section<'a> {
     }
 }
 
-/// Whether it is a number alone. Rates and times have no reading without a unit; sizes have one, and what is meant by
-/// it may be packets or kilobytes.
+/// Whether it is a number alone. Rates and times have no reading without a unit; sizes have one,
+/// and what is meant by it may be packets or kilobytes.
 fn is_bare(text: &str) -> bool {
     text.trim().parse::<f64>().is_ok()
 }

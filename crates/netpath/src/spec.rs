@@ -58,7 +58,8 @@ pub struct LinkSpec {
     /// When nothing passes, in order and without overlap.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cuts: Vec<Cut>,
-    /// Probability per packet that two words of its TCP payload change places, which TCP's checksum does not see.
+    /// Probability per packet that two words of its TCP payload change places, which TCP's checksum
+    /// does not see.
     #[serde(rename = "corrupted_ratio", default, skip_serializing_if = "never")]
     pub corruption: f64,
     /// Others' datagrams that share this link and do not give way.
@@ -88,8 +89,8 @@ pub struct Hosts {
     /// How far the kernel grows a receive buffer: `tcp_rmem[2]`.
     #[serde(rename = "receive_buffer_max_bytes")]
     pub receive_buffer_max: Bytes,
-    /// Those of the far host, where they are others: an untuned host at one end makes a path slow one way
-    /// and fast the other. The two above are the near host's then.
+    /// Those of the far host, where they are others: an untuned host at one end makes a path slow
+    /// one way and fast the other. The two above are the near host's then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub far: Option<BufferMaxima>,
 }
@@ -173,8 +174,8 @@ impl PathSpec {
 }
 
 impl fmt::Display for PathSpec {
-    /// One line for people: `45Mbit/s, RTT 165ms, queue 128KiB, loss 0.002 %, cubic`. Of several links rate, queue
-    /// and load are those of the narrowest.
+    /// One line for people: `45Mbit/s, RTT 165ms, queue 128KiB, loss 0.002 %, cubic`. Of several
+    /// links rate, queue and load are those of the narrowest.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let link = self.narrowest(Way::Forward);
         write!(f, "{}", link.rate)?;

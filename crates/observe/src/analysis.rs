@@ -4,14 +4,14 @@
 //! run goes whether its goodput is known well enough to stop. Both put the streams' readings on one
 //! common grid first, since streams are read some milliseconds apart.
 //!
-//! Goodput is what the receivers read, but never more than what arrived over the same time: bytes that had
-//! come before and waited behind a hole do not count again when it is filled. `arrivals.rs` says why, and
-//! what a sender's count is good for.
+//! Goodput is what the receivers read, but never more than what arrived over the same time: bytes
+//! that had come before and waited behind a hole do not count again when it is filled.
+//! `arrivals.rs` says why, and what a sender's count is good for.
 //!
 //! Left out: what limits the run (see [`crate::limit`]), and anything that needs several runs.
 //!
-//! Reading order: `series.rs` for the grid, `steady.rs` for where warm-up ends, `arrivals.rs` for the bound
-//! on goodput, `tcp_window.rs` for the kernels' counters, then this page.
+//! Reading order: `series.rs` for the grid, `steady.rs` for where warm-up ends, `arrivals.rs` for
+//! the bound on goodput, `tcp_window.rs` for the kernels' counters, then this page.
 //!
 //! [`Precision::is_met`]: crate::Precision::is_met
 

@@ -4,11 +4,12 @@
 //! simulated one. It is asked for a [`Setting`] under a [`SamplePlan`] and
 //! answers with an [`Observation`]. The tuner, the reports and the documents know only these types.
 //!
-//! What is left out: file transfer, and settings that change while data flows, but for streams that join
-//! ([`Then::KeepRunning`]). What a target could not see is absent (`None` or an empty series), never zero.
+//! What is left out: file transfer, and settings that change while data flows, but for streams that
+//! join ([`Then::KeepRunning`]). What a target could not see is absent (`None` or an empty series),
+//! never zero.
 //!
-//! Reading order: [`setting`], [`observation`], [`tcp`], [`round_trip`], [`target`], [`probes`]; then what is
-//! derived from them: [`analysis`], [`limit`].
+//! Reading order: [`setting`], [`observation`], [`tcp`], [`round_trip`], [`target`], [`probes`];
+//! then what is derived from them: [`analysis`], [`limit`].
 
 pub mod analysis;
 pub mod ladder;

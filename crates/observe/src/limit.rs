@@ -62,7 +62,8 @@ pub enum Limit {
     SendBuffer,
     /// The sending program had nothing to send.
     Application,
-    /// A processor of one of the two hosts; of a copy within one host: the processors that both ends share.
+    /// A processor of one of the two hosts; of a copy within one host: the processors that both
+    /// ends share.
     Host,
     /// The path of a copy, where it is not known what on it.
     Network,
@@ -127,7 +128,8 @@ impl Limit {
         Limit::ALL.into_iter().find(|limit| limit.name() == name)
     }
 
-    /// Whether it lies between the two programs: on the path, or in the socket buffers that decide how much is on the way.
+    /// Whether it lies between the two programs: on the path, or in the socket buffers that decide
+    /// how much is on the way.
     pub fn is_of_the_network(self) -> bool {
         matches!(
             self,
@@ -243,8 +245,8 @@ pub struct Context {
     pub rtt_min: Option<Span>,
     /// Median round trip before any stream sent.
     pub rtt_unloaded: Option<Span>,
-    /// The longest that packets waited on average beside any run: how deep the path's queue is, once
-    /// something filled it.
+    /// The longest that packets waited on average beside any run: how deep the path's queue is,
+    /// once something filled it.
     pub queue_most: Option<Span>,
     /// Other numbers of streams with everything else the same.
     pub by_streams: Vec<OtherCount>,

@@ -24,8 +24,8 @@ pub enum Counted {
     ByReceiver,
     /// The sending kernel, as they were acknowledged: all that a foreign receiver lets us see.
     ByAcknowledgement,
-    /// The sending program, as it wrote them: ahead of what arrived by up to a send buffer. Of results that
-    /// other programs recorded.
+    /// The sending program, as it wrote them: ahead of what arrived by up to a send buffer. Of
+    /// results that other programs recorded.
     BySender,
 }
 
@@ -56,7 +56,8 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Whether the kernel gave less than was asked for: a host limit (`wmem_max`, `rmem_max`) binds.
+    /// Whether the kernel gave less than was asked for: a host limit (`wmem_max`, `rmem_max`)
+    /// binds.
     ///
     /// ```
     /// # use observe::Buffer;

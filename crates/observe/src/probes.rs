@@ -1,8 +1,9 @@
 //! Small packets through a path: what is sent, and what is seen of it.
 //!
-//! A [`crate::Target`] that can send them hands out [`Probes`]. Round trips work against anybody whose kernel
-//! answers; trains need a trunkline server at the far end, which stamps their packets; hops need routers that
-//! answer. What a path or a user's rights do not allow is [`ProbesError::Unsupported`], with the reason.
+//! A [`crate::Target`] that can send them hands out [`Probes`]. Round trips work against anybody
+//! whose kernel answers; trains need a trunkline server at the far end, which stamps their packets;
+//! hops need routers that answer. What a path or a user's rights do not allow is
+//! [`ProbesError::Unsupported`], with the reason.
 
 use std::net::IpAddr;
 
@@ -29,8 +30,8 @@ pub struct Passage {
     /// When it left, by the sender's clock, from when the first was to leave.
     #[serde(rename = "left_seconds")]
     pub left: Span,
-    /// When it arrived, by the receiver's clock, from a zero that all packets of its train share and that is
-    /// otherwise arbitrary; `None` of a packet that was lost.
+    /// When it arrived, by the receiver's clock, from a zero that all packets of its train share
+    /// and that is otherwise arbitrary; `None` of a packet that was lost.
     #[serde(rename = "arrived_seconds", skip_serializing_if = "Option::is_none")]
     pub arrived: Option<Span>,
 }
@@ -103,7 +104,8 @@ pub struct TracePlan {
 pub struct Trace {
     /// What was sent.
     pub protocol: TraceProtocol,
-    /// Whether all probes were of one flow, as routers that share load tell flows apart (Paris traceroute).
+    /// Whether all probes were of one flow, as routers that share load tell flows apart (Paris
+    /// traceroute).
     pub one_flow: bool,
     /// From the first router on; the last is the far end where it was reached.
     pub hops: Vec<Hop>,

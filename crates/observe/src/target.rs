@@ -29,15 +29,15 @@ pub trait Target {
     /// Ends streams that a run left sending, see [`crate::Then::KeepRunning`].
     fn stop(&mut self) {}
 
-    /// What chance decides in the next run follows from `run` and the target's seed alone, and no longer from how
-    /// many runs there were before: a series that was interrupted goes on with draws of its own. A target
-    /// where nothing is drawn for a run ignores it.
+    /// What chance decides in the next run follows from `run` and the target's seed alone, and no
+    /// longer from how many runs there were before: a series that was interrupted goes on with
+    /// draws of its own. A target where nothing is drawn for a run ignores it.
     fn draw_from(&mut self, run: u64) {
         let _ = run;
     }
 
-    /// Small packets through the same path. They can be sent on another thread while [`Target::observe`]
-    /// runs.
+    /// Small packets through the same path. They can be sent on another thread while
+    /// [`Target::observe`] runs.
     ///
     /// # Errors
     /// When the target cannot send any, or nobody is there.
@@ -64,14 +64,14 @@ pub trait Watch: Send {
         false
     }
 
-    /// Whether what was seen so far is enough: the run then ends at once, and what it showed counts.
-    /// Asked after each [`Watch::on_progress`].
+    /// Whether what was seen so far is enough: the run then ends at once, and what it showed
+    /// counts. Asked after each [`Watch::on_progress`].
     fn has_enough(&self) -> bool {
         false
     }
 
-    /// The target makes the run wait: `why` as a sentence for people without a full stop, such as "the
-    /// server is busy with another test".
+    /// The target makes the run wait: `why` as a sentence for people without a full stop, such as
+    /// "the server is busy with another test".
     fn on_wait(&mut self, why: &str, wait: Span) {
         let _ = (why, wait);
     }
@@ -109,8 +109,8 @@ pub struct TargetInfo {
     /// Limits on buffers, where they can be read: this host's of a live target, those of both hosts
     /// of an emulated or simulated one (the smaller, where the two differ).
     pub limits: Option<HostLimits>,
-    /// Congestion controls that a run may ask for by this name, the default first; empty where nobody
-    /// can tell.
+    /// Congestion controls that a run may ask for by this name, the default first; empty where
+    /// nobody can tell.
     pub congestion: Vec<String>,
 }
 

@@ -1,20 +1,22 @@
 //! Available bandwidth: what others leave of the tightest link, as a range.
 //!
-//! Streams of packets at a steady rate: where they are faster than what is left, their delays grow. Fleets of
-//! them at rates chosen from what was seen close in on the rate at which that begins. Others' traffic is not
-//! steady, so there is no such rate, but a range of them: below it streams hardly ever grow, above it nearly
-//! always.
+//! Streams of packets at a steady rate: where they are faster than what is left, their delays grow.
+//! Fleets of them at rates chosen from what was seen close in on the rate at which that begins.
+//! Others' traffic is not steady, so there is no such rate, but a range of them: below it streams
+//! hardly ever grow, above it nearly always.
 //!
-//! Differences from pathload, which this follows otherwise: the first fleet is a little faster than the
-//! capacity, and how fast its delays grow says where to go on, which saves half of the fleets of a bisection; four
-//! streams that agree decide a fleet; packets are as large as they can be for the time that a stream may
-//! take, because short streams see others' traffic vary more; streams get longer where stamps are coarse.
+//! Differences from pathload, which this follows otherwise: the first fleet is a little faster than
+//! the capacity, and how fast its delays grow says where to go on, which saves half of the fleets
+//! of a bisection; four streams that agree decide a fleet; packets are as large as they can be for
+//! the time that a stream may take, because short streams see others' traffic vary more; streams
+//! get longer where stamps are coarse.
 //!
-//! What is left out: links that do not serve in order (schedulers with a queue for each flow tell a stream what is
-//! its own share), and others who yield to the streams; the pauses between streams keep that small.
+//! What is left out: links that do not serve in order (schedulers with a queue for each flow tell a
+//! stream what is its own share), and others who yield to the streams; the pauses between streams
+//! keep that small.
 //!
-//! Source: Jain & Dovrolis, "End-to-end available bandwidth: measurement methodology, dynamics, and relation with
-//! TCP throughput", SIGCOMM 2002.
+//! Source: Jain & Dovrolis, "End-to-end available bandwidth: measurement methodology, dynamics, and
+//! relation with TCP throughput", SIGCOMM 2002.
 //!
 //! Reading order: `stream.rs`, `fleet.rs`, `search.rs`, [`measure`].
 
@@ -167,7 +169,8 @@ fn close_in(
     Ok(range_of(&search, tried))
 }
 
-/// A fleet that is much too fast says by how much; once fleets are close their verdicts are better than that.
+/// A fleet that is much too fast says by how much; once fleets are close their verdicts are better
+/// than that.
 fn learn(search: &mut Search, verdict: &Verdict, first: bool) {
     search.on_verdict(verdict.rate, verdict.trend, verdict.unanimous);
     if verdict.coarse {

@@ -1,14 +1,15 @@
 //! Capacity: the rate of the narrowest link, from how far it pulls packets apart.
 //!
-//! Pairs of packets first, filtered as in CapProbe; where a pair comes out too close together for clocks to tell,
-//! bulks of ten or a hundred, as in PBProbe. What is left out: links that are narrow for small packets only
-//! (token buckets with room for a bulk show the rate behind the bucket), and links that serve users by turns
-//! (wireless), where dispersion is not the link's rate.
+//! Pairs of packets first, filtered as in CapProbe; where a pair comes out too close together for
+//! clocks to tell, bulks of ten or a hundred, as in PBProbe. What is left out: links that are
+//! narrow for small packets only (token buckets with room for a bulk show the rate behind the
+//! bucket), and links that serve users by turns (wireless), where dispersion is not the link's
+//! rate.
 //!
-//! Sources: Dovrolis, Ramanathan & Moore, "What do packet dispersion techniques measure?", INFOCOM 2001; Kapoor,
-//! Chen, Lao, Gerla & Sanadidi, "CapProbe: a simple and accurate capacity estimation technique", SIGCOMM 2004;
-//! Chen, Sun, Wang, Sanadidi & Gerla, "PBProbe: a capacity estimation tool for high speed networks", Computer
-//! Communications 31, 2008.
+//! Sources: Dovrolis, Ramanathan & Moore, "What do packet dispersion techniques measure?", INFOCOM
+//! 2001; Kapoor, Chen, Lao, Gerla & Sanadidi, "CapProbe: a simple and accurate capacity estimation
+//! technique", SIGCOMM 2004; Chen, Sun, Wang, Sanadidi & Gerla, "PBProbe: a capacity estimation
+//! tool for high speed networks", Computer Communications 31, 2008.
 //!
 //! Reading order: `capacity/bulk.rs` for what one train tells, then [`measure`].
 
@@ -34,14 +35,15 @@ pub struct Capacity {
     pub rate: Rate,
     /// What it comes from.
     pub method: CapacityMethod,
-    /// Why it may not be trusted: a sentence without a full stop; `None` where it passed its own test.
+    /// Why it may not be trusted: a sentence without a full stop; `None` where it passed its own
+    /// test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
     /// What it cost.
     #[serde(flatten)]
     pub cost: Cost,
-    /// What each pair or bulk says by itself, in the order of sending: those of the method that was used. Lost
-    /// and reordered ones are left out.
+    /// What each pair or bulk says by itself, in the order of sending: those of the method that was
+    /// used. Lost and reordered ones are left out.
     #[serde(rename = "estimates_bits_per_second")]
     pub estimates: Vec<Rate>,
 }
@@ -58,12 +60,14 @@ pub enum CapacityMethod {
 
 /// Packets of a bulk, from the first attempt on. PBProbe grows by ten each time, too.
 const SIZES: [usize; 3] = [2, 10, 100];
-/// Bulks in a train: the share that finds nobody in its way is about that of the time in which the link is
-/// idle, and with 40 even one in ten is seen for sure.
+/// Bulks in a train: the share that finds nobody in its way is about that of the time in which the
+/// link is idle, and with 40 even one in ten is seen for sure.
 const BULKS: [usize; 3] = [40, 40, 20];
-/// On slow links trains have fewer bulks: clocks must not drift far within one, and peers bound them (at 30 s).
+/// On slow links trains have fewer bulks: clocks must not drift far within one, and peers bound
+/// them (at 30 s).
 const TRAIN_MAX: Span = Span::from_secs(20);
-/// Pairs of the first train, before anything is known; one every [`FIRST_SPACING`], 1.2 Mbit/s of full packets.
+/// Pairs of the first train, before anything is known; one every [`FIRST_SPACING`], 1.2 Mbit/s of
+/// full packets.
 const FIRST_BULKS: usize = 5;
 const FIRST_SPACING: Span = Span::from_millis(20);
 /// Trains of one size at the most.
@@ -74,8 +78,8 @@ const TRAINS_AGREEING: usize = 3;
 const DISAGREEMENT_MAX: f64 = 0.05;
 /// Bulks use this share of the link: the one tenth that pathload allows itself.
 const SPACING: f64 = 10.0;
-/// Dispersions below this are not told apart well enough: a kernel stamps to a few microseconds, a program
-/// to some tens of them.
+/// Dispersions below this are not told apart well enough: a kernel stamps to a few microseconds, a
+/// program to some tens of them.
 const DISPERSION_MIN: f64 = 100e-6;
 const DISPERSION_MIN_BY_PROGRAM: f64 = 1e-3;
 /// Nor those of fewer ticks of the receiver's clock: one more or less is then at most 5 %.
@@ -88,7 +92,8 @@ struct Attempt {
     stamped: Stamped,
 }
 
-/// Measures the capacity of one direction with packets of size `packet`, the largest that pass unfragmented.
+/// Measures the capacity of one direction with packets of size `packet`, the largest that pass
+/// unfragmented.
 ///
 /// # Errors
 /// When the path, peer or user does not allow trains, or no bulk came through whole.
@@ -106,7 +111,8 @@ pub fn measure(
         cost: Cost::default(),
     };
     let first = sender.train(SIZES[0], FIRST_BULKS, FIRST_SPACING)?;
-    // A link that loses whole trains may still bring a bulk through later; a slow guess is a safe one.
+    // A link that loses whole trains may still bring a bulk through later; a slow guess is a safe
+    // one.
     let first = bulk::judge(&first, SIZES[0], packet);
     let mut guess = first.map_or(packet.as_f64() * 8.0 / 1e-3, |finding| finding.rate);
     let mut best: Option<Attempt> = None;
@@ -142,8 +148,8 @@ fn nothing_came_through() -> ProbesError {
     }
 }
 
-/// When a bulk leaves: one every `spacing`, each a different part of a twentieth of it late. Bulks so keep no time
-/// with anything periodic, be it the traffic of others or the ticks of a clock.
+/// When a bulk leaves: one every `spacing`, each a different part of a twentieth of it late. Bulks
+/// so keep no time with anything periodic, be it the traffic of others or the ticks of a clock.
 fn departure(bulk: usize, spacing: Span) -> Span {
     // Multiples of the golden ratio never come round.
     let part = (bulk as f64 * 0.618_033_988_75).fract();
@@ -173,7 +179,8 @@ impl Sender<'_> {
         Ok(passages)
     }
 
-    /// Trains of bulks of one size, until enough of them are believed or it is clear that none will be.
+    /// Trains of bulks of one size, until enough of them are believed or it is clear that none will
+    /// be.
     fn attempt(&mut self, size: usize, bulks: usize, guess: f64) -> Result<Attempt, ProbesError> {
         let mut attempt = Attempt {
             size,
@@ -220,8 +227,8 @@ impl Attempt {
         (high > low * (1.0 + DISAGREEMENT_MAX)).then_some((low, high))
     }
 
-    /// More of the same would change nothing: the trouble is not others' traffic, or pairs are too close
-    /// together anyway.
+    /// More of the same would change nothing: the trouble is not others' traffic, or pairs are too
+    /// close together anyway.
     fn is_hopeless(&self) -> bool {
         let disturbed = |finding: &Finding| matches!(finding.doubt, Some(Doubt::Disturbed(_)));
         let others = self.findings.iter().any(disturbed);
@@ -264,8 +271,8 @@ impl Attempt {
             .is_some_and(|dispersion| dispersion >= self.dispersion_min())
     }
 
-    /// Whether larger bulks would tell no more: those are longer against clocks and batches, but find others in
-    /// their way more often.
+    /// Whether larger bulks would tell no more: those are longer against clocks and batches, but
+    /// find others in their way more often.
     fn is_enough(&self) -> bool {
         let larger_helps = self.size == SIZES[0] || self.is_batched();
         self.is_long_enough() && (self.is_settled() || !larger_helps)

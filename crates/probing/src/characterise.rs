@@ -1,14 +1,14 @@
 //! Everything that can be told of a path, one part after another.
 //!
-//! A part that fails is noted with its reason, and the next one begins: a path without routers that answer
-//! still has a capacity, and a server of another program still has round trips. Small packets come first
-//! and streams last, so that nothing queues behind what was sent before.
+//! A part that fails is noted with its reason, and the next one begins: a path without routers that
+//! answer still has a capacity, and a server of another program still has round trips. Small
+//! packets come first and streams last, so that nothing queues behind what was sent before.
 //!
-//! Left out: everything but one stream of bulk data and eight of them. `trunkline tune` looks for the best
-//! setting; this is about the path that it is to be the best on.
+//! Left out: everything but one stream of bulk data and eight of them. `trunkline tune` looks for
+//! the best setting; this is about the path that it is to be the best on.
 //!
-//! Reading order: [`characterise`], then `small.rs` for the parts of small packets, `load.rs` for streams and
-//! what is looked at beside them, `buffers.rs` for what follows for socket buffers.
+//! Reading order: [`characterise`], then `small.rs` for the parts of small packets, `load.rs` for
+//! streams and what is looked at beside them, `buffers.rs` for what follows for socket buffers.
 
 mod buffers;
 mod load;
@@ -33,8 +33,8 @@ pub trait Examined {
     /// The target itself.
     fn target(&mut self) -> &mut dyn Target;
 
-    /// Observes the target and meanwhile has `work` done, at most once and by somebody else, with a watch that
-    /// cancels when the streams failed. Where that is not possible, `work` is not done.
+    /// Observes the target and meanwhile has `work` done, at most once and by somebody else, with a
+    /// watch that cancels when the streams failed. Where that is not possible, `work` is not done.
     ///
     /// # Errors
     /// As [`Target::observe`].
@@ -58,8 +58,8 @@ pub type Work<'a> = dyn FnMut(&mut dyn Probes, &mut dyn Watch) + Send + 'a;
 pub struct Wanted {
     /// Which directions, where they can be told apart.
     pub ways: Vec<Way>,
-    /// Whether trains are sent: slow ones for loss and delay, fast ones for capacity and available bandwidth,
-    /// which load the path for moments.
+    /// Whether trains are sent: slow ones for loss and delay, fast ones for capacity and available
+    /// bandwidth, which load the path for moments.
     pub trains: bool,
     /// How long each of the streams' two runs takes in each direction; `None` runs none.
     pub load: Option<Span>,

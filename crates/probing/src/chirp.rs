@@ -1,8 +1,10 @@
-//! Available bandwidth from a few chirps: packets closer and closer together, so that one short train tries all
-//! rates. Light and rough; a second opinion beside the fleets of [`crate::available`].
+//! Available bandwidth from a few chirps: packets closer and closer together, so that one short
+//! train tries all rates. Light and rough; a second opinion beside the fleets of
+//! [`crate::available`].
 //!
-//! Source: Ribeiro, Riedi, Baraniuk, Navratil & Cottrell, "pathChirp: efficient available bandwidth estimation for
-//! network paths", PAM 2003; the constants are those of their program, pathchirp 2.3.7.
+//! Source: Ribeiro, Riedi, Baraniuk, Navratil & Cottrell, "pathChirp: efficient available bandwidth
+//! estimation for network paths", PAM 2003; the constants are those of their program, pathchirp
+//! 2.3.7.
 
 use observe::{Passages, Probes, ProbesError, Train, Watch, Way};
 use units::{Bytes, Rate, Span};
@@ -20,7 +22,8 @@ const CHIRPS: u64 = 11;
 const DECREASE: f64 = 1.5;
 /// Excursions of fewer packets are noise.
 const BUSY_MIN: usize = 5;
-/// A delay that grows by less than this share of the gap does not grow: clocks differ by up to 500 ppm.
+/// A delay that grows by less than this share of the gap does not grow: clocks differ by up to 500
+/// ppm.
 const SLOPE_MIN: f64 = 1e-3;
 /// Rates tried, as shares of the capacity: a twentieth to one and a half.
 const SLOWEST: f64 = 0.05;
@@ -66,8 +69,8 @@ pub fn train(slowest: Rate, fastest: Rate) -> Train {
     }
 }
 
-/// What one chirp says; `None` of one that lost packets, as the program discards those, or that has fewer than
-/// three.
+/// What one chirp says; `None` of one that lost packets, as the program discards those, or that has
+/// fewer than three.
 pub fn estimate(chirp: &Passages) -> Option<Rate> {
     if loss(&chirp.packets) > 0.0 || chirp.packets.len() < 3 {
         return None;
@@ -84,8 +87,9 @@ pub fn estimate(chirp: &Passages) -> Option<Rate> {
     Some(Rate::from_f64(sum / gaps.iter().sum::<f64>()))
 }
 
-/// For each gap the rate that its packet says by itself, where it lies on the rise of an excursion that ended; and
-/// the rate for all others: where the excursion began that never ended, or the fastest there was.
+/// For each gap the rate that its packet says by itself, where it lies on the rise of an excursion
+/// that ended; and the rate for all others: where the excursion began that never ended, or the
+/// fastest there was.
 fn excursions(delays: &[f64], gaps: &[f64]) -> (Vec<Option<f64>>, f64) {
     let rate = |at: usize| PACKET.as_f64() * 8.0 / gaps[at].max(1e-9);
     let mut own = vec![None; gaps.len()];
@@ -112,7 +116,8 @@ fn excursions(delays: &[f64], gaps: &[f64]) -> (Vec<Option<f64>>, f64) {
     (own, last)
 }
 
-/// Where the excursion that begins at `start` has ended; `None` while the delay stays up to the end.
+/// Where the excursion that begins at `start` has ended; `None` while the delay stays up to the
+/// end.
 fn end_of(delays: &[f64], start: usize) -> Option<usize> {
     let mut highest = 0.0f64;
     for (at, delay) in delays.iter().enumerate().skip(start + 1) {

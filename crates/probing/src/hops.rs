@@ -1,11 +1,11 @@
 //! At which hop the queue grows: a trace of the idle path beside one under load.
 //!
-//! Round trips grow with every hop that a probe passes, so what a queue adds shows at the first hop behind
-//! it and at all later ones. A rise that later hops do not show is the router's own slowness in answering.
-//! Medians are compared, since one probe may meet a burst.
+//! Round trips grow with every hop that a probe passes, so what a queue adds shows at the first hop
+//! behind it and at all later ones. A rise that later hops do not show is the router's own slowness
+//! in answering. Medians are compared, since one probe may meet a burst.
 //!
-//! Left out: which direction the queue is in. An answer comes back through the queues of the other direction, and
-//! from a router that may use another way back.
+//! Left out: which direction the queue is in. An answer comes back through the queues of the other
+//! direction, and from a router that may use another way back.
 
 use observe::{Hop, HopAnswer, Trace};
 use schemars::JsonSchema;
@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use stats::median;
 use units::Span;
 
-/// A rise is one from here on, whatever the path: routers need up to some milliseconds to answer at all.
+/// A rise is one from here on, whatever the path: routers need up to some milliseconds to answer at
+/// all.
 pub const RISE_MIN: Span = Span::from_millis(2);
 /// And from this share of the largest rise on: what a nearer hop shows of it is noise.
 pub const RISE_SHARE: f64 = 0.5;
@@ -38,8 +39,8 @@ pub struct HopChange {
     pub idle: HopSummary,
     /// Under load.
     pub loaded: HopSummary,
-    /// How much later its answers came under load, by the medians; zero when they came earlier. `None` where one of
-    /// the two has too few.
+    /// How much later its answers came under load, by the medians; zero when they came earlier.
+    /// `None` where one of the two has too few.
     pub rise: Option<Span>,
 }
 
@@ -61,7 +62,8 @@ pub struct HopSummary {
 pub struct QueueAt {
     /// The last hop that can be told to lie before it; 0 for this host itself.
     pub after: u8,
-    /// The first hop behind it. More than one further than `after` where those between said nothing.
+    /// The first hop behind it. More than one further than `after` where those between said
+    /// nothing.
     #[serde(rename = "distance")]
     pub hop: u8,
     /// What it adds to a round trip: the least rise of that hop and those behind it.

@@ -1,8 +1,9 @@
-//! What small, well-timed packets tell of a path: its capacity, the bandwidth that others leave, and how
-//! round trips grow under load.
+//! What small, well-timed packets tell of a path: its capacity, the bandwidth that others leave,
+//! and how round trips grow under load.
 //!
-//! Everything drives [`observe::Probes`] or [`observe::Target`] and calculates; nothing here opens a socket
-//! or reads a clock, so each method runs the same over a live path, an emulated one and in virtual time.
+//! Everything drives [`observe::Probes`] or [`observe::Target`] and calculates; nothing here opens
+//! a socket or reads a clock, so each method runs the same over a live path, an emulated one and in
+//! virtual time.
 //!
 //! Reading order: [`capacity`], [`trend`], [`available`], [`chirp`], [`hops`], [`characterise`](mod@characterise),
 //! [`responsiveness`].

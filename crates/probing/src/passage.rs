@@ -48,8 +48,8 @@ pub(crate) fn sending(packets: &[Passage]) -> f64 {
     }
 }
 
-/// How far the sender strayed from its plan within the train, in seconds: from the packet that was least behind to
-/// the one that was most. A train that is late as a whole is no worse.
+/// How far the sender strayed from its plan within the train, in seconds: from the packet that was
+/// least behind to the one that was most. A train that is late as a whole is no worse.
 pub(crate) fn sender_lag(passages: &Passages, departures: &[Span]) -> f64 {
     let lag =
         |(packet, planned): (&Passage, &Span)| packet.left.as_secs_f64() - planned.as_secs_f64();
@@ -58,8 +58,9 @@ pub(crate) fn sender_lag(passages: &Passages, departures: &[Span]) -> f64 {
     lags().map(|lag| lag - least).fold(0.0, f64::max)
 }
 
-/// Where the receiver took packets in batches, only the last of each: it waited least. Packets count as one batch
-/// when they arrive closer together than `apart` seconds, which is less than the path can bring them.
+/// Where the receiver took packets in batches, only the last of each: it waited least. Packets
+/// count as one batch when they arrive closer together than `apart` seconds, which is less than the
+/// path can bring them.
 pub(crate) fn last_of_batches(seen: &[Seen], apart: f64) -> Vec<Seen> {
     let followed = |at: usize| {
         seen.get(at + 1)

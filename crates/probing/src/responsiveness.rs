@@ -1,8 +1,8 @@
 //! Responsiveness: round trips a minute while the path is as full as streams can make it.
 //!
-//! Follows "Responsiveness under Working Conditions" (IETF draft-ietf-ippm-responsiveness): every second
-//! one more stream, up to sixteen; small probes beside the streams; and an end when goodput, and then
-//! responsiveness, no longer change. What differs, and what that costs:
+//! Follows "Responsiveness under Working Conditions" (IETF draft-ietf-ippm-responsiveness): every
+//! second one more stream, up to sixteen; small probes beside the streams; and an end when goodput,
+//! and then responsiveness, no longer change. What differs, and what that costs:
 //!
 //! - The draft's probes are HTTP requests with a TCP and a TLS handshake before them. Ours are echoes of one
 //!   datagram, so name look-ups, handshakes and web servers are not in the figure, and neither is what a
@@ -13,10 +13,11 @@
 //! - The draft sends up to 100 probes a second, this one twenty, which a path of 1 Mbit/s bears as well.
 //! - Both directions are loaded one after another, so that it can be told which of them queues.
 //!
-//! Tools that follow the same text differ by a factor of three; the inputs are therefore part of the result.
+//! Tools that follow the same text differ by a factor of three; the inputs are therefore part of
+//! the result.
 //!
-//! Reading order: [`measure`], then `growth.rs` for how streams are added, `intervals.rs` for the cut into
-//! seconds and `judge.rs` for the formula and when it is stable.
+//! Reading order: [`measure`], then `growth.rs` for how streams are added, `intervals.rs` for the
+//! cut into seconds and `judge.rs` for the formula and when it is stable.
 
 mod growth;
 mod intervals;
@@ -90,8 +91,8 @@ pub struct Responsiveness {
     pub way: Way,
     /// What the far end was.
     pub peer: Peer,
-    /// The figure with its inputs, over the last [`INTERVALS_AVERAGED`] intervals; `None` where neither
-    /// probes nor streams told a round trip.
+    /// The figure with its inputs, over the last [`INTERVALS_AVERAGED`] intervals; `None` where
+    /// neither probes nor streams told a round trip.
     pub formula: Option<Formula>,
     /// How far it can be trusted.
     pub confidence: Confidence,

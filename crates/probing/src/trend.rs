@@ -1,12 +1,13 @@
 //! Whether the delays of a stream grow: the two tests of self-loading periodic streams.
 //!
-//! Packets of a stream that is faster than the bandwidth left to it queue up, each a little longer than the one
-//! before. Single delays are noisy, so the tests look at the medians of consecutive groups: how many of them
-//! rise (the pairwise comparison test, PCT) and how much of all their movement is a rise (the pairwise
-//! difference test, PDT).
+//! Packets of a stream that is faster than the bandwidth left to it queue up, each a little longer
+//! than the one before. Single delays are noisy, so the tests look at the medians of consecutive
+//! groups: how many of them rise (the pairwise comparison test, PCT) and how much of all their
+//! movement is a rise (the pairwise difference test, PDT).
 //!
-//! Source: Jain & Dovrolis, "End-to-end available bandwidth: measurement methodology, dynamics, and relation
-//! with TCP throughput", SIGCOMM 2002; the thresholds are those of their program, pathload 1.3.2.
+//! Source: Jain & Dovrolis, "End-to-end available bandwidth: measurement methodology, dynamics, and
+//! relation with TCP throughput", SIGCOMM 2002; the thresholds are those of their program, pathload
+//! 1.3.2.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,8 +54,8 @@ impl Thresholds {
     }
 }
 
-/// Medians of consecutive groups: of `n` delays, about as many groups as each has members, the square root of
-/// `n`. Empty where that is fewer than five groups.
+/// Medians of consecutive groups: of `n` delays, about as many groups as each has members, the
+/// square root of `n`. Empty where that is fewer than five groups.
 ///
 /// ```
 /// // 100 delays: ten groups of ten; the median of 0..10 is 4.5.
@@ -75,8 +76,8 @@ pub fn group_medians(delays: &[f64]) -> Vec<f64> {
     medians.collect()
 }
 
-/// Share of the medians that are larger than the one before: 1 of a steady rise, about one half of noise, 0 of
-/// delays that never change. `None` of fewer than two.
+/// Share of the medians that are larger than the one before: 1 of a steady rise, about one half of
+/// noise, 0 of delays that never change. `None` of fewer than two.
 ///
 /// ```
 /// // Three of four steps rise.
@@ -88,8 +89,9 @@ pub fn pct(medians: &[f64]) -> Option<f64> {
     Some(rising.count() as f64 / steps as f64)
 }
 
-/// The rise from the first to the last median as a share of all movement between neighbours: 1 of a steady
-/// rise, about 0 of noise and of delays that never change, -1 of a steady fall. `None` of fewer than two.
+/// The rise from the first to the last median as a share of all movement between neighbours: 1 of a
+/// steady rise, about 0 of noise and of delays that never change, -1 of a steady fall. `None` of
+/// fewer than two.
 ///
 /// ```
 /// // From 1 to 4, with steps of 1, 1, -0.5 and 1.5: 3 of 4.
@@ -109,8 +111,8 @@ pub fn pdt(medians: &[f64]) -> Option<f64> {
     }
 }
 
-/// What both tests say of delays in the order of sending, in any unit; `None` where there are fewer than 25 of
-/// them. A test that is not clear leaves it to the other.
+/// What both tests say of delays in the order of sending, in any unit; `None` where there are fewer
+/// than 25 of them. A test that is not clear leaves it to the other.
 ///
 /// ```
 /// use probing::trend::{self, Trend};

@@ -1,4 +1,5 @@
-//! Against paths whose truth is known: links with Poisson cross traffic, in virtual time, many seeds each.
+//! Against paths whose truth is known: links with Poisson cross traffic, in virtual time, many
+//! seeds each.
 
 mod simulated;
 
@@ -160,12 +161,14 @@ fn the_tight_link_is_not_the_narrow_one() {
         [(mbps(100), 0.1, MIXED), (mbps(155), 0.6, MIXED)],
         [(mbps(155), 0.6, MIXED), (mbps(100), 0.1, MIXED)],
     ] {
-        // The width goes with the tight link's rate, of which 15 % are more than 15 % of the capacity.
+        // The width goes with the tight link's rate, of which 15 % are more than 15 % of the
+        // capacity.
         Runs::of(&hops).are_accurate();
     }
 }
 
-/// Of a fast link that others nearly fill, what is left varies by more than itself; the range says so.
+/// Of a fast link that others nearly fill, what is left varies by more than itself; the range says
+/// so.
 #[test]
 fn a_narrow_link_before_a_busy_fast_one() {
     Runs::of(&[(mbps(100), 0.0, FULL), (mbps(622), 0.9, FULL)]).are_accurate();

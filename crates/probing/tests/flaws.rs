@@ -1,4 +1,5 @@
-//! Hosts that do not stamp or send as they should: what is told has to be right, doubted, or nothing.
+//! Hosts that do not stamp or send as they should: what is told has to be right, doubted, or
+//! nothing.
 
 mod simulated;
 
@@ -71,8 +72,8 @@ fn no_capacity_is_wrong_with_confidence() {
     }
 }
 
-/// Of eight runs with each flaw most ranges hold the truth, or there is none; what misses it misses it by less than
-/// the flaw could hide.
+/// Of eight runs with each flaw most ranges hold the truth, or there is none; what misses it misses
+/// it by less than the flaw could hide.
 #[test]
 fn no_available_bandwidth_is_far_off_with_confidence() {
     for rate in [10, 100, 600] {

@@ -1,20 +1,22 @@
 //! Finished documents in one SQLite file: kept, listed, found again, remembered.
 //!
-//! Every document lies there whole, and beside it the figures by which it is found and compared, so that no
-//! question needs the JSON. Each sample of a search and each seed of a simulation is a row of its own.
-//! Several processes may write at once: SQLite locks the file, writers wait for each other, and a process
-//! that dies in the middle of a write leaves the archive as it was (write-ahead log, one transaction for each
-//! document).
+//! Every document lies there whole, and beside it the figures by which it is found and compared, so
+//! that no question needs the JSON. Each sample of a search and each seed of a simulation is a row
+//! of its own. Several processes may write at once: SQLite locks the file, writers wait for each
+//! other, and a process that dies in the middle of a write leaves the archive as it was
+//! (write-ahead log, one transaction for each document).
 //!
-//! A sweep is kept visit by visit as it goes on, and its document is put together from the rows, see `sweeps.rs`.
+//! A sweep is kept visit by visit as it goes on, and its document is put together from the rows,
+//! see `sweeps.rs`.
 //!
-//! What is left out: campaigns, whose runs `trunkline simulate` keeps in a folder of their own; removing
-//! documents; a place on a file system that several hosts share, where SQLite's log is not safe; and any
-//! other database. The statements keep to what PostgreSQL takes as well, so that it could stand behind the
-//! same functions.
+//! What is left out: campaigns, whose runs `trunkline simulate` keeps in a folder of their own;
+//! removing documents; a place on a file system that several hosts share, where SQLite's log is not
+//! safe; and any other database. The statements keep to what PostgreSQL takes as well, so that it
+//! could stand behind the same functions.
 //!
-//! Reading order: [`essence`] for what a document comes down to, `schema.rs` for the tables, `rows.rs`
-//! for the way there and back, `sweeps.rs`, `listing.rs`, `memory.rs` and `copied.rs` for the questions, [`compare`], `error.rs`.
+//! Reading order: [`essence`] for what a document comes down to, `schema.rs` for the tables,
+//! `rows.rs` for the way there and back, `sweeps.rs`, `listing.rs`, `memory.rs` and `copied.rs` for
+//! the questions, [`compare`], `error.rs`.
 
 pub mod compare;
 mod copied;
@@ -46,8 +48,8 @@ pub use listing::{Entry, Filter, Listing};
 pub use since::{SinceError, since};
 pub use sweeps::{FinishedVisit, KeptSweep, Listed, SweepClaim, SweepEntry, VisitResult};
 
-/// How long a process waits for others that write. One write takes milliseconds; more than this means
-/// that somebody hangs.
+/// How long a process waits for others that write. One write takes milliseconds; more than this
+/// means that somebody hangs.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How often a new archive that another process is just making is looked at.
 const LOOK: Duration = Duration::from_millis(20);
@@ -60,7 +62,8 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Opens the archive at `path`; it and its folder are made where they do not exist, for their owner alone.
+    /// Opens the archive at `path`; it and its folder are made where they do not exist, for their
+    /// owner alone.
     ///
     /// # Errors
     /// When the folder or the file cannot be used, is damaged, belongs to another program or was written
@@ -114,8 +117,9 @@ impl Archive {
         &self.path
     }
 
-    /// Keeps a document and gives the number under which it is found again. One that is there already
-    /// keeps its number. Of a sweep this keeps the figures; see [`Archive::keep_visit`] for one that goes on.
+    /// Keeps a document and gives the number under which it is found again. One that is there
+    /// already keeps its number. Of a sweep this keeps the figures; see [`Archive::keep_visit`] for
+    /// one that goes on.
     ///
     /// # Errors
     /// When it is of a kind that is not kept, or the archive cannot be written to.

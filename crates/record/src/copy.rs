@@ -61,12 +61,14 @@ pub struct Copy {
     /// Pipes, sockets and devices, which have no content to copy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<FileFailure>,
-    /// Files, links and folders that were removed at the destination, or would be; absent where that was not asked for.
+    /// Files, links and folders that were removed at the destination, or would be; absent where
+    /// that was not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<u64>,
     /// Bytes of all files that are there now.
     pub bytes: u64,
-    /// Bytes of files that arrived at the receiver this time, before compression, as far as this end was told.
+    /// Bytes of files that arrived at the receiver this time, before compression, as far as this
+    /// end was told.
     pub sent_bytes: u64,
     /// Bytes of files that are holes, and were told in place of being sent.
     #[serde(default)]
@@ -263,7 +265,8 @@ pub struct CopyReading {
 }
 
 impl Copy {
-    /// Whether its number of streams says something of the path: the search had its way, and the path is what bound.
+    /// Whether its number of streams says something of the path: the search had its way, and the
+    /// path is what bound.
     pub fn teaches(&self) -> bool {
         let free = self.asked.streams.is_none()
             && self.asked.rate_max_bits_per_second.is_none()

@@ -14,7 +14,8 @@ pub struct Demo {
     pub runs: Vec<LabelledRun>,
     /// The search for the best one.
     pub tune: Tune,
-    /// What it recommends, measured again for longer than a search takes; absent in documents of earlier versions.
+    /// What it recommends, measured again for longer than a search takes; absent in documents of
+    /// earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuned: Option<Run>,
 }

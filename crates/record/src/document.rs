@@ -13,12 +13,13 @@ use crate::{
 /// The version of the shapes in this crate. It rises when a key changes its meaning or vanishes;
 /// new optional keys do not raise it.
 ///
-/// Version 2 names several causes in `limit_or`, where version 1 had room for one. Version 3 has the limit of the
-/// recommended setting at the top of a tune document and that of one default stream in `limit_default`; every rate
-/// that reaches a program is `goodput_bits_per_second`.
+/// Version 2 names several causes in `limit_or`, where version 1 had room for one. Version 3 has
+/// the limit of the recommended setting at the top of a tune document and that of one default
+/// stream in `limit_default`; every rate that reaches a program is `goodput_bits_per_second`.
 pub const SCHEMA_VERSION: u32 = 3;
 
-/// The kinds of documents: the word that stands for each in code, its body, and its name in the envelope.
+/// The kinds of documents: the word that stands for each in code, its body, and its name in the
+/// envelope.
 macro_rules! kinds {
     ($($(#[doc = $about:literal])+ $kind:ident: $body:ty = $name:literal,)+) => {
         /// What a document holds.
@@ -162,7 +163,8 @@ impl Origin {
     }
 }
 
-/// The time now, as documents have it: RFC 3339, UTC, whole seconds. The one place that asks the calendar.
+/// The time now, as documents have it: RFC 3339, UTC, whole seconds. The one place that asks the
+/// calendar.
 pub fn now() -> String {
     let now = jiff::Timestamp::now();
     now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()

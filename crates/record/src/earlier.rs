@@ -45,7 +45,8 @@ fn rename(value: &mut Value) {
     }
 }
 
-/// Of a search: what stood at the top becomes `limit_default`, and `limit_recommended` comes to the top.
+/// Of a search: what stood at the top becomes `limit_default`, and `limit_recommended` comes to the
+/// top.
 fn exchange_limits(search: &mut Value) {
     let Some(map) = search.as_object_mut() else {
         return;

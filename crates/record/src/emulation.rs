@@ -60,12 +60,14 @@ pub struct LinkCounters {
     pub marked: Count,
     /// The most that ever waited in the queue.
     pub queue_peak_bytes: u64,
-    /// The packets of others' load on this link, which are in none of the other counts; absent where there is none.
+    /// The packets of others' load on this link, which are in none of the other counts; absent
+    /// where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadCounters>,
 }
 
-/// The books of others' load on one link: offered is always delivered + dropped by cause + in flight.
+/// The books of others' load on one link: offered is always delivered + dropped by cause + in
+/// flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadCounters {
     /// Came to the link.

@@ -137,8 +137,8 @@ pub fn save(path: &Path, text: &str) -> Result<(), SaveError> {
     })
 }
 
-/// Whether [`save`] could write to `path`, to be known before hours are spent on what is to be saved. What is
-/// there stays as it is.
+/// Whether [`save`] could write to `path`, to be known before hours are spent on what is to be
+/// saved. What is there stays as it is.
 ///
 /// # Errors
 /// When the directory is missing or closed to us, or `path` is a directory itself.

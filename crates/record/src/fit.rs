@@ -37,7 +37,8 @@ pub struct FitOptimum {
     pub form: String,
     /// How many.
     pub streams: u32,
-    /// Where the curve reaches the share, not rounded, and how far that moves as samples are left out.
+    /// Where the curve reaches the share, not rounded, and how far that moves as samples are left
+    /// out.
     pub spread: FitSpread,
 }
 
@@ -64,8 +65,8 @@ pub struct FitModel {
     pub problem: Option<String>,
     /// Its coefficients, for throughput in Mbit/s.
     pub coefficients: Vec<Coefficient>,
-    /// Root of the mean squared error of what was left out, in shares of what was measured; absent when that
-    /// cannot be told.
+    /// Root of the mean squared error of what was left out, in shares of what was measured; absent
+    /// when that cannot be told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out_ratio: Option<f64>,
     /// Numbers of streams without which the rest gives no curve of this form.

@@ -1,15 +1,17 @@
 //! Results of `iperf3 -J` as measure documents.
 //!
-//! iperf3's readings become an [`observe::Observation`] and go through the same analysis as our own, so that a
-//! goodput means the same wherever it came from. What iperf3 does not tell is absent: idle round trips,
-//! the far end's buffers, and of a client that only receives all that the sender's kernel knew.
+//! iperf3's readings become an [`observe::Observation`] and go through the same analysis as our
+//! own, so that a goodput means the same wherever it came from. What iperf3 does not tell is
+//! absent: idle round trips, the far end's buffers, and of a client that only receives all that the
+//! sender's kernel knew.
 //!
-//! Two things are coarser. Where the client sent, its intervals count bytes as they were written, which is
-//! up to a send buffer before they arrive; the receiver's totals correct the sum, not the course. And
-//! intervals are a second long unless `-i` said otherwise: fewer than twenty of them carry no interval.
+//! Two things are coarser. Where the client sent, its intervals count bytes as they were written,
+//! which is up to a send buffer before they arrive; the receiver's totals correct the sum, not the
+//! course. And intervals are a second long unless `-i` said otherwise: fewer than twenty of them
+//! carry no interval.
 //!
-//! Left out: UDP and SCTP, whose rates are set and not found; the server's own output; warm-up that `-O` had
-//! left out.
+//! Left out: UDP and SCTP, whose rates are set and not found; the server's own output; warm-up that
+//! `-O` had left out.
 //!
 //! Reading order: `shape.rs` for iperf3's keys, [`read`], `convert.rs`.
 

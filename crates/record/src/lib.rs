@@ -1,10 +1,10 @@
 //! Result documents: versioned JSON, saved and read again.
 //!
-//! One field, one key, in base units of the SI; the unit ends the name. Readings and words are types of
-//! `observe`, `netpath` and other crates, which derive their keys; the structs here add what only a document
-//! has, and `From` and `new` make them. All raw readings are kept. What was not seen is absent, never zero or
-//! `null`. `docs/reference/json.md` and `docs/reference/schema.json` are made from the types and their comments
-//! (`tests/reference.rs`).
+//! One field, one key, in base units of the SI; the unit ends the name. Readings and words are
+//! types of `observe`, `netpath` and other crates, which derive their keys; the structs here add
+//! what only a document has, and `From` and `new` make them. All raw readings are kept. What was
+//! not seen is absent, never zero or `null`. `docs/reference/json.md` and
+//! `docs/reference/schema.json` are made from the types and their comments (`tests/reference.rs`).
 //!
 //! What is left out: the way back from a document to an `Observation`, so an old run is shown as it
 //! was judged then and is not judged anew.

@@ -24,7 +24,8 @@ pub struct Run {
     pub setting: Setting,
     /// Delivered to the receiver per time over the steady window, all streams together.
     pub goodput_bits_per_second: u64,
-    /// Where the goodput of a much longer run lies; absent when the run cannot say (`steady.unsettled`).
+    /// Where the goodput of a much longer run lies; absent when the run cannot say
+    /// (`steady.unsettled`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     /// The part of the run over which the figures hold.
@@ -100,7 +101,8 @@ pub struct Steady {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unsettled {
-    /// The rate still rose or fell, or the run was too short to tell: figures are over its later half.
+    /// The rate still rose or fell, or the run was too short to tell: figures are over its later
+    /// half.
     NeverSettled,
     /// Only totals are known: figures are over the whole run.
     TotalsOnly,

@@ -1,12 +1,14 @@
 //! Measured points from a file: CSV, or one of our own documents.
 //!
-//! CSV has a line of names first, one of them `streams` and one `goodput` or `throughput`: with the unit in each value
-//! (`45Mbit/s`), with the unit in the name (`goodput [Mbit/s]`), or as `goodput_bits_per_second`. So what
-//! `trunkline history --csv` prints and `--csv` of other commands can be read; its copies, and rows without a goodput,
-//! are passed over, as are other columns, empty lines and lines that begin with `#`.
+//! CSV has a line of names first, one of them `streams` and one `goodput` or `throughput`: with the
+//! unit in each value (`45Mbit/s`), with the unit in the name (`goodput [Mbit/s]`), or as
+//! `goodput_bits_per_second`. So what `trunkline history --csv` prints and `--csv` of other
+//! commands can be read; its copies, and rows without a goodput, are passed over, as are other
+//! columns, empty lines and lines that begin with `#`.
 //!
-//! Of documents the samples of a search, the cells of a campaign and the visits of a sweep are points. All must have
-//! one window, or the one that is asked for; of a search it is the recommended one unless another is asked for.
+//! Of documents the samples of a search, the cells of a campaign and the visits of a sweep are
+//! points. All must have one window, or the one that is asked for; of a search it is the
+//! recommended one unless another is asked for.
 
 mod csv_file;
 mod documents;

@@ -30,8 +30,8 @@ pub struct Responsiveness {
 pub struct ResponsivenessWay {
     /// Which end sent the load.
     pub way: Way,
-    /// Round trips a minute: the mean of `60 / mean_seconds` of `foreign` and of `loaded`, or that of the one
-    /// that is there; absent where neither is.
+    /// Round trips a minute: the mean of `60 / mean_seconds` of `foreign` and of `loaded`, or that
+    /// of the one that is there; absent where neither is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round_trips_per_minute: Option<f64>,
     /// Probes beside the streams over the last intervals.

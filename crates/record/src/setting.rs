@@ -14,12 +14,12 @@ pub struct Target {
     pub name: String,
     /// Which way it runs.
     pub kind: TargetKind,
-    /// Bounds on socket buffers, where they can be read: this host's of a live target, those of both
-    /// hosts of an emulated or simulated one.
+    /// Bounds on socket buffers, where they can be read: this host's of a live target, those of
+    /// both hosts of an emulated or simulated one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits: Option<HostLimits>,
-    /// Digest of the whole description of an emulated or simulated path: two paths with the same one are
-    /// the same to the last number. Absent of a live host.
+    /// Digest of the whole description of an emulated or simulated path: two paths with the same
+    /// one are the same to the last number. Absent of a live host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_digest: Option<String>,
 }
@@ -98,7 +98,8 @@ impl From<&observe::TargetInfo> for Target {
 }
 
 impl Target {
-    /// The same target with the digest of the path that it runs; `None` leaves a live host as it is.
+    /// The same target with the digest of the path that it runs; `None` leaves a live host as it
+    /// is.
     pub fn on_path(self, path: Option<&netpath::PathSpec>) -> Self {
         let digest = path.map(|path| Path::from(path).digest());
         Target {

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::measure::Interval;
 use crate::{Limit, Setting, SweepAnalysis, Target};
 
-/// The body of a `trunkline/sweep` document. The readings of each cell lie in a measurement of its own,
-/// which the archive keeps under [`SweepCell::run`].
+/// The body of a `trunkline/sweep` document. The readings of each cell lie in a measurement of its
+/// own, which the archive keeps under [`SweepCell::run`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sweep {
     /// What was measured.
@@ -22,7 +22,8 @@ pub struct Sweep {
     /// Why it ended before its time; absent where it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut_because: Option<String>,
-    /// Every visit so far, in the order of the plan. One that failed and was made again later keeps its place.
+    /// Every visit so far, in the order of the plan. One that failed and was made again later keeps
+    /// its place.
     pub cells: Vec<SweepCell>,
     /// What the visits showed when the document was written; absent of one that nobody analysed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,7 +37,8 @@ pub struct SweepPlan {
     pub settings: Vec<Setting>,
     /// How often each is visited.
     pub cycles: u32,
-    /// How long the streams of a visit run; with several, each setting is visited with each of them.
+    /// How long the streams of a visit run; with several, each setting is visited with each of
+    /// them.
     pub durations_seconds: Vec<f64>,
     /// How long the idle path is probed before each.
     pub unloaded_seconds: f64,
@@ -71,7 +73,8 @@ pub struct SweepCell {
 /// What a visit showed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellFigures {
-    /// Delivered to the receiver per time over the steady window, all streams and directions together.
+    /// Delivered to the receiver per time over the steady window, all streams and directions
+    /// together.
     pub goodput_bits_per_second: u64,
     /// Where the goodput of a longer run lies.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -130,7 +130,8 @@ pub struct DirectionAnalysis {
     /// Processor time against streams, where streams times window stayed the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub products: Vec<Product>,
-    /// Interquartile range of the loaded round trips in seconds against 1 / (1 - load), over settings.
+    /// Interquartile range of the loaded round trips in seconds against 1 / (1 - load), over
+    /// settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_spread_against_load: Option<LoadFit>,
     /// Goodput against the length of a visit; absent unless there were several lengths.
@@ -216,7 +217,8 @@ pub struct Knee {
 pub struct OperatingPoint {
     /// The setting.
     pub setting: Setting,
-    /// The window as this host's kernel grants it: doubled, and cut by its limit; absent of automatic windows.
+    /// The window as this host's kernel grants it: doubled, and cut by its limit; absent of
+    /// automatic windows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_granted_bytes: Option<u64>,
     /// Goodput.

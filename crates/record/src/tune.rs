@@ -41,8 +41,8 @@ pub struct Answer {
     /// What to use where streams cannot be paced; absent unless the recommendation is paced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unpaced: Option<Recommended>,
-    /// Which sample shows one stream with everything as the host has it, counted from 0: of several the one that
-    /// counts; absent where none was taken.
+    /// Which sample shows one stream with everything as the host has it, counted from 0: of several
+    /// the one that counts; absent where none was taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_sample: Option<usize>,
     /// What limits the recommended setting.
@@ -151,8 +151,8 @@ impl Tune {
         self.samples.get(told.unwrap_or(0))
     }
 
-    /// The window whose samples make the curve over streams: the recommended one, and of a stopped search that of its
-    /// last sample.
+    /// The window whose samples make the curve over streams: the recommended one, and of a stopped
+    /// search that of its last sample.
     pub fn window(&self) -> Option<Window> {
         let last = || self.samples.last();
         let sample = self.recommended_sample().or_else(last)?;

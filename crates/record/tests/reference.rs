@@ -1,5 +1,6 @@
-//! The schema of all documents and the page about their keys: made from the types and their comments, and compared with
-//! what is kept in `docs/reference`. `BLESS=1 cargo test -p trunkline-record --test reference` writes both anew.
+//! The schema of all documents and the page about their keys: made from the types and their
+//! comments, and compared with what is kept in `docs/reference`.
+//! `BLESS=1 cargo test -p trunkline-record --test reference` writes both anew.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -402,7 +403,8 @@ fn words(schema: &Value) -> Vec<Row> {
     rows
 }
 
-/// The first paragraph of a comment, without the full stop, links into code and their word for what is absent.
+/// The first paragraph of a comment, without the full stop, links into code and their word for what
+/// is absent.
 fn description(schema: &Value) -> String {
     let text = schema["description"].as_str().unwrap_or_default();
     let first = text.split("\n\n").next().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Documents that the program wrote: one or more of each kind in the present version, and in each earlier one that is read.
+//! Documents that the program wrote: one or more of each kind in the present version, and in each
+//! earlier one that is read.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -50,7 +51,8 @@ fn a_document_of_this_version_is_written_as_it_was_read() {
     }
 }
 
-/// Keys are moved and renamed, one is gone, and counts that came later are zero; what the others hold stays.
+/// Keys are moved and renamed, one is gone, and counts that came later are zero; what the others
+/// hold stays.
 #[test]
 fn a_document_of_an_earlier_version_holds_nothing_new() {
     for document in documents(1).into_iter().chain(documents(2)) {

@@ -1,9 +1,10 @@
 //! Charts as data: what is drawn, before `svg.rs` draws it.
 //!
-//! A [`Chart`] is panels below each other with a legend above them; a [`Panel`] is a pair of axes with layers of
-//! shapes, rows of bars, or a map of coloured fields. The drawing is SVG text that needs no fonts, scripts or images
-//! from elsewhere. Text and lines use few fixed colours, [`palette`], so that a page can restyle them for dark screens.
-//! Values outside an axis are drawn at its end: a document may hold any number.
+//! A [`Chart`] is panels below each other with a legend above them; a [`Panel`] is a pair of axes
+//! with layers of shapes, rows of bars, or a map of coloured fields. The drawing is SVG text that
+//! needs no fonts, scripts or images from elsewhere. Text and lines use few fixed colours,
+//! [`palette`], so that a page can restyle them for dark screens. Values outside an axis are drawn
+//! at its end: a document may hold any number.
 //!
 //! Reading order: this file, [`axis`], [`curves`] (the usual chart of lines), `svg.rs`, `file.rs`.
 
@@ -177,7 +178,8 @@ impl Chart {
         }
     }
 
-    /// The chart of a map; `None` for fewer than two rows or columns, and for more rows than can be told apart.
+    /// The chart of a map; `None` for fewer than two rows or columns, and for more rows than can be
+    /// told apart.
     pub fn map(map: Map) -> Option<Self> {
         let is_map = map.columns.len() > 1 && (2..=ROWS_MAX).contains(&map.rows.len());
         is_map.then(|| Chart {

@@ -167,8 +167,8 @@ pub fn window(window: Window) -> String {
     }
 }
 
-/// A setting's window with what else sets it apart: `auto, paced`, or `auto, bbr` where others had the
-/// congestion control `usual`.
+/// A setting's window with what else sets it apart: `auto, paced`, or `auto, bbr` where others had
+/// the congestion control `usual`.
 pub fn window_with(setting: &Setting, usual: Option<&str>) -> String {
     let congestion = setting.congestion.as_deref();
     let congestion = congestion

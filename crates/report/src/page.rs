@@ -1,7 +1,7 @@
 //! A document as people read it: blocks in order, before [`crate::render`] draws them.
 //!
-//! Each kind of document has one file here that says which blocks its page has. A terminal and a browser show the same
-//! blocks; what only one of them has room for stands in a [`Block::Only`].
+//! Each kind of document has one file here that says which blocks its page has. A terminal and a
+//! browser show the same blocks; what only one of them has room for stands in a [`Block::Only`].
 //!
 //! Reading order: this file, [`table`], `run.rs` (what pages of runs share), then any kind.
 
@@ -92,8 +92,8 @@ pub enum Medium {
     Browser,
 }
 
-/// A figure with its name: `before value after` is one phrase. A browser shows those with a value as tiles, the value
-/// large and the rest of the phrase below it.
+/// A figure with its name: `before value after` is one phrase. A browser shows those with a value
+/// as tiles, the value large and the rest of the phrase below it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Fact {
     /// What it is.
@@ -323,7 +323,8 @@ impl Fact {
     }
 }
 
-/// The part of a name for a file that a document's word may stand for: it must not lead to another place.
+/// The part of a name for a file that a document's word may stand for: it must not lead to another
+/// place.
 fn file_part(word: &str) -> String {
     let is_safe = |c: &char| c.is_ascii_alphanumeric() || *c == '+';
     text::plain(word).chars().filter(is_safe).collect()

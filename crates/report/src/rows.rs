@@ -10,8 +10,8 @@ use record::{AnyDocument, Direction};
 pub use history::csv as history;
 pub use visits::visits_csv as visits;
 
-/// The rows of a document that has some: one for a measurement, one for each simulated setting, one for each visit of
-/// a sweep. `None` of other kinds.
+/// The rows of a document that has some: one for a measurement, one for each simulated setting, one
+/// for each visit of a sweep. `None` of other kinds.
 pub fn rows(document: &AnyDocument) -> Option<String> {
     match document {
         AnyDocument::Measure(_) => Some(history::run_csv(&Essence::of(document)?)),

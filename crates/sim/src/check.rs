@@ -182,8 +182,8 @@ fn access(scenario: &Scenario) -> Result<(), ScenarioError> {
     }
 }
 
-/// Cross traffic of a kind that is not simulated, and transfers that come faster than the link carries
-/// them and would pile up without bound.
+/// Cross traffic of a kind that is not simulated, and transfers that come faster than the link
+/// carries them and would pile up without bound.
 fn cross(scenario: &Scenario) -> Result<(), ScenarioError> {
     let rate = scenario.path.forward.rate;
     for (index, cross) in scenario.path.cross.iter().enumerate() {

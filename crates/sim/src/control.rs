@@ -167,8 +167,8 @@ impl Control {
         }
     }
 
-    /// A segment leaves. `una` is the first that is not acknowledged; `first` tells that nothing else
-    /// is outstanding.
+    /// A segment leaves. `una` is the first that is not acknowledged; `first` tells that nothing
+    /// else is outstanding.
     #[inline]
     pub(crate) fn on_sent(&mut self, number: u32, una: u32, first: bool, now: Time) {
         if let Control::Bbr(bbr) = self {

@@ -109,7 +109,8 @@ impl Event {
 }
 
 impl fmt::Display for Event {
-    /// One line: seconds, what happened, group and flow, kind, number, size, and what else is known.
+    /// One line: seconds, what happened, group and flow, kind, number, size, and what else is
+    /// known.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nanos = self.at.as_nanos();
         let (seconds, rest) = (nanos / 1_000_000_000, nanos % 1_000_000_000);

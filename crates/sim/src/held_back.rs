@@ -2,8 +2,8 @@
 
 use units::{Span, Time};
 
-/// The clocks behind Linux's `tcpi_busy_time`, `tcpi_rwnd_limited` and `tcpi_sndbuf_limited`, the last
-/// two as one: a flow knows one bound on what it keeps outstanding.
+/// The clocks behind Linux's `tcpi_busy_time`, `tcpi_rwnd_limited` and `tcpi_sndbuf_limited`, the
+/// last two as one: a flow knows one bound on what it keeps outstanding.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct HeldBack {
     busy: Stopwatch,

@@ -1,13 +1,15 @@
-//! Streams that join a run that goes or leave it, and a run that goes on for longer than was planned.
+//! Streams that join a run that goes or leave it, and a run that goes on for longer than was
+//! planned.
 //!
-//! A stream that joins is a new connection: it asks for it, has the initial window and its own slow start,
-//! and its own start time within [`crate::TcpSettings::start_within`] from now on. Everything else is as the
-//! scenario says of the others.
+//! A stream that joins is a new connection: it asks for it, has the initial window and its own slow
+//! start, and its own start time within [`crate::TcpSettings::start_within`] from now on.
+//! Everything else is as the scenario says of the others.
 //!
-//! A stream that leaves sends nothing new; what it has sent is still repaired, and acknowledged, before it is done.
+//! A stream that leaves sends nothing new; what it has sent is still repaired, and acknowledged,
+//! before it is done.
 //!
-//! Left out: others' share of a rate that was fixed at the beginning. The streams of
-//! NETBLT, which have it, keep their part of the link when others join, and then ask for more than there is.
+//! Left out: others' share of a rate that was fixed at the beginning. The streams of NETBLT, which
+//! have it, keep their part of the link when others join, and then ask for more than there is.
 
 use units::Time;
 
@@ -15,8 +17,8 @@ use crate::scenario::{Scenario, ScenarioError, Work};
 use crate::{Simulation, setup};
 
 impl Simulation {
-    /// Adds `count` streams that connect now. They come after the others: [`Simulation::stream`] has them under
-    /// the next numbers, and [`crate::RunResult::streams`] at its end.
+    /// Adds `count` streams that connect now. They come after the others: [`Simulation::stream`]
+    /// has them under the next numbers, and [`crate::RunResult::streams`] at its end.
     ///
     /// # Errors
     /// When the streams carry a number of bytes, which was shared out at the beginning, and when the scenario
@@ -52,7 +54,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Lets stream `index`, counted from 0, send nothing new from now on. It stays under its number.
+    /// Lets stream `index`, counted from 0, send nothing new from now on. It stays under its
+    /// number.
     ///
     /// # Errors
     /// When there is no such stream that sends, or it would be the last one: a run without streams is over.
@@ -155,7 +158,8 @@ mod tests {
         }
     }
 
-    /// Everything that a run shows in which streams join twice, the second time after its first end.
+    /// Everything that a run shows in which streams join twice, the second time after its first
+    /// end.
     fn everything(scenario: &Scenario) -> (String, Vec<crate::Event>) {
         let mut simulation = Simulation::new(scenario).unwrap();
         simulation.advance(at(1_500));
@@ -207,7 +211,8 @@ mod tests {
 
     #[test]
     fn who_leaves_sends_nothing_new_and_leaves_the_path_to_the_others() {
-        // Cross traffic has places between those of the streams that were there and those that join.
+        // Cross traffic has places between those of the streams that were there and those that
+        // join.
         for path in ["slac-caltech", "dadc-dumbbell-cross5"] {
             let mut simulation = Simulation::new(&scenario(path, 2)).unwrap();
             simulation.advance(at(2_000));
@@ -256,7 +261,8 @@ mod tests {
         let mut simulation = Simulation::new(&small).unwrap();
         simulation.advance(at(2_000));
         simulation.join(1).unwrap();
-        // Connected after a round trip of 100 ms and at most 10 ms; the first data has not come back.
+        // Connected after a round trip of 100 ms and at most 10 ms; the first data has not come
+        // back.
         simulation.advance(at(2_120));
         let state = simulation.stream(1).unwrap();
         assert_eq!((state.window, state.outstanding), (10.0, 10));

@@ -45,10 +45,10 @@ pub(crate) struct Network {
     entries: Vec<Entry>,
     /// When something happens at each place.
     wake: Vec<Time>,
-    /// Whether each link is fed through one entry. Then it takes packets as soon as they are sent, with
-    /// the time at which they will arrive: what happens in a link depends on the order and the times
-    /// of arrival alone, and half of a run's events are saved. Whoever looks into the queue on the way
-    /// would see what has not arrived yet, so this is not done then.
+    /// Whether each link is fed through one entry. Then it takes packets as soon as they are sent,
+    /// with the time at which they will arrive: what happens in a link depends on the order and the
+    /// times of arrival alone, and half of a run's events are saved. Whoever looks into the queue
+    /// on the way would see what has not arrived yet, so this is not done then.
     has_one_group: bool,
     /// Packets that the links refused or lost, in the order of time, when somebody wants to know.
     lost: Option<VecDeque<Lost>>,
@@ -60,8 +60,8 @@ const LINKS: usize = 2;
 type Lost = (Time, Packet, DropCause);
 
 impl Network {
-    /// `sizes` are those of most packets on either way; they decide how long the access links at the
-    /// far ends take. `extra_delays` has one for each group of hosts, on each way.
+    /// `sizes` are those of most packets on either way; they decide how long the access links at
+    /// the far ends take. `extra_delays` has one for each group of hosts, on each way.
     pub(crate) fn new(
         path: &PathSpec,
         access: Option<Access>,
@@ -152,7 +152,8 @@ impl Network {
         self.links.get(place.0)?.upcoming(ahead)
     }
 
-    /// Moves on the packet that is due at `place`, into a link or out of it: then it reaches its host.
+    /// Moves on the packet that is due at `place`, into a link or out of it: then it reaches its
+    /// host.
     #[inline]
     pub(crate) fn advance(&mut self, place: Place, now: Time) -> Option<Packet> {
         let Place(index) = place;

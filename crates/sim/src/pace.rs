@@ -7,8 +7,9 @@ use units::Rate;
 use crate::Simulation;
 
 impl Simulation {
-    /// Stream `index`, counted from 0, sends no faster than `rate` from now on; `None` lets it go. Nothing happens
-    /// where there is no such stream. What waits for its time already leaves at that time.
+    /// Stream `index`, counted from 0, sends no faster than `rate` from now on; `None` lets it go.
+    /// Nothing happens where there is no such stream. What waits for its time already leaves at
+    /// that time.
     ///
     /// ```
     /// use sim::{Scenario, Simulation};

@@ -12,8 +12,8 @@ const PAIRS_FROM: Rate = Rate::from_bits_per_second(1_200_000);
 /// How much leaves at once at `rate`: a millisecond's worth, at least two segments (one below
 /// 1.2 Mbit/s), at most 64 KiB.
 ///
-/// Source: draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.2, which is how Linux sizes what
-/// it paces. 100 Mbit/s are 12.5 kB a millisecond.
+/// Source: draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.2, which is how Linux sizes
+/// what it paces. 100 Mbit/s are 12.5 kB a millisecond.
 pub(crate) fn burst(rate: Rate, segment: Bytes) -> Bytes {
     let segments = if rate < PAIRS_FROM { 1 } else { 2 };
     rate.bytes_in(BURST_TIME)

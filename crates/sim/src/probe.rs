@@ -18,8 +18,8 @@ pub struct Probe {
 }
 
 impl Simulation {
-    /// Sends a probe from the streams' hosts now: 60 bytes, through the queues of both links, with the
-    /// streams' class of service.
+    /// Sends a probe from the streams' hosts now: 60 bytes, through the queues of both links, with
+    /// the streams' class of service.
     ///
     /// ```
     /// use sim::{Scenario, Simulation};

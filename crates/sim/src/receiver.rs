@@ -15,8 +15,8 @@ pub(crate) enum Reply {
     Within(Span),
 }
 
-/// The receiving end of a flow. What every segment needs lies in one cache line; the rest, which only
-/// losses need, is elsewhere.
+/// The receiving end of a flow. What every segment needs lies in one cache line; the rest, which
+/// only losses need, is elsewhere.
 #[derive(Debug, Clone)]
 #[repr(align(64))]
 pub(crate) struct Receiver {
@@ -73,8 +73,8 @@ impl Receiver {
         (top, top - self.next - held)
     }
 
-    /// A segment arrives. RFC 5681 section 4.2: every second one is acknowledged, and each one that is
-    /// out of order or fills a hole.
+    /// A segment arrives. RFC 5681 section 4.2: every second one is acknowledged, and each one that
+    /// is out of order or fills a hole.
     pub(crate) fn on_data(&mut self, packet: &Packet, patience: Option<Span>) -> Reply {
         self.note_congestion(packet.flags);
         if packet.number != self.next {
@@ -117,7 +117,8 @@ impl Receiver {
         }
     }
 
-    /// RFC 3168 section 6.1.3: marks are echoed until the sender says that it has reduced its window.
+    /// RFC 3168 section 6.1.3: marks are echoed until the sender says that it has reduced its
+    /// window.
     fn note_congestion(&mut self, flags: Flags) {
         if flags.has(Flags::REDUCED) {
             self.echoes_congestion = false;
@@ -170,7 +171,8 @@ impl Beyond {
         self.recent_count = kept as u8 + 1;
     }
 
-    /// The segment before `next` has arrived: what follows is in order now, up to what this returns.
+    /// The segment before `next` has arrived: what follows is in order now, up to what this
+    /// returns.
     fn release(&mut self, next: u32) -> u32 {
         let missing = self.held.first_missing(next, self.top);
         let end = missing.unwrap_or(self.top).max(next);

@@ -14,14 +14,15 @@ use crate::round_trip::TimeoutFloor;
 pub struct Scenario {
     /// The path with its cross traffic.
     pub path: PathSpec,
-    /// Parallel streams; 0 leaves the path to its cross traffic, if it has any, for the whole duration.
+    /// Parallel streams; 0 leaves the path to its cross traffic, if it has any, for the whole
+    /// duration.
     pub streams: u32,
     /// The most that each stream keeps outstanding; `None` leaves it to the hosts' buffers.
     pub window: Option<Bytes>,
     /// How the streams find their rate.
     pub variant: Variant,
-    /// The most that each stream may send at, headers included (`SO_MAX_PACING_RATE`); `None` sets no
-    /// bound.
+    /// The most that each stream may send at, headers included (`SO_MAX_PACING_RATE`); `None` sets
+    /// no bound.
     pub pacing: Option<Rate>,
     /// The class of service that their packets ask for.
     pub class: Class,
@@ -61,8 +62,8 @@ pub struct TcpSettings {
     pub initial_window: u32,
     /// IP and TCP headers with options, of data and of acknowledgements alike.
     pub header: Bytes,
-    /// Whether every acknowledgement measures a round trip (RFC 7323); otherwise one segment at a time is
-    /// timed, and none that was sent twice (Karn's rule, RFC 6298 section 3).
+    /// Whether every acknowledgement measures a round trip (RFC 7323); otherwise one segment at a
+    /// time is timed, and none that was sent twice (Karn's rule, RFC 6298 section 3).
     pub timestamps: bool,
     /// The least retransmission timeout.
     pub timeout_floor: TimeoutFloor,
@@ -80,10 +81,11 @@ pub struct TcpSettings {
     pub start_within: Span,
     /// Whose generator draws the start times.
     pub starts: Starts,
-    /// Whether a timeout forgets what was selectively acknowledged (RFC 2018 section 8 allows both).
+    /// Whether a timeout forgets what was selectively acknowledged (RFC 2018 section 8 allows
+    /// both).
     pub timeout_forgets: bool,
-    /// Whether what arrives later tells that a repeated segment was lost again (RFC 8985, RACK), or only
-    /// a timeout does (RFC 6675).
+    /// Whether what arrives later tells that a repeated segment was lost again (RFC 8985, RACK), or
+    /// only a timeout does (RFC 6675).
     pub watches_repairs: bool,
 }
 
@@ -129,7 +131,8 @@ pub struct ScenarioError {
 }
 
 impl Scenario {
-    /// One stream without end for 30 s over `path`, of the kind and with the hosts that it describes.
+    /// One stream without end for 30 s over `path`, of the kind and with the hosts that it
+    /// describes.
     ///
     /// # Errors
     /// When the path names a congestion control that nothing here simulates.
@@ -195,9 +198,10 @@ impl TcpSettings {
         }
     }
 
-    /// As the comparisons with ns-2 have it: initial window 2, headers of 40 bytes, acknowledgements
-    /// delayed by 100 ms at the most, windows that grow with acknowledgements, a random delay of up
-    /// to 0.12 ms before sending, access links of ten times the rate of `path` and 1 ms each.
+    /// As the comparisons with ns-2 have it: initial window 2, headers of 40 bytes,
+    /// acknowledgements delayed by 100 ms at the most, windows that grow with acknowledgements, a
+    /// random delay of up to 0.12 ms before sending, access links of ten times the rate of `path`
+    /// and 1 ms each.
     pub fn ns2(path: &PathSpec) -> Self {
         TcpSettings {
             initial_window: 2,

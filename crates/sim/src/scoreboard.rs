@@ -21,8 +21,8 @@ pub(crate) enum LossRule {
 /// Selectively acknowledged, lost and repeated segments between the first unacknowledged and the
 /// highest sent.
 ///
-/// Everything below `edge` that is not selectively acknowledged counts as lost; what was sent again is
-/// outstanding once more.
+/// Everything below `edge` that is not selectively acknowledged counts as lost; what was sent again
+/// is outstanding once more.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scoreboard {
     sacked: BitRing,
@@ -50,7 +50,8 @@ struct Repair {
     highest: u32,
 }
 
-/// How many of the earliest repairs are looked at for each acknowledgement; the rest wait their turn.
+/// How many of the earliest repairs are looked at for each acknowledgement; the rest wait their
+/// turn.
 const REPAIRS_AT_ONCE: usize = 64;
 
 impl Scoreboard {
@@ -233,8 +234,8 @@ impl Scoreboard {
 
     /// Finds segments that were lost when they were sent again; tells how many.
     ///
-    /// Source: the idea of RFC 8985 (RACK), without its clock. A path here keeps the order of packets, so
-    /// what was sent before something that has arrived has arrived as well, or is lost.
+    /// Source: the idea of RFC 8985 (RACK), without its clock. A path here keeps the order of
+    /// packets, so what was sent before something that has arrived has arrived as well, or is lost.
     pub(crate) fn lose_repairs(&mut self, una: u32) -> u32 {
         let overtaken = |repair: &Repair| {
             self.has_arrived(repair.number, una) || self.top >= repair.highest + DUPLICATES
@@ -261,7 +262,8 @@ impl Scoreboard {
         number < una || self.sacked.contains(number)
     }
 
-    /// A segment was sent again, after all below `highest` were sent; [`lose_repairs`] will look after it.
+    /// A segment was sent again, after all below `highest` were sent; [`lose_repairs`] will look
+    /// after it.
     ///
     /// [`lose_repairs`]: Scoreboard::lose_repairs
     pub(crate) fn repeat_watched(&mut self, number: u32, highest: u32) {

@@ -20,8 +20,8 @@ pub(crate) enum Purpose {
     Control = 6,
 }
 
-/// A seed for one purpose, and for the thing with this number among its like. Seeds, purposes and numbers that
-/// lie side by side give seeds that have nothing to do with each other.
+/// A seed for one purpose, and for the thing with this number among its like. Seeds, purposes and
+/// numbers that lie side by side give seeds that have nothing to do with each other.
 pub(crate) fn derive(seed: u64, purpose: Purpose, number: u64) -> u64 {
     mix(mix(mix(seed) ^ purpose as u64) ^ number)
 }
@@ -31,7 +31,8 @@ pub(crate) fn generator(seed: u64, purpose: Purpose, number: u64) -> Pcg64 {
     Pcg64::seed_from_u64(derive(seed, purpose, number))
 }
 
-/// Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators": the output of splitmix64.
+/// Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators": the output of
+/// splitmix64.
 fn mix(state: u64) -> u64 {
     let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

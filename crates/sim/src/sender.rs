@@ -94,8 +94,8 @@ pub(crate) struct Tally {
     pub timeouts: u32,
 }
 
-/// The sending end of a flow: three cache lines, and what segments need rarely elsewhere. With thousands
-/// of flows it is memory that takes time.
+/// The sending end of a flow: three cache lines, and what segments need rarely elsewhere. With
+/// thousands of flows it is memory that takes time.
 #[derive(Debug, Clone)]
 #[repr(align(64))]
 pub(crate) struct Sender {
@@ -219,7 +219,8 @@ impl Sender {
         self.send.clear();
     }
 
-    /// Nothing is sent any more that was not sent before; what was is still repaired and waited for.
+    /// Nothing is sent any more that was not sent before; what was is still repaired and waited
+    /// for.
     pub(crate) fn end_with_sent(&mut self) {
         self.limit = self.highest;
     }
@@ -363,8 +364,8 @@ impl Sender {
         Some(sample)
     }
 
-    /// A segment of so many bytes leaves. Without timestamps, times a new segment when none is being
-    /// timed, and no longer one that is sent again.
+    /// A segment of so many bytes leaves. Without timestamps, times a new segment when none is
+    /// being timed, and no longer one that is sent again.
     #[inline]
     pub(crate) fn on_sent(&mut self, outgoing: Outgoing, size: Bytes, now: Time) {
         if let Some(rate) = self.pacing() {
@@ -449,8 +450,9 @@ impl Sender {
         }
     }
 
-    /// RFC 6582 section 3.2 step 2: duplicates tell of a new loss only once more is acknowledged than was
-    /// outstanding at the one before; until then they may come from what was repeated needlessly.
+    /// RFC 6582 section 3.2 step 2: duplicates tell of a new loss only once more is acknowledged
+    /// than was outstanding at the one before; until then they may come from what was repeated
+    /// needlessly.
     fn is_fresh(&self) -> bool {
         self.phase == Phase::Open && (self.una > self.recover || self.recover == 0)
     }
@@ -624,7 +626,8 @@ impl Sender {
         self.poll_new()
     }
 
-    /// The window, and what duplicates say has left the path (RFC 3042, RFC 5681 section 3.2 step 4).
+    /// The window, and what duplicates say has left the path (RFC 3042, RFC 5681 section 3.2 step
+    /// 4).
     fn allowed(&self) -> f64 {
         let left = match self.phase {
             Phase::Recovery => self.inflation,
@@ -654,8 +657,8 @@ impl Sender {
         Some(Outgoing { number, again })
     }
 
-    /// All was sent that may be sent now: notes whether something is on the way, and whether the buffers
-    /// and not the congestion window keep it from being more.
+    /// All was sent that may be sent now: notes whether something is on the way, and whether the
+    /// buffers and not the congestion window keep it from being more.
     #[inline]
     pub(crate) fn note_limits(&mut self, now: Time) {
         let outstanding = self.outstanding();

@@ -135,9 +135,9 @@ pub(crate) fn join(
     }
 }
 
-/// How a group of cross traffic finds its rate: as it says, or as the hosts do; `None` of what is not
-/// simulated. A transfer's streams with one window, and a rate that takes the whole path, are nothing
-/// that others' traffic does.
+/// How a group of cross traffic finds its rate: as it says, or as the hosts do; `None` of what is
+/// not simulated. A transfer's streams with one window, and a rate that takes the whole path, are
+/// nothing that others' traffic does.
 pub(crate) fn cross_variant(path: &PathSpec, cross: &Cross) -> Option<Variant> {
     let name = cross
         .congestion

@@ -37,14 +37,14 @@ pub struct Simulation {
     handled: u64,
 }
 
-/// How many packets before its turn a flow's state is fetched: long enough for memory to answer, and short
-/// enough for it to stay in the cache.
+/// How many packets before its turn a flow's state is fetched: long enough for memory to answer,
+/// and short enough for it to stay in the cache.
 const LOOK_AHEAD: usize = 4;
 /// So many flows stay in the cache by themselves.
 const CROWD: usize = 300;
 
-/// The most short transfers of one group at a time: a server has no room for more, and a run's memory has a
-/// bound. Those that come then are turned away, and counted.
+/// The most short transfers of one group at a time: a server has no room for more, and a run's
+/// memory has a bound. Those that come then are turned away, and counted.
 const TRANSFERS_MAX: u64 = 5_000;
 
 /// IPv4 and UDP headers.
@@ -464,8 +464,8 @@ impl Simulation {
     #[inline]
     fn segment(&mut self, flow: u32, outgoing: Outgoing) -> Packet {
         let card = self.flows.cards[flow as usize];
-        // RFC 3168 sections 6.1.2 and 6.1.5: what is sent again is neither marked by the path nor tells
-        // of a reduction.
+        // RFC 3168 sections 6.1.2 and 6.1.5: what is sent again is neither marked by the path nor
+        // tells of a reduction.
         let reduced = !outgoing.again && self.flows.senders[flow as usize].takes_reduction_notice();
         let marks = match outgoing.again {
             true => Flags::default(),

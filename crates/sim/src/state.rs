@@ -11,8 +11,8 @@ pub struct StreamState {
     pub acknowledged: Bytes,
     /// Payload that had reached the receiver in order.
     pub delivered: Bytes,
-    /// Payload that had reached the receiver, in order or not, each byte once. A sender hears of it half a
-    /// round trip later, and only with selective acknowledgements.
+    /// Payload that had reached the receiver, in order or not, each byte once. A sender hears of it
+    /// half a round trip later, and only with selective acknowledgements.
     pub arrived: Bytes,
     /// Payload that was sent, repeats included.
     pub sent: Bytes,

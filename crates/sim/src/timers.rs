@@ -27,11 +27,12 @@ pub(crate) enum Alarm {
 /// All timers, the earliest first.
 ///
 /// Those of one slot, about a millisecond, are kept in order. Those of the second after it lie in
-/// the slots of a wheel without order, and later ones in a heap: with thousands of flows most timers
-/// are moved before they go off, and order is made for few of them.
+/// the slots of a wheel without order, and later ones in a heap: with thousands of flows most
+/// timers are moved before they go off, and order is made for few of them.
 #[derive(Debug)]
 pub(crate) struct Timers {
-    /// All that go off in the current slot or before its end; empty only when there are none at all.
+    /// All that go off in the current slot or before its end; empty only when there are none at
+    /// all.
     near: Heap,
     /// The number of the current slot.
     current: u64,
@@ -126,8 +127,8 @@ impl Timers {
     /// The first slot after the current one that holds something.
     fn next_filled(&self) -> Option<u64> {
         let place = (self.current % SLOTS) as usize;
-        // The current place comes up twice: first what lies behind it in its word, at last what lies
-        // before. It is itself empty.
+        // The current place comes up twice: first what lies behind it in its word, at last what
+        // lies before. It is itself empty.
         (0..=WORDS).find_map(|step| {
             let word = (place / 64 + step) % WORDS;
             let seen = match step {

@@ -95,7 +95,8 @@ impl Source {
             } => {
                 let habit = Habit::Transfers {
                     per_second,
-                    // The mean of a Pareto distribution is shape / (shape - 1) times its least value.
+                    // The mean of a Pareto distribution is shape / (shape - 1) times its least
+                    // value.
                     least: mean_size.get() as f64 * (shape - 1.0) / shape,
                     shape,
                 };

@@ -40,7 +40,8 @@ pub enum Variant {
     LedbatPlusPlus,
     /// Version 1 (draft-cardwell-iccrg-bbr-congestion-control-00).
     Bbr,
-    /// A fixed rate, in blocks that are repaired by selective retransmission (after NETBLT, RFC 998).
+    /// A fixed rate, in blocks that are repaired by selective retransmission (after NETBLT, RFC
+    /// 998).
     Netblt,
     /// The streams of one transfer share one window and one round-trip estimate (RFC 2140), each of
     /// them with SACK.

@@ -1,5 +1,6 @@
-//! Classes of service, as in the field test of 2001 that the named path `classes-ds3` describes: the
-//! scavenger class has 1 % of the link for itself, priority 30 %; what one class leaves, others get.
+//! Classes of service, as in the field test of 2001 that the named path `classes-ds3` describes:
+//! the scavenger class has 1 % of the link for itself, priority 30 %; what one class leaves, others
+//! get.
 
 use netpath::{Class, Cross, CrossTraffic, PathSpec};
 use sim::{RunResult, Scenario};

@@ -1,8 +1,9 @@
-//! The simulation against the formulas of `models`: one stream, random loss, a link that it does not
-//! fill. docs/guide/simulating-tcp.md tells what the differences come from.
+//! The simulation against the formulas of `models`: one stream, random loss, a link that it does
+//! not fill. docs/guide/simulating-tcp.md tells what the differences come from.
 //!
-//! Each case runs until some 450 losses in three runs: Reno's window varies by about 40 % from one loss
-//! to the next, so its mean is known to 2 %. The seeds are fixed and each failure prints its case.
+//! Each case runs until some 450 losses in three runs: Reno's window varies by about 40 % from one
+//! loss to the next, so its mean is known to 2 %. The seeds are fixed and each failure prints its
+//! case.
 
 use models::{Acks, Conditions, Response, pftk};
 use netpath::PathSpec;
@@ -120,8 +121,8 @@ fn sack_follows_mathis() {
 }
 
 /// PFTK holds to 15 % up to 1e-2. Beyond, a stream with selective acknowledgements and losses that
-/// are independent is faster: PFTK counts the timeouts of Reno, and of losses that take all the rest of a
-/// round trip with them. At 5e-2 that makes a third at most.
+/// are independent is faster: PFTK counts the timeouts of Reno, and of losses that take all the
+/// rest of a round trip with them. At 5e-2 that makes a third at most.
 #[test]
 fn sack_follows_pftk_with_fewer_timeouts() {
     for acks in [Acks::Every, Acks::Delayed] {
@@ -159,8 +160,9 @@ fn cubic_follows_rfc_9438_in_both_regions() {
     );
 }
 
-/// RFC 3649 derives its table from evenly spaced losses and rounds its constants; with the same 10 % as
-/// for Reno and 5 % for chance, which is larger because fewer round trips lie between two losses.
+/// RFC 3649 derives its table from evenly spaced losses and rounds its constants; with the same 10
+/// % as for Reno and 5 % for chance, which is larger because fewer round trips lie between two
+/// losses.
 #[test]
 fn highspeed_follows_rfc_3649() {
     let at = |loss| Case::new(Variant::HighSpeed, 50, loss);
@@ -182,8 +184,8 @@ fn scalable_follows_its_balance() {
     expect(&[1e-3, 3e-4, 1e-4].map(at), 0.82, 1.00);
 }
 
-/// The mean over time of a window that `grow` makes larger each round trip and that falls to `kept` at
-/// each of 20,000 losses, every packet being lost with `LOSS`.
+/// The mean over time of a window that `grow` makes larger each round trip and that falls to `kept`
+/// at each of 20,000 losses, every packet being lost with `LOSS`.
 fn mean_window(kept: f64, grow: fn(f64, f64) -> f64) -> f64 {
     let mut random = Pcg64::seed_from_u64(1);
     let mut gap = || {
@@ -207,8 +209,8 @@ fn mean_window(kept: f64, grow: fn(f64, f64) -> f64) -> f64 {
 
 const LOSS: f64 = 1e-4;
 
-/// The constants above, from nothing but the rule of growth, the cut and independent losses. 20,000 of
-/// them leave less than 1 % to chance.
+/// The constants above, from nothing but the rule of growth, the cut and independent losses. 20,000
+/// of them leave less than 1 % to chance.
 #[test]
 fn independent_losses_have_their_own_constants() {
     let near = |seen: f64, expected: f64| {

@@ -51,11 +51,12 @@ fn expectation(variant: Variant) -> (f64, f64) {
         Variant::Vegas => (0.98, 4.0),
         // Twenty segments.
         Variant::Fast => (0.98, 21.0),
-        // The queue of 40 ms is below the target of 60: losses rule, at a third of Reno's growth, and
-        // a tenth of the time is given to slowdowns.
+        // The queue of 40 ms is below the target of 60: losses rule, at a third of Reno's growth,
+        // and a tenth of the time is given to slowdowns.
         Variant::LedbatPlusPlus => (0.88, 40.0),
-        // A quarter of the pipe is added for one round trip in eight, and taken away again; every ten
-        // seconds 200 ms are given to the measurement of the delay; the pace is a hundredth slower.
+        // A quarter of the pipe is added for one round trip in eight, and taken away again; every
+        // ten seconds 200 ms are given to the measurement of the delay; the pace is a hundredth
+        // slower.
         Variant::Bbr => (0.95, 10.0),
         // As fast as the link, and no faster.
         Variant::Netblt => (0.98, 3.0),
@@ -235,8 +236,8 @@ fn two_bbr_streams_share_evenly_in_a_deep_queue_and_hold_one_more_pipe() {
 
 #[test]
 fn netblt_slows_down_to_what_arrives() {
-    // 15 of the 20 Mbit/s belong to others, who do not give way: what is dropped is shared, so that the
-    // rest of 5 is the least that is left, and the first blocks still arrive at nearly 7/8.
+    // 15 of the 20 Mbit/s belong to others, who do not give way: what is dropped is shared, so that
+    // the rest of 5 is the least that is left, and the first blocks still arrive at nearly 7/8.
     let cross = "[[cross]]\nkind = \"on-off\"\nsources = 1\nrate = \"15Mbit/s\"\non = \"1000s\"\noff = \"10ms\"\n";
     let result = run(&scenario(Variant::Netblt, QUEUE, cross)).unwrap();
     let own = goodput(&result) / RATE;

@@ -1,14 +1,16 @@
-//! What the visits of a sweep show together: medians of every setting, curves and knees, and the setting to use.
+//! What the visits of a sweep show together: medians of every setting, curves and knees, and the
+//! setting to use.
 //!
-//! Everything is a median with quartiles, because visits scatter and some go wrong. Where the data are too few
-//! for a figure it is absent. Settings are judged one direction at a time; [`DirectionsApart`] compares the two.
+//! Everything is a median with quartiles, because visits scatter and some go wrong. Where the data
+//! are too few for a figure it is absent. Settings are judged one direction at a time;
+//! [`DirectionsApart`] compares the two.
 //!
-//! Left out: models of why a curve bends (`models` has those), and change over the time of the sweep: its
-//! cycles are shuffled so that change scatters the visits of all settings alike.
+//! Left out: models of why a curve bends (`models` has those), and change over the time of the
+//! sweep: its cycles are shuffled so that change scatters the visits of all settings alike.
 //!
-//! Reading order: `shapes.rs` for what comes out, `visit.rs` for the figures of one visit, `setting.rs`,
-//! `curve.rs` with the knee, `choice.rs` for the recommendation, `round_trips.rs` and `processor.rs` for the
-//! relations over all visits.
+//! Reading order: `shapes.rs` for what comes out, `visit.rs` for the figures of one visit,
+//! `setting.rs`, `curve.rs` with the knee, `choice.rs` for the recommendation, `round_trips.rs` and
+//! `processor.rs` for the relations over all visits.
 
 mod choice;
 mod curve;
@@ -30,8 +32,9 @@ use visit::Visit;
 
 /// The share of the highest goodput that makes a knee, and that a recommendation has to reach.
 ///
-/// Source: the advice for the path from SLAC to Taiwan in 2006, about 90 % of what can be had, near the top of the
-/// knee rather than at the maximum: something is left for others, and rates are steadier.
+/// Source: the advice for the path from SLAC to Taiwan in 2006, about 90 % of what can be had, near
+/// the top of the knee rather than at the maximum: something is left for others, and rates are
+/// steadier.
 pub const KNEE_SHARE: f64 = models::KNEE_FRACTION;
 
 /// What visits show.

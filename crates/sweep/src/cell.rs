@@ -27,7 +27,8 @@ pub enum Outcome {
 /// What a measured visit came down to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CellFigures {
-    /// Delivered to the receiver per time over the steady window, all streams and directions together.
+    /// Delivered to the receiver per time over the steady window, all streams and directions
+    /// together.
     pub goodput: f64,
     /// 95 % interval of the goodput; absent when the run was too short for one.
     pub goodput_interval: Option<(f64, f64)>,
@@ -47,8 +48,8 @@ pub struct CellFigures {
     pub limit: Option<Limit>,
     /// Each stream.
     pub streams: Vec<StreamFigures>,
-    /// Share of the moments with losses in which at least half of the streams lost, see `sharing`; absent
-    /// with one stream, without losses, and when senders do not tell.
+    /// Share of the moments with losses in which at least half of the streams lost, see `sharing`;
+    /// absent with one stream, without losses, and when senders do not tell.
     pub losses_together: Option<f64>,
     /// The same share if streams lost independently of each other, as often as they did.
     pub losses_together_by_chance: Option<f64>,

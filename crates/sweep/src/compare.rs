@@ -1,9 +1,10 @@
 //! Two sweeps compared: what changed, by how much, how sure.
 //!
-//! Settings that both visited are compared one by one, by the order of their visits ([`stats::shift`]). Where many are
-//! looked at, some differ by chance: a setting counts as changed when its odds of that, corrected for the number
-//! of settings, are below 5 % ([`stats::holm`]). A change that moves all settings a little may be too small to be
-//! seen in any of them; [`DirectionChange`] takes them together.
+//! Settings that both visited are compared one by one, by the order of their visits
+//! ([`stats::shift`]). Where many are looked at, some differ by chance: a setting counts as changed
+//! when its odds of that, corrected for the number of settings, are below 5 % ([`stats::holm`]). A
+//! change that moves all settings a little may be too small to be seen in any of them;
+//! [`DirectionChange`] takes them together.
 //!
 //! Left out: what the path itself did between the two, which belongs to the difference.
 
@@ -220,8 +221,8 @@ mod tests {
         assert!(shift.interval.unwrap().high < 0.0);
     }
 
-    /// Two per cent are about two standard errors of a single setting's 21 visits, too little to be sure of after
-    /// the correction; over 24 settings they are six.
+    /// Two per cent are about two standard errors of a single setting's 21 visits, too little to be
+    /// sure of after the correction; over 24 settings they are six.
     #[test]
     fn a_small_change_of_all_shows_in_all_together() {
         let grid: Vec<(u16, u64)> = (1..=8)

@@ -21,12 +21,13 @@ pub struct Ledger {
     done: BTreeMap<VisitKey, Done>,
 }
 
-/// Connecting and the exchange of results on a long path, per visit: some round trips of 0.2 s. What is only
-/// known once a visit was made is so at least not forgotten before.
+/// Connecting and the exchange of results on a long path, per visit: some round trips of 0.2 s.
+/// What is only known once a visit was made is so at least not forgotten before.
 const AROUND: Span = Span::from_secs(1);
 
 impl Ledger {
-    /// Enters what became of a visit. A visit that failed before and was made again counts as it went last.
+    /// Enters what became of a visit. A visit that failed before and was made again counts as it
+    /// went last.
     pub fn enter(&mut self, key: VisitKey, done: Done) {
         self.done.insert(key, done);
     }
@@ -57,8 +58,8 @@ impl Ledger {
         measured.any(|(key, done)| key.index == index && matches!(done, Done::Measured(_)))
     }
 
-    /// The settings that failed in every visit so far, by their places in the plan; only those that were
-    /// visited in every cycle.
+    /// The settings that failed in every visit so far, by their places in the plan; only those that
+    /// were visited in every cycle.
     pub fn always_failed(&self, plan: &SweepPlan) -> Vec<usize> {
         let failed = |index: usize| {
             let mut cycles = 1..=plan.cycles;
@@ -84,8 +85,8 @@ impl SweepPlan {
         visits
     }
 
-    /// How long `visits` more visits take: each as long as those that were measured took in the mean, or
-    /// before the first as the plan says, with one second for all around it.
+    /// How long `visits` more visits take: each as long as those that were measured took in the
+    /// mean, or before the first as the plan says, with one second for all around it.
     ///
     /// ```
     /// use observe::{Setting, StreamCount, Window};

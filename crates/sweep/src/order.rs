@@ -45,8 +45,9 @@ pub struct VisitKey {
 impl SweepPlan {
     /// All visits in order: cycle after cycle, every setting once in each, shuffled anew for each.
     ///
-    /// Blocks that are complete and shuffled by themselves keep a path that gets slower over the hours from
-    /// making the settings look slow that happened to come last (randomised complete blocks).
+    /// Blocks that are complete and shuffled by themselves keep a path that gets slower over the
+    /// hours from making the settings look slow that happened to come last (randomised complete
+    /// blocks).
     pub fn order(&self) -> Vec<Visit> {
         let mut random = Pcg64::seed_from_u64(self.seed);
         let mut visits = Vec::new();
@@ -66,7 +67,8 @@ impl SweepPlan {
     }
 }
 
-/// The numbers below `count` in an order in which each is equally likely at each place (Fisher and Yates).
+/// The numbers below `count` in an order in which each is equally likely at each place (Fisher and
+/// Yates).
 fn shuffled(count: usize, random: &mut Pcg64) -> Vec<usize> {
     let mut all: Vec<usize> = (0..count).collect();
     for last in (1..count).rev() {
@@ -75,8 +77,8 @@ fn shuffled(count: usize, random: &mut Pcg64) -> Vec<usize> {
     all
 }
 
-/// A number below `bound`, by the high half of a product: for the few thousand settings of a grid, as even as
-/// 64 random bits are.
+/// A number below `bound`, by the high half of a product: for the few thousand settings of a grid,
+/// as even as 64 random bits are.
 fn below(bound: usize, random: &mut Pcg64) -> usize {
     let product = u128::from(random.next_u64()) * bound as u128;
     (product >> 64) as usize
@@ -134,8 +136,8 @@ mod tests {
 
     const FIXED: [usize; 12] = [3, 1, 2, 4, 0, 5, 4, 5, 3, 1, 0, 2];
 
-    /// 6000 cycles of 6 settings: each place has each setting 1000 times, with a standard deviation of 29.
-    /// A shuffle that favours one place is off by far more than six of those.
+    /// 6000 cycles of 6 settings: each place has each setting 1000 times, with a standard deviation
+    /// of 29. A shuffle that favours one place is off by far more than six of those.
     #[test]
     fn every_setting_is_as_likely_at_every_place() {
         let order = indices(&plan(6, 6_000, 3));

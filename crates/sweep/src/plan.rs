@@ -11,7 +11,8 @@ pub struct SweepPlan {
     pub settings: Vec<Setting>,
     /// How often each is visited.
     pub cycles: u32,
-    /// How long the streams of a visit run; with several, each setting is visited with each of them.
+    /// How long the streams of a visit run; with several, each setting is visited with each of
+    /// them.
     pub durations: Vec<Span>,
     /// How long the idle path is probed before each visit.
     pub unloaded: Span,
@@ -147,7 +148,8 @@ impl SweepPlan {
         self.settings.len() * self.durations.len()
     }
 
-    /// What is visited at a place: all settings with the first duration, then with the next. `None` beyond the last.
+    /// What is visited at a place: all settings with the first duration, then with the next. `None`
+    /// beyond the last.
     pub fn at(&self, place: usize) -> Option<(&Setting, Span)> {
         let duration = self
             .durations

@@ -11,19 +11,20 @@ use units::Span;
 use crate::{CellFigures, Done, Ledger, SweepPlan, Visit};
 pub use company::{Finished, KeepError, Keeper, Measured, SweepWatch};
 
-/// What passes before a visit that failed is tried again: a server that is restarted is mostly back after ten
-/// seconds, and all waits together come to twenty.
+/// What passes before a visit that failed is tried again: a server that is restarted is mostly back
+/// after ten seconds, and all waits together come to twenty.
 pub const RETRIES: [Span; 3] = [Span::from_secs(1), Span::from_secs(4), Span::from_secs(15)];
 
-/// Visits in a row that failed, each after all its retries, before a sweep ends: by then nobody was there for
-/// well over a minute, and the hours to come would show nothing.
+/// Visits in a row that failed, each after all its retries, before a sweep ends: by then nobody was
+/// there for well over a minute, and the hours to come would show nothing.
 pub const FAILED_IN_A_ROW: usize = 5;
 
-/// The same before the first that was measured: a name may be wrong, or no server be there, and two settings
-/// are enough to tell that from one that cannot be had.
+/// The same before the first that was measured: a name may be wrong, or no server be there, and two
+/// settings are enough to tell that from one that cannot be had.
 pub const FAILED_AT_FIRST: usize = 2;
 
-/// What passes before a finished visit is kept again that could not be: time to make room on a disk.
+/// What passes before a finished visit is kept again that could not be: time to make room on a
+/// disk.
 pub const KEEP_RETRIES: [Span; 6] = [
     Span::from_secs(1),
     Span::from_secs(2),
@@ -62,7 +63,8 @@ pub enum SweepError {
 
 /// Makes the visits of `plan` that `ledger` does not have as measured.
 ///
-/// Each is retried as [`RETRIES`] say, and then kept as failed; the sweep goes on with the next one.
+/// Each is retried as [`RETRIES`] say, and then kept as failed; the sweep goes on with the next
+/// one.
 ///
 /// # Errors
 /// When it ended before its last visit, see [`SweepError`].
@@ -142,7 +144,8 @@ fn failed(visits: usize) -> String {
     }
 }
 
-/// What came of a visit: an observation, or why it failed after all retries; and how long the last try took.
+/// What came of a visit: an observation, or why it failed after all retries; and how long the last
+/// try took.
 type Tried = (Result<Observation, TargetError>, Span);
 
 /// Tries a visit until it succeeds or all retries are used up.

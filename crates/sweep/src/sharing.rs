@@ -1,8 +1,9 @@
-//! How the streams of one run shared what there was: losses that hit them together, and streams that starve.
+//! How the streams of one run shared what there was: losses that hit them together, and streams
+//! that starve.
 //!
-//! A queue that overflows drops packets of many streams at once. They all back off and the link runs empty for
-//! a while, then they all grow again: synchronised losses cost goodput, and more streams do not help against
-//! them. Losses on the wire hit one stream at a time.
+//! A queue that overflows drops packets of many streams at once. They all back off and the link
+//! runs empty for a while, then they all grow again: synchronised losses cost goodput, and more
+//! streams do not help against them. Losses on the wire hit one stream at a time.
 //!
 //! **What a moment is.** A stream learns of a loss when duplicate acknowledgements come back, so streams that
 //! lose in the same overflow send again within about one round trip of each other. A moment is therefore one
@@ -10,8 +11,8 @@
 //! that is longer. Moments lie on a fixed grid: an overflow across the edge of two counts as two, each with a
 //! part of the streams, so that the share comes out somewhat low rather than high.
 //!
-//! Left out: which packets were lost (telemetry counts what was sent again, spurious or not), and anything
-//! shorter than an interval.
+//! Left out: which packets were lost (telemetry counts what was sent again, spurious or not), and
+//! anything shorter than an interval.
 
 use observe::{Observation, SamplePlan, SteadyWindow, Stream, TcpSample};
 use units::{Span, Time};
@@ -22,7 +23,8 @@ pub const STARVED_BELOW: f64 = 0.5;
 /// How often streams lost together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LossesTogether {
-    /// Share of the moments with losses in which at least half of the streams, and two or more, lost.
+    /// Share of the moments with losses in which at least half of the streams, and two or more,
+    /// lost.
     pub share: f64,
     /// The same share if each stream lost as often as it did, but at times of its own: synchronised
     /// losses lie well above it. With many losses it is high by itself.
@@ -33,11 +35,12 @@ pub struct LossesTogether {
 
 /// How often the streams of a run lost together over its steady part.
 ///
-/// Streams of the two directions are apart: they do not share a queue. `None` with fewer than two streams in a
-/// direction, without losses, and where a sender does not tell what it sent again.
+/// Streams of the two directions are apart: they do not share a queue. `None` with fewer than two
+/// streams in a direction, without losses, and where a sender does not tell what it sent again.
 ///
-/// Source of the question: streams from SLAC to Taiwan in 2006 lost at the same times (Cottrell et al.). The
-/// share by chance is that of independent trials with unequal odds (the Poisson binomial distribution).
+/// Source of the question: streams from SLAC to Taiwan in 2006 lost at the same times (Cottrell et
+/// al.). The share by chance is that of independent trials with unequal odds (the Poisson binomial
+/// distribution).
 pub fn losses(seen: &Observation) -> Option<LossesTogether> {
     let summary = seen.summary();
     let mut sum = Tally::default();
@@ -59,7 +62,8 @@ pub fn losses(seen: &Observation) -> Option<LossesTogether> {
     })
 }
 
-/// How many of the streams got less than half of their fair share, the mean; `None` with fewer than two.
+/// How many of the streams got less than half of their fair share, the mean; `None` with fewer than
+/// two.
 ///
 /// ```
 /// // The mean is 10; half of it is 5.
@@ -150,7 +154,8 @@ impl Grid {
         let longest = [stats::mean(&rtts), stats::median(&gaps)];
         let longest = longest.into_iter().flatten().fold(0.0, f64::max);
         let interval = SamplePlan::INTERVAL.as_secs_f64();
-        // Readings wander by some milliseconds; an interval of 101 ms is no reason for a moment of 200.
+        // Readings wander by some milliseconds; an interval of 101 ms is no reason for a moment of
+        // 200.
         let intervals = (longest / interval - 0.1).ceil().max(1.0);
         let moment = SamplePlan::INTERVAL.times(intervals as u64);
         let moments = steady.length().as_nanos() / moment.as_nanos();
@@ -162,8 +167,8 @@ impl Grid {
         }
     }
 
-    /// Whether one stream lost in each moment; `None` for moments without a reading. `None` altogether where
-    /// its sender does not count.
+    /// Whether one stream lost in each moment; `None` for moments without a reading. `None`
+    /// altogether where its sender does not count.
     fn lost(&self, samples: &[TcpSample]) -> Option<Vec<Option<bool>>> {
         let mut lost = vec![None; self.moments];
         for pair in samples.windows(2) {
@@ -176,8 +181,8 @@ impl Grid {
         (samples.len() > 1).then_some(lost)
     }
 
-    /// The moment in which the middle of two readings lies; `None` outside of all, and where the reader paused
-    /// for longer than a moment, so that nobody can say when a loss between them was.
+    /// The moment in which the middle of two readings lies; `None` outside of all, and where the
+    /// reader paused for longer than a moment, so that nobody can say when a loss between them was.
     fn place(&self, before: Time, after: Time) -> Option<usize> {
         let gap = after.since(before);
         let middle = before + Span::from_nanos(gap.as_nanos() / 2);

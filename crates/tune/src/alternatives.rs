@@ -1,5 +1,5 @@
-//! Other congestion controls, and paced streams: candidates where they were asked for, and otherwise
-//! one sample that tells what another congestion control would have given.
+//! Other congestion controls, and paced streams: candidates where they were asked for, and
+//! otherwise one sample that tells what another congestion control would have given.
 
 use observe::{Setting, StreamCount, Window};
 use units::Rate;
@@ -11,8 +11,8 @@ use crate::plan::Axis;
 use crate::strategy::Request;
 use crate::tuning::{Purpose, Sample};
 
-/// Each paced stream sends its share of this much of the highest goodput seen: just below the link's
-/// rate, so that no queue grows, and no more is given away than runs of one setting differ.
+/// Each paced stream sends its share of this much of the highest goodput seen: just below the
+/// link's rate, so that no queue grows, and no more is given away than runs of one setting differ.
 const PACED_SHARE: f64 = 0.97;
 /// One default stream at this share of the best needs no other congestion control.
 const GOOD_ENOUGH: f64 = 0.8;
@@ -49,7 +49,8 @@ fn congestion(history: &History, chosen: &Sample) -> Option<Request> {
     request(history, setting, format!("what {name} makes of it"))
 }
 
-/// More streams with a congestion control of which one stream carried nearly everything add nothing.
+/// More streams with a congestion control of which one stream carried nearly everything add
+/// nothing.
 fn is_promising(history: &History, setting: &Setting) -> bool {
     let alone = Setting {
         streams: StreamCount::ONE,

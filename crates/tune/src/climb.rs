@@ -1,15 +1,17 @@
 //! More streams, a rung at a time, until they bring nothing.
 //!
 //! Rungs are four times as many streams as the one before, and eight times where throughput has
-//! grown nearly in proportion: doubling takes seven samples to 128 streams and this takes four. What
-//! lies between two rungs is looked at afterwards, and only where the objective minds (`knee.rs`).
+//! grown nearly in proportion: doubling takes seven samples to 128 streams and this takes four.
+//! What lies between two rungs is looked at afterwards, and only where the objective minds
+//! (`knee.rs`).
 //!
 //! On a target that can, a rung is a stage of one run: the further streams join those that send
 //! already, so that only they pay for slow start.
 //!
-//! A rung that brings nothing ends the climb where it filled the path by itself, by a queue of its own or by
-//! losses far beyond one stream's. Otherwise it may have been bad luck, or others who give way only
-//! slowly, and one rung more is looked at. Under gentle a rung that leaves the budget of delay ends it too.
+//! A rung that brings nothing ends the climb where it filled the path by itself, by a queue of its
+//! own or by losses far beyond one stream's. Otherwise it may have been bad luck, or others who
+//! give way only slowly, and one rung more is looked at. Under gentle a rung that leaves the budget
+//! of delay ends it too.
 
 use observe::{StreamCount, Then};
 use units::Rate;
@@ -71,7 +73,8 @@ fn has_ended(history: &History, rungs: &[&Sample]) -> bool {
     }
 }
 
-/// Whether it is more than the objective allows others to bear: then more streams are out of the question.
+/// Whether it is more than the objective allows others to bear: then more streams are out of the
+/// question.
 fn harms(history: &History, rung: &Sample) -> bool {
     let Objective::Gentle { added_rtt_max, .. } = history.plan.objective else {
         return false;
@@ -104,8 +107,8 @@ pub(crate) fn is_nearly_linear(rungs: &[&Sample]) -> bool {
 /// What the path carries, as far as more streams did not raise it: the highest rate of the main
 /// direction, once the climb has ended on a level close to it.
 ///
-/// A climb whose rate collapsed at its end, as where streams overflow a shallow queue together, shows
-/// nothing.
+/// A climb whose rate collapsed at its end, as where streams overflow a shallow queue together,
+/// shows nothing.
 pub(crate) fn plateau(history: &History) -> Option<Rate> {
     let rungs = rungs(history);
     let best = history.rate_best()?;

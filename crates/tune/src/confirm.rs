@@ -18,8 +18,8 @@ pub(crate) fn confirm(history: &History) -> Option<Request> {
     )
 }
 
-/// Fewer streams that would be recommended if they lasted as they were seen, and have lost nothing: a longer look
-/// decides, and saves the search among more streams.
+/// Fewer streams that would be recommended if they lasted as they were seen, and have lost nothing:
+/// a longer look decides, and saves the search among more streams.
 pub(crate) fn doubted(history: &History) -> Option<Request> {
     let chosen = sample(history, &choose(history)?)?;
     let shown = sample(history, &choose_as_shown(history)?)?;

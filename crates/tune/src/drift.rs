@@ -1,8 +1,8 @@
 //! Signs that the path changed while it was measured.
 //!
-//! Two are looked for: another shortest round trip in all samples from one on than before, as after a
-//! change of route; and a setting that carried something else when it was sampled again. What
-//! was seen before such a change says little of now, so it is told beside the recommendation.
+//! Two are looked for: another shortest round trip in all samples from one on than before, as after
+//! a change of route; and a setting that carried something else when it was sampled again. What was
+//! seen before such a change says little of now, so it is told beside the recommendation.
 
 use observe::Setting;
 use units::Span;

@@ -157,7 +157,8 @@ fn answer(strategy: &dyn Strategy, history: &History) -> Result<Answer, TuneErro
     })
 }
 
-/// What limits a sample. What it could reach is bounded by what the samples count for, as the recommendation is.
+/// What limits a sample. What it could reach is bounded by what the samples count for, as the
+/// recommendation is.
 fn verdict(history: &History, sample: &Sample) -> Verdict {
     let standings = standings(history);
     let counted = history.samples.iter().zip(&standings);

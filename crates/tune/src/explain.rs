@@ -1,14 +1,14 @@
 //! A sample that tells causes apart, and what all samples together say of one.
 //!
-//! A default stream that loses packets may meet random loss or a queue too short for its bursts. The
-//! same stream paced below the link's rate no longer bursts: random loss stays, a short queue stops
-//! dropping. It is taken once, and only where the other samples leave the question open.
+//! A default stream that loses packets may meet random loss or a queue too short for its bursts.
+//! The same stream paced below the link's rate no longer bursts: random loss stays, a short queue
+//! stops dropping. It is taken once, and only where the other samples leave the question open.
 //!
-//! Asked for once something else was sampled, mostly more streams: a pace just below the highest rate
-//! seen then lies above what the default stream carries and below what the path does.
+//! Asked for once something else was sampled, mostly more streams: a pace just below the highest
+//! rate seen then lies above what the default stream carries and below what the path does.
 //!
-//! Left out: paced looks at anything but the default stream, and a longer look where a window that a
-//! loss in slow start has cut needs nothing but time. There the verdict says so (`too-short`).
+//! Left out: paced looks at anything but the default stream, and a longer look where a window that
+//! a loss in slow start has cut needs nothing but time. There the verdict says so (`too-short`).
 //!
 //! Reading order: [`explain`], then `explain/context.rs`.
 
@@ -24,8 +24,8 @@ use crate::strategy::Request;
 use crate::tuning::{Purpose, Sample};
 
 /// The default stream is paced at this share of the highest goodput seen: below the link's rate, so
-/// that its bursts fit whatever queue there is, and above what it reaches unpaced. Its packets' headers take some of
-/// it, and still it can reach a knee of 90 %.
+/// that its bursts fit whatever queue there is, and above what it reaches unpaced. Its packets'
+/// headers take some of it, and still it can reach a knee of 90 %.
 const PACED_SHARE: f64 = 0.97;
 
 /// The next sample that would tell causes of the default stream's limit apart.

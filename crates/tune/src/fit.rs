@@ -1,10 +1,10 @@
 //! Windows small enough not to overflow the path's queue.
 //!
 //! Streams left to grow find the end of a queue only by overflowing it. Where the queue is much
-//! shorter than the bandwidth-delay product they then spend their time recovering, and where it is long
-//! they keep it full, which the objectives power and gentle mind. Windows that add up to the product
-//! do neither: from SLAC to CERN, 8 windows of 64 kB carried 2.8 times as much as 2 of 256 kB
-//! (Cottrell et al., 2000-2001).
+//! shorter than the bandwidth-delay product they then spend their time recovering, and where it is
+//! long they keep it full, which the objectives power and gentle mind. Windows that add up to the
+//! product do neither: from SLAC to CERN, 8 windows of 64 kB carried 2.8 times as much as 2 of 256
+//! kB (Cottrell et al., 2000-2001).
 
 use observe::Window;
 use units::Bytes;
@@ -23,13 +23,13 @@ const TRIES: usize = 3;
 const WINDOW_MIN: Bytes = Bytes::from_kib(16);
 /// Room for what the kernel adds to the payload, in hundredths of the product.
 const ROOM_PERCENT: u64 = 105;
-/// ... and where no queue is wanted: of the buffer asked for, doubled by the kernel, up to five quarters
-/// are offered as window.
+/// ... and where no queue is wanted: of the buffer asked for, doubled by the kernel, up to five
+/// quarters are offered as window.
 const FILL_PERCENT: u64 = 80;
 /// The next window is this much smaller when a fitted one still fills the queue, in hundredths.
 const SHRINK_PERCENT: u64 = 70;
-/// Streams that lose this much, and carry less than this share of what fewer did, overflow the queue
-/// themselves: under random loss more streams carry more.
+/// Streams that lose this much, and carry less than this share of what fewer did, overflow the
+/// queue themselves: under random loss more streams carry more.
 const LOSS_NOTABLE: f64 = 1e-3;
 const FALLEN: f64 = 0.9;
 
@@ -75,8 +75,8 @@ fn fewest(history: &History) -> Option<&Sample> {
         .find(|rung| rung.rate().as_f64() >= FALLEN * best)
 }
 
-/// Why windows are not left to grow: a queue stood beside some sample, or nothing has been lost yet, so
-/// that nothing stops them before a queue does.
+/// Why windows are not left to grow: a queue stood beside some sample, or nothing has been lost
+/// yet, so that nothing stops them before a queue does.
 fn free_growth(history: &History) -> Option<String> {
     let fewest = fewest(history)?;
     let stands = history

@@ -1,8 +1,8 @@
 //! Looks on beside the user, and ends a sample that costs more than was allowed.
 //!
-//! Two bounds are kept while data flows: the bytes of the budget, and under the objective gentle the
-//! delay that the path's others have to bear. A sample that is ended so still counts: it shows that
-//! its setting is too much.
+//! Two bounds are kept while data flows: the bytes of the budget, and under the objective gentle
+//! the delay that the path's others have to bear. A sample that is ended so still counts: it shows
+//! that its setting is too much.
 
 use observe::{Snapshot, Watch};
 use units::{Bytes, Span};

@@ -14,8 +14,8 @@ const OVERLOAD: f64 = 3e-3;
 /// ... where it is this many times what one stream loses.
 const OVERLOAD_FACTOR: f64 = 5.0;
 
-/// An idle round trip is longer than the shortest one by this share, and this time, where others keep a
-/// queue on the path.
+/// An idle round trip is longer than the shortest one by this share, and this time, where others
+/// keep a queue on the path.
 const OTHERS_SHARE: f64 = 0.05;
 const OTHERS_MIN: Span = Span::from_micros(500);
 
@@ -155,8 +155,8 @@ impl History {
         share.is_some()
     }
 
-    /// Whether a sample filled a path that others leave alone: it added a standing queue, or where the
-    /// queue is too short to stand, lost far more packets than one stream does.
+    /// Whether a sample filled a path that others leave alone: it added a standing queue, or where
+    /// the queue is too short to stand, lost far more packets than one stream does.
     pub fn is_full(&self, sample: &Sample) -> bool {
         !self.others_queue() && (self.adds_queue(sample) || self.overloads(sample))
     }
@@ -178,8 +178,8 @@ impl History {
         settled && lost > OVERLOAD && lost > OVERLOAD_FACTOR * alone.unwrap_or(0.0)
     }
 
-    /// The share of packets that the path loses whatever is sent: what one stream lost by itself, where no
-    /// others keep a queue.
+    /// The share of packets that the path loses whatever is sent: what one stream lost by itself,
+    /// where no others keep a queue.
     pub fn path_loss(&self) -> f64 {
         let alone = self.samples.iter().rev().find(|sample| {
             sample.streams() == StreamCount::ONE
@@ -240,8 +240,8 @@ impl History {
         }
     }
 
-    /// How the next sample is taken: no longer than a share of what the budget leaves, so that others
-    /// can follow. `None` when too little is left to tell anything.
+    /// How the next sample is taken: no longer than a share of what the budget leaves, so that
+    /// others can follow. `None` when too little is left to tell anything.
     pub fn sample_plan(&self) -> Option<SamplePlan> {
         self.plan_with(SAMPLES_AHEAD)
     }

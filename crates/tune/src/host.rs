@@ -1,8 +1,8 @@
 //! Kernel settings that stand in the way, with values that would not.
 //!
-//! Only the buffer that held the default stream back is named, at the end of the connection that has
-//! it. A live target tells the limits of this host alone, so what the other has stays unknown and
-//! its lines hold "if it is lower there". Of an emulated or simulated target's hosts both are
+//! Only the buffer that held the default stream back is named, at the end of the connection that
+//! has it. A live target tells the limits of this host alone, so what the other has stays unknown
+//! and its lines hold "if it is lower there". Of an emulated or simulated target's hosts both are
 //! known, but from the path file: a real host is given the same line, under the same condition.
 //!
 //! Left out: the lower two values that a host has in `tcp_rmem` and `tcp_wmem`; a line holds those

@@ -35,8 +35,8 @@ pub(crate) fn between(history: &History) -> Option<Request> {
     })
 }
 
-/// A number of streams between the best rung and the next, where throughput still grew in proportion up to
-/// the best and the next one brought nothing: the most may lie between them.
+/// A number of streams between the best rung and the next, where throughput still grew in
+/// proportion up to the best and the next one brought nothing: the most may lie between them.
 pub(crate) fn above(history: &History) -> Option<Request> {
     let rungs = climb::rungs(history);
     let best = (0..rungs.len()).max_by_key(|index| rungs.get(*index).map(|rung| rung.rate()))?;

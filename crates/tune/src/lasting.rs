@@ -1,15 +1,17 @@
 //! What a sample says of a longer run.
 //!
-//! A sample of a few seconds can show more than its setting keeps: streams that start fill a path which
-//! loses packets for as long as no loss has hit them, and a long run then brings them down to what their
-//! congestion control holds under such losses. That much is known from its response function, so a
-//! sample counts for no more than this, with room for what formulas leave out.
+//! A sample of a few seconds can show more than its setting keeps: streams that start fill a path
+//! which loses packets for as long as no loss has hit them, and a long run then brings them down to
+//! what their congestion control holds under such losses. That much is known from its response
+//! function, so a sample counts for no more than this, with room for what formulas leave out.
 //!
-//! No correction is made where the sample filled the path (its own queue is what makes it lose packets, and
-//! it keeps the path full), where it loses far more than a paced stream does (its own bursts overflow a queue), where
-//! every stream has lost so often that its start is forgotten, where a long look lost nothing, and for a congestion control without a response
-//! function (bbr). Where no loss was seen, half of one is assumed: a hundred thousand packets without a loss say little of a
-//! path that loses one in a million, and one stream of a long path is brought down by that.
+//! No correction is made where the sample filled the path (its own queue is what makes it lose
+//! packets, and it keeps the path full), where it loses far more than a paced stream does (its own
+//! bursts overflow a queue), where every stream has lost so often that its start is forgotten,
+//! where a long look lost nothing, and for a congestion control without a response function (bbr).
+//! Where no loss was seen, half of one is assumed: a hundred thousand packets without a loss say
+//! little of a path that loses one in a million, and one stream of a long path is brought down by
+//! that.
 
 use models::{Acks, Conditions, Response};
 use observe::{Steadiness, StreamCount};
@@ -18,20 +20,21 @@ use units::Rate;
 use crate::history::{History, main_direction};
 use crate::tuning::{Purpose, Sample, Standing};
 
-/// A sample may show this much more than the formula before it is distrusted: simulated streams hold up
-/// to 1.14 times what it says of CUBIC, and the loss it is given is itself a sample.
+/// A sample may show this much more than the formula before it is distrusted: simulated streams
+/// hold up to 1.14 times what it says of CUBIC, and the loss it is given is itself a sample.
 const ROOM: f64 = 1.25;
 /// ... and a long one this much.
 const ROOM_LONG: f64 = 2.0;
-/// Losses of each stream after which its window is what they leave of it: ten of them take CUBIC from
-/// thirty times its window.
+/// Losses of each stream after which its window is what they leave of it: ten of them take CUBIC
+/// from thirty times its window.
 const LOSSES_EACH: f64 = 10.0;
 /// Losses that are assumed where none was seen: the middle between none and one.
 const UNSEEN: f64 = 0.5;
 /// Losses this many times those of paced streams are those of bursts.
 const PACING_CURES: f64 = 5.0;
 
-/// Whether a sample counts for what it shows; where a longer run of its setting is expected to have less, for that.
+/// Whether a sample counts for what it shows; where a longer run of its setting is expected to have
+/// less, for that.
 pub(crate) fn standing(history: &History, sample: &Sample) -> Standing {
     let shown = sample.goodput().mean;
     match bound(history, sample).filter(|bound| bound.goodput < shown) {
@@ -43,8 +46,8 @@ pub(crate) fn standing(history: &History, sample: &Sample) -> Standing {
     }
 }
 
-/// Whether a sample counts for less only because it sent too little to exclude losses that it did not see: a longer
-/// look tells. Where losses were seen, luck may last as long as the look.
+/// Whether a sample counts for less only because it sent too little to exclude losses that it did
+/// not see: a longer look tells. Where losses were seen, luck may last as long as the look.
 pub(crate) fn is_unproven(history: &History, sample: &Sample) -> bool {
     let shown = sample.goodput().mean;
     let bound = bound(history, sample).filter(|bound| bound.goodput < shown);
@@ -101,8 +104,8 @@ fn kept_all(sample: &Sample) -> bool {
     sample.purpose == Purpose::Confirm && is_settled(sample) && lost == Some(0.0)
 }
 
-/// Whether its losses are those of its own bursts, by what a paced sample of the path lost: then they end where the
-/// path is full, and say nothing of less.
+/// Whether its losses are those of its own bursts, by what a paced sample of the path lost: then
+/// they end where the path is full, and say nothing of less.
 fn overflows(history: &History, sample: &Sample) -> bool {
     let paced = paced_loss(history).filter(|_| sample.setting.pacing.is_none());
     let own = sample.retransmitted_share().filter(|_| is_settled(sample));
@@ -110,7 +113,8 @@ fn overflows(history: &History, sample: &Sample) -> bool {
         .is_some_and(|(own, paced)| own > PACING_CURES * paced.share)
 }
 
-/// The most that the streams keep under the losses that were seen; `None` of a sample that speaks for itself.
+/// The most that the streams keep under the losses that were seen; `None` of a sample that speaks
+/// for itself.
 fn bound(history: &History, sample: &Sample) -> Option<Bound> {
     let speaks_for_itself =
         has_lost_often(sample) || kept_all(sample) || overflows(history, sample);
@@ -154,8 +158,8 @@ fn loss_for(history: &History, sample: &Sample) -> Option<Loss> {
     })
 }
 
-/// The share of packets that so many streams lose at the least: what those samples lost that had no more of
-/// them and did not fill the path, or what a paced one lost. `None` without any.
+/// The share of packets that so many streams lose at the least: what those samples lost that had no
+/// more of them and did not fill the path, or what a paced one lost. `None` without any.
 fn loss(history: &History, streams: StreamCount) -> Option<Loss> {
     let fewer = history.samples.iter().filter(|sample| {
         let comparable = sample.streams() <= streams && sample.setting.pacing.is_none();
@@ -175,8 +179,8 @@ fn paced_loss(history: &History) -> Option<Loss> {
     pooled(paced)
 }
 
-/// The share that samples lost together. A start that overflows a queue loses many packets at once, which says
-/// nothing of the path; so only samples that settled count.
+/// The share that samples lost together. A start that overflows a queue loses many packets at once,
+/// which says nothing of the path; so only samples that settled count.
 fn pooled<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<Loss> {
     let counts = samples
         .filter(|sample| is_settled(sample))

@@ -5,12 +5,13 @@
 //! recommended setting, every sample with the reason for taking it, and what all of it cost. The
 //! strategy of this crate is [`Staged`]; `bench/tuning` has those of the literature.
 //!
-//! What is left out: samples whose streams leave while data flow (they join, see [`observe::Then`]), curves fitted to
-//! the samples (formulas only bound what a short sample counts for, `lasting.rs`), and stream counts
-//! between powers of two. There is no clock here: time is what the observations say has passed.
+//! What is left out: samples whose streams leave while data flow (they join, see
+//! [`observe::Then`]), curves fitted to the samples (formulas only bound what a short sample counts
+//! for, `lasting.rs`), and stream counts between powers of two. There is no clock here: time is
+//! what the observations say has passed.
 //!
-//! Reading order: [`plan`], [`strategy`], `staged.rs` and the stages it names, `lasting.rs`, `standing.rs`,
-//! `choose.rs`, `driver.rs`; [`advice`] stands by itself.
+//! Reading order: [`plan`], [`strategy`], `staged.rs` and the stages it names, `lasting.rs`,
+//! `standing.rs`, `choose.rs`, `driver.rs`; [`advice`] stands by itself.
 
 pub mod advice;
 mod alternatives;

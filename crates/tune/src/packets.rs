@@ -13,8 +13,8 @@ use crate::tuning::Sample;
 /// Payload of a segment where nobody told: that of Ethernet.
 const SEGMENT: Bytes = Bytes::new(1448);
 
-/// Where the samples have not filled the path, it may hold this many times the packets that they had
-/// between their ends: others, whose packets nobody counts, have theirs there too.
+/// Where the samples have not filled the path, it may hold this many times the packets that they
+/// had between their ends: others, whose packets nobody counts, have theirs there too.
 const ROOM: u64 = 2;
 /// ... and with few streams, of which the others leave each the least, this many times.
 const ROOM_FEW: u64 = 4;

@@ -20,8 +20,8 @@ pub struct TunePlan {
     pub sample_max: Span,
     /// What the search may spend.
     pub budget: Budget,
-    /// What earlier searches on this target recommended, the latest first. Tried early and believed only
-    /// as far as a new sample bears it out.
+    /// What earlier searches on this target recommended, the latest first. Tried early and believed
+    /// only as far as a new sample bears it out.
     pub remembered: Vec<Remembered>,
 }
 
@@ -53,10 +53,12 @@ impl Axis {
     }
 }
 
-/// What a search may spend. No sample is begun that would leave it, and one that goes on ends in time.
+/// What a search may spend. No sample is begun that would leave it, and one that goes on ends in
+/// time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// Time of the target, with connecting and idle probes; `None` takes [`Budget::time`]'s default.
+    /// Time of the target, with connecting and idle probes; `None` takes [`Budget::time`]'s
+    /// default.
     pub time: Option<Span>,
     /// Bytes delivered over all samples; `None` sets no bound.
     pub bytes: Option<Bytes>,

@@ -1,7 +1,7 @@
 //! What an earlier search recommended, tried right after the default.
 //!
-//! It is a sample like any other: the climb goes on from it if it brought something, and the knee is
-//! looked for below it. So a memory that no longer holds costs one sample and decides nothing.
+//! It is a sample like any other: the climb goes on from it if it brought something, and the knee
+//! is looked for below it. So a memory that no longer holds costs one sample and decides nothing.
 
 use observe::Window;
 

@@ -1,5 +1,5 @@
-//! Our strategy: a few stages, each a function of what was seen so far; the first that wants a sample
-//! gets it.
+//! Our strategy: a few stages, each a function of what was seen so far; the first that wants a
+//! sample gets it.
 //!
 //! 1. **Remembered** (`remembered.rs`): what an earlier search found on this path, right after the
 //!    default.
@@ -15,9 +15,9 @@
 //! 10. **Unasked** (`alternatives.rs`): with what is left, what another congestion control would have
 //!     given.
 //!
-//! Every sample is cut to what the budget leaves ([`crate::Budget`]); where too little is left for one,
-//! the stage is over. What is recommended was always sampled: models say where to look, and what to
-//! distrust, but not what to use.
+//! Every sample is cut to what the budget leaves ([`crate::Budget`]); where too little is left for
+//! one, the stage is over. What is recommended was always sampled: models say where to look, and
+//! what to distrust, but not what to use.
 
 use crate::choose::{choose, choose_unpaced};
 use crate::history::History;

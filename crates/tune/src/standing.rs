@@ -1,8 +1,8 @@
 //! Which samples count where one is recommended, for how much, and why the others do not.
 //!
-//! A sample counts for what it shows, but for no more than a longer run of it is expected to have (`lasting.rs`). One
-//! that was taken again gives way to the later one. Under the objective gentle only those count that are known to
-//! keep within its budget, as long as there is one.
+//! A sample counts for what it shows, but for no more than a longer run of it is expected to have
+//! (`lasting.rs`). One that was taken again gives way to the later one. Under the objective gentle
+//! only those count that are known to keep within its budget, as long as there is one.
 
 use observe::{StreamCount, Window};
 use units::{Rate, Span};
@@ -13,8 +13,8 @@ use crate::plan::{Axis, Objective};
 use crate::tuning::{Purpose, Sample, Standing};
 use crate::windows;
 
-/// Several streams may lose this many times what the path makes one stream lose: short samples of one loss
-/// rate differ by as much.
+/// Several streams may lose this many times what the path makes one stream lose: short samples of
+/// one loss rate differ by as much.
 const PATH_LOSS_ROOM: f64 = 1.5;
 
 /// Where each sample of the history stands, in their order.
@@ -25,8 +25,8 @@ pub(crate) fn standings(history: &History) -> Vec<Standing> {
     }
 }
 
-/// Whether anything that counts is known to keep within the budget of the objective gentle; `None` where there is no
-/// budget, or no round trip to hold against it.
+/// Whether anything that counts is known to keep within the budget of the objective gentle; `None`
+/// where there is no budget, or no round trip to hold against it.
 pub(crate) fn keeps_any(history: &History) -> Option<bool> {
     within_budget(history).map(|within| counts_any(&within))
 }
@@ -107,10 +107,10 @@ fn bounded(history: &History, sample: &Sample, usual: Standing, budget: &Budget)
 
 /// Whether a sample is known to stay within the budget; what speaks against it.
 ///
-/// Windows that the kernel grows may not have grown to their full length yet, so their queue has to be
-/// half of what is allowed; and where they have not lost anything, nothing will stop them before the
-/// queue is full. Losses that one stream has as well, on a path where nobody else keeps a queue, are
-/// the path's and not caused by more streams.
+/// Windows that the kernel grows may not have grown to their full length yet, so their queue has to
+/// be half of what is allowed; and where they have not lost anything, nothing will stop them before
+/// the queue is full. Losses that one stream has as well, on a path where nobody else keeps a
+/// queue, are the path's and not caused by more streams.
 fn keeps(history: &History, sample: &Sample, budget: &Budget) -> Result<(), String> {
     let times = sample.summary.rtt_loaded.zip(sample.retransmitted_share());
     let (loaded, lost) = times.ok_or("its delay or its losses are not known")?;
@@ -153,7 +153,8 @@ fn grows_freely(history: &History, sample: &Sample) -> bool {
         && !windows::buffer_binds(history, sample)
 }
 
-/// What people call a setting in a sentence about others: `4 streams`, `4 x 4MiB`, `1 paced stream`.
+/// What people call a setting in a sentence about others: `4 streams`, `4 x 4MiB`,
+/// `1 paced stream`.
 pub(crate) fn name(history: &History, sample: &Sample) -> String {
     let setting = &sample.setting;
     let paced = if setting.pacing.is_some() {

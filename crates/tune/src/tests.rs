@@ -296,7 +296,8 @@ fn hurried(seed: u64) -> (Path, Tuning) {
 fn no_search_takes_more_than_its_budget() {
     for seed in 0..200 {
         let (path, tuning) = hurried(seed);
-        // Connecting takes five round trips here, which are allowed for, and 0.2 s for each of two samples, which are not.
+        // Connecting takes five round trips here, which are allowed for, and 0.2 s for each of two
+        // samples, which are not.
         let bound = Span::from_millis(10_400) + Span::from_secs_f64(path.rtt);
         assert!(
             tuning.cost.elapsed <= bound,

@@ -101,8 +101,8 @@ pub struct Answer {
     pub unpaced: Option<Recommended>,
     /// What limits the recommended setting.
     pub limit_recommended: Verdict,
-    /// Which sample shows one stream with everything as the host has it: of several the one that counts; `None`
-    /// where none was taken.
+    /// Which sample shows one stream with everything as the host has it: of several the one that
+    /// counts; `None` where none was taken.
     pub default_sample: Option<usize>,
     /// What limits that stream; the recommended setting where there is none.
     pub limit_default: Verdict,
@@ -134,7 +134,8 @@ pub struct Tuning {
     pub rtt_unloaded: Option<Span>,
     /// What it took.
     pub cost: Cost,
-    /// What changed on the path while it was measured, as a sentence for people without a full stop.
+    /// What changed on the path while it was measured, as a sentence for people without a full
+    /// stop.
     pub drift: Option<String>,
     /// How the search ended, and what it found.
     pub ended: Ended,

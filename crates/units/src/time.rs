@@ -23,7 +23,8 @@ use crate::parse::{Grammar, Unit, exact, human};
 #[schemars(inline)]
 pub struct Span(#[schemars(with = "f64")] u64);
 
-/// A point in time: nanoseconds since the run began, on whichever clock drives it; in documents a number of seconds.
+/// A point in time: nanoseconds since the run began, on whichever clock drives it; in documents a
+/// number of seconds.
 ///
 /// ```
 /// use units::{Span, Time};

@@ -1,4 +1,5 @@
-//! Writes the seeds of all targets but `path_file`, whose seeds are the named paths: real messages, small, the same each time.
+//! Writes the seeds of all targets but `path_file`, whose seeds are the named paths: real messages,
+//! small, the same each time.
 //!
 //! `cargo run -p trunkline-fuzz-checks --example seeds` after a message became another.
 
@@ -315,7 +316,8 @@ fn journal() -> io::Result<()> {
     let journal = journal_of(300_000, 1_700_000_000_000_000_000, 7, &pieces);
     seed("journal", "three-notes", &journal)?;
     seed("journal", "cut", &journal[..journal.len() - 9])?;
-    // A plan: no damage, 1 << 22 bytes, then offset and length with their shifts, and a byte of the hash.
+    // A plan: no damage, 1 << 22 bytes, then offset and length with their shifts, and a byte of the
+    // hash.
     let mut plan = vec![0; 8];
     plan.extend((1_u64 << 22).to_le_bytes());
     plan.push(0);

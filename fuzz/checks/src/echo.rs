@@ -1,5 +1,5 @@
-//! Any bytes as datagrams of round-trip probes, and as what routers quote of ours in ICMP messages: refused, or read as what
-//! they say.
+//! Any bytes as datagrams of round-trip probes, and as what routers quote of ours in ICMP messages:
+//! refused, or read as what they say.
 
 use probe_net::fuzzing::{quoted_echo, read_icmp_answer};
 use wire::EchoToken;
@@ -27,7 +27,8 @@ pub fn check(bytes: &[u8]) {
     icmp(bytes);
 }
 
-/// The first byte decides how the rest came; no number is later than the latest that was sent, unless it is quoted whole.
+/// The first byte decides how the rest came; no number is later than the latest that was sent,
+/// unless it is quoted whole.
 fn icmp(bytes: &[u8]) {
     let mut words = Words::new(bytes);
     let choice = words.byte();

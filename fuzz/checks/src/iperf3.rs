@@ -1,4 +1,5 @@
-//! Any bytes as what a peer says in a test: an error, or actions that keep the bounds of the protocol.
+//! Any bytes as what a peer says in a test: an error, or actions that keep the bounds of the
+//! protocol.
 
 use units::{Span, Time};
 use wire::{
@@ -11,7 +12,8 @@ use crate::words::Words;
 const NOW: Time = Time::ZERO;
 const TOKEN: EchoToken = EchoToken(7);
 
-/// What a client says; the first byte decides what this server does, the second how the bytes are split.
+/// What a client says; the first byte decides what this server does, the second how the bytes are
+/// split.
 pub fn check_server(bytes: &[u8]) {
     documents(bytes);
     let mut words = Words::new(bytes);
@@ -92,7 +94,8 @@ fn bounded(request: &TestRequest) {
     assert!(TestRequest::from_params(&params).is_ok());
 }
 
-/// What a server says; the first byte decides what this client wants, the second how the bytes are split.
+/// What a server says; the first byte decides what this client wants, the second how the bytes are
+/// split.
 pub fn check_client(bytes: &[u8]) {
     documents(bytes);
     let mut words = Words::new(bytes);

@@ -1,5 +1,5 @@
-//! Any bytes as the journal of an unfinished file; and any notes in a journal of ours that was damaged: what counts is whole,
-//! within the file, and written again as it was.
+//! Any bytes as the journal of an unfinished file; and any notes in a journal of ours that was
+//! damaged: what counts is whole, within the file, and written again as it was.
 
 use transfer::fuzzing::{JournalRead, journal_of, read_journal};
 use transfer::store::Piece;

@@ -1,8 +1,9 @@
 //! What each fuzz target does with its bytes.
 //!
-//! A check takes any bytes, gives them to what reads them in trunkline, and panics where a promise is broken. The fuzzer
-//! calls it (`fuzz/fuzz_targets`), and so does `tests/replay.rs`, with the seeds of `fuzz/seeds` and with random changes of
-//! them, on a stable compiler. So this crate has no dependency on the fuzzer.
+//! A check takes any bytes, gives them to what reads them in trunkline, and panics where a promise
+//! is broken. The fuzzer calls it (`fuzz/fuzz_targets`), and so does `tests/replay.rs`, with the
+//! seeds of `fuzz/seeds` and with random changes of them, on a stable compiler. So this crate has
+//! no dependency on the fuzzer.
 
 pub mod conversation;
 pub mod copying;

@@ -1,4 +1,5 @@
-//! Any pieces in any order, as a hostile peer may send and confirm them: the tree of a file and the ledger keep their books.
+//! Any pieces in any order, as a hostile peer may send and confirm them: the tree of a file and the
+//! ledger keep their books.
 
 use transfer::{Acked, HashTree, Ledger, PieceHasher, legal_piece};
 use wire::copy::Range;

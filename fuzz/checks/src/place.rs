@@ -1,10 +1,11 @@
-//! Any bytes as a word of the command line that names files here or elsewhere: refused with the next step, or a place that no
-//! ssh client takes for an option.
+//! Any bytes as a word of the command line that names files here or elsewhere: refused with the
+//! next step, or a place that no ssh client takes for an option.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-// The program is no library; its reader of places stands by itself, so that very file is compiled here too.
+// The program is no library; its reader of places stands by itself, so that very file is compiled
+// here too.
 #[allow(dead_code)]
 #[path = "../../../crates/cli/src/args/copy/place.rs"]
 mod reader;

@@ -1,5 +1,5 @@
-//! Any text as a result document, ours or iperf3's: refused with the next step, or shown as text, plots and a page without
-//! control characters and without a tag that the document brought.
+//! Any text as a result document, ours or iperf3's: refused with the next step, or shown as text,
+//! plots and a page without control characters and without a tag that the document brought.
 
 use std::path::Path;
 

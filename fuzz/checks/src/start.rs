@@ -1,5 +1,5 @@
-//! Any bytes as the line that starts a far end, or as its answer: refused without repeating the line, or read, and written
-//! again as the same.
+//! Any bytes as the line that starts a far end, or as its answer: refused without repeating the
+//! line, or read, and written again as the same.
 
 use wire::copy::{StartAnswer, StartError, StartRequest};
 

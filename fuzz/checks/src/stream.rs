@@ -1,5 +1,6 @@
-//! Any pieces on two streams, one after the other, some of them packed, cut or with another seal: what gets its final name has
-//! the digest that is told for it, and only bytes that a sealed piece brought.
+//! Any pieces on two streams, one after the other, some of them packed, cut or with another seal:
+//! what gets its final name has the digest that is told for it, and only bytes that a sealed piece
+//! brought.
 
 use std::fs;
 use std::path::Path;
@@ -101,7 +102,8 @@ fn piece(choice: u8, words: &mut Words<'_>) -> Vec<u8> {
     piece
 }
 
-/// The piece with what its coding asks for; where that has a map, the blocks of the content that the map leaves out are zeros.
+/// The piece with what its coding asks for; where that has a map, the blocks of the content that
+/// the map leaves out are zeros.
 fn sealed(
     mut header: PieceHeader,
     size: u64,

@@ -1,4 +1,5 @@
-//! Any bytes as a tokens file, or as a token: read, or refused without repeating what may be a secret.
+//! Any bytes as a tokens file, or as a token: read, or refused without repeating what may be a
+//! secret.
 
 use wire::copy::{Rights, Token, Tokens};
 

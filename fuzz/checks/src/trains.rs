@@ -1,4 +1,5 @@
-//! Any bytes as what two ends say about trains: an error, or a wait for more; nothing is sent unasked.
+//! Any bytes as what two ends say about trains: an error, or a wait for more; nothing is sent
+//! unasked.
 
 use units::{Bytes, Span, Time};
 use wire::encode_frame;

@@ -1,4 +1,5 @@
-//! Any bytes as names with wildcards at the far end: refused with a hint, or names that are there and below the root.
+//! Any bytes as names with wildcards at the far end: refused with a hint, or names that are there
+//! and below the root.
 
 use std::fs;
 use std::sync::OnceLock;

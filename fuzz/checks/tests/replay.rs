@@ -1,8 +1,8 @@
-//! Every seed, and some hundred random changes of each, through the check of its target: what the fuzzer does for minutes, in a
-//! moment and on a stable compiler.
+//! Every seed, and some hundred random changes of each, through the check of its target: what the
+//! fuzzer does for minutes, in a moment and on a stable compiler.
 //!
-//! `TRUNKLINE_FUZZ_SEED=n` repeats the changes of an earlier run, which printed its number; `TRUNKLINE_FUZZ_CHANGES=n` makes
-//! more of them.
+//! `TRUNKLINE_FUZZ_SEED=n` repeats the changes of an earlier run, which printed its number;
+//! `TRUNKLINE_FUZZ_CHANGES=n` makes more of them.
 
 use std::collections::BTreeSet;
 use std::env;

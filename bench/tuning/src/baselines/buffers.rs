@@ -1,7 +1,8 @@
 //! Buffers of twice the size until throughput flattens, at one number of streams.
 //!
-//! Left out: buffers below 256 KiB, what the hosts of the paper had by default. On a path whose queue
-//! overflows, a smaller one can carry more; a larger one is never tried where the hosts would not grant it.
+//! Left out: buffers below 256 KiB, what the hosts of the paper had by default. On a path whose
+//! queue overflows, a smaller one can carry more; a larger one is never tried where the hosts would
+//! not grant it.
 
 use observe::{StreamCount, Window};
 use tune::History;

@@ -1,16 +1,16 @@
 //! Doubling the streams while that pays, then bisection between the last two.
 //!
-//! Left out: windows. And the range below the last count that gained: the fewest streams that would do may
-//! lie there, which costs up to twice as many streams as needed.
+//! Left out: windows. And the range below the last count that gained: the fewest streams that would
+//! do may lie there, which costs up to twice as many streams as needed.
 
 use observe::StreamCount;
 use tune::{Choice, History, Purpose, Request, Strategy};
 
 use super::sampling::{self, carried, default_window, doubled, gains};
 
-/// 1, 2, 4, ... streams until twice as many bring less than 5 %; then halves of what lies between the last
-/// two, to the side where the middle brings 5 % more than the lower end, until they are neighbours. The
-/// highest goodput seen is recommended.
+/// 1, 2, 4, ... streams until twice as many bring less than 5 %; then halves of what lies between
+/// the last two, to the side where the middle brings 5 % more than the lower end, until they are
+/// neighbours. The highest goodput seen is recommended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DoublingBisection;
 

@@ -1,7 +1,7 @@
 //! Every cell of a grid, in long samples: the truth that the others are held against.
 //!
-//! Left out: stream counts and windows between powers of two, so the best may be a little above the best
-//! cell.
+//! Left out: stream counts and windows between powers of two, so the best may be a little above the
+//! best cell.
 
 use observe::{Amount, SamplePlan, StreamCount, Window};
 use tune::{Choice, History, Purpose, Request, Strategy};
@@ -15,13 +15,13 @@ const SAMPLE: Span = Span::from_secs(30);
 /// The smallest window of the grid.
 const WINDOW_MIN: Bytes = Bytes::from_kib(64);
 
-/// A window of so many bandwidth-delay products holds the path, a queue of four of them, and the share of a
-/// buffer that the kernel keeps for itself; a larger one is never full.
+/// A window of so many bandwidth-delay products holds the path, a queue of four of them, and the
+/// share of a buffer that the kernel keeps for itself; a larger one is never full.
 const PRODUCTS: u64 = 8;
 
-/// 1, 2, 4, ... 128 streams, each with automatic windows and with 64 KiB to 64 MiB in powers of two as far
-/// as the path and the hosts can tell them apart. Takes every cell for 30 s, whatever the budget; the
-/// highest goodput is recommended.
+/// 1, 2, 4, ... 128 streams, each with automatic windows and with 64 KiB to 64 MiB in powers of two
+/// as far as the path and the hosts can tell them apart. Takes every cell for 30 s, whatever the
+/// budget; the highest goodput is recommended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Exhaustive;
 
@@ -65,8 +65,8 @@ fn cells(history: &History) -> Vec<(StreamCount, Window)> {
     streams.flat_map(row).collect()
 }
 
-/// The first size of the grid that makes no difference to any larger one: because it is never full, or
-/// because the hosts grant no more.
+/// The first size of the grid that makes no difference to any larger one: because it is never full,
+/// or because the hosts grant no more.
 fn largest_window(history: &History) -> Bytes {
     let granted = granted_max(history);
     let product = history.product().filter(|product| *product > Bytes::ZERO);

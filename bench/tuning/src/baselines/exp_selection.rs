@@ -1,4 +1,5 @@
-//! ExpSelection and BestCmb: streams sampled at powers of two, and the number at which a model peaks.
+//! ExpSelection and BestCmb: streams sampled at powers of two, and the number at which a model
+//! peaks.
 //!
 //! What is left to choose, because the papers leave it open or what is known of them does not say:
 //! - The accuracy at which ExpSelection stops is 5 % of the first sample's throughput for each stream.
@@ -83,7 +84,8 @@ fn next_doubling(history: &History, points: &[Point]) -> Option<u32> {
     }
 }
 
-/// Where the model peaks, within the most streams allowed; else the sampled number that carried most.
+/// Where the model peaks, within the most streams allowed; else the sampled number that carried
+/// most.
 fn predicted(history: &History, points: &[Point], model: StreamModel) -> StreamCount {
     let delivered = points.iter().filter(|(_, rate)| *rate > Rate::ZERO);
     let delivered: Vec<Point> = delivered.copied().collect();

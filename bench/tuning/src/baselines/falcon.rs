@@ -1,8 +1,8 @@
 //! Falcon: online gradient descent on a utility that charges for streams and for loss.
 //!
-//! What it does and how it differs from the published program is said at [`Falcon`]. Left out are Falcon's
-//! other two methods (hill climbing and Bayesian optimisation), its tuning of files beside streams, and
-//! what it is made for: many such transfers that share a bottleneck.
+//! What it does and how it differs from the published program is said at [`Falcon`]. Left out are
+//! Falcon's other two methods (hill climbing and Bayesian optimisation), its tuning of files beside
+//! streams, and what it is made for: many such transfers that share a bottleneck.
 
 use observe::{Amount, SamplePlan, StreamCount, Then};
 use tune::{Choice, History, Purpose, Request, Sample, Strategy};
@@ -26,8 +26,8 @@ const SETTLED: usize = 4;
 ///
 /// * `loss`: retransmitted share of what was sent, 0 to 1.
 ///
-/// A stream more pays while throughput grows by 2 %. So even where throughput grows in proportion to the
-/// streams, none pays beyond `1 / ln K` = 50.5 of them.
+/// A stream more pays while throughput grows by 2 %. So even where throughput grows in proportion
+/// to the streams, none pays beyond `1 / ln K` = 50.5 of them.
 ///
 /// Source: Arifuzzaman and Arslan, SC 2021.
 pub(super) fn falcon_utility(throughput: Rate, streams: u16, loss: f64) -> f64 {

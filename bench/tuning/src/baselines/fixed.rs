@@ -4,8 +4,8 @@ use tune::{Choice, History, Purpose, Request, Strategy};
 
 use super::sampling;
 
-/// One sample with so many streams, which is recommended: it costs nothing that a transfer would not, and
-/// shows what the setting gives.
+/// One sample with so many streams, which is recommended: it costs nothing that a transfer would
+/// not, and shows what the setting gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fixed {
     streams: u16,

@@ -3,8 +3,8 @@
 //! Left out: going back to the first axis once the second has changed what limits the path.
 //!
 //! Source: Yildirim, Yin and Kosar, "Balancing TCP buffer vs parallel streams in application level
-//! throughput optimization", DADC 2009. On its 10 Gbit/s testbed the second order was better: 2 Gbit/s with
-//! 4 streams of 1 MB against 1.7 Gbit/s with 14 of 256 kB.
+//! throughput optimization", DADC 2009. On its 10 Gbit/s testbed the second order was better: 2
+//! Gbit/s with 4 streams of 1 MB against 1.7 Gbit/s with 14 of 256 kB.
 
 use observe::{Setting, StreamCount, Window};
 use tune::{Choice, History, Purpose, Request, Strategy};
@@ -13,18 +13,18 @@ use super::buffers::{Buffers, buffers};
 use super::exp_selection::{StreamModel, Streams, streams};
 use super::sampling::{self, carried, default_window};
 
-/// The first approach: ExpSelection on the default buffer, the model's number of streams, then buffers of
-/// 256 KiB and twice that and so on with so many streams, while they gain 5 %. The best of the last is
-/// recommended.
+/// The first approach: ExpSelection on the default buffer, the model's number of streams, then
+/// buffers of 256 KiB and twice that and so on with so many streams, while they gain 5 %. The best
+/// of the last is recommended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StreamsThenBuffer {
     /// What predicts the number of streams.
     pub model: StreamModel,
 }
 
-/// The second approach: buffers of 256 KiB and twice that and so on with one stream, while they gain 5 %;
-/// ExpSelection on the best of them (or on the default, where none is better), and the model's number of
-/// streams, which is recommended.
+/// The second approach: buffers of 256 KiB and twice that and so on with one stream, while they
+/// gain 5 %; ExpSelection on the best of them (or on the default, where none is better), and the
+/// model's number of streams, which is recommended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BufferThenStreams {
     /// What predicts the number of streams.

@@ -1,7 +1,7 @@
 //! What all the baselines share: the samples they take, what these carried, and what may be spent.
 //!
-//! Left out: cutting the first sample to the bytes of the budget, as nobody knows how fast it will be. The
-//! driver ends it when they are delivered.
+//! Left out: cutting the first sample to the bytes of the budget, as nobody knows how fast it will
+//! be. The driver ends it when they are delivered.
 
 use observe::{Amount, SamplePlan, StreamCount, Window};
 use tune::{Choice, History, Purpose, Request, Sample};
@@ -67,8 +67,8 @@ pub(super) fn request(
     }
 }
 
-/// The highest goodput among the samples that `counts` lets in; of equals the fewest streams, then the
-/// smallest window. `None` when nothing arrived in any.
+/// The highest goodput among the samples that `counts` lets in; of equals the fewest streams, then
+/// the smallest window. `None` when nothing arrived in any.
 pub(super) fn highest(
     history: &History,
     counts: impl Fn(&Sample) -> bool,
@@ -88,7 +88,8 @@ pub(super) fn highest(
     })
 }
 
-/// The request, cut to what the plan's budget leaves; `None` when that is too little to tell anything.
+/// The request, cut to what the plan's budget leaves; `None` when that is too little to tell
+/// anything.
 ///
 /// See the page of [`super`] for what is bounded.
 pub(super) fn within_budget(history: &History, request: Request) -> Option<Request> {
@@ -111,8 +112,8 @@ pub(super) fn within_budget(history: &History, request: Request) -> Option<Reque
     })
 }
 
-/// Sending time that the budget allows one more sample, with as much around it as the last one had, and
-/// as fast as the fastest so far.
+/// Sending time that the budget allows one more sample, with as much around it as the last one had,
+/// and as fast as the fastest so far.
 fn left(history: &History, last: &Sample) -> Span {
     let around = last.observation.elapsed - last.observation.duration;
     let spent = history.cost().elapsed + around;

@@ -59,7 +59,8 @@ impl<F: Fn(&Setting) -> f64> Target for Told<F> {
         }
     }
 
-    /// Automatic buffers of 105 % of the bandwidth-delay product fill a link of this rate and overflow nothing.
+    /// Automatic buffers of 105 % of the bandwidth-delay product fill a link of this rate and
+    /// overflow nothing.
     fn observe(
         &mut self,
         setting: &Setting,

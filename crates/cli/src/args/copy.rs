@@ -20,9 +20,10 @@ use rules::Rules;
 
 /// Copy files to or from another host, over as many streams as the path needs
 ///
-/// The other host is named as for scp, and the system's ssh starts trunkline there; or it runs `trunkline serve --root`, and is named
-/// `trunkline://HOST[:PORT]/PATH`. Times, permissions and links are kept, files that are there already with the same size and time are
-/// skipped, and a copy that was interrupted goes on when the same command is given again.
+/// The other host is named as for scp, and the system's ssh starts trunkline there; or it runs
+/// `trunkline serve --root`, and is named `trunkline://HOST[:PORT]/PATH`. Times, permissions and
+/// links are kept, files that are there already with the same size and time are skipped, and a copy
+/// that was interrupted goes on when the same command is given again.
 #[derive(Debug, Args)]
 #[command(
     group(ArgGroup::new("existing_files")),
@@ -36,7 +37,8 @@ use rules::Rules;
 A local file with a colon in its name is written ./a:b. Exit status: 0 all is copied, 1 something is not, 2 the request was wrong."
 )]
 pub(crate) struct Copy {
-    /// What to copy, and as the last where to: `PATH`, `[USER@]HOST:PATH` or `trunkline://HOST[:PORT]/PATH`
+    /// What to copy, and as the last where to: `PATH`, `[USER@]HOST:PATH` or
+    /// `trunkline://HOST[:PORT]/PATH`
     #[arg(value_name = "PLACE", required = true, num_args = 1..)]
     pub places: Vec<PathBuf>,
 
@@ -80,7 +82,8 @@ pub(crate) struct Copy {
     #[arg(long, group = "existing_files")]
     pub ignore_existing: bool,
 
-    /// Compare what is in files, instead of their sizes and times: both ends read them, and what is equal is not sent
+    /// Compare what is in files, instead of their sizes and times: both ends read them, and what is
+    /// equal is not sent
     #[arg(short = 'c', long, group = "existing_files")]
     pub checksum: bool,
 
@@ -95,7 +98,8 @@ pub(crate) struct Copy {
     #[arg(short = '0', long, requires = "files_from")]
     pub from0: bool,
 
-    /// Once everything is copied, remove from the folders of the destination what the sources do not have
+    /// Once everything is copied, remove from the folders of the destination what the sources do
+    /// not have
     #[arg(long, conflicts_with = "files_from")]
     pub delete: bool,
 
@@ -111,7 +115,8 @@ pub(crate) struct Copy {
     #[arg(long)]
     pub plain: bool,
 
-    /// The most to send over all streams together: `100M`; `trunkline limit` changes it while the copy runs
+    /// The most to send over all streams together: `100M`; `trunkline limit` changes it while the
+    /// copy runs
     #[arg(long, value_name = "RATE", value_parser = rate_max)]
     pub max_rate: Option<Rate>,
 
@@ -168,7 +173,8 @@ pub(crate) struct Copy {
 /// Where the result goes.
 #[derive(Debug, Args)]
 pub(crate) struct CopyOutput {
-    /// Print each event as a line of JSON on standard output, the document as the last; text goes to standard error
+    /// Print each event as a line of JSON on standard output, the document as the last; text goes
+    /// to standard error
     #[arg(long)]
     pub json: bool,
 
@@ -224,8 +230,8 @@ pub(crate) enum Connect {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Words(pub Vec<String>);
 
-/// What `--gentle` alone means. The scavenger aims at a quarter of it and what hosts add, and more than 4 ms would end the slow
-/// start of flows that begin beside it (RFC 9406 section 4.3).
+/// What `--gentle` alone means. The scavenger aims at a quarter of it and what hosts add, and more
+/// than 4 ms would end the slow start of flows that begin beside it (RFC 9406 section 4.3).
 const GENTLE: &str = "10ms";
 
 /// Below this a copy is not worth its connections; above, no host goes.
@@ -264,7 +270,8 @@ fn added_rtt(text: &str) -> Result<Span, String> {
     or_else(asked, "`--gentle` alone means 10ms")
 }
 
-/// A bare number means seconds, as elsewhere. A week is more than any outage that somebody waits for.
+/// A bare number means seconds, as elsewhere. A week is more than any outage that somebody waits
+/// for.
 fn patience(text: &str) -> Result<Span, String> {
     let seconds = text.parse::<u32>().map(|seconds| format!("{seconds}s"));
     let bounds = Span::from_secs(1)..=Span::from_secs(604_800);

@@ -6,7 +6,8 @@ use clap::Args;
 
 /// The far end of a copy, which ssh starts
 ///
-/// Alone it has the rights of its user. As the forced command of a key it is bound to one folder, whatever the client asks for.
+/// Alone it has the rights of its user. As the forced command of a key it is bound to one folder,
+/// whatever the client asks for.
 #[derive(Debug, Args)]
 #[command(after_help = "Example, a line of authorized_keys:\n  \
     command=\"trunkline copy-far --root /store --read-only\",restrict ssh-ed25519 AAAA... ana")]

@@ -10,9 +10,9 @@ use super::{Keep, Output, Target, duration};
 
 /// Tell what a path is like: round trips, hops, capacity, available bandwidth, where it queues
 ///
-/// Small packets first, then trains of packets, then one stream and eight of them in each direction. What
-/// this user, the path or the far end does not allow is left out and named, with what would make it
-/// possible. Trains need `trunkline serve` at the far end; nothing needs root.
+/// Small packets first, then trains of packets, then one stream and eight of them in each
+/// direction. What this user, the path or the far end does not allow is left out and named, with
+/// what would make it possible. Trains need `trunkline serve` at the far end; nothing needs root.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trunkline path emu:slac-cern\n  \
     trunkline path dtn.example.org --quick\n  \
@@ -55,8 +55,9 @@ impl PathOf {
 
 /// Tell how long round trips take while streams fill the path
 ///
-/// Adds one stream a second until neither goodput nor round trips change any more, in each direction by
-/// itself, and prints round trips per minute (RPM) with everything that they were computed from.
+/// Adds one stream a second until neither goodput nor round trips change any more, in each
+/// direction by itself, and prints round trips per minute (RPM) with everything that they were
+/// computed from.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trunkline responsiveness emu:slac-cern\n  \
     trunkline responsiveness dtn.example.org --ways reverse --report rpm.html")]

@@ -6,7 +6,8 @@ use clap::Args;
 
 /// What was measured, tuned and copied before: list, show again, compare, import
 ///
-/// Every `copy`, `tune`, `measure`, `demo`, `path` with streams, `responsiveness` and `simulate` of one setting keeps its document, and every `sweep` its visits, in
+/// Every `copy`, `tune`, `measure`, `demo`, `path` with streams, `responsiveness` and `simulate` of
+/// one setting keeps its document, and every `sweep` its visits, in
 /// $TRUNKLINE_STATE/archive.sqlite, or in ~/.local/state/trunkline without that variable.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trunkline history --last 10\n  \

@@ -7,15 +7,16 @@ use super::copy::rate_within;
 
 /// Bound the rate of a copy while it runs
 ///
-/// Without a rate, lists the copies that you are running on this host. The bound holds for all streams of a copy
-/// together, from now on, and also where the far end sends.
+/// Without a rate, lists the copies that you are running on this host. The bound holds for all
+/// streams of a copy together, from now on, and also where the far end sends.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trunkline limit\n  \
     trunkline limit 50M\n  \
     trunkline limit 4711 50M\n  \
     trunkline limit none")]
 pub(crate) struct Limit {
-    /// The copy, as the list numbers it, where there is more than one; and the rate, like `50M`, or `none`
+    /// The copy, as the list numbers it, where there is more than one; and the rate, like `50M`, or
+    /// `none`
     #[arg(value_names = ["COPY", "RATE"], num_args = 0..=2)]
     words: Vec<String>,
 }

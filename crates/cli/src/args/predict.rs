@@ -32,12 +32,14 @@ pub(crate) struct Predict {
     #[arg(short = 'P', long, allow_negative_numbers = true, value_name = "COUNTS", default_value = "1,2,4,8,16,32,64,128", value_parser = counts)]
     pub streams: List<u32>,
 
-    /// The most that each stream keeps outstanding: `auto` leaves it to the hosts' buffers, or `64k`; with `--fit`, the
-    /// window of the points that count [default: auto; with `--fit` the one that all have]
+    /// The most that each stream keeps outstanding: `auto` leaves it to the hosts' buffers, or
+    /// `64k`; with `--fit`, the window of the points that count [default: auto; with `--fit` the
+    /// one that all have]
     #[arg(short, long, allow_negative_numbers = true, value_name = "SIZE", value_parser = window)]
     pub window: Option<Window>,
 
-    /// Congestion control: reno, cubic, highspeed, scalable or bbr [default: what the path's hosts use]
+    /// Congestion control: reno, cubic, highspeed, scalable or bbr [default: what the path's hosts
+    /// use]
     #[arg(short = 'C', long, value_name = "NAME")]
     pub congestion: Option<String>,
 

@@ -8,7 +8,8 @@ use units::{Rate, Span};
 
 /// Be the far end, for any number of trunkline and iperf3 clients
 ///
-/// With `--root` also for `trunkline copy`: files go in and out below that folder, for those who have a token.
+/// With `--root` also for `trunkline copy`: files go in and out below that folder, for those who
+/// have a token.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("purpose_of_tokens").args(["root", "new_token", "list_tokens"])), after_help = "Examples:\n  trunkline serve\n  \
     trunkline serve --tokens /etc/trunkline/tokens --new-token ana\n  \
@@ -34,7 +35,8 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "TIME")]
     pub test_time_max: Option<Span>,
 
-    /// Highest rate of a test over all its streams, like 500M; tests that ask for more, or for no rate, are refused
+    /// Highest rate of a test over all its streams, like 500M; tests that ask for more, or for no
+    /// rate, are refused
     #[arg(long, value_name = "RATE")]
     pub test_rate_max: Option<Rate>,
 
@@ -46,15 +48,18 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "DIR", requires = "tokens")]
     pub root: Option<PathBuf>,
 
-    /// The file with the tokens that open the root, one for each person: lines `NAME rw|r|w SECRET [root=SUBFOLDER]`
+    /// The file with the tokens that open the root, one for each person: lines
+    /// `NAME rw|r|w SECRET [root=SUBFOLDER]`
     ///
-    /// It has to belong to the user who serves, or to root, and be readable by its owner alone. `root=` binds a token to a folder
-    /// below the root. SIGHUP has the file read again; one that cannot be used changes nothing. Whoever has a token can also pose
-    /// as the server to others who have it, so give each person one of their own.
+    /// It has to belong to the user who serves, or to root, and be readable by its owner alone.
+    /// `root=` binds a token to a folder below the root. SIGHUP has the file read again; one that
+    /// cannot be used changes nothing. Whoever has a token can also pose as the server to others
+    /// who have it, so give each person one of their own.
     #[arg(long, value_name = "FILE", requires = "purpose_of_tokens")]
     pub tokens: Option<PathBuf>,
 
-    /// Remove nothing at the wish of a copy (`copy --delete`); with this or without, only tokens with `rw` can ask for that
+    /// Remove nothing at the wish of a copy (`copy --delete`); with this or without, only tokens
+    /// with `rw` can ask for that
     #[arg(long, requires = "root")]
     pub no_delete: bool,
 

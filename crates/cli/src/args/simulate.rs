@@ -34,14 +34,14 @@ pub(crate) struct Simulate {
     #[arg(short, long, alias = "windows", allow_negative_numbers = true, value_name = "SIZES", default_value = "auto", value_parser = windows)]
     pub window: List<Window>,
 
-    /// How the streams find their rate, one or several: tahoe, reno, newreno, sack, fack, vegas, cubic,
-    /// highspeed, scalable, fast, ledbat++, bbr, netblt, ensemble [default: what the path's hosts use;
-    /// the kernel's `reno` is `sack`]
+    /// How the streams find their rate, one or several: tahoe, reno, newreno, sack, fack, vegas,
+    /// cubic, highspeed, scalable, fast, ledbat++, bbr, netblt, ensemble [default: what the path's
+    /// hosts use; the kernel's `reno` is `sack`]
     #[arg(long, value_name = "NAMES", value_parser = variants)]
     pub variant: Option<List<Variant>>,
 
-    /// The class of service that the streams ask for: scavenger, best-effort or priority. It matters
-    /// on a path whose queue tells classes apart, such as classes-ds3
+    /// The class of service that the streams ask for: scavenger, best-effort or priority. It
+    /// matters on a path whose queue tells classes apart, such as classes-ds3
     #[arg(long, value_name = "CLASS", default_value_t, value_parser = class)]
     pub class: Class,
 
@@ -87,7 +87,8 @@ pub(crate) struct Simulate {
     pub series: Option<Span>,
 
     /// Write a line for every packet sent, dropped and received, or, to a file that ends in
-    /// `.pcapng`, what the sending hosts saw, for Wireshark; for a single setting, of the first seed
+    /// `.pcapng`, what the sending hosts saw, for Wireshark; for a single setting, of the first
+    /// seed
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
 

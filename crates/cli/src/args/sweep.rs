@@ -11,10 +11,11 @@ use super::{RowsOutput, Tcp, bytes, duration, window};
 
 /// Measure a grid of settings in cycles, in shuffled order, and see where the knee is
 ///
-/// Each visit of a setting probes the idle path first and then sends beside further probes, so that it shows
-/// throughput and what that cost in delay. Every cycle visits every setting once, in an order of its own: what
-/// the path does over the hours then touches all settings alike. Each visit is kept in the archive as it is
-/// finished (see `trunkline history --help`); a sweep that was interrupted goes on with `--resume`.
+/// Each visit of a setting probes the idle path first and then sends beside further probes, so that
+/// it shows throughput and what that cost in delay. Every cycle visits every setting once, in an
+/// order of its own: what the path does over the hours then touches all settings alike. Each visit
+/// is kept in the archive as it is finished (see `trunkline history --help`); a sweep that was
+/// interrupted goes on with `--resume`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trunkline sweep emu:slac-cern\n  \
     trunkline sweep dtn.example.org --streams 1..20 --windows 8k,16k,55k,256k --cycles 21 --duration 20s\n  \
@@ -24,20 +25,23 @@ use super::{RowsOutput, Tcp, bytes, duration, window};
 A sweep of six settings in five cycles of ten seconds takes six minutes; before it starts, it says how long \
 it will take.")]
 pub(crate) struct Sweep {
-    /// `HOST[:PORT]`, or `emu:PATH` or `sim:PATH` with a named path or a path file; not needed with `--resume`
+    /// `HOST[:PORT]`, or `emu:PATH` or `sim:PATH` with a named path or a path file; not needed with
+    /// `--resume`
     #[arg(value_name = "TARGET", required_unless_present = "resume")]
     pub target: Option<String>,
 
-    /// Numbers of parallel streams: `8`, `1..20`, `1..4,8,16`; doubling shows the knee with the fewest visits
+    /// Numbers of parallel streams: `8`, `1..20`, `1..4,8,16`; doubling shows the knee with the
+    /// fewest visits
     #[arg(short = 'P', long, value_name = "COUNTS", default_value = "1,2,4,8,16,32", value_parser = streams, conflicts_with = "resume")]
     pub streams: List<StreamCount>,
 
-    /// Socket buffers of each stream: sizes like `8k,16k,256k`, or `auto`, what the kernel gives programs that
-    /// ask for nothing
+    /// Socket buffers of each stream: sizes like `8k,16k,256k`, or `auto`, what the kernel gives
+    /// programs that ask for nothing
     #[arg(short, long, alias = "window", value_name = "SIZES", default_value = "auto", value_parser = windows, conflicts_with_all = ["product", "resume"])]
     pub windows: List<Window>,
 
-    /// Instead of windows, what streams times window come to: with `--product 20M` each of 8 streams has 2.5 MiB
+    /// Instead of windows, what streams times window come to: with `--product 20M` each of 8
+    /// streams has 2.5 MiB
     #[arg(long, value_name = "SIZES", value_parser = products, conflicts_with = "resume")]
     pub product: Option<List<Bytes>>,
 
@@ -45,8 +49,8 @@ pub(crate) struct Sweep {
     #[arg(long, value_name = "COUNT", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000), conflicts_with = "resume")]
     pub cycles: u32,
 
-    /// How long the streams of each visit send: `10`, `20s`, `2min`; ten seconds outlast slow start on most paths.
-    /// With several, `10s,40s`, each setting is visited with each of them
+    /// How long the streams of each visit send: `10`, `20s`, `2min`; ten seconds outlast slow start
+    /// on most paths. With several, `10s,40s`, each setting is visited with each of them
     #[arg(short = 't', long, value_name = "TIMES", default_value = "10s", value_parser = durations, conflicts_with = "resume")]
     pub duration: List<Span>,
 
@@ -69,13 +73,13 @@ pub(crate) struct Sweep {
     #[arg(short, long, default_value_t = sockets::PORT_DEFAULT, conflicts_with = "resume")]
     pub port: u16,
 
-    /// Decides the order of the visits, which packets an emulated path loses, and everything that chance does
-    /// on a simulated one
+    /// Decides the order of the visits, which packets an emulated path loses, and everything that
+    /// chance does on a simulated one
     #[arg(long, default_value_t = 1, conflicts_with = "resume")]
     pub seed: u64,
 
-    /// Go on with this sweep, or without a number with the newest unfinished one; visits that failed are made
-    /// again
+    /// Go on with this sweep, or without a number with the newest unfinished one; visits that
+    /// failed are made again
     #[arg(long, value_name = "SWEEP", num_args = 0..=1)]
     #[allow(clippy::option_option)]
     pub resume: Option<Option<i64>>,

@@ -24,12 +24,13 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "SHARE", default_value_t = 0.9, value_parser = share)]
     pub knee: f64,
 
-    /// Delay that the setting may add to the round trip, for `--objective gentle`; 30ms without this
+    /// Delay that the setting may add to the round trip, for `--objective gentle`; 30ms without
+    /// this
     #[arg(long, value_name = "TIME", value_parser = added_rtt)]
     pub added_rtt: Option<Span>,
 
-    /// Share of the data that may be sent again, for `--objective gentle`: `0.1%` or `0.001`, which is also
-    /// what holds without this
+    /// Share of the data that may be sent again, for `--objective gentle`: `0.1%` or `0.001`, which
+    /// is also what holds without this
     #[arg(long, value_name = "SHARE", value_parser = loss)]
     pub loss: Option<f64>,
 

@@ -46,7 +46,8 @@ pub(crate) fn run(arguments: &Copy) -> Result<ExitCode, Failure> {
     }
 }
 
-/// What there is to show of it, and how it failed where it ended early; an error where there is nothing to show.
+/// What there is to show of it, and how it failed where it ended early; an error where there is
+/// nothing to show.
 fn ended(
     copied: Result<Outcome, CopyError>,
     arguments: &Copy,

@@ -1,5 +1,6 @@
-//! The far end of a copy that ssh has started. People never type it, but may write it before a key in `authorized_keys`: what
-//! the client asked sshd for (`SSH_ORIGINAL_COMMAND`) is then never looked at.
+//! The far end of a copy that ssh has started. People never type it, but may write it before a key
+//! in `authorized_keys`: what the client asked sshd for (`SSH_ORIGINAL_COMMAND`) is then never
+//! looked at.
 
 use std::io;
 use std::process::ExitCode;
@@ -16,7 +17,8 @@ use crate::stop::Stop;
 
 /// The variable in which sshd says who connected to whom.
 const CONNECTION: &str = "SSH_CONNECTION";
-/// How long it waits for a near end that vanished without a word: longer than anybody waits for it by default.
+/// How long it waits for a near end that vanished without a word: longer than anybody waits for it
+/// by default.
 const PATIENCE: Span = Span::from_secs(900);
 
 pub(crate) fn run(arguments: &CopyFar) -> Result<ExitCode, Failure> {

@@ -21,8 +21,8 @@ const SOURCE: &str = "Cottrell, SLAC to CERN, 2000-2001";
 /// Where buffers bind or the link is full, a run tells soon what a longer one would carry.
 const SHORT: Span = Span::from_secs(20);
 
-/// A usual setting, with what it carried when it was published. Two of the three are slow by losses, of which one of their streams
-/// sees one in 7 s: it takes so long to see enough of them.
+/// A usual setting, with what it carried when it was published. Two of the three are slow by
+/// losses, of which one of their streams sees one in 7 s: it takes so long to see enough of them.
 struct Row {
     label: &'static str,
     streams: StreamCount,

@@ -87,7 +87,8 @@ fn again(arguments: &History, archive: &Archive, document: &AnyDocument) -> Resu
     }
 }
 
-/// The readings of one visit of a sweep, to be seen over time. Where they are gone the rest is worth seeing.
+/// The readings of one visit of a sweep, to be seen over time. Where they are gone the rest is
+/// worth seeing.
 fn visit(archive: &Archive, document: &AnyDocument) -> Option<Measure> {
     let id = report::representative(document)?;
     match archive.load(id) {
@@ -135,7 +136,8 @@ fn show_comparison(
     }
 }
 
-/// Goodputs of different kinds of documents are of different things, but for those that were measured alike.
+/// Goodputs of different kinds of documents are of different things, but for those that were
+/// measured alike.
 fn refuse_other_kinds(from: &Entry, to: &Entry) -> Result<(), Failure> {
     let is_measured = |schema| matches!(schema, Schema::Measure | Schema::Tune | Schema::Demo);
     let (one, other) = (from.essence.schema, to.essence.schema);

@@ -34,7 +34,8 @@ pub(crate) fn run(arguments: &PathOf) -> Result<ExitCode, Failure> {
     }
 }
 
-/// How long it takes, roughly: probes have a pace of their own, and a trace waits for routers that do not answer.
+/// How long it takes, roughly: probes have a pace of their own, and a trace waits for routers that
+/// do not answer.
 fn expected(arguments: &PathOf) -> &'static str {
     match (arguments.quick, arguments.no_load) {
         (true, _) => "small packets only: about 15 s",

@@ -1,4 +1,5 @@
-//! What is shown while files are copied: two lines on a terminal, elsewhere a line every ten seconds.
+//! What is shown while files are copied: two lines on a terminal, elsewhere a line every ten
+//! seconds.
 
 use std::mem;
 use std::time::{Duration, Instant};
@@ -14,7 +15,8 @@ use wire::copy::ProblemKind;
 use crate::args::Copy;
 use crate::output::{self, tell};
 
-/// How often a line is written where no terminal is: seldom enough for a log, often enough to see that it lives.
+/// How often a line is written where no terminal is: seldom enough for a log, often enough to see
+/// that it lives.
 const PERIOD: Duration = Duration::from_secs(10);
 /// Steps of the bar, more than a terminal shows.
 const STEPS: u64 = 1_000;

@@ -5,7 +5,8 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 thread_local! {
-    /// Where the results of one test are kept. Each test has a thread, and with it the folder goes away.
+    /// Where the results of one test are kept. Each test has a thread, and with it the folder goes
+    /// away.
     static STATE: TempDir = tempfile::tempdir().unwrap();
 }
 

@@ -1,4 +1,5 @@
-//! `copy-far` as the forced command of a key: a script takes ssh's place and, as sshd would, ignores what was asked for.
+//! `copy-far` as the forced command of a key: a script takes ssh's place and, as sshd would,
+//! ignores what was asked for.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -39,7 +39,8 @@ impl Server {
         let tokens = tokens.to_str().unwrap();
         let made = run(&["serve", "--tokens", tokens, "--new-token", "ana"]);
         let token = String::from_utf8(made.stdout).unwrap().trim().to_owned();
-        // A port that was free a moment ago; the one that serves may be asked for the one only by its number.
+        // A port that was free a moment ago; the one that serves may be asked for the one only by
+        // its number.
         let probe = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = probe.local_addr().unwrap().port();
         drop(probe);
@@ -168,7 +169,8 @@ fn a_folder_goes_there_and_comes_back() {
     );
     let get = server.copy(&["-r", &server.place("2026/run7"), "back"]);
     assert_eq!(get.status.code(), Some(0), "{}", complaint(&get));
-    // As with rsync: the folder itself, below a destination that was not there; with a slash, what is in it.
+    // As with rsync: the folder itself, below a destination that was not there; with a slash, what
+    // is in it.
     let near = server.near();
     assert_same(&near.join("run7"), &near.join("back/run7"));
     let get = server.copy(&["-r", &server.place("2026/run7/"), "content"]);

@@ -131,7 +131,8 @@ fn the_log_of_a_server_has_times_numbers_names_and_its_end() {
     );
     assert!(server.logged("#1 a  1").ends_with("1 B"));
     assert!(server.logged("#1 127").contains("done: 1 file, 1 B in "));
-    // A near end does not wait for its server: the second copy could begin before the end of the first is told.
+    // A near end does not wait for its server: the second copy could begin before the end of the
+    // first is told.
     done(&server, &["b", &server.place("y")]);
     assert!(server.logged("#2 127").contains("puts into y"));
     assert!(server.logged("#2 127").contains("done: 1 file"));

@@ -1,6 +1,7 @@
 //! What is wrong with the sentences about a search, by its rows alone.
 //!
-//! The rules are written down here once more, from the printed words and not from the code that follows them.
+//! The rules are written down here once more, from the printed words and not from the code that
+//! follows them.
 
 use record::{Answer, Objective, Recommended, Sample, Tune};
 use report::{format, text};

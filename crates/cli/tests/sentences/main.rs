@@ -1,7 +1,8 @@
-//! Every sentence about a search follows from the rows beside it: over simulated paths, whatever is sought.
+//! Every sentence about a search follows from the rows beside it: over simulated paths, whatever is
+//! sought.
 //!
-//! `cargo test` takes a sample of the paths and seeds. `TRUNKLINE_SENTENCES=all` takes the named paths with 20 seeds
-//! and 200 random paths, each with all objectives: some 2,300 searches.
+//! `cargo test` takes a sample of the paths and seeds. `TRUNKLINE_SENTENCES=all` takes the named
+//! paths with 20 seeds and 200 random paths, each with all objectives: some 2,300 searches.
 
 mod check;
 mod paths;
@@ -41,7 +42,8 @@ impl Scope {
     }
 }
 
-/// The document of one search; `None` where nothing arrived, which is an error that recommends nothing.
+/// The document of one search; `None` where nothing arrived, which is an error that recommends
+/// nothing.
 fn search(path: &PathSpec, objective: Objective, seed: u64) -> Option<Tune> {
     let mut target = SimulatedPath::new(path, seed);
     let plan = TunePlan {

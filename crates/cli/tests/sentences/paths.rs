@@ -2,8 +2,8 @@
 
 use netpath::PathSpec;
 
-/// 10 Mbit/s to 1 Gbit/s, 2 to 400 ms, a queue of 0.05 to 4 bandwidth-delay products, mostly with losses; some with
-/// small buffers, some with other streams.
+/// 10 Mbit/s to 1 Gbit/s, 2 to 400 ms, a queue of 0.05 to 4 bandwidth-delay products, mostly with
+/// losses; some with small buffers, some with other streams.
 pub fn random(seed: u64) -> PathSpec {
     let mut draw = Draw(seed);
     let rate = draw.between(1e7, 1e9);

@@ -9,7 +9,8 @@ use crate::PathError;
 use crate::section::Section;
 use crate::spec::Cut;
 
-/// Shorter than a packet takes on most links, a cut is loss; a day is longer than anybody waits for a test.
+/// Shorter than a packet takes on most links, a cut is loss; a day is longer than anybody waits for
+/// a test.
 const LENGTH: RangeInclusive<Span> = Span::from_millis(1)..=DAY;
 const DAY: Span = Span::from_secs(24 * 3600);
 /// More than one in a while is a link that flaps, which bursty loss describes.

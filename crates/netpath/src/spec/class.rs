@@ -42,7 +42,8 @@ pub struct UnknownClass(pub String);
 
 /// Lower Effort (RFC 8622).
 const LE: u8 = 1;
-/// Class selector 1: what scavenger traffic was marked with before RFC 8622 (RFC 4594, section 4.10).
+/// Class selector 1: what scavenger traffic was marked with before RFC 8622 (RFC 4594, section
+/// 4.10).
 const CS1: u8 = 8;
 /// Expedited Forwarding (RFC 3246).
 const EF: u8 = 46;

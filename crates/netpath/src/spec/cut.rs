@@ -6,7 +6,8 @@ use units::{Span, Time};
 
 /// A span of time during which nothing passes: a cable that is pulled out and put back.
 ///
-/// A packet is lost when its last bit would leave while the link is cut. What was on the way before arrives.
+/// A packet is lost when its last bit would leave while the link is cut. What was on the way before
+/// arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cut {
     /// Since the path came up.

@@ -116,7 +116,8 @@ impl PathSpec {
         }
     }
 
-    /// The link of one way with the lowest rate, the first of several: the way's capacity is its rate.
+    /// The link of one way with the lowest rate, the first of several: the way's capacity is its
+    /// rate.
     pub fn narrowest(&self, way: Way) -> &LinkSpec {
         let links = self.links(way);
         let narrowest = links.into_iter().min_by_key(|link| link.rate);
@@ -126,8 +127,8 @@ impl PathSpec {
         })
     }
 
-    /// What others' loads leave of one way: the lowest rate less load of its links. Streams in `[[cross]]` give way
-    /// and are not counted.
+    /// What others' loads leave of one way: the lowest rate less load of its links. Streams in
+    /// `[[cross]]` give way and are not counted.
     pub fn available(&self, way: Way) -> Rate {
         let links = self.links(way).into_iter();
         let least = links.map(LinkSpec::available).min();
@@ -153,8 +154,9 @@ impl PathSpec {
         }
     }
 
-    /// The first thing that makes this more than one link in each direction that nobody loads and that keeps what it
-    /// carries as it is; `None` when there is none. Who can run only such paths asks here.
+    /// The first thing that makes this more than one link in each direction that nobody loads and
+    /// that keeps what it carries as it is; `None` when there is none. Who can run only such paths
+    /// asks here.
     ///
     /// ```
     /// use netpath::PathSpec;

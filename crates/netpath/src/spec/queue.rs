@@ -56,9 +56,9 @@ pub enum QueueLimit {
 
 /// Random Early Detection, gentle (Floyd & Jacobson 1993, section 4; Floyd 2000; ns-2's `gentle_`).
 ///
-/// The average queue decides: below `min` nothing happens; from `min` to `max` the probability grows
-/// to `probability`, from there to twice `max` it grows to 1, and beyond that everything is dropped.
-/// While at most one packet waits nothing is dropped, as in ns-2.
+/// The average queue decides: below `min` nothing happens; from `min` to `max` the probability
+/// grows to `probability`, from there to twice `max` it grows to 1, and beyond that everything is
+/// dropped. While at most one packet waits nothing is dropped, as in ns-2.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RedSpec {
     /// The most that waits.

@@ -1,17 +1,18 @@
 //! What arrived over the steady window, which bounds the goodput.
 //!
-//! A receiving program reads in order. What arrives after a loss waits behind the hole, and is read all at
-//! once when the hole is filled. Where that happens at the beginning of the window, it is read within the
-//! window and had come before: after many losses a short run would show some per cent more than its link
-//! carries. The senders count what reached the receiver in order or not (`tcpi_delivered`), so goodput is
-//! taken for no more than what arrived.
+//! A receiving program reads in order. What arrives after a loss waits behind the hole, and is read
+//! all at once when the hole is filled. Where that happens at the beginning of the window, it is
+//! read within the window and had come before: after many losses a short run would show some per
+//! cent more than its link carries. The senders count what reached the receiver in order or not
+//! (`tcpi_delivered`), so goodput is taken for no more than what arrived.
 //!
-//! It is an upper bound and no second goodput: Linux counts whole segments, short ones and duplicates
-//! included, and what waits at the end of the window has arrived and is not goodput yet.
+//! It is an upper bound and no second goodput: Linux counts whole segments, short ones and
+//! duplicates included, and what waits at the end of the window has arrived and is not goodput yet.
 //!
-//! A sender hears of arrivals half a round trip late. Over a window in which the rate has settled that
-//! makes no difference; while the rate still grows it would take away what has just arrived. There, what
-//! was read by the end of the window counts as arrived, whether or not the sender has heard of it.
+//! A sender hears of arrivals half a round trip late. Over a window in which the rate has settled
+//! that makes no difference; while the rate still grows it would take away what has just arrived.
+//! There, what was read by the end of the window counts as arrived, whether or not the sender has
+//! heard of it.
 
 use units::{Bytes, Rate};
 
@@ -19,8 +20,8 @@ use super::series::bytes_at;
 use super::{Goodput, RateInterval, Steadiness, SteadyWindow};
 use crate::{Progress, SamplePlan, Stream, TcpSample};
 
-/// Lowers the goodput of one direction, and its streams' shares with it, to what arrived over the window.
-/// Nothing changes where a sender does not tell.
+/// Lowers the goodput of one direction, and its streams' shares with it, to what arrived over the
+/// window. Nothing changes where a sender does not tell.
 pub(super) fn bound(
     streams: &[&Stream],
     window: &SteadyWindow,
@@ -50,8 +51,8 @@ fn lowered(goodput: Goodput, shares: Vec<Rate>, mean: f64) -> (Goodput, Vec<Rate
     (lowered, shares.into_iter().map(scaled).collect())
 }
 
-/// Bits per second of one stream that arrived over the window; `None` where its sender did not tell of
-/// nearly all of it.
+/// Bits per second of one stream that arrived over the window; `None` where its sender did not tell
+/// of nearly all of it.
 fn arrived(stream: &Stream, window: &SteadyWindow) -> Option<f64> {
     let readings = readings(&stream.tcp)?;
     let to = window.to.min(readings.last()?.at);
@@ -67,8 +68,8 @@ fn arrived(stream: &Stream, window: &SteadyWindow) -> Option<f64> {
     (last >= first).then(|| (last - first) * 8.0 / seconds)
 }
 
-/// What a sender said of arrivals; `None` where one reading lacks it, where counts go back, or where its
-/// segments changed their size, by which Linux's count is multiplied.
+/// What a sender said of arrivals; `None` where one reading lacks it, where counts go back, or
+/// where its segments changed their size, by which Linux's count is multiplied.
 fn readings(samples: &[TcpSample]) -> Option<Vec<Progress>> {
     let mss = samples.first()?.mss;
     let reading = |sample: &TcpSample| {

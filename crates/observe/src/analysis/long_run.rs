@@ -1,8 +1,9 @@
 //! Whether a run tells what its setting carries in the long run, and how well.
 //!
-//! An interval that follows from the scatter within a run takes the run for a fair sample. At a long round trip it is none:
-//! one loss in ten seconds, and windows that take a minute to grow back, make the whole run one half of a tooth.
-//! What a mean is made of is the cycles of the congestion windows from one loss to the next (`losses.rs`), so:
+//! An interval that follows from the scatter within a run takes the run for a fair sample. At a
+//! long round trip it is none: one loss in ten seconds, and windows that take a minute to grow
+//! back, make the whole run one half of a tooth. What a mean is made of is the cycles of the
+//! congestion windows from one loss to the next (`losses.rs`), so:
 //!
 //! * Where windows decide on the rate, figures begin after [`SETTLING`] cuts of the average stream (slow start and what it
 //!   leaves behind), and [`MOMENTS_MIN`] moments of loss have to follow. The rate of a window that is cut at random stays
@@ -15,9 +16,10 @@
 //!
 //! `bench/coverage` counts how often the intervals hold the long-run mean.
 //!
-//! Sources of the constants: random cuts of a window that grows by a segment a round trip (Reno: MEMORY 0.75, BY_COUNT 0.25)
-//! or as CUBIC's (RFC 9438; 1.2 to 1.5, 0.65), simulated over 60,000 cycles with losses of 1e-4 to 4e-3 a segment. The
-//! larger ones stand here, since a foreign sender does not say which it has.
+//! Sources of the constants: random cuts of a window that grows by a segment a round trip (Reno:
+//! MEMORY 0.75, BY_COUNT 0.25) or as CUBIC's (RFC 9438; 1.2 to 1.5, 0.65), simulated over 60,000
+//! cycles with losses of 1e-4 to 4e-3 a segment. The larger ones stand here, since a foreign sender
+//! does not say which it has.
 
 use units::{Span, Time};
 
@@ -27,11 +29,13 @@ use super::tcp_window::{congestion_window_full, tcp_summary};
 use super::{Steadiness, SteadyWindow, TcpSummary};
 use crate::{SamplePlan, Stream};
 
-/// Cuts of the average stream that end slow start and what it leaves behind: a window far beyond or below its usual size.
+/// Cuts of the average stream that end slow start and what it leaves behind: a window far beyond or
+/// below its usual size.
 const SETTLING: usize = 2;
 /// A run that is to show enough is told to last so many times what it takes on average.
 const LONGER: f64 = 1.5;
-/// The rate is looked at in so many parts of a cycle, so that packets which come in bursts do not count as ups and downs.
+/// The rate is looked at in so many parts of a cycle, so that packets which come in bursts do not
+/// count as ups and downs.
 const PARTS: f64 = 4.0;
 /// Fewest moments of loss after that.
 const MOMENTS_MIN: usize = 5;
@@ -45,8 +49,9 @@ const QUEUE_STANDS: f64 = 0.02;
 const WIDEST: f64 = 0.7;
 /// Counters, clocks and the grid of readings are no more exact than this share.
 const EXACT: f64 = 0.001;
-/// What a run without any loss leaves possible: with a share of lost packets that may be of any magnitude (each decade from 1e-7
-/// to 1e-2 as likely), more losses in a run of some thousand packets are to be expected on one path of thirty.
+/// What a run without any loss leaves possible: with a share of lost packets that may be of any
+/// magnitude (each decade from 1e-7 to 1e-2 as likely), more losses in a run of some thousand
+/// packets are to be expected on one path of thirty.
 const LOSSES_UNSEEN: f64 = 1.0;
 /// Round trips after which a rate of which nothing else is known counts as settled.
 const ROUND_TRIPS: u64 = 200;
@@ -109,7 +114,8 @@ impl Growth {
         }
     }
 
-    /// Seconds of its rate that a loss costs a stream with a window of `window` segments that needs `needed`.
+    /// Seconds of its rate that a loss costs a stream with a window of `window` segments that needs
+    /// `needed`.
     fn cost(&self, window: f64, needed: f64, rtt: f64) -> f64 {
         let lacks = (needed - self.kept * window).max(0.0);
         // By a segment a round trip, along a straight line.
@@ -252,7 +258,8 @@ impl Run<'_> {
         }
     }
 
-    /// By the scatter alone, where the rate is flat; half a round trip at either end of the window may be in it or not.
+    /// By the scatter alone, where the rate is flat; half a round trip at either end of the window
+    /// may be in it or not.
     fn within(&self) -> Result<f64, Unsettled> {
         let from = self.window.from;
         let lacking = |why| Unsettled {
@@ -289,8 +296,8 @@ impl Run<'_> {
         Some(stats::standard_deviation(&rates)? / stats::mean(&rates)?)
     }
 
-    /// How long until enough losses have been seen: as often as they came so far, else as often as they come when
-    /// windows grow back.
+    /// How long until enough losses have been seen: as often as they came so far, else as often as
+    /// they come when windows grow back.
     fn until_enough(&self, cuts: &Cuts) -> Option<Span> {
         let run = self.window.to.since(Time::ZERO).as_secs_f64();
         let moments = cuts.moments_after(Time::ZERO, self.rtt()) as f64;
@@ -319,7 +326,8 @@ impl Run<'_> {
     }
 }
 
-/// Half of the 95 % interval of a mean whose relative variance is known from `degrees` + 1 independent parts.
+/// Half of the 95 % interval of a mean whose relative variance is known from `degrees` + 1
+/// independent parts.
 fn half_width(variance: f64, degrees: f64) -> f64 {
     let mean = stats::Mean {
         value: 1.0,

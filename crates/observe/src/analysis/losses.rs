@@ -1,7 +1,7 @@
 //! When losses cut a stream's congestion window.
 //!
-//! Between two cuts the window only grows, so the rate of a stream resembles itself over about one such cycle:
-//! cycles, not readings, are what a mean over time is made of.
+//! Between two cuts the window only grows, so the rate of a stream resembles itself over about one
+//! such cycle: cycles, not readings, are what a mean over time is made of.
 
 use units::{Span, Time};
 
@@ -30,8 +30,8 @@ impl Cuts {
         self.0.get(number.checked_sub(1)?).copied()
     }
 
-    /// How many moments after `from` had cuts: those of several streams within `apart` have one cause, the queue
-    /// that they share.
+    /// How many moments after `from` had cuts: those of several streams within `apart` have one
+    /// cause, the queue that they share.
     pub fn moments_after(&self, from: Time, apart: Span) -> usize {
         let apart = apart.max(SamplePlan::INTERVAL);
         let mut began: Option<Time> = None;
@@ -44,9 +44,9 @@ impl Cuts {
     }
 }
 
-/// A cut is a slow-start threshold that is another one than before while something was sent again. (Linux also sets it when
-/// slow start ends because round trips grow, and that is no cut.) Where no threshold is ever told, it is where sending again
-/// begins.
+/// A cut is a slow-start threshold that is another one than before while something was sent again.
+/// (Linux also sets it when slow start ends because round trips grow, and that is no cut.) Where no
+/// threshold is ever told, it is where sending again begins.
 fn of_one(samples: &[TcpSample]) -> Option<Vec<Time>> {
     let mut before = samples.first()?;
     let mut sent_again = before.retransmits?;

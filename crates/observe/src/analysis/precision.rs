@@ -8,8 +8,8 @@ use super::{Goodput, RateInterval, Steadiness, steady};
 use crate::{Precision, Progress};
 
 impl Precision {
-    /// Whether the goodput of these streams is known to within this precision, by the scatter within the run
-    /// ([`Goodput::scatter`]).
+    /// Whether the goodput of these streams is known to within this precision, by the scatter
+    /// within the run ([`Goodput::scatter`]).
     ///
     /// * `streams`: the readings so far of each stream of one direction, or one series of their
     ///   sum.
@@ -64,8 +64,8 @@ impl Goodput {
     }
 }
 
-/// One sample among others of a search, with the scatter within it: where a run tells nothing of the long run, that is still
-/// the least by which it may be off.
+/// One sample among others of a search, with the scatter within it: where a run tells nothing of
+/// the long run, that is still the least by which it may be off.
 impl From<Goodput> for Estimate<Rate> {
     fn from(goodput: Goodput) -> Self {
         Estimate {

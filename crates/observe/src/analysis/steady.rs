@@ -32,8 +32,8 @@ fn first_steady(rates: &[f64]) -> Option<usize> {
     }
 }
 
-/// Mean over the window, and how far the scatter within it leaves that open; `None` where it is too short or not
-/// settled.
+/// Mean over the window, and how far the scatter within it leaves that open; `None` where it is too
+/// short or not settled.
 pub(super) fn mean(series: &Series, window: &SteadyWindow) -> (Rate, Option<RateInterval>) {
     let estimate = stats::mean_with_interval(series.from(window.from));
     let interval = estimate.and_then(|estimate| estimate.interval);

@@ -35,8 +35,8 @@ impl SteadyWindow {
         self.to.since(self.from)
     }
 
-    /// Whether it spans so many round trips that windows fell and grew back many times, and no single
-    /// stroke of luck decided its figures.
+    /// Whether it spans so many round trips that windows fell and grew back many times, and no
+    /// single stroke of luck decided its figures.
     ///
     /// ```
     /// # use observe::{Steadiness, SteadyWindow};
@@ -89,11 +89,12 @@ impl RateInterval {
 pub struct Goodput {
     /// The mean.
     pub mean: Rate,
-    /// Where the mean of a much longer run of the same setting lies with 95 % confidence; `None` when this run cannot
-    /// tell, see [`DirectionSummary::unsettled`].
+    /// Where the mean of a much longer run of the same setting lies with 95 % confidence; `None`
+    /// when this run cannot tell, see [`DirectionSummary::unsettled`].
     pub interval: Option<RateInterval>,
-    /// How far the scatter within this run leaves its own mean open. That is what a search stops by, and says nothing of
-    /// another run: where losses are rare, all of this one may have been one half of a tooth.
+    /// How far the scatter within this run leaves its own mean open. That is what a search stops
+    /// by, and says nothing of another run: where losses are rare, all of this one may have been
+    /// one half of a tooth.
     pub scatter: Option<RateInterval>,
 }
 
@@ -193,7 +194,8 @@ pub struct DirectionSummary {
     pub steady: SteadyWindow,
     /// All streams together.
     pub goodput: Goodput,
-    /// Why the run does not tell what a longer one would carry; `None` when it does, and goodput has an interval.
+    /// Why the run does not tell what a longer one would carry; `None` when it does, and goodput
+    /// has an interval.
     pub unsettled: Option<Unsettled>,
     /// Who counted: the receiver, only where it did for every stream.
     pub counted: Counted,
@@ -256,15 +258,16 @@ impl Summary {
         (mean > 0.0).then(|| RateInterval::around(mean, half))
     }
 
-    /// Why the run does not tell what a longer one would carry; `None` when it does in all directions.
+    /// Why the run does not tell what a longer one would carry; `None` when it does in all
+    /// directions.
     pub fn unsettled(&self) -> Option<Unsettled> {
         self.directions.iter().find_map(|way| way.unsettled)
     }
 
     /// Time that packets waited in queues, on average, when the empty path's round trip is `empty`.
     ///
-    /// The shorter of what probes and the senders' kernels saw: a kernel with a window of a few segments counts
-    /// the receiver's delayed acknowledgements, up to 40 ms.
+    /// The shorter of what probes and the senders' kernels saw: a kernel with a window of a few
+    /// segments counts the receiver's delayed acknowledgements, up to 40 ms.
     ///
     /// ```
     /// # use observe::Summary;
@@ -287,8 +290,8 @@ impl Summary {
         Some(self.rtt_loaded? - self.rtt_unloaded?)
     }
 }
-/// Round trips in which a window of a hundred segments falls and grows back four times (Reno adds one
-/// segment a round trip, and half of them are to be regained).
+/// Round trips in which a window of a hundred segments falls and grows back four times (Reno adds
+/// one segment a round trip, and half of them are to be regained).
 const ROUND_TRIPS_LONG: u64 = 200;
 
 /// A standing queue: the round trip is longer than the empty path's by this share of it ...
@@ -297,8 +300,8 @@ const QUEUE_SHARE: f64 = 0.25;
 const QUEUE_MIN: Span = Span::from_micros(500);
 
 impl TcpSummary {
-    /// The time that packets waited in queues, as a share of the round trip `empty` of the idle path;
-    /// `None` when it is no more than noise, or unknown.
+    /// The time that packets waited in queues, as a share of the round trip `empty` of the idle
+    /// path; `None` when it is no more than noise, or unknown.
     ///
     /// ```
     /// # use observe::TcpSummary;

@@ -5,7 +5,8 @@ use units::{Bytes, Span, Time};
 use super::{SteadyWindow, TcpSummary};
 use crate::{SamplePlan, Stream, TcpSample};
 
-/// A window counts as full from this share on: the last bit is held back by Linux to send whole segments.
+/// A window counts as full from this share on: the last bit is held back by Linux to send whole
+/// segments.
 const WINDOW_FULL: f64 = 0.9;
 
 /// The counters of all streams of one direction over `window`.

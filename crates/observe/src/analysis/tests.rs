@@ -170,8 +170,9 @@ fn a_counter_that_one_kernel_lacks_is_absent_not_zero() {
     assert!(tcp.busy_share.is_some());
 }
 
-/// 100 Mbit/s arrive all the time, for 1.9 s: too short to settle, so that its later half counts. Behind a
-/// hole, 1 MB waits when that begins, and is read 100 ms later. Counters go on from an earlier stage.
+/// 100 Mbit/s arrive all the time, for 1.9 s: too short to settle, so that its later half counts.
+/// Behind a hole, 1 MB waits when that begins, and is read 100 ms later. Counters go on from an
+/// earlier stage.
 fn drained(waits: bool) -> Stream {
     let arrived = |i: u64| 1_250_000 * i;
     let waiting = |i: u64| if waits && i == 9 { 1_000_000 } else { 0 };

@@ -14,8 +14,8 @@ const BUFFER_ALWAYS: f64 = 0.8;
 const QUEUE_BEHIND_FULL_BUFFERS: f64 = 0.5;
 /// More than half of the readings.
 const MOSTLY: f64 = 0.5;
-/// A window that falls by more than this is closed by a program that does not read: the kernel grows
-/// buffers and never shrinks them.
+/// A window that falls by more than this is closed by a program that does not read: the kernel
+/// grows buffers and never shrinks them.
 const WINDOW_FALLS: f64 = 0.5;
 
 pub(super) fn buffer(evidence: &Evidence<'_>) -> Option<Verdict> {

@@ -17,11 +17,14 @@ const BUSY_MIN: f64 = 0.9;
 const BUFFER_SHARE: f64 = 0.1;
 /// More than half of the readings.
 const MOSTLY: f64 = 0.5;
-/// A sending thread that uses this much of a processor has next to none left: the rest goes to waking up.
+/// A sending thread that uses this much of a processor has next to none left: the rest goes to
+/// waking up.
 const CPU_FULL: f64 = 0.9;
-/// The whole process uses this much of one processor: some of its threads are likely to wait for their turn.
+/// The whole process uses this much of one processor: some of its threads are likely to wait for
+/// their turn.
 const PROCESSOR_FULL: f64 = 0.9;
-/// Where more than this is lost, timeouts leave a connection idle without any help from the program.
+/// Where more than this is lost, timeouts leave a connection idle without any help from the
+/// program.
 const LOSS_HEAVY: f64 = 0.05;
 /// What other runs must have carried beyond this one to speak of a gain.
 const GAIN_MIN: f64 = 1.05;
@@ -112,8 +115,9 @@ fn application(evidence: &Evidence<'_>) -> Option<Verdict> {
     (!held_back).then(|| idle_sender(evidence, because()))
 }
 
-/// A sender that leaves connections idle: its program, unless this end's processors had no time left for it.
-/// Which of several threads was kept waiting nobody counts, so the program stays named.
+/// A sender that leaves connections idle: its program, unless this end's processors had no time
+/// left for it. Which of several threads was kept waiting nobody counts, so the program stays
+/// named.
 fn idle_sender(evidence: &Evidence<'_>, because: String) -> Verdict {
     let used = evidence
         .summary

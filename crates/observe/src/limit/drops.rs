@@ -1,8 +1,8 @@
 //! The steps of the decision that look at losses.
 //!
-//! Random loss and a queue too short for bursts look alike in one run. What tells them apart, the surest
-//! first: a paced run of the same setting; the depth of the queue, which other runs have shown by filling
-//! it; how throughput and losses grow with the number of streams.
+//! Random loss and a queue too short for bursts look alike in one run. What tells them apart, the
+//! surest first: a paced run of the same setting; the depth of the queue, which other runs have
+//! shown by filling it; how throughput and losses grow with the number of streams.
 
 use units::Rate;
 
@@ -19,8 +19,8 @@ const PACING_CURES: f64 = 5.0;
 const PACING_HELPS: f64 = 2.0;
 /// Pacing that carries this much more without any loss cured what it was used against.
 const PACING_GAINS: f64 = 1.2;
-/// Fewer losses than this say nothing if a fifth of them is seen again: of five, that or less comes by
-/// chance in 4 % of all cases (Poisson).
+/// Fewer losses than this say nothing if a fifth of them is seen again: of five, that or less comes
+/// by chance in 4 % of all cases (Poisson).
 const EXPECTED_MIN: f64 = 5.0;
 /// Losses in excess of what the rate tells by this factor came together.
 const CLUSTER: f64 = 3.0;
@@ -28,9 +28,9 @@ const CLUSTER: f64 = 3.0;
 const TOGETHER: f64 = 100.0;
 /// A paced stream that loses this many segments does not lose them by bursts.
 const LOST_PACED: u64 = 3;
-/// A stream alone with a short queue keeps this much of the path: Reno falls to half of the pipe and grows
-/// back, three quarters on average, and less where several losses come together. Random loss leaves any
-/// share.
+/// A stream alone with a short queue keeps this much of the path: Reno falls to half of the pipe
+/// and grows back, three quarters on average, and less where several losses come together. Random
+/// loss leaves any share.
 const KEPT_BY_SHORT_QUEUE: f64 = 0.6;
 /// What twice the streams bring where a queue is too short for bursts: measured, four times the
 /// streams brought 2.4 times as much, 1.55 for each doubling. Random loss lets each stream keep its
@@ -55,7 +55,8 @@ pub(super) fn loss(evidence: &Evidence<'_>) -> Option<Verdict> {
     }))
 }
 
-/// That the figures of one stream in a short run cannot last: if it went on losing so much, it would carry far less.
+/// That the figures of one stream in a short run cannot last: if it went on losing so much, it
+/// would carry far less.
 fn holds_slow_start(evidence: &Evidence<'_>, share: f64) -> Option<String> {
     let together = evidence.loss_for_rate()? * TOGETHER < share;
     let kept = Rate::from_f64(evidence.mathis()?);
@@ -67,8 +68,8 @@ fn holds_slow_start(evidence: &Evidence<'_>, share: f64) -> Option<String> {
     })
 }
 
-/// Where others send, their full queue drops what ours lose, and may never empty while we look. That is the
-/// likelier cause, and the losses' own stays named beside it.
+/// Where others send, their full queue drops what ours lose, and may never empty while we look.
+/// That is the likelier cause, and the losses' own stays named beside it.
 fn beside_others(evidence: &Evidence<'_>, mut verdict: Verdict) -> Verdict {
     if let Some(waited) = evidence.waited_before() {
         verdict.or.insert(0, verdict.limit);
@@ -117,8 +118,8 @@ fn deep_queue(evidence: &Evidence<'_>, lost: &str) -> Option<Verdict> {
 
 /// What a paced run says; `None` where it was too short to meet the losses of the other one.
 ///
-/// A run's own losses may have come together, as those of an overflow in slow start do. What its rate tells
-/// of them bounds what the paced run is held against.
+/// A run's own losses may have come together, as those of an overflow in slow start do. What its
+/// rate tells of them bounds what the paced run is held against.
 fn told_by_pacing(evidence: &Evidence<'_>, share: f64, lost: &str) -> Option<Verdict> {
     let paced = evidence.context.paced?;
     let left = paced.retransmitted_share?;
@@ -166,8 +167,8 @@ fn open_question(evidence: &Evidence<'_>) -> String {
     )
 }
 
-/// Without a paced run that tells: the depth of the queue and how the streams scale lean one way, and the
-/// other is named too. Random loss is the likelier cause where nothing leans.
+/// Without a paced run that tells: the depth of the queue and how the streams scale lean one way,
+/// and the other is named too. Random loss is the likelier cause where nothing leans.
 fn undecided(evidence: &Evidence<'_>, lost: &str) -> Verdict {
     let scaling = scaling(evidence);
     let note = scaling.map(|gain| format!("; twice the streams carry {gain:.1} times as much"));
@@ -195,8 +196,8 @@ fn undecided(evidence: &Evidence<'_>, lost: &str) -> Verdict {
     }
 }
 
-/// What a doubling of the streams brings, where that was neither bounded by the path nor decided by the
-/// luck of slow start.
+/// What a doubling of the streams brings, where that was neither bounded by the path nor decided by
+/// the luck of slow start.
 fn scaling(evidence: &Evidence<'_>) -> Option<f64> {
     let tells = evidence.is_long() && !evidence.more_streams_fill();
     evidence.gain_of_doubling().filter(|_| tells)
@@ -220,8 +221,8 @@ pub(super) fn early_loss(evidence: &Evidence<'_>) -> Option<Verdict> {
     Some(cut_early(evidence, because))
 }
 
-/// Random loss would have struck again, if it is what holds the stream back and the run was long enough.
-/// A queue that is deep enough lets the window come back, and then the link is full.
+/// Random loss would have struck again, if it is what holds the stream back and the run was long
+/// enough. A queue that is deep enough lets the window come back, and then the link is full.
 fn cut_early(evidence: &Evidence<'_>, because: String) -> Verdict {
     if lost_paced(evidence) {
         let because = format!("{because}; {} packets all the same", paced_lost(evidence));

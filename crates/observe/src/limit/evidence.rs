@@ -9,10 +9,11 @@ use crate::{DirectionSummary, OtherCount, Summary, TcpSummary};
 
 /// At this share of the best seen, the path and not the streams bounds a run.
 const NEARLY_ALL: f64 = 0.9;
-/// A queue that holds this share of the bandwidth-delay product on average holds more when it is full:
-/// CUBIC's window, which falls by 30 %, needs 0.43 to keep the pipe from emptying.
+/// A queue that holds this share of the bandwidth-delay product on average holds more when it is
+/// full: CUBIC's window, which falls by 30 %, needs 0.43 to keep the pipe from emptying.
 const DEEP: f64 = 0.35;
-/// A queue below this share, even while many streams fill it, lets every fall of the window empty the pipe.
+/// A queue below this share, even while many streams fill it, lets every fall of the window empty
+/// the pipe.
 const SHORT: f64 = 0.3;
 /// More streams that lose this much have overflowed the queue, ...
 const OVERFLOW_MIN: f64 = 0.003;
@@ -86,8 +87,8 @@ impl<'a> Evidence<'a> {
         others.min_by_key(|other| other.streams)
     }
 
-    /// How much a doubling of the streams brought, on average where they were multiplied by more: 2 when
-    /// goodput grew as the streams did.
+    /// How much a doubling of the streams brought, on average where they were multiplied by more: 2
+    /// when goodput grew as the streams did.
     pub fn gain_of_doubling(&self) -> Option<f64> {
         let more = self.more_streams()?;
         let times = f64::from(more.streams.get()) / self.streams() as f64;
@@ -123,8 +124,8 @@ impl<'a> Evidence<'a> {
         stands(self.queueing()?, self.rtt_min?)
     }
 
-    /// The longest queueing of any run as a share of the empty path's round trip: the size of the queue in
-    /// bandwidth-delay products, once something filled it.
+    /// The longest queueing of any run as a share of the empty path's round trip: the size of the
+    /// queue in bandwidth-delay products, once something filled it.
     fn depth(&self) -> Option<f64> {
         let (queue, empty) = (self.context.queue_most?, self.rtt_min?);
         (empty > Span::ZERO).then(|| queue.as_secs_f64() / empty.as_secs_f64())
@@ -135,8 +136,8 @@ impl<'a> Evidence<'a> {
         self.depth().is_some_and(|depth| depth >= DEEP)
     }
 
-    /// Whether the queue overflowed beside more streams and never held much: those lost many times what
-    /// this run did.
+    /// Whether the queue overflowed beside more streams and never held much: those lost many times
+    /// what this run did.
     pub fn queue_is_short(&self) -> bool {
         let own = self.tcp.retransmitted_share.unwrap_or(0.0);
         let more = self
@@ -149,7 +150,8 @@ impl<'a> Evidence<'a> {
         overflowed && self.depth().is_some_and(|depth| depth < SHORT)
     }
 
-    /// The time that packets waited on average before any stream of ours sent, beyond what hosts add.
+    /// The time that packets waited on average before any stream of ours sent, beyond what hosts
+    /// add.
     pub fn waited_before(&self) -> Option<Span> {
         let (idle, empty) = (self.context.rtt_unloaded?, self.rtt_min?);
         let waited = idle - empty;
@@ -157,8 +159,9 @@ impl<'a> Evidence<'a> {
         (waited > WAIT_MIN && share > WAIT_SHARE).then_some(waited)
     }
 
-    /// The loss that goes with the rate of one stream, by Mathis or by CUBIC's formula, whichever is more:
-    /// a window of W segments goes with 1.5 / W^2, and with T (1.0538 / W)^(4/3) (RFC 9438, 5.1).
+    /// The loss that goes with the rate of one stream, by Mathis or by CUBIC's formula, whichever
+    /// is more: a window of W segments goes with 1.5 / W^2, and with T (1.0538 / W)^(4/3) (RFC
+    /// 9438, 5.1).
     pub fn loss_for_rate(&self) -> Option<f64> {
         let rtt = self.rtt_min?.as_secs_f64();
         let segment = self.tcp.mss.map_or(SEGMENT, Bytes::as_f64);
@@ -168,12 +171,12 @@ impl<'a> Evidence<'a> {
         Some(cubic.max(1.5 / (window * window)).min(1.0))
     }
 
-    /// Whether random loss that leaves a stream this rate would have struck in the steady window, and did
-    /// not.
+    /// Whether random loss that leaves a stream this rate would have struck in the steady window,
+    /// and did not.
     ///
-    /// By Mathis a window of W segments goes with a loss of 1.5 / W^2; three or more losses expected and none
-    /// seen is chance in 5 % of all cases (Poisson, exp(-3)). CUBIC needs more loss for the same
-    /// window, so it would have been struck sooner.
+    /// By Mathis a window of W segments goes with a loss of 1.5 / W^2; three or more losses
+    /// expected and none seen is chance in 5 % of all cases (Poisson, exp(-3)). CUBIC needs more
+    /// loss for the same window, so it would have been struck sooner.
     pub fn excludes_random_loss(&self) -> bool {
         let unstruck = || {
             let segment = self.tcp.mss.map_or(SEGMENT, Bytes::as_f64);

@@ -13,8 +13,8 @@ const FULL: f64 = 0.9;
 /// A queue that stands although better was seen by more than this: losses empty the pipe in
 /// between, or others fill it.
 const NEARLY_FULL: f64 = 0.75;
-/// A stream that loses so much has a window of 30 segments (Mathis), less than what keeps a pipe full
-/// through each of its falls.
+/// A stream that loses so much has a window of 30 segments (Mathis), less than what keeps a pipe
+/// full through each of its falls.
 const OVERFLOWS: f64 = 2e-3;
 /// A policer keeps no queue: what waits longer than this waits in one.
 const POLICED_QUEUE: Span = Span::from_millis(2);
@@ -51,8 +51,8 @@ fn flat(evidence: &Evidence<'_>) -> Option<String> {
     })
 }
 
-/// A full link, and whatever a run of this length cannot exclude: where no queue stands, a stream may
-/// have been lucky to meet no loss, or may have yet to overflow a short queue.
+/// A full link, and whatever a run of this length cannot exclude: where no queue stands, a stream
+/// may have been lucky to meet no loss, or may have yet to overflow a short queue.
 fn full(evidence: &Evidence<'_>, because: String) -> Verdict {
     if evidence.standing_queue().is_some() {
         return Verdict::of(Limit::Link, because);
@@ -70,8 +70,8 @@ fn full(evidence: &Evidence<'_>, because: String) -> Verdict {
     }
 }
 
-/// Whether a short queue overflows again and again, with few streams as with many: then more streams
-/// carry no more either.
+/// Whether a short queue overflows again and again, with few streams as with many: then more
+/// streams carry no more either.
 fn overflows(evidence: &Evidence<'_>) -> bool {
     let share = evidence.tcp.retransmitted_share.unwrap_or(0.0);
     evidence.queue_is_short() && share > OVERFLOWS
@@ -120,8 +120,8 @@ pub(super) fn others_fill_it(evidence: &Evidence<'_>) -> Option<Verdict> {
     Some(Verdict::of(Limit::Link, because))
 }
 
-/// The path's own queue fills: the link is full, or was before losses emptied it. Where much more was
-/// seen, one run's streams cannot have kept that queue: others do.
+/// The path's own queue fills: the link is full, or was before losses emptied it. Where much more
+/// was seen, one run's streams cannot have kept that queue: others do.
 pub(super) fn standing_queue(evidence: &Evidence<'_>) -> Option<Verdict> {
     evidence.standing_queue()?;
     let note = queue_note(evidence);

@@ -8,7 +8,8 @@ use super::{Limit, Verdict};
 const STILL_GROWING: f64 = 0.1;
 /// What twice the streams bring where each has a rate of its own.
 const NEARLY_TWICE: f64 = 1.8;
-/// A program that uses this share of one processor has next to none left, unless it spreads over several.
+/// A program that uses this share of one processor has next to none left, unless it spreads over
+/// several.
 const PROCESSOR_FULL: f64 = 0.9;
 /// A stream at this share of the best has not much to arrive at.
 const FULL: f64 = 0.9;
@@ -49,7 +50,8 @@ fn per_flow(evidence: &Evidence<'_>) -> Option<Verdict> {
     })
 }
 
-/// Nothing on the path explains it, and one end's program used a whole processor, mostly in the kernel as a rule.
+/// Nothing on the path explains it, and one end's program used a whole processor, mostly in the
+/// kernel as a rule.
 fn busy_processor(evidence: &Evidence<'_>) -> Option<Verdict> {
     let ends = [
         ("the far end", evidence.summary.cpu_far),

@@ -11,19 +11,19 @@ use crate::trend::Trend;
 const STREAMS: usize = 12;
 /// So many decide it: more than 60 %.
 const DECIDING: usize = 8;
-/// So many decide it if all say the same. At the rate that is just what is left a third of the streams grow and
-/// half do not: more of those have to agree before the rate counts as slow enough.
+/// So many decide it if all say the same. At the rate that is just what is left a third of the
+/// streams grow and half do not: more of those have to agree before the rate counts as slow enough.
 const TOO_FAST_AT_ONCE: usize = 4;
 const NOT_AT_ONCE: usize = 5;
-/// Streams that may be sent again because the sender was away, before longer ones are sent: a busy host misses
-/// the times of about every second stream, and short ones less often.
+/// Streams that may be sent again because the sender was away, before longer ones are sent: a busy
+/// host misses the times of about every second stream, and short ones less often.
 const RETAKES_MAX: usize = 18;
 /// Streams that have to be unfit before longer ones are sent.
 const UNFIT_MAX: usize = 3;
 /// Silence after a stream, in lengths of it: on average streams take a tenth of their rate.
 const SILENCE: u64 = 9;
-/// But no longer than this: at a few Mbit/s a fleet would take half a minute. Streams then take up to a quarter of
-/// their rate.
+/// But no longer than this: at a few Mbit/s a fleet would take half a minute. Streams then take up
+/// to a quarter of their rate.
 const SILENCE_MAX: Span = Span::from_millis(600);
 /// A sender that leaves out more than this of the rate is too slow for it.
 const SLOW: f64 = 0.97;
@@ -48,8 +48,8 @@ pub(super) struct Verdict {
     pub unseen: f64,
     /// The sender could not send faster than `rate`.
     pub slow_sender: bool,
-    /// Where the growth of the queue says the available bandwidth is, in bits per second: a queue grows by what
-    /// is too much. Holds where the tightest link is the narrowest.
+    /// Where the growth of the queue says the available bandwidth is, in bits per second: a queue
+    /// grows by what is too much. Holds where the tightest link is the narrowest.
     pub hint: Option<f64>,
     pub streams: u32,
     pub increasing: u32,
@@ -80,8 +80,8 @@ struct Tally {
 }
 
 impl Fleets<'_> {
-    /// Sends streams of `rate` until they have decided. Where stamps are too coarse for them, longer ones are
-    /// sent from now on.
+    /// Sends streams of `rate` until they have decided. Where stamps are too coarse for them,
+    /// longer ones are sent from now on.
     pub fn send(&mut self, rate: Rate) -> Result<Outcome, ProbesError> {
         loop {
             let plan = Plan::new(rate, self.capacity, self.mtu, self.longer);

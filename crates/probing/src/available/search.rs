@@ -4,13 +4,15 @@ use crate::trend::Trend;
 
 /// Fleets at the most: a path that changes all the time would otherwise be probed for ever.
 const FLEETS_MAX: usize = 16;
-/// Width of a bracket that is narrow enough, as a share of the capacity: where all streams agree, and where some
-/// do not because others' traffic varies or the receiver takes batches (pathload's resolutions).
+/// Width of a bracket that is narrow enough, as a share of the capacity: where all streams agree,
+/// and where some do not because others' traffic varies or the receiver takes batches (pathload's
+/// resolutions).
 const FINE: f64 = 0.02;
 const COARSE: f64 = 0.05;
 /// A range wider than this is looked at finely whatever varies.
 const WIDE: f64 = 0.1;
-/// First steps down and up from the guess, as shares of the capacity: that far off, most streams agree.
+/// First steps down and up from the guess, as shares of the capacity: that far off, most streams
+/// agree.
 const STEP: f64 = 0.04;
 /// Rates below this share of the capacity are not tried.
 const SLOWEST: f64 = 0.02;
@@ -62,8 +64,8 @@ impl Search {
         self.unseen = self.unseen.max(unseen);
     }
 
-    /// The range, in bits per second; `None` where an end is missing. Its lower end is as far below the fastest rate
-    /// that was slow enough as scatter asks for.
+    /// The range, in bits per second; `None` where an end is missing. Its lower end is as far below
+    /// the fastest rate that was slow enough as scatter asks for.
     pub fn range(&self) -> Option<(f64, f64)> {
         let low = self.low()? - self.unseen * self.capacity;
         Some((low.max(0.0), self.high()?))
@@ -147,7 +149,8 @@ impl Search {
         Some(above.next().unwrap_or(self.fastest).min(self.fastest))
     }
 
-    /// The middle of the wider of the two sides that border on what is in doubt; all of it where nothing is.
+    /// The middle of the wider of the two sides that border on what is in doubt; all of it where
+    /// nothing is.
     fn between(&self, low: f64, high: f64) -> Option<f64> {
         let doubtful = |bound: Option<f64>| bound.filter(|rate| *rate > low && *rate < high);
         let from = doubtful(self.doubtful_from()).unwrap_or(high);

@@ -12,30 +12,35 @@ const PACKETS_MIN: u64 = 100;
 const PACKETS_USUAL: u64 = 200;
 /// Never more: a fleet of them is some 10 MB.
 const PACKETS_MAX: u64 = 800;
-/// A stream lasts at least so long where that takes no more than the usual packets: the growth of the queue is
-/// the share by which the stream is too fast of this time, and has to stand out against stamps.
+/// A stream lasts at least so long where that takes no more than the usual packets: the growth of
+/// the queue is the share by which the stream is too fast of this time, and has to stand out
+/// against stamps.
 const LENGTH_MIN: f64 = 5e-3;
 /// No stream of the fewest packets is longer: at low rates smaller packets are sent instead.
 const LENGTH_MAX: f64 = 200e-3;
-/// Unless others' full packets would be too few in it for their load to average out; up to a bound that
-/// patience sets.
+/// Unless others' full packets would be too few in it for their load to average out; up to a bound
+/// that patience sets.
 const OTHERS_MIN: u64 = 200;
 const LENGTH_LIMIT: f64 = 2.0;
-/// No packet is smaller: below it, per-packet costs of hosts and routers count more than bits (pathload's, too).
+/// No packet is smaller: below it, per-packet costs of hosts and routers count more than bits
+/// (pathload's, too).
 const PACKET_MIN: u64 = 200;
-/// Share of a stream that may be lost before it counts as too fast, and before the whole fleet does.
+/// Share of a stream that may be lost before it counts as too fast, and before the whole fleet
+/// does.
 const LOSSY: f64 = 0.03;
 const LOST: f64 = 0.15;
 /// A sender that was away for this share of the stream did not send it.
 const LAG_MAX: f64 = 0.05;
-/// Packets that arrive closer together than this share of their time at capacity were handed over together.
+/// Packets that arrive closer together than this share of their time at capacity were handed over
+/// together.
 const BATCHED: f64 = 0.5;
 /// Packets without which the groups are too few.
 const SEEN_MIN: usize = 36;
-/// A queue that grows by less than this per second is none: clocks differ by up to 100 ppm and are steered by
-/// up to 500.
+/// A queue that grows by less than this per second is none: clocks differ by up to 100 ppm and are
+/// steered by up to 500.
 const SLOPE_MIN: f64 = 1e-3;
-/// Scatter of a median, as a share of the stream's length, beyond which growth of a few per cent is not seen.
+/// Scatter of a median, as a share of the stream's length, beyond which growth of a few per cent is
+/// not seen.
 const BLUR_MAX: f64 = 0.01;
 /// And beyond which a close look would see the scatter.
 const BLUR_FINE: f64 = 0.001;
@@ -49,8 +54,8 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// A stream of `rate` over a path of `capacity`, with packets of at most `mtu`; `longer` times as many packets
-    /// as usual.
+    /// A stream of `rate` over a path of `capacity`, with packets of at most `mtu`; `longer` times
+    /// as many packets as usual.
     pub fn new(rate: Rate, capacity: Rate, mtu: Bytes, longer: u64) -> Self {
         let others = capacity.time_to_send(mtu.times(OTHERS_MIN));
         let length = others.as_secs_f64().clamp(LENGTH_MAX, LENGTH_LIMIT);
@@ -108,7 +113,8 @@ pub(super) struct Delays {
     pub unseen: f64,
     /// The rate at which the stream did leave, in bits per second.
     pub rate: f64,
-    /// Whether the receiver took packets in batches, or delays scatter: a close look would not see more.
+    /// Whether the receiver took packets in batches, or delays scatter: a close look would not see
+    /// more.
     pub coarse: bool,
 }
 
@@ -162,8 +168,8 @@ fn slope(kept: &[Seen]) -> f64 {
     stats::fit_line(&points).map_or(0.0, |line| line.slope)
 }
 
-/// How far a group's median is off by chance: the usual step between neighbours, less by averaging. Steps between
-/// neighbours are short of a queue's slow swings, which are the path's own.
+/// How far a group's median is off by chance: the usual step between neighbours, less by averaging.
+/// Steps between neighbours are short of a queue's slow swings, which are the path's own.
 fn blur(delays: &[f64]) -> f64 {
     let steps: Vec<f64> = delays
         .windows(2)

@@ -1,11 +1,12 @@
 //! What one train of bulks tells of the narrowest link.
 //!
-//! A bulk is a few packets sent back to back; a pair is the smallest. The narrowest link pulls them apart: from
-//! the arrival of the first to that of the last pass the times that the others need to get through. Others'
-//! packets can add to that (between the packets of a bulk) or take from it (in a queue behind the narrow link,
-//! which holds the first up). A bulk that nobody was in the way of has the smallest sum of delays of first and
-//! last packet: that one is believed, provided that its sum is what the smallest delays of first and last packets
-//! add up to, wherever in the train they were seen.
+//! A bulk is a few packets sent back to back; a pair is the smallest. The narrowest link pulls them
+//! apart: from the arrival of the first to that of the last pass the times that the others need to
+//! get through. Others' packets can add to that (between the packets of a bulk) or take from it (in
+//! a queue behind the narrow link, which holds the first up). A bulk that nobody was in the way of
+//! has the smallest sum of delays of first and last packet: that one is believed, provided that its
+//! sum is what the smallest delays of first and last packets add up to, wherever in the train they
+//! were seen.
 //!
 //! All bulks of a train share a zero of time, which is why they are sent as one train.
 
@@ -14,8 +15,8 @@ use units::{Bytes, Rate};
 
 use crate::passage::{Seen, loss, seen, sending};
 
-/// The most by which sum of delays and sum of minima may differ, as a share of the dispersion: it bounds the
-/// error of the estimate.
+/// The most by which sum of delays and sum of minima may differ, as a share of the dispersion: it
+/// bounds the error of the estimate.
 const EXCESS_MAX: f64 = 0.02;
 /// The most by which the gaps within a bulk may be unequal: mean against median.
 const UNEVEN_MAX: f64 = 0.05;
@@ -23,10 +24,11 @@ const UNEVEN_MAX: f64 = 0.05;
 const SENDER_SHARE_MAX: f64 = 0.9;
 /// Gaps of fewer ticks of the clock are not compared.
 const TICKS_OF_GAP: f64 = 20.0;
-/// The longest gap of a bulk that came in batches, as a share of the dispersion: what the first and the last batch
-/// can be wrong by.
+/// The longest gap of a bulk that came in batches, as a share of the dispersion: what the first and
+/// the last batch can be wrong by.
 const BATCH_MAX: f64 = 0.03;
-/// Gaps that are so small against the mean gap of their bulk were made by a receiver that takes batches.
+/// Gaps that are so small against the mean gap of their bulk were made by a receiver that takes
+/// batches.
 const BATCHED_GAP: f64 = 0.5;
 
 /// Why no bulk of a train is believed.
@@ -87,14 +89,15 @@ impl Bulk {
         self.last().arrived - self.first().arrived
     }
 
-    /// Bits per second: all packets but the first passed in the time from its arrival to the last one's.
+    /// Bits per second: all packets but the first passed in the time from its arrival to the last
+    /// one's.
     fn rate(&self, packet: Bytes) -> f64 {
         let passed = packet.times(self.packets.len() as u64 - 1);
         passed.as_f64() * 8.0 / self.dispersion()
     }
 
-    /// Delay of the last packet as if it had left with the first: what its bulk's sending took does not
-    /// make its way longer.
+    /// Delay of the last packet as if it had left with the first: what its bulk's sending took does
+    /// not make its way longer.
     fn last_delay(&self) -> f64 {
         self.last().arrived - self.first().left
     }
@@ -132,8 +135,8 @@ impl Bulk {
     }
 }
 
-/// What a train of bulks of `size` packets shows; `None` where no bulk arrived whole and in order, or all of them
-/// at one moment.
+/// What a train of bulks of `size` packets shows; `None` where no bulk arrived whole and in order,
+/// or all of them at one moment.
 pub(super) fn judge(passages: &Passages, size: usize, packet: Bytes) -> Option<Finding> {
     let bulks: Vec<Bulk> = passages.packets.chunks(size).filter_map(Bulk::of).collect();
     let smallest = |delay: fn(&Bulk) -> f64| bulks.iter().map(delay).reduce(f64::min);
@@ -156,8 +159,9 @@ pub(super) fn judge(passages: &Passages, size: usize, packet: Bytes) -> Option<F
     })
 }
 
-/// The step of the receiver's clock, in seconds: what all times between arrivals are multiples of, in whole
-/// nanoseconds. Bulks leave at times that have no common measure, so that this is not the path's doing.
+/// The step of the receiver's clock, in seconds: what all times between arrivals are multiples of,
+/// in whole nanoseconds. Bulks leave at times that have no common measure, so that this is not the
+/// path's doing.
 fn tick(bulks: &[Bulk]) -> f64 {
     let nanos = |packet: &Seen| (packet.arrived * 1e9).round() as i64;
     let mut arrivals = bulks.iter().flat_map(|bulk| bulk.packets.iter().map(nanos));

@@ -22,7 +22,8 @@ const GRANTED: u64 = 2;
 pub struct Buffers {
     /// Which direction.
     pub way: Way,
-    /// What they read; the capacity is [`Rate::ZERO`] where it is not known, and no rule reads it then.
+    /// What they read; the capacity is [`Rate::ZERO`] where it is not known, and no rule reads it
+    /// then.
     pub facts: PathFacts,
     /// Each rule whose facts are known.
     pub advice: Vec<BufferAdvice>,
@@ -41,8 +42,8 @@ pub struct BufferAdvice {
     pub window: Bytes,
     /// What Linux then says it granted: twice as much.
     pub granted: Bytes,
-    /// Whether one stream reaches it by itself, as far as this side knows: the kernel grows the buffers
-    /// to twice the total. `None` where the limits are not known.
+    /// Whether one stream reaches it by itself, as far as this side knows: the kernel grows the
+    /// buffers to twice the total. `None` where the limits are not known.
     pub automatic: Option<bool>,
 }
 

@@ -11,7 +11,8 @@ use super::{Examination, Examined, Load, Part, Wanted, Work, named};
 use crate::hops::{QueueAt, compare};
 use crate::{LeftOut, Onlooker};
 
-/// Streams that fill most paths; the same number as the measurements of 2000-2001 between SLAC and CERN.
+/// Streams that fill most paths; the same number as the measurements of 2000-2001 between SLAC and
+/// CERN.
 const SEVERAL: u16 = 8;
 /// Idle probes before the streams.
 const IDLE: Span = Span::from_secs(1);

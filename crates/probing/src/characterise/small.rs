@@ -46,8 +46,9 @@ impl Variation {
         (sent > 0).then(|| lost.count() as f64 / sent as f64)
     }
 
-    /// One-way delays in seconds above the smallest of them, in order of sending. The clocks of two hosts
-    /// agree on differences only; what they drift apart within two seconds is some microseconds.
+    /// One-way delays in seconds above the smallest of them, in order of sending. The clocks of two
+    /// hosts agree on differences only; what they drift apart within two seconds is some
+    /// microseconds.
     ///
     /// ```
     /// # use observe::{Passage, Passages, Stamped, Way};

@@ -9,7 +9,8 @@ use units::{Rate, Time};
 
 use super::*;
 
-/// A path of 10 ms with two routers, 40 Mbit/s for one stream. Beside streams its second hop takes 30 ms.
+/// A path of 10 ms with two routers, 40 Mbit/s for one stream. Beside streams its second hop takes
+/// 30 ms.
 struct Made {
     refuses_probes: bool,
     refuses_streams: bool,
@@ -348,8 +349,8 @@ fn buffers_follow_from_what_is_known() {
     };
     assert_eq!(advice.rule, models::BufferRule::Bdp5);
     assert_eq!(advice.total, Bytes::new(150_000));
-    // 150 kB are three times what a host here lets a program ask for, and twice that is not quite what
-    // the kernel would grow to.
+    // 150 kB are three times what a host here lets a program ask for, and twice that is not quite
+    // what the kernel would grow to.
     assert_eq!(advice.streams.get(), 3);
     assert_eq!(
         (advice.window, advice.granted),

@@ -13,8 +13,8 @@ use crate::Onlooker;
 
 /// Idle probes before the streams: as many as an interval has.
 const IDLE: Span = Span::from_secs(2);
-/// Streams that all start at once are through their slow start after some seconds; then seven are left, as
-/// many as it takes to see a moving average stand still.
+/// Streams that all start at once are through their slow start after some seconds; then seven are
+/// left, as many as it takes to see a moving average stand still.
 const AT_ONCE_MAX: Span = Span::from_secs(12);
 
 /// What was seen while one direction was loaded.

@@ -93,11 +93,11 @@ impl Formula {
         (formula.foreign.is_some() || formula.loaded.is_some()).then_some(formula)
     }
 
-    /// Round trips a minute: the mean of those beside the streams and those of the streams; of one alone
-    /// where the other is not known.
+    /// Round trips a minute: the mean of those beside the streams and those of the streams; of one
+    /// alone where the other is not known.
     ///
-    /// Source: draft-ietf-ippm-responsiveness, "Aggregating the Measurements", its foreign part by one kind
-    /// of probe instead of three.
+    /// Source: draft-ietf-ippm-responsiveness, "Aggregating the Measurements", its foreign part by
+    /// one kind of probe instead of three.
     ///
     /// ```
     /// # use probing::responsiveness::{Formula, Trimmed};
@@ -151,8 +151,8 @@ fn goodputs(intervals: &[Interval]) -> Vec<f64> {
     goodputs.collect()
 }
 
-/// Intervals after which goodput had stopped growing: the last [`INTERVALS_AVERAGED`] moving averages
-/// differed by less than [`TOLERANCE`].
+/// Intervals after which goodput had stopped growing: the last [`INTERVALS_AVERAGED`] moving
+/// averages differed by less than [`TOLERANCE`].
 pub(super) fn saturated_after(intervals: &[Interval]) -> Option<usize> {
     let goodputs = goodputs(intervals);
     let averages: Vec<f64> = goodputs
@@ -165,7 +165,8 @@ pub(super) fn saturated_after(intervals: &[Interval]) -> Option<usize> {
     Some(first + 2 * INTERVALS_AVERAGED - 1)
 }
 
-/// Whether responsiveness, followed since goodput had stopped growing after `from` intervals, stands still.
+/// Whether responsiveness, followed since goodput had stopped growing after `from` intervals,
+/// stands still.
 pub(super) fn is_settled(intervals: &[Interval], from: usize) -> bool {
     let at = |end: usize| Some(Formula::of(&intervals[..end])?.per_minute());
     let figures: Option<Vec<f64>> = (from..=intervals.len()).map(at).collect();

@@ -7,8 +7,8 @@ use units::Time;
 
 use super::*;
 
-/// A link of 80 Mbit/s of which one stream gets 20: four streams fill it, and each of the others adds
-/// `queued` to the round trip of 20 ms.
+/// A link of 80 Mbit/s of which one stream gets 20: four streams fill it, and each of the others
+/// adds `queued` to the round trip of 20 ms.
 struct Made {
     peer: Peer,
     queued: Span,
@@ -167,9 +167,9 @@ fn forward(made: &mut Made) -> Responsiveness {
 fn one_stream_joins_each_second_until_goodput_and_then_round_trips_stand_still() {
     let mut made = Made::new();
     let seen = forward(&mut made);
-    // Seconds of 20, 40, 60, 80, 80 ... Mbit/s: averages over four of 50, 65, 75, 80, 80, 80. The last four
-    // of them are first within 5 % when they are 75, 80, 80, 80, after nine seconds; round trips are
-    // followed from there and need four figures.
+    // Seconds of 20, 40, 60, 80, 80 ... Mbit/s: averages over four of 50, 65, 75, 80, 80, 80. The
+    // last four of them are first within 5 % when they are 75, 80, 80, 80, after nine seconds;
+    // round trips are followed from there and need four figures.
     let per_interval: Vec<u16> = seen.intervals.iter().map(|one| one.streams.get()).collect();
     assert_eq!(per_interval, (1..=12).collect::<Vec<_>>());
     assert_eq!(seen.saturated_after, Some(9));
@@ -197,8 +197,8 @@ fn a_queue_that_grows_with_every_stream_is_not_stable() {
     assert!(!seen.stable);
     assert_eq!(seen.confidence, Confidence::Medium);
     assert_eq!(made.asked.last(), Some(&(15, Span::from_secs(1))));
-    // With more time the sixteenth stream runs for what is left, and is all that the figure is from: it
-    // and the twelve before it that found no room queue 12 x 20 ms.
+    // With more time the sixteenth stream runs for what is left, and is all that the figure is
+    // from: it and the twelve before it that found no room queue 12 x 20 ms.
     plan.duration_max = Plan::DURATION_MAX;
     let seen = measure(&mut made, &plan, &mut ()).unwrap().ways.remove(0);
     assert_eq!(made.asked.last(), Some(&(16, Span::from_secs(5))));

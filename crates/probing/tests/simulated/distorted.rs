@@ -17,7 +17,8 @@ pub enum Flaw {
     Ticks(Span),
     /// Each arrival is stamped up to so much late, by chance, but in order.
     Late(Span),
-    /// The receiver's device keeps packets until this long after the first, then hands all over at once.
+    /// The receiver's device keeps packets until this long after the first, then hands all over at
+    /// once.
     Coalesced(Span),
     /// Every so many packets the sender is away for so long, and then catches up.
     Away(usize, Span),

@@ -1,5 +1,5 @@
-//! Links in a row with open-loop cross traffic, in virtual time: probes with exact stamps and a truth to
-//! compare with.
+//! Links in a row with open-loop cross traffic, in virtual time: probes with exact stamps and a
+//! truth to compare with.
 
 #[allow(dead_code)]
 pub mod distorted;

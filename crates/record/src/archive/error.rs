@@ -134,8 +134,8 @@ impl ArchiveError {
         }
     }
 
-    /// Whether the same may succeed later without anybody changing the request: another process writes, or a disk
-    /// is full.
+    /// Whether the same may succeed later without anybody changing the request: another process
+    /// writes, or a disk is full.
     pub fn may_pass(&self) -> bool {
         let code = match self {
             ArchiveError::Busy { .. } => return true,

@@ -79,7 +79,8 @@ pub struct Outcome {
     pub limit: Option<String>,
 }
 
-/// One point of the space of settings. Unlike in [`crate::Setting`], a simulation may have any number of streams.
+/// One point of the space of settings. Unlike in [`crate::Setting`], a simulation may have any
+/// number of streams.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Point {
     /// Parallel streams.
@@ -100,8 +101,8 @@ pub struct Point {
 }
 
 impl Essence {
-    /// What `document` comes down to; `None` of a kind without one operating point: programs across an
-    /// emulated path, and campaigns.
+    /// What `document` comes down to; `None` of a kind without one operating point: programs across
+    /// an emulated path, and campaigns.
     pub fn of(document: &AnyDocument) -> Option<Self> {
         let essence = match document {
             AnyDocument::Measure(document) => of_measure(&document.body, &document.origin),
@@ -151,7 +152,8 @@ fn of_measure(body: &Measure, origin: &Origin) -> Essence {
     }
 }
 
-/// `None` where the recommendation names a sample that is not there, and of a stopped search without samples.
+/// `None` where the recommendation names a sample that is not there, and of a stopped search
+/// without samples.
 fn of_tune(body: &Tune, origin: &Origin) -> Option<Essence> {
     let outcome = match &body.answer {
         Some(answer) => recommended(answer, &body.recommended_sample()?.run),
@@ -193,7 +195,8 @@ fn best_seen(body: &Tune) -> Option<Outcome> {
         .map(Outcome::from)
 }
 
-/// The search of the demonstration, with the settings that stand beside it as samples before its own.
+/// The search of the demonstration, with the settings that stand beside it as samples before its
+/// own.
 fn of_demo(body: &Demo, origin: &Origin) -> Option<Essence> {
     let mut essence = of_tune(&body.tune, origin)?;
     let labelled = body.runs.iter().map(|labelled| Tried {

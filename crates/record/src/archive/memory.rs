@@ -9,21 +9,23 @@ use units::{Bytes, Rate};
 use super::{Archive, ArchiveError, Entry, Point, rows};
 use crate::{Target, Window};
 
-/// The most settings that a search is reminded of. It has a dozen samples in all and checks each of these.
+/// The most settings that a search is reminded of. It has a dozen samples in all and checks each of
+/// these.
 const SETTINGS_MAX: usize = 3;
 /// Searches looked through for them: most repeat the one before.
 const SEARCHES_MAX: i64 = 32;
 
 impl Archive {
-    /// The settings that finished searches on this target found, the latest first, each setting once.
+    /// The settings that finished searches on this target found, the latest first, each setting
+    /// once.
     ///
     /// * `path`: what an emulated or simulated target runs; `None` of a live host.
     /// * `base`: its direction has to be the same. Where it leaves the congestion control open, so does a
     ///   remembered setting with the target's default one.
     ///
-    /// A live host is known by its name. An emulated or a simulated path has to have the same name and
-    /// the same description to the last number, see [`Target::on_path`]; what one kind of target found says
-    /// nothing of another kind. Searches that were cut short are left out.
+    /// A live host is known by its name. An emulated or a simulated path has to have the same name
+    /// and the same description to the last number, see [`Target::on_path`]; what one kind of
+    /// target found says nothing of another kind. Searches that were cut short are left out.
     ///
     /// # Errors
     /// When the archive cannot be read.

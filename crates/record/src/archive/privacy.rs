@@ -16,8 +16,8 @@ const BESIDE: [&str; 2] = ["-wal", "-shm"];
 /// The folder that trunkline makes below `~/.local/state`.
 const OURS: &str = "trunkline";
 
-/// Makes the folder and those that it is in. One of ours that others may look into is mended; any other that is there already
-/// stays as its owner has it.
+/// Makes the folder and those that it is in. One of ours that others may look into is mended; any
+/// other that is there already stays as its owner has it.
 pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     if folder.as_os_str().is_empty() {
         return Ok(());
@@ -39,8 +39,8 @@ pub(super) fn make_file(path: &Path) {
     let _ = new.write(true).create_new(true).mode(FILE).open(path);
 }
 
-/// Takes the file, and what lies beside it, from others. Where it is somebody else's that is not possible, and no reason to
-/// leave a result out.
+/// Takes the file, and what lies beside it, from others. Where it is somebody else's that is not
+/// possible, and no reason to leave a result out.
 pub(super) fn mend_file(path: &Path) {
     mend(path, FILE);
     for ending in BESIDE {

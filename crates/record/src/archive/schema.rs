@@ -116,8 +116,8 @@ CREATE UNIQUE INDEX visits_by_document ON visits (document);
 /// When the file is not an archive, is damaged, or is newer than this program. It stays as it is then.
 pub(super) fn prepare(path: &Path, connection: &mut Connection) -> Result<(), ArchiveError> {
     let failed = |error| ArchiveError::of(path, error);
-    // Asked first: the next lines would write into somebody else's file. In one transaction, because
-    // another process may be making the tables between two questions.
+    // Asked first: the next lines would write into somebody else's file. In one transaction,
+    // because another process may be making the tables between two questions.
     let snapshot = connection.transaction().map_err(failed)?;
     check(path, &snapshot)?;
     drop(snapshot);

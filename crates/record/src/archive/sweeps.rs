@@ -1,10 +1,11 @@
-//! Sweeps in the archive: begun once, each visit kept as it is finished, put together again when asked for.
+//! Sweeps in the archive: begun once, each visit kept as it is finished, put together again when
+//! asked for.
 //!
-//! A visit that was measured is an ordinary measurement with a number of its own, and a row in `visits` says
-//! whose it is. Both are written in one transaction.
+//! A visit that was measured is an ordinary measurement with a number of its own, and a row in
+//! `visits` says whose it is. Both are written in one transaction.
 //!
-//! Reading order: [`Archive::begin_sweep`], [`Archive::keep_visit`], [`Archive::sweep`], then `stored.rs` for the
-//! rows, `claim.rs` for who may write them, `listed.rs` for lists.
+//! Reading order: [`Archive::begin_sweep`], [`Archive::keep_visit`], [`Archive::sweep`], then
+//! `stored.rs` for the rows, `claim.rs` for who may write them, `listed.rs` for lists.
 
 mod claim;
 mod listed;
@@ -81,8 +82,8 @@ impl Archive {
         })
     }
 
-    /// Keeps a finished visit; gives the number of its measurement where it was measured. A failure that
-    /// was kept before makes room.
+    /// Keeps a finished visit; gives the number of its measurement where it was measured. A failure
+    /// that was kept before makes room.
     ///
     /// # Errors
     /// When this visit is there already, measured, or the archive cannot be written to. Nothing is kept then.
@@ -131,7 +132,8 @@ impl Archive {
         })
     }
 
-    /// Removes a sweep that has no visits, because what it asked for cannot be had; any other stays.
+    /// Removes a sweep that has no visits, because what it asked for cannot be had; any other
+    /// stays.
     ///
     /// # Errors
     /// When the archive cannot be written to.
@@ -169,8 +171,8 @@ impl Archive {
         Ok(Some(document.into()))
     }
 
-    /// Enters a sweep that was made elsewhere: its figures, and no measurements behind them. One that is there
-    /// already keeps its number.
+    /// Enters a sweep that was made elsewhere: its figures, and no measurements behind them. One
+    /// that is there already keeps its number.
     ///
     /// # Errors
     /// When a visit belongs to no setting of its plan, or the archive cannot be written to.
@@ -234,8 +236,8 @@ impl Archive {
     }
 }
 
-/// The next number of the sequence that documents draw theirs from; no document gets it. PostgreSQL has
-/// `nextval` for this.
+/// The next number of the sequence that documents draw theirs from; no document gets it. PostgreSQL
+/// has `nextval` for this.
 fn next_number(connection: &Connection) -> rusqlite::Result<i64> {
     let statement = "SELECT seq FROM sqlite_sequence WHERE name = 'documents'";
     let last: Option<i64> = connection

@@ -45,7 +45,8 @@ pub struct BufferAdvice {
     pub window_bytes: u64,
     /// What Linux then says it granted.
     pub granted_bytes: u64,
-    /// Whether the kernel's own sizing gets one stream there; absent where its limits are not known.
+    /// Whether the kernel's own sizing gets one stream there; absent where its limits are not
+    /// known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub automatic: Option<bool>,
 }

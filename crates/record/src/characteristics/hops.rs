@@ -31,8 +31,8 @@ pub struct Hop {
     /// Median round trip.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub median_seconds: Option<f64>,
-    /// Share of the probes without an answer. Routers answer some only, so that a loss here which the hops
-    /// behind do not share is none.
+    /// Share of the probes without an answer. Routers answer some only, so that a loss here which
+    /// the hops behind do not share is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_ratio: Option<f64>,
     /// Each probe.

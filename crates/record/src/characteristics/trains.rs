@@ -15,7 +15,8 @@ pub struct Variation {
     /// Share of the packets that never arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_ratio: Option<f64>,
-    /// Median of the one-way delays above the smallest; absent like the next one where none arrived.
+    /// Median of the one-way delays above the smallest; absent like the next one where none
+    /// arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub above_smallest_median_seconds: Option<f64>,
     /// Their 95th percentile.

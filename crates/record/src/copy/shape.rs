@@ -41,7 +41,8 @@ impl CopyLog {
                 present,
                 ..
             } => {
-                // After a reconnection there is another plan, in which all that came meanwhile counts as there.
+                // After a reconnection there is another plan, in which all that came meanwhile
+                // counts as there.
                 self.planned.get_or_insert(Planned {
                     files: *files,
                     folders: *folders,
@@ -79,7 +80,8 @@ impl CopyLog {
     }
 }
 
-/// The name under which a far end is remembered: the network does not care for the user's name there.
+/// The name under which a far end is remembered: the network does not care for the user's name
+/// there.
 pub fn remembered_name(host: &FarHost) -> String {
     match host {
         FarHost::Server { address, .. } => address.to_string(),

@@ -1,4 +1,5 @@
-//! The keys of iperf3's JSON that are used here, as version 3.12 writes them and 3.1 to 3.18 read alike.
+//! The keys of iperf3's JSON that are used here, as version 3.12 writes them and 3.1 to 3.18 read
+//! alike.
 
 use serde::Deserialize;
 

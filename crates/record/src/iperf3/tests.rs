@@ -53,7 +53,8 @@ fn what_a_client_received_has_no_sender_and_no_interval() {
     assert_eq!(run.setting.window, Window::Bytes(262_144));
     assert_eq!(run.directions[0].counted, Counted::ByReceiver);
     assert!(run.streams[0].tcp.is_empty());
-    // The sender did not tell of losses, and thirty readings of a rate that is not flat are too few without that.
+    // The sender did not tell of losses, and thirty readings of a rate that is not flat are too few
+    // without that.
     assert_eq!((run.interval, run.steady.settled), (None, false));
     let rate = run.goodput_bits_per_second as f64;
     assert!((rate / 50e6 - 1.0).abs() < 0.03, "{rate}");

@@ -80,7 +80,8 @@ fn columns(file: &Path, names: &StringRecord) -> Result<Columns, PointsError> {
     })
 }
 
-/// The unit of a column of rates; `None` of any other column. `goodput_standard_deviation...` is none.
+/// The unit of a column of rates; `None` of any other column. `goodput_standard_deviation...` is
+/// none.
 fn unit(name: &str) -> Option<Unit> {
     let name = name.trim();
     let lower = name.to_ascii_lowercase();

@@ -126,7 +126,8 @@ pub struct RttFigures {
 /// When transfers were done; without any field when the streams send for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Completion {
-    /// When the last stream had finished, from the beginning of the run; absent when a run left data.
+    /// When the last stream had finished, from the beginning of the run; absent when a run left
+    /// data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_seconds: Option<f64>,
     /// Over the seeds; absent for a single one.

@@ -1,5 +1,5 @@
-//! Between the shapes of a sweep and what `sweep` works with, both ways: a sweep that was interrupted goes on
-//! from its document.
+//! Between the shapes of a sweep and what `sweep` works with, both ways: a sweep that was
+//! interrupted goes on from its document.
 
 use observe::StreamCount;
 use thiserror::Error;

@@ -12,7 +12,8 @@ impl Sweep {
         self.analysis.clone().unwrap_or_else(|| self.analyse())
     }
 
-    /// What the visits show. The seed of the plan decides which cycles are drawn for the intervals of the knees.
+    /// What the visits show. The seed of the plan decides which cycles are drawn for the intervals
+    /// of the knees.
     pub fn analyse(&self) -> SweepAnalysis {
         let mut analysis: SweepAnalysis = (&pure::analyse(&self.visits(), self.plan.seed)).into();
         for way in &mut analysis.directions {
@@ -47,8 +48,9 @@ impl Sweep {
 }
 
 impl Target {
-    /// What this host's kernel makes of a window that is asked for: twice as much, and no more than twice its
-    /// limit where the target is live. On an emulated or simulated path no limit of this host counts.
+    /// What this host's kernel makes of a window that is asked for: twice as much, and no more than
+    /// twice its limit where the target is live. On an emulated or simulated path no limit of this
+    /// host counts.
     ///
     /// `None` where nothing was asked for.
     pub fn window_granted(&self, window: Window, direction: Direction) -> Option<u64> {

@@ -1,8 +1,9 @@
 //! A made-up sweep: windows against streams in cycles, on the toy path.
 //!
 //! Small windows grow in proportion to the streams until the link is nearly full; there round trips
-//! rise, losses begin, and cells scatter more. The rate variability of the visits is exponential around a mean
-//! that grows with the load, and the kernel takes 0.145 % of a processor for each Mbit/s.
+//! rise, losses begin, and cells scatter more. The rate variability of the visits is exponential
+//! around a mean that grows with the load, and the kernel takes 0.145 % of a processor for each
+//! Mbit/s.
 
 use jiff::{SignedDuration, Timestamp};
 

@@ -89,7 +89,8 @@ impl Axis {
         }
     }
 
-    /// A place for each name: 0, 1, 2 and so on. Where more than `most` would stand, only every so many does.
+    /// A place for each name: 0, 1, 2 and so on. Where more than `most` would stand, only every so
+    /// many does.
     pub fn names(names: Vec<String>, most: usize) -> Self {
         let every = names.len().div_ceil(most.max(1)).max(1);
         let last = names.len().max(1) as f64 - 1.0;
@@ -112,8 +113,8 @@ impl Axis {
         }
     }
 
-    /// Base-10 logarithms of `low` to `high`, a tick at every power of ten. What is not above zero has
-    /// no logarithm and is drawn at the lower end.
+    /// Base-10 logarithms of `low` to `high`, a tick at every power of ten. What is not above zero
+    /// has no logarithm and is drawn at the lower end.
     pub fn powers_of_ten(low: f64, high: f64) -> Self {
         let exponent = |value: f64| value.clamp(1e-15, ABSURD).log10();
         let (low, high) = ordered(exponent(low), exponent(high));

@@ -188,7 +188,8 @@ impl Curves {
         shapes.into_iter().map(layer).collect()
     }
 
-    /// As long downwards as upwards on the sheet, so that on a logarithmic axis none ends below zero.
+    /// As long downwards as upwards on the sheet, so that on a logarithmic axis none ends below
+    /// zero.
     fn whiskers(&self, line: &Line) -> Vec<(f64, f64, f64)> {
         let whisker = |point: &Point| {
             let spread = point.spread.filter(|spread| *spread > 0.0)?;

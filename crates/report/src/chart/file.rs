@@ -21,7 +21,8 @@ const STYLE: &str = concat!(
 /// Room around a plot, in units of the drawing.
 const MARGIN: u32 = 28;
 
-/// `svg` with a margin, a background and both colour schemes; `title` is what a reader of screens hears.
+/// `svg` with a margin, a background and both colour schemes; `title` is what a reader of screens
+/// hears.
 pub fn standalone<'a>(svg: &'a str, title: Option<&str>) -> Cow<'a, str> {
     let split = svg
         .split_once('>')

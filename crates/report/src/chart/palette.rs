@@ -42,8 +42,8 @@ pub fn line_colour(index: usize) -> RGBColor {
     }
 }
 
-/// The colours of windows: on a dark screen the palette's two blues are much alike, so they stand far apart here, and
-/// the accent is left to what is chosen.
+/// The colours of windows: on a dark screen the palette's two blues are much alike, so they stand
+/// far apart here, and the accent is left to what is chosen.
 pub fn window_colour(index: usize) -> RGBColor {
     let [blue, sky, green, orange, _, pink, _] = SERIES;
     let colours = [blue, orange, green, pink, sky, INK];

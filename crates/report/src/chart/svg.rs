@@ -1,4 +1,5 @@
-//! Charts drawn as SVG text, on a canvas twice as fine as it is shown: the drawing library rounds to whole units.
+//! Charts drawn as SVG text, on a canvas twice as fine as it is shown: the drawing library rounds
+//! to whole units.
 
 mod axes;
 mod bars;

@@ -27,7 +27,8 @@ const COLUMNS: [&str; 8] = [
     "queue peak",
 ];
 
-/// A row for each link and each load, in the order in which packets to the far host and back pass them.
+/// A row for each link and each load, in the order in which packets to the far host and back pass
+/// them.
 fn rows(emulation: &Emulation) -> Vec<[String; 8]> {
     let (before, beyond) = (&emulation.before, &emulation.beyond);
     let outer = |place, links: &[DuplexCounters], forward: bool| -> Vec<(String, LinkCounters)> {

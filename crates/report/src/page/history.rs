@@ -33,7 +33,8 @@ pub fn comparison(comparison: &Comparison) -> Page {
     Page::new("history", format!("run {from} and run {to}"), blocks)
 }
 
-/// Everything that two documents are compared by, in the order in which it is shown; what differs is marked.
+/// Everything that two documents are compared by, in the order in which it is shown; what differs
+/// is marked.
 fn rows(comparison: &Comparison) -> Vec<Row> {
     let both = [&comparison.from.essence, &comparison.to.essence];
     let row = |(name, cell): (&str, CellText)| {
@@ -72,7 +73,8 @@ const CELLS: [(&str, CellText); 12] = [
     ("trunkline", |e| e.trunkline_version.clone()),
 ];
 
-/// A sweep has no operating point: how many cells its grid has and how many visits were made stands in its place.
+/// A sweep has no operating point: how many cells its grid has and how many visits were made stands
+/// in its place.
 fn sweep_row(sweep: &SweepEntry) -> [String; 7] {
     let failed = match sweep.failed {
         0 => ABSENT.to_owned(),

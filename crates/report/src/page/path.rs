@@ -161,7 +161,8 @@ fn capacity_of(body: &Characteristics, way: Way) -> Option<u64> {
     of_way.map(|capacity| capacity.rate.bits_per_second())
 }
 
-/// Nothing is free beyond the capacity: what packets say above it is their error, and said to be so.
+/// Nothing is free beyond the capacity: what packets say above it is their error, and said to be
+/// so.
 fn available(available: &AvailableBandwidth, capacity: Option<u64>) -> Fact {
     let most = capacity.unwrap_or(u64::MAX);
     let chirps = available.chirps.map(|chirps| match chirps.bits_per_second {

@@ -126,7 +126,8 @@ pub fn doubted(doubt: Option<&Doubt>) -> Standing {
     }
 }
 
-/// Throughput over time of each direction, and round trips over time. `prefix` begins the names of their files.
+/// Throughput over time of each direction, and round trips over time. `prefix` begins the names of
+/// their files.
 pub fn figures(run: &Run, prefix: &str) -> Vec<Block> {
     let mut figures = over_time(run, prefix);
     let caption = "Round-trip times before the streams started and beside them.";

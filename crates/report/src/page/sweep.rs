@@ -47,9 +47,9 @@ pub fn page(sweep: &Sweep, visit: Option<&Measure>) -> Page {
     Page::new("sweep", &sweep.target.name, blocks)
 }
 
-/// The number under which the archive keeps a visit that stands for the others: of the recommended setting, or of the
-/// one with the highest median, the visit that comes nearest to the median. `None` for other documents, and where no
-/// readings were kept.
+/// The number under which the archive keeps a visit that stands for the others: of the recommended
+/// setting, or of the one with the highest median, the visit that comes nearest to the median.
+/// `None` for other documents, and where no readings were kept.
 pub fn representative(document: &AnyDocument) -> Option<i64> {
     let AnyDocument::Sweep(sweep) = document else {
         return None;

@@ -128,7 +128,8 @@ fn signed(share: f64) -> String {
     }
 }
 
-/// The settings, sure changes marked; of many only those, the largest first. With the unit of the rates.
+/// The settings, sure changes marked; of many only those, the largest first. With the unit of the
+/// rates.
 fn table(comparison: &SweepComparison) -> (RateUnit, Table) {
     let rates = comparison.settings.iter();
     let top = rates.map(|change| change.from.median_bits_per_second).max();

@@ -9,9 +9,11 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// What a terminal shows in place of the rows behind the first few; `None` where it shows all.
     pub rest: Option<Rest>,
-    /// Whether a terminal leaves room for marks even where no row has one: tables below each other stay in line.
+    /// Whether a terminal leaves room for marks even where no row has one: tables below each other
+    /// stay in line.
     pub has_marks: bool,
-    /// Whether a terminal breaks no cell but those of [`Align::Text`] columns, and keeps columns close.
+    /// Whether a terminal breaks no cell but those of [`Align::Text`] columns, and keeps columns
+    /// close.
     pub is_tight: bool,
 }
 
@@ -154,8 +156,8 @@ impl Table {
         }
     }
 
-    /// The same; of more than `most` rows a terminal shows all but one as they are, and `rest` for the others. `rest` is
-    /// given how many rows stand before it.
+    /// The same; of more than `most` rows a terminal shows all but one as they are, and `rest` for
+    /// the others. `rest` is given how many rows stand before it.
     pub fn shortened(self, most: usize, rest: impl FnOnce(usize) -> Vec<Cell>) -> Self {
         let shown = most.saturating_sub(1);
         let rest = (self.rows.len() > most).then(|| Rest {

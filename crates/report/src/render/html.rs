@@ -1,6 +1,7 @@
 //! One page in one file: it opens without a network, on a phone, on paper and in the dark.
 //!
-//! Styles and charts stand in the page itself; there are no scripts. Texts are escaped by the template.
+//! Styles and charts stand in the page itself; there are no scripts. Texts are escaped by the
+//! template.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use record::{Host, Origin};
@@ -102,7 +103,8 @@ fn shown(blocks: &[Block]) -> Vec<&Block> {
     all
 }
 
-/// The order within a section: a page is read from its top, where a terminal shows the end of a text.
+/// The order within a section: a page is read from its top, where a terminal shows the end of a
+/// text.
 fn rank(block: &Block) -> usize {
     match block {
         Block::Heading(_) => 0,

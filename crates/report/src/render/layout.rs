@@ -72,7 +72,8 @@ impl Lines {
         self.lines(None, hang("- ", text));
     }
 
-    /// A command, broken at spaces with a backslash so that it can be pasted, and below it what to know about it.
+    /// A command, broken at spaces with a backslash so that it can be pasted, and below it what to
+    /// know about it.
     pub fn command(&mut self, command: &str, note: &str) {
         let lines = wrap(command, COLUMNS - 6);
         for (index, line) in lines.iter().enumerate() {
@@ -105,8 +106,8 @@ pub fn hang(head: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Breaks `text` at spaces into lines of at most `columns` characters; a longer word stands alone, and a number stays
-/// with its unit.
+/// Breaks `text` at spaces into lines of at most `columns` characters; a longer word stands alone,
+/// and a number stays with its unit.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in figures_whole(text) {

@@ -1,7 +1,8 @@
 //! Text for a terminal of 80 columns.
 //!
 //! Every line fits except a word that is longer by itself. Commands are broken at spaces with a
-//! backslash, so that they can be pasted as they stand. Texts lose characters that could steer a terminal.
+//! backslash, so that they can be pasted as they stand. Texts lose characters that could steer a
+//! terminal.
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{

@@ -45,8 +45,8 @@ const NAMES: [&str; 37] = [
     "stream_retransmits",
 ];
 
-/// One line for each visit, in the order of the plan; figures of streams stand in one cell each, apart by spaces.
-/// What is unknown is empty, and so is a window that was left to the kernel.
+/// One line for each visit, in the order of the plan; figures of streams stand in one cell each,
+/// apart by spaces. What is unknown is empty, and so is a window that was left to the kernel.
 pub fn visits_csv(sweep: &Sweep) -> String {
     table(&NAMES, sweep.cells.iter().map(cells))
 }

@@ -64,8 +64,8 @@ fn gain(tune: &Tune, chosen: &Recommended) -> Option<String> {
     times.filter(|_| is_default)
 }
 
-/// How many times `small` is in `large`, from the ends of their intervals: `6.1 to 16`. `None` without both, and where that
-/// is not worth saying.
+/// How many times `small` is in `large`, from the ends of their intervals: `6.1 to 16`. `None`
+/// without both, and where that is not worth saying.
 pub(crate) fn factor(large: Option<&Interval>, small: Option<&Interval>) -> Option<String> {
     let (large, small) = (large?, small?);
     let ratio = |of: u64, by: u64| of as f64 / by as f64;
@@ -129,8 +129,8 @@ fn seen_so_far(tune: &Tune) -> Option<String> {
     ))
 }
 
-/// Which of several answers about one path to believe, and why they differ; nothing to add where the path itself
-/// was measured.
+/// Which of several answers about one path to believe, and why they differ; nothing to add where
+/// the path itself was measured.
 pub fn which_to_believe(kind: Kind) -> Option<&'static str> {
     match kind {
         Kind::Live => None,
@@ -168,7 +168,8 @@ fn doubt(sample: &Sample) -> Option<String> {
     ))
 }
 
-/// What another congestion control would have given, where that was sampled without being asked for.
+/// What another congestion control would have given, where that was sampled without being asked
+/// for.
 fn alternative(tune: &Tune) -> Option<String> {
     let is_alternative = |sample: &&record::Sample| sample.purpose == Purpose::Alternative;
     let recommended = tune.recommended_sample()?;

@@ -17,7 +17,8 @@ pub fn setting(setting: &SimulatedSetting) -> String {
     format!("{}, {variant}", point(setting.streams, setting.window))
 }
 
-/// What a variant is called elsewhere, where that is another word: the kernel's `reno` repairs losses by SACK.
+/// What a variant is called elsewhere, where that is another word: the kernel's `reno` repairs
+/// losses by SACK.
 pub fn variant(name: &str) -> String {
     // The kernel's `reno` is the first of them.
     match name {
@@ -69,7 +70,8 @@ pub fn spread(bits_per_second: u64, deviation: Option<u64>) -> String {
     format!("{number} \u{b1} {margin:.decimals$} {}", unit.name)
 }
 
-/// A share taken from the cross traffic, in tenths of a percent: a few bits more than alone are nothing.
+/// A share taken from the cross traffic, in tenths of a percent: a few bits more than alone are
+/// nothing.
 pub fn taken_share(share: f64) -> String {
     format::percent((share * 1e3).round() / 1e3)
 }

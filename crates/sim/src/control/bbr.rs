@@ -1,13 +1,13 @@
-//! BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00), with the numbers of Linux where the
-//! draft leaves one.
+//! BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00), with the numbers of Linux where
+//! the draft leaves one.
 //!
-//! Left out: the long-term model of policers and the allowance for aggregated acknowledgements, which
-//! are in Linux and not in the draft, and the restart from idle (section 4.3.4.4), which a transfer
-//! that always has data does not meet. On a policed path the loss is therefore higher than Linux's; on a
-//! wireless one the rate is lower.
+//! Left out: the long-term model of policers and the allowance for aggregated acknowledgements,
+//! which are in Linux and not in the draft, and the restart from idle (section 4.3.4.4), which a
+//! transfer that always has data does not meet. On a policed path the loss is therefore higher than
+//! Linux's; on a wireless one the rate is lower.
 //!
-//! Reading order: [`Bbr::on_ack`], then the functions that it calls; `model.rs` for what is known of the
-//! path, `delivery.rs` for how the rate is measured.
+//! Reading order: [`Bbr::on_ack`], then the functions that it calls; `model.rs` for what is known
+//! of the path, `delivery.rs` for how the rate is measured.
 
 mod delivery;
 mod filter;
@@ -23,8 +23,8 @@ use model::Model;
 
 /// Section 4.3.2: `2 / ln 2`, the smallest gain that doubles the rate each round trip.
 const HIGH_GAIN: f64 = 2.885;
-/// Section 4.2.3: the window is this many products of rate and delay, for acknowledgements that come late
-/// or together.
+/// Section 4.2.3: the window is this many products of rate and delay, for acknowledgements that
+/// come late or together.
 const WINDOW_GAIN: f64 = 2.0;
 /// Section 4.3.4: how the rate is varied, a round trip each.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
@@ -292,8 +292,8 @@ impl Bbr {
         conserves
     }
 
-    /// Section 4.2.3: `gain` times what the path holds, and room for three bursts on their way through
-    /// the hosts.
+    /// Section 4.2.3: `gain` times what the path holds, and room for three bursts on their way
+    /// through the hosts.
     fn inflight(&self, gain: f64) -> f64 {
         let Some(product) = self.model.product() else {
             return f64::from(self.facts.initial_window);

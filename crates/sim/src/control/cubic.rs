@@ -96,8 +96,9 @@ impl Cubic {
         window.cut_to((size * KEPT).max(WINDOW_MIN));
     }
 
-    /// RFC 9438 section 4.8: slow start up to the usual cut; the cubic then begins where it is flat,
-    /// at the window of that time (`K = 0`). HyStart measures anew: what it knew is of before.
+    /// RFC 9438 section 4.8: slow start up to the usual cut; the cubic then begins where it is
+    /// flat, at the window of that time (`K = 0`). HyStart measures anew: what it knew is of
+    /// before.
     pub(crate) fn on_timeout(&mut self, window: &mut Window, now: Time) {
         self.on_congestion(window, now);
         window.size = 1.0;

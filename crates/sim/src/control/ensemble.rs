@@ -1,9 +1,9 @@
 //! Streams of one transfer as one flow (RFC 2140).
 //!
 //! The streams share a window and a round-trip estimate ([`Common`]); the engine lends them to the
-//! stream that an event concerns. Each has its own segments and repairs its own losses. To all others
-//! they look like one flow: the window grows by one segment a round trip however many streams there are,
-//! and shrinks once for losses that come together.
+//! stream that an event concerns. Each has its own segments and repairs its own losses. To all
+//! others they look like one flow: the window grows by one segment a round trip however many
+//! streams there are, and shrinks once for losses that come together.
 
 use units::{Span, Time};
 
@@ -98,8 +98,8 @@ impl Ensemble {
         *window = self.share();
     }
 
-    /// A timeout of any of the streams: the common window falls to one segment, as one flow's would,
-    /// and each stream keeps its least part.
+    /// A timeout of any of the streams: the common window falls to one segment, as one flow's
+    /// would, and each stream keeps its least part.
     pub(crate) fn on_timeout(&mut self, window: &mut Window, now: Time) {
         self.on_congestion(window, now);
         self.common.size = 1.0;

@@ -4,8 +4,8 @@
 use super::round::{Round, queued};
 use super::{Acked, WINDOW_MIN, Window};
 
-/// Segments that each flow keeps in the queue. The paper leaves it to the operator; 20 are about 5 ms
-/// at 50 Mbit/s.
+/// Segments that each flow keeps in the queue. The paper leaves it to the operator; 20 are about 5
+/// ms at 50 Mbit/s.
 const ALPHA: f64 = 20.0;
 /// Section IV: how far a step goes towards its goal.
 const GAMMA: f64 = 0.5;

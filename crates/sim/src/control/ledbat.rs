@@ -25,8 +25,8 @@ const MINUTE: Span = Span::from_secs(60);
 /// Measurements of which the smallest counts as the delay now.
 const RECENT: usize = 4;
 
-/// A scavenger: gives way to all others as soon as the queue grows beyond its target, and empties the
-/// queue every now and then so that it can be measured.
+/// A scavenger: gives way to all others as soon as the queue grows beyond its target, and empties
+/// the queue every now and then so that it can be measured.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LedbatPlusPlus {
     delays: Delays,

@@ -1,9 +1,10 @@
 //! A sender that keeps a rate, after NETBLT (RFC 998).
 //!
 //! What is taken from there: both ends agree on a rate beforehand, data goes in blocks, what is
-//! missing is repaired selectively without slowing down (section 7), and the rate is adjusted between
-//! blocks (section 6). What is not: its packets and handshake; a block is repaired while the next ones
-//! are sent, as with several outstanding buffers (section 5), and acknowledgements are TCP's.
+//! missing is repaired selectively without slowing down (section 7), and the rate is adjusted
+//! between blocks (section 6). What is not: its packets and handshake; a block is repaired while
+//! the next ones are sent, as with several outstanding buffers (section 5), and acknowledgements
+//! are TCP's.
 
 use units::{Bytes, Rate, Time};
 
@@ -20,9 +21,10 @@ const LOWEST_SHARE: f64 = 64.0;
 
 /// Sends at the agreed rate, whatever the window.
 ///
-/// The rule after each block: with `seen` the rate at which its segments were delivered, below 7/8 of
-/// the rate kept until now the rate becomes `seen` (never less than 1/64 of the agreed one); otherwise
-/// it grows by 1/16, up to the agreed one. So a loss of less than an eighth changes nothing.
+/// The rule after each block: with `seen` the rate at which its segments were delivered, below 7/8
+/// of the rate kept until now the rate becomes `seen` (never less than 1/64 of the agreed one);
+/// otherwise it grows by 1/16, up to the agreed one. So a loss of less than an eighth changes
+/// nothing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Netblt {
     segment: Bytes,

@@ -20,8 +20,8 @@ impl Round {
         }
     }
 
-    /// At the end of a round, the smallest round-trip time that it measured. The smallest and not the
-    /// mean, because an acknowledgement may have waited at the receiver.
+    /// At the end of a round, the smallest round-trip time that it measured. The smallest and not
+    /// the mean, because an acknowledgement may have waited at the receiver.
     #[inline]
     pub(crate) fn ends(&mut self, acked: &Acked) -> Option<Span> {
         if let Some(sample) = acked.round_trip {

@@ -1,5 +1,5 @@
-//! Scalable TCP (Kelly, "Scalable TCP: improving performance in highspeed wide area networks", ACM CCR
-//! 33(2), 2003).
+//! Scalable TCP (Kelly, "Scalable TCP: improving performance in highspeed wide area networks", ACM
+//! CCR 33(2), 2003).
 
 use super::{Acked, Window};
 

@@ -17,8 +17,8 @@ use super::{Activity, Interval, Streams};
 const MOSTLY: f64 = 0.5;
 /// A receiver whose threads wait for data for this share of their time does not bind.
 const RECEIVER_WAITS: f64 = 0.3;
-/// With this share of its time on or waiting for a processor, a receiver may be what keeps an answer
-/// back.
+/// With this share of its time on or waiting for a processor, a receiver may be what keeps an
+/// answer back.
 const RECEIVER_COMPUTES: f64 = 0.2;
 /// Share of readings with data ready from which connections are never short of it.
 const FED: f64 = 0.8;

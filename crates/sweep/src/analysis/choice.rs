@@ -60,8 +60,8 @@ pub(super) fn gentlest<'a, 'b>(
         .map(|(_, setting)| setting)
 }
 
-/// dRTT per throughput, in seconds per bit/s. What lies below `resolution` counts as that: otherwise the setting whose
-/// dRTT came out lowest by chance would win, however little it carries.
+/// dRTT per throughput, in seconds per bit/s. What lies below `resolution` counts as that:
+/// otherwise the setting whose dRTT came out lowest by chance would win, however little it carries.
 ///
 /// Source of the figure: Cottrell's measurements from SLAC in 2000-2001 had an optimum of it.
 pub(super) fn cost(setting: &Visited<'_>, resolution: Option<f64>) -> Option<f64> {

@@ -11,12 +11,12 @@ use super::setting::Visited;
 use super::shapes::{Curve, Knee, Linear};
 use super::{KNEE_SHARE, fit};
 
-/// A point this far below the line through those before it is no longer on it. Medians of some ten visits
-/// scatter by a few per cent.
+/// A point this far below the line through those before it is no longer on it. Medians of some ten
+/// visits scatter by a few per cent.
 const BELOW_LINE: f64 = 0.1;
 
-/// How often the cycles are drawn anew for the interval of a knee. The ends of a 95 % interval are then the 25th
-/// values from either end, which settles them to about one stream of a dense grid.
+/// How often the cycles are drawn anew for the interval of a knee. The ends of a 95 % interval are
+/// then the 25th values from either end, which settles them to about one stream of a dense grid.
 const DRAWS: usize = 1000;
 
 /// Cycles that are needed for an interval: of fewer there are too few different draws.
@@ -51,8 +51,8 @@ fn curve(settings: &[Visited<'_>], resolution: Option<f64>, seed: u64) -> Curve 
     }
 }
 
-/// The longest beginning of the curve of which each point reaches 90 % of what the line through the origin and the
-/// points before it says.
+/// The longest beginning of the curve of which each point reaches 90 % of what the line through the
+/// origin and the points before it says.
 fn linear(settings: &[&Visited<'_>]) -> Option<Linear> {
     let points: Vec<(f64, f64)> = settings
         .iter()
@@ -111,10 +111,12 @@ fn knee_of(points: &[(u16, f64)]) -> Option<(u16, f64, f64)> {
     Some((*streams, *goodput, points.get(knee.highest)?.1))
 }
 
-/// Where the knee lies in 95 % of 1000 sweeps whose cycles are drawn with replacement from those that were
-/// made. Cycles and not visits are drawn: what the path did during a cycle moved all its visits.
+/// Where the knee lies in 95 % of 1000 sweeps whose cycles are drawn with replacement from those
+/// that were made. Cycles and not visits are drawn: what the path did during a cycle moved all its
+/// visits.
 ///
-/// Source: the percentile interval of Efron and Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 13.
+/// Source: the percentile interval of Efron and Tibshirani, "An Introduction to the Bootstrap"
+/// (1993), chapter 13.
 fn interval(settings: &[&Visited<'_>], seed: u64) -> Option<Interval<u16>> {
     let visits = || settings.iter().flat_map(|setting| &setting.visits);
     let mut cycles: Vec<u32> = visits().map(|visit| visit.cycle).collect();

@@ -7,7 +7,8 @@ use super::setting::Visited;
 use super::shapes::{Fit, Product};
 use super::visit::Visit;
 
-/// Sizes of streams times window that differ by less than this are one: windows of a grid are whole bytes.
+/// Sizes of streams times window that differ by less than this are one: windows of a grid are whole
+/// bytes.
 const SAME_PRODUCT: f64 = 0.01;
 
 /// Share of a processor against goodput.
@@ -27,8 +28,8 @@ pub(super) fn kernel_to_user(visits: &[Visit<'_>]) -> Option<f64> {
     stats::median(&ratios.collect::<Vec<_>>())
 }
 
-/// Processor time against streams where streams times window is one size, for sizes with three numbers of
-/// streams or more.
+/// Processor time against streams where streams times window is one size, for sizes with three
+/// numbers of streams or more.
 pub(super) fn products(settings: &[Visited<'_>]) -> Vec<Product> {
     let size = |setting: &Visited<'_>| match setting.figures.setting.window {
         Window::Auto => None,

@@ -11,15 +11,15 @@ const DISTRIBUTION_MIN: usize = 20;
 /// Bins at the most.
 const BINS_MAX: f64 = 50.0;
 
-/// Settings above this share of the highest goodput are left out of the line through `1 / (1 - L)`: the highest is known
-/// to some per cent, so `1 - L` is not known beyond.
+/// Settings above this share of the highest goodput are left out of the line through `1 / (1 - L)`:
+/// the highest is known to some per cent, so `1 - L` is not known beyond.
 const LOAD_MAX: f64 = 0.95;
 
 /// RV up to here was called good at SLAC in 2001.
 const VARIABILITY_GOOD: f64 = 0.1;
 
-/// Differences of round trips below this tell nothing: what the idle path scatters by itself (the median interquartile
-/// range), at least a hundredth of its round trip.
+/// Differences of round trips below this tell nothing: what the idle path scatters by itself (the
+/// median interquartile range), at least a hundredth of its round trip.
 pub(super) fn resolution(visits: &[Visit<'_>]) -> Option<f64> {
     let ranges: Vec<f64> = visits.iter().filter_map(Visit::unloaded_range).collect();
     let idle = visits.iter().filter_map(|visit| visit.figures.unloaded);

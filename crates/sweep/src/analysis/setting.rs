@@ -50,7 +50,8 @@ impl Visited<'_> {
     }
 }
 
-/// Every setting of `cells` with its figures, ordered by direction, congestion control, window, streams.
+/// Every setting of `cells` with its figures, ordered by direction, congestion control, window,
+/// streams.
 pub(crate) fn visited(cells: &[Cell]) -> Vec<Visited<'_>> {
     let mut cells: Vec<&Cell> = cells.iter().collect();
     cells.sort_by(|a, b| order(&a.setting).cmp(&order(&b.setting)));
@@ -152,8 +153,8 @@ fn most_often(limits: impl Iterator<Item = Limit>) -> Option<Limit> {
     first.map(|(limit, _)| *limit)
 }
 
-/// Goodput against the length of a visit, each as a share of its setting's median so that all settings count.
-/// Empty unless there were several lengths with three visits or more.
+/// Goodput against the length of a visit, each as a share of its setting's median so that all
+/// settings count. Empty unless there were several lengths with three visits or more.
 pub(super) fn durations(settings: &[Visited<'_>]) -> Vec<DurationFigures> {
     let relative = |setting: &Visited<'_>| {
         let median = setting.goodput().filter(|median| *median > 0.0);

@@ -1,4 +1,5 @@
-//! What the analysis of a sweep consists of. Rates are in bits per second, times in seconds, shares from 0 to 1.
+//! What the analysis of a sweep consists of. Rates are in bits per second, times in seconds, shares
+//! from 0 to 1.
 
 use observe::{Direction, Limit, Setting};
 use stats::{Exponential, Frequencies, Interval, Line, Logarithm, Shift, Spread};
@@ -98,7 +99,8 @@ pub struct DirectionAnalysis {
     pub kernel_to_user: Option<f64>,
     /// Processor time against streams, where streams times window stayed the same.
     pub products: Vec<Product>,
-    /// Interquartile range of the loaded round trips in seconds against `1 / (1 - L)`, over settings.
+    /// Interquartile range of the loaded round trips in seconds against `1 / (1 - L)`, over
+    /// settings.
     pub rtt_spread_against_load: Option<LoadFit>,
     /// Goodput against the length of a visit; empty unless there were several lengths.
     pub durations: Vec<DurationFigures>,
@@ -169,8 +171,8 @@ pub struct Knee {
     pub goodput: f64,
     /// The highest median goodput of the window.
     pub highest: f64,
-    /// Whether the curve ends before it bends: it grows in proportion to its last number of streams, or only that
-    /// one carries the share. More streams may carry more.
+    /// Whether the curve ends before it bends: it grows in proportion to its last number of
+    /// streams, or only that one carries the share. More streams may carry more.
     pub at_edge: bool,
 }
 

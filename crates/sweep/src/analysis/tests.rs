@@ -56,8 +56,8 @@ fn the_curve_gives_back_its_slope_and_its_knee() {
     }
 }
 
-/// The grid is dense and the noise large: 7 streams carry 87.5 % and 8 all, so that some draws of the cycles
-/// reach 90 % of the highest at 7 and others only later.
+/// The grid is dense and the noise large: 7 streams carry 87.5 % and 8 all, so that some draws of
+/// the cycles reach 90 % of the highest at 7 and others only later.
 #[test]
 fn a_noisy_knee_has_an_interval_that_holds_it() {
     let streams: Vec<(u16, u64)> = (1..=14).map(|streams| (streams, 64)).collect();
@@ -139,8 +139,8 @@ fn visits_that_went_wrong_move_no_median() {
     assert!(goodput.interval.unwrap().low > 35e6, "{goodput:?}");
 }
 
-/// Near the top of the knee: not the most streams, not the window that carries a little more over a long queue, and not the
-/// setting at which a stream starves.
+/// Near the top of the knee: not the most streams, not the window that carries a little more over a
+/// long queue, and not the setting at which a stream starves.
 #[test]
 fn the_recommendation_is_near_the_top_and_gentle() {
     let truth = |streams: u16, window: u64| {

@@ -59,8 +59,8 @@ impl Visit<'_> {
         sharing::starved(&self.shares()?)
     }
 
-    /// Goodput of each of several streams; `None` where one is unknown, and where both ends send: streams of two
-    /// directions do not share one link.
+    /// Goodput of each of several streams; `None` where one is unknown, and where both ends send:
+    /// streams of two directions do not share one link.
     fn shares(&self) -> Option<Vec<f64>> {
         let one_way = self.setting.direction != Direction::Both;
         let streams = self.figures.streams.iter().map(|stream| stream.goodput);

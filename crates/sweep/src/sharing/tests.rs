@@ -78,8 +78,8 @@ fn streams_that_lose_at_the_same_times_lose_together() {
     let streams = (1..=8).map(|n| stream(n, SHORT, |interval| interval % 10 == 5));
     let found = losses(&observation(streams.collect())).unwrap();
     assert_eq!(found.share, 1.0);
-    // One moment in ten each: four of eight at once by chance is 70 x 0.1^4 = 0.7 % at the most, against
-    // 57 % of moments with a loss at all.
+    // One moment in ten each: four of eight at once by chance is 70 x 0.1^4 = 0.7 % at the most,
+    // against 57 % of moments with a loss at all.
     assert!(found.by_chance < 0.02, "{found:?}");
 }
 
@@ -98,7 +98,8 @@ fn independent_losses_come_out_as_by_chance() {
         let mut random = Pcg64::seed_from_u64(seed);
         let streams = (1..=6).map(|n| stream(n, SHORT, |_| random.next_u32() < u32::MAX / 3));
         let found = losses(&observation(streams.collect())).unwrap();
-        // Some 300 moments with a loss, of which a third are together: sd 0.028, so 0.12 is four of them.
+        // Some 300 moments with a loss, of which a third are together: sd 0.028, so 0.12 is four of
+        // them.
         assert!(
             (found.share - found.by_chance).abs() < 0.12,
             "seed {seed}: {found:?}"
@@ -107,7 +108,8 @@ fn independent_losses_come_out_as_by_chance() {
     }
 }
 
-/// Over 350 ms, streams notice one overflow in different intervals; a moment is as long as their round trip.
+/// Over 350 ms, streams notice one overflow in different intervals; a moment is as long as their
+/// round trip.
 #[test]
 fn a_long_round_trip_makes_long_moments() {
     let spread = |rtt| {
@@ -143,7 +145,8 @@ fn what_cannot_be_told_is_absent() {
     assert_eq!(losses(&observation(silent)), None);
 }
 
-/// Where the reader stood still for a second, every stream's counter jumps at once: that says nothing.
+/// Where the reader stood still for a second, every stream's counter jumps at once: that says
+/// nothing.
 #[test]
 fn a_pause_of_the_reader_is_no_loss_together() {
     let streams = (1..=4).map(|n| {

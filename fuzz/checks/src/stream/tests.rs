@@ -1,4 +1,5 @@
-//! Holes that a hostile sender may tell of: none changes what counts already, and none makes more than zeros.
+//! Holes that a hostile sender may tell of: none changes what counts already, and none makes more
+//! than zeros.
 
 use super::*;
 
@@ -116,7 +117,8 @@ fn holes_that_cannot_be_end_their_stream() {
 
 #[test]
 fn a_file_of_eight_exbibytes_of_holes_costs_what_its_pieces_cost() {
-    // More than most file systems take; where it is taken, one piece is hashed, and the file never gets its name.
+    // More than most file systems take; where it is taken, one piece is hashed, and the file never
+    // gets its name.
     for size in [1 << 60, i64::MAX as u64] {
         assert_eq!(after(size, &[hole(0, 4 << 20)]), None);
         let last = size / (4 << 20) * (4 << 20) - (4 << 20);

@@ -1,4 +1,5 @@
-//! What holds on every path: no surprise ends, bounds are kept, and what is recommended was sampled.
+//! What holds on every path: no surprise ends, bounds are kept, and what is recommended was
+//! sampled.
 
 use observe::{Fault, HostLimits};
 use rand_core::{Rng, SeedableRng};
@@ -59,7 +60,8 @@ fn bounded() -> impl Iterator<Item = Baseline> {
     all.filter(|baseline| *baseline != Baseline::Exhaustive)
 }
 
-/// Would fail for a rule that forgets the budget, leaves `streams_max`, or asks for one cell for ever.
+/// Would fail for a rule that forgets the budget, leaves `streams_max`, or asks for one cell for
+/// ever.
 #[test]
 fn bounds_are_kept_on_any_path() {
     for seed in 0..RUNS {

@@ -8,7 +8,8 @@ use crate::baselines::falcon::falcon_utility;
 
 const MBIT: f64 = 1e6;
 
-/// Buffers of 256 KiB that do not grow: throughput is in proportion to the streams up to the capacity.
+/// Buffers of 256 KiB that do not grow: throughput is in proportion to the streams up to the
+/// capacity.
 fn small_buffers(path: Path) -> Path {
     let limits = HostLimits {
         send_auto_max: Bytes::from_kib(512),
@@ -40,7 +41,8 @@ fn fixed_streams_are_sampled_once_and_recommended() {
     }
 }
 
-/// One stream carries 256 KiB in 50 ms = 41.9 Mbit/s; the link of 150 Mbit/s is full with 3.6 of them.
+/// One stream carries 256 KiB in 50 ms = 41.9 Mbit/s; the link of 150 Mbit/s is full with 3.6 of
+/// them.
 #[test]
 fn doubling_stops_at_the_first_that_brings_nothing_and_bisects_below_it() {
     let path = small_buffers(clean(150.0 * MBIT, 0.05));
@@ -90,8 +92,8 @@ fn falcon_settles_where_a_stream_no_longer_pays() {
     );
 }
 
-/// Throughput in proportion to the streams makes the utility highest at 1 / ln 1.02 = 50.5 of them. The
-/// steps may look beyond it, by ten streams at most, but nothing beyond is better.
+/// Throughput in proportion to the streams makes the utility highest at 1 / ln 1.02 = 50.5 of them.
+/// The steps may look beyond it, by ten streams at most, but nothing beyond is better.
 #[test]
 fn falcon_goes_to_fifty_streams_where_throughput_grows_in_proportion() {
     let path = small_buffers(clean(100_000.0 * MBIT, 0.05));
@@ -149,8 +151,8 @@ fn told(strategy: &dyn Strategy, rate: impl Fn(&Setting) -> f64) -> Tuning {
     tune_with(strategy, &mut Told::new(rate), &unbounded(), &mut ()).unwrap()
 }
 
-/// The worked triple of Newton's model peaks at 22.644 streams; 16 to 32 brings 0.05 Mbit/s for each stream
-/// where one carries 7.
+/// The worked triple of Newton's model peaks at 22.644 streams; 16 to 32 brings 0.05 Mbit/s for
+/// each stream where one carries 7.
 #[test]
 fn streams_are_doubled_until_they_bring_little_and_then_the_peak_is_sampled() {
     let model = StreamModel::Newton;
@@ -163,8 +165,8 @@ fn streams_are_doubled_until_they_bring_little_and_then_the_peak_is_sampled() {
     );
 }
 
-/// a = 1e-4, b = -2e-3, c = 0.012 peak at -2c/b = 12 streams, and 32 carry less than 16. No buffer does
-/// better than the default, so two are enough to see it.
+/// a = 1e-4, b = -2e-3, c = 0.012 peak at -2c/b = 12 streams, and 32 carry less than 16. No buffer
+/// does better than the default, so two are enough to see it.
 #[test]
 fn the_full_second_order_model_finds_its_peak_and_buffers_follow_at_so_many_streams() {
     let model = StreamModel::SecondOrder;
@@ -182,7 +184,8 @@ fn the_full_second_order_model_finds_its_peak_and_buffers_follow_at_so_many_stre
     );
 }
 
-/// As in the paper's testbed, one stream on the default buffer is slow, and 1 MB is as good as any larger.
+/// As in the paper's testbed, one stream on the default buffer is slow, and 1 MB is as good as any
+/// larger.
 fn by_buffer(setting: &Setting) -> f64 {
     let window = match setting.window {
         Window::Auto => 0.2,

@@ -1,7 +1,7 @@
 //! Names of files here and elsewhere, as scp's users write them.
 //!
-//! `HOST:PATH` is elsewhere when no `/` stands before the colon, so `./a:b` is a file here. Names are bytes: only those of another
-//! host have to be UTF-8 as far as the host's name goes.
+//! `HOST:PATH` is elsewhere when no `/` stands before the colon, so `./a:b` is a file here. Names
+//! are bytes: only those of another host have to be UTF-8 as far as the host's name goes.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -200,7 +200,8 @@ fn server(rest: &[u8]) -> Result<Place, PlaceError> {
     }
 }
 
-/// `%20` is a space (RFC 3986, section 2.1). Nothing else is special: `?` and `#` are parts of names here.
+/// `%20` is a space (RFC 3986, section 2.1). Nothing else is special: `?` and `#` are parts of
+/// names here.
 fn decoded(path: &[u8]) -> Result<Vec<u8>, PlaceError> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path;

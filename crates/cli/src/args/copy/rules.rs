@@ -1,4 +1,5 @@
-//! `--exclude` and `--include`, in the order in which they were written: the first that fits decides.
+//! `--exclude` and `--include`, in the order in which they were written: the first that fits
+//! decides.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use wire::copy::SelectionRule;

@@ -50,7 +50,8 @@ pub(super) fn handler(
     Ok(Some(Arc::new(far)))
 }
 
-/// Reads the tokens file again at each SIGHUP. Copies that run go on; one that comes has to have a token of then.
+/// Reads the tokens file again at each SIGHUP. Copies that run go on; one that comes has to have a
+/// token of then.
 fn reread(file: PathBuf, tokens: Arc<RwLock<Tokens>>) -> io::Result<()> {
     let mut signals = Signals::new([SIGHUP])?;
     let work = move || {

@@ -113,7 +113,8 @@ fn a_queue_that_has_held_much_is_not_too_short() {
 
 #[test]
 fn a_short_queue_leaves_one_stream_most_of_the_path_and_drops_more_of_many() {
-    // Simulated: 15.3 of 17.3 Mbit/s and 0.13 %, with 16 streams 10.5 %, and 2 ms of 27 at the most.
+    // Simulated: 15.3 of 17.3 Mbit/s and 0.13 %, with 16 streams 10.5 %, and 2 ms of 27 at the
+    // most.
     let context = with_others(16, 17.3, 0.105, 2);
     let (limit, or) = named(&lossy(13.0, 0.13), &context);
     assert_eq!((limit, or), (Limit::ShallowQueue, vec![Limit::Loss]));
@@ -155,7 +156,8 @@ fn losses_that_pacing_does_not_prevent_after_an_early_cut_are_random() {
 
 #[test]
 fn a_long_time_without_a_loss_excludes_random_ones() {
-    // 4 Mbit/s at 20 ms are 7 segments a round trip; Mathis gives them a loss of 3 %, and 345 segments a second.
+    // 4 Mbit/s at 20 ms are 7 segments a round trip; Mathis gives them a loss of 3 %, and 345
+    // segments a second.
     let (limit, or) = named(&cut_early(4.0, 40, 5), &best(45.0));
     assert_eq!((limit, or), (Limit::ShallowQueue, vec![Limit::Link]));
     // With a deep queue the window comes back: only time is missing.

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// One stream across 165 ms with 3.4 % sent again, as a search of seconds saw it on an emulated path.
+/// One stream across 165 ms with 3.4 % sent again, as a search of seconds saw it on an emulated
+/// path.
 fn slow_start() -> Summary {
     let mut summary = summary([17.7, 1.0, 0.0, 0.0, 3.4, 166.0, 0.0, 0.0]);
     summary.rtt_unloaded = Some(Span::from_millis(165));

@@ -142,7 +142,8 @@ fn batches_leave_their_last_packet() {
 #[test]
 fn scatter_that_hides_a_queue_is_said() {
     let plan = plan(80);
-    // Up and down by 1 ms from packet to packet in a stream of 15 ms; arrivals stay in order by twos.
+    // Up and down by 1 ms from packet to packet in a stream of 15 ms; arrivals stay in order by
+    // twos.
     let wild = |number: u64| Some(0.005 + (number * 7 % 10) as f64 * 400e-6);
     let showing = judge(&passages(&plan, wild), &plan, mbps(100));
     assert!(

@@ -5,8 +5,8 @@ use super::*;
 
 const PACKET: Bytes = Bytes::new(1500);
 
-/// Bulks by the arrivals of their packets, in microseconds after their departure; all of a bulk leave at once,
-/// one bulk every 7.3 ms.
+/// Bulks by the arrivals of their packets, in microseconds after their departure; all of a bulk
+/// leave at once, one bulk every 7.3 ms.
 fn train(bulks: &[&[f64]]) -> Passages {
     let mut packets = Vec::new();
     for (number, bulk) in bulks.iter().enumerate() {
@@ -26,7 +26,8 @@ fn train(bulks: &[&[f64]]) -> Passages {
 
 #[test]
 fn the_pair_that_nobody_was_in_the_way_of_is_believed() {
-    // 120 us apart is 100 Mbit/s; one pair had others between, one waited behind others, one was compressed.
+    // 120 us apart is 100 Mbit/s; one pair had others between, one waited behind others, one was
+    // compressed.
     let pairs: &[&[f64]] = &[
         &[900.0, 1140.0],
         &[1000.0, 1120.0],

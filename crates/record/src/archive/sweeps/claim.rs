@@ -1,15 +1,15 @@
 //! One process at a time makes the visits of a sweep.
 //!
-//! Two would measure each other. Rows of one visit cannot double, so this keeps time from being wasted, and
-//! nothing from being damaged.
+//! Two would measure each other. Rows of one visit cannot double, so this keeps time from being
+//! wasted, and nothing from being damaged.
 
 use std::fs::{self, File, TryLockError};
 use std::path::PathBuf;
 
 use super::super::{Archive, ArchiveError, with_ending};
 
-/// The right to make the visits of one sweep; given back when dropped, and by the system when the process ends
-/// in any other way.
+/// The right to make the visits of one sweep; given back when dropped, and by the system when the
+/// process ends in any other way.
 #[derive(Debug)]
 pub struct SweepClaim {
     place: PathBuf,

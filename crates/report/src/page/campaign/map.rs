@@ -6,8 +6,8 @@ use super::grid::Grid;
 use crate::chart::{Chart, Field, Framed, Map};
 use crate::format;
 
-/// The settings of one variant as a map; best and knee framed. `None` for fewer than two windows or numbers of
-/// streams, and for more rows than can be told apart.
+/// The settings of one variant as a map; best and knee framed. `None` for fewer than two windows or
+/// numbers of streams, and for more rows than can be told apart.
 pub fn chart(grid: &Grid<'_>, title: &str) -> Option<Chart> {
     let field = |streams: u32, window: Window| Field {
         value: grid.throughput(streams, window),

@@ -113,8 +113,9 @@ fn progress_fits_two_lines_of_eighty_columns() {
     let mut line = line.unwrap();
     let (done, how) = progress(&line);
     assert_eq!(done, "2.40 GB of 9.14 GB, 300 of 1204 files, 1 min left");
-    // By the rule in `record::synthetic`: 12 streams of 54 Mbit/s are 648 Mbit/s, four half seconds after the start in full;
-    // the 40th half second has 90 + 40 * 7 mod 20 = 90 % of that, 583.2 Mbit/s, and a round trip of 165 + 12 * 2 ms.
+    // By the rule in `record::synthetic`: 12 streams of 54 Mbit/s are 648 Mbit/s, four half seconds
+    // after the start in full; the 40th half second has 90 + 40 * 7 mod 20 = 90 % of that, 583.2
+    // Mbit/s, and a round trip of 165 + 12 * 2 ms.
     assert_eq!(
         how,
         "583 Mbit/s, 12 streams now, RTT 189.0 ms, limited by the network"

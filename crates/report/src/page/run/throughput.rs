@@ -13,8 +13,8 @@ const HEIGHT: u32 = 714;
 pub const BANDS_MAX: usize = palette::SERIES.len() + 1;
 
 /// Throughput of one direction over time: one area for each stream, or for several of like rank
-/// where there are many, the steady window shaded and the goodput over it as a line. `None` when there
-/// are no readings to draw.
+/// where there are many, the steady window shaded and the goodput over it as a line. `None` when
+/// there are no readings to draw.
 pub fn chart(run: &Run, direction: &DirectionFigures) -> Option<Chart> {
     let ours = |stream: &&Stream| stream.direction == direction.direction;
     let streams: Vec<&Stream> = run.streams.iter().filter(ours).collect();

@@ -60,7 +60,8 @@ fn queue(samples: &[&SeriesSample]) -> Axes {
     }
 }
 
-/// What the streams and the cross traffic got over time, one above the other; the time that counts is shaded.
+/// What the streams and the cross traffic got over time, one above the other; the time that counts
+/// is shaded.
 pub fn goodput(body: &Simulate, run: &SimulatedRun) -> Chart {
     let samples = thinned(&run.series, STEPS_MAX);
     let rates = rates(&samples);

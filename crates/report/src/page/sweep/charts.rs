@@ -1,6 +1,7 @@
 //! The figures of a sweep.
 //!
-//! Reading order: `against.rs` with `curves.rs` (most of them), then one file for each other figure.
+//! Reading order: `against.rs` with `curves.rs` (most of them), then one file for each other
+//! figure.
 
 mod against;
 mod curves;

@@ -31,8 +31,8 @@ impl Column {
     }
 }
 
-/// A column for each window. Where the grid has holes as columns of windows and fewer columns as products, because it
-/// was asked for as products, a column for each product.
+/// A column for each window. Where the grid has holes as columns of windows and fewer columns as
+/// products, because it was asked for as products, a column for each product.
 pub(super) fn columns(settings: &[(Window, u16)]) -> Vec<Column> {
     let by_window = by_window(settings);
     let most = by_window.iter().map(|column| column.windows.len()).max();

@@ -166,7 +166,8 @@ impl<'a> Group<'a> {
         Spread::of(&values, metric)
     }
 
-    /// Two figures of each visit with its setting; of more than `most` visits, those of each setting's medians.
+    /// Two figures of each visit with its setting; of more than `most` visits, those of each
+    /// setting's medians.
     pub fn pairs(&self, metrics: (&Metric, &Metric), most: usize) -> Vec<Pair> {
         if self.count() > most {
             let median = |&(window, streams): &(Window, u16)| {
@@ -198,8 +199,9 @@ impl<'a> Group<'a> {
         spreads.map(|spread| spread.high).fold(0.0, f64::max)
     }
 
-    /// The fewest streams that carry nearly the most with `window`, where the analysis found them. `None` where the
-    /// curve still grows at its end: then they say how far the grid goes and nothing of the path.
+    /// The fewest streams that carry nearly the most with `window`, where the analysis found them.
+    /// `None` where the curve still grows at its end: then they say how far the grid goes and
+    /// nothing of the path.
     pub fn knee(&self, window: Window) -> Option<&'a Knee> {
         let mut curves = self.analysis?.curves.iter();
         let curve = curves

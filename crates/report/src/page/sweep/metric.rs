@@ -1,7 +1,7 @@
 //! What a visit can be asked for.
 //!
-//! A document may come from a stranger: what no path can show (a negative round trip, a share above one, what is
-//! not a number) counts as not known.
+//! A document may come from a stranger: what no path can show (a negative round trip, a share above
+//! one, what is not a number) counts as not known.
 
 use record::sweep::{CellFigures, RoundTripFigures};
 
@@ -13,7 +13,8 @@ pub struct Metric {
     pub scale: Scale,
     /// Its value in base units.
     pub of: fn(&CellFigures) -> Option<f64>,
-    /// Whether several visits are told by their mean: of what is zero in most of them the median tells nothing.
+    /// Whether several visits are told by their mean: of what is zero in most of them the median
+    /// tells nothing.
     pub is_mean: bool,
 }
 

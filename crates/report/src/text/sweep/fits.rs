@@ -121,7 +121,8 @@ fn load(way: &DirectionAnalysis) -> Option<String> {
     })
 }
 
-/// Whether the longest visits carried another rate than the shortest: their quartiles do not overlap.
+/// Whether the longest visits carried another rate than the shortest: their quartiles do not
+/// overlap.
 fn durations(way: &DirectionAnalysis) -> Option<String> {
     let (short, long) = (way.durations.first()?, way.durations.last()?);
     let (a, b) = (&short.relative_goodput, &long.relative_goodput);

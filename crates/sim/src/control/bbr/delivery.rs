@@ -1,13 +1,13 @@
 //! Delivery rate (draft-cheng-iccrg-delivery-rate-estimation-00).
 //!
-//! All data is there from the beginning, so no sample is limited by the application (section 3.4). Those
-//! taken while BBR itself keeps next to nothing on the way are marked in the same way, as its draft asks
-//! for (section 4.3.5): they say little about the path.
+//! All data is there from the beginning, so no sample is limited by the application (section 3.4).
+//! Those taken while BBR itself keeps next to nothing on the way are marked in the same way, as its
+//! draft asks for (section 4.3.5): they say little about the path.
 
 use units::{Span, Time};
 
-/// What is kept of each segment on the way (section 3.1.2), in a ring that grows to the widest window
-/// and then stays.
+/// What is kept of each segment on the way (section 3.1.2), in a ring that grows to the widest
+/// window and then stays.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Delivery {
     /// Segments delivered so far.
@@ -68,8 +68,8 @@ impl Delivery {
         };
     }
 
-    /// The sender holds back, with `pipe` segments on the way: samples of what it sends until those are
-    /// delivered are limited.
+    /// The sender holds back, with `pipe` segments on the way: samples of what it sends until those
+    /// are delivered are limited.
     pub(crate) fn hold_back(&mut self, pipe: u32) {
         self.limited_until = (self.delivered + u64::from(pipe)).max(1);
     }
@@ -113,8 +113,8 @@ impl Delivery {
         }
     }
 
-    /// What the acknowledgement says that was just taken in. `None` when it delivered nothing, or in
-    /// less than a round trip, which no path does: then what arrived before was repaired late.
+    /// What the acknowledgement says that was just taken in. `None` when it delivered nothing, or
+    /// in less than a round trip, which no path does: then what arrived before was repaired late.
     pub(crate) fn take_sample(&mut self, round_trip_min: Span) -> Option<RateSample> {
         let sent = self.latest.take()?;
         let sending = sent.at.since(sent.first_sent);
@@ -166,7 +166,8 @@ mod tests {
         let mut delivery = first_flight();
         delivery.on_delivered(0, at(100));
         delivery.take_sample(RTT);
-        // Sent one each 10 ms, acknowledged all at once: the sending took 90 ms, the round trip 100.
+        // Sent one each 10 ms, acknowledged all at once: the sending took 90 ms, the round trip
+        // 100.
         for number in 10..20 {
             delivery.on_sent(number, 1, false, at(100 + 10 * u64::from(number - 10)));
         }

@@ -1,8 +1,8 @@
 //! The largest value of a sliding window, in constant space.
 
 /// Keeps the three best values of the last `length` rounds, each later than the one before it, as
-/// Linux does (`lib/win_minmax.c`, after Kathleen Nichols). The largest is exact; when it ages out, what
-/// follows it is the best that was seen in the later parts of the window.
+/// Linux does (`lib/win_minmax.c`, after Kathleen Nichols). The largest is exact; when it ages out,
+/// what follows it is the best that was seen in the later parts of the window.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MaxFilter {
     length: u32,

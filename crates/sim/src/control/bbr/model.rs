@@ -47,8 +47,8 @@ impl Model {
         (self.round_trip_min, self.round_trip_min_at) = (round_trip, now);
     }
 
-    /// Sections 4.1.1 and 4.3.2.1. A sample of a sender that held back counts only when it is larger than
-    /// what was known.
+    /// Sections 4.1.1 and 4.3.2.1. A sample of a sender that held back counts only when it is
+    /// larger than what was known.
     pub(super) fn on_ack(&mut self, acked: &Acked) {
         let Some(sample) = self.delivery.take_sample(acked.round_trip_min) else {
             return;

@@ -29,8 +29,8 @@ struct Line {
 }
 
 impl<'a> Curves<'a> {
-    /// Lines over the streams; with a single number of streams, one over the windows. `None` for one
-    /// setting.
+    /// Lines over the streams; with a single number of streams, one over the windows. `None` for
+    /// one setting.
     pub(super) fn of(group: &'a Group<'a>) -> Option<Self> {
         match (group.streams.as_slice(), group.windows.as_slice()) {
             ([], _) | (_, []) | ([_], [_]) => None,

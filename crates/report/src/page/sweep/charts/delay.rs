@@ -55,7 +55,8 @@ pub(super) fn delay(group: &Group<'_>) -> Drawing {
     figure(group, "round-trips", chart, caption)
 }
 
-/// The value that all have but for a thousandth of it, as on a simulated path without other traffic.
+/// The value that all have but for a thousandth of it, as on a simulated path without other
+/// traffic.
 fn constant(values: impl Iterator<Item = f64>) -> Option<f64> {
     let values: Vec<f64> = values.collect();
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);

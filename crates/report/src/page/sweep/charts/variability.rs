@@ -125,7 +125,8 @@ fn loaded_words(kinds: &[Kind]) -> String {
     kinds.iter().filter_map(words).collect()
 }
 
-/// The bins of the analysis, in percent, where they are neither too many nor too few to see; else round ones.
+/// The bins of the analysis, in percent, where they are neither too many nor too few to see; else
+/// round ones.
 fn bin_width(group: &Group<'_>, kinds: &[Kind], longest: f64) -> f64 {
     let found = loaded(group).and_then(|seen| seen.bin_width_ratio);
     let found = found.map(|ratio| ratio * 100.0);
@@ -142,8 +143,9 @@ fn loaded<'a>(group: &Group<'a>) -> Option<&'a Distribution> {
     group.analysis?.rate_variability_loaded.as_ref()
 }
 
-/// The exponential through the shares of the loaded visits, on an axis in percent. It belongs to the bins of the
-/// analysis and is left out with others; one that grows is no exponential of this kind.
+/// The exponential through the shares of the loaded visits, on an axis in percent. It belongs to
+/// the bins of the analysis and is left out with others; one that grows is no exponential of this
+/// kind.
 fn exponential(group: &Group<'_>, width: f64) -> Option<stats::Exponential> {
     let seen = loaded(group)?;
     let fit = seen.exponential?;
@@ -262,8 +264,8 @@ fn steps(values: &[f64]) -> Vec<(f64, f64)> {
     line
 }
 
-/// The logarithm through the distribution of the loaded visits, on an axis in percent; one that falls is none of
-/// a distribution.
+/// The logarithm through the distribution of the loaded visits, on an axis in percent; one that
+/// falls is none of a distribution.
 fn logarithm(group: &Group<'_>) -> Option<stats::Logarithm> {
     let fit = loaded(group)?.logarithm?;
     let usable = fit.slope > 0.0 && fit.slope.is_finite() && fit.offset.is_finite();

@@ -36,7 +36,8 @@ impl Curves<'_> {
         Chart::new(self.entries(with_marks), panels)
     }
 
-    /// Of the goodput, where knees, recommendation and highest median are marked, also what the marks mean.
+    /// Of the goodput, where knees, recommendation and highest median are marked, also what the
+    /// marks mean.
     fn entries(&self, with_marks: bool) -> Vec<Entry> {
         let lines = self.lines.iter().enumerate();
         let lines = lines
@@ -91,8 +92,8 @@ impl Curves<'_> {
             .collect()
     }
 
-    /// What is ringed in the panel of the goodput: the knee of each window, and the recommendation or, where there
-    /// is none, the highest median.
+    /// What is ringed in the panel of the goodput: the knee of each window, and the recommendation
+    /// or, where there is none, the highest median.
     pub(super) fn marks(&self) -> [Ringed; 2] {
         let knee = |column: &Column| {
             let window = column.window()?;
