@@ -111,7 +111,7 @@ fn make(made: Made, strength: usize, seed: u64) -> Case {
             format!("{}: {} BDP", Limit::ShallowQueue, queues[strength])
         }
         Made::ReceiveBuffer(windows) => {
-            // 160 of 256 bytes of a receive buffer are payload (`lab`'s page on buffers).
+            // 160 of 256 bytes of a receive buffer are payload (the page of `buffers.rs` in `target`).
             path.hosts.receive_buffer_max = share(windows[strength] * 256.0 / 160.0);
             format!("{}: {} BDP", Limit::ReceiveBuffer, windows[strength])
         }

@@ -61,7 +61,7 @@ pub struct Characteristics {
 /// Round trips of small packets before there was any load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RoundTripsIdle {
-    /// First quartile; absent like the next one where nobody answered.
+    /// First quartile; absent like the next one without an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quartile1_seconds: Option<f64>,
     /// Third quartile.

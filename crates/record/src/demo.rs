@@ -25,7 +25,7 @@ pub struct Demo {
 pub struct LabelledRun {
     /// Its name in tables and plots.
     pub label: String,
-    /// What somebody else measured with this setting on the real path.
+    /// What was published of this setting on the real path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<Published>,
     /// What was seen.

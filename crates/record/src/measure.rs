@@ -30,7 +30,7 @@ pub struct Run {
     pub interval: Option<Interval>,
     /// The part of the run over which the figures hold.
     pub steady: Steady,
-    /// What kept it from being faster; absent when nobody asked.
+    /// What kept it from being faster; absent when it was not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
     /// Other causes that would look the same in these numbers; absent when there are none.

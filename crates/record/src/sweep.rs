@@ -25,7 +25,7 @@ pub struct Sweep {
     /// Every visit so far, in the order of the plan. One that failed and was made again later keeps
     /// its place.
     pub cells: Vec<SweepCell>,
-    /// What the visits showed when the document was written; absent of one that nobody analysed.
+    /// What the visits showed when the document was written; absent of one that was not analysed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub analysis: Option<SweepAnalysis>,
 }

@@ -53,7 +53,7 @@ pub(crate) struct Serve {
     ///
     /// It has to belong to the user who serves, or to root, and be readable by its owner alone.
     /// `root=` binds a token to a folder below the root. SIGHUP has the file read again; one that
-    /// cannot be used changes nothing. Whoever has a token can also pose as the server to others
+    /// cannot be used changes nothing. A holder of a token can also pose as the server to others
     /// who have it, so give each person one of their own.
     #[arg(long, value_name = "FILE", requires = "purpose_of_tokens")]
     pub tokens: Option<PathBuf>,

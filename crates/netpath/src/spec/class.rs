@@ -26,7 +26,7 @@ use thiserror::Error;
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// Less than best effort: what nobody else wants.
+    /// Less than best effort: what the other classes leave.
     Scavenger,
     /// What every packet is that asks for nothing.
     #[default]

@@ -94,7 +94,7 @@ impl Examination {
             }
             (None, Some(_)) => {
                 let why = format!(
-                    "nobody could look at them by {} beside the streams",
+                    "they were not probed by {} beside the streams",
                     name_of(plan.protocol)
                 );
                 self.left(LeftOut::new(name, why, None));

@@ -182,7 +182,7 @@ fn trace(probes: &mut dyn Probes, protocol: TraceProtocol, watch: &mut dyn Watch
     match answers.next() {
         Some(_) => Ok((trace, None)),
         None => Err(ProbesError::Unsupported {
-            why: format!("nobody on the way answers {}", name_of(protocol)),
+            why: format!("no host on the way answers {}", name_of(protocol)),
             hint: None,
         }),
     }

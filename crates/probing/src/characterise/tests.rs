@@ -311,7 +311,7 @@ fn routers_without_a_word_leave_no_trace_to_compare() {
     assert!(found.traces.is_empty());
     assert_eq!(
         why(&found, "hops by UDP"),
-        Some("nobody on the way answers UDP")
+        Some("no host on the way answers UDP")
     );
     assert_eq!(
         why(&found, "hops under load forward"),

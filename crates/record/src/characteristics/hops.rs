@@ -23,9 +23,9 @@ pub struct Trace {
 pub struct Hop {
     /// Routers up to and including this one.
     pub distance: u8,
-    /// Who answered, the most frequent first; empty where nobody did.
+    /// Who answered, the most frequent first; empty without an answer.
     pub addresses: Vec<String>,
-    /// Smallest round trip; absent like the next one where nobody answered.
+    /// Smallest round trip; absent like the next one without an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_seconds: Option<f64>,
     /// Median round trip.
@@ -39,7 +39,7 @@ pub struct Hop {
     pub probes: Vec<HopAnswer>,
 }
 
-/// One probe to a hop; both keys are absent where nobody answered.
+/// One probe to a hop; both keys are absent without an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HopAnswer {
     /// Who answered.

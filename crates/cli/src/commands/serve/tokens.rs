@@ -76,7 +76,7 @@ fn check(file: &Path, owner: u32, mode: u32, me: u32) -> Result<(), Failure> {
                 "others than its owner may use the tokens file {name} (mode {:03o})",
                 mode & 0o777
             ),
-            &format!("chmod 600 {name}, and make new tokens if somebody may have read it"),
+            &format!("chmod 600 {name}, and make new tokens if others may have read it"),
         ));
     }
     Ok(())
