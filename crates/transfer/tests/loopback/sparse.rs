@@ -5,6 +5,7 @@ use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
+use super::meddled::{Proxy, is_hit};
 use super::*;
 
 const MIB: u64 = 1 << 20;
