@@ -30,6 +30,8 @@ const ROOM_LONG: f64 = 2.0;
 const LOSSES_EACH: f64 = 10.0;
 /// Losses that are assumed where none was seen: the middle between none and one.
 const UNSEEN: f64 = 0.5;
+/// Streams that carry so many times what they keep under their own losses did not lose evenly.
+const TOGETHER: f64 = 10.0;
 /// Losses this many times those of paced streams are those of bursts.
 const PACING_CURES: f64 = 5.0;
 
@@ -118,18 +120,13 @@ fn overflows(history: &History, sample: &Sample) -> bool {
 fn bound(history: &History, sample: &Sample) -> Option<Bound> {
     let speaks_for_itself =
         has_lost_often(sample) || kept_all(sample) || overflows(history, sample);
-    if speaks_for_itself || history.is_full(sample) {
+    let is_full = history.is_full(sample) && !holds_slow_start(history, sample);
+    if speaks_for_itself || is_full {
         return None;
     }
-    let tcp = &main_direction(sample)?.tcp;
     let loss = loss_for(history, sample)?;
-    let conditions = Conditions {
-        segment: tcp.mss?,
-        rtt: tcp.rtt?,
-        loss: loss.share,
-    };
+    let each = kept(history, sample, &conditions(sample, loss.share)?)?;
     let congestion = congestion(history, sample)?;
-    let each = response(congestion)?.rate(&conditions)?.as_f64();
     let room = match sample.purpose {
         Purpose::Confirm => ROOM_LONG,
         _ => ROOM,
@@ -143,9 +140,11 @@ fn bound(history: &History, sample: &Sample) -> Option<Bound> {
 
 /// The losses that hold for a sample: those of the path, but no fewer than its own.
 fn loss_for(history: &History, sample: &Sample) -> Option<Loss> {
-    let own = sample.retransmitted_share().filter(|_| is_settled(sample));
+    let own = sample
+        .retransmitted_share()
+        .filter(|_| is_settled(sample) && !holds_slow_start(history, sample));
     let path = match sample.setting.pacing {
-        Some(_) => pooled([sample].into_iter()),
+        Some(_) => pooled(history, [sample].into_iter()),
         None => loss(history, sample.streams()).or_else(|| loss(history, StreamCount::MAX)),
     };
     let (path, own) = (path?, own.unwrap_or(0.0));
@@ -165,7 +164,7 @@ fn loss(history: &History, streams: StreamCount) -> Option<Loss> {
         let comparable = sample.streams() <= streams && sample.setting.pacing.is_none();
         comparable && !history.is_full(sample)
     });
-    let unpaced = pooled(fewer)?;
+    let unpaced = pooled(history, fewer)?;
     let paced = paced_loss(history).filter(|paced| paced.share < unpaced.share);
     Some(paced.unwrap_or(unpaced))
 }
@@ -176,14 +175,14 @@ fn paced_loss(history: &History) -> Option<Loss> {
         .samples
         .iter()
         .filter(|sample| sample.setting.pacing.is_some());
-    pooled(paced)
+    pooled(history, paced)
 }
 
 /// The share that samples lost together. A start that overflows a queue loses many packets at once,
 /// which says nothing of the path; so only samples that settled count.
-fn pooled<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<Loss> {
+fn pooled<'a>(history: &History, samples: impl Iterator<Item = &'a Sample>) -> Option<Loss> {
     let counts = samples
-        .filter(|sample| is_settled(sample))
+        .filter(|sample| is_settled(sample) && !holds_slow_start(history, sample))
         .filter_map(packets);
     let (lost, sent) = counts.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     (sent > 0.0).then(|| Loss {
@@ -198,6 +197,33 @@ fn packets(sample: &Sample) -> Option<(f64, f64)> {
     let segment = way.tcp.mss?.as_f64();
     let sent = way.goodput.mean.bytes_in(way.steady.length()).as_f64() / segment;
     Some((way.tcp.retransmitted_share? * sent, sent))
+}
+
+/// Whether its losses came together, as those at the end of slow start do: going on like that, its
+/// streams would carry a small part of what it shows.
+fn holds_slow_start(history: &History, sample: &Sample) -> bool {
+    let conditions = sample
+        .retransmitted_share()
+        .filter(|lost| *lost > 0.0)
+        .and_then(|lost| conditions(sample, lost));
+    let each = conditions.and_then(|conditions| kept(history, sample, &conditions));
+    let kept = each.map(|each| each * f64::from(sample.streams().get()));
+    kept.is_some_and(|kept| kept * TOGETHER < sample.goodput().mean.as_f64())
+}
+
+fn conditions(sample: &Sample, loss: f64) -> Option<Conditions> {
+    let tcp = &main_direction(sample)?.tcp;
+    Some(Conditions {
+        segment: tcp.mss?,
+        rtt: tcp.rtt?,
+        loss,
+    })
+}
+
+/// What one stream keeps, in bits per second.
+fn kept(history: &History, sample: &Sample, conditions: &Conditions) -> Option<f64> {
+    let response = response(congestion(history, sample)?)?;
+    Some(response.rate(conditions)?.as_f64())
 }
 
 fn is_settled(sample: &Sample) -> bool {

@@ -5,7 +5,7 @@
 
 use record::{Answer, Objective, Recommended, Sample, Tune};
 use report::{format, text};
-use units::Rate;
+use units::{Rate, Span};
 
 /// Shares in sentences have two digits.
 const SHARE_ROUNDED: f64 = 0.06;
@@ -189,6 +189,19 @@ fn verdict(tune: &Tune, row: &Sample, because: &str, reach: Option<u64>) -> Vec<
             fault(format!("{told:?} % is told and {is:?} is so"));
         }
     }
+    let idle = |row: &Sample| row.run.rtt.unloaded.as_ref()?.mean_seconds;
+    let idle = tune.samples.iter().filter_map(idle).reduce(f64::min);
+    // The senders' kernels may have seen less than the probes.
+    let kernel = row.run.directions.iter().filter_map(|way| way.tcp.rtt);
+    let kernel = kernel.map(Span::as_secs_f64).reduce(f64::min);
+    let loaded = row.run.rtt_loaded_seconds().into_iter().chain(kernel);
+    let added = loaded.reduce(f64::min).zip(idle);
+    if because.contains("no queue stands")
+        && let Some((loaded, empty)) = added
+        && loaded - empty > f64::max(0.002, 0.05 * empty)
+    {
+        fault(format!("a queue adds {} s", loaded - empty));
+    }
     if let Some((rate, _)) = because
         .split_once(" is ")
         .filter(|_| because.contains("of what the path carries"))
@@ -197,7 +210,9 @@ fn verdict(tune: &Tune, row: &Sample, because: &str, reach: Option<u64>) -> Vec<
         fault(format!("the row has {}", format::rate(own)));
     }
     if let Some((head, rest)) = because.split_once(" streams carry ") {
-        let told = rest.split_once(" of its ");
+        let told = rest
+            .split_once(", ")
+            .and_then(|(_, rest)| rest.split_once(" of its "));
         let other = head.trim().parse().ok();
         let with = |row: &&Sample| Some(streams(row)) == other;
         let rates: Vec<f64> = tune

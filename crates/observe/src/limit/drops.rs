@@ -4,7 +4,7 @@
 //! surest first: a paced run of the same setting; the depth of the queue, which other runs have
 //! shown by filling it; how throughput and losses grow with the number of streams.
 
-use units::Rate;
+use units::{Rate, Span};
 
 use super::evidence::Evidence;
 use super::words::{percent, two_digits};
@@ -38,6 +38,9 @@ const KEPT_BY_SHORT_QUEUE: f64 = 0.6;
 const SHALLOW_GAIN: std::ops::Range<f64> = 1.2..1.7;
 /// A window cut early is the cause only where so much more was seen.
 const NEARLY_FULL: f64 = 0.75;
+/// Waiting below this, or below this share of the round trip, is no queue to speak of.
+const SEEN_MIN: Span = Span::from_millis(1);
+const SEEN_SHARE: f64 = 0.02;
 /// More than half of the retransmissions.
 const MOSTLY: f64 = 0.5;
 
@@ -49,10 +52,25 @@ pub(super) fn loss(evidence: &Evidence<'_>) -> Option<Verdict> {
     let lost = format!("{} of the bytes were sent twice", percent(share));
     let found = reordering(evidence, &lost);
     Some(found.unwrap_or_else(|| {
-        let mut verdict = drops(evidence, share, &format!("{lost} and no queue stands"));
+        let mut verdict = drops(evidence, share, &format!("{lost} {}", queue(evidence)));
         verdict.because += &holds_slow_start(evidence, share).unwrap_or_default();
         beside_others(evidence, verdict)
     }))
+}
+
+/// What the queue did, which is not full for most of the time.
+fn queue(evidence: &Evidence<'_>) -> String {
+    let seen = evidence.queueing().filter(|added| {
+        let empty = evidence.rtt_min.unwrap_or(Span::ZERO).as_secs_f64();
+        *added >= SEEN_MIN && added.as_secs_f64() >= SEEN_SHARE * empty
+    });
+    match seen {
+        None => "and no queue stands".to_owned(),
+        Some(added) => format!(
+            "and the queue, which adds {} in the mean, does not stay full",
+            added.human()
+        ),
+    }
 }
 
 /// That the figures of one stream in a short run cannot last: if it went on losing so much, it

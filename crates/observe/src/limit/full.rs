@@ -42,8 +42,9 @@ fn flat(evidence: &Evidence<'_>) -> Option<String> {
     let gain = more.goodput.as_f64() / evidence.goodput().as_f64();
     (range.contains(&gain) && evidence.utilisation() >= FULL).then(|| {
         format!(
-            "{} streams carry {} of its {}{}",
+            "{} streams carry {}, {} of its {}{}",
             more.streams,
+            more.goodput.human(),
             percent(gain),
             evidence.goodput().human(),
             queue_note(evidence)

@@ -176,8 +176,8 @@ fn pacing_tells_a_shallow_queue_from_loss() {
     assert_eq!((cured.limit, cured.or), (Limit::ShallowQueue, vec![]));
     assert_eq!(
         cured.because,
-        "0.77 % of the bytes were sent twice and no queue stands; paced it is 0.0070 %: bursts \
-         overflow a queue too short for them"
+        "0.77 % of the bytes were sent twice and the queue, which adds 1.00 ms in the mean, does \
+         not stay full; paced it is 0.0070 %: bursts overflow a queue too short for them"
     );
     // Seen on an emulated queue of a tenth of the product: 0.17 % and, paced, 0.038 %.
     let helped = diagnose(&lossy, &paced(0.2));

@@ -105,24 +105,25 @@ impl Record {
     /// Why, where it is not the path.
     fn why(&self, by: Limit, rtt: Option<Span>) -> String {
         let pool = self.bound.get(&by).cloned().unwrap_or_default();
-        let rate = pool.rate().human();
+        // Of the time in which it bound: the copy as a whole may have stood still at others.
+        let rate = format!("in that time it carried {}", pool.rate().human());
         match by {
-            Limit::SenderDisk => format!("its streams waited for files to be read, at {rate}"),
+            Limit::SenderDisk => format!("its streams waited for files to be read; {rate}"),
             Limit::ReceiverDisk => {
-                format!("data waited there to be written or flushed, at {rate}")
+                format!("data waited there to be written or flushed; {rate}")
             }
             Limit::SenderProcessor | Limit::ReceiverProcessor => {
-                format!("the threads there computed, or waited for a processor, at {rate}")
+                format!("the threads there computed, or waited for a processor; {rate}")
             }
-            Limit::Host => format!("both ends run on this host and share them, at {rate}"),
+            Limit::Host => format!("both ends run on this host and share them; {rate}"),
             Limit::RateLimit => limits_reached(&self.rates),
-            Limit::Gentle => format!("it took what others left, {rate}"),
+            Limit::Gentle => format!("it took what others left; {rate}"),
             Limit::RoundTrips => of_round_trips(rtt),
             Limit::ReceiveBuffer => buffer(pool.tcp().peer_window.map(|window| window.human())),
             Limit::SendBuffer => {
                 "data that was on the way filled it, and no more could follow".into()
             }
-            other => format!("{other} at {rate}"),
+            other => format!("{other}; {rate}"),
         }
     }
 

@@ -180,12 +180,12 @@ fn where_something_else_binds_nothing_is_changed() {
         (
             disk,
             Limit::SenderDisk,
-            "its streams waited for files to be read, at 20.0 Mbit/s",
+            "its streams waited for files to be read; in that time it carried 20.0 Mbit/s",
         ),
         (
             processor,
             Limit::SenderProcessor,
-            "the threads there computed, or waited for a processor, at 20.0 Mbit/s",
+            "the threads there computed, or waited for a processor; in that time it carried 20.0 Mbit/s",
         ),
         (
             limit,
