@@ -228,11 +228,10 @@ pub struct Outcome {
     pub skipped: u64,
     /// Bytes of all files that are there now.
     pub bytes: Bytes,
-    /// Bytes of files that went over the network this time, without holes and before compression;
-    /// at the end that received, those that arrived.
+    /// Bytes of files that arrived over the network this time, each counted once, without holes and
+    /// before compression.
     pub sent: Bytes,
-    /// Bytes of files that are holes and were told in place of being sent; at the end that
-    /// received, those that count.
+    /// Bytes of files that are holes and were told in place of being sent.
     pub holes: Bytes,
     /// Names among those copied that share their file with another one (hard links). Each became a
     /// file of its own.

@@ -41,11 +41,11 @@ type Key = (FileId, u64);
 /// assert_eq!(second.length, 34_464);
 /// ledger.all_added();
 /// // A piece that was not read yet cannot be confirmed.
-/// assert!(!ledger.read(first));
-/// assert!(ledger.read(second), "the last of the file");
-/// assert_eq!(ledger.acked(first), Acked::Counted { is_last: false });
+/// assert!(!ledger.read(first, 65_536));
+/// assert!(ledger.read(second, 34_464), "the last of the file");
+/// assert_eq!(ledger.acked(first), Acked::Counted { is_last: false, data: 65_536 });
 /// assert!(ledger.take(1, 65_536).unwrap().is_copy); // stream 2 may be slow
-/// assert_eq!(ledger.acked(second), Acked::Counted { is_last: true });
+/// assert_eq!(ledger.acked(second), Acked::Counted { is_last: true, data: 34_464 });
 /// assert_eq!(ledger.left(), 0);
 /// ```
 #[derive(Debug, Default)]
@@ -80,6 +80,8 @@ pub enum Acked {
     Counted {
         /// It was the last of what was wanted of its file.
         is_last: bool,
+        /// Bytes of it that are no hole.
+        data: u64,
     },
     /// It was confirmed before, or its file was given up: nothing changes.
     Late,
@@ -225,8 +227,8 @@ impl Ledger {
     ///
     /// * Returns whether all that is wanted of its file was read with that. It is, at most once for
     ///   each file.
-    pub fn read(&mut self, piece: Range) -> bool {
-        if !self.in_flight.read_first(piece) {
+    pub fn read(&mut self, piece: Range, data: u64) -> bool {
+        if !self.in_flight.read_first(piece, data) {
             return false;
         }
         let wanted = self.files.get_mut(&piece.file);
@@ -240,9 +242,9 @@ impl Ledger {
     /// The receiver has a piece.
     pub fn acked(&mut self, piece: Range) -> Acked {
         let key = (piece.file, piece.start);
-        if !self.in_flight.is_read(piece) {
+        let Some(data) = self.in_flight.data(piece) else {
             return self.unexpected(piece);
-        }
+        };
         self.in_flight.remove(key);
         if self.back.remove(&key) {
             self.waiting -= piece.length;
@@ -256,7 +258,7 @@ impl Ledger {
         if is_last {
             self.files.remove(&piece.file);
         }
-        Acked::Counted { is_last }
+        Acked::Counted { is_last, data }
     }
 
     /// A piece that is not in flight was confirmed before, or never sent.

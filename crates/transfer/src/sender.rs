@@ -241,7 +241,7 @@ impl Drop for Sender<'_, '_> {
         let load =
             |counter: &std::sync::atomic::AtomicU64| Bytes::new(counter.load(Ordering::Relaxed));
         let outcome = &mut self.state.stats.outcome;
-        outcome.sent += load(&self.state.queue.sent);
+        outcome.sent += load(&self.state.queue.arrived);
         outcome.holes += load(&self.state.queue.holes);
         outcome.on_wire += load(&self.state.queue.on_wire);
         outcome.sent_again += load(&self.state.queue.repeated);

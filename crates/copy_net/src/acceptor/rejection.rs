@@ -23,7 +23,7 @@ pub enum Rejection {
     #[error(transparent)]
     Greeting(#[from] GreetingError),
     /// A stream of a conversation that there is not (any more).
-    #[error("its stream belongs to no conversation here")]
+    #[error("the copy that its stream belongs to has ended, or never began here")]
     NoSession,
     /// A stream that does not know the key of its conversation.
     #[error("its stream does not know the key of its conversation")]

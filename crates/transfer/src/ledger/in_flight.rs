@@ -26,7 +26,8 @@ struct Piece {
     length: u64,
     /// Streams that have it, and when each got it: none, one, or two near the end.
     holders: Vec<(u32, u64)>,
-    was_read: bool,
+    /// Bytes of it that are no hole; `None` until it was read.
+    data: Option<u64>,
     /// It is a hole, and counts as one while a stream has it.
     is_hole: bool,
     damaged: u32,
@@ -130,18 +131,18 @@ impl InFlight {
         self.holes
     }
 
-    /// Whether the piece is read for the first time.
-    pub(super) fn read_first(&mut self, piece: Range) -> bool {
+    /// Whether the piece, of which `data` bytes are no hole, is read for the first time.
+    pub(super) fn read_first(&mut self, piece: Range, data: u64) -> bool {
         let known = self.pieces.get_mut(&(piece.file, piece.start));
-        known.is_some_and(|known| {
-            known.length == piece.length && !std::mem::replace(&mut known.was_read, true)
-        })
+        let is_first = |known: &&mut Piece| known.length == piece.length && known.data.is_none();
+        let first = known.filter(is_first);
+        first.map(|known| known.data = Some(data)).is_some()
     }
 
-    /// Whether that piece is to be confirmed and was read.
-    pub(super) fn is_read(&self, piece: Range) -> bool {
-        let known = self.pieces.get(&(piece.file, piece.start));
-        known.is_some_and(|known| known.length == piece.length && known.was_read)
+    /// Bytes of a piece to be confirmed that are no hole; `None` where it was not read.
+    pub(super) fn data(&self, piece: Range) -> Option<u64> {
+        let known = self.pieces.get(&(piece.file, piece.start))?;
+        known.data.filter(|_| known.length == piece.length)
     }
 
     /// How often by now.

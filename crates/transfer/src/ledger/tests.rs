@@ -15,8 +15,28 @@ fn range(file: FileId, start: u64, length: u64) -> Range {
 
 fn take(ledger: &mut Ledger, stream: u32, piece_size: u64) -> Range {
     let taken = ledger.take(stream, piece_size).unwrap();
-    ledger.read(taken.piece);
+    ledger.read(taken.piece, taken.piece.length);
     taken.piece
+}
+
+fn counted(piece: Range, is_last: bool) -> Acked {
+    Acked::Counted {
+        is_last,
+        data: piece.length,
+    }
+}
+
+#[test]
+fn a_confirmed_piece_tells_its_data_without_holes() {
+    let mut ledger = Ledger::default();
+    ledger.add(0, MIB, &[(0, MIB)]);
+    let piece = ledger.take(0, MIB).unwrap().piece;
+    ledger.read(piece, 1000);
+    // Another stream read it again; the first reading counts.
+    ledger.read(piece, 2000);
+    let (is_last, data) = (true, 1000);
+    assert_eq!(ledger.acked(piece), Acked::Counted { is_last, data });
+    assert_eq!(ledger.acked(piece), Acked::Late);
 }
 
 #[test]
@@ -117,10 +137,10 @@ fn what_a_dead_stream_owes_goes_to_others_first() {
     assert_eq!(ledger.over(1), 2 * MIB);
     assert_eq!(ledger.over(1), 0);
     // Its confirmation was under way.
-    assert_eq!(ledger.acked(late), Acked::Counted { is_last: false });
+    assert_eq!(ledger.acked(late), counted(late, false));
     assert_eq!(ledger.acked(late), Acked::Late);
     assert_eq!(take(&mut ledger, 2, 64 << 10), lost, "as it was cut");
-    assert_eq!(ledger.acked(kept), Acked::Counted { is_last: false });
+    assert_eq!(ledger.acked(kept), counted(kept, false));
     assert_eq!(ledger.left(), 6 * MIB);
 }
 
@@ -147,7 +167,7 @@ fn idle_streams_help_the_slowest_from_its_end() {
     // The slow one dies: its pieces without a helper wait, the others have one holder.
     assert_eq!(ledger.over(1), 2 * MIB);
     assert_eq!(ledger.over(2), 3 * MIB);
-    assert_eq!(ledger.acked(slow[5]), Acked::Counted { is_last: false });
+    assert_eq!(ledger.acked(slow[5]), counted(slow[5], false));
 }
 
 #[test]
@@ -156,13 +176,13 @@ fn a_damaged_piece_is_given_out_again_and_counted() {
     ledger.add(3, 5, &[(0, 5)]);
     let piece = ledger.take(1, MIB).unwrap().piece;
     assert_eq!(ledger.acked(piece), Acked::NeverSent, "not read yet");
-    assert!(ledger.read(piece), "the file's only piece");
-    assert!(!ledger.read(piece), "only once");
+    assert!(ledger.read(piece, piece.length), "the file's only piece");
+    assert!(!ledger.read(piece, piece.length), "only once");
     assert_eq!(ledger.damaged(piece), 1);
     assert_eq!(take(&mut ledger, 2, MIB), piece);
     assert_eq!(ledger.damaged(piece), 2);
     assert_eq!(take(&mut ledger, 1, MIB), piece);
-    assert_eq!(ledger.acked(piece), Acked::Counted { is_last: true });
+    assert_eq!(ledger.acked(piece), counted(piece, true));
     assert_eq!(ledger.damaged(piece), 0);
 }
 
@@ -175,7 +195,7 @@ fn a_copy_that_is_damaged_does_not_strand_the_piece() {
     assert!(ledger.take(2, MIB).unwrap().is_copy);
     ledger.damaged(piece);
     assert_eq!(take(&mut ledger, 2, MIB), piece);
-    assert_eq!(ledger.acked(piece), Acked::Counted { is_last: true });
+    assert_eq!(ledger.acked(piece), counted(piece, true));
 }
 
 #[test]
@@ -197,7 +217,7 @@ fn confirmations_of_what_was_never_sent_are_seen() {
         assert_eq!(ledger.damaged(piece), 0);
     }
     assert_eq!(ledger.left(), 4 * MIB);
-    assert_eq!(ledger.acked(piece), Acked::Counted { is_last: false });
+    assert_eq!(ledger.acked(piece), counted(piece, false));
 }
 
 #[test]

@@ -177,7 +177,7 @@ impl Talk<'_, '_, '_> {
         if calm == Calm::Yes {
             assert_eq!(ends, [Some(Over::Done); 2], "nothing disturbed it");
         }
-        let sent = &self.sender.queue.sent;
+        let sent = &self.sender.queue.arrived;
         Told {
             sent: sent.load(std::sync::atomic::Ordering::Relaxed),
             ..self.told

@@ -249,7 +249,7 @@ impl<'a, 'o> ReceiverState<'a, 'o> {
                 outcome.holes += Bytes::new(range.length.saturating_sub(data));
                 self.received.push(range);
             }
-            Event::Unneeded(data) => self.stats.outcome.sent += Bytes::new(data),
+            Event::Unneeded(data) => self.stats.outcome.sent_again += Bytes::new(data),
             Event::Damaged(range) => outbox.send(Message::Damaged(range)),
             Event::ReadBack(id, parts, is_all) => self.on_read_back(id, parts, is_all, outbox),
             Event::Finished(id) => self.on_whole(id),

@@ -32,9 +32,9 @@ pub(crate) struct SendQueue {
     grace: AtomicU64,
     /// What the streams spend their time on.
     pub spent: TimeSpent,
-    /// Bytes of files read for streams.
-    pub sent: AtomicU64,
-    /// Bytes of files that are holes.
+    /// Bytes of files that the receiver confirmed, without holes.
+    pub arrived: AtomicU64,
+    /// Bytes of holes that it confirmed.
     pub holes: AtomicU64,
     /// Nanoseconds that streams waited for holes to be confirmed, since
     /// [`SendQueue::waited_for_holes`] asked last.
@@ -84,7 +84,7 @@ impl SendQueue {
             grace_min,
             grace: AtomicU64::new(grace_min.as_nanos() as u64),
             spent: TimeSpent::default(),
-            sent: AtomicU64::new(0),
+            arrived: AtomicU64::new(0),
             holes: AtomicU64::new(0),
             waited: AtomicU64::new(0),
             on_wire: AtomicU64::new(0),
@@ -271,10 +271,7 @@ impl SendQueue {
     /// A piece was read, of which `data` bytes are no holes. Returns whether that was the last of
     /// its file.
     pub(crate) fn read(&self, piece: Range, data: u64) -> bool {
-        self.sent.fetch_add(data, Ordering::Relaxed);
-        let holes = piece.length.saturating_sub(data);
-        self.holes.fetch_add(holes, Ordering::Relaxed);
-        self.state().ledger.read(piece)
+        self.state().ledger.read(piece, data)
     }
 
     /// A piece lies in a hole that ends at `end`.
@@ -290,7 +287,12 @@ impl SendQueue {
         let mut bytes = 0;
         for piece in pieces {
             match state.ledger.acked(*piece) {
-                Acked::Counted { .. } => bytes += piece.length,
+                Acked::Counted { data, .. } => {
+                    bytes += piece.length;
+                    self.arrived.fetch_add(data, Ordering::Relaxed);
+                    let holes = piece.length.saturating_sub(data);
+                    self.holes.fetch_add(holes, Ordering::Relaxed);
+                }
                 Acked::Late => (),
                 Acked::NeverSent => return None,
             }

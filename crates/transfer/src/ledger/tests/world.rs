@@ -79,7 +79,7 @@ impl World {
             "{size} {piece:?}"
         );
         assert!(!self.forgotten.contains(&piece.file));
-        if self.ledger.read(piece) {
+        if self.ledger.read(piece, piece.length) {
             assert!(self.read.insert(piece.file), "read to its end once");
         }
         self.carried.push((stream, piece));
@@ -93,8 +93,9 @@ impl World {
         let (_, piece) = self.carried.swap_remove(at % self.carried.len());
         let before = self.ledger.left();
         match self.ledger.acked(piece) {
-            Acked::Counted { is_last } => {
+            Acked::Counted { is_last, data } => {
                 assert_eq!(self.ledger.left(), before - piece.length);
+                assert_eq!(data, piece.length);
                 self.counted.entry(piece.file).or_default().push(piece);
                 if is_last {
                     assert!(self.read.contains(&piece.file));
@@ -212,7 +213,7 @@ proptest! {
         let mut left = bytes;
         for (file, start, length) in said {
             if let Some(taken) = ledger.take(1, length) {
-                ledger.read(taken.piece);
+                ledger.read(taken.piece, taken.piece.length);
             }
             let piece = range(file % 2, start, length);
             if matches!(ledger.acked(piece), Acked::Counted { .. }) {
