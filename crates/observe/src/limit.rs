@@ -31,7 +31,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
 
-use crate::StreamCount;
+use crate::{Setting, StreamCount};
 
 /// What can bound the goodput of a run, or the rate of a copy.
 #[derive(
@@ -248,12 +248,25 @@ pub struct Context {
     /// The longest that packets waited on average beside any run: how deep the path's queue is,
     /// once something filled it.
     pub queue_most: Option<Span>,
+    /// The rate that the run's own setting gave each stream at the most, where nothing else is
+    /// sought than what this run shows.
+    pub pacing: Option<Rate>,
     /// Other numbers of streams with everything else the same.
     pub by_streams: Vec<OtherCount>,
     /// The same setting with its sending rate paced, or one stream of it.
     pub paced: Option<Paced>,
     /// The same setting with other congestion controls.
     pub alternatives: Vec<Alternative>,
+}
+
+impl Context {
+    /// What is known of a run by itself: what it was asked for.
+    pub fn alone(setting: &Setting) -> Self {
+        Context {
+            pacing: setting.pacing,
+            ..Context::default()
+        }
+    }
 }
 
 /// What a run of the same setting showed but for its number of streams.

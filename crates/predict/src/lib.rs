@@ -61,7 +61,7 @@ pub enum PredictError {
         name: String,
     },
     /// The formulas are about one link without other load.
-    #[error("no formula here describes a path with a `{field}` of {value}")]
+    #[error("the formulas describe one link each way, and this path has a `{field}` ({value})")]
     NotOneLink {
         /// The field of the path file.
         field: &'static str,

@@ -118,7 +118,7 @@ fn several_links_are_refused_with_what_to_do_instead() {
     let error = predict(question).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "no formula here describes a path with a `before` of 1 of 3 links"
+        "the formulas describe one link each way, and this path has a `before` (1 of 3 links)"
     );
     assert!(error.hint().contains("emu:PATH"), "{}", error.hint());
 }

@@ -134,7 +134,7 @@ impl From<&observe::ProbeSeries> for RoundTripsIdle {
 /// The run with what limited it.
 fn judged(seen: &observe::Observation) -> Run {
     let summary = seen.summary();
-    let verdict = diagnose(&summary, &Context::default());
+    let verdict = diagnose(&summary, &Context::alone(&seen.setting));
     Run::new(seen, &summary, Some(&verdict))
 }
 

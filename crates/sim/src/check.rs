@@ -46,7 +46,7 @@ fn one_link(scenario: &Scenario) -> Result<(), ScenarioError> {
     match scenario.path.extra() {
         Some(extra) => refuse(
             format!(
-                "a path with a `{}` of {} is not simulated",
+                "only one link each way is simulated, and this path has a `{}` ({})",
                 extra.field, extra.value
             ),
             "emulate it, `emu:PATH`; of others on the one link, `[[cross]]` with `kind = \"on-off\"` is simulated",

@@ -117,8 +117,9 @@ fn conclude(
     history: History,
     cut: Option<TargetError>,
 ) -> Result<Tuning, TuneError> {
+    let is_alone = history.samples.len() < 2;
     let ended = match cut {
-        Some(error) if error.fault == Fault::Cancelled => Ended::Stopped(error),
+        Some(error) if error.fault == Fault::Cancelled || is_alone => Ended::Stopped(error),
         Some(error) => Ended::Cut(answer(strategy, &history)?, error),
         None => Ended::Found(answer(strategy, &history)?),
     };

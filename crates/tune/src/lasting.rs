@@ -85,10 +85,12 @@ impl Bound {
         let one_in = format!("one packet in {:.0}", 1.0 / self.loss.share);
         match self.loss.is_seen {
             true => {
-                format!("{congestion} keeps no more than {rate} under the losses seen, {one_in}")
+                format!(
+                    "the formula for {congestion} expects {rate} under the losses seen, {one_in}"
+                )
             }
             false => format!(
-                "{congestion} keeps no more than {rate} if {one_in} is lost, and too few were sent to exclude that"
+                "the formula for {congestion} expects {rate} if {one_in} is lost, and too few were sent to exclude that"
             ),
         }
     }

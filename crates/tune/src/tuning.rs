@@ -117,7 +117,7 @@ pub enum Ended {
     Found(Answer),
     /// The target failed after at least one sample; the answer is the best of what was seen.
     Cut(Answer, TargetError),
-    /// The user stopped it: what was seen is no answer.
+    /// The user stopped it, or the target failed with only one setting seen: that is no answer.
     Stopped(TargetError),
 }
 

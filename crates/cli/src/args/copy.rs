@@ -245,9 +245,12 @@ fn rate_max(text: &str) -> Result<Rate, String> {
 }
 
 fn streams(text: &str) -> Result<StreamCount, String> {
-    let count = text
-        .parse()
-        .map_err(|error: <StreamCount as FromStr>::Err| error.to_string());
+    let count = match text.parse::<u64>() {
+        Err(_) => Err(format!("`{text}` is not a number of streams")),
+        Ok(_) => text
+            .parse()
+            .map_err(|error: <StreamCount as FromStr>::Err| error.to_string()),
+    };
     or_else(
         count,
         "leave `-P` out to have the number found while the copy runs; a port of ssh (scp's -P) is `-e 'ssh -p PORT'`, \

@@ -23,7 +23,8 @@ const fn answer(flags: &'static [&'static str], answer: &'static str) -> Foreign
 const COPY: &[Foreign] = &[
     answer(
         &["--bwlimit"],
-        "write `--max-rate 100M`: rates are bits per second here; `trunkline limit` changes it while the copy runs",
+        "write `--max-rate` with bits per second, eight times rsync's bytes: its 20m is about 168M; \
+         `trunkline limit` changes it while the copy runs",
     ),
     answer(
         &["--progress", "--info", "--stats", "--human-readable"],

@@ -124,6 +124,6 @@ fn measured(
 ) -> Result<Run, Failure> {
     let observation = target.observe(setting, &SamplePlan::lasting(length), progress)?;
     let summary = observation.summary();
-    let verdict = diagnose(&summary, &Context::default());
+    let verdict = diagnose(&summary, &Context::alone(&observation.setting));
     Ok(Run::new(&observation, &summary, Some(&verdict)))
 }

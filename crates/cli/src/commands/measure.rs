@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &Measure) -> Result<ExitCode, Failure> {
     let observation = target.observe(&setting(arguments), &plan(arguments), &mut progress)?;
     drop(progress);
     let summary = observation.summary();
-    let verdict = diagnose(&summary, &Context::default());
+    let verdict = diagnose(&summary, &Context::alone(&observation.setting));
     let mut body = Body::new(&target.describe(), &observation, &summary, &verdict);
     body.target = body.target.on_path(name.path());
     let document = Document::new(output::origin(seed), body);

@@ -106,8 +106,9 @@ impl ClientError {
                 Some("check the spelling, or give the address in numbers".to_owned())
             }
             Self::Refused { address } => Some(format!(
-                "start `trunkline serve` or `iperf3 -s` on {}, or give its port: {}:PORT",
-                address.host, address.host
+                "start `trunkline serve` or `iperf3 -s` on {}, or give its port: {}PORT",
+                address.host,
+                before_port(&address.to_string())
             )),
             Self::Silent { address, .. } => Some(format!(
                 "a firewall may drop TCP port {}: open it, or choose another port",
@@ -115,7 +116,7 @@ impl ClientError {
             )),
             Self::Control { source, .. } => source.hint().map(str::to_owned),
             Self::Option(OptionError::Congestion { name, .. }) => Some(format!(
-                "`modprobe tcp_{name}` loads it where the kernel has it"
+                "check the spelling; `modprobe tcp_{name}` loads it where the kernel has it"
             )),
             Self::Option(OptionError::CongestionForbidden { name, allowed, .. }) => Some(format!(
                 "root allows it with `sysctl net.ipv4.tcp_allowed_congestion_control=\"{} {name}\"`",
@@ -174,6 +175,12 @@ impl From<ClientError> for TargetError {
             source,
         }
     }
+}
+
+/// An address up to where its port is written: `[::1]:` of `[::1]:5201`.
+fn before_port(address: &str) -> &str {
+    let end = address.rfind(':').map_or(address.len(), |at| at + 1);
+    address.get(..end).unwrap_or(address)
 }
 
 #[cfg(test)]

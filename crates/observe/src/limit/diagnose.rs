@@ -28,6 +28,8 @@ const PROCESSOR_FULL: f64 = 0.9;
 const LOSS_HEAVY: f64 = 0.05;
 /// What other runs must have carried beyond this one to speak of a gain.
 const GAIN_MIN: f64 = 1.05;
+/// Streams that carry this share of the rate that was set keep to it: headers take some of it.
+const PACED: f64 = 0.93;
 /// Packets with less payload than the smallest that IPv6 demands (1280 bytes less 72 of headers).
 const SEGMENT_SMALL: u64 = 1208;
 
@@ -49,6 +51,7 @@ pub fn diagnose(summary: &Summary, context: &Context) -> Verdict {
     let evidence = Evidence::new(summary, way, context);
     let steps = [
         nothing_arrived,
+        rate_that_was_set,
         host,
         application,
         full_path,
@@ -72,6 +75,25 @@ pub fn diagnose(summary: &Summary, context: &Context) -> Verdict {
 fn nothing_arrived(evidence: &Evidence<'_>) -> Option<Verdict> {
     let nothing = || Verdict::of(Limit::Unknown, "nothing arrived".to_owned());
     (evidence.goodput() == Rate::ZERO).then(nothing)
+}
+
+/// The pacing of the streams, where they keep to it and no queue stands.
+fn rate_that_was_set(evidence: &Evidence<'_>) -> Option<Verdict> {
+    let pace = evidence.context.pacing?;
+    let all = pace.as_f64() * evidence.streams() as f64;
+    let share = evidence.goodput().as_f64() / all;
+    (share >= PACED && evidence.standing_queue().is_none()).then(|| {
+        let set = match evidence.streams() {
+            1 => format!("the {} that were set", pace.human()),
+            streams => format!("the {streams} times {} that were set", pace.human()),
+        };
+        let because = format!(
+            "{} is {} of {set}",
+            evidence.goodput().human(),
+            percent(share)
+        );
+        Verdict::of(Limit::RateLimit, because)
+    })
 }
 
 /// Only threads tell: a whole process may use several processors and have time left on each.

@@ -74,7 +74,11 @@ fn facts(found: &Characteristics, way: Way) -> Option<PathFacts> {
     let range = available.and_then(|available| available.range.as_ref().ok());
     Some(PathFacts {
         capacity: capacity.map_or(Rate::ZERO, |capacity| capacity.rate),
-        available: range.map(|range| middle(range.low, range.high)),
+        available: range.map(|range| {
+            // Nothing is free beyond the capacity: what packets say above it is their error.
+            let seen = middle(range.low, range.high);
+            capacity.map_or(seen, |capacity| seen.min(capacity.rate))
+        }),
         rtt_min: rtt_min(found)?,
         rtt_max: load.and_then(longest),
         rtt_mean: load.and_then(|load| load.one.summary().rtt_loaded),

@@ -80,6 +80,7 @@ fn round_trip(body: &Characteristics) -> Option<Fact> {
             .median_seconds
             .map(|median| format!("median {}", ms(median))),
         spread.map(|(high, low)| format!("IQR {}", ms(high - low))),
+        longest(body).map(|longest| format!("at most {} beside streams", ms(longest))),
         lost(series.loss_ratio),
         Some(format!(
             "{} probes by {}",
@@ -97,6 +98,12 @@ fn round_trip(body: &Characteristics) -> Option<Fact> {
         Some(min) => Fact::new("round trip", ms(min)).after(format!(" {rest}")),
         None => Fact::plain("round trip", rest),
     })
+}
+
+/// What the rules for socket buffers call the longest round trip.
+fn longest(body: &Characteristics) -> Option<f64> {
+    let longest = body.buffers.iter().filter_map(|one| one.rtt_max_seconds);
+    longest.reduce(f64::max)
 }
 
 fn lost(share: Option<f64>) -> Option<String> {
@@ -166,8 +173,11 @@ fn capacity_of(body: &Characteristics, way: Way) -> Option<u64> {
 fn available(available: &AvailableBandwidth, capacity: Option<u64>) -> Fact {
     let most = capacity.unwrap_or(u64::MAX);
     let chirps = available.chirps.map(|chirps| match chirps.bits_per_second {
-        above if above > most => "; chirps say all of it".to_owned(),
-        within => format!("; chirps say {}", format::rate(within)),
+        above if above > most => "; trains sent ever faster (chirps): all of it".to_owned(),
+        within => format!(
+            "; trains sent ever faster (chirps): {}",
+            format::rate(within)
+        ),
     });
     let chirps = chirps.unwrap_or_default();
     let name = format!("available {}", arrow(available.way));

@@ -11,6 +11,8 @@ use crate::tuning::Sample;
 /// Everything that is known beside `sample` itself.
 pub(crate) fn context(history: &History, sample: &Sample) -> Context {
     Context {
+        // What a search seeks is the path's limit, and its pacing was chosen for that.
+        pacing: None,
         best_seen: history.rate_best(),
         plateau: climb::plateau(history),
         rtt_min: history.rtt_min(),

@@ -182,6 +182,13 @@ fn server(rest: &[u8]) -> Result<Place, PlaceError> {
             "who may copy is in the token: leave out everything up to `@`, and give `--token-file`",
         );
     }
+    if let Some(host) = host.strip_suffix(':') {
+        let path = String::from_utf8_lossy(path);
+        return wrong(
+            format!("`{host}:` has a colon and no port behind it"),
+            format!("write it without the last colon: trunkline://{host}{path}"),
+        );
+    }
     let path = decoded(path.strip_prefix(b"/").unwrap_or(path))?;
     let is_long = path.len() > wire::copy::PATH_MAX;
     match is_long {

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use units::Span;
+
 use super::place::{Place, PlaceError, wrong};
 
 /// scp's `-C` and rsync's `-P` stand alone, and would take a place for their value here.
@@ -45,6 +47,12 @@ impl Route {
                 TWO_PLACES,
             );
         }
+        if let Some(value) = sources.iter().find_map(stray_duration) {
+            return wrong(
+                format!("`{value}` is a time, and no file has that name"),
+                format!("the value of `--gentle` is written with `=`: --gentle={value}"),
+            );
+        }
         let near = sources.iter().filter(|place| place.is_here()).count();
         match (near == sources.len(), near == 0, destination) {
             (true, _, Place::Here(_)) => wrong(
@@ -66,6 +74,13 @@ impl Route {
             ),
         }
     }
+}
+
+/// `10ms` among the sources, where no file has that name.
+fn stray_duration(place: &Place) -> Option<String> {
+    let path = place.here().filter(|path| !path.exists())?;
+    let text = path.to_str()?;
+    text.parse::<Span>().ok().map(|_| text.to_owned())
 }
 
 fn from_one_host(sources: Vec<Place>, destination: PathBuf) -> Result<Route, PlaceError> {
@@ -117,7 +132,8 @@ mod tests {
 
     #[test]
     fn routes_that_are_none_are_told_with_the_next_step() {
-        let table: [(&[&str], &str, &str); 6] = [
+        let table: [(&[&str], &str, &str); 7] = [
+            (&["10ms", "a", "b:y"], "is a time", "--gentle=10ms"),
             (&["a", "b"], "both ends are on this host", "use cp"),
             (
                 &["a:x", "b:y"],

@@ -7,12 +7,20 @@ use crate::format::{self, percent};
 
 /// A line that explains less than this is not worth a sentence.
 const WORTH: f64 = 0.5;
+/// Fewer visits than this lie on a line by chance.
+const VISITS_MIN: u64 = 8;
+/// Where the idle path's rate variability has this share of the loaded one's, streams make little
+/// of it.
+const IDLE_SHARE: f64 = 0.5;
 
 /// The relations that are worth a sentence.
 pub fn fits(way: &DirectionAnalysis) -> Vec<String> {
     let sentences = [
         variability(way),
-        way.rate_variability_loaded.as_ref().and_then(form),
+        way.rate_variability_loaded
+            .as_ref()
+            .filter(|_| has_visits(way))
+            .and_then(form),
         agreement(way),
         processor(way),
         products(way),
@@ -64,10 +72,29 @@ fn form(loaded: &Distribution) -> Option<String> {
     ))
 }
 
+/// Whether the idle path's round trips vary about as much as those beside streams.
+fn idle_varies_as_much(way: &DirectionAnalysis) -> bool {
+    let idle = way.rate_variability_unloaded.as_ref();
+    let both = idle.zip(way.rate_variability_loaded.as_ref());
+    both.is_some_and(|(idle, loaded)| idle.mean_ratio > IDLE_SHARE * loaded.mean_ratio)
+}
+
+fn has_visits(way: &DirectionAnalysis) -> bool {
+    let loaded = way.rate_variability_loaded.as_ref();
+    loaded.is_some_and(|loaded| loaded.spread.count >= VISITS_MIN)
+}
+
 fn agreement(way: &DirectionAnalysis) -> Option<String> {
+    if !has_visits(way) {
+        return None;
+    }
     let fit = way.variability_against_added?;
     let share = fit.r_squared?;
     Some(match share >= WORTH {
+        true if idle_varies_as_much(way) => format!(
+            "Rate variability (RV) follows the added delay (dRTT), R\u{b2} {share:.2}, but the idle path varies as \
+             much: others' traffic has its part."
+        ),
         true => format!(
             "Rate variability (RV) follows the added delay (dRTT), R\u{b2} {share:.2}: queues that the streams fill make it, \
              not traffic of others."
