@@ -54,6 +54,9 @@ fn rows(comparison: &Comparison) -> Vec<Row> {
     CELLS.into_iter().filter_map(row).collect()
 }
 
+/// Runs that differ by this factor are not compared in percent.
+const FAR_APART: f64 = 10.0;
+
 type CellText = fn(&Essence) -> String;
 
 const CELLS: [(&str, CellText); 12] = [
@@ -150,7 +153,7 @@ fn by_how_much(comparison: &Comparison) -> String {
     let ids = (comparison.from.id, comparison.to.id);
     let difference = change.difference_bits_per_second;
     let size = format::rate(difference.abs() as u64);
-    let share = change.difference_ratio.map(f64::abs).map(format::percent);
+    let share = change.difference_ratio.map(|share| times_or_share(1.0 + share));
     let share = share.map(|share| format!(" ({share})")).unwrap_or_default();
     match difference {
         0.0 => format!("Run {} carried as much as run {}.", ids.1, ids.0),
@@ -162,6 +165,17 @@ fn by_how_much(comparison: &Comparison) -> String {
             "Run {} carried {size}{share} less than run {}.",
             ids.1, ids.0
         ),
+    }
+}
+
+/// A share of the first run's goodput, or how many times one is the other where they are far apart.
+fn times_or_share(ratio: f64) -> String {
+    match ratio {
+        many if many >= FAR_APART => format!("{many:.0} times as much"),
+        few if few > 0.0 && few <= 1.0 / FAR_APART => {
+            format!("a {:.0}th of it", 1.0 / few)
+        }
+        near => format::percent((near - 1.0).abs()),
     }
 }
 

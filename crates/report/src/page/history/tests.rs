@@ -176,3 +176,11 @@ fn names_from_elsewhere_steer_neither_terminal_nor_page() {
     assert!(!terminal::text(&shown, Paint::Plain).contains('\u{1b}'));
     assert!(!html::html(&shown, None).unwrap().contains("<script>"));
 }
+
+#[test]
+fn goodputs_far_apart_are_told_as_multiples() {
+    assert_eq!(times_or_share(1.11), "11 %");
+    assert_eq!(times_or_share(0.8), "20 %");
+    assert_eq!(times_or_share(274.4), "274 times as much");
+    assert_eq!(times_or_share(0.004), "a 250th of it");
+}
