@@ -25,9 +25,9 @@ mod forecast;
 mod metric;
 mod outage;
 mod profile;
-mod scores;
 mod series;
 mod time;
+mod usual;
 mod visit;
 
 pub use causes::{Cause, CauseKind};

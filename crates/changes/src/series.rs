@@ -6,31 +6,29 @@ use serde::{Deserialize, Serialize};
 use stats::median;
 
 use crate::profile::Profile;
-use crate::scores::{score, variance_of_sums};
+use crate::usual::{LENGTHS, Levels, Usual};
 use crate::{Metric, UnixTime};
 
 /// Four weeks of a visit each half hour: two weekends twice.
 const POINTS_MAX: usize = 1344;
-/// Ten days of them: what a value is compared with.
-const BASELINE_MAX: usize = 480;
-/// Half a day: the latest visits, in which changes are looked for. They join the baseline later.
+/// Ten days of them: what is usual.
+const USUAL_MAX: usize = 480;
+/// The latest visits, in which changes are looked for: half a day.
 pub(crate) const RECENT: usize = 24;
 /// A day has to be seen before anything in it is unusual.
-const BASELINE_MIN: usize = 24;
-const BASELINE_HOURS: f64 = 24.0;
+const KNOWN_MIN: usize = 44;
+const KNOWN_HOURS: f64 = 23.5;
 /// Visits on the new side, so that no single one makes an event.
 pub(crate) const VISITS_MIN: usize = 3;
-/// Lengths of the new side that are tried.
-const WINDOWS: [usize; 6] = [3, 4, 6, 9, 14, 24];
-/// One visit counts for at most this much more than the second strongest.
-const LEAD_MAX: f64 = 1.0;
+/// Of three visits the weakest shows this share of what the middle one does.
+const WEAKEST: f64 = 0.4;
 /// Visits after a change at which its size is estimated again.
 const SETTLING: [usize; 5] = [4, 6, 12, 24, 48];
-/// Visits before a change that the new level is compared with: two days, so that hours of the day
+/// Visits before a change that the new level is compared with: a day, so that hours of the day
 /// cancel out.
-pub(crate) const BEFORE: usize = 96;
-/// Seasons are learned anew once a day.
-const REFRESH_SECONDS: u64 = 86_400;
+pub(crate) const BEFORE: usize = 48;
+/// Seasons and what is usual are learned anew once a day.
+const REFRESH_SECONDS: f64 = 86_400.0;
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Point {
@@ -41,14 +39,15 @@ pub(crate) struct Point {
     pub value: f64,
     /// Without season, in units of the hour's scatter.
     pub residual: f64,
+    /// How far it lies from the level before, in units of what is usual for one visit.
     pub score: f64,
+    /// The local levels with it.
+    levels: Levels,
 }
 
 /// A shift that stands out in the latest visits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Candidate {
-    /// Number of points on the new side.
-    pub length: usize,
     /// The visit it begins with.
     pub visit: u64,
     /// How far it stands out, in standard deviations of the usual; the sign is the direction.
@@ -68,11 +67,8 @@ struct Regime {
 pub(crate) struct Series {
     pub metric: Metric,
     points: VecDeque<Point>,
-    /// Residuals of the baseline, in order.
-    baseline: Vec<f64>,
     profile: Profile,
-    /// Of sums of neighbouring scores, by their number.
-    variances: Vec<f64>,
+    usual: Usual,
     regime: Option<Regime>,
     refreshed: UnixTime,
 }
@@ -82,9 +78,8 @@ impl Series {
         Series {
             metric,
             points: VecDeque::new(),
-            baseline: Vec::new(),
             profile: Profile::default(),
-            variances: (0..=RECENT).map(|m| m as f64).collect(),
+            usual: Usual::default(),
             regime: None,
             refreshed: UnixTime::default(),
         }
@@ -106,72 +101,77 @@ impl Series {
             value: self.metric.scaled(value),
             residual: 0.0,
             score: 0.0,
+            levels: Levels::default(),
         };
-        point.residual = self.residual(&point);
-        point.score = score(&self.baseline, point.residual, self.scatter_min());
+        self.place(&mut point, self.points.back().map(|last| last.levels));
         self.points.push_back(point);
         if self.points.len() > POINTS_MAX {
             self.points.pop_front();
         }
-        self.grow_baseline();
         self.settle();
-        if at.since(self.refreshed).as_secs_f64() >= REFRESH_SECONDS as f64 {
+        let first = self.points.front().map_or(at, |first| first.at);
+        let due = self.refreshed.max(first);
+        if at.since(due).as_secs_f64() >= REFRESH_SECONDS
+            || (self.refreshed < first && self.is_long_enough())
+        {
             self.refreshed = at;
             self.refresh();
         }
     }
 
-    /// The point that is no longer among the latest joins the baseline; the oldest leaves.
-    fn grow_baseline(&mut self) {
-        let Some(newest) = self.points.len().checked_sub(RECENT + 1) else {
-            return;
-        };
-        insert(&mut self.baseline, self.points[newest].residual);
-        if let Some(oldest) = newest.checked_sub(BASELINE_MAX) {
-            remove(&mut self.baseline, self.points[oldest].residual);
-        }
+    /// Residual, score and levels of a point behind one with these levels.
+    fn place(&self, point: &mut Point, before: Option<Levels>) {
+        let season = self.profile.center(point.at);
+        point.residual = (point.value - season) / self.profile.scatter(point.at);
+        let before = before.unwrap_or(Levels::at(point.residual));
+        point.score = self.usual.score(point.residual, &before);
+        point.levels = before.with(point.residual, self.usual.step());
     }
 
-    fn residual(&self, point: &Point) -> f64 {
-        (point.value - self.profile.center(point.at)) / self.profile.scatter(point.at)
-    }
-
+    /// The least scatter that a shift is compared with.
     fn scatter_min(&self) -> f64 {
         let level = self.points.back().map_or(0.0, |point| point.value);
-        self.metric.smallest_shift(level) / 2.0
+        self.metric.smallest_shift(level) / 5.0
     }
 
-    /// Seasons, residuals, baseline, scores and their correlation from the points.
+    /// Seasons and what is usual, from the points.
     fn refresh(&mut self) {
         let values: Vec<_> = self.points.iter().map(|p| (p.at, p.value)).collect();
         self.profile = Profile::of(&values);
-        self.rescore();
-        let settled = self.points.len().saturating_sub(RECENT);
-        let scores: Vec<f64> = self.points.iter().take(settled).map(|p| p.score).collect();
-        self.variances = variance_of_sums(&scores, RECENT);
+        self.replace(0);
+        let start = self.points.len().saturating_sub(USUAL_MAX);
+        let latest: Vec<(f64, Levels)> = self
+            .points
+            .range(start..)
+            .map(|point| (point.residual, point.levels))
+            .collect();
+        self.usual = Usual::of(&latest, self.scatter_min());
+        self.replace(start);
     }
 
-    fn rescore(&mut self) {
-        for index in 0..self.points.len() {
-            self.points[index].residual = self.residual(&self.points[index]);
-        }
-        let end = self.points.len().saturating_sub(RECENT);
-        let start = end.saturating_sub(BASELINE_MAX);
-        self.baseline = self.points.range(start..end).map(|p| p.residual).collect();
-        self.baseline.sort_by(f64::total_cmp);
-        let scatter_min = self.scatter_min();
-        for point in &mut self.points {
-            point.score = score(&self.baseline, point.residual, scatter_min);
+    /// Places the points from `start` on anew.
+    fn replace(&mut self, start: usize) {
+        for index in start..self.points.len() {
+            let before = index
+                .checked_sub(1)
+                .map(|before| self.points[before].levels);
+            let mut point = self.points[index];
+            self.place(&mut point, before);
+            self.points[index] = point;
         }
     }
 
-    /// Whether there is enough before the latest visits to compare them with.
-    fn is_known(&self) -> bool {
+    fn is_long_enough(&self) -> bool {
         let (Some(first), Some(last)) = (self.points.front(), self.points.back()) else {
             return false;
         };
         let hours = last.at.since(first.at).as_secs_f64() / 3600.0;
-        self.baseline.len() >= BASELINE_MIN && hours >= BASELINE_HOURS
+        self.points.len() >= KNOWN_MIN && hours >= KNOWN_HOURS
+    }
+
+    /// Whether there is enough before the latest visits to compare them with.
+    fn is_known(&self) -> bool {
+        self.usual.is_known()
     }
 
     /// Whether seasons are known, weekends too.
@@ -191,81 +191,81 @@ impl Series {
             return None;
         }
         let free = self.free();
-        let tried = WINDOWS.iter().copied().filter(|m| *m <= free);
-        let strengths = tried.map(|m| self.strength(m));
-        let strongest = strengths.max_by(|a, b| a.abs().total_cmp(&b.abs()))?;
-        let length = self.beginning(strongest.signum(), free)?;
+        let tried = LENGTHS.iter().copied().filter(|m| *m <= free);
+        let strengths = tried.map(|m| (self.strength(m), m));
+        let (strength, m) = strengths.max_by(|a, b| a.0.abs().total_cmp(&b.0.abs()))?;
+        let length = self.beginning(strength.signum(), m, free);
         Some(Candidate {
-            length,
             visit: self.points[self.points.len() - length].visit,
-            strength: strongest,
+            strength,
         })
     }
 
     /// Latest points behind the last change.
     fn free(&self) -> usize {
         let since = self.regime.map_or(0, |regime| regime.visit);
-        let later = self
-            .points
-            .iter()
-            .rev()
-            .take_while(|p| p.visit >= since)
-            .count();
+        let later = self.points.iter().rev().take(RECENT + VISITS_MIN);
+        let later = later.take_while(|p| p.visit >= since).count();
         let settled = self.regime.map_or(0, |_| VISITS_MIN);
         later.saturating_sub(settled).min(RECENT)
     }
 
-    /// How far the latest `m` points stand out together.
+    /// How far the median of the latest `m` points lies from the level before them, in units of
+    /// what is usual; zero where the points do not agree.
     fn strength(&self, m: usize) -> f64 {
-        let scores = || self.points.range(self.points.len() - m..).map(|p| p.score);
-        let sum: f64 = scores().sum();
-        let sign = sum.signum();
-        // Every one of three and most of more lie on the new side.
-        let beside = scores().filter(|score| score * sign < 0.3).count();
-        if beside * 4 > m {
-            return 0.0;
-        }
-        let mut order: Vec<f64> = scores().map(|score| score * sign).collect();
-        order.sort_by(f64::total_cmp);
-        let second = order[m - 2];
-        let led: f64 = order.iter().map(|score| score.min(second + LEAD_MAX)).sum();
-        let variance = self.variances[m] / (m * m) as f64 + self.level_variance();
-        sign * led / m as f64 / variance.sqrt()
-    }
-
-    /// Of the present level, in squared units of the usual scatter.
-    fn level_variance(&self) -> f64 {
-        let Some(regime) = self.regime else {
+        let Some(before) = self.points.len().checked_sub(m + 1) else {
             return 0.0;
         };
-        let n = regime.known_from.clamp(1, RECENT);
-        self.variances[n] / (n * regime.known_from.max(1)) as f64
+        let levels = &self.points[before].levels;
+        let latest: Vec<f64> = self
+            .points
+            .range(before + 1..)
+            .map(|p| p.residual)
+            .collect();
+        let (off, scatter) = self.usual.off(&latest, levels);
+        let level = self.usual.level(m, levels);
+        let share = |value: &f64| (value - level) / off;
+        let beside = latest.iter().filter(|value| share(value) < WEAKEST).count();
+        match off == 0.0 || beside * 5 > m {
+            true => 0.0,
+            false => off / scatter / self.doubt(),
+        }
     }
 
-    /// Where a shift in the direction of `sign` most likely began, as a number of points from the
-    /// end: the cut with the largest squared sum of scores for its length.
-    fn beginning(&self, sign: f64, free: usize) -> Option<usize> {
+    /// How much less is known of the level after a recent change.
+    fn doubt(&self) -> f64 {
+        let known_from = self
+            .regime
+            .map_or(f64::INFINITY, |regime| regime.known_from as f64);
+        (1.0 + 3.0 / known_from).sqrt()
+    }
+
+    /// Where a shift in the direction of `sign`, seen in `m` points, most likely began, as a number
+    /// of points from the end: the cut with the largest squared sum of distances for its length.
+    fn beginning(&self, sign: f64, m: usize, free: usize) -> usize {
+        let end = self.points.len();
+        let before = end - free.min(m + VISITS_MIN);
+        let before = before.saturating_sub(1);
+        let level = self.usual.level(m, &self.points[before].levels);
+        let latest: Vec<f64> = self.points.range(end - m..).map(|p| p.residual).collect();
+        let shift = (median(&latest).unwrap_or(level) - level).abs();
         let mut sum = 0.0;
-        let mut best: Option<(f64, usize)> = None;
-        for length in 1..=free {
-            let score = self.points[self.points.len() - length].score * sign;
-            sum += score.clamp(-4.0, 4.0);
+        let mut best = (0.0, m);
+        for length in 1..=free.min(m + VISITS_MIN) {
+            let off = (self.points[end - length].residual - level) * sign;
+            sum += off.clamp(-shift, 1.5 * shift);
             let gain = sum.max(0.0).powi(2) / length as f64;
-            if length >= VISITS_MIN && best.is_none_or(|(most, _)| gain > most) {
-                best = Some((gain, length));
+            if length >= VISITS_MIN && gain > best.0 {
+                best = (gain, length);
             }
         }
-        best.map(|(_, length)| length)
+        best.1
     }
 
     /// How far the visits from `visit` on stand out together, whatever was found elsewhere.
     pub fn strength_since(&self, visit: u64) -> f64 {
-        let count = self
-            .points
-            .iter()
-            .rev()
-            .take_while(|p| p.visit >= visit)
-            .count();
+        let later = self.points.iter().rev().take(RECENT + 1);
+        let count = later.take_while(|p| p.visit >= visit).count();
         match (2..=RECENT).contains(&count) && self.is_known() {
             true => self.strength(count),
             false => 0.0,
@@ -325,6 +325,15 @@ impl Series {
         self.align(visit);
     }
 
+    /// Levels before a visit move with the values.
+    fn relevel(&mut self, visit: u64, by: f64) {
+        for point in self.points.iter_mut().filter(|point| point.visit < visit) {
+            let scatter = self.profile.scatter(point.at);
+            point.residual += by / scatter;
+            point.levels = point.levels.moved(by / scatter);
+        }
+    }
+
     fn align(&mut self, visit: u64) {
         let (before, after) = self.sides(visit);
         let (Some(before), Some(after)) = (median(&before), median(&after)) else {
@@ -333,7 +342,9 @@ impl Series {
         for point in self.points.iter_mut().filter(|point| point.visit < visit) {
             point.value += after - before;
         }
-        self.rescore();
+        let start = self.points.len().saturating_sub(2 * RECENT + SETTLING[4]);
+        self.relevel(visit, after - before);
+        self.replace(start);
     }
 
     /// Knows the level after a change better as visits come.
@@ -353,21 +364,9 @@ impl Series {
                 ..regime
             });
             self.align(regime.visit);
-        } else if count > BASELINE_MAX {
+        } else if count > USUAL_MAX {
             self.regime = None;
         }
-    }
-}
-
-fn insert(sorted: &mut Vec<f64>, value: f64) {
-    let place = sorted.partition_point(|other| *other < value);
-    sorted.insert(place, value);
-}
-
-fn remove(sorted: &mut Vec<f64>, value: f64) {
-    let place = sorted.partition_point(|other| *other < value);
-    if place < sorted.len() {
-        sorted.remove(place);
     }
 }
 

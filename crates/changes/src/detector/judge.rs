@@ -10,7 +10,7 @@ use crate::{Event, EventKind, Metric, Moved, UnixTime};
 
 /// How far visits have to stand out together, in standard deviations: 1.3 chances in 100,000 to
 /// either side, of which each visit gives some dependent ones for each metric.
-const STRENGTH: f64 = 4.2;
+const STRENGTH: f64 = 4.5;
 /// The same as long as weekends are not known.
 const STRENGTH_UNSEASONED: f64 = 5.0;
 /// Where the route or the far host changed at the same visit.
@@ -69,8 +69,8 @@ impl Detector {
             true => STRENGTH,
             false => STRENGTH_UNSEASONED,
         };
-        let strong = candidate.strength.abs() >= needed;
-        strong && moved(series, candidate.visit).is_some_and(|one| concerns(series, &one))
+        candidate.strength.abs() >= needed
+            && moved(series, candidate.visit).is_some_and(|one| concerns(series, &one))
     }
 
     /// All metrics that moved with the visit `first`, the most conspicuous one first.
