@@ -1,0 +1,169 @@
+//! What a detector found in one series, beside what happened.
+
+use changes::{CauseKind, Detector, EventKind, Metric, UnixTime, Visit};
+
+use crate::baselines::Baseline;
+use crate::series::{Fault, Series};
+
+const DAY: f64 = 86_400.0;
+const MONTH: f64 = 30.0 * DAY;
+/// The first day is for learning.
+const LEARNING: u64 = 86_400;
+/// Alarms of several metrics this close are one.
+const TOGETHER: u64 = 6 * 1800;
+/// A change counts as found by alarms up to so long after it.
+const WEEK: u64 = 7 * 86_400;
+/// Drifts get until ten days after their end.
+const DRIFT: u64 = 30 * 86_400;
+
+/// An alarm.
+#[derive(Debug, Clone)]
+pub struct Alarm {
+    pub at: UnixTime,
+    pub kind: Option<EventKind>,
+    pub cause: Option<CauseKind>,
+    pub metric: Option<Metric>,
+}
+
+/// One detector on one series.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    pub method: String,
+    pub path: String,
+    pub fault: Fault,
+    pub seed: u64,
+    /// Size of the change in units of the noise before it; the largest over the metrics.
+    pub size: f64,
+    /// Visits that it took, with the first that showed the change as one; `None` if not found.
+    pub delay: Option<usize>,
+    pub cause: Option<CauseKind>,
+    pub kind: Option<EventKind>,
+    /// Alarms before the change, or without one.
+    pub false_alarms: usize,
+    pub months: f64,
+}
+
+/// Alarms of trunkline's detector: events at their first report.
+pub fn ours(visits: &[Visit]) -> Vec<Alarm> {
+    let mut detector = Detector::new();
+    let events = visits.iter().flat_map(|visit| detector.push(visit));
+    let new = events.filter(|event| event.is_new());
+    new.map(|event| Alarm {
+        at: event.confirmed,
+        kind: Some(event.kind),
+        cause: event.first_cause().map(|cause| cause.kind),
+        metric: event.metric(),
+    })
+    .collect()
+}
+
+/// Alarms of a baseline on goodput, shortest round trip and resent share, those close together
+/// counted once.
+pub fn baseline(baseline: Baseline, visits: &[Visit]) -> Vec<Alarm> {
+    let mut alarms: Vec<Alarm> = Vec::new();
+    for metric in [Metric::Goodput, Metric::RoundTripMin, Metric::Resent] {
+        let values = visits
+            .iter()
+            .filter_map(|visit| Some((visit.at, metric.of(visit)?)));
+        let (times, values): (Vec<UnixTime>, Vec<f64>) = values.unzip();
+        let found = baseline.alarms(&values).into_iter();
+        alarms.extend(found.map(|index| Alarm {
+            at: times[index],
+            kind: None,
+            cause: None,
+            metric: Some(metric),
+        }));
+    }
+    alarms.sort_by_key(|alarm| alarm.at);
+    let mut grouped: Vec<Alarm> = Vec::new();
+    for alarm in alarms {
+        let near = grouped
+            .last()
+            .is_some_and(|last| alarm.at.seconds() - last.at.seconds() <= TOGETHER);
+        if !near {
+            grouped.push(alarm);
+        }
+    }
+    grouped
+}
+
+/// Compares alarms with what happened.
+pub fn judge(
+    method: &str,
+    path: &str,
+    fault: Fault,
+    seed: u64,
+    series: &Series,
+    alarms: &[Alarm],
+) -> Outcome {
+    let begin = series.visits[0].at.seconds() + LEARNING;
+    let changed = series.changed.seconds();
+    let early = |alarm: &&Alarm| (begin..changed).contains(&alarm.at.seconds());
+    let last = changed + if fault == Fault::Drift { DRIFT } else { WEEK };
+    let hit = alarms
+        .iter()
+        .filter(|_| fault != Fault::None)
+        .find(|alarm| (changed..last).contains(&alarm.at.seconds()));
+    let visits_until = |at: UnixTime| {
+        let has = |visit: &&Visit| visit.goodput.is_some() && visit.at.seconds() >= changed;
+        series
+            .visits
+            .iter()
+            .filter(has)
+            .filter(|visit| visit.at <= at)
+            .count()
+    };
+    Outcome {
+        method: method.to_owned(),
+        path: path.to_owned(),
+        fault,
+        seed,
+        size: size(series),
+        delay: hit.map(|alarm| visits_until(alarm.at)),
+        cause: hit.and_then(|alarm| alarm.cause),
+        kind: hit.and_then(|alarm| alarm.kind),
+        false_alarms: alarms.iter().filter(early).count(),
+        months: changed.saturating_sub(begin) as f64 / MONTH,
+    }
+}
+
+/// The change of the first day (of a drift: the 20th) in units of the scatter of the two weeks
+/// before, season and all: 1.4826 times the median absolute deviation, but at least half of the
+/// smallest change that concerns anybody. The largest over the metrics.
+pub fn size(series: &Series) -> f64 {
+    let metrics = [
+        (Metric::Goodput, 0.015),
+        (Metric::RoundTripMin, 0.1e-3),
+        (Metric::RoundTripMedian, 0.25e-3),
+        (Metric::Resent, 1.5e-4),
+    ];
+    let sizes = metrics.iter().map(|(metric, least)| {
+        let value = |visit: &Visit| {
+            let value = metric.of(visit)?;
+            Some(if *metric == Metric::Goodput {
+                value.max(1.0).ln()
+            } else {
+                value
+            })
+        };
+        let before: Vec<f64> = series
+            .visits
+            .iter()
+            .filter(|visit| visit.at < series.changed)
+            .filter_map(value)
+            .collect();
+        let before = &before[before.len().saturating_sub(14 * 48)..];
+        let middle = stats::median(before).unwrap_or(0.0);
+        let off: Vec<f64> = before.iter().map(|value| (value - middle).abs()).collect();
+        let noise = (1.4826 * stats::median(&off).unwrap_or(0.0)).max(*least);
+        let pairs = series.visits.iter().zip(&series.without);
+        let differences = pairs.filter(|(with, _)| with.at >= series.changed);
+        let differences = differences.filter_map(|(with, without)| {
+            let off = value(with)? - value(without)?;
+            (off != 0.0).then_some(off)
+        });
+        let differences: Vec<f64> = differences.take(48).collect();
+        stats::median(&differences).unwrap_or(0.0).abs() / noise
+    });
+    sizes.fold(0.0, f64::max)
+}

@@ -1,0 +1,126 @@
+//! Events that were reported: new ones, revisions, which belong together.
+
+use std::collections::BTreeMap;
+
+use super::{Detector, EVENTS_KEPT, Known};
+use crate::{Event, EventKind, Metric, Moved, UnixTime};
+
+/// Metrics whose first visits lie this close show the same event.
+const TOGETHER: u64 = 3;
+/// Changes to and fro within two days are flapping, and it is over after as long without one.
+const FLAPPING: u64 = 96;
+/// A shift back by all but this share of the shift away.
+const BACK: f64 = 0.4;
+
+impl Detector {
+    pub(super) fn open(&mut self, kind: EventKind, first: UnixTime, now: UnixTime) -> Event {
+        let id = self.next_id;
+        self.next_id += 1;
+        Event {
+            id,
+            revision: 0,
+            kind,
+            first_visit: first,
+            confirmed: now,
+            recovered: None,
+            shifts: Vec::new(),
+            causes: Vec::new(),
+            failures: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn remember(&mut self, event: Event, first: u64) -> Event {
+        self.events.push_back(Known {
+            event: event.clone(),
+            first,
+            touched: self.pushed,
+            turns: 1,
+        });
+        if self.events.len() > EVENTS_KEPT {
+            self.events.pop_front();
+        }
+        event
+    }
+
+    /// Changes an event that is still known, and gives its next revision.
+    pub(super) fn revise(&mut self, id: u64, change: impl FnOnce(&mut Event)) -> Option<Event> {
+        let known = self.events.iter_mut().find(|known| known.event.id == id)?;
+        change(&mut known.event);
+        known.event.revision += 1;
+        known.touched = self.pushed;
+        Some(known.event.clone())
+    }
+
+    /// The event that a change with this first visit belongs to.
+    pub(super) fn together(&self, first: u64) -> Option<u64> {
+        let near = |known: &&Known| {
+            known.first.abs_diff(first) <= TOGETHER && known.event.kind != EventKind::NoData
+        };
+        self.events
+            .iter()
+            .rev()
+            .find(near)
+            .map(|known| known.event.id)
+    }
+
+    /// The latest event of these metrics and the number of its turns, if it changed within the last
+    /// two days or flaps still.
+    pub(super) fn unsettled(&self, metrics: &[Metric]) -> Option<(u64, u32)> {
+        let concerns = |known: &&Known| {
+            known.event.kind != EventKind::NoData
+                && self.pushed.saturating_sub(known.touched) <= FLAPPING
+                && known
+                    .event
+                    .shifts
+                    .iter()
+                    .any(|moved| metrics.contains(&moved.metric))
+        };
+        let known = self.events.iter().rev().find(concerns)?;
+        Some((known.event.id, known.turns))
+    }
+
+    /// Counts another change of level; gives how many there are now.
+    pub(super) fn turn(&mut self, id: u64) {
+        let pushed = self.pushed;
+        if let Some(known) = self.events.iter_mut().find(|known| known.event.id == id) {
+            known.turns += 1;
+            known.touched = pushed;
+        }
+    }
+
+    /// The event that these shifts undo.
+    pub(super) fn undone(&self, shifts: &[Moved]) -> Option<u64> {
+        let undoes = |known: &&Known| {
+            known.event.recovered.is_none()
+                && shifts.first().is_some_and(|back| {
+                    let away = known
+                        .event
+                        .shifts
+                        .iter()
+                        .find(|one| one.metric == back.metric);
+                    away.is_some_and(|away| is_back(away, back))
+                })
+        };
+        let latest = self.events.iter().rev().find(|known| {
+            shifts.first().is_some_and(|back| {
+                known
+                    .event
+                    .shifts
+                    .iter()
+                    .any(|one| one.metric == back.metric)
+            })
+        });
+        latest.filter(undoes).map(|known| known.event.id)
+    }
+}
+
+/// Whether a shift leads to the level that was there before another.
+fn is_back(away: &Moved, back: &Moved) -> bool {
+    let metric = away.metric;
+    let scaled = |moved: &Moved| match metric {
+        Metric::Goodput => (1.0 + moved.size).max(1e-6).ln(),
+        _ => moved.size,
+    };
+    (scaled(away) + scaled(back)).abs() <= BACK * scaled(away).abs()
+        && scaled(away) * scaled(back) < 0.0
+}

@@ -1,0 +1,310 @@
+//! Whether the latest visits are a change, and which.
+
+use stats::{Shift, median, shift};
+
+use super::Detector;
+use crate::causes::find;
+use crate::drift::{Trend, trend};
+use crate::series::{BEFORE, Candidate, Series};
+use crate::{Event, EventKind, Metric, Moved, UnixTime};
+
+/// How far visits have to stand out together, in standard deviations: 1.3 chances in 100,000 to
+/// either side, of which each visit gives some dependent ones for each metric.
+const STRENGTH: f64 = 4.5;
+/// The same as long as weekends are not known.
+const STRENGTH_UNSEASONED: f64 = 5.0;
+/// Where the route or the far host changed at the same visit.
+const STRENGTH_WITNESSED: f64 = 3.0;
+/// Where another metric is certain already.
+const STRENGTH_TOGETHER: f64 = 2.5;
+/// Mann-Kendall's statistic for a drift, and for a step to be part of one.
+const TREND: f64 = 3.6;
+const TREND_BEFORE_STEP: f64 = 2.3;
+/// A trend explains a step where it went this share of the way before.
+const TREND_SHARE: f64 = 0.5;
+/// A drift has to go this many of the smallest shifts that concern anybody.
+const DRIFT_MIN: f64 = 1.5;
+/// An excursion, its end, and how many of them within the latest visits are flapping.
+const EXCURSION: f64 = 3.5;
+const NO_EXCURSION: f64 = 2.0;
+const EXCURSIONS_MIN: usize = 4;
+/// Visits between two looks for drifts.
+const DRIFT_EVERY: u64 = 12;
+
+impl Detector {
+    pub(super) fn judge(&mut self, now: UnixTime) -> Vec<Event> {
+        let mut events = Vec::new();
+        events.extend(self.step(now));
+        events.extend(self.excursions(now));
+        if self.pushed >= self.looked_for_drift + DRIFT_EVERY {
+            self.looked_for_drift = self.pushed;
+            events.extend(self.drift(now));
+        }
+        events.extend(self.route(now));
+        events
+    }
+
+    /// The most conspicuous change of level that is certain.
+    fn step(&mut self, now: UnixTime) -> Option<Event> {
+        let certain = self.series.iter().filter_map(|series| {
+            let candidate = series.candidate()?;
+            self.is_certain(series, &candidate).then_some(candidate)
+        });
+        let first = certain.max_by(|a, b| a.strength.abs().total_cmp(&b.strength.abs()))?;
+        let first = first.visit;
+        let shifts = self.shifts(first);
+        let trend = self.trend_before(&shifts, first);
+        let report = self.report(first, now, shifts, trend);
+        for metric in report.1 {
+            if let Some(series) = self.series.iter_mut().find(|one| one.metric == metric) {
+                series.accept(first);
+            }
+        }
+        report.0
+    }
+
+    fn is_certain(&self, series: &Series, candidate: &Candidate) -> bool {
+        let needed = match series.is_seasoned() {
+            _ if self.has_witness(candidate.visit) => STRENGTH_WITNESSED,
+            true => STRENGTH,
+            false => STRENGTH_UNSEASONED,
+        };
+        candidate.strength.abs() >= needed
+            && moved(series, candidate.visit).is_some_and(|one| concerns(series, &one))
+    }
+
+    /// All metrics that moved with the visit `first`, the most conspicuous one first.
+    fn shifts(&self, first: u64) -> Vec<Moved> {
+        let moved = self.series.iter().filter_map(|series| {
+            let strength = series.strength_since(first);
+            let moved = moved(series, first)?;
+            let shows = strength.abs() >= STRENGTH_TOGETHER && concerns(series, &moved);
+            shows.then_some(Moved { strength, ..moved })
+        });
+        let mut moved: Vec<Moved> = moved.collect();
+        moved.sort_by(|a, b| b.strength.abs().total_cmp(&a.strength.abs()));
+        moved
+    }
+
+    /// A trend of the days before that leads to the first shift.
+    fn trend_before(&self, shifts: &[Moved], first: u64) -> Option<Trend> {
+        let moved = shifts.first()?;
+        let series = self.series.iter().find(|one| one.metric == moved.metric)?;
+        let trend = trend(series, 0, first)?;
+        let size = scaled_size(moved);
+        let explains = trend.strength.abs() >= TREND_BEFORE_STEP
+            && trend.total * size > 0.0
+            && trend.total.abs() >= TREND_SHARE * size.abs();
+        explains.then_some(trend)
+    }
+
+    /// The event for these shifts, new or a revision, and the metrics that have a new level.
+    fn report(
+        &mut self,
+        first: u64,
+        now: UnixTime,
+        shifts: Vec<Moved>,
+        trend: Option<Trend>,
+    ) -> (Option<Event>, Vec<Metric>) {
+        let metrics: Vec<Metric> = shifts.iter().map(|moved| moved.metric).collect();
+        if metrics.is_empty() {
+            return (None, metrics);
+        }
+        let at = self.time_of(first).unwrap_or(now);
+        let causes = find(&self.evidence(first), &shifts);
+        if let Some(id) = self.together(first) {
+            let event = self.revise(id, |event| {
+                for moved in shifts {
+                    event.shifts.retain(|one| one.metric != moved.metric);
+                    event.shifts.push(moved);
+                }
+                if event.kind == EventKind::Route {
+                    event.kind = EventKind::Step;
+                }
+                event.causes = causes;
+            });
+            return (event, metrics);
+        }
+        if let Some((id, turns)) = self.unsettled(&metrics) {
+            return (self.again(id, turns, at, &shifts), metrics);
+        }
+        if let Some(id) = self.undone(&shifts) {
+            self.turn(id);
+            return (self.revise(id, |event| event.recovered = Some(at)), metrics);
+        }
+        let (kind, since) = match trend {
+            Some(trend) => (EventKind::Drift, trend.since),
+            None => (EventKind::Step, at),
+        };
+        let mut event = self.open(kind, since, now);
+        event.shifts = shifts;
+        event.causes = causes;
+        (Some(self.remember(event, first)), metrics)
+    }
+
+    /// A change soon after another: the way back, or flapping from the third turn on.
+    fn again(&mut self, id: u64, turns: u32, at: UnixTime, shifts: &[Moved]) -> Option<Event> {
+        let back = self.undone(shifts) == Some(id);
+        self.turn(id);
+        if turns >= 2 {
+            let known = self.events.iter().find(|known| known.event.id == id)?;
+            if known.event.kind == EventKind::Flapping {
+                return None;
+            }
+            return self.revise(id, |event| {
+                event.kind = EventKind::Flapping;
+                event.recovered = None;
+            });
+        }
+        let shifts = shifts.to_vec();
+        self.revise(id, |event| match back {
+            true => event.recovered = Some(at),
+            false => event.shifts = shifts,
+        })
+    }
+
+    fn time_of(&self, number: u64) -> Option<UnixTime> {
+        let found = self.visits.iter().find(|one| one.number == number);
+        found.map(|one| one.visit.at)
+    }
+
+    /// Short excursions, too short to be levels, that come again and again.
+    fn excursions(&mut self, now: UnixTime) -> Option<Event> {
+        let (metric, first) = self.series.iter().find_map(|series| {
+            let first = series.excursions(EXCURSION, NO_EXCURSION, EXCURSIONS_MIN)?;
+            Some((series.metric, first))
+        })?;
+        if let Some((id, _)) = self.unsettled(&[metric]) {
+            let known = self.events.iter_mut().find(|known| known.event.id == id)?;
+            known.touched = self.pushed;
+            return None;
+        }
+        let series = self.series.iter().find(|one| one.metric == metric)?;
+        let moved = excursion(series)?;
+        if !concerns(series, &moved) {
+            return None;
+        }
+        let at = self.time_of(first).unwrap_or(now);
+        let mut event = self.open(EventKind::Flapping, at, now);
+        event.causes = find(&self.evidence(first), &[moved]);
+        event.shifts = vec![moved];
+        Some(self.remember(event, first))
+    }
+
+    /// A trend over days that no step explains.
+    fn drift(&mut self, now: UnixTime) -> Option<Event> {
+        let (trend, moved) = self.series.iter().find_map(|series| {
+            let today = series.points().back()?.visit + 1;
+            let from = self.settled_since(series);
+            let trend = trend(series, from, today)?;
+            let smallest = series.metric.smallest_shift(series.points().back()?.value);
+            let shows = trend.strength.abs() >= TREND && trend.total.abs() >= DRIFT_MIN * smallest;
+            shows.then(|| Some((trend, of_trend(series, &trend)?)))?
+        })?;
+        if let Some((id, _)) = self.unsettled(&[moved.metric]) {
+            let known = self.events.iter_mut().find(|known| known.event.id == id)?;
+            known.touched = self.pushed;
+            return None;
+        }
+        let mut event = self.open(EventKind::Drift, trend.since, now);
+        event.causes = find(&self.evidence(self.pushed.saturating_sub(24)), &[moved]);
+        event.shifts = vec![moved];
+        Some(self.remember(event, trend.visit))
+    }
+
+    /// The visit since which no event concerned a metric.
+    fn settled_since(&self, series: &Series) -> u64 {
+        let concerned = self.events.iter().rev().find(|known| {
+            known
+                .event
+                .shifts
+                .iter()
+                .any(|moved| moved.metric == series.metric)
+        });
+        concerned.map_or(0, |known| known.first)
+    }
+
+    fn route(&mut self, now: UnixTime) -> Option<Event> {
+        let first = self.new_route()?;
+        if self.together(first).is_some() {
+            return None;
+        }
+        let causes = find(&self.evidence(first), &[]);
+        let at = self.time_of(first).unwrap_or(now);
+        let mut event = self.open(EventKind::Route, at, now);
+        event.causes = causes;
+        Some(self.remember(event, first))
+    }
+}
+
+/// How far a metric moved with a visit.
+pub(super) fn moved(series: &Series, first: u64) -> Option<Moved> {
+    let (before, after) = series.sides(first);
+    // Rank sums are exact for up to fifty values on either side.
+    let near = &before[before.len().saturating_sub(48)..];
+    let shift = shift(near, &after[..after.len().min(48)])?;
+    let values = |from: bool| {
+        let points = series
+            .points()
+            .iter()
+            .filter(|p| (p.visit >= first) == from);
+        let values: Vec<f64> = points.map(|p| p.value).collect();
+        median(&values[values.len().saturating_sub(BEFORE)..])
+    };
+    Some(in_units(
+        series.metric,
+        values(false)?,
+        values(true)?,
+        &shift,
+    ))
+}
+
+/// How far the excursions of a metric lead.
+fn excursion(series: &Series) -> Option<Moved> {
+    let (before, out) = series.excursion_sides(EXCURSION);
+    let shift = shift(&before[before.len().saturating_sub(48)..], &out)?;
+    let level = median(&series.points().iter().map(|p| p.value).collect::<Vec<_>>())?;
+    Some(in_units(series.metric, level, level + shift.value, &shift))
+}
+
+fn in_units(metric: Metric, before: f64, after: f64, shift: &Shift) -> Moved {
+    let size = |shift: f64| match metric {
+        Metric::Goodput => shift.exp_m1(),
+        _ => shift,
+    };
+    Moved {
+        metric,
+        before: metric.unscaled(before),
+        after: metric.unscaled(after),
+        size: size(shift.value),
+        size_low: shift.interval.map(|interval| size(interval.low)),
+        size_high: shift.interval.map(|interval| size(interval.high)),
+        strength: 0.0,
+    }
+}
+
+fn scaled_size(moved: &Moved) -> f64 {
+    match moved.metric {
+        Metric::Goodput => moved.size.max(-0.999_999).ln_1p(),
+        _ => moved.size,
+    }
+}
+
+fn concerns(series: &Series, moved: &Moved) -> bool {
+    let level = series.metric.scaled(moved.before);
+    scaled_size(moved).abs() >= series.metric.smallest_shift(level)
+}
+
+fn of_trend(series: &Series, trend: &Trend) -> Option<Moved> {
+    let after = series.points().back()?.value;
+    let shift = Shift {
+        value: trend.total,
+        interval: None,
+        confidence: 0.0,
+    };
+    let moved = in_units(series.metric, after - trend.total, after, &shift);
+    Some(Moved {
+        strength: trend.strength,
+        ..moved
+    })
+}

@@ -1,0 +1,89 @@
+//! Slow changes: the trend of daily medians.
+
+use serde::{Deserialize, Serialize};
+use stats::median;
+
+use crate::UnixTime;
+use crate::series::Series;
+
+/// Days over which a trend is sought, and the fewest that show one.
+const DAYS_MAX: usize = 21;
+const DAYS_MIN: usize = 8;
+/// Visits without which a day has no median.
+const VISITS_OF_A_DAY: usize = 6;
+
+/// A trend over some days.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Trend {
+    /// Its first visit.
+    pub visit: u64,
+    pub since: UnixTime,
+    /// Mann-Kendall's statistic in standard deviations; the sign is the direction.
+    pub strength: f64,
+    /// How far the metric went over these days, on its scale.
+    pub total: f64,
+}
+
+/// The trend of the latest days, whole ones from `from` on and before `until`: the one of 8, 12,
+/// 16 or 21 days that stands out most.
+///
+/// Sources: Mann, "Nonparametric tests against trend", Econometrica 13 (1945); Sen, "Estimates of
+/// the regression coefficient based on Kendall's tau", JASA 63 (1968).
+pub(crate) fn trend(series: &Series, from: u64, until: u64) -> Option<Trend> {
+    let days = days(series, from, until);
+    let lengths = [DAYS_MIN, 12, 16, DAYS_MAX];
+    let tails = lengths.iter().filter(|length| **length <= days.len());
+    let trends = tails.filter_map(|length| of_days(&days[days.len() - length..]));
+    trends.max_by(|a, b| a.strength.abs().total_cmp(&b.strength.abs()))
+}
+
+struct Day {
+    visit: u64,
+    at: UnixTime,
+    median: f64,
+}
+
+fn days(series: &Series, from: u64, until: u64) -> Vec<Day> {
+    let profile = series.profile();
+    let mut days = Vec::new();
+    let points: Vec<_> = series.points().iter().filter(|p| p.visit >= from).collect();
+    let points: Vec<_> = points.into_iter().filter(|p| p.visit < until).collect();
+    for day in points.chunk_by(|a, b| a.at.day() == b.at.day()) {
+        let values: Vec<f64> = day.iter().map(|p| p.value - profile.center(p.at)).collect();
+        if let (true, Some(median)) = (day.len() >= VISITS_OF_A_DAY, median(&values)) {
+            days.push(Day {
+                visit: day[0].visit,
+                at: day[0].at,
+                median,
+            });
+        }
+    }
+    days
+}
+
+fn of_days(days: &[Day]) -> Option<Trend> {
+    let first = days.first()?;
+    let mut sum = 0.0;
+    let mut slopes = Vec::new();
+    for (index, day) in days.iter().enumerate() {
+        for (gap, later) in days[index + 1..].iter().enumerate() {
+            let rise = later.median - day.median;
+            sum += match rise == 0.0 {
+                true => 0.0,
+                false => rise.signum(),
+            };
+            slopes.push(rise / (gap + 1) as f64);
+        }
+    }
+    let n = days.len() as f64;
+    let deviation = (n * (n - 1.0) * (2.0 * n + 5.0) / 18.0).sqrt();
+    Some(Trend {
+        visit: first.visit,
+        since: first.at,
+        strength: sum / deviation,
+        total: median(&slopes)? * (n - 1.0),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+//! What a detector reports.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Cause, Metric, UnixTime};
+
+/// A change of a path, in one metric or several, with its causes.
+///
+/// An event is reported again, with the same [`id`](Event::id) and a higher
+/// [`revision`](Event::revision), when more is known of it: another metric shows it, it turns out to
+/// flap, or it is over. Readers keep the highest revision of each.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Event {
+    /// The same in all revisions; unique within a detector.
+    pub id: u64,
+    /// Counts from zero.
+    pub revision: u32,
+    /// What kind of change it is.
+    pub kind: EventKind,
+    /// The first visit that showed it.
+    #[serde(rename = "first_visit_unix_seconds")]
+    pub first_visit: UnixTime,
+    /// The visit that made it certain.
+    #[serde(rename = "confirmed_unix_seconds")]
+    pub confirmed: UnixTime,
+    /// The first visit that showed the former state again.
+    #[serde(
+        rename = "recovered_unix_seconds",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub recovered: Option<UnixTime>,
+    /// How far each metric moved, the most conspicuous first; empty for no data and for a new route
+    /// that no metric shows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shifts: Vec<Moved>,
+    /// Candidate causes, the likeliest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<Cause>,
+    /// Of no data: how often each reason was given.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub failures: BTreeMap<String, u32>,
+}
+
+/// What kind of change an event is.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventKind {
+    /// From one level to another.
+    Step,
+    /// Over days.
+    Drift,
+    /// To and fro.
+    Flapping,
+    /// Packets take another route, and no metric shows it.
+    Route,
+    /// Visits have no result.
+    NoData,
+}
+
+/// How far a metric moved.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Moved {
+    /// Which.
+    pub metric: Metric,
+    /// Median of the two days before, in the unit of the metric.
+    pub before: f64,
+    /// Median since.
+    pub after: f64,
+    /// Size of the shift without the season, by Hodges and Lehmann: of goodput as a share of what it
+    /// was (-0.2 for a fifth less), of the others in their unit.
+    pub size: f64,
+    /// Lower end of the 95 % interval of the size, which takes visits as independent; `None` where
+    /// there are too few.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_low: Option<f64>,
+    /// Upper end of that interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_high: Option<f64>,
+    /// How far the visits on the new side stand out together, in standard deviations.
+    pub strength: f64,
+}
+
+impl Event {
+    /// The metric that shows it most.
+    pub fn metric(&self) -> Option<Metric> {
+        self.shifts.first().map(|moved| moved.metric)
+    }
+
+    /// The likeliest cause.
+    pub fn first_cause(&self) -> Option<&Cause> {
+        self.causes.first()
+    }
+
+    /// Whether this is the first report of it.
+    pub fn is_new(&self) -> bool {
+        self.revision == 0
+    }
+}

@@ -1,0 +1,39 @@
+//! Changes of a network path in the results of repeated visits, and what the next hours will bring.
+//!
+//! A [`Detector`] takes the visits to one path, one after another, and reports [`Event`]s: a step
+//! from one level to another, a drift over days, flapping, another route, no data. Each has its size
+//! with an interval, the first visit that showed it and the candidate [`Cause`]s that the visits
+//! hold. A [`Forecast`] gives goodput for the next hours and the end of a copy, with intervals.
+//!
+//! How a step is found: each value becomes a normal score, its rank among the ten days before
+//! (`scores.rs`), without the season that the hours of the day show (`profile.rs`). Sums of the
+//! latest scores, over three to 24 visits, are compared with what their autocorrelation lets them
+//! be (`series.rs`). A route or a far host that changed with the same visit lowers the bar
+//! (`detector/judge.rs`). docs/decisions/014-watching-paths.md has the figures.
+//!
+//! Left out: holidays and other seasons than day and weekend, one-way delays, comparisons between
+//! paths, and visits closer than some minutes, which should be summed up first.
+//!
+//! Reading order: `visit.rs`, `event.rs`, `metric.rs`, then `series.rs`, `detector.rs`,
+//! `causes.rs`, `forecast.rs`.
+
+mod causes;
+mod detector;
+mod drift;
+mod event;
+mod forecast;
+mod metric;
+mod outage;
+mod profile;
+mod series;
+mod time;
+mod usual;
+mod visit;
+
+pub use causes::{Cause, CauseKind};
+pub use detector::Detector;
+pub use event::{Event, EventKind, Moved};
+pub use forecast::{Finish, Forecast, Hour, TooLong};
+pub use metric::Metric;
+pub use time::UnixTime;
+pub use visit::{Failure, FarHost, ProbeCount, RoundTrips, Route, Share, Visit, VisitKind};

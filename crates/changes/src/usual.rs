@@ -1,0 +1,158 @@
+//! How far visits usually lie from the level before them.
+//!
+//! A path wanders: what its visits of this morning showed tells more of the next one than those of
+//! last week, how much more differs between paths. Three local levels follow the values at three
+//! speeds. The distance of the median of `m` visits from the level before them is taken for the ten
+//! days before, and for each `m` that level counts whose distances scatter least. Their quantiles
+//! are what is usual: a change has to stand out from what the path does by itself, seasons that are
+//! not known yet and bursts of others included.
+
+use serde::{Deserialize, Serialize};
+use stats::{median, quantile};
+
+/// Numbers of visits that are looked at together.
+pub(crate) const LENGTHS: [usize; 3] = [3, 6, 16];
+/// Shares of its distance by which a level follows a value: a fifth of a day, two hours, one.
+const SPEEDS: [f64; 3] = [0.08, 0.2, 0.5];
+/// A value moves the levels by no more than if it were this many usual distances away.
+const STEPS_MAX: f64 = 2.5;
+
+/// Local levels at the three speeds.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Levels([f64; SPEEDS.len()]);
+
+impl Levels {
+    pub fn at(value: f64) -> Self {
+        Levels([value; SPEEDS.len()])
+    }
+
+    /// After another value; `usual` is how far values usually lie off.
+    pub fn with(&self, value: f64, usual: f64) -> Self {
+        let most = STEPS_MAX * usual;
+        let follow = |index: usize| {
+            let level = self.0[index];
+            level + SPEEDS[index] * (value - level).clamp(-most, most)
+        };
+        Levels(std::array::from_fn(follow))
+    }
+
+    pub fn moved(&self, by: f64) -> Self {
+        Levels(self.0.map(|level| level + by))
+    }
+}
+
+/// What is usual for the distances of medians of one to sixteen visits.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Usual {
+    one: Distance,
+    several: Vec<Distance>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+struct Distance {
+    /// The speed of its level.
+    speed: usize,
+    /// As a standard deviation, below the level and above it.
+    below: f64,
+    above: f64,
+}
+
+impl Usual {
+    /// From residuals in order, each with the levels behind it.
+    pub fn of(latest: &[(f64, Levels)], scatter_min: f64) -> Self {
+        let distance = |m: usize| {
+            let speeds = (0..SPEEDS.len()).filter_map(|speed| {
+                let distance = Distance::of(&distances(latest, m, speed), speed, scatter_min)?;
+                Some((distance.below + distance.above, distance))
+            });
+            speeds
+                .min_by(|a, b| a.0.total_cmp(&b.0))
+                .map(|(_, distance)| distance)
+        };
+        match distance(1) {
+            Some(one) => Usual {
+                one,
+                several: LENGTHS.iter().filter_map(|m| distance(*m)).collect(),
+            },
+            None => Usual::default(),
+        }
+    }
+
+    pub fn is_known(&self) -> bool {
+        self.several.len() == LENGTHS.len()
+    }
+
+    /// How far single values usually lie from their level; without bound where that is not known.
+    pub fn step(&self) -> f64 {
+        match self.is_known() {
+            true => (self.one.below + self.one.above) / 2.0,
+            false => f64::MAX,
+        }
+    }
+
+    /// How far a value lies from the level before it, in usual distances.
+    pub fn score(&self, value: f64, before: &Levels) -> f64 {
+        match self.is_known() {
+            true => self.one.strength(value - before.0[self.one.speed]),
+            false => 0.0,
+        }
+    }
+
+    /// The level that `m` visits are compared with.
+    pub fn level(&self, m: usize, before: &Levels) -> f64 {
+        before.0[self.for_length(m).speed]
+    }
+
+    /// The distance of the median of `latest` from the level before, and what is usual for it.
+    pub fn off(&self, latest: &[f64], before: &Levels) -> (f64, f64) {
+        let usual = self.for_length(latest.len());
+        let off = median(latest).unwrap_or(0.0) - before.0[usual.speed];
+        (off, usual.scatter(off))
+    }
+
+    fn for_length(&self, m: usize) -> Distance {
+        let place = LENGTHS.iter().rposition(|length| *length <= m).unwrap_or(0);
+        self.several.get(place).copied().unwrap_or(self.one)
+    }
+}
+
+impl Distance {
+    fn of(distances: &[f64], speed: usize, scatter_min: f64) -> Option<Self> {
+        let at = |share: f64| quantile(distances, share);
+        let middle = (at(0.75)? - at(0.25)?) / 1.349;
+        // The 2.5th and 97.5th percentile lie 1.96 standard deviations off.
+        Some(Distance {
+            speed,
+            below: middle.max(-at(0.025)? / 1.96).max(scatter_min),
+            above: middle.max(at(0.975)? / 1.96).max(scatter_min),
+        })
+    }
+
+    fn scatter(&self, off: f64) -> f64 {
+        match off < 0.0 {
+            true => self.below,
+            false => self.above,
+        }
+    }
+
+    fn strength(&self, off: f64) -> f64 {
+        off / self.scatter(off)
+    }
+}
+
+/// How far the medians of `m` values each lie from the level before them.
+fn distances(latest: &[(f64, Levels)], m: usize, speed: usize) -> Vec<f64> {
+    // Neighbouring medians of many values hardly differ.
+    let every = m.div_ceil(4);
+    let windows = latest.windows(m + 1).step_by(every);
+    let distance = |window: &[(f64, Levels)]| {
+        let mut values: Vec<f64> = window[1..].iter().map(|(value, _)| *value).collect();
+        let middle = values.len() / 2;
+        let (_, median, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+        *median - window[0].1.0[speed]
+    };
+    windows.map(distance).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,274 @@
+//! What one visit to a path showed.
+
+use observe::{HostLimits, Limit};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{Rate, Span};
+
+use crate::UnixTime;
+
+/// One visit. Kinds of visits differ in what they measure, so everything but time and kind may be
+/// missing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Visit {
+    /// When it began.
+    #[serde(rename = "at_unix_seconds")]
+    pub at: UnixTime,
+    /// What it set out to measure.
+    pub kind: VisitKind,
+    /// Goodput at the path's usual setting.
+    #[serde(
+        rename = "goodput_bits_per_second",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub goodput: Option<Rate>,
+    /// Bytes that TCP sent again, as a share of those it sent.
+    #[serde(
+        rename = "resent_ratio",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub resent: Option<Share>,
+    /// Round trips of the idle path.
+    #[serde(
+        rename = "round_trips_seconds",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub round_trips: Option<RoundTrips>,
+    /// Median round trip beside the streams.
+    #[serde(
+        rename = "loaded_rtt_seconds",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub loaded: Option<Span>,
+    /// What became of the probes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probes: Option<ProbeCount>,
+    /// The way that packets took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route: Option<Route>,
+    /// What limited the goodput.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
+    /// The far host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub far_host: Option<FarHost>,
+    /// Processor time that others took from this host, as a share of the visit.
+    #[serde(
+        rename = "stolen_ratio",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub stolen: Option<Share>,
+    /// Why it has no result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+}
+
+impl Visit {
+    /// A visit of which nothing is known yet.
+    pub fn new(at: UnixTime, kind: VisitKind) -> Self {
+        Visit {
+            at,
+            kind,
+            goodput: None,
+            resent: None,
+            round_trips: None,
+            loaded: None,
+            probes: None,
+            route: None,
+            limit: None,
+            far_host: None,
+            stolen: None,
+            failure: None,
+        }
+    }
+}
+
+/// What a visit sets out to measure.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum VisitKind {
+    /// Round trips.
+    Ping,
+    /// Hops, path MTU, packet trains.
+    Path,
+    /// Goodput, mostly with round trips before.
+    Throughput,
+}
+
+impl VisitKind {
+    /// All of them.
+    pub const ALL: [VisitKind; 3] = [VisitKind::Ping, VisitKind::Path, VisitKind::Throughput];
+
+    /// The name in documents and sentences.
+    pub fn name(self) -> &'static str {
+        match self {
+            VisitKind::Ping => "ping",
+            VisitKind::Path => "path",
+            VisitKind::Throughput => "throughput",
+        }
+    }
+}
+
+/// A share between 0 and 1, in steps of a billionth, so that it always has an order.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(try_from = "f64", into = "f64")]
+#[schemars(inline)]
+pub struct Share(#[schemars(with = "f64")] u32);
+
+const WHOLE: f64 = 1e9;
+
+impl Share {
+    /// Nothing.
+    pub const ZERO: Share = Share(0);
+
+    /// The nearest share to a computed one; `None` for what is not between 0 and 1.
+    ///
+    /// ```
+    /// use changes::Share;
+    /// assert_eq!(Share::new(0.001).map(f64::from), Some(0.001));
+    /// assert_eq!(Share::new(f64::NAN), None);
+    /// assert_eq!(Share::new(1.5), None);
+    /// ```
+    pub fn new(share: f64) -> Option<Self> {
+        (0.0..=1.0)
+            .contains(&share)
+            .then(|| Share((share * WHOLE).round() as u32))
+    }
+}
+
+impl From<Share> for f64 {
+    fn from(share: Share) -> f64 {
+        f64::from(share.0) / WHOLE
+    }
+}
+
+impl TryFrom<f64> for Share {
+    type Error = String;
+
+    fn try_from(share: f64) -> Result<Self, String> {
+        Share::new(share).ok_or_else(|| format!("the share {share} is not between 0 and 1"))
+    }
+}
+
+/// Round trips of a visit, at least one. The raw values are best; minimum, median and 95th
+/// percentile serve as well.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "Vec<Span>", into = "Vec<Span>")]
+#[schemars(with = "Vec<f64>")]
+pub struct RoundTrips {
+    sorted: Vec<Span>,
+}
+
+impl RoundTrips {
+    /// Sorts the values; `None` for none.
+    ///
+    /// ```
+    /// use changes::RoundTrips;
+    /// use units::Span;
+    /// let trips = RoundTrips::new(vec![Span::from_millis(9), Span::from_millis(4)]).unwrap();
+    /// assert_eq!(trips.min(), Span::from_millis(4));
+    /// ```
+    pub fn new(mut values: Vec<Span>) -> Option<Self> {
+        values.sort_unstable();
+        (!values.is_empty()).then_some(RoundTrips { sorted: values })
+    }
+
+    /// All, in ascending order.
+    pub fn sorted(&self) -> &[Span] {
+        &self.sorted
+    }
+
+    /// The shortest.
+    pub fn min(&self) -> Span {
+        self.sorted.first().copied().unwrap_or(Span::ZERO)
+    }
+
+    /// The middle one; of an even number the lower of the two.
+    pub fn median(&self) -> Span {
+        let middle = (self.sorted.len().max(1) - 1) / 2;
+        self.sorted.get(middle).copied().unwrap_or(Span::ZERO)
+    }
+}
+
+impl TryFrom<Vec<Span>> for RoundTrips {
+    type Error = String;
+
+    fn try_from(values: Vec<Span>) -> Result<Self, String> {
+        RoundTrips::new(values).ok_or_else(|| "round trips need at least one value".to_owned())
+    }
+}
+
+impl From<RoundTrips> for Vec<Span> {
+    fn from(trips: RoundTrips) -> Vec<Span> {
+        trips.sorted
+    }
+}
+
+/// What became of a visit's probes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProbeCount {
+    /// How many were sent.
+    pub sent: u32,
+    /// Without an answer.
+    pub lost: u32,
+    /// With more than one.
+    pub duplicated: u32,
+    /// Overtaken by a later one.
+    pub reordered: u32,
+}
+
+impl ProbeCount {
+    /// The share that was lost; `None` where none was sent.
+    pub fn loss(&self) -> Option<f64> {
+        let share = f64::from(self.lost.min(self.sent)) / f64::from(self.sent);
+        (self.sent > 0).then_some(share)
+    }
+}
+
+/// The way that packets took.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Route {
+    /// The same number for the same hops.
+    pub hash: u64,
+    /// The hops that answered, nearest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hops: Vec<String>,
+}
+
+/// What the far host said of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct FarHost {
+    /// Its kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// Bounds on its socket buffers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<HostLimits>,
+}
+
+/// Why a visit has no result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Failure {
+    /// In words, the same for the same reason: "connection refused".
+    pub reason: String,
+}
