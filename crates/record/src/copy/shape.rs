@@ -2,12 +2,9 @@
 
 use transfer::{CopyEvent, CopySpec, FarHost, Limited, Outcome, Reading};
 use units::{Bytes, Rate, Span};
-use wire::copy::{CopyDirection, Filter, SelectionRule};
+use wire::copy::CopyDirection;
 
-use super::{
-    Asked, AskedRule, Copy, CopyLimit, CopyReading, Existing, LimitShare, Outage, Over, Planned,
-    Step,
-};
+use super::{Asked, Copy, CopyLimit, CopyReading, LimitShare, Outage, Over, Planned, Step};
 use crate::{Direction, Kind, Limit, Target};
 
 /// What a copy told while it ran, as far as its outcome does not have it.
@@ -172,19 +169,8 @@ impl From<&CopySpec> for Asked {
         let gentle = spec.options.gentle;
         Asked {
             recursive: spec.options.recursive,
-            existing: match spec.options.filter {
-                Filter::Changed => Existing::Update,
-                Filter::All => Existing::Overwrite,
-                Filter::Missing => Existing::Keep,
-                Filter::Content => Existing::Compare,
-            },
-            rules: spec
-                .options
-                .selection
-                .rules
-                .iter()
-                .map(AskedRule::from)
-                .collect(),
+            existing: spec.options.filter,
+            rules: spec.options.selection.rules.clone(),
             listed: spec
                 .options
                 .selection
@@ -205,15 +191,6 @@ impl From<&CopySpec> for Asked {
             congestion: spec.options.congestion.clone(),
             rate_max_bits_per_second: spec.options.rate_max.map(Rate::bits_per_second),
             gentle_added_rtt_max_seconds: gentle.map(Span::as_secs_f64),
-        }
-    }
-}
-
-impl From<&SelectionRule> for AskedRule {
-    fn from(rule: &SelectionRule) -> Self {
-        AskedRule {
-            leaves_out: rule.leaves_out,
-            pattern: rule.pattern.clone(),
         }
     }
 }
