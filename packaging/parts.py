@@ -28,7 +28,7 @@ def linked(graph):
     """All packages that the program links, sorted by name; the program itself first."""
     packages = {package["id"]: package for package in graph["packages"]}
     nodes = {node["id"]: node for node in graph["resolve"]["nodes"]}
-    program = next(id for id, package in packages.items() if package["name"] == "trunkline")
+    program = next(id for id, package in packages.items() if package["name"] == "trunkline-cli")
     seen, waiting = set(), [program]
     while waiting:
         node = waiting.pop()

@@ -1,56 +1,23 @@
-//! The archive of results: where it is, and what happens when it cannot be used.
+//! Where results are kept, as the arguments say, and what happens when that is not possible.
 //!
 //! A result has been shown before it is kept, and what goes wrong here is a warning: no archive is
 //! worth a finished measurement.
 
-use std::env;
-use std::path::PathBuf;
-
-use observe::{Setting, StreamCount, TargetInfo};
-use record::archive::Essence;
-use record::copy::remembered_name;
-use record::{AnyDocument, Archive, ArchiveError};
-use target::TargetName;
-use transfer::FarHost;
-use tune::Remembered;
-use wire::copy::CopyDirection;
+use trunkline::AnyDocument;
+use trunkline::history::{ArchiveError, History, default_place};
+use trunkline::record::archive::Essence;
 
 use crate::args::Keep;
 use crate::output::tell;
 
-/// The file of the archive: `$TRUNKLINE_STATE/archive.sqlite`, or the same below
-/// `$XDG_STATE_HOME/trunkline` or `~/.local/state/trunkline` (XDG Base Directory Specification,
-/// which has relative names ignored). `None` where none of them is set.
-pub(crate) fn default_place() -> Option<PathBuf> {
-    let folder = |name: &str| {
-        env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
-    let absolute = |name| folder(name).filter(|path| path.is_absolute());
-    let state = || {
-        let home = || absolute("HOME").map(|home| home.join(".local/state"));
-        let state = absolute("XDG_STATE_HOME").or_else(home);
-        state.map(|state| state.join("trunkline"))
-    };
-    let place = folder("TRUNKLINE_STATE").or_else(state);
-    place.map(|folder| folder.join("archive.sqlite"))
-}
-
 impl Keep {
-    /// Where to keep the result; `None` where it is not to be kept, or has no place, which is said.
-    fn place(&self) -> Option<PathBuf> {
-        if self.no_history {
-            return None;
+    /// Where results are kept and what was kept is looked up.
+    pub(crate) fn history(&self) -> History {
+        match (&self.history, self.no_history) {
+            (_, true) => History::NOTHING,
+            (Some(file), false) => History::at(file),
+            (None, false) => History::at_default(),
         }
-        let place = self.history.clone().or_else(default_place);
-        if place.is_none() {
-            tell!(
-                "warning: neither TRUNKLINE_STATE, XDG_STATE_HOME nor HOME is set; this result is not kept\n\n\
-                 hint: name a file with `--history FILE`"
-            );
-        }
-        place
     }
 }
 
@@ -63,47 +30,17 @@ pub(crate) fn keep(document: &AnyDocument, keep: &Keep) {
 
 /// The same; gives its number, and says only what went wrong.
 pub(crate) fn keep_silently(document: &AnyDocument, keep: &Keep) -> Option<i64> {
-    Essence::of(document)?;
-    let place = keep.place()?;
-    let kept = Archive::open(&place).and_then(|mut archive| archive.keep(document));
+    let is_kept = Essence::of(document).is_some() && !keep.no_history;
+    if is_kept && keep.history.is_none() && default_place().is_none() {
+        tell!(
+            "warning: neither TRUNKLINE_STATE, XDG_STATE_HOME nor HOME is set; this result is not kept\n\n\
+             hint: name a file with `--history FILE`"
+        );
+    }
+    let kept = keep.history().keep(document);
     kept.inspect_err(|error| warn(error, "this result is not kept"))
         .ok()
-}
-
-/// Streams that carried an earlier copy with this far end; nothing where the archive cannot say.
-pub(crate) fn streams_of_copies(
-    keep: &Keep,
-    host: &FarHost,
-    direction: CopyDirection,
-) -> Option<StreamCount> {
-    let archive = existing(keep)?;
-    let name = remembered_name(host);
-    archive
-        .streams_of_copies(&name, record::copy::direction(direction))
-        .ok()
         .flatten()
-}
-
-/// The archive, where there is one that can be opened. A missing place and a damaged archive are
-/// told when the result is kept.
-fn existing(keep: &Keep) -> Option<Archive> {
-    if keep.no_history {
-        return None;
-    }
-    let place = keep.history.clone().or_else(default_place)?;
-    Archive::open_existing(&place).ok()
-}
-
-/// What earlier searches on the same target found; nothing where the archive cannot say.
-pub(crate) fn remembered(
-    keep: &Keep,
-    info: &TargetInfo,
-    name: &TargetName,
-    base: &Setting,
-) -> Vec<Remembered> {
-    let archive = existing(keep);
-    let remembered = archive.and_then(|archive| archive.remembered(info, name.path(), base).ok());
-    remembered.unwrap_or_default()
 }
 
 fn warn(error: &ArchiveError, so: &str) {

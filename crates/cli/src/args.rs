@@ -20,12 +20,11 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{ArgGroup, Args, Parser, Subcommand};
-use observe::{StreamCount, Window};
-use units::{Bytes, Rate, Span};
+use trunkline::measure::{StreamCount, Window};
+use trunkline::units::{Bytes, Rate, Span};
+use trunkline::{Error, TargetName};
 
-pub(crate) use copy::{
-    Attribute, Connect, Copy, Objective as CopyObjective, Place, PlaceError, Route,
-};
+pub(crate) use copy::{Attribute, Connect, Copy, Objective as CopyObjective};
 pub(crate) use copy_far::CopyFar;
 pub(crate) use foreign::{Refused, parse};
 
@@ -35,7 +34,7 @@ pub(crate) use limit::{Limit, LimitOf};
 pub(crate) use manual::{Completion, Man};
 pub(crate) use predict::Predict;
 pub(crate) use serve::Serve;
-pub(crate) use simulate::{Compat, DURATION_MAX, Simulate};
+pub(crate) use simulate::{Compat, Simulate};
 pub(crate) use sweep::Sweep;
 pub(crate) use tune::{Axis, Objective, Tune};
 
@@ -45,7 +44,12 @@ pub(crate) use tune::{Axis, Objective, Tune};
 /// `[V6]:PORT`, an emulated path on this host, as `emu:NAME` or `emu:FILE`, or a simulated one, as
 /// `sim:NAME` or `sim:FILE`.
 #[derive(Debug, Parser)]
-#[command(version, arg_required_else_help = true, max_term_width = 100)]
+#[command(
+    name = "trunkline",
+    version,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub command: Command,
@@ -57,7 +61,7 @@ pub(crate) enum Command {
     Serve(Serve),
     Copy(Box<Copy>),
     /// What ssh starts at the far end of a copy
-    #[command(name = copy_net::FAR_COMMAND, hide = true)]
+    #[command(name = trunkline::copy::FAR_COMMAND, hide = true)]
     CopyFar(CopyFar),
     Limit(Limit),
     Tune(Tune),
@@ -211,11 +215,23 @@ pub(crate) struct Target {
     pub name: String,
 
     /// The server's port, where the target names none
-    #[arg(short, long, default_value_t = sockets::PORT_DEFAULT)]
+    #[arg(short, long, default_value_t = trunkline::PORT_DEFAULT)]
     pub port: u16,
 
     #[command(flatten)]
     pub seed: Seed,
+}
+
+impl Target {
+    /// The name, read; a path file is read with it.
+    pub(crate) fn parse(&self) -> Result<TargetName, Error> {
+        Ok(TargetName::parse(&self.name, self.port)?)
+    }
+
+    /// Opens what the name was read as.
+    pub(crate) fn open(&self, name: TargetName) -> Result<trunkline::Target, Error> {
+        trunkline::Target::open_named(name, self.seed.seed)
+    }
 }
 
 /// Which end sends.
@@ -296,7 +312,9 @@ fn duration(text: &str) -> Result<Span, String> {
 fn window(text: &str) -> Result<Window, String> {
     match text {
         "auto" => Ok(Window::Auto),
-        size => within(size, Bytes::from_kib(4)..=wire::WINDOW_MAX).map(Window::Fixed),
+        size => {
+            within(size, Bytes::from_kib(4)..=trunkline::measure::WINDOW_MAX).map(Window::Fixed)
+        }
     }
 }
 
@@ -330,7 +348,7 @@ fn in_bits(text: &str, rate: Result<Rate, String>) -> Result<Rate, String> {
 
 fn within<T>(text: &str, bounds: RangeInclusive<T>) -> Result<T, String>
 where
-    T: FromStr<Err = units::ParseError> + PartialOrd + Display,
+    T: FromStr<Err = trunkline::units::ParseError> + PartialOrd + Display,
 {
     let value: T = text.parse().map_err(|error: T::Err| error.to_string())?;
     match bounds.contains(&value) {
@@ -361,7 +379,10 @@ mod tests {
 
     #[test]
     fn windows_that_no_server_takes_are_refused_here() {
-        assert_eq!(window("512M"), Ok(Window::Fixed(wire::WINDOW_MAX)));
+        assert_eq!(
+            window("512M"),
+            Ok(Window::Fixed(trunkline::measure::WINDOW_MAX))
+        );
         assert!(window("513M").unwrap_err().contains("512MiB"));
     }
 

@@ -1,26 +1,17 @@
 //! How failures are told: the error, what caused it, the next step, and the exit code.
 
-mod copy;
-mod limit;
-mod sweep;
-
 use std::error::Error;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use campaign::{CacheError, CampaignError, LogError};
-use emu::EmuError;
-use endpoints::BindError;
-use netpath::PathError;
-use observe::{Fault, TargetError};
-use predict::PredictError;
-use record::iperf3::Iperf3Error;
-use record::{ArchiveError, LoadError, PointsError, SaveError};
-use report::ChartError;
-use sim::ScenarioError;
-use target::OpenError;
-use tune::TuneError;
+use trunkline::Fault;
+use trunkline::history::ArchiveError;
+use trunkline::observe::TargetError;
+use trunkline::record::{LoadError, SaveError};
+use trunkline::report::ChartError;
+use trunkline::sweep::GridError;
+use trunkline::target::OpenError;
 
 use crate::args::Refused;
 use crate::output::{self, tell};
@@ -34,6 +25,16 @@ enum Exit {
     Stopped,
     /// The request was wrong.
     WrongRequest,
+}
+
+impl From<Fault> for Exit {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Request => Exit::WrongRequest,
+            Fault::Run => Exit::Failed,
+            Fault::Cancelled => Exit::Stopped,
+        }
+    }
 }
 
 impl Exit {
@@ -106,11 +107,54 @@ impl Failure {
 
     /// The search ended early; what it found has been shown.
     pub(crate) fn cut_short(error: &TargetError) -> Self {
-        let mut failure = Failure::from(error);
+        let mut failure = Failure::new(error.fault.into(), error, error.hint.clone());
         failure
             .causes
             .insert(0, "the search ended early".to_owned());
         failure
+    }
+
+    /// A sweep ended before its last visit; what it finished is kept and was shown.
+    ///
+    /// * `id`: its number, and where else than usual it is kept.
+    pub(crate) fn sweep_ended(
+        error: trunkline::Error,
+        id: &str,
+        measured: usize,
+        visits: u64,
+    ) -> Self {
+        let go_on = format!("`trunkline sweep --resume {id}` goes on with the rest");
+        let mut failure = Failure::from(error);
+        failure.causes.insert(
+            0,
+            format!("the sweep ended early; {measured} of {visits} visits are kept"),
+        );
+        failure.hint = Some(match failure.hint.take() {
+            Some(further) => format!("{further}; then {go_on}"),
+            None => go_on,
+        });
+        failure
+    }
+
+    /// Some files were not copied; which ones has been told.
+    pub(crate) fn files_left(what: String, go_on: &str) -> Self {
+        Failure {
+            exit: Exit::Failed,
+            causes: vec![what],
+            hint: Some(format!(
+                "once the reasons are gone, {go_on} copies what is missing"
+            )),
+        }
+    }
+
+    /// The error and what caused it, in one line.
+    pub(crate) fn what(&self) -> String {
+        self.causes.join(": ")
+    }
+
+    /// The next step.
+    pub(crate) fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
     }
 
     /// The user had enough; what was found until then has been shown.
@@ -186,151 +230,32 @@ impl Failure {
     }
 }
 
-impl From<&TargetError> for Failure {
-    fn from(error: &TargetError) -> Self {
-        let exit = match error.fault {
-            Fault::Request => Exit::WrongRequest,
-            Fault::Run => Exit::Failed,
-            Fault::Cancelled => Exit::Stopped,
-        };
-        Failure::new(exit, error, error.hint.clone())
+impl From<trunkline::Error> for Failure {
+    fn from(error: trunkline::Error) -> Self {
+        let hint = error.hint().map(str::to_owned);
+        Failure::new(error.fault().into(), &error, hint)
     }
 }
 
-impl From<TargetError> for Failure {
-    fn from(error: TargetError) -> Self {
-        Failure::from(&error)
-    }
+/// Errors that the library's own error has a place for.
+macro_rules! through_the_library {
+    ($($error:ty),+) => {
+        $(
+            impl From<$error> for Failure {
+                fn from(error: $error) -> Self {
+                    Failure::from(trunkline::Error::from(error))
+                }
+            }
+        )+
+    };
 }
 
-impl From<TuneError> for Failure {
-    fn from(error: TuneError) -> Self {
-        match error {
-            TuneError::Target(error) => Failure::from(&error),
-            error => Failure::new(Exit::Failed, &error, None),
-        }
-    }
-}
-
-impl From<OpenError> for Failure {
-    fn from(error: OpenError) -> Self {
-        let exit = match error.is_wrong_request() {
-            true => Exit::WrongRequest,
-            false => Exit::Failed,
-        };
-        Failure::new(exit, &error, error.hint())
-    }
-}
-
-impl From<PathError> for Failure {
-    fn from(error: PathError) -> Self {
-        Failure::from(OpenError::from(error))
-    }
-}
-
-impl From<EmuError> for Failure {
-    fn from(error: EmuError) -> Self {
-        Failure::from(OpenError::from(error))
-    }
-}
-
-impl From<BindError> for Failure {
-    fn from(error: BindError) -> Self {
-        Failure::new(Exit::Failed, &error, error.hint().map(str::to_owned))
-    }
-}
-
-impl From<ScenarioError> for Failure {
-    fn from(error: ScenarioError) -> Self {
-        Failure::new(Exit::WrongRequest, &error, Some(error.hint.clone()))
-    }
-}
-
-impl From<CampaignError> for Failure {
-    fn from(error: CampaignError) -> Self {
-        let exit = match error {
-            CampaignError::Cancelled { .. } => Exit::Stopped,
-            _ => Exit::WrongRequest,
-        };
-        Failure::new(exit, &error, Some(error.hint()))
-    }
-}
-
-impl From<LogError> for Failure {
-    fn from(error: LogError) -> Self {
-        match error {
-            LogError::Scenario(error) => Failure::from(error),
-            LogError::Write(_) => Failure::new(Exit::Failed, &error, None),
-            LogError::Cancelled { .. } => Failure::new(Exit::Stopped, &error, None),
-        }
-    }
-}
-
-impl From<CacheError> for Failure {
-    fn from(error: CacheError) -> Self {
-        Failure::new(Exit::Failed, &error, Some(error.hint().to_owned()))
-    }
-}
-
-impl From<LoadError> for Failure {
-    fn from(error: LoadError) -> Self {
-        Failure::new(Exit::WrongRequest, &error, Some(error.hint().to_owned()))
-    }
-}
-
-impl From<PointsError> for Failure {
-    fn from(error: PointsError) -> Self {
-        Failure::new(Exit::WrongRequest, &error, Some(error.hint().to_owned()))
-    }
-}
-
-impl From<PredictError> for Failure {
-    fn from(error: PredictError) -> Self {
-        Failure::new(Exit::WrongRequest, &error, Some(error.hint()))
-    }
-}
-
-impl From<SaveError> for Failure {
-    fn from(error: SaveError) -> Self {
-        Failure::new(Exit::Failed, &error, Some(error.hint().to_owned()))
-    }
-}
-
-impl From<ArchiveError> for Failure {
-    fn from(error: ArchiveError) -> Self {
-        Failure::from_archive(&error)
-    }
-}
-
-impl Failure {
-    fn from_archive(error: &ArchiveError) -> Self {
-        let exit = match error {
-            ArchiveError::Folder { .. }
-            | ArchiveError::Database { .. }
-            | ArchiveError::Damaged { .. }
-            | ArchiveError::Busy { .. }
-            | ArchiveError::SweepTaken { .. }
-            | ArchiveError::VisitTaken { .. } => Exit::Failed,
-            _ => Exit::WrongRequest,
-        };
-        Failure::new(exit, error, Some(error.hint().to_owned()))
-    }
-}
-
-impl From<Iperf3Error> for Failure {
-    fn from(error: Iperf3Error) -> Self {
-        Failure::new(Exit::WrongRequest, &error, Some(error.hint().to_owned()))
-    }
-}
-
-impl From<ChartError> for Failure {
-    fn from(error: ChartError) -> Self {
-        Failure::new(Exit::Failed, &error, None)
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Failure::new(Exit::Failed, &error, None)
-    }
-}
+through_the_library!(
+    ArchiveError,
+    ChartError,
+    GridError,
+    LoadError,
+    OpenError,
+    SaveError,
+    io::Error
+);

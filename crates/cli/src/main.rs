@@ -17,14 +17,15 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use args::Command;
+use trunkline::{emulate, host};
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = env::args_os().collect();
-    if let Some(command) = emu::init_arguments(&arguments) {
-        return emu::become_init(command);
+    if let Some(command) = emulate::init_arguments(&arguments) {
+        return emulate::become_init(command);
     }
     // 128 streams both ways with both ends in one process are above the customary bound.
-    sockets::host::raise_open_files();
+    host::raise_open_files();
     let json = output::is_json_asked(&arguments);
     let parsed = match args::parse(&arguments) {
         Ok(parsed) => parsed,

@@ -6,8 +6,10 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use record::{AnyDocument, Body, CopyEventLine, Document, Measure, Origin};
-use report::Paint;
+use trunkline::copy::CopyEventLine;
+use trunkline::record::{self, Body, Measure};
+use trunkline::report::{self, Paint};
+use trunkline::{AnyDocument, Document};
 
 use crate::archive;
 use crate::args::{Keep, Output, RowsOutput};
@@ -21,21 +23,6 @@ macro_rules! tell {
     }};
 }
 pub(crate) use tell;
-
-/// The origin of a document made by this command line.
-pub(crate) fn origin(seed: u64) -> Origin {
-    Origin::here(command_line(), Some(seed))
-}
-
-/// The same for a document without any chance in it.
-pub(crate) fn origin_without_seed() -> Origin {
-    Origin::here(command_line(), None)
-}
-
-fn command_line() -> Vec<String> {
-    let words = env::args_os().map(|word| word.to_string_lossy().into_owned());
-    words.collect()
-}
 
 /// Shows, keeps and saves one document as the user asked.
 pub(crate) fn deliver<B>(document: Document<B>, output: &Output, keep: &Keep) -> Result<(), Failure>

@@ -4,31 +4,30 @@ mod copy;
 mod sweep;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use observe::{Snapshot, Watch};
-use tune::{Onlooker, Request, Sample};
-use units::Span;
+use trunkline::Progress;
+use trunkline::measure::Snapshot;
+use trunkline::tune::{Request, Sample};
+use trunkline::units::Span;
+use trunkline::{report, simulate};
 
 use crate::output::tell;
-use crate::stop::Stop;
 
 pub(crate) use copy::CopyProgress;
 pub(crate) use sweep::SweepProgress;
 
 /// A line on standard error that follows a run. Not drawn where that is no terminal.
-pub(crate) struct Progress {
+pub(crate) struct RunProgress {
     line: ProgressBar,
-    stop: Stop,
     has_waited: bool,
 }
 
-impl Progress {
-    pub(crate) fn new(stop: &Stop) -> Self {
+impl RunProgress {
+    pub(crate) fn new() -> Self {
         let line = ProgressBar::new_spinner();
         let style = ProgressStyle::with_template("{spinner} {prefix}{msg}");
         line.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        Progress {
+        RunProgress {
             line,
-            stop: stop.clone(),
             has_waited: false,
         }
     }
@@ -57,56 +56,53 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for RunProgress {
     fn drop(&mut self) {
         self.line.finish_and_clear();
     }
 }
 
-impl Watch for Progress {
-    fn on_progress(&mut self, snapshot: &Snapshot) {
-        self.line.set_message(describe(snapshot));
-        self.line.tick();
+impl RunProgress {
+    /// Shows what happens; visits of a sweep are shown by [`SweepProgress`].
+    pub(crate) fn on(&mut self, event: Progress<'_>) {
+        match event {
+            Progress::Running(snapshot) => self.show(&describe(snapshot)),
+            Progress::Waiting { why, wait } => self.wait(why, wait),
+            Progress::SampleStarted { number, request } => self.sample_started(number, request),
+            Progress::SampleDone { sample, .. } => self.sample_done(sample),
+            Progress::PartStarted(part) => match self.is_drawn() {
+                true => self.label(part),
+                false => tell!("{part}"),
+            },
+            Progress::VisitStarted { .. }
+            | Progress::VisitRetried { .. }
+            | Progress::VisitNotKept { .. }
+            | Progress::VisitDone { .. } => {}
+        }
     }
 
-    fn is_cancelled(&self) -> bool {
-        self.stop.is_asked()
-    }
-
-    fn on_wait(&mut self, why: &str, wait: Span) {
+    fn wait(&mut self, why: &str, wait: Span) {
         let text = format!("{why}, asking again in {}", wait.human());
-        if !self.line.is_hidden() {
-            self.line.set_message(format!("  {text}"));
-            self.line.tick();
+        if self.is_drawn() {
+            self.show(&format!("  {text}"));
         } else if !self.has_waited {
             // A script waits without a word otherwise; once is enough.
             tell!("{text}");
         }
         self.has_waited = true;
     }
-}
 
-impl Onlooker for Progress {
-    fn on_sample_started(&mut self, number: usize, request: &Request) {
+    fn sample_started(&mut self, number: usize, request: &Request) {
         let (streams, window) = (request.setting.streams, request.setting.window);
         self.label(&format!("sample {number}: {streams} x {window}"));
     }
 
-    fn on_sample_done(&mut self, _number: usize, sample: &Sample) {
+    fn sample_done(&mut self, sample: &Sample) {
         let (streams, window) = (sample.setting.streams, sample.setting.window);
         let goodput = sample.summary.goodput().mean.human();
         let head = format!("{streams:>3} x {window:<7} {goodput:>11}  ");
         for line in report::render::terminal::beside(&head, &sample.why) {
             self.leave(&line);
-        }
-    }
-}
-
-impl probing::Onlooker for Progress {
-    fn on_part(&mut self, part: &str) {
-        match self.is_drawn() {
-            true => self.label(part),
-            false => tell!("{part}"),
         }
     }
 }
@@ -117,16 +113,15 @@ pub(crate) struct CampaignProgress {
 }
 
 impl CampaignProgress {
-    pub(crate) fn new(runs: usize) -> Self {
+    pub(crate) fn new() -> Self {
         let bar = ProgressBar::new(SHARES);
         let style =
             ProgressStyle::with_template("{bar:30} {percent:>3} % {msg}  {elapsed}, {eta} left");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        bar.set_message(format!("0 of {runs} runs"));
         CampaignProgress { bar }
     }
 
-    pub(crate) fn show(&mut self, seen: &campaign::Progress) {
+    pub(crate) fn show(&mut self, seen: &simulate::Progress) {
         self.bar.set_position(seen.share_of(SHARES));
         let kept = match seen.cached {
             0 => String::new(),

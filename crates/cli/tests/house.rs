@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate may use those before it, never one after it.
-const ORDER: [&str; 25] = [
+const ORDER: [&str; 26] = [
     "units",
     "stats",
     "models",
@@ -31,6 +31,7 @@ const ORDER: [&str; 25] = [
     "target",
     "record",
     "report",
+    "trunkline",
     "cli",
     "testkit",
 ];
@@ -120,13 +121,35 @@ fn arrows_point_up_the_list_only() {
     for (index, name) in ORDER.iter().enumerate() {
         let manifest = crates().join(name).join("Cargo.toml");
         let text = fs::read_to_string(&manifest).unwrap();
-        let dependencies = text.split("[dependencies]").nth(1).unwrap_or_default();
-        let dependencies = dependencies.split("\n[").next().unwrap_or_default();
-        for line in dependencies.lines() {
-            let used = line.split('.').next().unwrap_or_default();
+        for used in named(&text, "[dependencies]") {
             if let Some(other) = place(used) {
                 assert!(other < index, "{name} uses {used}, which stands below it");
             }
+        }
+    }
+}
+
+/// The names in a section of a manifest.
+fn named<'a>(manifest: &'a str, section: &str) -> Vec<&'a str> {
+    let lines = manifest.split(section).nth(1).unwrap_or_default();
+    let lines = lines.split("\n[").next().unwrap_or_default();
+    let names = lines
+        .lines()
+        .filter_map(|line| line.split(['.', ' ', '=']).next());
+    names.collect()
+}
+
+#[test]
+fn the_program_uses_the_library_and_no_other_room() {
+    let manifest = fs::read_to_string(crates().join("cli/Cargo.toml")).unwrap();
+    for (section, own) in [
+        ("[dependencies]", "trunkline"),
+        ("[dev-dependencies]", "testkit"),
+    ] {
+        let names = named(&manifest, section);
+        assert!(names.contains(&own), "{section} lacks {own}");
+        for name in names.into_iter().filter(|name| ORDER.contains(name)) {
+            assert_eq!(name, own, "{section}");
         }
     }
 }

@@ -96,6 +96,16 @@ pub enum Window {
     Fixed(Bytes),
 }
 
+impl Window {
+    /// The size that was asked for; `None` of one that is left to the kernel.
+    pub const fn fixed(self) -> Option<Bytes> {
+        match self {
+            Window::Auto => None,
+            Window::Fixed(bytes) => Some(bytes),
+        }
+    }
+}
+
 impl fmt::Display for Window {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -15,6 +15,7 @@ pub use command::shown_command;
 pub use event::{CopyEventLine, FileName, ProgressLine};
 pub use shape::{CopyLog, Request, direction, remembered_name};
 pub use transfer::FileProblem as FileFailure;
+pub use wire::copy::{Filter, SelectionRule};
 
 /// The body of a `trunkline/copy` document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -115,10 +116,10 @@ pub struct Asked {
     /// Folders with what is in them.
     pub recursive: bool,
     /// What was to happen with files that were there already.
-    pub existing: Existing,
+    pub existing: Filter,
     /// Names that were left out, or taken nevertheless, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rules: Vec<AskedRule>,
+    pub rules: Vec<SelectionRule>,
     /// How many names a list had, which alone were copied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listed: Option<u64>,
@@ -155,29 +156,6 @@ pub struct Asked {
     /// The queueing delay that a gentle copy could add.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gentle_added_rtt_max_seconds: Option<f64>,
-}
-
-/// A pattern and what is done with what fits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct AskedRule {
-    /// What fits is left out; otherwise it is copied.
-    pub leaves_out: bool,
-    /// As the user wrote it.
-    pub pattern: String,
-}
-
-/// What happens with files that are there already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Existing {
-    /// Those of the same size and time are skipped, others replaced.
-    Update,
-    /// All are sent again.
-    Overwrite,
-    /// They stay as they are.
-    Keep,
-    /// Those of the same content are skipped, others replaced.
-    Compare,
 }
 
 /// All there was to copy.

@@ -39,7 +39,7 @@ pub fn copy(
 ) -> Result<Outcome, CopyError> {
     sockets::host::raise_open_files();
     if control.rate_max().is_none() {
-        control.set_rate_max(spec.rate_max);
+        control.set_rate_max(spec.options.rate_max);
     }
     let mut stats = CopyStats::new(observer, control);
     let mut near = Near::new(spec)?;
@@ -167,7 +167,7 @@ impl<'a> Near<'a> {
     fn try_attempt(&mut self, stats: &mut CopyStats<'_>) -> Result<SessionEnd, SessionEnd> {
         let spec = self.spec;
         let is_many = spec.near.len() > 1
-            || spec.selection.listed.is_some()
+            || spec.options.selection.listed.is_some()
             || spec.direction == CopyDirection::Get
                 && (spec.far.paths.len() > 1 || has_wildcard(&spec.far.paths));
         let mut opening = opening(spec, self.copy, is_many);
@@ -207,7 +207,7 @@ impl<'a> Near<'a> {
                 None => StreamSource::Dial {
                     dialer: dialed.streams,
                     session,
-                    plain: spec.plain,
+                    plain: spec.options.plain,
                     preconnected: connected.preconnected,
                 },
                 Some(incoming) => StreamSource::Ask(Arc::new(incoming)),
@@ -227,7 +227,7 @@ impl<'a> Near<'a> {
         let mut paths = bytes_of(&self.spec.near);
         match self.spec.direction {
             CopyDirection::Put => {
-                LocalFiles::source(&root, opening, paths, false, &self.spec.selection)
+                LocalFiles::source(&root, opening, paths, false, &self.spec.options.selection)
             }
             CopyDirection::Get => {
                 LocalFiles::store(&root, opening, paths.pop().unwrap_or_default())

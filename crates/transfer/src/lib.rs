@@ -48,5 +48,5 @@ pub use ledger::{Acked, HOLES_AHEAD, Ledger, Taken};
 pub use problems::shown;
 pub use root::Root;
 pub use source::rules::check_pattern;
-pub use spec::{Connect, CopySpec, Credentials, FarHost, Gentle, Place};
+pub use spec::{Connect, CopyOptions, CopySpec, Credentials, FarHost, Place};
 pub use tree::{HashTree, PIECE_MIN, PieceHasher, TreeError, legal_piece};

@@ -22,24 +22,24 @@ pub(crate) fn opening(spec: &CopySpec, copy: [u8; 16], into_folder: bool) -> Ope
         direction: spec.direction,
         copy,
         paths: spec.far.paths.clone(),
-        recursive: spec.recursive,
-        attributes: spec.attributes,
-        filter: spec.filter,
+        recursive: spec.options.recursive,
+        attributes: spec.options.attributes,
+        filter: spec.options.filter,
         selection: selection(spec),
-        delete: spec.delete,
+        delete: spec.options.delete,
         into_folder,
-        plain: spec.plain,
-        verify: spec.verify,
+        plain: spec.options.plain,
+        verify: spec.options.verify,
         fresh: false,
-        dry_run: spec.dry_run,
-        compress: spec.compress,
-        rate_max_bits_per_second: spec.rate_max.map(Rate::bits_per_second),
-        gentle_nanoseconds: spec.gentle.map(|gentle| gentle.added_rtt_max.as_nanos()),
-        objective: name(&spec.objective),
-        streams: spec.streams.map(|streams| streams.get()),
-        remembered: spec.remembered.map(|streams| streams.get()),
-        congestion: spec.congestion.clone(),
-        window_bytes: match spec.window {
+        dry_run: spec.options.dry_run,
+        compress: spec.options.compress,
+        rate_max_bits_per_second: spec.options.rate_max.map(Rate::bits_per_second),
+        gentle_nanoseconds: spec.options.gentle.map(Span::as_nanos),
+        objective: name(&spec.options.objective),
+        streams: spec.options.streams.map(|streams| streams.get()),
+        remembered: spec.options.remembered.map(|streams| streams.get()),
+        congestion: spec.options.congestion.clone(),
+        window_bytes: match spec.options.window {
             Window::Auto => None,
             Window::Fixed(bytes) => Some(bytes.get()),
         },
@@ -48,9 +48,9 @@ pub(crate) fn opening(spec: &CopySpec, copy: [u8; 16], into_folder: bool) -> Ope
 
 /// A list of names at this end is of no use to the far one.
 fn selection(spec: &CopySpec) -> Selection {
-    let listed = spec.selection.listed.clone();
+    let listed = spec.options.selection.listed.clone();
     Selection {
-        rules: spec.selection.rules.clone(),
+        rules: spec.options.selection.rules.clone(),
         listed: listed.filter(|_| spec.direction == CopyDirection::Get),
     }
 }

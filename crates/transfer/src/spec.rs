@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use models::Objective;
 use observe::{StreamCount, Window};
+use steer::online::OnlinePlan;
 use units::{Rate, Span};
 use wire::copy::{Attributes, CopyDirection, Filter, Selection};
 
@@ -17,6 +18,17 @@ pub struct CopySpec {
     pub near: Vec<PathBuf>,
     /// The other end, with its names: the destination (one) of a put, the sources of a get.
     pub far: Place,
+    /// Everything that both ends have to know.
+    pub options: CopyOptions,
+    /// How connections are made.
+    pub connect: Connect,
+    /// How long the far end may be unreachable before the copy is given up.
+    pub patience: Span,
+}
+
+/// The options of a copy, as the user, both ends and the document have them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CopyOptions {
     /// Whether folders are copied with what is in them.
     pub recursive: bool,
     /// Which metadata is kept.
@@ -47,19 +59,36 @@ pub struct CopySpec {
     pub congestion: Option<String>,
     /// The most that is sent over all streams together.
     pub rate_max: Option<Rate>,
-    /// Give way to all other traffic.
-    pub gentle: Option<Gentle>,
-    /// How connections are made.
-    pub connect: Connect,
-    /// How long the far end may be unreachable before the copy is given up.
-    pub patience: Span,
+    /// Give way to all other traffic: the queueing delay that the copy may add.
+    pub gentle: Option<Span>,
 }
 
-/// How little a gentle copy may be felt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Gentle {
-    /// Queueing delay that it may add.
-    pub added_rtt_max: Span,
+/// What the command line means where nothing else is said.
+impl Default for CopyOptions {
+    fn default() -> Self {
+        CopyOptions {
+            recursive: false,
+            attributes: Attributes {
+                permissions: true,
+                times: true,
+                links: true,
+            },
+            filter: Filter::Changed,
+            selection: Selection::default(),
+            delete: false,
+            plain: false,
+            verify: false,
+            dry_run: false,
+            compress: false,
+            objective: OnlinePlan::KNEE,
+            streams: None,
+            remembered: None,
+            window: Window::Auto,
+            congestion: None,
+            rate_max: None,
+            gentle: None,
+        }
+    }
 }
 
 /// Names at the far end.

@@ -65,7 +65,7 @@ fn work(ledger: &mut Ledger, size: u64, start: u64, length: u64) -> u64 {
             Some(taken) => {
                 let piece = taken.piece;
                 assert!(legal_piece(size, piece.start, piece.length));
-                ledger.read(piece);
+                ledger.read(piece, piece.length);
                 if start.is_multiple_of(2) {
                     return 0;
                 }

@@ -4,13 +4,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-// The program is no library; its reader of places stands by itself, so that very file is compiled
-// here too.
-#[allow(dead_code)]
-#[path = "../../../crates/cli/src/args/copy/place.rs"]
-mod reader;
-
-use reader::Place;
+use trunkline::copy::Place;
 
 /// The check of this target.
 pub fn check(bytes: &[u8]) {

@@ -1,7 +1,5 @@
 //! `trunkline copy`: what goes where, and how. Flags mean what users of scp, rsync and cp expect.
 
-mod place;
-mod route;
 mod rules;
 
 use std::ops::RangeInclusive;
@@ -9,13 +7,11 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{ArgGroup, Args, ValueEnum};
-use observe::{StreamCount, Window};
-use units::{Rate, Span};
+use trunkline::measure::{StreamCount, Window};
+use trunkline::units::{Rate, Span};
 
 use super::{Keep, Output, in_bits, window, within};
 
-pub(crate) use place::{Place, PlaceError};
-pub(crate) use route::Route;
 use rules::Rules;
 
 /// Copy files to or from another host, over as many streams as the path needs

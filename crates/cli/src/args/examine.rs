@@ -1,10 +1,10 @@
 //! `trunkline path` and `trunkline responsiveness`: what is to be found out, and at what cost.
 
 use clap::{Args, ValueEnum};
-use observe::Way;
-use probing::characterise::Wanted;
-use probing::responsiveness::Plan;
-use units::Span;
+use trunkline::examine::Plan;
+use trunkline::examine::Wanted;
+use trunkline::examine::Way;
+use trunkline::units::Span;
 
 use super::{Keep, Output, Target, duration};
 

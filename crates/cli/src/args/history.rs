@@ -96,5 +96,5 @@ impl Keep {
 }
 
 fn since(text: &str) -> Result<String, String> {
-    record::archive::since(text).map_err(|error| error.to_string())
+    trunkline::record::archive::since(text).map_err(|error| error.to_string())
 }

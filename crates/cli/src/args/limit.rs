@@ -1,7 +1,7 @@
 //! `trunkline limit`.
 
 use clap::Args;
-use units::Rate;
+use trunkline::units::Rate;
 
 use super::copy::rate_within;
 

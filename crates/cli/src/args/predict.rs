@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use observe::Window;
+use trunkline::measure::Window;
 
 use super::Output;
 use super::simulate::{List, streams, windows};
@@ -44,7 +44,7 @@ pub(crate) struct Predict {
     pub congestion: Option<String>,
 
     /// Share of the highest throughput that the fewest streams must reach
-    #[arg(long, value_name = "SHARE", default_value_t = predict::KNEE_SHARE, value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value_t = trunkline::predict::KNEE_SHARE, value_parser = share)]
     pub knee: f64,
 
     #[command(flatten)]

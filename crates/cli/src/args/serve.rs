@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
-use units::{Rate, Span};
+use trunkline::units::{Rate, Span};
 
 /// Be the far end, for any number of trunkline and iperf3 clients
 ///
@@ -20,7 +20,7 @@ pub(crate) struct Serve {
     pub bind: Option<IpAddr>,
 
     /// TCP port, and UDP port of the echo service
-    #[arg(short, long, default_value_t = sockets::PORT_DEFAULT)]
+    #[arg(short, long, default_value_t = trunkline::PORT_DEFAULT)]
     pub port: u16,
 
     /// Tests at the same time; one more is told that the server is busy

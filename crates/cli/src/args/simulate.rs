@@ -4,10 +4,10 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use netpath::Class;
-use observe::Window;
-use sim::Variant;
-use units::{Bytes, Span};
+use trunkline::measure::Window;
+use trunkline::simulate::Variant;
+use trunkline::simulate::{Class, DURATION_MAX};
+use trunkline::units::{Bytes, Span};
 
 use super::{Keep, RowsOutput, within};
 
@@ -236,7 +236,7 @@ fn doubled(first: Bytes, last: Bytes) -> Result<Vec<Window>, String> {
 
 fn variants(text: &str) -> Result<List<Variant>, String> {
     let variants = parts(text, |name| {
-        let variant: Result<Variant, sim::VariantError> = name.parse();
+        let variant: Result<Variant, trunkline::sim::VariantError> = name.parse();
         variant
             .map(|variant| vec![variant])
             .map_err(|error| error.to_string())
@@ -245,14 +245,12 @@ fn variants(text: &str) -> Result<List<Variant>, String> {
 }
 
 fn class(text: &str) -> Result<Class, String> {
-    text.parse().map_err(|error: netpath::UnknownClass| {
-        let known = Class::ALL.map(Class::name).join(", ");
-        format!("{error}; known: {known}")
-    })
+    text.parse()
+        .map_err(|error: trunkline::netpath::UnknownClass| {
+            let known = Class::ALL.map(Class::name).join(", ");
+            format!("{error}; known: {known}")
+        })
 }
-
-/// The longest run, and how long data may take.
-pub(crate) const DURATION_MAX: Span = Span::from_secs(86_400);
 
 fn duration(text: &str) -> Result<Span, String> {
     time(text, Span::from_millis(1)..=DURATION_MAX)

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use observe::{StreamCount, Window};
-use units::{Bytes, Span};
+use trunkline::measure::{StreamCount, Window};
+use trunkline::units::{Bytes, Span};
 
 use super::simulate::{List, parts};
 use super::{RowsOutput, Tcp, bytes, duration, window};
@@ -70,7 +70,7 @@ pub(crate) struct Sweep {
     pub tcp: Tcp,
 
     /// The server's port, where the target names none
-    #[arg(short, long, default_value_t = sockets::PORT_DEFAULT, conflicts_with = "resume")]
+    #[arg(short, long, default_value_t = trunkline::PORT_DEFAULT, conflicts_with = "resume")]
     pub port: u16,
 
     /// Decides the order of the visits, which packets an emulated path loses, and everything that
@@ -121,7 +121,7 @@ fn range(first: StreamCount, last: StreamCount) -> Result<Vec<StreamCount>, Stri
     }
     let all = (first.get()..=last.get()).map(|count| StreamCount::new(count.into()));
     let all: Result<_, _> = all.collect();
-    all.map_err(|error: observe::setting::StreamCountError| error.to_string())
+    all.map_err(|error: trunkline::observe::setting::StreamCountError| error.to_string())
 }
 
 fn durations(text: &str) -> Result<List<Span>, String> {

@@ -1,8 +1,8 @@
 //! `trunkline tune`: the target, what is sought, and what the search may spend.
 
 use clap::{Args, ValueEnum};
-use observe::StreamCount;
-use units::{Bytes, Span};
+use trunkline::measure::StreamCount;
+use trunkline::units::{Bytes, Span};
 
 use super::{Keep, Output, Target, Tcp, Way, within};
 
@@ -127,7 +127,7 @@ fn added_rtt(text: &str) -> Result<Span, String> {
 
 /// A share, as such or in percent.
 fn loss(text: &str) -> Result<f64, String> {
-    let share = units::share(text).filter(|share| *share <= 0.5);
+    let share = trunkline::units::share(text).filter(|share| *share <= 0.5);
     share
         .ok_or_else(|| format!("`{text}` is not a share between 0 and 0.5, like `0.001` or `0.1%`"))
 }

@@ -1,62 +1,47 @@
 //! `trunkline copy`: files from here to there, or the other way.
 
-mod selection;
-mod spec;
+mod request;
 
 use std::process::ExitCode;
 
-use record::copy::shown_command;
-use record::{AnyDocument, Copy as Body, CopyEventLine, CopyRequest, Document};
-use transfer::{CopyControl, CopyError, Outcome};
+use trunkline::copy::{Copied, CopyControl, CopyEventLine, CopyRequest, shown_command};
+use trunkline::record::Copy as Body;
+use trunkline::report;
+use trunkline::{AnyDocument, Document, Error};
 
-use crate::args::{Copy, Route};
+use crate::args::Copy;
 use crate::commands::limit;
 use crate::failure::Failure;
 use crate::output::{self, tell};
 use crate::progress::CopyProgress;
-use crate::stop::Stop;
+use crate::stop;
 
 pub(crate) fn run(arguments: &Copy) -> Result<ExitCode, Failure> {
-    let route = Route::parse(&arguments.places)?;
     let files = arguments.output.files();
-    output::check_places(&files, None)?;
-    let spec = spec::spec(arguments, &route)?;
-    let stop = Stop::listen_calmly()?;
-    let control = CopyControl::with_stop(stop.shared());
-    control.set_rate_max(spec.rate_max);
-    let _reins = limit::offer(&shown(arguments), control.clone());
+    let request = request::request(arguments, &files)?;
+    let cancel = stop::listen_calmly()?;
+    let control = CopyControl::from(&cancel);
+    control.set_rate_max(request.spec.options.rate_max);
+    let _reins = limit::offer(&shown(&request), control.clone());
     let mut progress = CopyProgress::new(arguments);
-    let copied = transfer::copy(&spec, &control, &mut progress);
-    let log = progress.finish();
-    let (sources, destination) = names(arguments);
-    let request = CopyRequest {
-        spec: &spec,
-        sources: &sources,
-        destination: &destination,
+    let copied = trunkline::copy(&request, &control, &mut progress);
+    progress.finish();
+    let Copied { cut, document, .. } = match copied {
+        Ok(copied) => copied,
+        Err(error) => return Err(told(error.into(), arguments)?),
     };
-    let (outcome, failure) = ended(copied, arguments)?;
-    let cut = failure.as_ref().map(|failure| failure.what());
-    let body = Body::new(&request, log, &outcome, cut);
-    let incomplete = incomplete(&body);
-    let document = Document::new(output::origin_without_seed(), body);
+    let cut = cut.map(|error| told(resumable(error).into(), arguments));
+    let cut = cut.transpose()?;
+    let incomplete = incomplete(&document.body);
     deliver(document, arguments)?;
-    match failure.or(incomplete) {
+    match cut.or(incomplete) {
         Some(failure) => Err(failure),
         None => Ok(ExitCode::SUCCESS),
     }
 }
 
-/// What there is to show of it, and how it failed where it ended early; an error where there is
-/// nothing to show.
-fn ended(
-    copied: Result<Outcome, CopyError>,
-    arguments: &Copy,
-) -> Result<(Outcome, Option<Failure>), Failure> {
-    let error = match copied {
-        Ok(outcome) => return Ok((outcome, None)),
-        Err(error) => error,
-    };
-    let failure = Failure::copy(&error, &go_on());
+/// The failure, after programs were told of it.
+fn told(failure: Failure, arguments: &Copy) -> Result<Failure, Failure> {
     if arguments.output.json {
         let line = CopyEventLine::Error {
             what: failure.what(),
@@ -64,26 +49,20 @@ fn ended(
         };
         output::print(&line.to_line())?;
     }
-    match error {
-        CopyError::Lost { so_far, .. } | CopyError::Cancelled { so_far } => {
-            Ok((*so_far, Some(failure)))
-        }
-        CopyError::Problem { .. } | CopyError::Unreachable { .. } => Err(failure),
-    }
+    Ok(failure)
+}
+
+/// What arrived stays, and the same command goes on.
+fn resumable(error: Error) -> Error {
+    error.with_hint(format!(
+        "`{}` goes on; what has arrived is not sent again",
+        go_on()
+    ))
 }
 
 /// What `trunkline limit` says of this copy.
-fn shown(arguments: &Copy) -> String {
-    let (sources, destination) = names(arguments);
-    format!("{} to {destination}", sources.join(" "))
-}
-
-/// All sources and the destination as the user wrote them.
-fn names(arguments: &Copy) -> (Vec<String>, String) {
-    let shown = |path: &std::path::PathBuf| path.display().to_string();
-    let mut names: Vec<String> = arguments.places.iter().map(shown).collect();
-    let destination = names.pop().unwrap_or_default();
-    (names, destination)
+fn shown(request: &CopyRequest) -> String {
+    format!("{} to {}", request.sources.join(" "), request.destination)
 }
 
 /// The command that goes on with this copy: the same once more.

@@ -2,18 +2,17 @@
 
 use std::process::ExitCode;
 
-use observe::limit::{Context, diagnose};
-use observe::{SamplePlan, Setting, StreamCount, Target, Window};
-use record::{Demo as Body, Document, LabelledRun, Published, Run, Tune};
-use target::TargetName;
-use tune::{Ended, TunePlan};
-use units::{Bytes, Span};
+use trunkline::measure::{SamplePlan, Setting, StreamCount, Window};
+use trunkline::record::{Demo as Body, LabelledRun, Published, Run};
+use trunkline::tune::{Ended, TunePlan};
+use trunkline::units::{Bytes, Span};
+use trunkline::{Cancel, Document, Target};
 
 use crate::args::Demo;
 use crate::failure::Failure;
 use crate::output::{self, tell};
-use crate::progress::Progress;
-use crate::stop::Stop;
+use crate::progress::RunProgress;
+use crate::stop;
 
 /// The path that the story is told on.
 const PATH: &str = "emu:slac-cern";
@@ -62,46 +61,44 @@ fn rows() -> [Row; 3] {
 pub(crate) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
     output::check_places(&arguments.output(), None)?;
     let seed = arguments.seed.seed;
-    let name = TargetName::parse(PATH, sockets::PORT_DEFAULT)?;
-    let stop = Stop::listen()?;
-    let mut target = target::open(&name, seed)?;
-    if let TargetName::Emulated(path) = &name {
+    let cancel = stop::listen()?;
+    let mut target = Target::open(PATH, seed)?;
+    if let Some(path) = target.path() {
         tell!("emulating {}: {path}", path.name);
     }
-    let mut progress = Progress::new(&stop);
+    let mut progress = RunProgress::new();
     let mut runs = Vec::new();
     for row in rows() {
-        runs.push(usual(&mut *target, &row, &mut progress)?);
+        runs.push(usual(&mut target, &row, &cancel, &mut progress)?);
     }
-    let tuning = tune::tune(&mut *target, &TunePlan::default(), &mut progress)?;
-    let answer = match &tuning.ended {
+    let plan = TunePlan::default();
+    let tuned = trunkline::tune(&mut target, &plan, &cancel, &mut |event| progress.on(event))?;
+    let answer = match &tuned.tuning.ended {
         Ended::Found(answer) | Ended::Cut(answer, _) => answer,
         Ended::Stopped(error) => return Err(Failure::cut_short(error)),
     };
     progress.label("what the search recommends, once more");
     let setting = &answer.recommended.setting;
-    let tuned = measured(&mut *target, setting, SHORT, &mut progress)?;
+    let best = measured(&mut target, setting, SHORT, &cancel, &mut progress)?;
     drop(progress);
-    let info = target.describe();
-    let mut tune = Tune::new(&info, &tuning);
-    tune.target = tune.target.on_path(name.path());
-    let target = tune.target.clone();
+    let tune = tuned.document.body;
     let body = Body {
-        target,
+        target: tune.target.clone(),
         runs,
         tune,
-        tuned: Some(tuned),
+        tuned: Some(best),
     };
-    let document = Document::new(output::origin(seed), body);
+    let document = Document::new(trunkline::origin(Some(seed)), body);
     output::deliver(document, &arguments.output(), &arguments.keep)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Measures a usual setting.
 fn usual(
-    target: &mut dyn Target,
+    target: &mut Target,
     row: &Row,
-    progress: &mut Progress,
+    cancel: &Cancel,
+    progress: &mut RunProgress,
 ) -> Result<LabelledRun, Failure> {
     progress.label(row.label);
     let setting = Setting::new(row.streams, row.window);
@@ -112,18 +109,19 @@ fn usual(
     Ok(LabelledRun {
         label: row.label.to_owned(),
         published,
-        run: measured(target, &setting, row.length, progress)?,
+        run: measured(target, &setting, row.length, cancel, progress)?,
     })
 }
 
 fn measured(
-    target: &mut dyn Target,
+    target: &mut Target,
     setting: &Setting,
     length: Span,
-    progress: &mut Progress,
+    cancel: &Cancel,
+    progress: &mut RunProgress,
 ) -> Result<Run, Failure> {
-    let observation = target.observe(setting, &SamplePlan::lasting(length), progress)?;
-    let summary = observation.summary();
-    let verdict = diagnose(&summary, &Context::alone(&observation.setting));
-    Ok(Run::new(&observation, &summary, Some(&verdict)))
+    let plan = SamplePlan::lasting(length);
+    let mut on_progress = |event: trunkline::Progress<'_>| progress.on(event);
+    let measured = trunkline::measure(target, setting, &plan, cancel, &mut on_progress)?;
+    Ok(measured.run())
 }

@@ -1,17 +1,17 @@
 //! `trunkline history`: what was kept.
 
-use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use record::archive::{Comparison, Entry, Filter, Listed, Listing, set_aside};
-use record::{AnyDocument, Archive, Measure, Schema, SweepComparison, iperf3};
-use report::Page;
-use report::render::html;
-use report::render::terminal::{self, Width};
+use trunkline::AnyDocument;
+use trunkline::history::{self, Archive, Comparison, Entry, Filter, Listed, Listing};
+use trunkline::record::archive::set_aside;
+use trunkline::record::{self, Measure, Schema, SweepComparison};
+use trunkline::report::render::html;
+use trunkline::report::render::terminal::{self, Width};
+use trunkline::report::{self, Page};
 
-use crate::archive::default_place;
 use crate::args::History;
 use crate::failure::Failure;
 use crate::output::{self, tell};
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &History) -> Result<ExitCode, Failure> {
 }
 
 fn place(arguments: &History) -> Result<PathBuf, Failure> {
-    let place = arguments.history.clone().or_else(default_place);
+    let place = arguments.history.clone().or_else(history::default_place);
     place.ok_or_else(|| {
         Failure::wrong_request(
             "there is no place for results: neither TRUNKLINE_STATE, XDG_STATE_HOME nor HOME is set",
@@ -201,7 +201,7 @@ fn runs_of_sweep(arguments: &History, place: &Path, archive: &Archive) -> Result
 
 /// All files are read before the first is kept.
 fn import(files: &[PathBuf], place: &Path) -> Result<(), Failure> {
-    let documents: Result<Vec<_>, Failure> = files.iter().map(|file| document(file)).collect();
+    let documents: Result<Vec<_>, _> = files.iter().map(|file| history::load(file)).collect();
     let documents = documents?;
     let mut archive = Archive::open(place)?;
     for (file, document) in files.iter().zip(&documents) {
@@ -209,13 +209,4 @@ fn import(files: &[PathBuf], place: &Path) -> Result<(), Failure> {
         output::print(&format!("{}: run {id}\n", file.display()))?;
     }
     Ok(())
-}
-
-/// Of iperf3, or our own.
-fn document(file: &Path) -> Result<AnyDocument, Failure> {
-    let text = fs::read_to_string(file).map_err(|error| Failure::unreadable(file, &error))?;
-    match iperf3::is_iperf3(&text) {
-        true => Ok(iperf3::read(file, &text)?.into()),
-        false => Ok(record::parse(file, &text)?),
-    }
 }

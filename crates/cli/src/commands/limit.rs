@@ -1,10 +1,9 @@
 //! `trunkline limit`: which copies run, and how much they may send.
 
-use std::error::Error;
 use std::process::ExitCode;
 
-use copy_net::control_socket::{self, ControlSocket, Controllable, RunningCopy, Status};
-use units::Rate;
+use trunkline::copy::{self, ControlSocket, CopyControl, RunningCopy, Status};
+use trunkline::units::Rate;
 
 use crate::args::{Limit, LimitOf};
 use crate::failure::Failure;
@@ -17,12 +16,12 @@ pub(crate) fn run(arguments: &Limit) -> Result<ExitCode, Failure> {
             "write `trunkline limit 50M`, `trunkline limit COPY 50M` or `trunkline limit none`";
         Failure::wrong_request(&problem, hint)
     })?;
-    let found = control_socket::running(&control_socket::folder()?)?;
+    let found = copy::running()?;
     match meaning {
         LimitOf::List => list(&found)?,
         LimitOf::Bound { copy, rate } => {
             let copy = chosen(&found, copy)?;
-            copy.set_rate_max(rate)?;
+            copy.set_rate_max(rate).map_err(trunkline::Error::from)?;
             output::print(&format!(
                 "copy {}: {}, {}\n",
                 copy.process,
@@ -101,17 +100,11 @@ fn chosen(found: &[RunningCopy], copy: Option<u32>) -> Result<&RunningCopy, Fail
 }
 
 /// Lets `trunkline limit` find a copy and steer it. One that cannot be found goes on all the same.
-pub(crate) fn offer(what: &str, steered: impl Controllable) -> Option<ControlSocket> {
-    let offered =
-        control_socket::folder().and_then(|folder| ControlSocket::offer(&folder, what, steered));
-    match offered {
-        Ok(control_socket) => Some(control_socket),
-        Err(error) => {
-            let cause = error
-                .source()
-                .map_or_else(String::new, |cause| format!(": {cause}"));
-            tell!("warning: `trunkline limit` will not find this copy: {error}{cause}");
-            None
-        }
-    }
+pub(crate) fn offer(what: &str, control: CopyControl) -> Option<ControlSocket> {
+    let offered = copy::offer(what, control);
+    let warn = |error: &trunkline::Error| {
+        let what = error.what();
+        tell!("warning: `trunkline limit` will not find this copy: {what}");
+    };
+    offered.inspect_err(warn).ok()
 }

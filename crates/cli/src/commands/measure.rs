@@ -2,33 +2,34 @@
 
 use std::process::ExitCode;
 
-use observe::limit::{Context, diagnose};
-use observe::{Amount, Direction, SamplePlan, Setting};
-use record::{Document, Measure as Body};
-use target::TargetName;
+use trunkline::measure::{Amount, Direction, SamplePlan, Setting};
 
 use crate::args::{Measure, Way};
 use crate::failure::Failure;
 use crate::output;
-use crate::progress::Progress;
-use crate::stop::Stop;
+use crate::progress::RunProgress;
+use crate::stop;
 
 pub(crate) fn run(arguments: &Measure) -> Result<ExitCode, Failure> {
-    let name = TargetName::parse(&arguments.target.name, arguments.target.port)?;
+    let name = arguments.target.parse()?;
     output::check_places(&arguments.output.output, None)?;
-    let seed = arguments.target.seed.seed;
-    let stop = Stop::listen()?;
-    let mut target = target::open(&name, seed)?;
-    let mut progress = Progress::new(&stop);
+    let cancel = stop::listen()?;
+    let mut target = arguments.target.open(name)?;
+    let mut progress = RunProgress::new();
     progress.label(&arguments.target.name);
-    let observation = target.observe(&setting(arguments), &plan(arguments), &mut progress)?;
+    let measured = trunkline::measure(
+        &mut target,
+        &setting(arguments),
+        &plan(arguments),
+        &cancel,
+        &mut |event| progress.on(event),
+    )?;
     drop(progress);
-    let summary = observation.summary();
-    let verdict = diagnose(&summary, &Context::alone(&observation.setting));
-    let mut body = Body::new(&target.describe(), &observation, &summary, &verdict);
-    body.target = body.target.on_path(name.path());
-    let document = Document::new(output::origin(seed), body);
-    output::deliver_rows(&document.into(), &arguments.output, &arguments.keep)?;
+    output::deliver_rows(
+        &measured.document.into(),
+        &arguments.output,
+        &arguments.keep,
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 

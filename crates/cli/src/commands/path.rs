@@ -2,33 +2,31 @@
 
 use std::process::ExitCode;
 
-use probing::{Examined, characterise};
-use record::{Characteristics as Body, Document, Target};
-use target::{TargetName, UnderLoad};
+use trunkline::TargetName;
 
 use crate::args::PathOf;
 use crate::failure::Failure;
 use crate::output::{self, tell};
-use crate::progress::Progress;
-use crate::stop::Stop;
+use crate::progress::RunProgress;
+use crate::stop;
 
 pub(crate) fn run(arguments: &PathOf) -> Result<ExitCode, Failure> {
-    let name = TargetName::parse(&arguments.target.name, arguments.target.port)?;
+    let name = arguments.target.parse()?;
     output::check_places(&arguments.output, None)?;
-    let seed = arguments.target.seed.seed;
-    let stop = Stop::listen()?;
-    let mut path = UnderLoad::new(target::open(&name, seed)?);
-    if !matches!(name, TargetName::Simulated(_)) {
+    let cancel = stop::listen()?;
+    let takes_time = !matches!(name, TargetName::Simulated(_));
+    let target = arguments.target.open(name)?;
+    if takes_time {
         tell!("{}", expected(arguments));
     }
-    let mut progress = Progress::new(&stop);
+    let mut progress = RunProgress::new();
     progress.label(&arguments.target.name);
-    let found = characterise(&mut path, &arguments.wanted(), &mut progress)?;
+    let document = trunkline::examine(target, &arguments.wanted(), &cancel, &mut |event| {
+        progress.on(event)
+    })?;
     drop(progress);
-    let target = Target::from(&path.target().describe()).on_path(name.path());
-    let document = Document::new(output::origin(seed), Body::new(target, &found));
     output::deliver(document, &arguments.output, &arguments.keep)?;
-    match stop.is_asked() {
+    match cancel.is_cancelled() {
         true => Err(Failure::ended_by_user()),
         false => Ok(ExitCode::SUCCESS),
     }

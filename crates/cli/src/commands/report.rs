@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use trunkline::record;
+
 use crate::args::Report;
 use crate::failure::Failure;
 use crate::output;

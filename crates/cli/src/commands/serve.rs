@@ -2,27 +2,23 @@
 
 mod copies;
 mod log;
-mod tokens;
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::process::ExitCode;
-
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::Duration;
 
-use copy_net::AcceptLimits;
-use endpoints::{Server, ServerEvent, ServerLimits};
-
-use transfer::far::FarEnd;
-use wire::TestBounds;
+use trunkline::Cancel;
+use trunkline::serve::{
+    Files, Rights, RunningCopies, ServeEvent, ServeOptions, Server, ServerEvent, ServerLimits,
+    TestBounds, add_token, read_tokens,
+};
 
 use crate::args::Serve;
 use crate::failure::Failure;
 use crate::output::{self, tell};
-use crate::stop::Stop;
+use crate::stop;
 
 /// How soon a signal is noticed.
 const LOOK: Duration = Duration::from_millis(50);
@@ -32,48 +28,79 @@ pub(crate) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
         return new_token(file, name, arguments);
     }
     if let (Some(file), true) = (&arguments.tokens, arguments.list_tokens) {
-        output::print(&tokens::list(file)?)?;
+        output::print(&listed(file)?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let stop = Stop::listen()?;
-    let everywhere = IpAddr::from(Ipv6Addr::UNSPECIFIED);
-    let address = SocketAddr::new(arguments.bind.unwrap_or(everywhere), arguments.port);
-    let limits = ServerLimits {
-        files_only: arguments.files_only,
-        sessions: usize::from(arguments.clients),
-        sessions_per_address: usize::from(arguments.clients_per_address),
-        tests: TestBounds {
-            time_max: arguments.test_time_max,
-            rate_max: arguments.test_rate_max,
-        },
-        ..ServerLimits::default()
-    };
-    let numbers = Arc::new(AtomicU64::new(0));
-    let copies = copies::handler(arguments, &stop, Arc::clone(&numbers))?;
-    let mut server = Server::bind(address, limits)?.numbered_by(numbers);
-    if let Some(copies) = copies.clone() {
-        server = server.with_copies(AcceptLimits::default(), copies)?;
+    let cancel = stop::listen()?;
+    let server = Server::bind(&options(arguments), &cancel, Arc::new(tell_event))?;
+    if let Some(tokens) = server.tokens() {
+        copies::introduce(arguments, tokens);
+        copies::reread(tokens.clone())?;
     }
     let whom = match arguments.files_only {
         true => "copies alone",
         false => "trunkline and iperf3 clients",
     };
     tell!("serving {whom} on {}", server.address());
-    say_stop(&stop, copies);
-    server.run(stop.flag(), &|event| log::line(&describe(&event)));
+    say_stop(&cancel, server.copies());
+    server.run();
     log::line("stopped");
     Ok(ExitCode::SUCCESS)
 }
 
+fn options(arguments: &Serve) -> ServeOptions {
+    ServeOptions {
+        bind: arguments.bind,
+        port: arguments.port,
+        limits: ServerLimits {
+            files_only: arguments.files_only,
+            sessions: usize::from(arguments.clients),
+            sessions_per_address: usize::from(arguments.clients_per_address),
+            tests: TestBounds {
+                time_max: arguments.test_time_max,
+                rate_max: arguments.test_rate_max,
+            },
+            ..ServerLimits::default()
+        },
+        files: files(arguments),
+    }
+}
+
+/// The files that are served; `None` where no root is given away.
+fn files(arguments: &Serve) -> Option<Files> {
+    Some(Files {
+        rights: rights(arguments),
+        takes_links: !arguments.no_links,
+        removes: !arguments.no_delete,
+        takes_plain: !arguments.no_plain,
+        tells_files: arguments.verbose,
+        ..Files::new(arguments.root.as_ref()?, arguments.tokens.as_ref()?)
+    })
+}
+
+/// What the arguments leave of all rights.
+fn rights(arguments: &Serve) -> Rights {
+    Rights {
+        read: !arguments.write_only,
+        write: !arguments.read_only,
+    }
+}
+
+fn tell_event(event: ServeEvent<'_>) {
+    match event {
+        ServeEvent::Test(event) => log::line(&describe(event)),
+        ServeEvent::Copy(event) => log::line(&copies::describe(event)),
+    }
+}
+
 /// Says what a server that is to end still does.
-fn say_stop(stop: &Stop, copies: Option<Arc<FarEnd>>) {
-    let stop = stop.clone();
+fn say_stop(cancel: &Cancel, copies: RunningCopies) {
+    let cancel = cancel.clone();
     thread::spawn(move || {
-        while !stop.is_asked() {
+        while !cancel.is_cancelled() {
             thread::sleep(LOOK);
         }
-        let copies = copies.map_or(0, |copies| copies.copies());
-        log::line(&match copies {
+        log::line(&match copies.count() {
             0 => "stopping, as a signal asked: no copy runs".to_owned(),
             copies => format!(
                 "stopping, as a signal asked: {} broken off first; the same command goes on with it later. A second signal ends at once",
@@ -88,8 +115,8 @@ fn say_stop(stop: &Stop, copies: Option<Arc<FarEnd>>) {
 
 /// The token itself is the result: on standard output, so that it can be sent into a file.
 fn new_token(file: &Path, name: &str, arguments: &Serve) -> Result<ExitCode, Failure> {
-    let rights = tokens::rights(arguments);
-    let token = tokens::add(file, name, rights)?;
+    let rights = rights(arguments);
+    let token = add_token(file, name, rights)?;
     output::print(&format!("{token}\n"))?;
     tell!(
         "\nadded to {} with rights {rights}; a running server takes it at `kill -HUP`. \
@@ -98,6 +125,23 @@ fn new_token(file: &Path, name: &str, arguments: &Serve) -> Result<ExitCode, Fai
         file.display()
     );
     Ok(ExitCode::SUCCESS)
+}
+
+/// Names and rights, one a line; no secrets.
+fn listed(file: &Path) -> Result<String, Failure> {
+    let tokens = read_tokens(file)?;
+    let mut text = String::new();
+    for name in tokens.names() {
+        let rights = tokens.find(name).map(|(_, rights)| rights.to_string());
+        let folder = tokens.folder(name).filter(|folder| !folder.is_empty());
+        let folder = folder.map(|folder| format!(" root={folder}"));
+        text += &format!(
+            "{name:<24} {:<2}{}\n",
+            rights.unwrap_or_default(),
+            folder.unwrap_or_default()
+        );
+    }
+    Ok(text)
 }
 
 fn describe(event: &ServerEvent) -> String {

@@ -5,57 +5,41 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::process::ExitCode;
 
-use campaign::{self, Cache, CacheError, CampaignError, Finished, Grid, LogForm, Plan, Ran};
-use observe::Window;
-use record::simulate::{Cell, Run};
-use record::{AnyDocument, Campaign, Document, Simulate as Body};
-use sim::{Scenario, TcpSettings, Work};
+use trunkline::simulate::{self, Cache, Grid, LogForm, Plan, Simulated, TcpSettings, Work};
+use trunkline::{Cancel, sim::Scenario};
 
-use crate::args::{Compat, DURATION_MAX, Simulate};
+use crate::args::{Compat, Simulate};
 use crate::failure::Failure;
 use crate::output::{self, tell};
 use crate::progress::CampaignProgress;
-use crate::stop::Stop;
+use crate::stop;
 
 pub(crate) fn run(arguments: &Simulate) -> Result<ExitCode, Failure> {
     let grid = grid(arguments)?;
-    let mut runs = grid.runs()?;
-    let mut cells = grid.cells();
-    runs.extend(grid.alone());
-    campaign::check(&cells)?;
-    refuse_for_many(arguments, cells.len())?;
+    simulate::check(&grid)?;
+    refuse_for_many(arguments, grid.cells().len())?;
     let cache = cache(arguments.cache.as_deref(), arguments.no_cache)?;
     output::check_places(&arguments.output.output, arguments.plots.as_deref())?;
     let log = arguments.log.as_deref().map(Log::create).transpose()?;
-    let stop = Stop::listen()?;
-    let mut finished = go(&runs, cache.as_ref(), &stop)?;
-    if let ([cell], true) = (&mut cells[..], is_drawn(arguments)) {
-        *cell = campaign::to_draw(cell, &finished.runs[0].result);
-        let drawn = go(std::slice::from_ref(cell), cache.as_ref(), &stop)?;
-        finished.runs[0].result.series = drawn
-            .runs
-            .into_iter()
-            .flat_map(|ran| ran.result.series)
-            .collect();
-    }
-    warn(&finished);
-    let document = document(arguments, &grid, &cells, &finished.runs);
-    output::deliver_rows(&document, &arguments.output, &arguments.keep)?;
+    let cancel = stop::listen()?;
+    let mut progress = CampaignProgress::new();
+    let draws = is_drawn(arguments);
+    let simulated = trunkline::simulate(&grid, cache.as_ref(), draws, &cancel, &mut |seen| {
+        progress.show(seen)
+    })?;
+    drop(progress);
+    warn(&simulated);
+    output::deliver_rows(&simulated.document, &arguments.output, &arguments.keep)?;
     if let Some(folder) = &arguments.plots {
-        output::write_plots(&document, folder)?;
+        output::write_plots(&simulated.document, folder)?;
     }
     if let Some(log) = log {
-        log.write(&cells[0], &stop)?;
+        log.write(&simulated.cells[0], &cancel)?;
     }
-    match campaign::unfinished(&grid.base, &finished.runs) {
+    match simulated.unfinished {
         0 => Ok(ExitCode::SUCCESS),
-        left => Err(Failure::unfinished(left, finished.runs.len())),
+        left => Err(Failure::unfinished(left, simulated.runs.len())),
     }
-}
-
-fn go(runs: &[Scenario], cache: Option<&Cache>, stop: &Stop) -> Result<Finished, CampaignError> {
-    let mut progress = CampaignProgress::new(runs.len());
-    campaign::run(runs, cache, stop.flag(), &mut |seen| progress.show(seen))
 }
 
 /// Whether the first seed runs once more for plots over time.
@@ -95,17 +79,17 @@ impl<'a> Log<'a> {
     }
 
     /// The run of the first seed once more, because what is kept of a run is not its packets.
-    fn write(mut self, scenario: &Scenario, stop: &Stop) -> Result<(), Failure> {
-        campaign::log(scenario, LogForm::of(self.file), stop.flag(), &mut self.out)?;
+    fn write(mut self, scenario: &Scenario, cancel: &Cancel) -> Result<(), Failure> {
+        simulate::log(scenario, LogForm::of(self.file), cancel, &mut self.out)?;
         tell!("wrote {}", self.file.display());
         Ok(())
     }
 }
 
 fn grid(arguments: &Simulate) -> Result<Grid, Failure> {
-    let path = target::load_path(&arguments.path)?;
+    let path = trunkline::load_path(&arguments.path)?;
     let first = arguments.variant.as_ref().and_then(|list| list.0.first());
-    let mut base = campaign::scenario(path, first.copied())?;
+    let mut base = simulate::scenario(path, first.copied())?;
     if arguments.compat == Some(Compat::Ns2) {
         base.tcp = TcpSettings::ns2(&base.path);
     }
@@ -118,10 +102,10 @@ fn grid(arguments: &Simulate) -> Result<Grid, Failure> {
     let plan = Plan {
         duration: arguments.duration,
         warmup: arguments.warmup,
-        limit: DURATION_MAX,
+        limit: simulate::DURATION_MAX,
     };
     base.series_interval = arguments.series;
-    plan.apply(&mut base)?;
+    simulate::apply(&plan, &mut base)?;
     let variants = arguments.variant.as_ref().map(|list| list.0.clone());
     Ok(Grid {
         variants: variants.unwrap_or_else(|| vec![base.variant]),
@@ -130,7 +114,7 @@ fn grid(arguments: &Simulate) -> Result<Grid, Failure> {
             .window
             .0
             .iter()
-            .map(|window| fixed(*window))
+            .map(|window| window.fixed())
             .collect(),
         seed: arguments.seed,
         seeds: arguments.seeds,
@@ -146,24 +130,15 @@ fn work(arguments: &Simulate) -> Work {
     }
 }
 
-fn fixed(window: Window) -> Option<units::Bytes> {
-    match window {
-        Window::Auto => None,
-        Window::Fixed(bytes) => Some(bytes),
-    }
-}
-
 /// The folder of finished runs. One that was asked for has to work; the default one may be missing,
 /// which is said.
-pub(super) fn cache(
-    folder: Option<&Path>,
-    keep_nothing: bool,
-) -> Result<Option<Cache>, CacheError> {
+fn cache(folder: Option<&Path>, keep_nothing: bool) -> Result<Option<Cache>, Failure> {
     if keep_nothing {
         return Ok(None);
     }
     if let Some(folder) = folder {
-        return Cache::open(folder).map(Some);
+        let cache = Cache::open(folder).map_err(trunkline::Error::from)?;
+        return Ok(Some(cache));
     }
     Ok(Cache::open_default()
         .inspect_err(|error| {
@@ -175,40 +150,15 @@ pub(super) fn cache(
         .ok())
 }
 
-pub(super) fn warn(finished: &Finished) {
-    if let Some(error) = &finished.not_kept {
+fn warn(simulated: &Simulated) {
+    if let Some(error) = &simulated.not_kept {
         tell!("warning: not every finished run could be kept: {error}");
     }
-    let cached = finished.runs.iter().filter(|ran| ran.cached).count();
+    let cached = simulated.runs.iter().filter(|ran| ran.cached).count();
     if cached > 0 {
         tell!(
             "{cached} of {} runs were kept from before",
-            finished.runs.len()
+            simulated.runs.len()
         );
-    }
-}
-
-/// The document of all `runs`: those of the cells, then the cross traffic alone.
-fn document(arguments: &Simulate, grid: &Grid, cells: &[Scenario], runs: &[Ran]) -> AnyDocument {
-    let origin = output::origin(arguments.seed);
-    let shapes: Vec<Run<'_>> = runs.iter().map(shape).collect();
-    let seeds = usize::try_from(grid.seeds).unwrap_or(usize::MAX);
-    let mut chunks = shapes.chunks(seeds);
-    let of_cells: Vec<&[Run<'_>]> = chunks.by_ref().take(cells.len()).collect();
-    let alone = chunks.next().unwrap_or_default();
-    let cpu = campaign::process_cpu();
-    if let ([cell], [runs]) = (cells, &of_cells[..]) {
-        return Document::new(origin, Body::new(cell, runs, alone, cpu)).into();
-    }
-    let cells = cells.iter().zip(of_cells);
-    let cells = cells.map(|(cell, runs)| Cell::new(cell, runs, alone));
-    Document::new(origin, Campaign::new(&grid.base, cells.collect(), cpu)).into()
-}
-
-fn shape(ran: &Ran) -> Run<'_> {
-    Run {
-        result: &ran.result,
-        cpu: ran.cpu,
-        cached: ran.cached,
     }
 }

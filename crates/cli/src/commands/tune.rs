@@ -2,36 +2,29 @@
 
 use std::process::ExitCode;
 
-use observe::{Setting, StreamCount, Window};
-use record::{Document, Tune as Body};
-use target::TargetName;
-use tune::{Budget, Ended, TunePlan};
+use trunkline::measure::{Setting, StreamCount, Window};
+use trunkline::tune::{self, Budget, Ended, TunePlan};
 
-use crate::archive;
 use crate::args::{Axis, Objective, Tune};
 use crate::commands::measure::direction;
 use crate::failure::Failure;
 use crate::output;
-use crate::progress::Progress;
-use crate::stop::Stop;
+use crate::progress::RunProgress;
+use crate::stop;
 
 pub(crate) fn run(arguments: &Tune) -> Result<ExitCode, Failure> {
-    let name = TargetName::parse(&arguments.target.name, arguments.target.port)?;
+    let name = arguments.target.parse()?;
     let mut plan = plan(arguments)?;
     output::check_places(&arguments.output, None)?;
-    let seed = arguments.target.seed.seed;
-    let stop = Stop::listen()?;
-    let mut target = target::open(&name, seed)?;
-    plan.remembered = archive::remembered(&arguments.keep, &target.describe(), &name, &plan.base);
-    let mut progress = Progress::new(&stop);
+    let cancel = stop::listen()?;
+    let mut target = arguments.target.open(name)?;
+    plan.remembered = arguments.keep.history().remembered(&target, &plan.base);
+    let mut progress = RunProgress::new();
     progress.label(&arguments.target.name);
-    let tuning = tune::tune(&mut *target, &plan, &mut progress)?;
+    let tuned = trunkline::tune(&mut target, &plan, &cancel, &mut |event| progress.on(event))?;
     drop(progress);
-    let mut body = Body::new(&target.describe(), &tuning);
-    body.target = body.target.on_path(name.path());
-    let document = Document::new(output::origin(seed), body);
-    output::deliver(document, &arguments.output, &arguments.keep)?;
-    match &tuning.ended {
+    output::deliver(tuned.document, &arguments.output, &arguments.keep)?;
+    match &tuned.tuning.ended {
         Ended::Found(_) => Ok(ExitCode::SUCCESS),
         Ended::Cut(_, error) | Ended::Stopped(error) => Err(Failure::cut_short(error)),
     }

@@ -5,12 +5,10 @@ use std::mem;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use record::copy::ProgressLine;
-use record::{CopyEventLine, CopyLog};
-use report::text::copy as say;
-use transfer::{CopyEvent, CopyObserver};
-use units::Bytes;
-use wire::copy::ProblemKind;
+use trunkline::copy::{CopyEvent, CopyEventLine, CopyObserver, ProblemKind, ProgressLine};
+use trunkline::report;
+use trunkline::report::text::copy as say;
+use trunkline::units::Bytes;
 
 use crate::args::Copy;
 use crate::output::{self, tell};
@@ -24,7 +22,6 @@ const STEPS: u64 = 1_000;
 /// Follows a copy.
 pub(crate) struct CopyProgress {
     bar: ProgressBar,
-    log: CopyLog,
     is_json: bool,
     is_quiet: bool,
     is_verbose: bool,
@@ -45,7 +42,6 @@ impl CopyProgress {
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         CopyProgress {
             bar,
-            log: CopyLog::default(),
             is_json: arguments.output.json,
             is_quiet: arguments.quiet,
             is_verbose: arguments.verbose,
@@ -55,10 +51,9 @@ impl CopyProgress {
         }
     }
 
-    /// Takes the lines away and gives what the document will need.
-    pub(crate) fn finish(self) -> CopyLog {
+    /// Takes the lines away.
+    pub(crate) fn finish(self) {
         self.bar.finish_and_clear();
-        self.log
     }
 
     /// A remark for people, beside the result.
@@ -113,7 +108,6 @@ impl CopyProgress {
 
 impl CopyObserver for CopyProgress {
     fn on_event(&mut self, event: &CopyEvent) {
-        self.log.on_event(event);
         if self.is_json {
             self.json(event);
         }

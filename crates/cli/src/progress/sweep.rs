@@ -1,34 +1,26 @@
 //! What is shown while a sweep goes on: one line on a terminal, elsewhere a line for each visit.
 
-use std::thread;
-use std::time::{Duration, Instant};
+use trunkline::observe::TargetError;
+use trunkline::sweep::{Finished, KeepError, SweepPlan, Visit};
+use trunkline::units::{Rate, Span};
+use trunkline::{Progress, report};
 
-use observe::{Snapshot, TargetError, Watch};
-use sweep::{Finished, KeepError, SweepPlan, SweepWatch, Visit};
-use units::{Rate, Span};
-
-use super::Progress;
+use super::RunProgress;
 use crate::output::tell;
-use crate::stop::Stop;
-
-/// How soon a cancellation is noticed.
-const TICK: Duration = Duration::from_millis(100);
 
 /// Follows a sweep.
 pub(crate) struct SweepProgress {
-    line: Progress,
+    line: RunProgress,
     visits: u64,
-    begun: Instant,
     /// Goodput of the last visit that was measured.
     last: Option<Rate>,
 }
 
 impl SweepProgress {
-    pub(crate) fn new(stop: &Stop, plan: &SweepPlan) -> Self {
+    pub(crate) fn new(plan: &SweepPlan) -> Self {
         SweepProgress {
-            line: Progress::new(stop),
+            line: RunProgress::new(),
             visits: plan.visits(),
-            begun: Instant::now(),
             last: None,
         }
     }
@@ -53,37 +45,24 @@ impl SweepProgress {
     }
 }
 
-impl Watch for SweepProgress {
-    fn on_progress(&mut self, snapshot: &Snapshot) {
-        self.line.show(&format!("  now {}", snapshot.rate.human()));
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.line.is_cancelled()
-    }
-
-    fn on_wait(&mut self, why: &str, wait: Span) {
-        self.line.on_wait(why, wait);
-    }
-}
-
-impl SweepWatch for SweepProgress {
-    fn now(&self) -> Span {
-        self.begun.elapsed().into()
-    }
-
-    fn pause(&mut self, wait: Span) {
-        let end = Instant::now() + Duration::from(wait);
-        while !self.is_cancelled() {
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return;
-            }
-            thread::sleep(left.min(TICK));
+impl SweepProgress {
+    /// Shows what happens.
+    pub(crate) fn on(&mut self, event: Progress<'_>) {
+        match event {
+            Progress::Running(seen) => self.line.show(&format!("  now {}", seen.rate.human())),
+            Progress::VisitStarted { visit, left } => self.visit_started(visit, left),
+            Progress::VisitRetried { visit, error, wait } => self.retry(visit, error, wait),
+            Progress::VisitNotKept { visit, error, wait } => self.not_kept(visit, error, wait),
+            Progress::VisitDone {
+                visit,
+                finished,
+                left,
+            } => self.visit_done(visit, finished, left),
+            other => self.line.on(other),
         }
     }
 
-    fn on_visit_started(&mut self, visit: &Visit, left: Span) {
+    fn visit_started(&mut self, visit: &Visit, left: Span) {
         let left = report::format::lasting(left.as_secs_f64());
         self.line
             .label(&format!("{}, {left} left", self.name(visit)));
@@ -92,12 +71,12 @@ impl SweepWatch for SweepProgress {
         }
     }
 
-    fn on_retry(&mut self, visit: &Visit, error: &TargetError, wait: Span) {
+    fn retry(&mut self, visit: &Visit, error: &TargetError, wait: Span) {
         let name = self.name(visit);
         self.say(&format!("{name}: {error}; again in {}", wait.human()));
     }
 
-    fn on_not_kept(&mut self, visit: &Visit, error: &KeepError, wait: Span) {
+    fn not_kept(&mut self, visit: &Visit, error: &KeepError, wait: Span) {
         let hint = error.hint.as_deref().unwrap_or("nothing is lost yet");
         self.say(&format!(
             "warning: visit {} is measured and not kept yet: {error}; again in {}\nhint: {hint}",
@@ -106,7 +85,7 @@ impl SweepWatch for SweepProgress {
         ));
     }
 
-    fn on_visit_done(&mut self, visit: &Visit, finished: &Finished, left: Span) {
+    fn visit_done(&mut self, visit: &Visit, finished: &Finished, left: Span) {
         let name = self.name(visit);
         let left = report::format::lasting(left.as_secs_f64());
         match finished {

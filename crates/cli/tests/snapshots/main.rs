@@ -1,6 +1,6 @@
 //! Kept text beside what the program prints now: the help and the errors of every command.
 //!
-//! `BLESS=1 cargo test -p trunkline --test snapshots` writes the kept text anew.
+//! `BLESS=1 cargo test -p trunkline-cli --test snapshots` writes the kept text anew.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -9,7 +9,7 @@ const OPENING: &str = "\
 # Commands and options
 
 The help of every command. A test writes this page and compares it with the program:
-`BLESS=1 cargo test -p trunkline --test snapshots`. The manual pages have the same text.
+`BLESS=1 cargo test -p trunkline-cli --test snapshots`. The manual pages have the same text.
 ";
 
 /// The help of a command as a terminal of 100 columns shows it.

@@ -2,12 +2,9 @@
 
 use transfer::{CopyEvent, CopySpec, FarHost, Limited, Outcome, Reading};
 use units::{Bytes, Rate, Span};
-use wire::copy::{CopyDirection, Filter, SelectionRule};
+use wire::copy::CopyDirection;
 
-use super::{
-    Asked, AskedRule, Copy, CopyLimit, CopyReading, Existing, LimitShare, Outage, Over, Planned,
-    Step,
-};
+use super::{Asked, Copy, CopyLimit, CopyReading, LimitShare, Outage, Over, Planned, Step};
 use crate::{Direction, Kind, Limit, Target};
 
 /// What a copy told while it ran, as far as its outcome does not have it.
@@ -130,7 +127,7 @@ impl Copy {
             skipped_files: outcome.skipped,
             failed: outcome.failed.clone(),
             left_out: outcome.left_out.clone(),
-            removed: spec.delete.then_some(outcome.removed),
+            removed: spec.options.delete.then_some(outcome.removed),
             bytes: outcome.bytes.get(),
             sent_bytes: outcome.sent.get(),
             hole_bytes: outcome.holes.get(),
@@ -169,44 +166,31 @@ fn rtt_mean(readings: &[Reading]) -> Option<f64> {
 
 impl From<&CopySpec> for Asked {
     fn from(spec: &CopySpec) -> Self {
-        let gentle = spec.gentle.map(|gentle| gentle.added_rtt_max);
+        let gentle = spec.options.gentle;
         Asked {
-            recursive: spec.recursive,
-            existing: match spec.filter {
-                Filter::Changed => Existing::Update,
-                Filter::All => Existing::Overwrite,
-                Filter::Missing => Existing::Keep,
-                Filter::Content => Existing::Compare,
-            },
-            rules: spec.selection.rules.iter().map(AskedRule::from).collect(),
+            recursive: spec.options.recursive,
+            existing: spec.options.filter,
+            rules: spec.options.selection.rules.clone(),
             listed: spec
+                .options
                 .selection
                 .listed
                 .as_ref()
                 .map(|names| names.len() as u64),
-            permissions: spec.attributes.permissions,
-            times: spec.attributes.times,
-            links: spec.attributes.links,
-            verify: spec.verify,
-            plain: spec.plain,
-            compress: spec.compress,
-            dry_run: spec.dry_run,
-            objective: spec.objective.name().to_owned(),
-            streams: spec.streams.map(|streams| streams.get()),
-            streams_remembered: spec.remembered.map(|streams| streams.get()),
-            window: spec.window.into(),
-            congestion: spec.congestion.clone(),
-            rate_max_bits_per_second: spec.rate_max.map(Rate::bits_per_second),
+            permissions: spec.options.attributes.permissions,
+            times: spec.options.attributes.times,
+            links: spec.options.attributes.links,
+            verify: spec.options.verify,
+            plain: spec.options.plain,
+            compress: spec.options.compress,
+            dry_run: spec.options.dry_run,
+            objective: spec.options.objective.name().to_owned(),
+            streams: spec.options.streams.map(|streams| streams.get()),
+            streams_remembered: spec.options.remembered.map(|streams| streams.get()),
+            window: spec.options.window.into(),
+            congestion: spec.options.congestion.clone(),
+            rate_max_bits_per_second: spec.options.rate_max.map(Rate::bits_per_second),
             gentle_added_rtt_max_seconds: gentle.map(Span::as_secs_f64),
-        }
-    }
-}
-
-impl From<&SelectionRule> for AskedRule {
-    fn from(rule: &SelectionRule) -> Self {
-        AskedRule {
-            leaves_out: rule.leaves_out,
-            pattern: rule.pattern.clone(),
         }
     }
 }

@@ -118,7 +118,7 @@ fn goodput_is_what_was_sent_over_all_of_the_time() {
     let body = synthetic::copy().body;
     assert_eq!(body.goodput_bits_per_second, Some(536_000_000));
     let mut spec = synthetic::copy_spec();
-    spec.dry_run = true;
+    spec.options.dry_run = true;
     let request = Request {
         spec: &spec,
         sources: &[],

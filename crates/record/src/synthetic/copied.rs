@@ -1,11 +1,12 @@
 //! A made-up copy: some minutes at 165 ms, with a cut cable in the middle.
 
-use observe::{Limit, StreamCount, Window};
+use observe::{Limit, StreamCount};
 use transfer::{
-    Connect, CopyEvent, CopySpec, FarHost, FileProblem, Limited, Outcome, Place, Reading,
+    Connect, CopyEvent, CopyOptions, CopySpec, FarHost, FileProblem, Limited, Outcome, Place,
+    Reading,
 };
 use units::{Bytes, Rate, Span, Time};
-use wire::copy::{Attributes, CopyDirection, Filter, Name, ProblemKind, Selection};
+use wire::copy::{CopyDirection, Name, ProblemKind};
 
 use super::origin;
 use crate::{Copy, CopyLog, CopyRequest, Document};
@@ -45,26 +46,12 @@ pub fn copy_spec() -> CopySpec {
             },
             paths: vec![b"/store/2026".to_vec()],
         },
-        recursive: true,
-        attributes: Attributes {
-            permissions: true,
-            times: true,
-            links: true,
+        options: CopyOptions {
+            recursive: true,
+            objective: tune::Objective::Max,
+            remembered: StreamCount::new(4).ok(),
+            ..CopyOptions::default()
         },
-        filter: Filter::Changed,
-        selection: Selection::default(),
-        delete: false,
-        plain: false,
-        verify: false,
-        dry_run: false,
-        compress: false,
-        objective: tune::Objective::Max,
-        streams: None,
-        remembered: StreamCount::new(4).ok(),
-        window: Window::Auto,
-        congestion: None,
-        rate_max: None,
-        gentle: None,
         connect: Connect::ToFar(None),
         patience: Span::from_secs(600),
     }

@@ -153,7 +153,9 @@ fn by_how_much(comparison: &Comparison) -> String {
     let ids = (comparison.from.id, comparison.to.id);
     let difference = change.difference_bits_per_second;
     let size = format::rate(difference.abs() as u64);
-    let share = change.difference_ratio.map(|share| times_or_share(1.0 + share));
+    let share = change
+        .difference_ratio
+        .map(|share| times_or_share(1.0 + share));
     let share = share.map(|share| format!(" ({share})")).unwrap_or_default();
     match difference {
         0.0 => format!("Run {} carried as much as run {}.", ids.1, ids.0),

@@ -69,7 +69,7 @@ fn a_stopped_copy_goes_on_with_the_next() {
         panic!("it was stopped")
     };
     assert!(!far.path().join("b").exists(), "no final name yet");
-    spec.rate_max = None;
+    spec.options.rate_max = None;
     let outcome = copy(&spec, &CopyControl::default(), &mut Log(Vec::new())).unwrap();
     assert!(fs::read(far.path().join("b")).unwrap() == bytes);
     let both = so_far.sent.get() + outcome.sent.get();

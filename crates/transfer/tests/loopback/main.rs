@@ -12,14 +12,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use copy_net::{AcceptLimits, Listener, new_secret};
-use observe::Window;
-use steer::online::OnlinePlan;
 use transfer::far::{FarEnd, FarEvent, Keys};
 use transfer::source::{Found, Source, SourceSpec};
 use transfer::store::{Piece, Store, StoreSpec};
 use transfer::{
-    Connect, CopyControl, CopyError, CopyEvent, CopyObserver, CopySpec, Credentials, FarHost,
-    Outcome, PieceHasher, Place, Root, copy,
+    Connect, CopyControl, CopyError, CopyEvent, CopyObserver, CopyOptions, CopySpec, Credentials,
+    FarHost, Outcome, PieceHasher, Place, Root, copy,
 };
 use units::Span;
 use wire::copy::{Attributes, CopyDirection, Filter, ProblemKind, Token};
@@ -42,22 +40,10 @@ fn spec(direction: CopyDirection, near: &Path, server: &Server, far: &str) -> Co
             },
             paths: vec![far.into()],
         },
-        recursive: true,
-        attributes: ATTRIBUTES,
-        filter: Filter::Changed,
-        selection: wire::copy::Selection::default(),
-        delete: false,
-        plain: false,
-        verify: false,
-        dry_run: false,
-        compress: false,
-        objective: OnlinePlan::KNEE,
-        streams: None,
-        remembered: None,
-        window: Window::Auto,
-        congestion: None,
-        rate_max: None,
-        gentle: None,
+        options: CopyOptions {
+            recursive: true,
+            ..CopyOptions::default()
+        },
         connect: Connect::ToFar(None),
         patience: Span::from_secs(20),
     }
@@ -272,7 +258,7 @@ fn a_tree_comes_here() {
 fn a_tree_goes_there_in_the_clear() {
     let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let files = tree(near.path());
-    let plain = |spec: &mut CopySpec| spec.plain = true;
+    let plain = |spec: &mut CopySpec| spec.options.plain = true;
     let source = near.path().join("");
     run_as(&plain, CopyDirection::Put, &source, far.path(), "t").unwrap();
     assert_tree(&far.path().join("t"), &files);
@@ -329,8 +315,8 @@ fn has_moved(event: &CopyEvent) -> bool {
 }
 
 fn slowly(spec: &mut CopySpec) {
-    spec.rate_max = Some("64Mbit/s".parse().unwrap());
-    spec.streams = Some(observe::StreamCount::new(3).unwrap());
+    spec.options.rate_max = Some("64Mbit/s".parse().unwrap());
+    spec.options.streams = Some(observe::StreamCount::new(3).unwrap());
 }
 
 #[test]
@@ -363,7 +349,7 @@ fn a_dry_run_writes_nothing() {
     tree(near.path());
     let server = Server::start(far.path());
     let mut spec = spec(CopyDirection::Put, &near.path().join(""), &server, "t");
-    spec.dry_run = true;
+    spec.options.dry_run = true;
     let mut log = Log(Vec::new());
     let outcome = copy(&spec, &CopyControl::default(), &mut log).unwrap();
     let would = |event: &&CopyEvent| matches!(event, CopyEvent::WouldCopy { .. });
@@ -393,7 +379,7 @@ fn what_can_be_compressed_takes_less_of_a_slow_path() {
     fs::write(&source, &text).unwrap();
     let slow = |spec: &mut CopySpec| {
         slowly(spec);
-        spec.compress = true;
+        spec.options.compress = true;
     };
     let outcome = run_as(&slow, CopyDirection::Put, &source, far.path(), "a").unwrap();
     assert!(fs::read(far.path().join("a")).unwrap() == text);
@@ -426,7 +412,7 @@ fn where_nothing_can_be_copied_the_request_is_wrong() {
     let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let missing = near.path().join("missing");
     let kind_of = |direction, recursive, near: &Path, name| {
-        let change = |spec: &mut CopySpec| spec.recursive = recursive;
+        let change = |spec: &mut CopySpec| spec.options.recursive = recursive;
         match run_as(&change, direction, near, far.path(), name) {
             Err(CopyError::Problem { kind, .. }) => kind,
             other => panic!("{other:?}"),

@@ -65,8 +65,8 @@ fn copied_over(streams: u64, plain: bool, meddle: Arc<Meddle>) -> Outcome {
     let server = Server::start(far.path());
     let proxy = Proxy::start(server.port, meddle);
     let mut spec = spec(CopyDirection::Put, &source, &server, "b");
-    spec.plain = plain;
-    spec.streams = Some(observe::StreamCount::new(streams).unwrap());
+    spec.options.plain = plain;
+    spec.options.streams = Some(observe::StreamCount::new(streams).unwrap());
     let FarHost::Server { address, .. } = &mut spec.far.host else {
         unreachable!()
     };

@@ -146,7 +146,11 @@ fn holes_stay_holes_in_the_clear_compressed_and_read_again() {
         return;
     }
     let change = |spec: &mut CopySpec| {
-        (spec.plain, spec.compress, spec.verify) = (true, true, true);
+        (
+            spec.options.plain,
+            spec.options.compress,
+            spec.options.verify,
+        ) = (true, true, true);
         // Compression is tried only where the path is slow.
         slowly(spec);
     };
@@ -186,7 +190,8 @@ fn whatever_is_a_hole_the_content_is_the_same() {
             (format!("f{number}"), size, data)
         })
         .collect();
-    let pieces = |spec: &mut CopySpec| spec.streams = Some(observe::StreamCount::new(3).unwrap());
+    let pieces =
+        |spec: &mut CopySpec| spec.options.streams = Some(observe::StreamCount::new(3).unwrap());
     for direction in [CopyDirection::Put, CopyDirection::Get] {
         folder_goes(direction, &pieces, &files);
     }
@@ -219,7 +224,7 @@ fn a_stopped_copy_of_a_sparse_file_goes_on_with_the_next() {
         let server = Server::start(far.path());
         let mut spec = spec(CopyDirection::Put, &source, &server, "b");
         slowly(&mut spec);
-        spec.verify = verify;
+        spec.options.verify = verify;
         let control = CopyControl::default();
         let reins = control.clone();
         let is_half = |event: &CopyEvent| matches!(event, CopyEvent::Progress(at) if at.done.get() > 100 * MIB);
@@ -237,7 +242,7 @@ fn a_stopped_copy_of_a_sparse_file_goes_on_with_the_next() {
             room < 30 * MIB,
             "{room} bytes of room for what is not there yet"
         );
-        spec.rate_max = None;
+        spec.options.rate_max = None;
         let outcome = copy(&spec, &CopyControl::default(), &mut Log(Vec::new())).unwrap();
         assert_same(&source, &target, "resumed");
         let both = so_far.sent.get() + outcome.sent.get();
@@ -276,7 +281,7 @@ fn what_lies_in_a_hole_of_an_unfinished_file_is_taken_away() {
         part.write_all_at(&noise(5000), place).unwrap();
     }
     drop(part);
-    spec.rate_max = None;
+    spec.options.rate_max = None;
     let outcome = copy(&spec, &CopyControl::default(), &mut Log(Vec::new())).unwrap();
     assert_eq!(outcome.files, 1);
     assert_same(&source, &target, "mended");
@@ -299,8 +304,8 @@ fn flipped_bits_of_sparse_pieces_are_noticed() {
         };
         let proxy = Proxy::start(server.port, Arc::new(meddle));
         let mut spec = spec(CopyDirection::Put, &source, &server, "b");
-        spec.plain = true;
-        spec.streams = Some(observe::StreamCount::new(3).unwrap());
+        spec.options.plain = true;
+        spec.options.streams = Some(observe::StreamCount::new(3).unwrap());
         let FarHost::Server { address, .. } = &mut spec.far.host else {
             unreachable!()
         };

@@ -80,15 +80,20 @@ pub struct Attributes {
 }
 
 /// What is done with files that are there already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+// The words are those of documents; messages count the variants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Filter {
     /// Those of the same size and time of modification are skipped, others replaced.
+    #[serde(rename = "update")]
     Changed,
     /// All are sent again.
+    #[serde(rename = "overwrite")]
     All,
     /// Whatever is there stays.
+    #[serde(rename = "keep")]
     Missing,
-    /// Those of the same content are skipped, others replaced; see [`Entry::digest`].
+    /// Those of the same content are skipped, others replaced.
+    #[serde(rename = "compare")]
     Content,
 }
 
@@ -103,8 +108,8 @@ pub struct Selection {
     pub listed: Option<Vec<Vec<u8>>>,
 }
 
-/// One rule of a [`Selection`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A pattern and what is done with what fits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SelectionRule {
     /// What fits is left out; otherwise it is copied.
     pub leaves_out: bool,

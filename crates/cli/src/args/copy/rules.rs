@@ -2,7 +2,7 @@
 //! decides.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use wire::copy::SelectionRule;
+use trunkline::copy::SelectionRule;
 
 const EXCLUDE: &str = "exclude";
 const INCLUDE: &str = "include";
@@ -36,7 +36,7 @@ fn rule(name: &'static str, help: &'static str) -> Arg {
 }
 
 fn pattern(text: &str) -> Result<String, String> {
-    transfer::check_pattern(text).map(|()| text.to_owned())
+    trunkline::copy::check_pattern(text).map(|()| text.to_owned())
 }
 
 impl FromArgMatches for Rules {

@@ -1,70 +1,46 @@
-//! The file side of a server: its root, who may use it, and its log.
+//! The file side of a server: its tokens, read again at SIGHUP, and its log.
 
-use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, PoisonError, RwLock};
 use std::{io, thread};
 
 use signal_hook::consts::SIGHUP;
 use signal_hook::iterator::Signals;
-use transfer::far::{FarEnd, FarEvent, Keys};
-use transfer::{CopyEvent, Outcome, Root};
-use wire::copy::{CopyDirection, Tokens};
+use trunkline::copy::{CopyDirection, CopyEvent, Outcome};
+use trunkline::report;
+use trunkline::serve::{self, FarEvent, TokensFile};
 
-use super::{log, tokens};
+use super::{log, rights};
 use crate::args::Serve;
-use crate::failure::Failure;
 use crate::output::tell;
-use crate::stop::Stop;
 
-/// What serves copies; `None` where no root is given away.
-pub(super) fn handler(
-    arguments: &Serve,
-    stop: &Stop,
-    numbers: Arc<AtomicU64>,
-) -> Result<Option<Arc<FarEnd>>, Failure> {
-    let (Some(folder), Some(file)) = (&arguments.root, &arguments.tokens) else {
-        return Ok(None);
-    };
-    let tokens = tokens::read(file)?;
-    let rights = tokens::rights(arguments);
-    let mut root = Root::beneath(folder)?.restricted(rights.read, rights.write);
-    if arguments.no_links {
-        root = root.without_links();
+/// Says which files are served, and to how many.
+pub(super) fn introduce(arguments: &Serve, tokens: &TokensFile) {
+    if let Some(folder) = &arguments.root {
+        let rights = rights(arguments);
+        tell!(
+            "files below {} with {}, {rights}",
+            folder.display(),
+            people(tokens)
+        );
     }
-    if arguments.no_delete {
-        root = root.without_removing();
-    }
-    let people = report::text::count(tokens.names().count() as u64, "token");
-    tell!("files below {} with {people}, {rights}", folder.display());
-    let log = Box::new(|event: &FarEvent| log::line(&describe(event)));
-    let tokens = Arc::new(RwLock::new(tokens));
-    reread(file.clone(), Arc::clone(&tokens))?;
-    let mut far = FarEnd::new(Keys::Tokens(tokens), root, stop.shared(), log).numbered_by(numbers);
-    if arguments.no_plain {
-        far = far.without_plain();
-    }
-    if arguments.verbose {
-        far = far.telling_files();
-    }
-    Ok(Some(Arc::new(far)))
 }
 
-/// Reads the tokens file again at each SIGHUP. Copies that run go on; one that comes has to have a
-/// token of then.
-fn reread(file: PathBuf, tokens: Arc<RwLock<Tokens>>) -> io::Result<()> {
+fn people(tokens: &TokensFile) -> String {
+    report::text::count(tokens.count() as u64, "token")
+}
+
+/// Reads the tokens file again at each SIGHUP.
+pub(super) fn reread(tokens: TokensFile) -> io::Result<()> {
     let mut signals = Signals::new([SIGHUP])?;
     let work = move || {
         for _ in signals.forever() {
-            match tokens::read(&file) {
-                Ok(read) => {
-                    let people = report::text::count(read.names().count() as u64, "token");
-                    *tokens.write().unwrap_or_else(PoisonError::into_inner) = read;
-                    log::line(&format!("read {} again: {people}", file.display()));
+            match tokens.reread() {
+                Ok(()) => {
+                    let file = tokens.place().display();
+                    log::line(&format!("read {file} again: {}", people(&tokens)));
                 }
-                Err(failure) => log::line(&format!(
+                Err(error) => log::line(&format!(
                     "the tokens stay as they were: {}",
-                    report::text::plain(&failure.what())
+                    report::text::plain(&error.what())
                 )),
             }
         }
@@ -76,7 +52,7 @@ fn reread(file: PathBuf, tokens: Arc<RwLock<Tokens>>) -> io::Result<()> {
 }
 
 /// One line; names of files come from strangers.
-fn describe(event: &FarEvent) -> String {
+pub(super) fn describe(event: &FarEvent) -> String {
     let line = match event {
         FarEvent::Began {
             number,
@@ -128,7 +104,7 @@ fn doing(direction: CopyDirection) -> &'static str {
 fn shown(paths: &[Vec<u8>]) -> String {
     let name = |path: &Vec<u8>| match path.is_empty() {
         true => "the root".to_owned(),
-        false => transfer::shown(path),
+        false => serve::shown(path),
     };
     paths.iter().map(name).collect::<Vec<_>>().join(", ")
 }

@@ -1,13 +1,10 @@
 //! From the arguments to a plan, and whether those of a resumed sweep contradict it.
 
-use std::fs;
-
-use observe::{Direction, Setting, StreamCount, Window};
-use record::Target;
-use record::archive::KeptSweep;
-use sweep::{Grid, SweepPlan, Windows};
-use target::TargetName;
-use units::Span;
+use trunkline::history::KeptSweep;
+use trunkline::measure::{Direction, Setting, StreamCount, WINDOW_MAX, Window};
+use trunkline::sweep::{self, Grid, SweepPlan, WINDOW_MIN, Windows};
+use trunkline::units::Span;
+use trunkline::{PORT_DEFAULT, TargetName};
 
 use crate::args::Sweep;
 use crate::failure::Failure;
@@ -28,15 +25,15 @@ pub(super) fn plan(arguments: &Sweep) -> Result<SweepPlan, Failure> {
             ..Setting::new(StreamCount::ONE, Window::Auto)
         },
     };
-    let (settings, left_out) = grid.settings(wire::WINDOW_MAX)?;
+    let (settings, left_out) = grid.settings(WINDOW_MAX)?;
     for one in left_out {
         tell!(
             "left out: {} over {} streams is a window of {}, not between {} and {}",
             one.product,
             one.streams,
             one.window,
-            sweep::WINDOW_MIN,
-            wire::WINDOW_MAX
+            WINDOW_MIN,
+            WINDOW_MAX
         );
     }
     let plan = SweepPlan {
@@ -66,27 +63,12 @@ fn directions(arguments: &Sweep) -> Vec<Direction> {
     }
 }
 
-/// The target in words that open it again from any folder, whatever the default port is then.
-pub(super) fn words(asked: &str, name: &TargetName) -> String {
-    if let TargetName::Live(address) = name {
-        return address.to_string();
-    }
-    let file = asked.split_once(':').and_then(|(kind, path)| {
-        let file = fs::canonicalize(path).ok().filter(|file| file.is_file())?;
-        Some(format!("{kind}:{}", file.display()))
-    });
-    file.unwrap_or_else(|| asked.to_owned())
-}
-
-/// Refuses to go on with a sweep on another target, or on a path that was edited since.
-pub(super) fn check_same(
-    arguments: &Sweep,
-    kept: &KeptSweep,
-    name: &TargetName,
-) -> Result<(), Failure> {
+/// Refuses to go on with a sweep on another target, or with other settings.
+pub(super) fn check_same(arguments: &Sweep, kept: &KeptSweep) -> Result<(), Failure> {
     if let Some(asked) = &arguments.target {
+        let kept_name = TargetName::parse(&kept.asked, PORT_DEFAULT)?;
         let other = TargetName::parse(asked, arguments.port)?;
-        if other != *name {
+        if other != kept_name {
             return Err(Failure::wrong_request(
                 &format!("sweep {} measures {}, not {asked}", kept.id, kept.asked),
                 "leave the target out, or begin a sweep of its own without `--resume`",
@@ -102,18 +84,5 @@ pub(super) fn check_same(
             "leave out `-C` and `-M`, or begin a sweep of its own without `--resume`",
         ));
     }
-    let now = Target {
-        path_digest: None,
-        ..kept.target.clone()
-    };
-    match now.on_path(name.path()).path_digest == kept.target.path_digest {
-        true => Ok(()),
-        false => Err(Failure::wrong_request(
-            &format!(
-                "the path {} was changed since sweep {} began",
-                kept.asked, kept.id
-            ),
-            "restore the path file, or begin a sweep of its own without `--resume`",
-        )),
-    }
+    Ok(sweep::check_path(kept)?)
 }

@@ -12,7 +12,7 @@ use units::Bytes;
 
 /// Where files are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum Place {
     /// On this host.
     Here(PathBuf),
     /// On a host that ssh reaches, below the user's home unless absolute.
@@ -33,8 +33,10 @@ pub(crate) enum Place {
 
 /// A request that names no copy, with the next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PlaceError {
+pub struct PlaceError {
+    /// What is wrong.
     pub what: String,
+    /// The next step.
     pub hint: String,
 }
 
@@ -57,7 +59,18 @@ impl From<AddressError> for PlaceError {
 
 impl Place {
     /// Reads one place.
-    pub(crate) fn parse(text: &OsStr) -> Result<Self, PlaceError> {
+    ///
+    /// ```
+    /// use trunkline::copy::Place;
+    /// let (destination, path) = ("ana@dtn".to_owned(), b"/store".to_vec());
+    /// let place = Place::parse("ana@dtn:/store".as_ref());
+    /// assert_eq!(place, Ok(Place::Ssh { destination, path }));
+    /// assert_eq!(Place::parse("./a:b".as_ref()), Ok(Place::Here("./a:b".into())));
+    /// ```
+    ///
+    /// # Errors
+    /// When it names nothing.
+    pub fn parse(text: &OsStr) -> Result<Self, PlaceError> {
         let bytes = text.as_bytes();
         if bytes.is_empty() {
             return wrong("a place is empty", "write `.` for the current folder");
@@ -98,7 +111,7 @@ impl Place {
     }
 
     /// The name on the other host.
-    pub(crate) fn path(&self) -> Vec<u8> {
+    pub fn path(&self) -> Vec<u8> {
         match self {
             Place::Here(path) => path.as_os_str().as_bytes().to_vec(),
             Place::Ssh { path, .. } | Place::Server { path, .. } => path.clone(),
@@ -142,7 +155,8 @@ fn over_ssh(host: &[u8], path: &[u8]) -> Result<Place, PlaceError> {
     if name.is_empty() || destination.starts_with('-') || name.starts_with('-') {
         return wrong(
             format!("`{shown}` names no host"),
-            "write it like user@dtn.example.org:/store; a file here with a colon in its name is written ./a:b",
+            "write it like user@dtn.example.org:/store; a file here with a colon in its name is \
+             written ./a:b",
         );
     }
     Ok(Place::Ssh {

@@ -1,46 +1,42 @@
 //! Puts finished visits into the archive.
 
+use ::sweep::{Finished, KeepError, Keeper, Measured, Visit};
+use netpath::PathSpec;
 use observe::TargetInfo;
 use record::archive::{FinishedVisit, VisitResult};
 use record::sweep::CellFigures;
 use record::{Archive, ArchiveError, Document, Measure};
-use sweep::{Finished, KeepError, Keeper, Measured, Visit};
-use target::TargetName;
 use units::Span;
 
-use super::Journey;
-use crate::output;
+use crate::origin;
 
 /// Keeps the visits of one sweep.
-pub(super) struct ArchiveKeeper {
-    archive: Archive,
+pub(super) struct ArchiveKeeper<'a> {
+    archive: &'a mut Archive,
     sweep: i64,
     seed: u64,
-    name: TargetName,
+    path: Option<&'a PathSpec>,
     info: TargetInfo,
     /// When the present visit began.
     started: String,
 }
 
-impl ArchiveKeeper {
+impl<'a> ArchiveKeeper<'a> {
     pub(super) fn new(
-        archive: Archive,
-        name: &TargetName,
+        archive: &'a mut Archive,
+        sweep: i64,
+        seed: u64,
+        path: Option<&'a PathSpec>,
         info: TargetInfo,
-        journey: &Journey,
     ) -> Self {
         ArchiveKeeper {
             archive,
-            sweep: journey.id,
-            seed: journey.plan.seed,
-            name: name.clone(),
+            sweep,
+            seed,
+            path,
             info,
             started: String::new(),
         }
-    }
-
-    pub(super) fn into_archive(self) -> Archive {
-        self.archive
     }
 
     /// A visit as a measurement of its own.
@@ -51,8 +47,8 @@ impl ArchiveKeeper {
             &measured.summary,
             &measured.verdict,
         );
-        body.target = body.target.on_path(self.name.path());
-        Document::new(output::origin(self.seed), body)
+        body.target = body.target.on_path(self.path);
+        Document::new(origin(Some(self.seed)), body)
     }
 
     fn insert(
@@ -83,7 +79,7 @@ impl ArchiveKeeper {
     }
 }
 
-impl Keeper for ArchiveKeeper {
+impl Keeper for ArchiveKeeper<'_> {
     fn begin(&mut self, _visit: &Visit) {
         self.started = record::now();
     }

@@ -3,15 +3,17 @@
 use std::path::PathBuf;
 
 use units::Span;
+use wire::copy::CopyDirection;
 
 use super::place::{Place, PlaceError, wrong};
 
 /// scp's `-C` and rsync's `-P` stand alone, and would take a place for their value here.
-const TWO_PLACES: &str = "name what to copy, and as the last where to; `-C` and `-P` take a value here (`-z` compresses)";
+const TWO_PLACES: &str = "name what to copy, and as the last where to; `-C` and `-P` take a value \
+                          here (`-z` compresses)";
 
 /// Where to, from where: one of the two ends is elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Route {
+pub enum Route {
     /// From here to there.
     Put {
         /// Names here.
@@ -29,8 +31,27 @@ pub(crate) enum Route {
 }
 
 impl Route {
+    /// Which way the files go.
+    pub fn direction(&self) -> CopyDirection {
+        match self {
+            Route::Put { .. } => CopyDirection::Put,
+            Route::Get { .. } => CopyDirection::Get,
+        }
+    }
+
+    /// A place at the far end.
+    pub fn far(&self) -> Option<&Place> {
+        match self {
+            Route::Put { destination, .. } => Some(destination),
+            Route::Get { sources, .. } => sources.first(),
+        }
+    }
+
     /// Reads all places, the last of which is the destination.
-    pub(crate) fn parse(texts: &[PathBuf]) -> Result<Self, PlaceError> {
+    ///
+    /// # Errors
+    /// When they name no copy from one end to the other.
+    pub fn parse(texts: &[PathBuf]) -> Result<Self, PlaceError> {
         let places: Result<Vec<Place>, PlaceError> = texts
             .iter()
             .map(|text| Place::parse(text.as_os_str()))

@@ -1,0 +1,156 @@
+//! From arguments to what the copy is told.
+
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::{env, fs};
+
+use trunkline::Error;
+use trunkline::copy::{self, Access, Attributes, CopyOptions, CopyRequest, Filter, Objective};
+use trunkline::copy::{CopyDirection, Place, Route, Selection, Token};
+
+use crate::args::{self, Attribute, Copy, CopyObjective, Output};
+use crate::failure::Failure;
+use crate::output::{self, tell};
+
+/// Where a token is when no file is named.
+const TOKEN_VARIABLE: &str = "TRUNKLINE_TOKEN";
+/// Most bytes of a list: some millions of names.
+const LIST_MAX: u64 = 1 << 30;
+
+/// Everything that the copy is told. Places that cannot be written to are refused before secrets
+/// and lists are read.
+pub(super) fn request(arguments: &Copy, files: &Output) -> Result<CopyRequest, Failure> {
+    let route = Route::parse(&arguments.places).map_err(Error::from)?;
+    output::check_places(files, None)?;
+    let access = access(arguments, &route)?;
+    let options = options(arguments, route.direction())?;
+    let request = CopyRequest::new(&arguments.places, options, access)?;
+    let history = arguments.keep.history();
+    let spec = &request.spec;
+    let remembered = history.streams_of_copies(&spec.far.host, spec.direction);
+    Ok(request.remembering(remembered))
+}
+
+fn options(arguments: &Copy, direction: CopyDirection) -> Result<CopyOptions, Failure> {
+    Ok(CopyOptions {
+        recursive: arguments.recursive || arguments.archive,
+        attributes: Attributes {
+            permissions: !arguments.no_preserve.contains(&Attribute::Permissions),
+            times: !arguments.no_preserve.contains(&Attribute::Times),
+            links: !arguments.copy_links,
+        },
+        filter: filter(arguments),
+        selection: selection(arguments, direction)?,
+        delete: arguments.delete,
+        plain: arguments.plain,
+        verify: arguments.verify,
+        dry_run: arguments.dry_run,
+        compress: arguments.compress,
+        objective: objective(arguments),
+        streams: arguments.streams,
+        remembered: None,
+        window: arguments.window,
+        congestion: arguments.congestion.clone(),
+        rate_max: arguments.max_rate,
+        gentle: arguments.gentle,
+    })
+}
+
+fn filter(arguments: &Copy) -> Filter {
+    match (
+        arguments.overwrite,
+        arguments.ignore_existing,
+        arguments.checksum,
+    ) {
+        (true, ..) => Filter::All,
+        (_, true, _) => Filter::Missing,
+        (.., true) => Filter::Content,
+        _ => Filter::Changed,
+    }
+}
+
+fn objective(arguments: &Copy) -> Objective {
+    match (arguments.gentle, arguments.objective) {
+        (Some(added_rtt_max), _) => Objective::Gentle {
+            added_rtt_max,
+            loss_max: Objective::LOSS_MAX,
+        },
+        (None, CopyObjective::Max) => Objective::Max,
+        (None, CopyObjective::Knee) => copy::KNEE,
+        (None, CopyObjective::Power) => Objective::Power,
+    }
+}
+
+fn selection(arguments: &Copy, direction: CopyDirection) -> Result<Selection, Failure> {
+    let listed = arguments.files_from.as_ref();
+    let listed = listed.map(|file| listed_in(file, arguments.from0, direction));
+    Ok(Selection {
+        rules: arguments.rules.0.clone(),
+        listed: listed.transpose()?,
+    })
+}
+
+fn listed_in(
+    file: &Path,
+    ends_with_zero: bool,
+    direction: CopyDirection,
+) -> Result<Vec<Vec<u8>>, Failure> {
+    let text = read(file).map_err(|error| Failure::unreadable(file, &error))?;
+    let names = copy::listed(&text, ends_with_zero);
+    copy::check_listed(&names, file, direction)?;
+    Ok(names)
+}
+
+fn read(file: &Path) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let source: Box<dyn Read> = match file.as_os_str() == "-" {
+        true => Box::new(io::stdin()),
+        false => Box::new(fs::File::open(file)?),
+    };
+    source.take(LIST_MAX).read_to_end(&mut text)?;
+    Ok(text)
+}
+
+fn access(arguments: &Copy, route: &Route) -> Result<Access, Failure> {
+    Ok(Access {
+        ssh: arguments.ssh.0.clone(),
+        program: arguments.far_program.clone(),
+        token: token(arguments, matches!(route.far(), Some(Place::Server { .. })))?,
+        from_far: arguments.connect == args::Connect::FromFar,
+        ports: arguments.port_range.clone(),
+        patience: arguments.patience,
+    })
+}
+
+/// The token, checked for its form here, where its owner can read what is wrong.
+fn token(arguments: &Copy, is_for_server: bool) -> Result<Option<Token>, Failure> {
+    let text = match &arguments.token_file {
+        Some(_) if !is_for_server => {
+            return Err(Failure::wrong_request(
+                "`--token-file` is for a trunkline:// server, and this copy goes over ssh",
+                "leave it out: ssh says who you are",
+            ));
+        }
+        Some(file) => {
+            warn_of_readers(file);
+            fs::read_to_string(file).map_err(|error| Failure::unreadable(file, &error))?
+        }
+        None => match env::var(TOKEN_VARIABLE) {
+            Ok(text) if is_for_server => text,
+            _ => return Ok(None),
+        },
+    };
+    let token: Token = text.parse().map_err(Error::from)?;
+    Ok(Some(token))
+}
+
+fn warn_of_readers(file: &Path) {
+    let mode = fs::metadata(file).map(|metadata| metadata.permissions().mode());
+    if mode.is_ok_and(|mode| mode & 0o077 != 0) {
+        tell!(
+            "warning: others on this host can read {0}\n\nhint: chmod 600 {0}",
+            file.display()
+        );
+    }
+}

@@ -1,0 +1,120 @@
+//! Files from here to there, or the other way.
+
+mod place;
+mod request;
+mod route;
+mod running;
+mod selection;
+
+use record::copy::Copy as Body;
+use record::{CopyLog, CopyRequest as Asked, Document};
+
+use crate::{Error, origin};
+
+pub use copy_net::FAR_COMMAND;
+pub use place::{Place, PlaceError};
+pub use record::copy::{CopyEventLine, ProgressLine, shown_command};
+pub use request::{Access, CopyRequest};
+pub use route::Route;
+pub use running::{ControlSocket, RunningCopy, Status, offer, running};
+pub use selection::{check_listed, listed};
+pub use transfer::{
+    CopyControl, CopyError, CopyEvent, CopyObserver, CopyOptions, CopySpec, FileProblem, Outcome,
+    check_pattern,
+};
+pub use tune::Objective;
+pub use wire::copy::{
+    Attributes, CopyDirection, Filter, ProblemKind, Selection, SelectionRule, Token, TokenTextError,
+};
+
+/// The knee that a copy aims at unless told otherwise: 97 % of the highest rate.
+pub const KNEE: Objective = steer::online::OnlinePlan::KNEE;
+
+/// What a copy did.
+#[derive(Debug)]
+pub struct Copied {
+    /// Files, bytes, and what limited it.
+    pub outcome: Outcome,
+    /// Why it ended before its end: cancelled, or the far end was lost. What arrived stays, and
+    /// the same copy once more goes on from there.
+    pub cut: Option<Error>,
+    /// The document of it.
+    pub document: Document<Body>,
+}
+
+/// Passes events on, and takes note of what the document will have.
+struct Noting<'a> {
+    log: CopyLog,
+    observer: &'a mut dyn CopyObserver,
+}
+
+impl CopyObserver for Noting<'_> {
+    fn on_event(&mut self, event: &CopyEvent) {
+        self.log.on_event(event);
+        self.observer.on_event(event);
+    }
+}
+
+/// Copies what `request` asks for.
+///
+/// * `control`: ends it and bounds its rate, from any thread; `CopyControl::from(&cancel)`
+///   makes one. It begins with the bound of the options.
+/// * `observer`: is told of each file, each change of the number of streams, and twice a second how
+///   far it is.
+///
+/// # Errors
+/// When it did not come about: no answer, a wrong token, a destination that cannot be
+/// written. Files that were not copied are no error: [`Outcome::failed`] has them.
+pub fn copy(
+    request: &CopyRequest,
+    control: &CopyControl,
+    observer: &mut dyn CopyObserver,
+) -> Result<Copied, Error> {
+    let log = CopyLog::default();
+    let mut noting = Noting { log, observer };
+    let ended = transfer::copy(&request.spec, control, &mut noting);
+    let (outcome, cut) = match ended {
+        Ok(outcome) => (outcome, None),
+        Err(error) => match so_far(error) {
+            (Some(outcome), error) => (outcome, Some(error)),
+            (None, error) => return Err(error),
+        },
+    };
+    let asked = Asked {
+        spec: &request.spec,
+        sources: &request.sources,
+        destination: &request.destination,
+    };
+    let cut_because = cut.as_ref().map(Error::what);
+    let body = Body::new(&asked, noting.log, &outcome, cut_because);
+    Ok(Copied {
+        outcome,
+        cut,
+        document: Document::new(origin(None), body),
+    })
+}
+
+/// What was done until the error; nothing where it did not come about.
+fn so_far(error: CopyError) -> (Option<Outcome>, Error) {
+    let outcome = match &error {
+        CopyError::Lost { so_far, .. } | CopyError::Cancelled { so_far } => {
+            Some((**so_far).clone())
+        }
+        CopyError::Problem { .. } | CopyError::Unreachable { .. } => None,
+    };
+    (outcome, Error::from(error))
+}
+
+impl From<PlaceError> for Error {
+    fn from(error: PlaceError) -> Self {
+        Error::wrong_request(error.what, error.hint)
+    }
+}
+
+/// A token that is none. The text is not shown: most of it may be a secret.
+impl From<TokenTextError> for Error {
+    fn from(error: TokenTextError) -> Self {
+        let hint = "copy it again from where it was made, whole and on one line";
+        Error::of(crate::Fault::Request, error, Some(hint.to_owned()))
+    }
+}

@@ -1,0 +1,206 @@
+//! From places and options to everything that a copy is told.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use observe::StreamCount;
+use transfer::{Connect, CopyOptions, CopySpec, Credentials, FarHost, Place as FarPlace};
+use units::Span;
+use wire::copy::{CopyDirection, Token};
+
+use super::{Place, Route};
+use crate::Error;
+
+/// How a far end is reached.
+#[derive(Debug, Clone)]
+pub struct Access {
+    /// The ssh client, with further words for it such as `-p 2222`.
+    pub ssh: Vec<String>,
+    /// The program that ssh starts there.
+    pub program: String,
+    /// What opens a standing server; ssh needs none.
+    pub token: Option<Token>,
+    /// The far end connects the streams, where only connections from there get through.
+    pub from_far: bool,
+    /// Ports to listen on, where ssh starts the far end; any free one without.
+    pub ports: Option<RangeInclusive<u16>>,
+    /// How long the far end may be unreachable before the copy is given up.
+    pub patience: Span,
+}
+
+/// `ssh` and `trunkline` by those names, no token, connections to the far end, ten minutes.
+impl Default for Access {
+    fn default() -> Self {
+        Access {
+            ssh: vec!["ssh".to_owned()],
+            program: "trunkline".to_owned(),
+            token: None,
+            from_far: false,
+            ports: None,
+            patience: Span::from_secs(600),
+        }
+    }
+}
+
+/// One copy: its places as the user wrote them, and everything that it is told.
+#[derive(Debug, Clone)]
+pub struct CopyRequest {
+    /// The sources, as written.
+    pub sources: Vec<String>,
+    /// The destination, as written.
+    pub destination: String,
+    /// Everything that the copy is told.
+    pub spec: CopySpec,
+}
+
+impl CopyRequest {
+    /// Reads `places`, of which the last is the destination: `PATH`, `[USER@]HOST:PATH` or
+    /// `trunkline://HOST[:PORT]/PATH`. One end is on this host.
+    ///
+    /// ```
+    /// use trunkline::copy::{Access, CopyOptions, CopyRequest};
+    /// let options = CopyOptions { recursive: true, ..CopyOptions::default() };
+    /// let request = CopyRequest::new(&["run7", "dtn:/store"], options, Access::default())?;
+    /// assert_eq!(request.destination, "dtn:/store");
+    ///
+    /// let refused = CopyRequest::new(&["a", "b"], CopyOptions::default(), Access::default());
+    /// assert_eq!(refused.unwrap_err().to_string(), "both ends are on this host");
+    /// # Ok::<(), trunkline::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When they name no copy, or the options or the access do not fit.
+    pub fn new(
+        places: &[impl Into<PathBuf> + Clone],
+        options: CopyOptions,
+        access: Access,
+    ) -> Result<Self, Error> {
+        let places: Vec<PathBuf> = places.iter().cloned().map(Into::into).collect();
+        let route = Route::parse(&places)?;
+        let mut names: Vec<String> = places
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        Ok(CopyRequest {
+            destination: names.pop().unwrap_or_default(),
+            sources: names,
+            spec: spec(&route, options, access)?,
+        })
+    }
+
+    /// The same copy, which begins with a number of streams that served before.
+    #[must_use]
+    pub fn remembering(mut self, streams: Option<StreamCount>) -> Self {
+        self.spec.options.remembered = streams;
+        self
+    }
+}
+
+fn spec(route: &Route, options: CopyOptions, access: Access) -> Result<CopySpec, Error> {
+    let (direction, near, far) = ends(route);
+    Ok(CopySpec {
+        direction,
+        near,
+        far: FarPlace {
+            paths: far.iter().map(|place| place.path()).collect(),
+            host: host(&access, far.first())?,
+        },
+        options: checked(options)?,
+        connect: match access.from_far {
+            false => Connect::ToFar(access.ports),
+            true => Connect::FromFar(access.ports),
+        },
+        patience: access.patience,
+    })
+}
+
+/// Without folders none has anything that should not be in it.
+fn checked(options: CopyOptions) -> Result<CopyOptions, Error> {
+    match options.delete && !options.recursive {
+        true => Err(Error::wrong_request(
+            "`--delete` is for folders, and without `-r` none is copied",
+            "add `-r`; with `-n` it says what would be removed",
+        )),
+        false => Ok(options),
+    }
+}
+
+/// Which way, the names here and the places there.
+fn ends(route: &Route) -> (CopyDirection, Vec<PathBuf>, Vec<&Place>) {
+    match route {
+        Route::Put {
+            sources,
+            destination,
+        } => (CopyDirection::Put, sources.clone(), vec![destination]),
+        Route::Get {
+            sources,
+            destination,
+        } => (
+            CopyDirection::Get,
+            vec![destination.clone()],
+            sources.iter().collect(),
+        ),
+    }
+}
+
+fn host(access: &Access, far: Option<&&Place>) -> Result<FarHost, Error> {
+    match far {
+        Some(Place::Server { address, .. }) => {
+            only_over_ssh(access)?;
+            Ok(FarHost::Server {
+                address: address.clone(),
+                credentials: credentials(access)?,
+            })
+        }
+        Some(Place::Ssh { destination, .. }) => over_ssh(access, destination),
+        Some(Place::Here(_)) | None => Err(Error::wrong_request(
+            "no other host is named",
+            "write HOST:PATH or trunkline://HOST/PATH",
+        )),
+    }
+}
+
+fn over_ssh(access: &Access, destination: &str) -> Result<FarHost, Error> {
+    if access.token.is_some() {
+        return Err(Error::wrong_request(
+            "a token is for a trunkline:// server, and this copy goes over ssh",
+            "leave it out: ssh says who you are",
+        ));
+    }
+    let (client, options) = access.ssh.split_first().map_or_else(
+        || ("ssh".to_owned(), Vec::new()),
+        |(client, options)| (client.clone(), options.to_vec()),
+    );
+    Ok(FarHost::Ssh {
+        destination: destination.to_owned(),
+        client,
+        options,
+        program: access.program.clone(),
+    })
+}
+
+/// A standing server has one port, and everybody connects to it.
+fn only_over_ssh(access: &Access) -> Result<(), Error> {
+    let what = match (access.from_far, &access.ports) {
+        (true, _) => "--connect from-far",
+        (_, Some(_)) => "--port-range",
+        _ => return Ok(()),
+    };
+    Err(Error::wrong_request(
+        format!(
+            "`{what}` is for copies over ssh; a trunkline:// server has one port for everything"
+        ),
+        "leave it out, and name the port in the place: trunkline://HOST:PORT/PATH",
+    ))
+}
+
+fn credentials(access: &Access) -> Result<Credentials, Error> {
+    let token = access.token.as_ref().ok_or_else(|| {
+        Error::wrong_request(
+            "a trunkline:// server wants a token, and there is none",
+            "name the file that has it with `--token-file FILE`, or set TRUNKLINE_TOKEN; on the \
+             server, `trunkline serve --tokens FILE --new-token NAME` makes one",
+        )
+    })?;
+    Ok(Credentials(token.text()))
+}

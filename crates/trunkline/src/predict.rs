@@ -1,0 +1,67 @@
+//! Formulas: what they say about a path file, and curves through measured points.
+
+use std::path::Path;
+
+use record::Document;
+
+use crate::{Error, origin};
+
+pub use ::predict::{KNEE_SHARE, Prediction, Question, STREAMS_MAX};
+
+/// What formulas say about a path.
+#[derive(Debug, Clone)]
+pub struct Predicted {
+    /// Throughput, knee and buffers.
+    pub prediction: Prediction,
+    /// The document of it.
+    pub document: Document<record::Predict>,
+}
+
+/// Everything that the formulas say about the path of `question`. Sends nothing.
+///
+/// ```
+/// use trunkline::predict::{KNEE_SHARE, Question};
+/// use trunkline::units::Bytes;
+///
+/// let predicted = trunkline::predict(Question {
+///     path: trunkline::load_path("slac-cern")?,
+///     congestion: None,
+///     window: Some(Bytes::from_kib(64)),
+///     streams: vec![1, 8],
+///     knee: KNEE_SHARE,
+/// })?;
+/// // 22.9 Mbit/s; Cottrell et al. measured 26.8 in 2000-2001.
+/// let eight = predicted.prediction.points[1].equilibrium.throughput;
+/// assert!((eight.as_f64() / 1e6 - 22.9).abs() < 0.1);
+/// # Ok::<(), trunkline::Error>(())
+/// ```
+///
+/// # Errors
+/// When no formula covers the path or its congestion control.
+pub fn predict(question: Question) -> Result<Predicted, Error> {
+    let prediction = ::predict::predict(question)?;
+    let document = Document::new(origin(None), record::Predict::from(&prediction));
+    Ok(Predicted {
+        prediction,
+        document,
+    })
+}
+
+/// Curves through the measured points of a file: a document of trunkline, or comma-separated
+/// values. Gives the document.
+///
+/// * `window`: of a file with several windows, the one whose points count.
+/// * `knee`: share of the highest throughput at which the knee lies.
+///
+/// # Errors
+/// When the file cannot be read or has no points.
+pub fn fit(
+    file: &Path,
+    window: Option<observe::Window>,
+    knee: f64,
+) -> Result<Document<record::Fit>, Error> {
+    let points = record::load_points(file, window.map(Into::into))?;
+    let fitting = ::predict::fit(points, knee);
+    let body = record::Fit::new(&file.display().to_string(), &fitting);
+    Ok(Document::new(origin(None), body))
+}

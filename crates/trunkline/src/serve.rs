@@ -1,0 +1,267 @@
+//! The far end: for tests of trunkline and iperf3, and for copies.
+
+mod tokens;
+
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use copy_net::{AcceptLimits, serve_ssh_child};
+use transfer::far::{FarEnd, Keys};
+use units::Span;
+
+use crate::{Cancel, Error};
+
+pub use endpoints::{ServerEvent, ServerLimits};
+pub use tokens::{add_token, read_tokens};
+pub use transfer::far::FarEvent;
+pub use transfer::{Root, shown};
+pub use wire::TestBounds;
+pub use wire::copy::{KeyName, Rights, Tokens};
+
+/// How long a far end that ssh started waits for a near end that vanished without a word: longer
+/// than anybody waits for it by default.
+const PATIENCE: Span = Span::from_secs(900);
+
+/// What a server does.
+#[derive(Debug, Clone)]
+pub struct ServeOptions {
+    /// Where it listens; all addresses without.
+    pub bind: Option<IpAddr>,
+    /// TCP port, and UDP port of the echo service; 0 takes any free one.
+    pub port: u16,
+    /// How much it takes on.
+    pub limits: ServerLimits,
+    /// Files that it serves; none without.
+    pub files: Option<Files>,
+}
+
+/// On all addresses and [`PORT_DEFAULT`](crate::PORT_DEFAULT), without files.
+impl Default for ServeOptions {
+    fn default() -> Self {
+        ServeOptions {
+            bind: None,
+            port: crate::PORT_DEFAULT,
+            limits: ServerLimits::default(),
+            files: None,
+        }
+    }
+}
+
+/// Files that a server gives and takes.
+#[derive(Debug, Clone)]
+pub struct Files {
+    /// The folder below which they are.
+    pub root: PathBuf,
+    /// The file of the tokens that open it; see [`add_token`].
+    pub tokens: PathBuf,
+    /// What the tokens may do at most.
+    pub rights: Rights,
+    /// Links are taken.
+    pub takes_links: bool,
+    /// Copies may remove files.
+    pub removes: bool,
+    /// Copies without encryption are taken.
+    pub takes_plain: bool,
+    /// Each file is told of.
+    pub tells_files: bool,
+}
+
+impl Files {
+    /// Files below `root` for those who have one of `tokens`, without further bounds.
+    pub fn new(root: impl Into<PathBuf>, tokens: impl Into<PathBuf>) -> Self {
+        Files {
+            root: root.into(),
+            tokens: tokens.into(),
+            rights: Rights {
+                read: true,
+                write: true,
+            },
+            takes_links: true,
+            removes: true,
+            takes_plain: true,
+            tells_files: false,
+        }
+    }
+
+    fn root(&self) -> Result<Root, Error> {
+        let mut root = Root::beneath(&self.root)?.restricted(self.rights.read, self.rights.write);
+        if !self.takes_links {
+            root = root.without_links();
+        }
+        if !self.removes {
+            root = root.without_removing();
+        }
+        Ok(root)
+    }
+}
+
+/// What happens at a server.
+#[derive(Debug)]
+pub enum ServeEvent<'a> {
+    /// To a test or a train of packets.
+    Test(&'a ServerEvent),
+    /// To a copy.
+    Copy(&'a FarEvent),
+}
+
+/// Takes what happens, on any thread.
+pub type OnServeEvent = dyn Fn(ServeEvent<'_>) + Send + Sync;
+
+/// The tokens of a server, which can be read again while it runs.
+#[derive(Debug, Clone)]
+pub struct TokensFile {
+    file: PathBuf,
+    tokens: Arc<RwLock<Tokens>>,
+}
+
+impl TokensFile {
+    /// The file.
+    pub fn place(&self) -> &Path {
+        &self.file
+    }
+
+    /// How many tokens there are.
+    pub fn count(&self) -> usize {
+        let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
+        tokens.names().count()
+    }
+
+    /// Reads the file again. Copies that run go on; one that comes has to have a token of then.
+    ///
+    /// # Errors
+    /// When the file cannot be used; the tokens then stay as they were.
+    pub fn reread(&self) -> Result<(), Error> {
+        let read = read_tokens(&self.file)?;
+        *self.tokens.write().unwrap_or_else(PoisonError::into_inner) = read;
+        Ok(())
+    }
+}
+
+/// How many copies a server has; outlives the server.
+#[derive(Clone)]
+pub struct RunningCopies(Option<Arc<FarEnd>>);
+
+impl RunningCopies {
+    /// Copies that run now.
+    pub fn count(&self) -> usize {
+        self.0.as_ref().map_or(0, |far| far.copies())
+    }
+}
+
+/// A server that listens.
+pub struct Server {
+    server: endpoints::Server,
+    tokens: Option<TokensFile>,
+    copies: RunningCopies,
+    cancel: Cancel,
+    on_event: Arc<OnServeEvent>,
+}
+
+impl Server {
+    /// Listens as `options` say; [`Server::run`] serves, until `cancel`.
+    ///
+    /// # Errors
+    /// When the port is taken, or the root or the tokens cannot be used.
+    pub fn bind(
+        options: &ServeOptions,
+        cancel: &Cancel,
+        on_event: Arc<OnServeEvent>,
+    ) -> Result<Self, Error> {
+        let numbers = Arc::new(AtomicU64::new(0));
+        let files = options.files.as_ref();
+        let files = files.map(|files| far_end(files, cancel, &numbers, &on_event));
+        let (tokens, far) = files.transpose()?.unzip();
+        let everywhere = IpAddr::from(Ipv6Addr::UNSPECIFIED);
+        let address = SocketAddr::new(options.bind.unwrap_or(everywhere), options.port);
+        let mut server = endpoints::Server::bind(address, options.limits.clone())?;
+        server = server.numbered_by(numbers);
+        if let Some(far) = far.clone() {
+            server = server.with_copies(AcceptLimits::default(), far)?;
+        }
+        Ok(Server {
+            server,
+            tokens,
+            copies: RunningCopies(far),
+            cancel: cancel.clone(),
+            on_event,
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.server.address()
+    }
+
+    /// Its tokens; `None` where it serves no files.
+    pub fn tokens(&self) -> Option<&TokensFile> {
+        self.tokens.as_ref()
+    }
+
+    /// Its copies.
+    pub fn copies(&self) -> RunningCopies {
+        self.copies.clone()
+    }
+
+    /// Serves on this thread and others, until the token is cancelled.
+    pub fn run(self) {
+        let on_event = self.on_event;
+        let tell = move |event: ServerEvent| on_event(ServeEvent::Test(&event));
+        self.server.run(&self.cancel.flag(), &tell);
+    }
+}
+
+/// What serves copies, with its tokens.
+fn far_end(
+    files: &Files,
+    cancel: &Cancel,
+    numbers: &Arc<AtomicU64>,
+    on_event: &Arc<OnServeEvent>,
+) -> Result<(TokensFile, Arc<FarEnd>), Error> {
+    let tokens = Arc::new(RwLock::new(read_tokens(&files.tokens)?));
+    let on_event = Arc::clone(on_event);
+    let tell = Box::new(move |event: &FarEvent| on_event(ServeEvent::Copy(event)));
+    let keys = Keys::Tokens(Arc::clone(&tokens));
+    let mut far = FarEnd::new(keys, files.root()?, cancel.flag(), tell);
+    far = far.numbered_by(Arc::clone(numbers));
+    if !files.takes_plain {
+        far = far.without_plain();
+    }
+    if files.tells_files {
+        far = far.telling_files();
+    }
+    let file = files.tokens.clone();
+    Ok((TokensFile { file, tokens }, Arc::new(far)))
+}
+
+/// The far end of one copy that ssh started: what is worth knowing is told at the near end.
+///
+/// * `input`, `output`: what ssh connected; mostly the standard ones.
+/// * `connection`: who connected to whom, as sshd says it in `SSH_CONNECTION`.
+///
+/// # Errors
+/// When the near end says something else, or this end cannot listen.
+pub fn serve_one_over_ssh(
+    root: Root,
+    input: impl Read + Send + 'static,
+    output: impl Write,
+    connection: Option<&str>,
+    cancel: &Cancel,
+) -> Result<(), Error> {
+    let limits = AcceptLimits::default();
+    let nothing = Box::new(|_: &FarEvent| ());
+    serve_ssh_child(
+        input,
+        output,
+        connection,
+        limits,
+        PATIENCE,
+        |token, back| {
+            let far = FarEnd::new(Keys::One(token), root, cancel.flag(), nothing);
+            Arc::new(far.calling(back))
+        },
+    )?;
+    Ok(())
+}
