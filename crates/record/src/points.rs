@@ -156,6 +156,9 @@ fn alike(
 ) -> Result<Vec<(u32, Rate)>, PointsError> {
     let file = || file.to_owned();
     let windows = distinct(&points, |point| point.window.map(named).unwrap_or_default());
+    if points.is_empty() {
+        return Err(PointsError::Empty { file: file() });
+    }
     if let Some(asked) = window {
         points.retain(|point| point.window == Some(asked));
         if points.is_empty() {

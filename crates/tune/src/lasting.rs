@@ -90,7 +90,8 @@ impl Bound {
                 )
             }
             false => format!(
-                "the formula for {congestion} expects {rate} if {one_in} is lost, and too few were sent to exclude that"
+                "the formula for {congestion} expects {rate} if {one_in} is lost, and too few were \
+                 sent to exclude that"
             ),
         }
     }

@@ -23,7 +23,7 @@ const fn answer(flags: &'static [&'static str], answer: &'static str) -> Foreign
 const COPY: &[Foreign] = &[
     answer(
         &["--bwlimit"],
-        "write `--max-rate` with bits per second, eight times rsync's bytes: its 20m is about 168M; \
+        "write `--max-rate RATE` in bits per second, eight times rsync's bytes: its 20m is about 168M; \
          `trunkline limit` changes it while the copy runs",
     ),
     answer(

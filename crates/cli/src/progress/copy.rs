@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use trunkline::copy::{CopyEvent, CopyEventLine, CopyObserver, ProblemKind, ProgressLine};
 use trunkline::report;
 use trunkline::report::text::copy as say;
-use trunkline::units::Bytes;
+use trunkline::units::{Bytes, Span};
 
 use crate::args::Copy;
 use crate::output::{self, tell};
@@ -28,6 +28,8 @@ pub(crate) struct CopyProgress {
     is_dry: bool,
     /// It was told what is there already.
     is_planned: bool,
+    /// The far end is gone, and that was told.
+    is_lost: bool,
     /// When the last line was written where no terminal is.
     told: Instant,
 }
@@ -47,6 +49,7 @@ impl CopyProgress {
             is_verbose: arguments.verbose,
             is_dry: arguments.dry_run,
             is_planned: false,
+            is_lost: false,
             told: Instant::now(),
         }
     }
@@ -137,12 +140,9 @@ impl CopyObserver for CopyProgress {
                     report::text::plain(why)
                 ));
             }
-            CopyEvent::Lost { why, retry_in, .. } => self.say(&format!(
-                "the far end is gone ({}); trying again in {}",
-                report::text::plain(why),
-                retry_in.human()
-            )),
+            CopyEvent::Lost { why, retry_in, .. } => self.lost(why, *retry_in),
             CopyEvent::Resumed { left, .. } => {
+                self.is_lost = false;
                 self.say(&format!("the far end is back; {} to go", left.human()));
             }
             CopyEvent::Planned { bytes, present, .. } => self.planned(*bytes, *present),
@@ -163,6 +163,20 @@ impl CopyProgress {
                 left.human()
             ));
         }
+    }
+
+    /// One line for each outage: it may take days, with a try every few seconds.
+    fn lost(&mut self, why: &str, retry_in: Span) {
+        let is_told = mem::replace(&mut self.is_lost, true);
+        let why = report::text::plain(why);
+        let next = match is_told {
+            true => return self.verbose(&format!("still gone ({why})")),
+            false => retry_in.human(),
+        };
+        self.say(&format!(
+            "the far end is gone ({why}); trying again in {next}, and then until it is back or \
+             `--patience` is over"
+        ));
     }
 
     fn removed(&self, name: &str) {

@@ -72,7 +72,7 @@ fn a_flag_of_another_program_is_answered_with_ours() {
         text.starts_with("error: there is no `--bwlimit` here"),
         "{text}"
     );
-    assert!(text.contains("hint: write `--max-rate 100M`"), "{text}");
+    assert!(text.contains("hint: write `--max-rate RATE`"), "{text}");
 }
 
 #[test]

@@ -269,18 +269,33 @@ fn sentences(copy: &Copy) -> Vec<String> {
     // Where nothing was sent nothing limited it.
     let limit = copy.limit.as_ref().filter(|_| copy.sent_bytes > 0);
     let advice = limit.and_then(|limit| limit.advice.as_deref());
-    [cut, limit.map(limit_sentence), advice.map(text::sentence)]
+    let limit = limit.map(|limit| limit_sentence(limit, away_sentence(copy)));
+    [cut, limit, advice.map(text::sentence)]
         .into_iter()
         .flatten()
         .collect()
 }
 
-fn limit_sentence(limit: &CopyLimit) -> String {
+/// How long the far end was gone, where that is a share of the copy worth a word: what limited it
+/// is known only of the rest.
+fn away_sentence(copy: &Copy) -> Option<String> {
+    let gone: f64 = copy.outages.iter().map(|one| gone(one, copy)).sum();
+    let share = gone / copy.elapsed_seconds;
+    (share >= PART_MIN).then(|| {
+        format!(
+            "The far end was gone for {} of the time. Of the rest: ",
+            format::percent(share)
+        )
+    })
+}
+
+fn limit_sentence(limit: &CopyLimit, away: Option<String>) -> String {
+    let away = away.unwrap_or_default();
     if limit.by == Limit::Several {
-        return several(&limit.shares);
+        return format!("{away}{}", several(&limit.shares));
     }
     format!(
-        "Limited by {} for {} of the time: {}",
+        "{away}Limited by {} for {} of the time: {}",
         limited_by(limit.by),
         format::percent(limit.share_ratio),
         text::full_stop(&limit.because)

@@ -61,6 +61,9 @@ fn models(body: &Fit) -> Table {
     )
 }
 
+/// No more points than this lie on a curve of their own.
+const POINTS_MIN: usize = 3;
+
 fn spread(spread: FitSpread) -> String {
     let (low, high) = (spread.low_streams, spread.high_streams);
     format!(
@@ -85,13 +88,20 @@ fn optimum(body: &Fit) -> String {
     let peak = body.models.first().and_then(|model| model.peak);
     let peak = peak.filter(|peak| peak.streams <= f64::from(most));
     let peak = peak.map(|peak| format!(" Its peak is at {}.", format::three_digits(peak.streams)));
+    // With so few points a curve cannot be had without one of them.
+    let left_out = match body.samples.len() > POINTS_MIN {
+        true => format!(
+            "; {} to {} as samples are left out",
+            format::three_digits(low),
+            format::three_digits(high)
+        ),
+        false => ", which goes through each of so few points".to_owned(),
+    };
     format!(
-        "Use {}, the fewest that reach {} of the highest by the {} curve; {} to {} as samples are left out.{}",
+        "Use {}, the fewest that reach {} of the highest by the {} curve{left_out}.{}",
         text::streams(best.streams),
         format::percent(body.knee_ratio),
         best.form,
-        format::three_digits(low),
-        format::three_digits(high),
         peak.unwrap_or_default()
     )
 }

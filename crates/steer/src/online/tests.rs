@@ -185,7 +185,8 @@ fn where_something_else_binds_nothing_is_changed() {
         (
             processor,
             Limit::SenderProcessor,
-            "the threads there computed, or waited for a processor; in that time it carried 20.0 Mbit/s",
+            "the threads there computed, or waited for a processor; in that time it carried \
+             20.0 Mbit/s",
         ),
         (
             limit,

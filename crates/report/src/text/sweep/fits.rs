@@ -92,8 +92,8 @@ fn agreement(way: &DirectionAnalysis) -> Option<String> {
     let share = fit.r_squared?;
     Some(match share >= WORTH {
         true if idle_varies_as_much(way) => format!(
-            "Rate variability (RV) follows the added delay (dRTT), R\u{b2} {share:.2}, but the idle path varies as \
-             much: others' traffic has its part."
+            "Rate variability (RV) follows the added delay (dRTT), R\u{b2} {share:.2}, but the \
+             idle path varies as much: others' traffic has its part."
         ),
         true => format!(
             "Rate variability (RV) follows the added delay (dRTT), R\u{b2} {share:.2}: queues that the streams fill make it, \
