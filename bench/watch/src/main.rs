@@ -55,7 +55,6 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         for seed in arguments.first_seed..arguments.first_seed + arguments.seeds {
             let pool = &pools[seed as usize % pools.len()];
             let series = series::series(pool, fault, seed * 100 + fault as u64, days);
-            if std::env::var("DBG").is_ok() { eprintln!("SERIES {} {} {} changed at visit {}", fault.name(), pool.path, seed, series.visits.iter().filter(|v| v.at < series.changed).count()); }
             let alarms = score::ours(&series.visits);
             if arguments.misses {
                 let base = series.changed.seconds();

@@ -40,6 +40,7 @@ pub struct Outcome {
     pub kind: Option<EventKind>,
     /// Alarms before the change, or without one.
     pub false_alarms: usize,
+    pub false_kinds: Vec<String>,
     pub months: f64,
 }
 
@@ -123,6 +124,7 @@ pub fn judge(
         cause: hit.and_then(|alarm| alarm.cause),
         kind: hit.and_then(|alarm| alarm.kind),
         false_alarms: alarms.iter().filter(early).count(),
+        false_kinds: alarms.iter().filter(early).map(|a| format!("{:?} {:?}", a.kind, a.metric)).collect(),
         months: changed.saturating_sub(begin) as f64 / MONTH,
     }
 }

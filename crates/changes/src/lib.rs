@@ -26,6 +26,8 @@ mod metric;
 mod outage;
 mod profile;
 mod series;
+#[cfg(test)]
+mod testing;
 mod time;
 mod usual;
 mod visit;
