@@ -29,9 +29,7 @@ pub struct Alarm {
 #[derive(Debug, Clone)]
 pub struct Outcome {
     pub method: String,
-    pub path: String,
     pub fault: Fault,
-    pub seed: u64,
     /// Size of the change in units of the noise before it; the largest over the metrics.
     pub size: f64,
     /// Visits that it took, with the first that showed the change as one; `None` if not found.
@@ -40,7 +38,6 @@ pub struct Outcome {
     pub kind: Option<EventKind>,
     /// Alarms before the change, or without one.
     pub false_alarms: usize,
-    pub false_kinds: Vec<String>,
     pub months: f64,
 }
 
@@ -89,14 +86,7 @@ pub fn baseline(baseline: Baseline, visits: &[Visit]) -> Vec<Alarm> {
 }
 
 /// Compares alarms with what happened.
-pub fn judge(
-    method: &str,
-    path: &str,
-    fault: Fault,
-    seed: u64,
-    series: &Series,
-    alarms: &[Alarm],
-) -> Outcome {
+pub fn judge(method: &str, fault: Fault, series: &Series, alarms: &[Alarm]) -> Outcome {
     let begin = series.visits[0].at.seconds() + LEARNING;
     let changed = series.changed.seconds();
     let early = |alarm: &&Alarm| (begin..changed).contains(&alarm.at.seconds());
@@ -116,15 +106,12 @@ pub fn judge(
     };
     Outcome {
         method: method.to_owned(),
-        path: path.to_owned(),
         fault,
-        seed,
         size: size(series),
         delay: hit.map(|alarm| visits_until(alarm.at)),
         cause: hit.and_then(|alarm| alarm.cause),
         kind: hit.and_then(|alarm| alarm.kind),
         false_alarms: alarms.iter().filter(early).count(),
-        false_kinds: alarms.iter().filter(early).map(|a| format!("{:?} {:?}", a.kind, a.metric)).collect(),
         months: changed.saturating_sub(begin) as f64 / MONTH,
     }
 }

@@ -79,6 +79,15 @@ impl Metric {
         }
     }
 
+    /// The size of a shift that is `shift` on the scale, from a level on the scale: of goodput as a
+    /// share, of the others in their unit.
+    pub(crate) fn size_of(self, level: f64, shift: f64) -> f64 {
+        match self {
+            Metric::Goodput => shift.exp_m1(),
+            _ => self.unscaled(level + shift) - self.unscaled(level),
+        }
+    }
+
     /// The smallest shift on the scale that concerns anybody, at a level on that scale.
     pub(crate) fn smallest_shift(self, level: f64) -> f64 {
         match self {

@@ -8,9 +8,9 @@ use crate::drift::{Trend, trend};
 use crate::series::{BEFORE, Candidate, Series};
 use crate::{Event, EventKind, Metric, Moved, UnixTime};
 
-/// How far visits have to stand out together, in standard deviations: 1.3 chances in 100,000 to
-/// either side, of which each visit gives some dependent ones for each metric.
-const STRENGTH: f64 = 5.2;
+/// How far visits have to stand out together, in units of what is usual: docs/decisions/014 has
+/// what other bounds give.
+const STRENGTH: f64 = 4.8;
 /// The same as long as weekends are not known.
 const STRENGTH_UNSEASONED: f64 = 5.5;
 /// Where the route or the far host changed at the same visit.
@@ -18,7 +18,7 @@ const STRENGTH_WITNESSED: f64 = 3.0;
 /// Where another metric is certain already.
 const STRENGTH_TOGETHER: f64 = 2.5;
 /// Losses and queues come and go with others' traffic: they have to stand out this much more.
-const SIDE: f64 = 1.4;
+const SIDE: f64 = 2.4;
 /// Mann-Kendall's statistic for a drift, and for a step to be part of one.
 const TREND: f64 = 4.0;
 const TREND_BEFORE_STEP: f64 = 2.3;
@@ -142,6 +142,9 @@ impl Detector {
             self.turn(id);
             return (self.revise(id, |event| event.recovered = Some(at)), metrics);
         }
+        if let Some(id) = self.continued(&shifts) {
+            return (self.revise(id, |event| join(event, &shifts)), metrics);
+        }
         let (kind, since) = match trend {
             Some(trend) => (EventKind::Drift, trend.since),
             None => (EventKind::Step, at),
@@ -238,6 +241,27 @@ impl Detector {
     }
 }
 
+/// What an event's metrics went on to.
+fn join(event: &mut Event, shifts: &[Moved]) {
+    for further in shifts {
+        match event
+            .shifts
+            .iter_mut()
+            .find(|one| one.metric == further.metric)
+        {
+            Some(moved) => {
+                let scaled = scaled_size(moved) + scaled_size(further);
+                let metric = moved.metric;
+                let before = metric.scaled(moved.before);
+                moved.after = further.after;
+                moved.size = metric.size_of(before, scaled);
+                (moved.size_low, moved.size_high) = (None, None);
+            }
+            None => event.shifts.push(*further),
+        }
+    }
+}
+
 /// How far a metric moved with a visit.
 pub(super) fn moved(series: &Series, first: u64) -> Option<Moved> {
     let (before, after) = series.sides(first);
@@ -269,10 +293,7 @@ fn excursion(series: &Series) -> Option<Moved> {
 }
 
 fn in_units(metric: Metric, before: f64, after: f64, shift: &Shift) -> Moved {
-    let size = |shift: f64| match metric {
-        Metric::Goodput => shift.exp_m1(),
-        _ => metric.unscaled(before + shift) - metric.unscaled(before),
-    };
+    let size = |shift: f64| metric.size_of(before, shift);
     Moved {
         metric,
         before: metric.unscaled(before),
@@ -284,7 +305,8 @@ fn in_units(metric: Metric, before: f64, after: f64, shift: &Shift) -> Moved {
     }
 }
 
-fn scaled_size(moved: &Moved) -> f64 {
+/// The size of a shift on the scale of its metric.
+pub(super) fn scaled_size(moved: &Moved) -> f64 {
     match moved.metric {
         Metric::Goodput => moved.size.max(-0.999_999).ln_1p(),
         metric => metric.scaled(moved.before + moved.size) - metric.scaled(moved.before),
