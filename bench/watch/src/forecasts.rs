@@ -7,6 +7,16 @@ use units::{Bytes, Span};
 const AFTER: [u64; 6] = [5, 10, 20, 35, 50, 70];
 const HOURS: usize = 24;
 
+/// Before the third week weekends are not known.
+const YOUNG: u64 = 14;
+
+/// What came true, of forecasts from less than two weeks and from more.
+#[derive(Debug, Default)]
+pub struct Forecasts {
+    pub young: Kept,
+    pub old: Kept,
+}
+
 /// What came true.
 #[derive(Debug, Default)]
 pub struct Kept {
@@ -22,7 +32,7 @@ pub struct Kept {
     pub off: Vec<f64>,
 }
 
-impl Kept {
+impl Forecasts {
     /// Forecasts at six moments of a series.
     pub fn add(&mut self, visits: &[Visit]) {
         let mut detector = Detector::new();
@@ -36,11 +46,17 @@ impl Kept {
             };
             if visit.at.since(begin) >= Span::from_secs(days * 86_400) {
                 next = due.next();
-                self.compare(&detector, &visits[index..]);
+                let kept = match *days < YOUNG {
+                    true => &mut self.young,
+                    false => &mut self.old,
+                };
+                kept.compare(&detector, &visits[index..]);
             }
         }
     }
+}
 
+impl Kept {
     fn compare(&mut self, detector: &Detector, future: &[Visit]) {
         let Some(forecast) = detector.forecast() else {
             return;

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use changes::Metric;
 use clap::Parser;
 
-use forecasts::Kept;
+use forecasts::Forecasts;
 use pool::Pool;
 use score::Outcome;
 use series::{Fault, Series};
@@ -30,7 +30,7 @@ use series::{Fault, Series};
 #[derive(Debug, Parser)]
 struct Arguments {
     /// First seed; 0 to 199 were used for development.
-    #[arg(long, default_value_t = 1000)]
+    #[arg(long, default_value_t = 2000)]
     first_seed: u64,
     /// Series of each fault.
     #[arg(long, default_value_t = 48)]
@@ -77,18 +77,18 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         return write_series(&pools, arguments, file);
     }
     let mut outcomes = Vec::new();
-    let mut kept = Kept::default();
+    let mut forecasts = Forecasts::default();
     each(&pools, arguments, |pool, fault, seed, series| {
         outcomes.extend(judge(pool, fault, seed, series, arguments));
         if fault == Fault::None {
-            kept.add(&series.visits);
+            forecasts.add(&series.visits);
         }
         Ok(())
     })?;
     if let Some(file) = &arguments.others {
         outcomes.extend(others::read(file)?);
     }
-    print!("{}", table::page(&outcomes, &kept));
+    print!("{}", table::page(&outcomes, &forecasts));
     Ok(())
 }
 

@@ -116,7 +116,7 @@ pub fn judge(method: &str, fault: Fault, series: &Series, alarms: &[Alarm]) -> O
     }
 }
 
-/// The change of the first day (of a drift: the 20th) in units of the scatter of the two weeks
+/// The change of the first day in units of the scatter of the two weeks
 /// before, season and all: 1.4826 times the median absolute deviation, but at least half of the
 /// smallest change that concerns anybody. The largest over the metrics.
 pub fn size(series: &Series) -> f64 {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::forecasts::Kept;
+use crate::forecasts::{Forecasts, Kept};
 use crate::pool::Pool;
 use crate::score::{Alarm, Outcome};
 use crate::series::{Fault, Series};
@@ -15,7 +15,7 @@ const TWICE: f64 = 2.0;
 type Side<'a> = Vec<&'a Outcome>;
 
 /// All tables.
-pub fn page(outcomes: &[Outcome], kept: &Kept) -> String {
+pub fn page(outcomes: &[Outcome], kept: &Forecasts) -> String {
     let mut page = String::new();
     methods(&mut page, outcomes);
     let ours: Side<'_> = outcomes.iter().filter(|one| one.method == OURS).collect();
@@ -168,15 +168,23 @@ fn share(part: usize, whole: usize) -> String {
     }
 }
 
-fn forecasts(page: &mut String, kept: &Kept) {
-    let percent = |values: &[f64]| 100.0 * stats::median(values).unwrap_or(0.0);
+fn forecasts(page: &mut String, kept: &Forecasts) {
     let _ = writeln!(
         page,
         "| forecast, on series without a change | how many | within the 90 % interval | median |\n\
-         |---|---|---|---|\n\
-         | visits of the next 24 hours | {} | {} | interval {:.1} % wide |\n\
-         | ends of copies of a tenth, three tenths and all of a day's worth | {} | {} | off by \
-         {:.1} % of their time |",
+         |---|---|---|---|"
+    );
+    forecast(page, "from 5 and 10 days", &kept.young);
+    forecast(page, "from 20 to 70 days", &kept.old);
+}
+
+fn forecast(page: &mut String, name: &str, kept: &Kept) {
+    let percent = |values: &[f64]| 100.0 * stats::median(values).unwrap_or(0.0);
+    let _ = writeln!(
+        page,
+        "| {name}: visits of the next 24 hours | {} | {} | interval {:.1} % wide |\n\
+         | {name}: ends of copies of a tenth, three tenths and all of a day's worth | {} | {} | off \
+         by {:.1} % of their time |",
         kept.visits,
         share(kept.visits_inside, kept.visits),
         percent(&kept.widths),

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate may use those before it, never one after it.
-const ORDER: [&str; 25] = [
+const ORDER: [&str; 26] = [
     "units",
     "stats",
     "models",
@@ -25,6 +25,7 @@ const ORDER: [&str; 25] = [
     "steer",
     "sweep",
     "probing",
+    "changes",
     "transfer",
     "campaign",
     "predict",
@@ -36,9 +37,9 @@ const ORDER: [&str; 25] = [
 ];
 
 /// Crates without clock, socket, thread, environment or unseeded randomness.
-const PURE: [&str; 13] = [
+const PURE: [&str; 14] = [
     "units", "stats", "models", "netpath", "link", "sim", "observe", "wire", "tune", "steer",
-    "sweep", "probing", "predict",
+    "sweep", "probing", "changes", "predict",
 ];
 
 const IMPURE: [&str; 9] = [

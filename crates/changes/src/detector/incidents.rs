@@ -14,6 +14,8 @@ const FLAPPING: u64 = 96;
 const SETTLES: u64 = 48;
 /// A shift back is the shift away but for this share.
 const BACK: f64 = 0.4;
+/// A shift that is larger than the one before by this factor is a change of its own.
+const LARGER: f64 = 1.6;
 
 impl Detector {
     pub(super) fn open(&mut self, kind: EventKind, first: UnixTime, now: UnixTime) -> Event {
@@ -106,10 +108,18 @@ impl Detector {
         let (known, away) = self.latest_of(shifts)?;
         let share = -scaled_size(shifts.first()?) / scaled_size(away);
         let is_back = match self.pushed.saturating_sub(known.touched) <= FLAPPING {
-            true => (BACK..1.0 / BACK).contains(&share),
+            true => (BACK..LARGER).contains(&share),
             false => (1.0 - BACK..1.0 + BACK).contains(&share),
         };
         (known.event.recovered.is_none() && is_back).then_some(known.event.id)
+    }
+
+    /// Whether these shifts are of the size that the latest event of the metric has.
+    pub(super) fn is_no_larger(&self, shifts: &[Moved]) -> bool {
+        let sizes = self.latest_of(shifts).zip(shifts.first());
+        sizes.is_none_or(|((_, away), again)| {
+            scaled_size(again).abs() < LARGER * scaled_size(away).abs()
+        })
     }
 
     /// The event of the last day that these smaller shifts go on with.

@@ -10,7 +10,7 @@ use crate::{Event, EventKind, Metric, Moved, UnixTime};
 
 /// How far visits have to stand out together, in units of what is usual: docs/decisions/014 has
 /// what other bounds give.
-const STRENGTH: f64 = 4.8;
+const STRENGTH: f64 = 5.0;
 /// The same as long as weekends are not known.
 const STRENGTH_UNSEASONED: f64 = 5.5;
 /// Where the route or the far host changed at the same visit.
@@ -29,7 +29,7 @@ const DRIFT_MIN: f64 = 2.0;
 /// An excursion, its end, and how many of them within the latest visits are flapping.
 const EXCURSION: f64 = 3.5;
 const NO_EXCURSION: f64 = 2.0;
-const EXCURSIONS_MIN: usize = 4;
+const EXCURSIONS_MIN: usize = 5;
 /// Visits between two looks for drifts.
 const DRIFT_EVERY: u64 = 12;
 
@@ -135,7 +135,9 @@ impl Detector {
             return (event, metrics);
         }
         let unsettled = self.unsettled(&metrics);
-        if let Some((id, turns)) = unsettled.filter(|(_, turns)| *turns >= 2) {
+        if let Some((id, turns)) =
+            unsettled.filter(|(_, turns)| *turns >= 2 && self.is_no_larger(&shifts))
+        {
             return (self.flaps(id, turns), metrics);
         }
         if let Some(id) = self.undone(&shifts) {

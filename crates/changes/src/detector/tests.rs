@@ -156,7 +156,7 @@ fn the_way_back_ends_the_event() {
 fn flapping_is_one_event() {
     let mut noise = Noise::new(4);
     let visits = (0..900).map(|number| {
-        let down = number >= 700 && number < 790 && (number - 700) / 6 % 2 == 0;
+        let down = (700..790).contains(&number) && (number - 700) / 6 % 2 == 0;
         slowed(quiet(number, &mut noise), if down { 0.6 } else { 1.0 })
     });
     let found = events(visits);
