@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
 
-.PHONY: demo build install uninstall quick test check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage crash crash-sample model hostile agreement studies fuzz clean
+.PHONY: demo build install uninstall quick test check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage bench-watch-detection crash crash-sample model hostile agreement studies fuzz clean
 
 demo: build
 	./target/release/trunkline demo
@@ -24,7 +24,7 @@ STRICT := -D clippy::unwrap_used -D clippy::panic -D clippy::print_stdout -D cli
 TOOLS := trunkline-testkit trunkline-fuzz-checks 'trunkline-bench-*'
 
 # While working: formatting, then lints and tests of the crates that neither wait nor need rights.
-PURE := units stats models netpath link sim observe wire tune steer sweep probing predict
+PURE := units stats models netpath link sim observe wire tune steer sweep probing changes predict
 quick:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked $(PURE:%=-p trunkline-%) -- -D warnings $(STRICT)
@@ -97,6 +97,12 @@ bench-confusion:
 # earlier run, they are taken from there.
 bench-coverage:
 	$(CARGO) run --release --locked -p trunkline-bench-coverage -- $(if $(TRUTHS),--truths $(TRUTHS))
+
+# How soon changes of a path are found in visits to it, beside other detectors: half an hour of one processor. ruptures and Otava
+# go into a virtual environment below target/.
+bench-watch-detection:
+	$(CARGO) build --release --locked -p trunkline-bench-watch
+	sh bench/watch/page.sh > bench/results/watch-detection-$$(date -u +%F).md
 
 # Copies that are steered beside the best fixed number of streams: half a minute of one processor.
 bench-steering:

@@ -29,9 +29,7 @@ pub struct Alarm {
 #[derive(Debug, Clone)]
 pub struct Outcome {
     pub method: String,
-    pub path: String,
     pub fault: Fault,
-    pub seed: u64,
     /// Size of the change in units of the noise before it; the largest over the metrics.
     pub size: f64,
     /// Visits that it took, with the first that showed the change as one; `None` if not found.
@@ -88,14 +86,7 @@ pub fn baseline(baseline: Baseline, visits: &[Visit]) -> Vec<Alarm> {
 }
 
 /// Compares alarms with what happened.
-pub fn judge(
-    method: &str,
-    path: &str,
-    fault: Fault,
-    seed: u64,
-    series: &Series,
-    alarms: &[Alarm],
-) -> Outcome {
+pub fn judge(method: &str, fault: Fault, series: &Series, alarms: &[Alarm]) -> Outcome {
     let begin = series.visits[0].at.seconds() + LEARNING;
     let changed = series.changed.seconds();
     let early = |alarm: &&Alarm| (begin..changed).contains(&alarm.at.seconds());
@@ -115,9 +106,7 @@ pub fn judge(
     };
     Outcome {
         method: method.to_owned(),
-        path: path.to_owned(),
         fault,
-        seed,
         size: size(series),
         delay: hit.map(|alarm| visits_until(alarm.at)),
         cause: hit.and_then(|alarm| alarm.cause),
@@ -127,7 +116,7 @@ pub fn judge(
     }
 }
 
-/// The change of the first day (of a drift: the 20th) in units of the scatter of the two weeks
+/// The change of the first day in units of the scatter of the two weeks
 /// before, season and all: 1.4826 times the median absolute deviation, but at least half of the
 /// smallest change that concerns anybody. The largest over the metrics.
 pub fn size(series: &Series) -> f64 {

@@ -11,7 +11,8 @@
 //! compared with.
 
 use changes::{
-    CauseKind, Failure, FarHost, ProbeCount, RoundTrips, Route, Share, UnixTime, Visit, VisitKind,
+    CauseKind, EventKind, Failure, FarHost, ProbeCount, RoundTrips, Route, Share, UnixTime, Visit,
+    VisitKind,
 };
 use observe::HostLimits;
 use rand_core::{Rng, SeedableRng};
@@ -94,6 +95,17 @@ impl Fault {
             Fault::Route | Fault::RouteOnly => Some(CauseKind::Route),
             Fault::FarBuffer => Some(CauseKind::FarHost),
             Fault::Stolen => Some(CauseKind::OwnProcessor),
+        }
+    }
+
+    /// The kind of event that it is.
+    pub fn kind(self) -> Option<EventKind> {
+        match self {
+            Fault::None => None,
+            Fault::Drift => Some(EventKind::Drift),
+            Fault::Flapping => Some(EventKind::Flapping),
+            Fault::RouteOnly => Some(EventKind::Route),
+            _ => Some(EventKind::Step),
         }
     }
 
@@ -190,20 +202,11 @@ pub fn series(pool: &Pool, fault: Fault, seed: u64, days: u64) -> Series {
     random.uniform();
     let habits = Habits::drawn(&mut random);
     let end = BEGIN + days * 86_400;
+    let days_left = if fault == Fault::Drift { 25.0 } else { 5.0 };
+    let drawn = random.between(5.0, days as f64 - days_left) * 86_400.0;
     let changed = match fault {
         Fault::None => end,
-        Fault::Drift => {
-            BEGIN
-                + random
-                    .between(5.0, days as f64 - 25.0)
-                    .mul_add(86_400.0, 0.0) as u64
-        }
-        _ => {
-            BEGIN
-                + random
-                    .between(5.0, days as f64 - 5.0)
-                    .mul_add(86_400.0, 0.0) as u64
-        }
+        _ => BEGIN + drawn as u64,
     };
     let mut bursts = Bursts::default();
     let mut wander = 0.0;

@@ -76,13 +76,29 @@ fn of_days(days: &[Day]) -> Option<Trend> {
         }
     }
     let n = days.len() as f64;
-    let deviation = (n * (n - 1.0) * (2.0 * n + 5.0) / 18.0).sqrt();
+    let slope = median(&slopes)?;
+    let deviation = (n * (n - 1.0) * (2.0 * n + 5.0) / 18.0 * wandering(days, slope)).sqrt();
     Some(Trend {
         visit: first.visit,
         since: first.at,
         strength: sum / deviation,
-        total: median(&slopes)? * (n - 1.0),
+        total: slope * (n - 1.0),
     })
+}
+
+/// By how much days that depend on each other widen the statistic: `(1 + r) / (1 - r)` for the
+/// correlation `r` of neighbouring days without the trend. Some days tell little of it, so it counts
+/// as 0.3 at least.
+fn wandering(days: &[Day], slope: f64) -> f64 {
+    let left = days.iter().enumerate();
+    let left: Vec<f64> = left.map(|(n, day)| day.median - slope * n as f64).collect();
+    let mean = stats::mean(&left).unwrap_or(0.0);
+    let own: f64 = left.iter().map(|value| (value - mean).powi(2)).sum();
+    let next = left
+        .windows(2)
+        .map(|pair| (pair[0] - mean) * (pair[1] - mean));
+    let correlation = (next.sum::<f64>() / own.max(f64::MIN_POSITIVE)).clamp(0.3, 0.7);
+    (1.0 + correlation) / (1.0 - correlation)
 }
 
 #[cfg(test)]

@@ -5,16 +5,17 @@
 //! with an interval, the first visit that showed it and the candidate [`Cause`]s that the visits
 //! hold. A [`Forecast`] gives goodput for the next hours and the end of a copy, with intervals.
 //!
-//! How a step is found: each value becomes a normal score, its rank among the ten days before
-//! (`scores.rs`), without the season that the hours of the day show (`profile.rs`). Sums of the
-//! latest scores, over three to 24 visits, are compared with what their autocorrelation lets them
-//! be (`series.rs`). A route or a far host that changed with the same visit lowers the bar
-//! (`detector/judge.rs`). docs/decisions/014-watching-paths.md has the figures.
+//! How a step is found: each value loses the season that the hours of the day show
+//! (`profile.rs`). The median of the latest three, six or sixteen values is compared with the local
+//! level before them, and the distance with the distances of the ten days before (`usual.rs`). It
+//! has to be several times the usual one and agree between the visits (`series.rs`). A route or a far
+//! host that changed with the same visit lowers the bar (`detector/judge.rs`).
+//! docs/decisions/014-watching-paths.md has the figures.
 //!
 //! Left out: holidays and other seasons than day and weekend, one-way delays, comparisons between
 //! paths, and visits closer than some minutes, which should be summed up first.
 //!
-//! Reading order: `visit.rs`, `event.rs`, `metric.rs`, then `series.rs`, `detector.rs`,
+//! Reading order: `visit.rs`, `event.rs`, `metric.rs`, then `usual.rs`, `series.rs`, `detector.rs`,
 //! `causes.rs`, `forecast.rs`.
 
 mod causes;
@@ -26,6 +27,8 @@ mod metric;
 mod outage;
 mod profile;
 mod series;
+#[cfg(test)]
+mod testing;
 mod time;
 mod usual;
 mod visit;

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::Visit;
 
+/// A visit has no more than some 10,000 packets for sure: smaller shares are chance.
+const RESENT_LEAST: f64 = 1e-4;
+
 /// A quantity of visits, one number each.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -56,11 +59,13 @@ impl Metric {
         }
     }
 
-    /// On the scale on which values are compared: the logarithm of goodput, below which noise and
-    /// seasons are multiplied; everything else as it is. A goodput below 1 kbit/s counts as that.
+    /// On the scale on which values are compared: the logarithm of goodput and of the resent share,
+    /// which noise and seasons multiply; everything else as it is. A goodput below 1 kbit/s counts
+    /// as that; the resent share is one of at least 10,000 packets.
     pub(crate) fn scaled(self, value: f64) -> f64 {
         match self {
             Metric::Goodput => value.max(1e3).ln(),
+            Metric::Resent => (value.max(0.0) + RESENT_LEAST).ln(),
             _ => value,
         }
     }
@@ -69,7 +74,17 @@ impl Metric {
     pub(crate) fn unscaled(self, scaled: f64) -> f64 {
         match self {
             Metric::Goodput => scaled.exp(),
+            Metric::Resent => (scaled.exp() - RESENT_LEAST).max(0.0),
             _ => scaled.max(0.0),
+        }
+    }
+
+    /// The size of a shift that is `shift` on the scale, from a level on the scale: of goodput as a
+    /// share, of the others in their unit.
+    pub(crate) fn size_of(self, level: f64, shift: f64) -> f64 {
+        match self {
+            Metric::Goodput => shift.exp_m1(),
+            _ => self.unscaled(level + shift) - self.unscaled(level),
         }
     }
 
@@ -80,7 +95,8 @@ impl Metric {
             Metric::RoundTripMin => 0.2e-3 + 0.002 * level.abs(),
             Metric::RoundTripMedian => 0.5e-3 + 0.01 * level.abs(),
             Metric::Loss => 0.02,
-            Metric::Resent => 3e-4,
+            // Half as much again.
+            Metric::Resent => 0.4,
         }
     }
 }

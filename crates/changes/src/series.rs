@@ -21,7 +21,7 @@ const KNOWN_HOURS: f64 = 23.5;
 /// Visits on the new side, so that no single one makes an event.
 pub(crate) const VISITS_MIN: usize = 3;
 /// Of three visits the weakest shows this share of what the middle one does.
-const WEAKEST: f64 = 0.4;
+const WEAKEST: f64 = 0.5;
 /// Visits after a change at which its size is estimated again.
 const SETTLING: [usize; 5] = [4, 6, 12, 24, 48];
 /// Visits before a change that the new level is compared with: a day, so that hours of the day
@@ -174,14 +174,14 @@ impl Series {
         self.usual.is_known()
     }
 
-    /// Whether seasons are known, weekends too.
+    /// Whether seasons are known, weekends too: after the third one.
     pub fn is_seasoned(&self) -> bool {
         self.points.front().is_some_and(|first| {
             let days = self
                 .points
                 .back()
                 .map_or(0.0, |last| last.at.since(first.at).as_secs_f64());
-            days >= 14.0 * 86_400.0
+            days >= 21.0 * 86_400.0
         })
     }
 

@@ -1,6 +1,7 @@
 //! Points of the calendar.
 
 use std::ops::Add;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -70,6 +71,6 @@ impl UnixTime {
 impl Add<Span> for UnixTime {
     type Output = UnixTime;
     fn add(self, span: Span) -> UnixTime {
-        UnixTime(self.0.saturating_add(span.as_nanos() / 1_000_000_000))
+        UnixTime(self.0.saturating_add(Duration::from(span).as_secs()))
     }
 }

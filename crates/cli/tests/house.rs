@@ -25,6 +25,7 @@ const ORDER: [&str; 26] = [
     "steer",
     "sweep",
     "probing",
+    "changes",
     "transfer",
     "campaign",
     "predict",
@@ -37,9 +38,9 @@ const ORDER: [&str; 26] = [
 ];
 
 /// Crates without clock, socket, thread, environment or unseeded randomness.
-const PURE: [&str; 13] = [
+const PURE: [&str; 14] = [
     "units", "stats", "models", "netpath", "link", "sim", "observe", "wire", "tune", "steer",
-    "sweep", "probing", "predict",
+    "sweep", "probing", "changes", "predict",
 ];
 
 const IMPURE: [&str; 9] = [

@@ -10,6 +10,10 @@ const STOLEN_MIN: f64 = 0.03;
 /// The queue beside our streams grew or shrank by less: it is the same queue.
 const QUEUE_SAME: f64 = 0.87;
 
+/// A resent share that explains another goodput grew by this factor, and by this share of the bytes.
+const RESENT_GROWS: f64 = 1.4;
+const RESENT_MIN: f64 = 2e-4;
+
 /// The candidates for a change with these shifts, the likeliest first.
 pub(crate) fn find(evidence: &Evidence<'_>, shifts: &[Moved]) -> Vec<Cause> {
     let candidates = [
@@ -105,7 +109,10 @@ fn round_trip(evidence: &Evidence<'_>, shifts: &[Moved]) -> Option<Cause> {
 /// Losses that a lower rate makes by itself leave the queue as full as it was; losses that come from
 /// elsewhere keep TCP from filling it.
 fn loss(evidence: &Evidence<'_>, shifts: &[Moved]) -> Option<Cause> {
-    let moved_loss = moved(shifts, Metric::Loss).or(moved(shifts, Metric::Resent))?;
+    let moved_loss = moved(shifts, Metric::Resent)
+        .or(moved(shifts, Metric::Loss))
+        .copied();
+    let moved_loss = moved_loss.or_else(|| resent_beside(evidence, shifts))?;
     let share = match (moved(shifts, Metric::Goodput), evidence.queue_ratio()) {
         (Some(goodput), _) if (goodput.size < 0.0) != (moved_loss.size > 0.0) => 0.3,
         (Some(goodput), Some(queue)) if goodput.size < 0.0 && queue > QUEUE_SAME => 0.5,
@@ -118,8 +125,25 @@ fn loss(evidence: &Evidence<'_>, shifts: &[Moved]) -> Option<Cause> {
         percent(moved_loss.before),
         percent(moved_loss.after)
     );
-    let visits = on_new_side(evidence, moved_loss);
+    let visits = on_new_side(evidence, &moved_loss);
     Some(cause(CauseKind::Loss, share, because, visits))
+}
+
+/// A resent share that grew with a shift of goodput, or fell, but not so much that it would be a
+/// change by itself.
+fn resent_beside(evidence: &Evidence<'_>, shifts: &[Moved]) -> Option<Moved> {
+    let goodput = moved(shifts, Metric::Goodput)?;
+    let (before, after) = evidence.medians(|visit| visit.resent.map(f64::from))?;
+    let (less, more) = (before.min(after), before.max(after));
+    (more > RESENT_GROWS * less && more - less > RESENT_MIN).then_some(Moved {
+        metric: Metric::Resent,
+        before,
+        after,
+        size: after - before,
+        size_low: None,
+        size_high: None,
+        strength: goodput.strength,
+    })
 }
 
 /// Goodput is another while the queue beside our streams is filled as before.

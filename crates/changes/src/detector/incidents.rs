@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::judge::scaled_size;
 use super::{Detector, EVENTS_KEPT, Known};
 use crate::{Event, EventKind, Metric, Moved, UnixTime};
 
@@ -9,8 +10,12 @@ use crate::{Event, EventKind, Metric, Moved, UnixTime};
 const TOGETHER: u64 = 3;
 /// Changes to and fro within two days are flapping, and it is over after as long without one.
 const FLAPPING: u64 = 96;
-/// A shift back by all but this share of the shift away.
+/// Until a day after a change, smaller ones are part of it: another rate has another season.
+const SETTLES: u64 = 48;
+/// A shift back is the shift away but for this share.
 const BACK: f64 = 0.4;
+/// A shift that is larger than the one before by this factor is a change of its own.
+const LARGER: f64 = 1.6;
 
 impl Detector {
     pub(super) fn open(&mut self, kind: EventKind, first: UnixTime, now: UnixTime) -> Event {
@@ -88,39 +93,40 @@ impl Detector {
         }
     }
 
-    /// The event that these shifts undo.
-    pub(super) fn undone(&self, shifts: &[Moved]) -> Option<u64> {
-        let undoes = |known: &&Known| {
-            known.event.recovered.is_none()
-                && shifts.first().is_some_and(|back| {
-                    let away = known
-                        .event
-                        .shifts
-                        .iter()
-                        .find(|one| one.metric == back.metric);
-                    away.is_some_and(|away| is_back(away, back))
-                })
-        };
-        let latest = self.events.iter().rev().find(|known| {
-            shifts.first().is_some_and(|back| {
-                known
-                    .event
-                    .shifts
-                    .iter()
-                    .any(|one| one.metric == back.metric)
-            })
-        });
-        latest.filter(undoes).map(|known| known.event.id)
+    /// The latest event of the metric that moved most.
+    fn latest_of(&self, shifts: &[Moved]) -> Option<(&Known, &Moved)> {
+        let metric = shifts.first()?.metric;
+        self.events.iter().rev().find_map(|known| {
+            let moved = known.event.shifts.iter().find(|one| one.metric == metric)?;
+            Some((known, moved))
+        })
     }
-}
 
-/// Whether a shift leads to the level that was there before another.
-fn is_back(away: &Moved, back: &Moved) -> bool {
-    let metric = away.metric;
-    let scaled = |moved: &Moved| match metric {
-        Metric::Goodput => (1.0 + moved.size).max(1e-6).ln(),
-        _ => moved.size,
-    };
-    (scaled(away) + scaled(back)).abs() <= BACK * scaled(away).abs()
-        && scaled(away) * scaled(back) < 0.0
+    /// The event that these shifts undo: within two days by two fifths or more, since hours of the
+    /// day differ; later nearly all of it.
+    pub(super) fn undone(&self, shifts: &[Moved]) -> Option<u64> {
+        let (known, away) = self.latest_of(shifts)?;
+        let share = -scaled_size(shifts.first()?) / scaled_size(away);
+        let is_back = match self.pushed.saturating_sub(known.touched) <= FLAPPING {
+            true => (BACK..LARGER).contains(&share),
+            false => (1.0 - BACK..1.0 + BACK).contains(&share),
+        };
+        (known.event.recovered.is_none() && is_back).then_some(known.event.id)
+    }
+
+    /// Whether these shifts are of the size that the latest event of the metric has.
+    pub(super) fn is_no_larger(&self, shifts: &[Moved]) -> bool {
+        let sizes = self.latest_of(shifts).zip(shifts.first());
+        sizes.is_none_or(|((_, away), again)| {
+            scaled_size(again).abs() < LARGER * scaled_size(away).abs()
+        })
+    }
+
+    /// The event of the last day that these smaller shifts go on with.
+    pub(super) fn continued(&self, shifts: &[Moved]) -> Option<u64> {
+        let (known, away) = self.latest_of(shifts)?;
+        let further = scaled_size(shifts.first()?).abs() < scaled_size(away).abs();
+        let soon = self.pushed.saturating_sub(known.touched) <= SETTLES;
+        (further && soon).then_some(known.event.id)
+    }
 }

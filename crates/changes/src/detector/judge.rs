@@ -8,26 +8,28 @@ use crate::drift::{Trend, trend};
 use crate::series::{BEFORE, Candidate, Series};
 use crate::{Event, EventKind, Metric, Moved, UnixTime};
 
-/// How far visits have to stand out together, in standard deviations: 1.3 chances in 100,000 to
-/// either side, of which each visit gives some dependent ones for each metric.
-const STRENGTH: f64 = 4.5;
+/// How far visits have to stand out together, in units of what is usual: docs/decisions/014 has
+/// what other bounds give.
+const STRENGTH: f64 = 5.0;
 /// The same as long as weekends are not known.
-const STRENGTH_UNSEASONED: f64 = 5.0;
+const STRENGTH_UNSEASONED: f64 = 5.5;
 /// Where the route or the far host changed at the same visit.
 const STRENGTH_WITNESSED: f64 = 3.0;
 /// Where another metric is certain already.
 const STRENGTH_TOGETHER: f64 = 2.5;
+/// Losses and queues come and go with others' traffic: they have to stand out this much more.
+const SIDE: f64 = 2.4;
 /// Mann-Kendall's statistic for a drift, and for a step to be part of one.
-const TREND: f64 = 3.6;
+const TREND: f64 = 4.0;
 const TREND_BEFORE_STEP: f64 = 2.3;
 /// A trend explains a step where it went this share of the way before.
 const TREND_SHARE: f64 = 0.5;
 /// A drift has to go this many of the smallest shifts that concern anybody.
-const DRIFT_MIN: f64 = 1.5;
+const DRIFT_MIN: f64 = 2.0;
 /// An excursion, its end, and how many of them within the latest visits are flapping.
 const EXCURSION: f64 = 3.5;
 const NO_EXCURSION: f64 = 2.0;
-const EXCURSIONS_MIN: usize = 4;
+const EXCURSIONS_MIN: usize = 5;
 /// Visits between two looks for drifts.
 const DRIFT_EVERY: u64 = 12;
 
@@ -64,12 +66,19 @@ impl Detector {
     }
 
     fn is_certain(&self, series: &Series, candidate: &Candidate) -> bool {
+        let strength = candidate.strength.abs();
+        if strength < STRENGTH_WITNESSED {
+            return false;
+        }
         let needed = match series.is_seasoned() {
-            _ if self.has_witness(candidate.visit) => STRENGTH_WITNESSED,
             true => STRENGTH,
             false => STRENGTH_UNSEASONED,
         };
-        candidate.strength.abs() >= needed
+        let needed = match series.metric {
+            Metric::Goodput | Metric::RoundTripMin => needed,
+            _ => needed * SIDE,
+        };
+        (strength >= needed || self.has_witness(candidate.visit))
             && moved(series, candidate.visit).is_some_and(|one| concerns(series, &one))
     }
 
@@ -125,12 +134,18 @@ impl Detector {
             });
             return (event, metrics);
         }
-        if let Some((id, turns)) = self.unsettled(&metrics) {
-            return (self.again(id, turns, at, &shifts), metrics);
+        let unsettled = self.unsettled(&metrics);
+        if let Some((id, turns)) =
+            unsettled.filter(|(_, turns)| *turns >= 2 && self.is_no_larger(&shifts))
+        {
+            return (self.flaps(id, turns), metrics);
         }
         if let Some(id) = self.undone(&shifts) {
             self.turn(id);
             return (self.revise(id, |event| event.recovered = Some(at)), metrics);
+        }
+        if let Some(id) = self.continued(&shifts) {
+            return (self.revise(id, |event| join(event, &shifts)), metrics);
         }
         let (kind, since) = match trend {
             Some(trend) => (EventKind::Drift, trend.since),
@@ -139,28 +154,23 @@ impl Detector {
         let mut event = self.open(kind, since, now);
         event.shifts = shifts;
         event.causes = causes;
-        (Some(self.remember(event, first)), metrics)
+        let event = self.remember(event, first);
+        if unsettled.is_some() {
+            self.turn(event.id);
+        }
+        (Some(event), metrics)
     }
 
-    /// A change soon after another: the way back, or flapping from the third turn on.
-    fn again(&mut self, id: u64, turns: u32, at: UnixTime, shifts: &[Moved]) -> Option<Event> {
-        let back = self.undone(shifts) == Some(id);
+    /// The third change of level within some days, and those after it: flapping, reported once.
+    fn flaps(&mut self, id: u64, turns: u32) -> Option<Event> {
         self.turn(id);
-        if turns >= 2 {
-            let known = self.events.iter().find(|known| known.event.id == id)?;
-            if known.event.kind == EventKind::Flapping {
-                return None;
-            }
-            return self.revise(id, |event| {
+        match turns {
+            2 => self.revise(id, |event| {
                 event.kind = EventKind::Flapping;
                 event.recovered = None;
-            });
+            }),
+            _ => None,
         }
-        let shifts = shifts.to_vec();
-        self.revise(id, |event| match back {
-            true => event.recovered = Some(at),
-            false => event.shifts = shifts,
-        })
     }
 
     fn time_of(&self, number: u64) -> Option<UnixTime> {
@@ -174,9 +184,7 @@ impl Detector {
             let first = series.excursions(EXCURSION, NO_EXCURSION, EXCURSIONS_MIN)?;
             Some((series.metric, first))
         })?;
-        if let Some((id, _)) = self.unsettled(&[metric]) {
-            let known = self.events.iter_mut().find(|known| known.event.id == id)?;
-            known.touched = self.pushed;
+        if self.unsettled(&[metric]).is_some() {
             return None;
         }
         let series = self.series.iter().find(|one| one.metric == metric)?;
@@ -201,9 +209,7 @@ impl Detector {
             let shows = trend.strength.abs() >= TREND && trend.total.abs() >= DRIFT_MIN * smallest;
             shows.then(|| Some((trend, of_trend(series, &trend)?)))?
         })?;
-        if let Some((id, _)) = self.unsettled(&[moved.metric]) {
-            let known = self.events.iter_mut().find(|known| known.event.id == id)?;
-            known.touched = self.pushed;
+        if self.unsettled(&[moved.metric]).is_some() {
             return None;
         }
         let mut event = self.open(EventKind::Drift, trend.since, now);
@@ -234,6 +240,27 @@ impl Detector {
         let mut event = self.open(EventKind::Route, at, now);
         event.causes = causes;
         Some(self.remember(event, first))
+    }
+}
+
+/// What an event's metrics went on to.
+fn join(event: &mut Event, shifts: &[Moved]) {
+    for further in shifts {
+        match event
+            .shifts
+            .iter_mut()
+            .find(|one| one.metric == further.metric)
+        {
+            Some(moved) => {
+                let scaled = scaled_size(moved) + scaled_size(further);
+                let metric = moved.metric;
+                let before = metric.scaled(moved.before);
+                moved.after = further.after;
+                moved.size = metric.size_of(before, scaled);
+                (moved.size_low, moved.size_high) = (None, None);
+            }
+            None => event.shifts.push(*further),
+        }
     }
 }
 
@@ -268,10 +295,7 @@ fn excursion(series: &Series) -> Option<Moved> {
 }
 
 fn in_units(metric: Metric, before: f64, after: f64, shift: &Shift) -> Moved {
-    let size = |shift: f64| match metric {
-        Metric::Goodput => shift.exp_m1(),
-        _ => shift,
-    };
+    let size = |shift: f64| metric.size_of(before, shift);
     Moved {
         metric,
         before: metric.unscaled(before),
@@ -283,10 +307,11 @@ fn in_units(metric: Metric, before: f64, after: f64, shift: &Shift) -> Moved {
     }
 }
 
-fn scaled_size(moved: &Moved) -> f64 {
+/// The size of a shift on the scale of its metric.
+pub(super) fn scaled_size(moved: &Moved) -> f64 {
     match moved.metric {
         Metric::Goodput => moved.size.max(-0.999_999).ln_1p(),
-        _ => moved.size,
+        metric => metric.scaled(moved.before + moved.size) - metric.scaled(moved.before),
     }
 }
 
