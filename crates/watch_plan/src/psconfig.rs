@@ -1,0 +1,1 @@
+//! psconfig files of perfSONAR.
