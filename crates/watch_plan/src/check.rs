@@ -7,21 +7,27 @@ use units::{Bytes, Rate, Span};
 use crate::model::{Kind, Pair, Plan, Task};
 use crate::names::{HostName, TaskName};
 use crate::schedule::seconds;
-use crate::section::{Findings, Place};
+use crate::section::{Findings, Place, Section};
 use crate::timetable::Timetable;
 
 const DAY: i64 = 86_400;
 /// How many cycles of a task are compared with its quiet hours: eight weeks of one a day.
 const CYCLES: usize = 60;
 
-/// Checks budgets, and that all schedules can be kept.
-pub(crate) fn check(plan: &Plan, places: &BTreeMap<TaskName, Place>, found: &mut Findings) {
+/// Checks budgets, that addresses are different, and that all schedules can be kept. `hosts` is
+/// the table of the hosts.
+pub(crate) fn check(
+    plan: &Plan,
+    hosts: Option<&Section>,
+    places: &BTreeMap<TaskName, Place>,
+    found: &mut Findings,
+) {
     let unknown = Place {
         line: 1,
         field: "tasks".to_owned(),
     };
     let place = |task: &TaskName| places.get(task).unwrap_or(&unknown);
-    addresses(plan, found);
+    addresses(plan, hosts, found);
     for task in &plan.tasks {
         budget(plan, task, place(&task.name), found);
     }
@@ -39,14 +45,13 @@ pub(crate) fn check(plan: &Plan, places: &BTreeMap<TaskName, Place>, found: &mut
 }
 
 /// Two hosts at one address are one machine.
-fn addresses(plan: &Plan, found: &mut Findings) {
+fn addresses(plan: &Plan, hosts: Option<&Section>, found: &mut Findings) {
     let mut known = BTreeMap::new();
     for (name, host) in &plan.hosts {
         match known.insert(host.address.to_ascii_lowercase(), (name, &host.machine)) {
             Some((other, machine)) if *machine != host.machine => {
-                let place = Place {
-                    line: 1,
-                    field: format!("hosts.{name}"),
+                let Some(place) = hosts.map(|hosts| hosts.at(name.as_str())) else {
+                    continue;
                 };
                 let problem = format!(
                     "`{}` is the address of `{other}` and of `{name}`",

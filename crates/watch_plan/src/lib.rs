@@ -50,8 +50,8 @@ impl Plan {
     /// let table = watch_plan::Timetable::new(&plan, 0).unwrap();
     /// // Both ways, one after the other: 20 s and a gap of 5 s.
     /// let slac = "slac".parse().unwrap();
-    /// let starts: Vec<i64> = table.next_visits(&slac, 0).map(|next| next.due().at).take(3).collect();
-    /// assert_eq!(starts, [0, 25, 1800]);
+    /// let next = table.next_visits(&slac, 0).map(|next| next.due().at);
+    /// assert_eq!(next.take(3).collect::<Vec<i64>>(), [0, 25, 1800]);
     /// ```
     ///
     /// # Errors

@@ -10,6 +10,9 @@ use std::str::FromStr;
 
 use units::Span;
 
+pub(crate) use hosts::one_word;
+pub(crate) use tasks::{DURATION, EVERY};
+
 use crate::check::check;
 use crate::model::Plan;
 use crate::schedule::UtcOffset;
@@ -63,7 +66,8 @@ fn plan(root: &Section, found: &mut Findings) -> Plan {
         gap: gap.map_or(GAP, |gap| gap.value),
     };
     if found.mistakes.is_empty() {
-        check(&plan, &places, found);
+        let hosts = root.section("hosts", found);
+        check(&plan, hosts.as_ref(), &places, found);
     }
     plan
 }

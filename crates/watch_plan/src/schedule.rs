@@ -134,7 +134,7 @@ pub(crate) fn clock_minutes(text: &str) -> Option<i32> {
 /// A cron pattern of five fields (minute, hour, day, month, weekday) in local time.
 #[derive(Debug, Clone)]
 pub struct Cron {
-    pattern: croner::Cron,
+    pattern: Box<croner::Cron>,
     text: String,
     offset: UtcOffset,
     shortest: i64,
@@ -170,7 +170,7 @@ impl Cron {
         let pattern = parser.parse(text);
         let pattern = pattern.map_err(|error| format!("`{shown}` is no cron pattern: {error}"))?;
         let mut cron = Cron {
-            pattern,
+            pattern: Box::new(pattern),
             text: text.trim().to_owned(),
             offset,
             shortest: END,

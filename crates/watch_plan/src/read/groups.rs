@@ -34,6 +34,7 @@ fn kind(section: &Section, hosts: &Hosts, found: &mut Findings) -> Option<GroupK
         .into_iter()
         .filter(|key| section.has(key));
     let written: Vec<&str> = written.collect();
+    let before = found.mistakes.len();
     let group = match written.as_slice() {
         ["mesh"] => GroupKind::Mesh(members(section, "mesh", hosts, found)?),
         ["disjoint"] => disjoint(&section.section("disjoint", found)?, hosts, found)?,
@@ -50,7 +51,8 @@ fn kind(section: &Section, hosts: &Hosts, found: &mut Findings) -> Option<GroupK
             return None;
         }
     };
-    if group.pairs().is_empty() {
+    // Where a host is unknown, that is the mistake.
+    if group.pairs().is_empty() && found.mistakes.len() == before {
         let problem = format!("`{}` has no pair of two hosts", section.place.field);
         found.refuse(&section.place, problem, "name two hosts or more");
         return None;

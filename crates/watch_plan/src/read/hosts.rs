@@ -57,7 +57,7 @@ fn host(section: &Section, name: Option<&HostName>, found: &mut Findings) -> Hos
 const LINK_MIN: Rate = Rate::from_bits_per_second(1_000);
 
 /// A text that is not empty and has neither spaces nor control characters.
-fn one_word(text: Field<&str>, found: &mut Findings) -> Option<String> {
+pub(crate) fn one_word(text: Field<&str>, found: &mut Findings) -> Option<String> {
     let value = text.value;
     let odd = |c: char| c.is_whitespace() || c.is_control();
     if value.is_empty() || value.len() > 4096 || value.contains(odd) {

@@ -105,7 +105,8 @@ fn all_pairs_of_21_hosts_are_visited_in_less_than_25_minutes() {
 fn an_interval_that_is_too_short_is_refused_with_the_one_that_would_do() {
     let text = |every: &str| {
         let task = format!(
-            "t = {{ kind = \"throughput\", group = \"all\", every = \"{every}\", duration = \"30s\" }}"
+            "t = {{ kind = \"throughput\", group = \"all\", every = \"{every}\", \
+             duration = \"30s\" }}"
         );
         mesh(21, &task)
     };
@@ -121,7 +122,8 @@ fn an_interval_that_is_too_short_is_refused_with_the_one_that_would_do() {
 fn the_interval_that_an_error_names_is_enough() {
     let text = |every: u64| {
         let tasks = format!(
-            "a = {{ kind = \"throughput\", group = \"all\", every = \"{every}s\", duration = \"30s\" }}\n\
+            "a = {{ kind = \"throughput\", group = \"all\", every = \"{every}s\", \
+             duration = \"30s\" }}\n\
              b = {{ kind = \"tune\", group = \"all\", every = \"24h\", duration = \"5min\" }}\n\
              c = {{ kind = \"ping\", group = \"all\", every = \"{every}s\", duration = \"10s\" }}"
         );
@@ -327,7 +329,12 @@ impl Draw {
                 _ => format!("every = \"{}s\"", 300 + self.below(12) * self.below(600)),
             };
             let (group, duration) = (self.below(3), 1 + self.below(60));
-            writeln!(text, "t{task} = {{ kind = \"{kind}\", group = \"g{group}\", {when}, duration = \"{duration}s\" }}").unwrap();
+            let what = format!("kind = \"{kind}\", group = \"g{group}\"");
+            writeln!(
+                text,
+                "t{task} = {{ {what}, {when}, duration = \"{duration}s\" }}"
+            )
+            .unwrap();
         }
         text
     }
