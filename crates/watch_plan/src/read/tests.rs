@@ -185,3 +185,18 @@ fn groups_need_pairs_of_known_hosts() {
         assert!(error.to_string().contains(problem), "{group}: {error}");
     }
 }
+
+#[test]
+fn the_reference_page_has_every_key_and_its_example_is_read() {
+    let page = include_str!("../../../../docs/reference/watch-plan.md");
+    let keys = EXAMPLE.lines().filter_map(|line| line.split_once(" = "));
+    for (key, _) in keys.filter(|(key, _)| !key.starts_with('#')) {
+        let named = ["everyone", "laboratories", "universities", "v6"].contains(&key);
+        assert!(named || page.contains(&format!("| `{key}` |")), "{key}");
+    }
+    let example = page
+        .split("```toml\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next());
+    Plan::parse(example.unwrap(), "page").unwrap_or_else(|error| panic!("{error}"));
+}
