@@ -24,11 +24,11 @@ STRICT := -D clippy::unwrap_used -D clippy::panic -D clippy::print_stdout -D cli
 TOOLS := trunkline-testkit trunkline-fuzz-checks 'trunkline-bench-*'
 
 # While working: formatting, then lints and tests of the crates that neither wait nor need rights.
-PURE := units stats models netpath link sim observe wire tune steer sweep probing changes predict
+PURE := units stats models netpath link sim observe wire tune steer sweep probing changes watch_plan predict
 quick:
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --locked $(PURE:%=-p trunkline-%) -- -D warnings $(STRICT)
-	$(CARGO) test --locked --lib $(PURE:%=-p trunkline-%)
+	$(CARGO) clippy --locked $(subst _,-,$(PURE:%=-p trunkline-%)) -- -D warnings $(STRICT)
+	$(CARGO) test --locked --lib $(subst _,-,$(PURE:%=-p trunkline-%))
 
 # Formatting, lints and documentation, all as errors.
 check:

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate may use those before it, never one after it.
-const ORDER: [&str; 26] = [
+const ORDER: [&str; 27] = [
     "units",
     "stats",
     "models",
@@ -26,6 +26,7 @@ const ORDER: [&str; 26] = [
     "sweep",
     "probing",
     "changes",
+    "watch_plan",
     "transfer",
     "campaign",
     "predict",
@@ -38,9 +39,22 @@ const ORDER: [&str; 26] = [
 ];
 
 /// Crates without clock, socket, thread, environment or unseeded randomness.
-const PURE: [&str; 14] = [
-    "units", "stats", "models", "netpath", "link", "sim", "observe", "wire", "tune", "steer",
-    "sweep", "probing", "changes", "predict",
+const PURE: [&str; 15] = [
+    "units",
+    "stats",
+    "models",
+    "netpath",
+    "link",
+    "sim",
+    "observe",
+    "wire",
+    "tune",
+    "steer",
+    "sweep",
+    "probing",
+    "changes",
+    "watch_plan",
+    "predict",
 ];
 
 const IMPURE: [&str; 9] = [

@@ -1,0 +1,201 @@
+//! The plan as a value.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use units::{Bytes, Rate, Span};
+
+use crate::budget::Budget;
+use crate::names::{GroupName, HostName, MachineName, TaskName};
+use crate::schedule::{Schedule, UtcOffset};
+
+/// A checked plan: every name in it is known, every schedule can be kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    pub(crate) hosts: BTreeMap<HostName, Host>,
+    pub(crate) groups: BTreeMap<GroupName, GroupKind>,
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) offset: UtcOffset,
+    pub(crate) gap: Span,
+}
+
+/// One end of visits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Host {
+    /// Where it is reached: a name of the domain name system or an address.
+    pub address: String,
+    /// The machine that it is on. Visits must not collide at a machine.
+    pub machine: MachineName,
+    /// The rate of its link, if known.
+    pub link: Option<Rate>,
+    /// The file with the token for this host. The secret itself is never part of a plan.
+    pub token: Option<TokenFile>,
+}
+
+/// The name of a file with a token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct TokenFile(pub(crate) String);
+
+impl TokenFile {
+    /// The name of the file.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Two different hosts; what is visited goes from the first to the second.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Pair {
+    /// The end that calls and sends.
+    pub from: HostName,
+    /// The end that answers.
+    pub to: HostName,
+}
+
+/// Which hosts visit which.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GroupKind {
+    /// Each host visits each other host.
+    Mesh(Vec<HostName>),
+    /// Each host of `a` visits each of `b`, and the other way round.
+    Disjoint {
+        /// One side.
+        a: Vec<HostName>,
+        /// The other side.
+        b: Vec<HostName>,
+    },
+    /// These ordered pairs.
+    List(Vec<Pair>),
+}
+
+/// What a visit does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Small and large packets: round trips, loss, duplicates, order (PingER's).
+    Ping,
+    /// `trunkline path --quick`, with the route.
+    Path,
+    /// Round trips while the path is loaded.
+    Responsiveness,
+    /// Goodput at the tuned setting (IEPM-BW's).
+    Throughput,
+    /// A search for the setting.
+    Tune,
+    /// A copy of a test file from disk to disk.
+    Copy {
+        /// The size of the file.
+        size: Bytes,
+    },
+}
+
+impl Kind {
+    /// Whether a visit needs both machines for itself. `ping` and `path` do not: they run beside
+    /// each other, but never beside an exclusive visit at one of their machines.
+    pub fn is_exclusive(self) -> bool {
+        !matches!(self, Kind::Ping | Kind::Path)
+    }
+
+    /// The word of plan files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Ping => "ping",
+            Kind::Path => "path",
+            Kind::Responsiveness => "responsiveness",
+            Kind::Throughput => "throughput",
+            Kind::Tune => "tune",
+            Kind::Copy { .. } => "copy",
+        }
+    }
+}
+
+/// What is done on the pairs of a group, and when.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Task {
+    /// Its name, once in a plan.
+    pub name: TaskName,
+    /// What a visit does.
+    pub kind: Kind,
+    /// Between whom.
+    pub group: GroupName,
+    /// When a cycle, one visit of each pair, is due.
+    pub schedule: Schedule,
+    /// The longest time that a visit may take, in whole seconds.
+    pub duration: Span,
+    /// Whether visits leave the path to others.
+    pub gentle: bool,
+    /// What it may use.
+    pub budget: Budget,
+}
+
+impl Plan {
+    /// The hosts by their names.
+    pub fn hosts(&self) -> &BTreeMap<HostName, Host> {
+        &self.hosts
+    }
+
+    /// The groups by their names.
+    pub fn groups(&self) -> &BTreeMap<GroupName, GroupKind> {
+        &self.groups
+    }
+
+    /// The tasks in the order of the file.
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    /// The offset of local time, in which cron patterns and quiet hours are read.
+    pub fn utc_offset(&self) -> UtcOffset {
+        self.offset
+    }
+
+    /// The pause after each visit, in whole seconds. It absorbs clocks that differ.
+    pub fn gap(&self) -> Span {
+        self.gap
+    }
+
+    /// The ordered pairs that a task visits, each once, without pairs within a machine.
+    pub fn pairs(&self, task: &Task) -> Vec<Pair> {
+        let group = self.groups.get(&task.group);
+        let mut pairs = group.map_or(Vec::new(), GroupKind::pairs);
+        pairs.retain(|pair| self.machine(&pair.from) != self.machine(&pair.to));
+        pairs
+    }
+
+    pub(crate) fn machines(&self, pair: &Pair) -> Option<[&MachineName; 2]> {
+        Some([self.machine(&pair.from)?, self.machine(&pair.to)?])
+    }
+
+    pub(crate) fn machine(&self, host: &HostName) -> Option<&MachineName> {
+        self.hosts.get(host).map(|host| &host.machine)
+    }
+}
+
+impl GroupKind {
+    /// The ordered pairs, each once, no host with itself.
+    pub fn pairs(&self) -> Vec<Pair> {
+        let pair = |from: &HostName, to: &HostName| Pair {
+            from: from.clone(),
+            to: to.clone(),
+        };
+        let mut pairs: Vec<Pair> = match self {
+            GroupKind::Mesh(hosts) => {
+                let from = |from| hosts.iter().map(move |to| pair(from, to));
+                hosts.iter().flat_map(from).collect()
+            }
+            GroupKind::Disjoint { a, b } => {
+                let both = |one| {
+                    b.iter()
+                        .flat_map(move |two| [pair(one, two), pair(two, one)])
+                };
+                a.iter().flat_map(both).collect()
+            }
+            GroupKind::List(pairs) => pairs.clone(),
+        };
+        pairs.retain(|pair| pair.from != pair.to);
+        pairs.sort();
+        pairs.dedup();
+        pairs
+    }
+}

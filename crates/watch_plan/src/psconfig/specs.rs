@@ -1,0 +1,150 @@
+//! Tests as kinds of visits.
+
+use std::collections::BTreeMap;
+
+use units::Span;
+
+use super::iso::{Bound, bounded, seconds};
+use crate::model::Kind;
+use crate::read::DURATION;
+use crate::schedule::Schedule;
+use crate::section::{Findings, Section};
+
+/// What becomes of a test.
+pub(super) struct Spec {
+    pub kind: Kind,
+    pub duration: Span,
+    /// The interval of a test that runs all the time there.
+    pub continuous: Option<Schedule>,
+}
+
+/// pScheduler's own durations where a test says none.
+const THROUGHPUT: Span = Span::from_secs(10);
+const LATENCY: Span = Span::from_secs(10);
+/// How long `path --quick` may take.
+const TRACE: Span = Span::from_secs(30);
+/// How often a continuous test is visited.
+const CONTINUOUS: Span = Span::from_secs(300);
+
+/// The tests by name, `None` for those without a counterpart.
+pub(super) fn specs(root: &Section, found: &mut Findings) -> BTreeMap<String, Option<Spec>> {
+    let mut specs = BTreeMap::new();
+    for (name, section) in root.named("tests", found) {
+        specs.insert(name.to_owned(), spec(&section, found));
+    }
+    specs
+}
+
+fn spec(section: &Section, found: &mut Findings) -> Option<Spec> {
+    super::no_counterpart(section, &["type", "spec"], found);
+    let kind = section.text("type", found);
+    let kind = section.required(
+        "type",
+        kind,
+        "write `throughput`, `rtt`, `trace`, ...",
+        found,
+    )?;
+    let inner = section.section("spec", found);
+    let inner = section.required("spec", inner, "write an object, `{}` at the least", found)?;
+    inner.once(found);
+    let (spec, read): (Spec, &[&str]) = match kind.value {
+        "throughput" => (throughput(&inner, found)?, &["duration", "udp"]),
+        "rtt" => (round_trips(&inner, found), &["count", "interval"]),
+        "latency" => (ping(LATENCY), &[]),
+        "latencybg" => (continuous(&inner, found), &[]),
+        "trace" => (visit(Kind::Path, TRACE), &[]),
+        other => {
+            let shown: String = other.chars().take(60).collect();
+            found.notice(
+                &kind.place,
+                format!("the test `{shown}` has no counterpart"),
+            );
+            return None;
+        }
+    };
+    ends(&inner, found);
+    let others = inner.others(&[read, &["source", "dest", "_meta"]].concat());
+    if !others.is_empty() {
+        let keys: Vec<&str> = others.into_iter().map(|(key, _)| key).collect();
+        let text = format!(
+            "not used: {}; visits have settings of their own",
+            keys.join(", ")
+        );
+        found.notice(&inner.place, text);
+    }
+    Some(spec)
+}
+
+fn visit(kind: Kind, duration: Span) -> Spec {
+    Spec {
+        kind,
+        duration,
+        continuous: None,
+    }
+}
+
+fn ping(duration: Span) -> Spec {
+    visit(Kind::Ping, duration)
+}
+
+fn throughput(inner: &Section, found: &mut Findings) -> Option<Spec> {
+    if inner.boolean("udp", found) == Some(true) {
+        found.notice(&inner.at("udp"), "throughput of UDP has no counterpart");
+        return None;
+    }
+    let duration = match inner.has("duration") {
+        true => bounded(&inner.text("duration", found)?, Bound::Duration, found)?,
+        false => THROUGHPUT,
+    };
+    Some(visit(Kind::Throughput, duration))
+}
+
+/// `count` packets, one each `interval`: five and a second where nothing is said.
+fn round_trips(inner: &Section, found: &mut Findings) -> Spec {
+    let count = if inner.has("count") {
+        inner.number("count", found)
+    } else {
+        Some(5.0)
+    };
+    let interval = match inner.has("interval") {
+        true => inner.text("interval", found).and_then(|text| {
+            let seconds = seconds(text.value);
+            if seconds.is_none() {
+                bounded(&text, Bound::Duration, found);
+            }
+            seconds
+        }),
+        false => Some(1.0),
+    };
+    let all = (count.unwrap_or(0.0) * interval.unwrap_or(0.0))
+        .ceil()
+        .max(1.0);
+    let duration = Span::from_secs_f64(all.min(DURATION.end().as_secs_f64()));
+    ping(duration)
+}
+
+fn continuous(inner: &Section, found: &mut Findings) -> Spec {
+    let text = format!("runs all the time there; here {LATENCY} each {CONTINUOUS}");
+    found.notice(&inner.place, text);
+    Spec {
+        continuous: Some(Schedule::Every(CONTINUOUS)),
+        ..ping(LATENCY)
+    }
+}
+
+/// Visits go from the first address to the second.
+fn ends(inner: &Section, found: &mut Findings) {
+    for (key, address) in [("source", "address[0]"), ("dest", "address[1]")] {
+        if !inner.has(key) {
+            continue;
+        }
+        let text = inner.text(key, found);
+        let other = text.filter(|text| !text.value.contains(address));
+        if let Some(text) = other {
+            let shown: String = text.value.chars().take(60).collect();
+            let message =
+                format!("`{shown}` is not {address}; visits go from the first to the second");
+            found.notice(&text.place, message);
+        }
+    }
+}

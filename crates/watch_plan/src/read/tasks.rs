@@ -1,0 +1,209 @@
+//! The tasks of a plan.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+
+use units::{Bytes, Span};
+
+use super::{TASKS_MAX, whole_seconds, within};
+use crate::budget::{Budget, Quiet, Share};
+use crate::model::{Host, Kind, Task};
+use crate::names::{GroupName, HostName, TaskName};
+use crate::schedule::{Cron, Schedule, UtcOffset};
+use crate::section::{Findings, Place, Section, closest, parse};
+
+/// Below 10 s agents would do nothing but begin; above a year nothing is watched.
+pub(crate) const EVERY: RangeInclusive<Span> = Span::from_secs(10)..=Span::from_secs(8_784 * 3600);
+/// From one second to a search on a slow path.
+pub(crate) const DURATION: RangeInclusive<Span> = Span::from_secs(1)..=Span::from_secs(6 * 3600);
+const SIZE: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::new(1 << 50);
+
+const KINDS: [&str; 6] = [
+    "ping",
+    "path",
+    "responsiveness",
+    "throughput",
+    "tune",
+    "copy",
+];
+const KEYS: [&str; 8] = [
+    "kind", "group", "every", "cron", "duration", "gentle", "size", "budget",
+];
+
+pub(super) fn tasks(
+    root: &Section,
+    hosts: &BTreeMap<HostName, Host>,
+    groups: &BTreeSet<GroupName>,
+    offset: UtcOffset,
+    found: &mut Findings,
+) -> (Vec<Task>, BTreeMap<TaskName, Place>) {
+    let (mut tasks, mut places) = (Vec::new(), BTreeMap::new());
+    let named = root.named("tasks", found);
+    if named.is_empty() || named.len() > TASKS_MAX {
+        let problem = format!("the plan has {} tasks, not 1 to {TASKS_MAX}", named.len());
+        let hint = "write `[tasks.NAME]` with kind, group, every and duration";
+        found.refuse(&root.at("tasks"), problem, hint);
+    }
+    for (name, section) in named {
+        section.only(&KEYS, found);
+        let name = parse::<TaskName>(name, &section.place, found);
+        if let Some(task) = task(&section, name, hosts, groups, offset, found) {
+            places.insert(task.name.clone(), section.place.clone());
+            tasks.push(task);
+        }
+    }
+    (tasks, places)
+}
+
+fn task(
+    section: &Section,
+    name: Option<TaskName>,
+    hosts: &BTreeMap<HostName, Host>,
+    groups: &BTreeSet<GroupName>,
+    offset: UtcOffset,
+    found: &mut Findings,
+) -> Option<Task> {
+    let kind = kind(section, found);
+    let group = group(section, groups, found);
+    let schedule = schedule(section, offset, found);
+    let duration = whole_seconds(section, "duration", DURATION, found);
+    let hint = "write the longest time that a visit may take: `duration = \"30s\"`";
+    let duration = section.required("duration", duration, hint, found);
+    let gentle = section.boolean("gentle", found).unwrap_or(false);
+    let budget = budget(section, kind, hosts, found);
+    Some(Task {
+        name: name?,
+        kind: kind?,
+        group: group?,
+        schedule: schedule?,
+        duration: duration?.value,
+        gentle,
+        budget: budget?,
+    })
+}
+
+fn kind(section: &Section, found: &mut Findings) -> Option<Kind> {
+    let known = format!("known kinds: {}", KINDS.join(", "));
+    let word = section.text("kind", found);
+    let word = section.required("kind", word, &known, found)?;
+    let size = section.parsed::<Bytes>("size", found);
+    let size = size.and_then(|size| within(size, SIZE, found));
+    if word.value != "copy" && section.has("size") {
+        let problem = format!("`size` is of copies, and this task is `{}`", word.value);
+        found.refuse(&section.at("size"), problem, "remove it");
+    }
+    match word.value {
+        "ping" => Some(Kind::Ping),
+        "path" => Some(Kind::Path),
+        "responsiveness" => Some(Kind::Responsiveness),
+        "throughput" => Some(Kind::Throughput),
+        "tune" => Some(Kind::Tune),
+        "copy" => {
+            let hint = "write the size of the test file: `size = \"2GB\"`";
+            let size = section.required("size", size, hint, found)?;
+            Some(Kind::Copy { size: size.value })
+        }
+        other => {
+            let shown: String = other.chars().take(60).collect();
+            let near = closest(other, KINDS.into_iter());
+            let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+            let problem = format!("`{shown}` is not a kind of task");
+            found.refuse(&word.place, problem, format!("{near}{known}"));
+            None
+        }
+    }
+}
+
+fn group(
+    section: &Section,
+    groups: &BTreeSet<GroupName>,
+    found: &mut Findings,
+) -> Option<GroupName> {
+    let name = section.text("group", found);
+    let name = section.required("group", name, "name a group of `[groups]`", found)?;
+    let group = groups.get(name.value);
+    if group.is_none() {
+        let shown: String = name.value.chars().take(60).collect();
+        let near = closest(name.value, groups.iter().map(GroupName::as_str));
+        let hint = near.map_or("name a group of `[groups]`".to_owned(), |near| {
+            format!("did you mean `{near}`?")
+        });
+        found.refuse(
+            &name.place,
+            format!("`{shown}` is not a group of this plan"),
+            hint,
+        );
+    }
+    group.cloned()
+}
+
+fn schedule(section: &Section, offset: UtcOffset, found: &mut Findings) -> Option<Schedule> {
+    match (section.has("every"), section.has("cron")) {
+        (true, false) => {
+            let every = whole_seconds(section, "every", EVERY, found)?;
+            Some(Schedule::Every(every.value))
+        }
+        (false, true) => {
+            let text = section.text("cron", found)?;
+            let cron = Cron::new(text.value, offset);
+            let hint = "write five fields: minute, hour, day, month, weekday, like `30 2 * * *`";
+            cron.map_err(|problem| found.refuse(&text.place, problem, hint))
+                .map(Schedule::Cron)
+                .ok()
+        }
+        (both, _) => {
+            let which = if both {
+                "both `every` and `cron`"
+            } else {
+                "neither `every` nor `cron`"
+            };
+            let problem = format!("`{}` has {which}", section.place.field);
+            let hint = "write one: `every = \"30min\"` or `cron = \"30 2 * * *\"`";
+            found.refuse(&section.place, problem, hint);
+            None
+        }
+    }
+}
+
+fn budget(
+    section: &Section,
+    kind: Option<Kind>,
+    hosts: &BTreeMap<HostName, Host>,
+    found: &mut Findings,
+) -> Option<Budget> {
+    if !section.has("budget") {
+        return Some(Budget::default());
+    }
+    let section = section.section("budget", found)?;
+    section.only(&["bytes_a_day", "share", "quiet"], found);
+    let bytes = section.parsed::<Bytes>("bytes_a_day", found);
+    let share = section.parsed::<Share>("share", found);
+    let mut quiet = Vec::new();
+    if section.has("quiet") {
+        for text in section.texts("quiet", found).unwrap_or_default() {
+            quiet.extend(parse::<Quiet>(text.value, &text.place, found));
+        }
+    }
+    if let Some(kind) = kind.filter(|kind| !kind.is_exclusive()) {
+        for key in ["bytes_a_day", "share"]
+            .into_iter()
+            .filter(|key| section.has(key))
+        {
+            let problem = format!("`{}` sends too little for `{key}`", kind.word());
+            found.refuse(&section.at(key), problem, "remove it, or use `quiet`");
+        }
+    }
+    if share.is_some() && hosts.values().all(|host| host.link.is_none()) {
+        let problem = "`share` is of a link, and no host has a `link`".to_owned();
+        found.refuse(
+            &section.at("share"),
+            problem,
+            "give hosts a `link`, like \"10Gbit/s\"",
+        );
+    }
+    Some(Budget {
+        bytes_a_day: bytes.map(|bytes| bytes.value),
+        share: share.map(|share| share.value),
+        quiet,
+    })
+}

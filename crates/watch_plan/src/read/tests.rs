@@ -1,0 +1,202 @@
+use crate::{GroupKind, Kind, Plan, PlanError};
+
+const EXAMPLE: &str = include_str!("../../testdata/plan.toml");
+
+/// A plan of two hosts with one task, whose lines are `task`.
+fn with_task(task: &str) -> String {
+    format!(
+        "[hosts]\na = {{ address = \"a\", link = \"1G\" }}\nb = {{ address = \"b\" }}\n\
+         [groups]\ng = {{ mesh = [\"a\", \"b\"] }}\n[tasks.t]\n{task}\n"
+    )
+}
+
+fn refused(text: &str) -> PlanError {
+    match Plan::parse(text, "bad.toml") {
+        Err(error) => error,
+        Ok(_) => panic!("accepted: {text}"),
+    }
+}
+
+#[test]
+fn the_example_is_read_without_a_notice() {
+    let (plan, notices) =
+        Plan::parse(EXAMPLE, "plan.toml").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(notices, []);
+    assert_eq!(
+        (plan.hosts().len(), plan.groups().len(), plan.tasks().len()),
+        (6, 4, 7)
+    );
+    assert_eq!(plan.utc_offset().to_string(), "+01:00");
+    assert_eq!(
+        plan.hosts()["slac"].token.as_ref().unwrap().as_str(),
+        "tokens/slac"
+    );
+    assert_eq!(
+        plan.hosts()["bonn-v6"].machine,
+        plan.hosts()["bonn"].machine
+    );
+    assert!(matches!(
+        plan.groups()["universities"],
+        GroupKind::Disjoint { .. }
+    ));
+    assert_eq!(plan.groups()["universities"].pairs().len(), 12);
+    let copy = plan
+        .tasks()
+        .iter()
+        .find(|task| task.name.as_str() == "disks")
+        .unwrap();
+    assert!(matches!(copy.kind, Kind::Copy { size } if size.get() == 20_000_000_000));
+    // The text alone decides.
+    assert_eq!(plan, Plan::parse(EXAMPLE, "copy.toml").unwrap().0);
+}
+
+#[test]
+fn all_mistakes_are_shown_with_their_lines() {
+    let text = r#"
+gap = "2h"
+zone = "CET"
+[hosts]
+slac = { address = "slac.example.org" }
+cern = { adress = "cern.example.org" }
+"two words" = { address = "x" }
+[groups]
+all = { mesh = ["slac", "cren", "slac"] }
+none = {}
+[tasks.goodput]
+kind = "thoughput"
+group = "al"
+every = "30"
+duration = "1500ms"
+[tasks.pings]
+kind = "ping"
+group = "all"
+every = "5min"
+cron = "* * * * *"
+budget = { share = "10%", quiet = ["8-18"] }
+"#;
+    let error = refused(text);
+    let found: Vec<usize> = error
+        .mistakes()
+        .iter()
+        .map(|mistake| mistake.line)
+        .collect();
+    // gap, zone, adress and the address, two words; cren, slac twice, none;
+    // kind, group, every, duration; every and cron, no duration, share, quiet.
+    assert_eq!(
+        found,
+        [2, 3, 6, 6, 7, 9, 9, 10, 12, 13, 14, 15, 16, 16, 21, 21, 21],
+        "{error}"
+    );
+    let text = error.to_string();
+    for part in [
+        "at bad.toml:12, field `tasks.goodput.kind`",
+        "did you mean `address`?",
+        "did you mean `cern`?",
+        "did you mean `throughput`?",
+        "did you mean `all`?",
+        "7200s is not between 1s and 600s",
+        "the unit is missing",
+        "not a whole number of seconds",
+    ] {
+        assert!(text.contains(part), "`{part}` is not in\n{text}");
+    }
+    assert!(
+        error
+            .mistakes()
+            .iter()
+            .all(|mistake| !mistake.hint.is_empty())
+    );
+}
+
+#[test]
+fn a_name_that_is_written_twice_is_refused_with_its_line() {
+    let error = refused("[hosts.a]\naddress = \"a\"\n[hosts.a]\naddress = \"b\"\n");
+    assert_eq!(error.mistakes()[0].line, 3, "{error}");
+}
+
+#[test]
+fn one_address_of_two_machines_is_refused() {
+    let text = with_task("kind = \"ping\"\ngroup = \"g\"\nevery = \"5min\"\nduration = \"10s\"");
+    assert!(Plan::parse(&text, "good.toml").is_ok());
+    let error = refused(&text.replace("address = \"b\"", "address = \"A\""));
+    assert!(
+        error
+            .to_string()
+            .contains("is the address of `a` and of `b`"),
+        "{error}"
+    );
+    assert_eq!(error.mistakes()[0].line, 3);
+}
+
+#[test]
+fn each_key_has_its_bounds() {
+    let good = "kind = \"throughput\"\ngroup = \"g\"\nevery = \"1h\"\nduration = \"10s\"";
+    assert!(Plan::parse(&with_task(good), "good.toml").is_ok());
+    for (from, to, problem) in [
+        ("\"1h\"", "\"9s\"", "9s is not between 10s"),
+        ("\"1h\"", "\"8785h\"", "is not between"),
+        (
+            "\"1h\"",
+            "3600",
+            "a number stands where a string in quotes is wanted",
+        ),
+        ("\"10s\"", "\"0s\"", "0ns is not between 1s"),
+        ("\"10s\"", "\"7h\"", "is not between"),
+        ("every = \"1h\"", "cron = \"0 0 30 2 *\"", "never comes"),
+        ("every = \"1h\"", "", "neither `every` nor `cron`"),
+        ("every", "size = \"1GB\"\nevery", "`size` is of copies"),
+        ("\"throughput\"", "\"copy\"", "`size` is missing"),
+        ("group = \"g\"", "", "`group` is missing"),
+        (
+            "every",
+            "gentle = \"yes\"\nevery",
+            "a string stands where true or false",
+        ),
+        (
+            "every",
+            "budget = 5\nevery",
+            "a number stands where a table",
+        ),
+    ] {
+        let error = refused(&with_task(&good.replace(from, to)));
+        assert!(error.to_string().contains(problem), "{from} {to}: {error}");
+    }
+}
+
+#[test]
+fn groups_need_pairs_of_known_hosts() {
+    let text = with_task("kind = \"ping\"\ngroup = \"g\"\nevery = \"5min\"\nduration = \"10s\"");
+    for (group, problem) in [
+        ("mesh = [\"a\"]", "no pair of two hosts"),
+        ("mesh = []", "no pair of two hosts"),
+        ("mesh = \"a\"", "a string stands where a list"),
+        ("disjoint = { a = [\"a\"], b = [\"a\"] }", "on both sides"),
+        ("disjoint = { a = [\"a\"] }", "`b` is missing"),
+        ("list = [[\"a\", \"a\"]]", "no new pair"),
+        ("list = [[\"a\", \"b\"], [\"a\", \"b\"]]", "no new pair"),
+        ("list = [[\"a\"]]", "a pair has 1 hosts"),
+        ("list = [\"a\"]", "a string stands where a list"),
+        (
+            "list = [[\"a\", \"b\"]], mesh = [\"a\", \"b\"]",
+            "has 2 of mesh",
+        ),
+    ] {
+        let error = refused(&text.replace("mesh = [\"a\", \"b\"]", group));
+        assert!(error.to_string().contains(problem), "{group}: {error}");
+    }
+}
+
+#[test]
+fn the_reference_page_has_every_key_and_its_example_is_read() {
+    let page = include_str!("../../../../docs/reference/watch-plan.md");
+    let keys = EXAMPLE.lines().filter_map(|line| line.split_once(" = "));
+    for (key, _) in keys.filter(|(key, _)| !key.starts_with('#')) {
+        let named = ["everyone", "laboratories", "universities", "v6"].contains(&key);
+        assert!(named || page.contains(&format!("| `{key}` |")), "{key}");
+    }
+    let example = page
+        .split("```toml\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next());
+    Plan::parse(example.unwrap(), "page").unwrap_or_else(|error| panic!("{error}"));
+}

@@ -1,0 +1,306 @@
+//! A table of a plan, read key by key. Mistakes are noted and reading goes on, so that all mistakes
+//! of a file are shown at once.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use crate::tree::{Entry, Node, Value};
+use crate::{Mistake, Notice};
+
+/// What was found while a file was read.
+pub(crate) struct Findings<'a> {
+    file: &'a str,
+    pub mistakes: Vec<Mistake>,
+    pub notices: Vec<Notice>,
+}
+
+/// A place in a file: a line and a key with its tables.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub line: usize,
+    pub field: String,
+}
+
+impl<'a> Findings<'a> {
+    pub(crate) fn new(file: &'a str) -> Self {
+        Findings {
+            file,
+            mistakes: Vec::new(),
+            notices: Vec::new(),
+        }
+    }
+
+    pub(crate) fn refuse(&mut self, place: &Place, problem: String, hint: impl Into<String>) {
+        self.mistakes.push(Mistake {
+            file: self.file.to_owned(),
+            line: place.line,
+            field: place.field.clone(),
+            problem,
+            hint: hint.into(),
+        });
+    }
+
+    pub(crate) fn notice(&mut self, place: &Place, text: impl Into<String>) {
+        self.notices.push(Notice {
+            line: place.line,
+            field: place.field.clone(),
+            text: text.into(),
+        });
+    }
+}
+
+/// One table and where it stands.
+pub(crate) struct Section<'t> {
+    pub place: Place,
+    entries: &'t [Entry],
+}
+
+/// A value together with its place.
+pub(crate) struct Field<T> {
+    pub value: T,
+    pub place: Place,
+}
+
+impl<'t> Section<'t> {
+    /// The whole file, which has to be a table.
+    pub(crate) fn root(node: &'t Node, found: &mut Findings) -> Option<Section<'t>> {
+        let place = Place {
+            line: node.line,
+            field: String::new(),
+        };
+        Section::of(node, place, found)
+    }
+
+    /// A node as a table; anything else is refused.
+    pub(crate) fn of(node: &'t Node, place: Place, found: &mut Findings) -> Option<Section<'t>> {
+        match &node.value {
+            Value::Table(entries) => Some(Section { place, entries }),
+            _ => {
+                wrong(found, &place, node, "a table");
+                None
+            }
+        }
+    }
+
+    /// The place of a key, written or not.
+    pub(crate) fn at(&self, key: &str) -> Place {
+        let line = self.entry(key).map_or(self.place.line, |entry| entry.line);
+        let field = match self.place.field.as_str() {
+            "" => key.to_owned(),
+            name => format!("{name}.{key}"),
+        };
+        Place { line, field }
+    }
+
+    fn entry(&self, key: &str) -> Option<&'t Entry> {
+        self.entries.iter().find(|entry| entry.key == key)
+    }
+
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.entry(key).is_some()
+    }
+
+    /// Refuses keys that are not in `known`, and keys that are written twice.
+    pub(crate) fn only(&self, known: &[&str], found: &mut Findings) {
+        self.once(found);
+        for entry in self.entries {
+            if !known.contains(&entry.key.as_str()) {
+                let near = closest(&entry.key, known.iter().copied());
+                let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+                let problem = format!("`{}` is not a key here", entry.key);
+                let hint = format!("{near}known here: {}", known.join(", "));
+                found.refuse(&self.at(&entry.key), problem, hint);
+            }
+        }
+    }
+
+    /// Refuses keys that are written twice, as JSON allows.
+    pub(crate) fn once(&self, found: &mut Findings) {
+        for (index, entry) in self.entries.iter().enumerate() {
+            let before = self.entries.iter().take(index);
+            if let Some(first) = before.into_iter().find(|first| first.key == entry.key) {
+                let place = Place {
+                    line: entry.line,
+                    field: self.at(&entry.key).field,
+                };
+                let problem = format!(
+                    "`{}` is written twice, first in line {}",
+                    entry.key, first.line
+                );
+                found.refuse(
+                    &place,
+                    problem,
+                    "keep one of them, or give one another name",
+                );
+            }
+        }
+    }
+
+    /// The keys, with their places, that are not in `known`.
+    pub(crate) fn others(&self, known: &[&str]) -> Vec<(&'t str, Place)> {
+        let other = |entry: &&Entry| !known.contains(&entry.key.as_str());
+        let others = self.entries.iter().filter(other);
+        others
+            .map(|entry| (entry.key.as_str(), self.at(&entry.key)))
+            .collect()
+    }
+
+    /// The tables inside this one by their names: `[hosts.NAME]`. The first of two with one name.
+    pub(crate) fn named(&self, key: &str, found: &mut Findings) -> Vec<(&'t str, Section<'t>)> {
+        let Some(inner) = self.section(key, found) else {
+            return Vec::new();
+        };
+        inner.once(found);
+        let mut named: Vec<(&str, Section)> = Vec::new();
+        for entry in inner.entries {
+            let first = named.iter().all(|(name, _)| *name != entry.key);
+            let section = Section::of(&entry.node, inner.at(&entry.key), found);
+            if let (true, Some(section)) = (first, section) {
+                named.push((&entry.key, section));
+            }
+        }
+        named
+    }
+
+    /// A table inside this one.
+    pub(crate) fn section(&self, key: &str, found: &mut Findings) -> Option<Section<'t>> {
+        Section::of(&self.entry(key)?.node, self.at(key), found)
+    }
+
+    pub(crate) fn text(&self, key: &str, found: &mut Findings) -> Option<Field<&'t str>> {
+        let node = &self.entry(key)?.node;
+        let place = self.at(key);
+        match &node.value {
+            Value::Text(text) => Some(Field { value: text, place }),
+            _ => {
+                wrong(found, &place, node, "a string in quotes");
+                None
+            }
+        }
+    }
+
+    pub(crate) fn boolean(&self, key: &str, found: &mut Findings) -> Option<bool> {
+        let node = &self.entry(key)?.node;
+        match node.value {
+            Value::Boolean(yes) => Some(yes),
+            _ => {
+                wrong(found, &self.at(key), node, "true or false");
+                None
+            }
+        }
+    }
+
+    pub(crate) fn number(&self, key: &str, found: &mut Findings) -> Option<f64> {
+        let node = &self.entry(key)?.node;
+        match node.value {
+            Value::Number(number) => Some(number),
+            _ => {
+                wrong(found, &self.at(key), node, "a number");
+                None
+            }
+        }
+    }
+
+    /// A text that some type reads: `30s`, `10Gbit/s`, a name.
+    pub(crate) fn parsed<T: FromStr>(&self, key: &str, found: &mut Findings) -> Option<Field<T>>
+    where
+        T::Err: Display,
+    {
+        let text = self.text(key, found)?;
+        parse(text.value, &text.place, found).map(|value| Field {
+            value,
+            place: text.place,
+        })
+    }
+
+    /// The nodes of a list, each with its place.
+    pub(crate) fn list(&self, key: &str, found: &mut Findings) -> Option<Vec<(&'t Node, Place)>> {
+        let node = &self.entry(key)?.node;
+        items(node, &self.at(key), found)
+    }
+
+    /// A list of texts, each with its place.
+    pub(crate) fn texts(&self, key: &str, found: &mut Findings) -> Option<Vec<Field<&'t str>>> {
+        let items = self.list(key, found)?;
+        Some(texts_of(items, found))
+    }
+
+    /// A key that has to be there.
+    pub(crate) fn required<T>(
+        &self,
+        key: &str,
+        value: Option<T>,
+        hint: &str,
+        found: &mut Findings,
+    ) -> Option<T> {
+        if value.is_none() && !self.has(key) {
+            let problem = format!("`{key}` is missing from `{}`", self.place.field);
+            found.refuse(&self.at(key), problem, hint);
+        }
+        value
+    }
+}
+
+/// The nodes of a list, each with its place; anything else is refused.
+pub(crate) fn items<'t>(
+    node: &'t Node,
+    place: &Place,
+    found: &mut Findings,
+) -> Option<Vec<(&'t Node, Place)>> {
+    let Value::List(items) = &node.value else {
+        wrong(found, place, node, "a list");
+        return None;
+    };
+    let placed = |item: &'t Node| {
+        let place = Place {
+            line: item.line,
+            field: place.field.clone(),
+        };
+        (item, place)
+    };
+    Some(items.iter().map(placed).collect())
+}
+
+pub(crate) fn texts_of<'t>(
+    items: Vec<(&'t Node, Place)>,
+    found: &mut Findings,
+) -> Vec<Field<&'t str>> {
+    let mut texts = Vec::new();
+    for (node, place) in items {
+        match &node.value {
+            Value::Text(text) => texts.push(Field {
+                value: text.as_str(),
+                place,
+            }),
+            _ => wrong(found, &place, node, "a string in quotes"),
+        }
+    }
+    texts
+}
+
+pub(crate) fn parse<T: FromStr>(text: &str, place: &Place, found: &mut Findings) -> Option<T>
+where
+    T::Err: Display,
+{
+    text.parse()
+        .map_err(|error: T::Err| {
+            let message = error.to_string();
+            let (problem, hint) = message
+                .split_once("; ")
+                .unwrap_or((&message, "mend the value"));
+            found.refuse(place, problem.to_owned(), hint);
+        })
+        .ok()
+}
+
+fn wrong(found: &mut Findings, place: &Place, node: &Node, wanted: &str) {
+    let problem = format!("{} stands where {wanted} is wanted", node.kind());
+    found.refuse(place, problem, format!("write {wanted}"));
+}
+
+/// The known name that is most like `name`, if one is like it.
+pub(crate) fn closest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let alike = known.map(|other| (strsim::jaro_winkler(name, other), other));
+    let best = alike.max_by(|one, other| one.0.total_cmp(&other.0));
+    best.filter(|(alike, _)| *alike > 0.8).map(|(_, name)| name)
+}
