@@ -1,10 +1,10 @@
 //! What goodput the next hours will bring, from what such hours brought before.
 //!
-//! The past gives the futures: every visit of the last weeks that began at this time of the day (at
-//! any time, once the season is known) starts one possible course, with the same steps to and fro
-//! that were seen then. Courses begin at what the path shows now and return to the usual as fast as
-//! the past did. Quantiles over the courses are the forecast; a copy's end is taken from each course
-//! as a whole, so that good and bad hours that go together stay together.
+//! The past gives the futures: every visit of the last weeks that began at this time of the day
+//! (at any time, once the season is known) starts one possible course, with the same steps to and
+//! fro that were seen then. Courses begin at what the path shows now and return to the usual as
+//! fast as the past did. Quantiles over the courses are the forecast; a copy's end is taken from
+//! each course as a whole, so that good and bad hours that go together stay together.
 //!
 //! Left out: changes to come. An interval holds while the path stays as it is.
 
@@ -178,7 +178,8 @@ impl Forecast {
         (0..count).filter_map(hour).collect()
     }
 
-    /// When `bytes` that start to flow at `start` have arrived, at the goodput that visits measure.
+    /// When `bytes` that start to flow at `start` have arrived, at the goodput that visits
+    /// measure.
     ///
     /// # Errors
     /// Where a late copy would take more than 60 days.
@@ -234,8 +235,8 @@ fn usual_step(times: impl Iterator<Item = UnixTime>) -> Span {
     Span::from_secs_f64(gap.max(1.0))
 }
 
-/// How much of a deviation is left after a step: the autocorrelation at lag one of values within two
-/// interquartile ranges of the median, others counted as there.
+/// How much of a deviation is left after a step: the autocorrelation at lag one of values within
+/// two interquartile ranges of the median, others counted as there.
 fn correlation(history: &[f64]) -> f64 {
     let middle = median(history).unwrap_or(0.0);
     let spread = stats::interquartile_range(history).unwrap_or(0.0).max(1e-9);

@@ -240,8 +240,9 @@ impl Series {
         (1.0 + 3.0 / known_from).sqrt()
     }
 
-    /// Where a shift in the direction of `sign`, seen in `m` points, most likely began, as a number
-    /// of points from the end: the cut with the largest squared sum of distances for its length.
+    /// Where a shift in the direction of `sign`, seen in `m` points, most likely began, as a
+    /// number of points from the end: the cut with the largest squared sum of distances for its
+    /// length.
     fn beginning(&self, sign: f64, m: usize, free: usize) -> usize {
         let end = self.points.len();
         let before = end - free.min(m + VISITS_MIN);
@@ -273,8 +274,8 @@ impl Series {
     }
 
     /// Where the latest visits went out of the usual range `most` times or more to one side, each
-    /// time back again, the visit of the first time. A visit is out from a score of `out` on and back
-    /// below `back`.
+    /// time back again, the visit of the first time. A visit is out from a score of `out` on and
+    /// back below `back`.
     pub fn excursions(&self, out: f64, back: f64, most: usize) -> Option<u64> {
         if !self.is_known() || self.free() < RECENT {
             return None;
