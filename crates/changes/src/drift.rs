@@ -9,6 +9,8 @@ use crate::series::Series;
 /// Days over which a trend is sought, and the fewest that show one.
 const DAYS_MAX: usize = 21;
 const DAYS_MIN: usize = 8;
+/// Enough half-hourly ones for those days.
+const POINTS_MAX: usize = 48 * (DAYS_MAX + 1);
 /// Visits without which a day has no median.
 const VISITS_OF_A_DAY: usize = 6;
 
@@ -46,18 +48,22 @@ struct Day {
 fn days(series: &Series, from: u64, until: u64) -> Vec<Day> {
     let profile = series.profile();
     let mut days = Vec::new();
-    let points: Vec<_> = series.points().iter().filter(|p| p.visit >= from).collect();
-    let points: Vec<_> = points.into_iter().filter(|p| p.visit < until).collect();
+    let points = series.points().iter().rev();
+    let points = points.skip_while(|p| p.visit >= until);
+    let points = points.take_while(|p| p.visit >= from);
+    let points: Vec<_> = points.take(POINTS_MAX).collect();
     for day in points.chunk_by(|a, b| a.at.day() == b.at.day()) {
         let values: Vec<f64> = day.iter().map(|p| p.value - profile.center(p.at)).collect();
-        if let (true, Some(median)) = (day.len() >= VISITS_OF_A_DAY, median(&values)) {
+        let is_full = day.len() >= VISITS_OF_A_DAY;
+        if let (true, Some(first), Some(median)) = (is_full, day.last(), median(&values)) {
             days.push(Day {
-                visit: day[0].visit,
-                at: day[0].at,
+                visit: first.visit,
+                at: first.at,
                 median,
             });
         }
     }
+    days.reverse();
     days
 }
 

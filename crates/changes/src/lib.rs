@@ -27,6 +27,7 @@ mod drift;
 mod event;
 mod forecast;
 mod metric;
+mod order;
 mod outage;
 mod profile;
 mod series;

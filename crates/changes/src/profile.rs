@@ -1,9 +1,8 @@
 //! What a path shows by the hour of the day, and how much it scatters then.
 
-use serde::{Deserialize, Serialize};
-use stats::{interquartile_range, median};
-
 use crate::UnixTime;
+use crate::order::Sorted;
+use serde::{Deserialize, Serialize};
 
 const HOURS: usize = 24;
 /// With fewer whole days a profile would be the noise of those days.
@@ -67,12 +66,10 @@ impl Profile {
     }
 
     fn explains(&self, values: &[(UnixTime, f64)]) -> bool {
-        let all: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
-        let left: Vec<f64> = values
-            .iter()
-            .map(|(at, value)| value - self.center(*at))
-            .collect();
-        match (interquartile_range(&all), interquartile_range(&left)) {
+        let all = values.iter().map(|(_, value)| *value);
+        let left = values.iter().map(|(at, value)| value - self.center(*at));
+        let width = |values: Vec<f64>| Sorted::of(values).middle_half();
+        match (width(all.collect()), width(left.collect())) {
             (Some(all), Some(left)) => left < GAIN_MIN * all,
             _ => false,
         }
@@ -113,8 +110,9 @@ fn hours(values: &[(UnixTime, f64)]) -> Option<Vec<Hour>> {
     for (at, value) in values {
         bins[at.hour() as usize % HOURS].push(*value);
     }
-    let level = median(&values.iter().map(|(_, value)| *value).collect::<Vec<_>>())?;
-    let centers: Vec<Option<f64>> = bins.iter().map(|bin| median(bin)).collect();
+    let level = Sorted::of(values.iter().map(|(_, value)| *value).collect()).quantile(0.5)?;
+    let bins: Vec<Sorted> = bins.into_iter().map(Sorted::of).collect();
+    let centers: Vec<Option<f64>> = bins.iter().map(|bin| bin.quantile(0.5)).collect();
     if centers.iter().flatten().count() < HOURS * 2 / 3 {
         return None;
     }
@@ -122,7 +120,7 @@ fn hours(values: &[(UnixTime, f64)]) -> Option<Vec<Hour>> {
         let near = (HOURS - reach..=HOURS + reach).filter_map(|step| of[(hour + step) % HOURS]);
         stats::mean(&near.collect::<Vec<_>>())
     };
-    let scatters: Vec<Option<f64>> = bins.iter().map(|bin| interquartile_range(bin)).collect();
+    let scatters: Vec<Option<f64>> = bins.iter().map(Sorted::middle_half).collect();
     let usual = stats::mean(&scatters.iter().flatten().copied().collect::<Vec<_>>())?;
     let hour = |hour: usize| {
         let scatter = smooth(hour, 2, &scatters).unwrap_or(usual) / usual;

@@ -8,7 +8,9 @@
 //! not known yet and bursts of others included.
 
 use serde::{Deserialize, Serialize};
-use stats::{median, quantile};
+use stats::median;
+
+use crate::order::Sorted;
 
 /// Numbers of visits that are looked at together.
 pub(crate) const LENGTHS: [usize; 3] = [3, 6, 16];
@@ -61,8 +63,13 @@ impl Usual {
     /// From residuals in order, each with the levels behind it.
     pub fn of(latest: &[(f64, Levels)], scatter_min: f64) -> Self {
         let distance = |m: usize| {
+            let medians = medians(latest, m);
             let speeds = (0..SPEEDS.len()).filter_map(|speed| {
-                let distance = Distance::of(&distances(latest, m, speed), speed, scatter_min)?;
+                let off = medians
+                    .iter()
+                    .map(|(median, before)| median - before.0[speed]);
+                let off = Sorted::of(off.collect());
+                let distance = Distance::of(&off, speed, scatter_min)?;
                 Some((distance.below + distance.above, distance))
             });
             speeds
@@ -117,9 +124,10 @@ impl Usual {
 }
 
 impl Distance {
-    fn of(distances: &[f64], speed: usize, scatter_min: f64) -> Option<Self> {
-        let at = |share: f64| quantile(distances, share);
-        let middle = (at(0.75)? - at(0.25)?) / 1.349;
+    /// `None` without distances.
+    fn of(distances: &Sorted, speed: usize, scatter_min: f64) -> Option<Self> {
+        let at = |share: f64| distances.quantile(share);
+        let middle = distances.middle_half()? / 1.349;
         // The 2.5th and 97.5th percentile lie 1.96 standard deviations off.
         Some(Distance {
             speed,
@@ -140,18 +148,20 @@ impl Distance {
     }
 }
 
-/// How far the medians of `m` values each lie from the level before them.
-fn distances(latest: &[(f64, Levels)], m: usize, speed: usize) -> Vec<f64> {
+/// The medians of `m` values each, with the levels before them.
+fn medians(latest: &[(f64, Levels)], m: usize) -> Vec<(f64, Levels)> {
     // Neighbouring medians of many values hardly differ.
     let every = m.div_ceil(4);
+    let mut values = Vec::with_capacity(m);
     let windows = latest.windows(m + 1).step_by(every);
-    let distance = |window: &[(f64, Levels)]| {
-        let mut values: Vec<f64> = window[1..].iter().map(|(value, _)| *value).collect();
+    let median = |window: &[(f64, Levels)]| {
+        values.clear();
+        values.extend(window[1..].iter().map(|(value, _)| *value));
         let middle = values.len() / 2;
         let (_, median, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
-        *median - window[0].1.0[speed]
+        (*median, window[0].1)
     };
-    windows.map(distance).collect()
+    windows.map(median).collect()
 }
 
 #[cfg(test)]
