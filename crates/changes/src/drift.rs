@@ -93,8 +93,8 @@ fn of_days(days: &[Day]) -> Option<Trend> {
 }
 
 /// By how much days that depend on each other widen the statistic: `(1 + r) / (1 - r)` for the
-/// correlation `r` of neighbouring days without the trend. Some days tell little of it, so it counts
-/// as 0.3 at least.
+/// correlation `r` of neighbouring days without the trend. Some days tell little of it, so it
+/// counts as 0.3 at least.
 fn wandering(days: &[Day], slope: f64) -> f64 {
     let left = days.iter().enumerate();
     let left: Vec<f64> = left.map(|(n, day)| day.median - slope * n as f64).collect();

@@ -10,8 +10,8 @@ use crate::{Cause, Metric, UnixTime};
 /// A change of a path, in one metric or several, with its causes.
 ///
 /// An event is reported again, with the same [`id`](Event::id) and a higher
-/// [`revision`](Event::revision), when more is known of it: another metric shows it, it turns out to
-/// flap, or it is over. Readers keep the highest revision of each.
+/// [`revision`](Event::revision), when more is known of it: another metric shows it, it turns out
+/// to flap, or it is over. Readers keep the highest revision of each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
     /// The same in all revisions; unique within a detector.
@@ -72,8 +72,8 @@ pub struct Moved {
     pub before: f64,
     /// Median since.
     pub after: f64,
-    /// Size of the shift without the season, by Hodges and Lehmann: of goodput as a share of what it
-    /// was (-0.2 for a fifth less), of the others in their unit.
+    /// Size of the shift without the season, by Hodges and Lehmann: of goodput as a share of what
+    /// it was (-0.2 for a fifth less), of the others in their unit.
     pub size: f64,
     /// Lower end of the 95 % interval of the size, which takes visits as independent; `None` where
     /// there are too few.

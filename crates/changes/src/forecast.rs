@@ -3,8 +3,8 @@
 //! The past gives the futures: every visit of the last weeks that began at this time of the day (at
 //! any time, once the season is known) starts one possible course, with the same steps to and fro
 //! that were seen then. Courses begin at what the path shows now and return to the usual as fast as
-//! the past did. Quantiles over the courses are the forecast; a copy's end is taken from each course
-//! as a whole, so that good and bad hours that go together stay together.
+//! the past did. Quantiles over the courses are the forecast; a copy's end is taken from each
+//! course as a whole, so that good and bad hours that go together stay together.
 //!
 //! Left out: changes to come. An interval holds while the path stays as it is.
 
@@ -23,9 +23,11 @@ const VALUES_MIN: usize = 48;
 const SAME_HOURS: f64 = 1.5;
 /// Values of the present level.
 const NOW: usize = 3;
-/// Shares of courses below the ends of the interval.
-const LOW: f64 = 0.05;
-const HIGH: f64 = 0.95;
+/// Shares of courses below the ends of the interval. Four weeks hold few courses that know nothing
+/// of each other: these ends held 90 % of what came, those at 5 and 95 % held 83 %
+/// (docs/decisions/014-watching-paths.md).
+const LOW: f64 = 0.02;
+const HIGH: f64 = 0.98;
 /// No copy is followed for longer.
 const STEPS_MAX: usize = 100_000;
 const LONGEST: Span = Span::from_secs(60 * 86_400);
@@ -234,8 +236,8 @@ fn usual_step(times: impl Iterator<Item = UnixTime>) -> Span {
     Span::from_secs_f64(gap.max(1.0))
 }
 
-/// How much of a deviation is left after a step: the autocorrelation at lag one of values within two
-/// interquartile ranges of the median, others counted as there.
+/// How much of a deviation is left after a step: the autocorrelation at lag one of values within
+/// two interquartile ranges of the median, others counted as there.
 fn correlation(history: &[f64]) -> f64 {
     let middle = median(history).unwrap_or(0.0);
     let spread = stats::interquartile_range(history).unwrap_or(0.0).max(1e-9);

@@ -10,7 +10,8 @@ const STOLEN_MIN: f64 = 0.03;
 /// The queue beside our streams grew or shrank by less: it is the same queue.
 const QUEUE_SAME: f64 = 0.87;
 
-/// A resent share that explains another goodput grew by this factor, and by this share of the bytes.
+/// A resent share that explains another goodput grew by this factor, and by this share of the
+/// bytes.
 const RESENT_GROWS: f64 = 1.4;
 const RESENT_MIN: f64 = 2e-4;
 
@@ -106,8 +107,8 @@ fn round_trip(evidence: &Evidence<'_>, shifts: &[Moved]) -> Option<Cause> {
     Some(cause(CauseKind::RoundTrip, 1.0, because, visits))
 }
 
-/// Losses that a lower rate makes by itself leave the queue as full as it was; losses that come from
-/// elsewhere keep TCP from filling it.
+/// Losses that a lower rate makes by itself leave the queue as full as it was; losses that come
+/// from elsewhere keep TCP from filling it.
 fn loss(evidence: &Evidence<'_>, shifts: &[Moved]) -> Option<Cause> {
     let moved_loss = moved(shifts, Metric::Resent)
         .or(moved(shifts, Metric::Loss))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::judge::scaled_size;
+use super::sizes::scaled_size;
 use super::{Detector, EVENTS_KEPT, Known};
 use crate::{Event, EventKind, Metric, Moved, UnixTime};
 
