@@ -1,5 +1,6 @@
 #!/bin/sh
-# The page that `make bench-watch-detection` keeps: when, where, with which commands, and the tables.
+# The page that `make bench-watch-detection` keeps: when, where, with which commands, and the
+# tables.
 set -eu
 program="${CARGO_TARGET_DIR:-target}/release/watch-detection"
 python=target/watch-venv/bin/python
@@ -12,9 +13,10 @@ fi
 "$python" bench/watch/offline.py target/watch-series.csv target/watch-offline.csv 2> /dev/null
 echo "# How soon changes of a path are found in visits to it"
 echo
-echo "$(date -u +%F), $(nproc) processors, $(uname -sr), in virtual time. \`make bench-watch-detection\`"
-echo "(\`watch-detection $*\`), of $(git rev-parse --short HEAD). Seeds 0 to 199 were used for development,"
-echo "1000 to 1047 once before the last change; neither is in these tables."
+echo "$(date -u +%F), $(nproc) processors, $(uname -sr), in virtual time."
+echo "\`make bench-watch-detection\` (\`watch-detection $*\`), of $(git rev-parse --short HEAD)."
+echo "Seeds 0 to 199 were used for development, 1000 to 1047 once before the last change; neither"
+echo "is in these tables."
 echo
 cat bench/watch/about.md
 echo

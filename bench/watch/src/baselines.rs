@@ -23,7 +23,8 @@ pub enum Baseline {
     /// Brutlag (2000), as in RRDtool: a season of a day, an alarm when `failures` of the last nine
     /// values lie outside `band` deviations.
     HoltWinters { band: f64, failures: usize },
-    /// Adams and MacKay (2007): normal values with unknown mean and variance, a change expected each
+    /// Adams and MacKay (2007): normal values with unknown mean and variance, a change expected
+    /// each
     /// `hazard` values, an alarm when a run of 3 or fewer values has this probability.
     Bayesian { hazard: f64, probability: f64 },
 }

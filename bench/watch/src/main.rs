@@ -2,8 +2,8 @@
 //!
 //! `pool.rs` simulates what single visits show on the named paths, `series.rs` makes series of
 //! visits from that with one fault each or none, `score.rs` compares what trunkline and the
-//! detectors of `baselines.rs` say with what happened, `table.rs` writes the page. `offline.py` does
-//! the same for ruptures and Otava on the series that `--csv` writes.
+//! detectors of `baselines.rs` say with what happened, `table.rs` writes the page. `offline.py`
+//! does the same for ruptures and Otava on the series that `--csv` writes.
 
 mod baselines;
 mod forecasts;

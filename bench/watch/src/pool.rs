@@ -1,10 +1,10 @@
 //! What single visits show on the named paths: short simulations, kept in a file.
 //!
 //! Each path runs at a tuned setting: the fewest streams of 1, 2, 4, 8 and 16 that carry 95 % of
-//! the most, buffers sized by the kernel. Each condition (as it is, rate cut, more delay, more loss,
-//! a small receive buffer at the far host) is simulated under four loads of others, which stand for
-//! the hours of a day. A visit probes the idle path twenty times in a second and then sends for 10 s
-//! (3 s on links beyond 200 Mbit/s).
+//! the most, buffers sized by the kernel. Each condition (as it is, rate cut, more delay, more
+//! loss, a small receive buffer at the far host) is simulated under four loads of others, which
+//! stand for the hours of a day. A visit probes the idle path twenty times in a second and then
+//! sends for 10 s (3 s on links beyond 200 Mbit/s).
 
 use std::error::Error;
 use std::fs::File;
@@ -100,8 +100,8 @@ fn cut(path: &mut PathSpec, share: f64) {
 }
 
 fn delay(path: &mut PathSpec, each_way: Span) {
-    path.forward.delay = path.forward.delay + each_way;
-    path.reverse.delay = path.reverse.delay + each_way;
+    path.forward.delay += each_way;
+    path.reverse.delay += each_way;
 }
 
 fn more_loss(path: &mut PathSpec, added: f64) {

@@ -7,8 +7,8 @@
 //! visit in a hundred that is much slower for no reason, jitter of round trips with a heavy tail,
 //! 2 % of visits missing and 0.5 % refused.
 //!
-//! What a fault changes is known exactly, since the same draws without it give the series that it is
-//! compared with.
+//! What a fault changes is known exactly, since the same draws without it give the series that it
+//! is compared with.
 
 use changes::{
     CauseKind, EventKind, Failure, FarHost, ProbeCount, RoundTrips, Route, Share, UnixTime, Visit,

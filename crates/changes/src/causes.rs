@@ -1,10 +1,10 @@
 //! Why a path changed: what else changed in the visits at the same time.
 //!
 //! Each candidate has a score between 0 and 1, its weight times the share of the visits on the new
-//! side that show it. The order of the weights is that of cause and effect: a processor taken away,
-//! another route or another far host explain a longer round trip, more loss or another limit, and
-//! not the other way round. The rate of the path stands behind them: nothing in the visits measures
-//! it apart from goodput and queue.
+//! side that show it. The order of the weights is that of cause and effect: a processor taken
+//! away, another route or another far host explain a longer round trip, more loss or another
+//! limit, and not the other way round. The rate of the path stands behind them: nothing in the
+//! visits measures it apart from goodput and queue.
 
 mod evidence;
 mod find;

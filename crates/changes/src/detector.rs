@@ -3,6 +3,7 @@
 mod categories;
 mod incidents;
 mod judge;
+mod sizes;
 
 use std::collections::{BTreeMap, VecDeque};
 

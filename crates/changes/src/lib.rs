@@ -7,12 +7,12 @@
 //! visits hold. A [`Forecast`] gives goodput for the next hours and the end of a copy, with
 //! intervals.
 //!
-//! How a step is found: each value loses the season that the hours of the day show
-//! (`profile.rs`). The median of the latest three, six or sixteen values is compared with the
-//! local level before them, and the distance with the distances of the ten days before
-//! (`usual.rs`). It has to be several times the usual one and agree between the visits
-//! (`series.rs`). A route or a far host that changed with the same visit lowers the bar
-//! (`detector/judge.rs`). docs/decisions/014-watching-paths.md has the figures.
+//! How a step is found: each value loses the season that the hours of the day show (`profile.rs`).
+//! The median of the latest three, six or sixteen values is compared with the local level before
+//! them, and the distance with the distances of the ten days before (`usual.rs`). It has to be
+//! several times the usual one and agree between the visits (`series.rs`). A route or a far host
+//! that changed with the same visit lowers the bar (`detector/judge.rs`).
+//! docs/decisions/014-watching-paths.md has the figures.
 //!
 //! Left out: holidays and other seasons than day and weekend, one-way delays, comparisons between
 //! paths, and visits closer than some minutes, which should be summed up first.

@@ -59,9 +59,9 @@ impl Metric {
         }
     }
 
-    /// On the scale on which values are compared: the logarithm of goodput and of the resent share,
-    /// which noise and seasons multiply; everything else as it is. A goodput below 1 kbit/s counts
-    /// as that; the resent share is one of at least 10,000 packets.
+    /// On the scale on which values are compared: the logarithm of goodput and of the resent
+    /// share, which noise and seasons multiply; everything else as it is. A goodput below 1
+    /// kbit/s counts as that; the resent share is one of at least 10,000 packets.
     pub(crate) fn scaled(self, value: f64) -> f64 {
         match self {
             Metric::Goodput => value.max(1e3).ln(),
@@ -79,8 +79,8 @@ impl Metric {
         }
     }
 
-    /// The size of a shift that is `shift` on the scale, from a level on the scale: of goodput as a
-    /// share, of the others in their unit.
+    /// The size of a shift that is `shift` on the scale, from a level on the scale: of goodput as
+    /// a share, of the others in their unit.
     pub(crate) fn size_of(self, level: f64, shift: f64) -> f64 {
         match self {
             Metric::Goodput => shift.exp_m1(),

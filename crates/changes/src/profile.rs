@@ -11,7 +11,8 @@ const DAYS_MIN: u64 = 4;
 const DAYS_WITH_WEEKEND: u64 = 14;
 /// A profile that narrows the scatter less is noise.
 const GAIN_MIN: f64 = 0.9;
-/// Bounds of an hour's scatter as a share of that of all hours: some dozens of values tell no more.
+/// Bounds of an hour's scatter as a share of that of all hours: some dozens of values tell no
+/// more.
 const SCATTER: (f64, f64) = (0.5, 2.5);
 
 /// Expected value and scatter for each hour of weekdays and of weekends (UTC).

@@ -2,10 +2,10 @@
 //!
 //! A path wanders: what its visits of this morning showed tells more of the next one than those of
 //! last week, how much more differs between paths. Three local levels follow the values at three
-//! speeds. The distance of the median of `m` visits from the level before them is taken for the ten
-//! days before, and for each `m` that level counts whose distances scatter least. Their quantiles
-//! are what is usual: a change has to stand out from what the path does by itself, seasons that are
-//! not known yet and bursts of others included.
+//! speeds. The distance of the median of `m` visits from the level before them is taken for the
+//! ten days before, and for each `m` that level counts whose distances scatter least. Their
+//! quantiles are what is usual: a change has to stand out from what the path does by itself,
+//! seasons that are not known yet and bursts of others included.
 
 use serde::{Deserialize, Serialize};
 use stats::median;

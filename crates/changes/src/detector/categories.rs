@@ -7,7 +7,8 @@ use crate::causes::Evidence;
 const BEFORE: usize = 48;
 /// Visits from the first one on that speak for a change.
 const AFTER: usize = 24;
-/// Another route without anything else is an event where it is this well known that there was none.
+/// Another route without anything else is an event where it is this well known that there was
+/// none.
 const ROUTES_MIN: usize = 12;
 const NEW_ROUTES_MIN: usize = 3;
 

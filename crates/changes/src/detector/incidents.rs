@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::judge::scaled_size;
+use super::sizes::scaled_size;
 use super::{Detector, EVENTS_KEPT, Known};
 use crate::{Event, EventKind, Metric, Moved, UnixTime};
 
@@ -68,8 +68,8 @@ impl Detector {
             .map(|known| known.event.id)
     }
 
-    /// The latest event of these metrics and the number of its turns, if it changed within the last
-    /// two days or flaps still.
+    /// The latest event of these metrics and the number of its turns, if it changed within the
+    /// last two days or flaps still.
     pub(super) fn unsettled(&self, metrics: &[Metric]) -> Option<(u64, u32)> {
         let concerns = |known: &&Known| {
             known.event.kind != EventKind::NoData
