@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate may use those before it, never one after it.
-const ORDER: [&str; 25] = [
+const ORDER: [&str; 27] = [
     "units",
     "stats",
     "models",
@@ -25,7 +25,9 @@ const ORDER: [&str; 25] = [
     "steer",
     "sweep",
     "probing",
+    "changes",
     "transfer",
+    "watch_store",
     "campaign",
     "predict",
     "target",
