@@ -130,12 +130,15 @@ fn write(
         }
         receipts.push((visit.place, receipt));
     }
-    for (series, visit) in latest {
-        write_latest(database, known, visit, series)?;
-    }
-    let mark = "INSERT INTO stale (series, day) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+    // Marks come before the rows of series, as in `roll_up.rs`. The update locks a mark that is
+    // there already: otherwise a roll-up could remove it without having seen these visits.
+    let mark = "INSERT INTO stale (series, day) VALUES ($1, $2) \
+         ON CONFLICT (series, day) DO UPDATE SET day = excluded.day";
     for (series, day) in stale {
         database.execute(mark, &[series.into(), day.into()])?;
+    }
+    for (series, visit) in latest {
+        write_latest(database, known, visit, series)?;
     }
     Ok(receipts)
 }

@@ -20,6 +20,8 @@ const HOUR: i64 = 3600;
 const DAY: i64 = 86_400;
 /// Days over which the grid looks for what a pair has been shown to carry.
 const SHOWN_DAYS: i64 = 30;
+/// Days in one transaction: each takes about a millisecond, and so does the end of a transaction.
+const DAYS_TOGETHER: usize = 20;
 const LOW: f64 = 0.05;
 const HIGH: f64 = 0.95;
 
@@ -108,24 +110,26 @@ struct Brief {
 }
 
 impl Store {
-    /// Computes the roll-ups of at most `days` stale days of pairs, the oldest marks first; how
-    /// many it computed. Call it until it gives zero. Each day is one short transaction, so that
-    /// visits can be stored in between.
+    /// Computes the roll-ups of at most `days` stale days of pairs; how many it computed. Call it
+    /// until it gives zero. Some days at a time are one short transaction, so that visits can be
+    /// stored in between.
     ///
     /// # Errors
-    /// When the database cannot be used; days that were computed stay so.
+    /// When the database cannot be used; days that were computed before stay so.
     pub fn roll_up(&mut self, days: u32) -> Result<u32, StoreError> {
         let select = "SELECT series, day FROM stale ORDER BY series, day LIMIT $1";
         let rows = self.database.query(select, &[i64::from(days).into()])?;
-        let mut done = 0;
-        for mut row in rows {
-            if let (Some(series), Some(day)) = (row.int(), row.int()) {
-                self.database
-                    .transaction(|database| roll_up_day(database, series, day))?;
-                done += 1;
-            }
+        let marks = rows.into_iter();
+        let marks: Vec<_> = marks
+            .filter_map(|mut row| row.int().zip(row.int()))
+            .collect();
+        for some in marks.chunks(DAYS_TOGETHER) {
+            self.database.transaction(|database| {
+                let mut days = some.iter();
+                days.try_for_each(|(series, day)| roll_up_day(database, *series, *day))
+            })?;
         }
-        Ok(done)
+        Ok(u32::try_from(marks.len()).unwrap_or(u32::MAX))
     }
 }
 
@@ -142,9 +146,12 @@ fn roll_up_day(database: &mut Database, series: i64, day: i64) -> Result<(), Sto
     for visit in &visits {
         by_hour.entry(visit.at / HOUR).or_default().push(visit);
     }
-    let is_new_hour = by_hour.len() > known;
+    let is_new_hour = by_hour.len() > known.len();
     for (hour, visits) in &by_hour {
-        write(database, Level::Hour, series, hour * HOUR, visits)?;
+        // Visits neither change nor go: as many are the same.
+        if known.get(&(hour * HOUR)) != Some(&(visits.len() as i64)) {
+            write(database, Level::Hour, series, hour * HOUR, visits)?;
+        }
     }
     let all: Vec<&Brief> = visits.iter().collect();
     write(database, Level::Day, series, day * DAY, &all)?;
@@ -221,16 +228,20 @@ fn latest_day(database: &mut Database, series: i64) -> Result<i64, StoreError> {
     Ok(at.unwrap_or_default() / DAY)
 }
 
-fn hours(database: &mut Database, series: i64, day: i64) -> Result<usize, StoreError> {
-    let select = "SELECT start FROM roll_ups WHERE level = $1 AND series = $2 AND start >= $3 \
-         AND start < $4";
+/// The visits in each hour of a day that has a roll-up.
+fn hours(database: &mut Database, series: i64, day: i64) -> Result<BTreeMap<i64, i64>, StoreError> {
+    let select = "SELECT start, visits FROM roll_ups WHERE level = $1 AND series = $2 \
+         AND start >= $3 AND start < $4";
     let hour = Level::Hour.number();
     let (start, end) = (day * DAY, (day + 1) * DAY);
     let rows = database.query(
         select,
         &[hour.into(), series.into(), start.into(), end.into()],
     )?;
-    Ok(rows.len())
+    let counted = rows.into_iter();
+    Ok(counted
+        .filter_map(|mut row| row.int().zip(row.int()))
+        .collect())
 }
 
 fn briefs(

@@ -11,7 +11,7 @@ use units::{Rate, Span};
 use watch_store::{DatabaseName, Kept, Level, PairHistory, Receipt, Refusal, Store, StoreError};
 
 /// Each takes an empty database.
-const CASES: [(&str, fn(&DatabaseName)); 8] = [
+const CASES: [(&str, fn(&DatabaseName)); 9] = [
     (
         "stored_visits_come_back_whole",
         stored_visits_come_back_whole,
@@ -23,6 +23,10 @@ const CASES: [(&str, fn(&DatabaseName)); 8] = [
     ),
     ("the_highest_revision_stays", the_highest_revision_stays),
     ("many_open_and_write_at_once", many_open_and_write_at_once),
+    (
+        "roll_ups_miss_no_visit_of_writers",
+        roll_ups_miss_no_visit_of_writers,
+    ),
     (
         "old_raw_values_go_and_figures_stay",
         old_raw_values_go_and_figures_stay,
@@ -188,6 +192,43 @@ fn many_open_and_write_at_once(database: &DatabaseName) {
             .sum()
     });
     assert_eq!(stored, visits.len());
+}
+
+/// One thread rolls up while three store visits of the same few days.
+fn roll_ups_miss_no_visit_of_writers(database: &DatabaseName) {
+    const WRITERS: u64 = 3;
+    const VISITS: u64 = 400;
+    drop(Store::open(database).unwrap());
+    let roll_up = |store: &mut Store| while store.roll_up(10).unwrap() > 0 {};
+    thread::scope(|scope| {
+        let write = |writer: u64| {
+            let mut store = Store::open(database).unwrap();
+            let mut draw = Draw::new(40 + writer);
+            for number in 0..VISITS {
+                let at = START + number % 3 * 86_400 + number * 60;
+                let visit = throughput(&mut draw, at, 5);
+                assert_eq!(store.insert(&[visit]).unwrap(), [Receipt::Stored]);
+            }
+        };
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|n| scope.spawn(move || write(n)))
+            .collect();
+        let mut store = Store::open(database).unwrap();
+        while writers.iter().any(|writer| !writer.is_finished()) {
+            roll_up(&mut store);
+        }
+    });
+    let mut store = Store::open(database).unwrap();
+    roll_up(&mut store);
+    for points in [100, 5] {
+        let range = (time(START), time(START + 10 * 86_400));
+        let found = store.history(&pair("a", "b"), &name("mesh"), range, points);
+        let PairHistory::RollUps(level, roll_ups) = found.unwrap() else {
+            panic!("{points} points are roll-ups");
+        };
+        let visits: u64 = roll_ups.iter().map(|roll_up| roll_up.visits).sum();
+        assert_eq!(visits, WRITERS * VISITS, "{level:?}");
+    }
 }
 
 fn old_raw_values_go_and_figures_stay(database: &DatabaseName) {

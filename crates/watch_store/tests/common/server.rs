@@ -13,11 +13,18 @@ use watch_store::DatabaseName;
 pub struct Server {
     programs: PathBuf,
     folder: TempDir,
+    options: &'static str,
 }
 
 impl Server {
     /// Starts one; `None` where Debian's package `postgresql` is missing, and the skip is noted.
     pub fn start() -> Option<Self> {
+        // Without waiting for the disk: the tests lose no power.
+        Server::start_with("-F")
+    }
+
+    /// Starts one with these options.
+    pub fn start_with(options: &'static str) -> Option<Self> {
         let Some(programs) = programs() else {
             testkit::skip("PostgreSQL is not installed below /usr/lib/postgresql");
             return None;
@@ -28,7 +35,11 @@ impl Server {
             let (uid, gid) = (user.uid.as_raw(), user.gid.as_raw());
             chown(folder.path(), Some(uid), Some(gid)).unwrap();
         }
-        let server = Server { programs, folder };
+        let server = Server {
+            programs,
+            folder,
+            options,
+        };
         let data = server.data();
         server.run(
             "initdb",
@@ -50,7 +61,8 @@ impl Server {
 
     /// Starts the server after [`Server::down`].
     pub fn up(&self) {
-        let options = format!("-k {} -c listen_addresses='' -F", self.place().display());
+        let place = self.place().display();
+        let options = format!("-k {place} -c listen_addresses='' {}", self.options);
         let log = self.place().join("log").display().to_string();
         self.run(
             "pg_ctl",
@@ -107,7 +119,8 @@ impl Server {
         );
     }
 
-    fn place(&self) -> &Path {
+    /// Its folder.
+    pub fn place(&self) -> &Path {
         self.folder.path()
     }
 
