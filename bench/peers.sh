@@ -7,6 +7,7 @@ missing() {
     for pair in iperf3:iperf3 ping:iputils-ping ip:iproute2 curl:curl setpriv:util-linux strace:strace python3:python3; do
         command -v "${pair%%:*}" >/dev/null 2>&1 || printf '%s ' "${pair##*:}"
     done
+    ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || printf 'postgresql '
     python3 -c 'import venv, ensurepip' 2>/dev/null || printf 'python3-venv '
 }
 

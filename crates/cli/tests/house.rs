@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate may use those before it, never one after it.
-const ORDER: [&str; 28] = [
+const ORDER: [&str; 29] = [
     "units",
     "stats",
     "models",
@@ -28,6 +28,7 @@ const ORDER: [&str; 28] = [
     "changes",
     "watch_plan",
     "transfer",
+    "watch_store",
     "campaign",
     "predict",
     "target",

@@ -1,0 +1,213 @@
+//! A database of a PostgreSQL server, in a schema of its own: `trunkline_watch`.
+//!
+//! The crate `postgres` is synchronous, as all of trunkline is. Inside it runs tokio-postgres, the
+//! most used client; no thread or runtime shows outside of it.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+
+use postgres::types::private::BytesMut;
+use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+use postgres::{Client, NoTls, Statement, error::SqlState};
+
+use super::{Row, Value};
+use crate::{DatabaseName, StoreError, schema};
+
+/// Lock under which one process makes the tables: `trkw` in ASCII.
+const LOCK: i64 = 0x7472_6b77;
+
+/// An open connection.
+pub(crate) struct Postgres {
+    name: String,
+    url: String,
+    client: Client,
+    statements: BTreeMap<String, Statement>,
+    in_transaction: bool,
+}
+
+impl Postgres {
+    /// Connects, and makes the tables where there are none.
+    pub fn open(name: &DatabaseName, url: &str) -> Result<Self, StoreError> {
+        let name = name.to_string();
+        let mut database = Postgres {
+            client: connect(&name, url)?,
+            name,
+            url: url.to_owned(),
+            statements: BTreeMap::new(),
+            in_transaction: false,
+        };
+        database.migrate()?;
+        Ok(database)
+    }
+
+    fn migrate(&mut self) -> Result<(), StoreError> {
+        let first = format!(
+            "BEGIN; SELECT pg_advisory_xact_lock({LOCK});
+             CREATE SCHEMA IF NOT EXISTS trunkline_watch; SET search_path = trunkline_watch;
+             CREATE TABLE IF NOT EXISTS version (number BIGINT NOT NULL);"
+        );
+        let migrated = self.batch(&first).and_then(|()| self.steps());
+        if migrated.is_err() {
+            let _ = self.batch("ROLLBACK");
+        }
+        migrated
+    }
+
+    fn steps(&mut self) -> Result<(), StoreError> {
+        let found = self.client.query("SELECT max(number) FROM version", &[]);
+        let found = found.map_err(|error| said(&self.name, &error))?;
+        let found: Option<i64> = found.first().and_then(|row| row.try_get(0).ok().flatten());
+        let found = schema::known(self.name.clone(), found.unwrap_or(0))?;
+        for step in schema::steps_after(found) {
+            self.batch(&schema::postgres(step))?;
+        }
+        if found < schema::VERSION {
+            let mark = format!("INSERT INTO version VALUES ({})", schema::VERSION);
+            self.batch(&mark)?;
+        }
+        self.batch("COMMIT")
+    }
+
+    fn batch(&mut self, statements: &str) -> Result<(), StoreError> {
+        let done = self.client.batch_execute(statements);
+        done.map_err(|error| said(&self.name, &error))
+    }
+
+    /// Begins a transaction, over a new connection where the server has ended this one.
+    pub fn begin(&mut self) -> Result<u64, StoreError> {
+        self.connect_again()?;
+        self.batch("BEGIN")?;
+        self.in_transaction = true;
+        Ok(0)
+    }
+
+    /// Ends a transaction.
+    pub fn end(&mut self, commit: bool) -> Result<(), StoreError> {
+        self.in_transaction = false;
+        self.batch(if commit { "COMMIT" } else { "ROLLBACK" })
+    }
+
+    /// Connects anew where the connection has ended outside of a transaction.
+    fn connect_again(&mut self) -> Result<(), StoreError> {
+        if self.client.is_closed() && !self.in_transaction {
+            self.client = connect(&self.name, &self.url)?;
+            self.statements.clear();
+            self.migrate()?;
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, text: &str) -> Result<Statement, StoreError> {
+        if let Some(statement) = self.statements.get(text) {
+            return Ok(statement.clone());
+        }
+        let statement = self.client.prepare(text);
+        let statement = statement.map_err(|error| said(&self.name, &error))?;
+        self.statements.insert(text.to_owned(), statement.clone());
+        Ok(statement)
+    }
+
+    /// Its name in messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// See [`super::Database::execute`].
+    pub fn execute(&mut self, text: &str, values: &[Value]) -> Result<u64, StoreError> {
+        let statement = self.statement(text)?;
+        let done = self.client.execute(&statement, &references(values));
+        done.map_err(|error| said(&self.name, &error))
+    }
+
+    /// See [`super::Database::query`]. Asked within a transaction, a lost connection is an error;
+    /// outside of one the question goes to a new connection.
+    pub fn query(&mut self, text: &str, values: &[Value]) -> Result<Vec<Row>, StoreError> {
+        self.connect_again()?;
+        let statement = self.statement(text)?;
+        let rows = self.client.query(&statement, &references(values));
+        let rows = rows.map_err(|error| said(&self.name, &error))?;
+        let name = &self.name;
+        rows.iter()
+            .map(|row| read(row).map_err(|error| said(name, &error)))
+            .collect()
+    }
+}
+
+fn connect(name: &str, url: &str) -> Result<Client, StoreError> {
+    Client::connect(url, NoTls).map_err(|error| StoreError::Unreachable {
+        name: name.to_owned(),
+        what: words(&error),
+    })
+}
+
+fn references(values: &[Value]) -> Vec<&(dyn ToSql + Sync)> {
+    values
+        .iter()
+        .map(|value| value as &(dyn ToSql + Sync))
+        .collect()
+}
+
+fn read(row: &postgres::Row) -> Result<Row, postgres::Error> {
+    let value = |column: usize| {
+        Ok(match *row.columns()[column].type_() {
+            Type::INT8 => row.try_get::<_, Option<i64>>(column)?.into(),
+            Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(column)?.into(),
+            _ => row.try_get::<_, Option<&str>>(column)?.into(),
+        })
+    };
+    let values: Result<Vec<Value>, postgres::Error> = (0..row.len()).map(value).collect();
+    values.map(Row::new)
+}
+
+impl ToSql for Value {
+    fn to_sql(
+        &self,
+        kind: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match self {
+            Value::Null => Ok(IsNull::Yes),
+            Value::Int(number) => number.to_sql_checked(kind, out),
+            Value::Text(text) => text.to_sql_checked(kind, out),
+            Value::Bytes(bytes) => bytes.to_sql_checked(kind, out),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
+
+/// What the server said, with the name of the database.
+fn said(name: &str, error: &postgres::Error) -> StoreError {
+    let name = name.to_owned();
+    let what = words(error);
+    let code = error.code();
+    let busy = [
+        &SqlState::T_R_DEADLOCK_DETECTED,
+        &SqlState::T_R_SERIALIZATION_FAILURE,
+    ];
+    match code {
+        Some(code) if busy.contains(&code) => StoreError::Busy { name },
+        Some(code) if *code == SqlState::DISK_FULL => StoreError::Full { name },
+        // 57P: the server shuts down or starts.
+        Some(code) if code.code().starts_with("57P") || code.code().starts_with("08") => {
+            StoreError::Unreachable { name, what }
+        }
+        Some(_) => StoreError::Database { name, what },
+        None => StoreError::Unreachable { name, what },
+    }
+}
+
+/// The error and its causes: the first alone says little.
+fn words(error: &postgres::Error) -> String {
+    let mut words = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        words = format!("{words}: {cause}");
+        source = cause.source();
+    }
+    words
+}

@@ -1,0 +1,176 @@
+//! A SQLite file.
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, params_from_iter};
+
+use super::{Row, Value};
+use crate::{StoreError, schema};
+
+/// How long a process waits for others that write.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often a new file that another process is just making is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+/// Marks the file as ours in SQLite's header: `trkw` in ASCII.
+const APPLICATION: i64 = 0x7472_6b77;
+
+/// An open file.
+pub(crate) struct Sqlite {
+    name: String,
+    connection: Connection,
+}
+
+impl Sqlite {
+    /// Opens the file, for its owner alone where it is new.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        // What goes wrong here goes wrong again, with better words, where SQLite opens it.
+        let mut new = OpenOptions::new();
+        let _ = new.write(true).create_new(true).mode(0o600).open(path);
+        let name = path.display().to_string();
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+            .map_err(|error| said(&name, &error))?;
+        let mut database = Sqlite { name, connection };
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match database.prepare() {
+                // Switching to the log does not wait by itself.
+                Err(StoreError::Busy { .. }) if Instant::now() < deadline => thread::sleep(LOOK),
+                prepared => return prepared.map(|()| database),
+            }
+        }
+    }
+
+    fn prepare(&mut self) -> Result<(), StoreError> {
+        let failed = |name: &str, error: rusqlite::Error| said(name, &error);
+        let name = self.name.clone();
+        let prepare = |connection: &Connection| {
+            connection.busy_timeout(PATIENCE)?;
+            connection.set_prepared_statement_cache_capacity(64);
+            Ok(())
+        };
+        prepare(&self.connection).map_err(|error| failed(&name, error))?;
+        // Asked first: the next lines would write into somebody else's file.
+        self.version()?;
+        let settings = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+             PRAGMA foreign_keys = ON; PRAGMA cache_size = -32768;";
+        self.batch(settings)?;
+        if self.version()? == schema::VERSION {
+            return Ok(());
+        }
+        self.batch("BEGIN IMMEDIATE")?;
+        let migrated = self.migrate();
+        if migrated.is_err() {
+            let _ = self.batch("ROLLBACK");
+        }
+        migrated
+    }
+
+    fn migrate(&mut self) -> Result<(), StoreError> {
+        // Another process may have been here while this one waited.
+        let found = self.version()?;
+        for step in schema::steps_after(found) {
+            self.batch(&schema::sqlite(step))?;
+        }
+        let mark = format!(
+            "PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {}; COMMIT",
+            schema::VERSION
+        );
+        self.batch(&mark)
+    }
+
+    /// The version of the tables, 0 of an empty file.
+    fn version(&self) -> Result<i64, StoreError> {
+        let asked = |connection: &Connection| -> rusqlite::Result<(i64, i64, i64)> {
+            let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get(0));
+            let tables = "SELECT count(*) FROM sqlite_master";
+            let tables = connection.query_row(tables, [], |row| row.get(0))?;
+            Ok((number("application_id")?, number("user_version")?, tables))
+        };
+        let found = asked(&self.connection).map_err(|error| said(&self.name, &error))?;
+        let name = self.name.clone();
+        match found {
+            (APPLICATION, version, _) => schema::known(name, version),
+            (0, 0, 0) => Ok(0),
+            _ => Err(StoreError::Foreign { name }),
+        }
+    }
+
+    fn batch(&self, statements: &str) -> Result<(), StoreError> {
+        let done = self.connection.execute_batch(statements);
+        done.map_err(|error| said(&self.name, &error))
+    }
+
+    /// Its name in messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// See [`super::Database::execute`].
+    pub fn execute(&mut self, statement: &str, values: &[Value]) -> Result<u64, StoreError> {
+        let run = |connection: &Connection| {
+            let mut statement = connection.prepare_cached(statement)?;
+            statement.execute(params_from_iter(values))
+        };
+        let changed = run(&self.connection).map_err(|error| said(&self.name, &error))?;
+        Ok(changed as u64)
+    }
+
+    /// See [`super::Database::query`].
+    pub fn query(&mut self, statement: &str, values: &[Value]) -> Result<Vec<Row>, StoreError> {
+        let run = |connection: &Connection| -> rusqlite::Result<Vec<Row>> {
+            let mut statement = connection.prepare_cached(statement)?;
+            let columns = statement.column_count();
+            let rows = statement.query_map(params_from_iter(values), |row| {
+                let values: rusqlite::Result<Vec<Value>> = (0..columns)
+                    .map(|column| Ok(value(row.get_ref(column)?)))
+                    .collect();
+                values.map(Row::new)
+            })?;
+            rows.collect()
+        };
+        run(&self.connection).map_err(|error| said(&self.name, &error))
+    }
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let value = match self {
+            Value::Null => ValueRef::Null,
+            Value::Int(number) => ValueRef::Integer(*number),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+            Value::Bytes(bytes) => ValueRef::Blob(bytes),
+        };
+        Ok(ToSqlOutput::Borrowed(value))
+    }
+}
+
+fn value(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Int(number),
+        // No table has such a column.
+        ValueRef::Real(_) => Value::Null,
+        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+    }
+}
+
+/// What SQLite said, with the name of its file.
+pub(crate) fn said(name: &str, error: &rusqlite::Error) -> StoreError {
+    let name = name.to_owned();
+    let what = error.to_string();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+            StoreError::Damaged { name, what }
+        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { name },
+        Some(ErrorCode::DiskFull) => StoreError::Full { name },
+        _ => StoreError::Database { name, what },
+    }
+}

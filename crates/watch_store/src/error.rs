@@ -1,0 +1,108 @@
+//! Why a store cannot be used.
+
+use thiserror::Error;
+
+/// Why a store cannot be used. Nothing was changed by the call that failed.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// A later trunkline made it.
+    #[error("the database {name} has version {found}, newer than {known}")]
+    Newer {
+        /// Which one.
+        name: String,
+        /// Its version.
+        found: i64,
+        /// The newest version that this trunkline knows.
+        known: i64,
+    },
+    /// A file of another program.
+    #[error("{name} is a database of another program")]
+    Foreign {
+        /// Which one.
+        name: String,
+    },
+    /// What is in it is not what was written.
+    #[error("the database {name} is damaged: {what}")]
+    Damaged {
+        /// Which one.
+        name: String,
+        /// Where.
+        what: String,
+    },
+    /// Another process writes all the time.
+    #[error("the database {name} was locked by another process for too long")]
+    Busy {
+        /// Which one.
+        name: String,
+    },
+    /// The disk is full.
+    #[error("the disk of the database {name} is full")]
+    Full {
+        /// Which one.
+        name: String,
+    },
+    /// The server does not answer, or refuses.
+    #[error("the database {name} cannot be reached: {what}")]
+    Unreachable {
+        /// Which one.
+        name: String,
+        /// What was said.
+        what: String,
+    },
+    /// Anything else.
+    #[error("the database {name} cannot be used: {what}")]
+    Database {
+        /// Which one.
+        name: String,
+        /// What was said.
+        what: String,
+    },
+    /// A bound below what the coarsest roll-ups need.
+    #[error("{needed} points are needed even by month, more than {bound}")]
+    FewPoints {
+        /// Points of the coarsest roll-up.
+        needed: usize,
+        /// The bound that was asked for.
+        bound: usize,
+    },
+    /// The output of an export cannot be written.
+    #[error("the export cannot be written: {what}")]
+    Export {
+        /// What was said.
+        what: String,
+    },
+}
+
+impl StoreError {
+    /// Whether the same may succeed later without another request.
+    pub fn may_pass(&self) -> bool {
+        use StoreError::{Busy, Full, Unreachable};
+        matches!(self, Busy { .. } | Full { .. } | Unreachable { .. })
+    }
+
+    /// What the user can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            StoreError::Newer { .. } => {
+                "use the trunkline that wrote it, or name another one with `--database`"
+            }
+            StoreError::Foreign { .. } => {
+                "name a file that does not exist yet, or one that trunkline watch made"
+            }
+            StoreError::Damaged { .. } => {
+                "move it away and restore a copy; agents still hold what was not acknowledged"
+            }
+            StoreError::Busy { .. } => "end the process that holds it; agents send again",
+            StoreError::Full { .. } => "free space on it; agents hold their results meanwhile",
+            StoreError::Unreachable { .. } => {
+                "start the server, and check host, port and user behind `--database`; agents hold \
+                 their results meanwhile"
+            }
+            StoreError::Database { .. } => {
+                "check that you may write to it, or name another one with `--database`"
+            }
+            StoreError::FewPoints { .. } => "ask for more points, or for a shorter time",
+            StoreError::Export { .. } => "name a file on a disk with room",
+        }
+    }
+}

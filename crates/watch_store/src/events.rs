@@ -1,0 +1,85 @@
+//! Events of the detectors.
+
+use changes::{Event, UnixTime};
+use serde::Serialize;
+
+use crate::rows::second;
+use crate::{Name, Pair, Store, StoreError, grid};
+
+/// An event with where it happened.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StoredEvent {
+    /// The pair.
+    pub pair: Pair,
+    /// The task.
+    pub task: Name,
+    /// Its highest revision.
+    pub event: Event,
+}
+
+const UPSERT: &str = "INSERT INTO events (series, id, revision, first_visit, json) \
+     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (series, id) DO UPDATE SET \
+     revision = excluded.revision, first_visit = excluded.first_visit, json = excluded.json \
+     WHERE excluded.revision > events.revision";
+
+impl Store {
+    /// Stores an event of a pair and task. Of all revisions with its number the highest stays,
+    /// whatever the order in which they come.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn insert_event(
+        &mut self,
+        pair: &Pair,
+        task: &Name,
+        event: &Event,
+    ) -> Result<(), StoreError> {
+        let json = serde_json::to_string(event).map_err(|error| StoreError::Database {
+            name: self.name.clone(),
+            what: error.to_string(),
+        })?;
+        let series = self.series(pair, task)?;
+        let values = [
+            series.into(),
+            event.id.cast_signed().into(),
+            i64::from(event.revision).into(),
+            second(event.first_visit).into(),
+            json.as_str().into(),
+        ];
+        self.database
+            .transaction(|database| database.execute(UPSERT, &values))?;
+        Ok(())
+    }
+
+    /// Events whose first visit began from `from` on and before `to`, the newest first, at most
+    /// `limit`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn events(
+        &mut self,
+        (from, to): (UnixTime, UnixTime),
+        limit: u32,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        let select = "SELECT s.from_host, s.to_host, s.task, e.json FROM events AS e \
+             JOIN series AS s ON s.id = e.series WHERE e.first_visit >= $1 AND e.first_visit < $2 \
+             ORDER BY e.first_visit DESC, e.series, e.id LIMIT $3";
+        let values = [
+            second(from).into(),
+            second(to).into(),
+            i64::from(limit).into(),
+        ];
+        let rows = self.database.query(select, &values)?;
+        let events: Option<Vec<StoredEvent>> = rows
+            .into_iter()
+            .map(|mut row| {
+                Some(StoredEvent {
+                    pair: grid::pair(&mut row)?,
+                    task: row.text()?.parse().ok()?,
+                    event: serde_json::from_str(&row.text()?).ok()?,
+                })
+            })
+            .collect();
+        events.ok_or_else(|| self.damaged("an event is not one"))
+    }
+}

@@ -1,0 +1,22 @@
+use super::*;
+
+#[test]
+fn a_url_is_postgresql_and_its_password_is_not_printed() {
+    let name: DatabaseName = "postgres://me:secr@et@db.example/watch?password=secret"
+        .parse()
+        .unwrap();
+    assert_eq!(name.to_string(), "postgres://db.example/watch");
+    assert_eq!(format!("{name:?}"), "postgres://db.example/watch");
+    let file: DatabaseName = "watch.sqlite".parse().unwrap();
+    assert_eq!(file, DatabaseName::Sqlite("watch.sqlite".into()));
+}
+
+#[test]
+fn names_are_neither_empty_nor_long_nor_garbled() {
+    assert_eq!("".parse::<Name>(), Err(NameError::Empty));
+    assert_eq!("a".repeat(254).parse::<Name>(), Err(NameError::Long(254)));
+    for text in ["a\0b", "a\u{1b}[2J", "a\nb"] {
+        assert!(matches!(text.parse::<Name>(), Err(NameError::Control(_))));
+    }
+    assert!(serde_json::from_str::<Name>("\"\"").is_err());
+}

@@ -1,0 +1,214 @@
+//! A visit as a row of numbers, and back.
+
+use changes::{Failure, FarHost, ProbeCount, RoundTrips, Route, Share, UnixTime, Visit, VisitKind};
+use observe::Limit;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use units::{Rate, Span};
+
+use crate::database::{Row, Value};
+use crate::{Refusal, StoredVisit, VisitId};
+
+const BOUND: u64 = i64::MAX as u64;
+const BILLION: f64 = 1e9;
+/// The last second of the year 9999: later ones have no date.
+const LAST_SECOND: u64 = 253_402_300_799;
+
+/// Columns of a visit's figures, in the order of [`Figured::values`] and [`visit`].
+pub(crate) const FIGURES: &str = "v.at, v.kind, v.goodput, v.resent, v.rtt_min, v.rtt_median, \
+     v.rtt_high, v.rtt_max, v.loaded, v.sent, v.lost, v.duplicated, v.reordered, v.stolen";
+
+/// Columns of the texts of a visit, and the tables that hold them.
+pub(crate) const TEXTS: &str = "route.json, limited.json, far.json, failure.json";
+pub(crate) const JOINS: &str = "LEFT JOIN texts AS route ON route.id = v.route \
+     LEFT JOIN texts AS limited ON limited.id = v.limited \
+     LEFT JOIN texts AS far ON far.id = v.far_host \
+     LEFT JOIN texts AS failure ON failure.id = v.failure";
+
+/// The figures of a visit as columns hold them.
+#[derive(Debug, Clone)]
+pub(crate) struct Figured {
+    pub at: i64,
+    pub kind: i64,
+    pub goodput: Option<i64>,
+    pub resent: Option<i64>,
+    /// Shortest, median, 95th percentile, longest.
+    pub trips: Option<[i64; 4]>,
+    pub loaded: Option<i64>,
+    pub probes: Option<ProbeCount>,
+    pub stolen: Option<i64>,
+}
+
+impl Figured {
+    /// The figures, where each fits its column.
+    pub fn of(visit: &Visit) -> Result<Self, Refusal> {
+        let trips = visit.round_trips.as_ref().map(summary).transpose()?;
+        Ok(Figured {
+            at: bounded("the time in seconds", visit.at.seconds(), LAST_SECOND)?,
+            kind: kind_number(visit.kind),
+            goodput: visit.goodput.map(goodput).transpose()?,
+            resent: visit.resent.map(billionths),
+            trips,
+            loaded: visit.loaded.map(nanos).transpose()?,
+            probes: visit.probes,
+            stolen: visit.stolen.map(billionths),
+        })
+    }
+
+    /// In the order of [`FIGURES`].
+    pub fn values(&self) -> Vec<Value> {
+        let trip = |place: usize| self.trips.map(|trips| trips[place]).into();
+        let probe =
+            |count: fn(&ProbeCount) -> u32| self.probes.as_ref().map(|p| i64::from(count(p)));
+        vec![
+            self.at.into(),
+            self.kind.into(),
+            self.goodput.into(),
+            self.resent.into(),
+            trip(0),
+            trip(1),
+            trip(2),
+            trip(3),
+            self.loaded.into(),
+            probe(|probes| probes.sent).into(),
+            probe(|probes| probes.lost).into(),
+            probe(|probes| probes.duplicated).into(),
+            probe(|probes| probes.reordered).into(),
+            self.stolen.into(),
+        ]
+    }
+}
+
+/// The texts of a visit as JSON: route, limit, far host, failure.
+pub(crate) fn texts(stored: &StoredVisit) -> Result<[Option<String>; 4], Refusal> {
+    let visit = &stored.visit;
+    let unwritable = |_| Refusal::Unwritable(stored.id);
+    Ok([
+        json(visit.route.as_ref()).map_err(unwritable)?,
+        json(visit.limit.as_ref()).map_err(unwritable)?,
+        json(visit.far_host.as_ref()).map_err(unwritable)?,
+        json(visit.failure.as_ref()).map_err(unwritable)?,
+    ])
+}
+
+fn json(value: Option<&impl Serialize>) -> Result<Option<String>, serde_json::Error> {
+    value.map(serde_json::to_string).transpose()
+}
+
+/// Shortest, median, 95th percentile (the smallest value that 95 % do not exceed), longest.
+fn summary(trips: &RoundTrips) -> Result<[i64; 4], Refusal> {
+    let sorted = trips.sorted();
+    let high = (sorted.len() * 95).div_ceil(100).saturating_sub(1);
+    let at = |place: usize| sorted.get(place).copied().unwrap_or(Span::ZERO);
+    let last = sorted.len().saturating_sub(1);
+    Ok([
+        nanos(trips.min())?,
+        nanos(trips.median())?,
+        nanos(at(high))?,
+        nanos(at(last))?,
+    ])
+}
+
+fn goodput(rate: Rate) -> Result<i64, Refusal> {
+    bounded("goodput in bits per second", rate.bits_per_second(), BOUND)
+}
+
+fn nanos(span: Span) -> Result<i64, Refusal> {
+    bounded("a round trip in nanoseconds", span.as_nanos(), BOUND)
+}
+
+fn bounded(what: &str, value: u64, bound: u64) -> Result<i64, Refusal> {
+    let large = || Refusal::Large {
+        what: what.to_owned(),
+        value,
+        bound,
+    };
+    i64::try_from(value)
+        .ok()
+        .filter(|_| value <= bound)
+        .ok_or_else(large)
+}
+
+/// Exact: shares are whole billionths.
+fn billionths(share: Share) -> i64 {
+    (f64::from(share) * BILLION).round() as i64
+}
+
+fn kind_number(kind: VisitKind) -> i64 {
+    match kind {
+        VisitKind::Ping => 0,
+        VisitKind::Path => 1,
+        VisitKind::Throughput => 2,
+    }
+}
+
+/// A visit from the columns [`FIGURES`] and [`TEXTS`]; `None` where they are not those of a visit.
+/// Its round trips are shortest, median, 95th percentile and longest.
+pub(crate) fn visit(row: &mut Row) -> Option<Visit> {
+    let at = UnixTime::from_seconds(u64::try_from(row.int()?).ok()?);
+    let kind = row.int()?;
+    let kind = VisitKind::ALL
+        .into_iter()
+        .find(|other| kind_number(*other) == kind)?;
+    let mut visit = Visit::new(at, kind);
+    visit.goodput = row.int().map(rate);
+    visit.resent = row.int().and_then(share);
+    let trips = [row.int(), row.int(), row.int(), row.int()];
+    visit.round_trips = RoundTrips::new(trips.into_iter().flatten().map(span).collect());
+    visit.loaded = row.int().map(span);
+    let counts = [row.int(), row.int(), row.int(), row.int()];
+    visit.probes = probes(counts);
+    visit.stolen = row.int().and_then(share);
+    visit.route = text::<Route>(row)?;
+    visit.limit = text::<Limit>(row)?;
+    visit.far_host = text::<FarHost>(row)?;
+    visit.failure = text::<Failure>(row)?;
+    Some(visit)
+}
+
+/// The inner `None` for an absent text, the outer for one that is damaged.
+fn text<T: DeserializeOwned>(row: &mut Row) -> Option<Option<T>> {
+    match row.text() {
+        None => Some(None),
+        Some(json) => serde_json::from_str(&json).ok().map(Some),
+    }
+}
+
+fn probes(counts: [Option<i64>; 4]) -> Option<ProbeCount> {
+    let count = |place: usize| counts[place].and_then(|count| u32::try_from(count).ok());
+    Some(ProbeCount {
+        sent: count(0)?,
+        lost: count(1)?,
+        duplicated: count(2)?,
+        reordered: count(3)?,
+    })
+}
+
+/// A rate from its column.
+pub(crate) fn rate(column: i64) -> Rate {
+    Rate::from_bits_per_second(column.unsigned_abs())
+}
+
+/// A span from its column.
+pub(crate) fn span(column: i64) -> Span {
+    Span::from_nanos(column.unsigned_abs())
+}
+
+/// A time from its column.
+pub(crate) fn time(column: i64) -> UnixTime {
+    UnixTime::from_seconds(column.unsigned_abs())
+}
+
+/// A time as a column: later ones than the column holds are as late as it can be.
+pub(crate) fn second(time: UnixTime) -> i64 {
+    i64::try_from(time.seconds()).unwrap_or(i64::MAX)
+}
+
+/// An identity from its column.
+pub(crate) fn id(row: &mut Row) -> Option<VisitId> {
+    VisitId::from_bytes(&row.bytes()?)
+}
+
+fn share(column: i64) -> Option<Share> {
+    Share::new(column as f64 / BILLION)
+}

@@ -1,0 +1,50 @@
+//! An open store.
+
+use std::collections::BTreeMap;
+
+use crate::database::Database;
+use crate::{DatabaseName, Name, StoreError};
+
+/// An open store. Threads and processes each open their own; they may write at once.
+pub struct Store {
+    pub(crate) name: String,
+    pub(crate) database: Database,
+    /// Numbers of texts and series that are known to be committed.
+    pub(crate) known: Known,
+}
+
+/// Numbers of texts by their JSON, and of series by task, from and to.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    pub texts: BTreeMap<String, i64>,
+    pub series: BTreeMap<(Name, Name, Name), i64>,
+}
+
+impl Known {
+    /// The number of a text that was asked for before.
+    pub fn text(&self, json: Option<&String>) -> Option<i64> {
+        self.texts.get(json?).copied()
+    }
+}
+
+impl Store {
+    /// Opens the database, and makes or updates its tables.
+    ///
+    /// # Errors
+    /// When it cannot be reached or written, is damaged, belongs to another program or was written
+    /// by a later trunkline. Nothing in it is changed then.
+    pub fn open(name: &DatabaseName) -> Result<Self, StoreError> {
+        Ok(Store {
+            name: name.to_string(),
+            database: Database::open(name)?,
+            known: Known::default(),
+        })
+    }
+
+    pub(crate) fn damaged(&self, what: impl Into<String>) -> StoreError {
+        StoreError::Damaged {
+            name: self.name.clone(),
+            what: what.into(),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What is stored of a visit, and its identity.
+
+use std::fmt;
+use std::str::FromStr;
+
+use changes::{UnixTime, Visit};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use units::Rate;
+
+use crate::{Name, Pair};
+
+/// Identity of a visit, made once by the agent: 48 bits of its time and 80 random bits.
+///
+/// A counter would repeat after an agent's disk was restored from a copy, or a host took the name
+/// of another; random bits do neither. 15 million visits a year with equal seconds among 30 agents
+/// meet by chance less than once in 10^20 pairs. The time in front only keeps new rows together in
+/// the index (as UUID version 7, RFC 9562 section 5.7); after a clock step identities stay unique.
+///
+/// ```
+/// use changes::UnixTime;
+/// use watch_store::VisitId;
+/// let id = VisitId::new(UnixTime::from_seconds(255), [7; 10]);
+/// assert_eq!(id.to_string(), "0000000000ff07070707070707070707");
+/// assert_eq!(id.to_string().parse(), Ok(id));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct VisitId([u8; 16]);
+
+impl VisitId {
+    /// The identity of a visit.
+    ///
+    /// * `at`: when it began.
+    /// * `random`: drawn anew for each visit, from the kernel.
+    pub fn new(at: UnixTime, random: [u8; 10]) -> Self {
+        let mut id = [0; 16];
+        let (time, rest) = id.split_at_mut(6);
+        time.copy_from_slice(&at.seconds().to_be_bytes()[2..]);
+        rest.copy_from_slice(&random);
+        VisitId(id)
+    }
+
+    pub(crate) fn bytes(self) -> Vec<u8> {
+        self.0.to_vec()
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(VisitId)
+    }
+}
+
+impl fmt::Display for VisitId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", u128::from_be_bytes(self.0))
+    }
+}
+
+impl FromStr for VisitId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let hex = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let number = u128::from_str_radix(text, 16).ok().filter(|_| hex);
+        let number = number.ok_or_else(|| format!("{text:?} is not 32 hexadecimal digits"))?;
+        Ok(VisitId(number.to_be_bytes()))
+    }
+}
+
+impl TryFrom<String> for VisitId {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<VisitId> for String {
+    fn from(id: VisitId) -> String {
+        id.to_string()
+    }
+}
+
+/// A visit with everything that is stored of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredVisit {
+    /// Its identity.
+    pub id: VisitId,
+    /// Which path.
+    pub pair: Pair,
+    /// The task of the plan that it belongs to.
+    pub task: Name,
+    /// What it showed.
+    pub visit: Visit,
+    /// Goodput of each tenth of a second.
+    #[serde(
+        rename = "rates_bits_per_second",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub rates: Option<Vec<Rate>>,
+    /// The whole JSON document of the measurement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document: Option<String>,
+}
+
+impl StoredVisit {
+    /// Its JSON, from which the content is compared. Absent parts are left out, so a later version
+    /// with more parts writes the same for the visits of today.
+    pub(crate) fn canonical(&self) -> Result<Vec<u8>, serde_json::Error> {
+        serde_json::to_vec(self)
+    }
+}
+
+/// What became of a visit that was handed to the store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Receipt {
+    /// It is stored.
+    Stored,
+    /// It was stored before, with the same content.
+    Known,
+    /// It is not stored, and sending it again changes nothing.
+    Refused(Refusal),
+}
+
+/// Why a visit is not stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Error)]
+#[serde(rename_all = "kebab-case")]
+pub enum Refusal {
+    /// Another visit has its identity.
+    #[error(
+        "another visit has the identity {0}; the stored one stays. Two agents may share one disk \
+         image, or one is forged: give each its own key"
+    )]
+    Conflict(VisitId),
+    /// A number that no database column holds.
+    #[error("{what} is {value}, more than {bound}; check the agent that sent it")]
+    Large {
+        /// Which number.
+        what: String,
+        /// What it is.
+        value: u64,
+        /// The largest that is stored.
+        bound: u64,
+    },
+    /// It cannot be written as JSON.
+    #[error("the visit {0} cannot be written as JSON; check the agent that sent it")]
+    Unwritable(VisitId),
+}

@@ -1,0 +1,430 @@
+//! The same cases against SQLite and PostgreSQL.
+
+mod common;
+
+use std::thread;
+
+use changes::{Event, EventKind, Failure, Visit, VisitKind};
+use common::server::Server;
+use common::{Draw, START, name, pair, time};
+use units::{Rate, Span};
+use watch_store::{DatabaseName, Kept, Level, PairHistory, Receipt, Refusal, Store, StoreError};
+
+/// Each takes an empty database.
+const CASES: [(&str, fn(&DatabaseName)); 9] = [
+    (
+        "stored_visits_come_back_whole",
+        stored_visits_come_back_whole,
+    ),
+    ("sent_twice_is_stored_once", sent_twice_is_stored_once),
+    (
+        "a_number_too_large_is_refused_alone",
+        a_number_too_large_is_refused_alone,
+    ),
+    ("the_highest_revision_stays", the_highest_revision_stays),
+    ("many_open_and_write_at_once", many_open_and_write_at_once),
+    (
+        "roll_ups_miss_no_visit_of_writers",
+        roll_ups_miss_no_visit_of_writers,
+    ),
+    (
+        "old_raw_values_go_and_figures_stay",
+        old_raw_values_go_and_figures_stay,
+    ),
+    (
+        "points_stay_below_their_bound",
+        points_stay_below_their_bound,
+    ),
+    ("the_grid_shows_the_latest", the_grid_shows_the_latest),
+];
+
+#[test]
+fn sqlite() {
+    for (case, run) in CASES {
+        eprintln!("case {case}");
+        let folder = tempfile::tempdir().unwrap();
+        run(&DatabaseName::Sqlite(folder.path().join("watch.sqlite")));
+    }
+}
+
+#[test]
+fn postgresql() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    for (case, run) in CASES {
+        eprintln!("case {case}");
+        run(&server.database(case));
+    }
+    survives_a_crash_of_the_server(&server);
+    a_newer_schema_is_refused(&server);
+}
+
+fn stored_visits_come_back_whole(database: &DatabaseName) {
+    let mut store = Store::open(database).unwrap();
+    let mut draw = Draw::new(1);
+    let visits: Vec<_> = (0..300).map(|_| draw.visit(40)).collect();
+    for receipt in store.insert(&visits).unwrap() {
+        assert_eq!(receipt, Receipt::Stored);
+    }
+    for visit in &visits {
+        let loaded = store.load(visit.id).unwrap().unwrap();
+        assert_eq!((&loaded.stored, loaded.kept), (visit, Kept::Whole));
+    }
+    assert_eq!(store.load(draw.id(time(START))).unwrap(), None);
+}
+
+fn sent_twice_is_stored_once(database: &DatabaseName) {
+    let mut store = Store::open(database).unwrap();
+    let mut draw = Draw::new(2);
+    let first = draw.visit(3);
+    let mut forged = draw.visit(3);
+    forged.id = first.id;
+    let other = draw.visit(3);
+    let sent = [first.clone(), first.clone(), forged.clone(), other.clone()];
+    let receipts = store.insert(&sent).unwrap();
+    let conflict = Receipt::Refused(Refusal::Conflict(first.id));
+    let expected = [
+        Receipt::Stored,
+        Receipt::Known,
+        conflict.clone(),
+        Receipt::Stored,
+    ];
+    assert_eq!(receipts, expected);
+    let again = store.insert(&[other, forged, first.clone()]).unwrap();
+    assert_eq!(again, [Receipt::Known, conflict, Receipt::Known]);
+    assert_eq!(store.load(first.id).unwrap().unwrap().stored, first);
+    // The smallest difference counts.
+    let mut moved = first.clone();
+    moved.document = Some("{}".to_owned());
+    assert!(matches!(
+        store.insert(&[moved]).unwrap()[0],
+        Receipt::Refused(_)
+    ));
+}
+
+fn a_number_too_large_is_refused_alone(database: &DatabaseName) {
+    let mut store = Store::open(database).unwrap();
+    let mut draw = Draw::new(3);
+    let good = draw.visit(3);
+    let mut fast = draw.visit(3);
+    fast.visit.goodput = Some(Rate::from_bits_per_second(u64::MAX));
+    let mut late = draw.visit(3);
+    late.visit.at = time(u64::MAX);
+    let receipts = store.insert(&[fast.clone(), good.clone(), late]).unwrap();
+    assert!(
+        matches!(receipts[0], Receipt::Refused(Refusal::Large { .. })),
+        "{receipts:?}"
+    );
+    assert_eq!(receipts[1], Receipt::Stored);
+    assert!(
+        matches!(receipts[2], Receipt::Refused(Refusal::Large { .. })),
+        "{receipts:?}"
+    );
+    assert_eq!(store.load(fast.id).unwrap(), None);
+    store.roll_up(100).unwrap();
+}
+
+fn event(id: u64, revision: u32, first: u64) -> Event {
+    Event {
+        id,
+        revision,
+        kind: EventKind::Step,
+        first_visit: time(first),
+        confirmed: time(first + u64::from(revision)),
+        recovered: None,
+        shifts: Vec::new(),
+        causes: Vec::new(),
+        failures: [("refused".to_owned(), 2)].into(),
+    }
+}
+
+fn the_highest_revision_stays(database: &DatabaseName) {
+    let mut store = Store::open(database).unwrap();
+    let (a, mesh) = (pair("a", "b"), name("mesh"));
+    for revision in [1, 3, 0, 2, 3] {
+        store
+            .insert_event(&a, &mesh, &event(7, revision, START))
+            .unwrap();
+    }
+    store
+        .insert_event(&pair("b", "a"), &mesh, &event(u64::MAX, 0, START + 9))
+        .unwrap();
+    let range = (time(0), time(u64::MAX));
+    let found = store.events(range, 10).unwrap();
+    let ids: Vec<_> = found
+        .iter()
+        .map(|found| (found.event.id, found.event.revision))
+        .collect();
+    assert_eq!(ids, [(u64::MAX, 0), (7, 3)]);
+    assert_eq!(found[1].event, event(7, 3, START));
+    assert_eq!(
+        store.events((time(START), time(START + 9)), 10).unwrap(),
+        found[1..]
+    );
+    assert_eq!(store.events(range, 1).unwrap(), found[..1]);
+}
+
+/// Threads open the empty database at once and store the same visits in other orders.
+fn many_open_and_write_at_once(database: &DatabaseName) {
+    let mut draw = Draw::new(5);
+    let visits: Vec<_> = (0..120).map(|_| draw.visit(5)).collect();
+    let stored: usize = thread::scope(|scope| {
+        let write = |turn: usize| {
+            let mut own = visits.clone();
+            own.rotate_left(turn * 17);
+            move || {
+                let mut store = Store::open(database).unwrap();
+                let batches = own.chunks(20);
+                let receipts = batches.flat_map(|batch| store.insert(batch).unwrap());
+                let receipts: Vec<Receipt> = receipts.collect();
+                assert!(!receipts.iter().any(|r| matches!(r, Receipt::Refused(_))));
+                receipts
+                    .iter()
+                    .filter(|receipt| **receipt == Receipt::Stored)
+                    .count()
+            }
+        };
+        let writers: Vec<_> = (0..4).map(|turn| scope.spawn(write(turn))).collect();
+        writers
+            .into_iter()
+            .map(|writer| writer.join().unwrap())
+            .sum()
+    });
+    assert_eq!(stored, visits.len());
+}
+
+/// One thread rolls up while three store visits of the same few days.
+fn roll_ups_miss_no_visit_of_writers(database: &DatabaseName) {
+    const WRITERS: u64 = 3;
+    const VISITS: u64 = 400;
+    drop(Store::open(database).unwrap());
+    let roll_up = |store: &mut Store| while store.roll_up(10).unwrap() > 0 {};
+    thread::scope(|scope| {
+        let write = |writer: u64| {
+            let mut store = Store::open(database).unwrap();
+            let mut draw = Draw::new(40 + writer);
+            for number in 0..VISITS {
+                let at = START + number % 3 * 86_400 + number * 60;
+                let visit = throughput(&mut draw, at, 5);
+                assert_eq!(store.insert(&[visit]).unwrap(), [Receipt::Stored]);
+            }
+        };
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|n| scope.spawn(move || write(n)))
+            .collect();
+        let mut store = Store::open(database).unwrap();
+        while writers.iter().any(|writer| !writer.is_finished()) {
+            roll_up(&mut store);
+        }
+    });
+    let mut store = Store::open(database).unwrap();
+    roll_up(&mut store);
+    for points in [100, 5] {
+        let range = (time(START), time(START + 10 * 86_400));
+        let found = store.history(&pair("a", "b"), &name("mesh"), range, points);
+        let PairHistory::RollUps(level, roll_ups) = found.unwrap() else {
+            panic!("{points} points are roll-ups");
+        };
+        let visits: u64 = roll_ups.iter().map(|roll_up| roll_up.visits).sum();
+        assert_eq!(visits, WRITERS * VISITS, "{level:?}");
+    }
+}
+
+fn old_raw_values_go_and_figures_stay(database: &DatabaseName) {
+    let mut store = Store::open(database).unwrap();
+    let mut draw = Draw::new(6);
+    let visits: Vec<_> = (0..200).map(|_| draw.visit(10)).collect();
+    store.insert(&visits).unwrap();
+    let before = time(START + 5 * 86_400);
+    let mut steps = 0;
+    while store.drop_raw(before, 7).unwrap() > 0 {
+        steps += 1;
+    }
+    assert!(steps > 10, "{steps} steps");
+    for visit in &visits {
+        let loaded = store.load(visit.id).unwrap().unwrap();
+        if visit.visit.at >= before {
+            assert_eq!(&loaded.stored, visit);
+            continue;
+        }
+        assert_eq!(
+            (&loaded.stored.rates, &loaded.stored.document),
+            (&None, &None)
+        );
+        let trips = |visit: &Visit| visit.round_trips.as_ref().map(|t| (t.min(), t.median()));
+        assert_eq!(trips(&loaded.stored.visit), trips(&visit.visit));
+        assert_eq!(loaded.stored.visit.goodput, visit.visit.goodput);
+    }
+    // Sent again after its raw values are gone, it is still known.
+    let again = store.insert(&visits).unwrap();
+    assert!(again.iter().all(|receipt| *receipt == Receipt::Known));
+}
+
+fn throughput(draw: &mut Draw, at: u64, mbit: u64) -> watch_store::StoredVisit {
+    let mut visit = Visit::new(time(at), VisitKind::Throughput);
+    visit.goodput = Some(Rate::from_bits_per_second(mbit * 1_000_000));
+    visit.loaded = Some(Span::from_millis(mbit));
+    watch_store::StoredVisit {
+        id: draw.id(time(at)),
+        pair: pair("a", "b"),
+        task: name("mesh"),
+        visit,
+        rates: None,
+        document: None,
+    }
+}
+
+fn points_stay_below_their_bound(database: &DatabaseName) {
+    let mut store = Store::open(database).unwrap();
+    let mut draw = Draw::new(7);
+    // 60 days, two a hour.
+    let visit = |half: u64| throughput(&mut draw, START + half * 1800, 1 + half % 48);
+    let visits: Vec<_> = (0..60 * 48).map(visit).collect();
+    store.insert(&visits).unwrap();
+    while store.roll_up(10).unwrap() > 0 {}
+    let range = (time(START), time(START + 60 * 86_400));
+    let mut ask = |points| store.history(&pair("a", "b"), &name("mesh"), range, points);
+    for (points, expected, count) in [
+        (2880, None, 2880),
+        (2879, Some(Level::Hour), 1440),
+        (1439, Some(Level::Day), 60),
+        // 60 days from the first of January end on the first of March.
+        (59, Some(Level::Month), 3),
+    ] {
+        let (level, found) = match ask(points).unwrap() {
+            PairHistory::Visits(visits) => (None, visits.len()),
+            PairHistory::RollUps(level, roll_ups) => (Some(level), roll_ups.len()),
+        };
+        assert_eq!((level, found), (expected, count));
+    }
+    assert!(matches!(
+        ask(1),
+        Err(StoreError::FewPoints {
+            needed: 3,
+            bound: 1
+        })
+    ));
+    let PairHistory::RollUps(_, days) = ask(60).unwrap() else {
+        panic!("60 points are days");
+    };
+    // 1 to 48 Mbit/s each day: the median is between 24 and 25.
+    let goodput = days[3].goodput.unwrap();
+    assert_eq!(goodput.median, Rate::from_bits_per_second(24_500_000));
+    assert_eq!((goodput.count, days[3].visits), (48, 48));
+    let months = store
+        .months(&name("mesh"), time(START), time(START + 70 * 86_400))
+        .unwrap();
+    let visits: Vec<u64> = months.iter().map(|month| month.figures.visits).collect();
+    assert_eq!(visits[..2], [31 * 48, 28 * 48]);
+}
+
+fn the_grid_shows_the_latest(database: &DatabaseName) {
+    let mut store = Store::open(database).unwrap();
+    let mut draw = Draw::new(8);
+    let mut failed = throughput(&mut draw, START + 7200, 1);
+    failed.visit.goodput = None;
+    failed.visit.failure = Some(Failure {
+        reason: "refused".to_owned(),
+    });
+    let late = throughput(&mut draw, START + 40, 80);
+    let mesh = name("mesh");
+    assert_eq!(store.grid(&mesh).unwrap(), []);
+    store
+        .insert(&[throughput(&mut draw, START + 3600, 40)])
+        .unwrap();
+    // One that is older and comes later changes nothing of the latest.
+    store.insert(&[late]).unwrap();
+    while store.roll_up(10).unwrap() > 0 {}
+    let cells = store.grid(&mesh).unwrap();
+    assert_eq!(cells.len(), 1);
+    assert_eq!(cells[0].at, time(START + 3600));
+    // The 95th percentile of 40 and 80 is 78: 40 + 0.95 x 40.
+    assert_eq!(cells[0].shown, Some(Rate::from_bits_per_second(78_000_000)));
+    assert_eq!(cells[0].share_of_shown(), Some(40.0 / 78.0));
+    assert_eq!(store.without_data(&mesh, time(START)).unwrap(), []);
+    assert_eq!(
+        store.without_data(&mesh, time(START + 3601)).unwrap().len(),
+        1
+    );
+    store.insert(&[failed]).unwrap();
+    let cells = store.without_data(&mesh, time(START)).unwrap();
+    assert_eq!(cells[0].failure.as_ref().unwrap().reason, "refused");
+    let hosts = store.hosts().unwrap();
+    assert_eq!((hosts.len(), hosts[0].latest), (1, time(START + 7200)));
+}
+
+fn survives_a_crash_of_the_server(server: &Server) {
+    let mut store = Store::open(&server.database("crash")).unwrap();
+    let mut draw = Draw::new(9);
+    let (first, second) = (draw.visit(3), draw.visit(3));
+    store.insert(std::slice::from_ref(&first)).unwrap();
+    server.down();
+    let error = store.insert(std::slice::from_ref(&second)).unwrap_err();
+    assert!(error.may_pass(), "{error}");
+    assert!(
+        store
+            .insert(std::slice::from_ref(&second))
+            .unwrap_err()
+            .may_pass()
+    );
+    server.up();
+    let receipts = store.insert(&[first, second]).unwrap();
+    assert_eq!(receipts, [Receipt::Known, Receipt::Stored]);
+}
+
+fn a_newer_schema_is_refused(server: &Server) {
+    let name = server.database("newer");
+    drop(Store::open(&name).unwrap());
+    server.sql("newer", "INSERT INTO trunkline_watch.version VALUES (99)");
+    let error = Store::open(&name).err().unwrap();
+    assert!(
+        matches!(error, StoreError::Newer { found: 99, .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_file_that_is_newer_foreign_or_damaged_is_refused_and_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("watch.sqlite");
+    let name = DatabaseName::Sqlite(path.clone());
+    drop(Store::open(&name).unwrap());
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.pragma_update(None, "user_version", 99).unwrap();
+    drop(connection);
+    let bytes = std::fs::read(&path).unwrap();
+    let error = Store::open(&name).err().unwrap();
+    assert!(
+        matches!(error, StoreError::Newer { found: 99, .. }),
+        "{error}"
+    );
+    assert_eq!(std::fs::read(&path).unwrap(), bytes);
+
+    let other = folder.path().join("other.sqlite");
+    let connection = rusqlite::Connection::open(&other).unwrap();
+    connection.execute_batch("CREATE TABLE theirs (a)").unwrap();
+    drop(connection);
+    let error = Store::open(&DatabaseName::Sqlite(other)).err().unwrap();
+    assert!(matches!(error, StoreError::Foreign { .. }), "{error}");
+
+    let text = folder.path().join("text");
+    std::fs::write(&text, "no database at all, but a text of some length").unwrap();
+    let error = Store::open(&DatabaseName::Sqlite(text.clone()))
+        .err()
+        .unwrap();
+    assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+    assert!(
+        std::fs::read_to_string(&text)
+            .unwrap()
+            .starts_with("no database")
+    );
+}
+
+#[test]
+fn an_absent_server_is_named_without_its_password() {
+    let name: DatabaseName = "postgres://me:secret@%2Fnowhere/watch".parse().unwrap();
+    let error = Store::open(&name).err().unwrap();
+    assert!(matches!(error, StoreError::Unreachable { .. }), "{error}");
+    assert!(!error.to_string().contains("secret"), "{error}");
+}
