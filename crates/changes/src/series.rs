@@ -116,7 +116,7 @@ impl Series {
         }
     }
 
-    /// A day after the last time, once the first day is there, and after a clock that was a day ahead.
+    /// A day after the last time, once the first day is there, and after a clock that was ahead.
     fn is_refresh_due(&self, at: UnixTime) -> bool {
         let first = self.points.front().map_or(at, |first| first.at);
         let day = Span::from_secs(REFRESH_SECONDS);

@@ -141,7 +141,7 @@ fn events_and_visits_keep_their_values_in_json() {
     assert!(serde_json::from_str::<Share>("1.2").is_err());
 }
 
-/// Extremes in any order, with anything missing: events may be nonsense then, but there is no panic,
+/// Extremes in any order, with anything missing: events may be nonsense then, but nothing panics,
 /// and no event has a number that is not one.
 #[test]
 fn no_visits_make_it_panic() {
