@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 use stats::median;
+use units::Span;
 
 use crate::profile::Profile;
 use crate::usual::{Levels, Usual};
@@ -28,7 +29,7 @@ const SETTLING: [usize; 5] = [4, 6, 12, 24, 48];
 /// cancel out.
 pub(crate) const BEFORE: usize = 48;
 /// Seasons and what is usual are learned anew once a day.
-const REFRESH_SECONDS: f64 = 86_400.0;
+const REFRESH_SECONDS: u64 = 86_400;
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Point {
@@ -109,14 +110,19 @@ impl Series {
             self.points.pop_front();
         }
         self.settle();
-        let first = self.points.front().map_or(at, |first| first.at);
-        let due = self.refreshed.max(first);
-        if at.since(due).as_secs_f64() >= REFRESH_SECONDS
-            || (self.refreshed < first && self.is_long_enough())
-        {
+        if self.is_refresh_due(at) {
             self.refreshed = at;
             self.refresh();
         }
+    }
+
+    /// A day after the last time, once the first day is there, and after a clock that was ahead.
+    fn is_refresh_due(&self, at: UnixTime) -> bool {
+        let first = self.points.front().map_or(at, |first| first.at);
+        let day = Span::from_secs(REFRESH_SECONDS);
+        at.since(self.refreshed.max(first)) >= day
+            || self.refreshed.since(at) >= day
+            || (self.refreshed < first && self.is_long_enough())
     }
 
     /// Residual, score and levels of a point behind one with these levels.

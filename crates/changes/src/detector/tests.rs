@@ -1,21 +1,20 @@
+mod odd;
+
 use crate::testing::{Noise, at, changed_from, delayed, events, goodput, quiet, slowed};
-use crate::{
-    CauseKind, Detector, Event, EventKind, Failure, Metric, Route, Share, UnixTime, Visit,
-    VisitKind,
-};
+use crate::{CauseKind, Event, EventKind, Metric, Route, Share, Visit, VisitKind};
 
 fn new(events: &[Event]) -> Vec<&Event> {
     events.iter().filter(|event| event.is_new()).collect()
 }
 
 #[test]
-fn a_step_of_four_sigma_is_found_within_three_visits() {
+fn a_step_of_six_sigma_is_found_within_three_visits() {
     let mut late = Vec::new();
     for seed in 0..60 {
-        // 6 % of goodput whose noise is 1.5 %.
+        // 8.6 % of goodput whose noise is 1.5 %.
         let mut noise = Noise::new(seed);
         let visits = (0..900).map(|number| {
-            let level = if number < 800 { 1.0_f64 } else { 0.94 };
+            let level = if number < 800 { 1.0_f64 } else { 0.914 };
             goodput(number, 90e6 * level * (0.015 * noise.normal()).exp())
         });
         let found = events(visits);
@@ -26,8 +25,7 @@ fn a_step_of_four_sigma_is_found_within_three_visits() {
             late.push(seed);
         }
     }
-    // Three visits of four sigma stand out by seven: chance hides some of them, for three visits.
-    assert!(late.len() <= 12, "seeds {late:?} of 60 were late");
+    assert!(late.len() <= 3, "seeds {late:?} of 60 were late");
 }
 
 #[test]
@@ -228,132 +226,4 @@ fn routes_that_take_turns_are_no_event() {
         visit
     });
     assert!(events(visits).is_empty());
-}
-
-fn failed(number: u64, reason: &str) -> Visit {
-    let mut visit = Visit::new(at(number), VisitKind::Throughput);
-    visit.failure = Some(Failure {
-        reason: reason.to_owned(),
-    });
-    visit
-}
-
-#[test]
-fn no_data_is_an_event_with_its_reasons() {
-    let mut visits: Vec<Visit> = (0..100).map(|number| goodput(number, 1e8)).collect();
-    visits.extend([
-        failed(100, "refused"),
-        failed(101, "busy"),
-        failed(102, "refused"),
-    ]);
-    visits.push(goodput(103, 1e8));
-    let found = events(visits);
-    assert_eq!(found.len(), 2, "{found:?}");
-    assert_eq!(
-        (found[0].kind, found[0].first_visit),
-        (EventKind::NoData, at(100))
-    );
-    assert_eq!(found[0].failures.get("refused"), Some(&2));
-    assert_eq!(
-        (found[1].id, found[1].recovered),
-        (found[0].id, Some(at(103)))
-    );
-}
-
-#[test]
-fn a_path_that_never_answers_is_one_event() {
-    let found = events((0..500).map(|number| failed(number, "no route to host")));
-    assert_eq!(found.len(), 1, "{found:?}");
-}
-
-#[test]
-fn pings_that_work_do_not_hide_goodput_that_fails() {
-    let mut noise = Noise::new(9);
-    let visits = (0..120).map(|number| match (number % 2, number < 100) {
-        (0, true) => goodput(number, 1e8),
-        (0, false) => failed(number, "busy"),
-        _ => {
-            let mut visit = quiet(number, &mut noise);
-            (visit.kind, visit.goodput) = (VisitKind::Ping, None);
-            visit
-        }
-    });
-    let found = events(visits);
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!(found[0].kind, EventKind::NoData);
-}
-
-#[test]
-fn silence_is_reported_once_and_ends_with_a_visit() {
-    let mut detector = Detector::new();
-    for number in 0..50 {
-        detector.push(&goodput(number, 1e8));
-    }
-    assert_eq!(detector.check(at(53)), None);
-    let silent = detector.check(at(54)).unwrap();
-    assert_eq!(
-        (silent.kind, silent.first_visit),
-        (EventKind::NoData, at(49))
-    );
-    assert_eq!(detector.check(at(60)), None);
-    let over = detector.push(&goodput(61, 1e8));
-    assert_eq!((over[0].id, over[0].recovered), (silent.id, Some(at(61))));
-}
-
-#[test]
-fn a_repeated_visit_counts_once_and_a_clock_may_go_back() {
-    let mut detector = Detector::new();
-    let mut twice = Detector::new();
-    for visit in changed_from(2000, 300, 10, |visit| visit) {
-        detector.push(&visit);
-        twice.push(&visit);
-        twice.push(&visit);
-    }
-    assert_eq!(detector, twice);
-    let mut noise = Noise::new(11);
-    for number in 0..400 {
-        let mut visit = quiet(number, &mut noise);
-        visit.at = UnixTime::from_seconds(1_000_000 + number * 1800);
-        let found = detector.push(&visit);
-        assert!(found.is_empty(), "visit {number}: {found:?}");
-    }
-}
-
-#[test]
-fn a_stored_detector_goes_on_as_if_it_had_not_been_stored() {
-    let visits = changed_from(700, 800, 12, |visit| delayed(slowed(visit, 0.8), 3));
-    let mut whole = Detector::new();
-    let mut parts = Detector::new();
-    for (number, visit) in visits.iter().enumerate() {
-        if number % 97 == 0 {
-            let text = serde_json::to_string(&parts).unwrap();
-            parts = serde_json::from_str(&text).unwrap();
-        }
-        let (one, other) = (whole.push(visit), parts.push(visit));
-        assert_eq!(one.len(), other.len(), "visit {number}");
-        for (one, other) in one.iter().zip(&other) {
-            assert_eq!(
-                (one.id, one.kind, &one.first_visit),
-                (other.id, other.kind, &other.first_visit)
-            );
-        }
-    }
-}
-
-#[test]
-fn events_and_visits_keep_their_values_in_json() {
-    let visits = changed_from(700, 720, 13, |visit| delayed(visit, 9));
-    for visit in &visits[690..] {
-        let text = serde_json::to_string(visit).unwrap();
-        assert_eq!(
-            serde_json::from_str::<Visit>(&text).unwrap(),
-            *visit,
-            "{text}"
-        );
-    }
-    let event = events(visits).remove(0);
-    let text = serde_json::to_string(&event).unwrap();
-    let back: Event = serde_json::from_str(&text).unwrap();
-    assert_eq!((back.id, back.causes.len()), (event.id, event.causes.len()));
-    assert!(serde_json::from_str::<Share>("1.2").is_err());
 }
