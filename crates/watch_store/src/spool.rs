@@ -60,8 +60,8 @@ pub enum SpoolError {
     },
     /// What is in it is not what was written.
     #[error(
-        "{} is damaged; move it away, and the agent begins a new one. Send it to whoever can \
-         recover what waits there",
+        "{} is damaged; move it away, and the agent begins a new one. Keep it: what waits there may be \
+         recovered",
         path.display()
     )]
     Damaged {
@@ -249,7 +249,7 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
 
 fn prepare(path: &Path, connection: &Connection) -> Result<(), SpoolError> {
     let failed = |error| said(path, error);
-    // Asked first: the next lines would write into somebody else's file.
+    // Asked first: the next lines would write into a file of another program.
     let is_empty = is_new(path, connection)?;
     // A rollback journal instead of a write-ahead log: a log can grow while the disk fills.
     let settings = "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL;";

@@ -55,7 +55,7 @@ impl Sqlite {
             Ok(())
         };
         prepare(&self.connection).map_err(|error| failed(&name, error))?;
-        // Asked first: the next lines would write into somebody else's file.
+        // Asked first: the next lines would write into a file of another program.
         self.version()?;
         let settings = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
              PRAGMA foreign_keys = ON; PRAGMA cache_size = -32768;";

@@ -177,7 +177,7 @@ fn programs() -> Option<PathBuf> {
 }
 
 fn other_user() -> Option<User> {
-    let names = ["postgres", "nobody"];
+    let names = ["postgres", "daemon"];
     let users = || {
         names
             .iter()
