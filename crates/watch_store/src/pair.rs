@@ -156,7 +156,8 @@ impl Store {
     }
 }
 
-fn loaded(id: VisitId, mut row: crate::database::Row) -> Option<LoadedVisit> {
+/// From the columns of pair, task, parts, raw values, document, figures and texts.
+pub(crate) fn loaded(id: VisitId, mut row: crate::database::Row) -> Option<LoadedVisit> {
     let pair = crate::grid::pair(&mut row)?;
     let task = row.text()?.parse().ok()?;
     let parts = row.int()?;
@@ -170,7 +171,7 @@ fn loaded(id: VisitId, mut row: crate::database::Row) -> Option<LoadedVisit> {
         Some(bytes) => packed::unpack(&bytes)?,
         None => packed::Raw::default(),
     };
-    if kept == Kept::Whole {
+    if raw.trips.is_some() {
         visit.round_trips = raw.trips;
     }
     let document = match document {
