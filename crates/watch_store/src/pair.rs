@@ -137,8 +137,8 @@ impl Store {
     /// When the database cannot be read or is damaged.
     pub fn load(&mut self, id: VisitId) -> Result<Option<LoadedVisit>, StoreError> {
         let select = format!(
-            "SELECT s.from_host, s.to_host, s.task, v.parts, raw.packed, d.zstd, {}, {} FROM visits AS v \
-             JOIN series AS s ON s.id = v.series {} \
+            "SELECT s.from_host, s.to_host, s.task, v.parts, raw.packed, d.zstd, {}, {} \
+             FROM visits AS v JOIN series AS s ON s.id = v.series {} \
              LEFT JOIN raw ON raw.at = v.at AND raw.id = v.id \
              LEFT JOIN documents AS d ON d.at = v.at AND d.id = v.id WHERE v.id = $1",
             rows::FIGURES,

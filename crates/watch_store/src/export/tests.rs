@@ -11,7 +11,7 @@ fn visit(number: u64) -> StoredVisit {
     let mut visit = Visit::new(at, VisitKind::Ping);
     let trips = (0..number % 5).map(|trip| Span::from_micros(1000 + trip * number));
     visit.round_trips = RoundTrips::new(trips.collect());
-    visit.goodput = (number % 3 > 0).then(|| Rate::from_bits_per_second(number * 1000));
+    visit.goodput = (!number.is_multiple_of(3)).then(|| Rate::from_bits_per_second(number * 1000));
     let rates = (0..number % 4).map(Rate::from_bits_per_second).collect();
     let pair = Pair {
         from: "a".parse().unwrap(),
@@ -22,7 +22,7 @@ fn visit(number: u64) -> StoredVisit {
         pair,
         task: "mesh".parse().unwrap(),
         visit,
-        rates: (number % 7 > 0).then_some(rates),
+        rates: (!number.is_multiple_of(7)).then_some(rates),
         document: None,
     }
 }
