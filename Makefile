@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
 
-.PHONY: demo build install uninstall quick test check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage bench-watch-detection crash crash-sample model hostile agreement studies fuzz clean
+.PHONY: demo build install uninstall quick test check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage bench-watch-store crash crash-sample model hostile agreement studies fuzz clean
 
 demo: build
 	./target/release/trunkline demo
@@ -98,11 +98,11 @@ bench-confusion:
 bench-coverage:
 	$(CARGO) run --release --locked -p trunkline-bench-coverage -- $(if $(TRUTHS),--truths $(TRUTHS))
 
-# How soon changes of a path are found in visits to it, beside other detectors: half an hour of one processor. ruptures and Otava
-# go into a virtual environment below target/.
-bench-watch-detection:
-	$(CARGO) build --release --locked -p trunkline-bench-watch
-	sh bench/watch/page.sh > bench/results/watch-detection-$$(date -u +%F).md
+# Visits of a mesh in both databases: how fast they go in, their size, pages from cold. DAYS of the
+# mesh, 41,760 visits each; 24 take most of an hour.
+DAYS ?= 24
+bench-watch-store: peers
+	$(CARGO) run --release --locked -p trunkline-bench-watch-store -- run --days $(DAYS)
 
 # Copies that are steered beside the best fixed number of streams: half a minute of one processor.
 bench-steering:

@@ -9,7 +9,8 @@ use crate::{Pair, Receipt, Refusal, Store, StoreError, StoredVisit, packed};
 
 const INSERT: &str = "INSERT INTO visits (id, content, series, at, kind, goodput, resent, rtt_min, \
      rtt_median, rtt_high, rtt_max, loaded, sent, lost, duplicated, reordered, stolen, route, \
-     limited, far_host, failure, parts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
+     limited, far_host, failure, parts) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, \
+     $12, $13, \
      $14, $15, $16, $17, $18, $19, $20, $21, $22) ON CONFLICT DO NOTHING";
 
 /// The time decides, then the identity, so that the order of arrival does not.

@@ -137,8 +137,8 @@ impl Store {
     /// When the database cannot be read or is damaged.
     pub fn load(&mut self, id: VisitId) -> Result<Option<LoadedVisit>, StoreError> {
         let select = format!(
-            "SELECT s.from_host, s.to_host, s.task, v.parts, raw.packed, d.zstd, {}, {} FROM visits AS v \
-             JOIN series AS s ON s.id = v.series {} \
+            "SELECT s.from_host, s.to_host, s.task, v.parts, raw.packed, d.zstd, {}, {} \
+             FROM visits AS v JOIN series AS s ON s.id = v.series {} \
              LEFT JOIN raw ON raw.at = v.at AND raw.id = v.id \
              LEFT JOIN documents AS d ON d.at = v.at AND d.id = v.id WHERE v.id = $1",
             rows::FIGURES,
@@ -156,7 +156,8 @@ impl Store {
     }
 }
 
-fn loaded(id: VisitId, mut row: crate::database::Row) -> Option<LoadedVisit> {
+/// From the columns of pair, task, parts, raw values, document, figures and texts.
+pub(crate) fn loaded(id: VisitId, mut row: crate::database::Row) -> Option<LoadedVisit> {
     let pair = crate::grid::pair(&mut row)?;
     let task = row.text()?.parse().ok()?;
     let parts = row.int()?;
@@ -170,7 +171,7 @@ fn loaded(id: VisitId, mut row: crate::database::Row) -> Option<LoadedVisit> {
         Some(bytes) => packed::unpack(&bytes)?,
         None => packed::Raw::default(),
     };
-    if kept == Kept::Whole {
+    if raw.trips.is_some() {
         visit.round_trips = raw.trips;
     }
     let document = match document {

@@ -136,8 +136,9 @@ impl Spool {
             self.connection
                 .pragma_query_value(None, pragma, |row| row.get(0))
         };
-        let room = |free: i64, size: i64| free.saturating_mul(size) >= RESERVE as i64;
-        matches!((number("freelist_count"), number("page_size")), (Ok(free), Ok(size)) if room(free, size))
+        let (free, size) = (number("freelist_count"), number("page_size"));
+        let room = |(free, size): (i64, i64)| free.saturating_mul(size) >= RESERVE as i64;
+        free.ok().zip(size.ok()).is_some_and(room)
     }
 
     fn write(&mut self, visits: &[StoredVisit]) -> rusqlite::Result<()> {
