@@ -10,8 +10,10 @@ use common::{Draw, START, name, pair, time};
 use units::{Rate, Span};
 use watch_store::{DatabaseName, Kept, Level, PairHistory, Receipt, Refusal, Store, StoreError};
 
-/// Each takes an empty database.
-const CASES: [(&str, fn(&DatabaseName)); 9] = [
+/// Takes an empty database.
+type Case = fn(&DatabaseName);
+
+const CASES: [(&str, Case); 9] = [
     (
         "stored_visits_come_back_whole",
         stored_visits_come_back_whole,
