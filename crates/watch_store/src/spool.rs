@@ -60,8 +60,8 @@ pub enum SpoolError {
     },
     /// What is in it is not what was written.
     #[error(
-        "{} is damaged; move it away, and the agent begins a new one. Keep it: what waits there may \
-         be recovered",
+        "{} is damaged; move it away, and the agent begins a new one. Keep it: what waits there \
+         may be recovered",
         path.display()
     )]
     Damaged {
