@@ -281,7 +281,7 @@ fn sentences(copy: &Copy) -> Vec<String> {
 fn away_sentence(copy: &Copy) -> Option<String> {
     let gone: f64 = copy.outages.iter().map(|one| gone(one, copy)).sum();
     let share = gone / copy.elapsed_seconds;
-    (share >= PART_MIN).then(|| {
+    (share >= AWAY_MIN).then(|| {
         format!(
             "The far end was gone for {} of the time. Of the rest: ",
             format::percent(share)
@@ -305,6 +305,8 @@ fn limit_sentence(limit: &CopyLimit, away: Option<String>) -> String {
 /// The parts that a sentence lists, and the share below which none is worth a word.
 const PARTS_MAX: usize = 3;
 const PART_MIN: f64 = 0.05;
+/// Shorter outages stand among the facts alone.
+const AWAY_MIN: f64 = 0.25;
 
 fn several(shares: &[LimitShare]) -> String {
     let worth_a_word = shares.iter().filter(|part| part.share_ratio >= PART_MIN);

@@ -90,6 +90,15 @@ fn where_no_part_has_half_of_the_time_the_largest_are_listed() {
 }
 
 #[test]
+fn a_far_end_that_was_gone_for_long_is_named_before_the_limit() {
+    let mut copy = synthetic::copy().body;
+    copy.outages[0].until_seconds = Some(copy.outages[0].at_seconds + 0.75 * copy.elapsed_seconds);
+    let told = sentences(&copy).remove(0);
+    let begins = "The far end was gone for 75 % of the time. Of the rest: Limited by the full link";
+    assert!(told.starts_with(begins), "{told}");
+}
+
+#[test]
 fn the_number_of_streams_names_its_moment() {
     let mut copy = synthetic::copy().body;
     copy.streams = 59;
