@@ -99,7 +99,7 @@ bench-coverage:
 	$(CARGO) run --release --locked -p trunkline-bench-coverage -- $(if $(TRUTHS),--truths $(TRUTHS))
 
 # Visits of a mesh in both databases: how fast they go in, their size, pages from cold. DAYS of the
-# mesh, 41,760 visits each; 24 take most of an hour.
+# mesh, 41,760 visits each; 24 take about a quarter of an hour.
 DAYS ?= 24
 bench-watch-store: peers
 	$(CARGO) run --release --locked -p trunkline-bench-watch-store -- run --days $(DAYS)
