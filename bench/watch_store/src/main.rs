@@ -94,7 +94,8 @@ fn run(step: Step) -> Outcome<()> {
     match step {
         Step::Run { days } => {
             println!(
-                "Visits: {} of {days} days, half an hour apart, each with 20 round trips and 100 rates.",
+                "Visits: {} of {days} days, half an hour apart, each with 20 round trips \
+                 and 100 rates.",
                 870 * 48 * days
             );
             let folder = tempfile::tempdir()?;
