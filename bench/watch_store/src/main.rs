@@ -40,8 +40,10 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Step {
-    /// Runs everything and prints a page.
+    /// Fills a database, asks, and prints its part of the page.
     Run {
+        /// Which.
+        database: Kind,
         /// Days of the mesh.
         #[arg(long, default_value_t = 24)]
         days: u64,
@@ -53,6 +55,12 @@ enum Step {
         /// Days that it holds.
         days: u64,
     },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Kind {
+    Sqlite,
+    Postgresql,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -92,37 +100,16 @@ fn main() -> ExitCode {
 
 fn run(step: Step) -> Outcome<()> {
     match step {
-        Step::Run { days } => {
+        Step::Run { database, days } => {
             println!(
-                "Visits: {} of {days} days, half an hour apart, each with 20 round trips \
-                 and 100 rates.",
+                "\nVisits: {} of {days} days, half an hour apart, each with 20 round trips and \
+                 100 rates.",
                 870 * 48 * days
             );
-            let folder = tempfile::tempdir()?;
-            let file = DatabaseName::Sqlite(folder.path().join("watch.sqlite"));
-            section(
-                "SQLite",
-                &file,
-                &file_name(&folder),
-                folder.path(),
-                days,
-                None,
-            )?;
-            let Some(server) = server::Server::start_with("") else {
-                return Ok(());
-            };
-            let name = server.database("watch");
-            let DatabaseName::Postgres(url) = &name else {
-                return Err("the server gave no URL".into());
-            };
-            section(
-                "PostgreSQL",
-                &name,
-                url,
-                server.place(),
-                days,
-                Some(&server),
-            )
+            match database {
+                Kind::Sqlite => run_sqlite(days),
+                Kind::Postgresql => run_postgresql(days),
+            }
         }
         Step::Ask {
             database,
@@ -132,8 +119,24 @@ fn run(step: Step) -> Outcome<()> {
     }
 }
 
-fn file_name(folder: &tempfile::TempDir) -> String {
-    folder.path().join("watch.sqlite").display().to_string()
+fn run_sqlite(days: u64) -> Outcome<()> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("watch.sqlite");
+    let name = DatabaseName::Sqlite(path.clone());
+    let text = path.display().to_string();
+    section("SQLite", &name, &text, folder.path(), days, None)
+}
+
+fn run_postgresql(days: u64) -> Outcome<()> {
+    let Some(server) = server::Server::start_with("") else {
+        return Ok(());
+    };
+    let name = server.database("watch");
+    let DatabaseName::Postgres(url) = &name else {
+        return Err("the server gave no URL".into());
+    };
+    let place = server.place();
+    section("PostgreSQL", &name, url, place, days, Some(&server))
 }
 
 /// Fills a database and asks; prints its part of the page.
