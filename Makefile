@@ -99,10 +99,11 @@ bench-coverage:
 	$(CARGO) run --release --locked -p trunkline-bench-coverage -- $(if $(TRUTHS),--truths $(TRUTHS))
 
 # Visits of a mesh in both databases: how fast they go in, their size, pages from cold. DAYS of the
-# mesh, 41,760 visits each; 24 take most of an hour.
+# mesh, 41,760 visits each; 24 take half an hour and 3 GB.
 DAYS ?= 24
 bench-watch-store: peers
-	$(CARGO) run --release --locked -p trunkline-bench-watch-store -- run --days $(DAYS)
+	$(CARGO) run --release --locked -p trunkline-bench-watch-store -- run sqlite --days $(DAYS)
+	$(CARGO) run --release --locked -p trunkline-bench-watch-store -- run postgresql --days $(DAYS)
 
 # Copies that are steered beside the best fixed number of streams: half a minute of one processor.
 bench-steering:

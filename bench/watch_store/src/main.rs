@@ -24,6 +24,8 @@ use visits::{EVERY, Mesh, START};
 
 /// Visits of a mesh of 870 pairs in a year of 365 days, every 30 minutes.
 const YEAR: u64 = 870 * 48 * 365;
+/// Half hours between two roll-ups.
+const ROLL_UP_EVERY: u64 = 4;
 const BATCH: usize = 200;
 const SINGLE: usize = 400;
 const COLD: usize = 7;
@@ -38,8 +40,10 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Step {
-    /// Runs everything and prints a page.
+    /// Fills a database, asks, and prints its part of the page.
     Run {
+        /// Which.
+        database: Kind,
         /// Days of the mesh.
         #[arg(long, default_value_t = 24)]
         days: u64,
@@ -51,6 +55,12 @@ enum Step {
         /// Days that it holds.
         days: u64,
     },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Kind {
+    Sqlite,
+    Postgresql,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -90,36 +100,16 @@ fn main() -> ExitCode {
 
 fn run(step: Step) -> Outcome<()> {
     match step {
-        Step::Run { days } => {
+        Step::Run { database, days } => {
             println!(
-                "Visits: {} of {days} days, half an hour apart.",
+                "\nVisits: {} of {days} days, half an hour apart, each with 20 round trips and \
+                 100 rates.",
                 870 * 48 * days
             );
-            let folder = tempfile::tempdir()?;
-            let file = DatabaseName::Sqlite(folder.path().join("watch.sqlite"));
-            section(
-                "SQLite",
-                &file,
-                &file_name(&folder),
-                folder.path(),
-                days,
-                None,
-            )?;
-            let Some(server) = server::Server::start_with("") else {
-                return Ok(());
-            };
-            let name = server.database("watch");
-            let DatabaseName::Postgres(url) = &name else {
-                return Err("the server gave no URL".into());
-            };
-            section(
-                "PostgreSQL",
-                &name,
-                url,
-                server.place(),
-                days,
-                Some(&server),
-            )
+            match database {
+                Kind::Sqlite => run_sqlite(days),
+                Kind::Postgresql => run_postgresql(days),
+            }
         }
         Step::Ask {
             database,
@@ -129,8 +119,24 @@ fn run(step: Step) -> Outcome<()> {
     }
 }
 
-fn file_name(folder: &tempfile::TempDir) -> String {
-    folder.path().join("watch.sqlite").display().to_string()
+fn run_sqlite(days: u64) -> Outcome<()> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("watch.sqlite");
+    let name = DatabaseName::Sqlite(path.clone());
+    let text = path.display().to_string();
+    section("SQLite", &name, &text, folder.path(), days, None)
+}
+
+fn run_postgresql(days: u64) -> Outcome<()> {
+    let Some(server) = server::Server::start_with("") else {
+        return Ok(());
+    };
+    let name = server.database("watch");
+    let DatabaseName::Postgres(url) = &name else {
+        return Err("the server gave no URL".into());
+    };
+    let place = server.place();
+    section("PostgreSQL", &name, url, place, days, Some(&server))
 }
 
 /// Fills a database and asks; prints its part of the page.
@@ -198,6 +204,9 @@ fn fill(store: &mut Store, days: u64) -> Outcome<()> {
             longest = longest.max(seconds);
             rates.push(batch.len() as f64 / seconds);
         }
+        if (round + 1) % ROLL_UP_EVERY > 0 {
+            continue;
+        }
         let begin = Instant::now();
         while store.roll_up(100)? > 0 {}
         rolled += begin.elapsed().as_secs_f64();
@@ -211,8 +220,8 @@ fn fill(store: &mut Store, days: u64) -> Outcome<()> {
         at(0.95)
     );
     println!(
-        "- roll-ups after each half hour of the mesh: {:.2} s for its 870 visits",
-        rolled / (days * 48) as f64
+        "- roll-ups after each two hours of the mesh: {:.2} s for its 870 pairs",
+        rolled / (days * 48 / ROLL_UP_EVERY) as f64
     );
     let single = mesh.round(days * 48);
     let begin = Instant::now();
@@ -221,10 +230,8 @@ fn fill(store: &mut Store, days: u64) -> Outcome<()> {
     }
     let rate = SINGLE as f64 / begin.elapsed().as_secs_f64();
     println!("- one visit in each transaction: {rate:.0} visits a second ({SINGLE} of them)");
-    let again = Instant::now();
     store.insert(&single)?;
     while store.roll_up(100)? > 0 {}
-    eprintln!("rest {:.2} s", again.elapsed().as_secs_f64());
     Ok(())
 }
 
