@@ -1,7 +1,5 @@
 //! Named paths with random changes: refused with a hint, or within every bound; never a panic.
 
-use rand_core::{Rng, SeedableRng};
-use rand_pcg::Pcg64;
 use units::{Bytes, Rate, Span};
 
 use crate::{
@@ -54,89 +52,17 @@ const PIECES: [&str; 40] = [
     "class = \"scavenger\"\nextra_delay = \"9ms\"\n",
 ];
 
-struct Mutator(Pcg64);
-
-impl Mutator {
-    fn below(&mut self, bound: usize) -> usize {
-        (self.0.next_u64() % bound.max(1) as u64) as usize
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
-    }
-
-    /// A place between two characters.
-    fn place(&mut self, text: &str) -> usize {
-        let mut place = self.below(text.len() + 1);
-        while !text.is_char_boundary(place) {
-            place -= 1;
-        }
-        place
-    }
-
-    /// Something is put in, cut out, said twice, or one value is given to another field.
-    fn change(&mut self, text: &mut String) {
-        let (one, other) = (self.place(text), self.place(text));
-        let range = one.min(other)..one.max(other).min(one.min(other) + 24);
-        let end = (range.start..=range.end).rev();
-        let end = end.into_iter().find(|end| text.is_char_boundary(*end));
-        let range = range.start..end.unwrap_or(range.start);
-        match self.below(5) {
-            0 => text.insert_str(one, self.pick(&PIECES)),
-            1 => text.replace_range(range, ""),
-            2 => text.replace_range(range, self.pick(&PIECES)),
-            3 => {
-                let again = text[range].to_owned();
-                text.insert_str(one, &again);
-            }
-            _ => self.swap_values(text),
-        }
-    }
-
-    fn swap_values(&mut self, text: &mut String) {
-        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        let (one, other) = (self.below(lines.len()), self.below(lines.len()));
-        let value = |line: &str| line.split_once('=').map(|(_, value)| value.to_owned());
-        let key = |line: &str| line.split_once('=').map(|(key, _)| key.to_owned());
-        if let (Some(key), Some(value)) = (
-            lines.get(one).and_then(|line| key(line)),
-            lines.get(other).and_then(|line| value(line)),
-        ) {
-            lines[one] = format!("{key}={value}");
-        }
-        *text = lines.join("\n");
-    }
-}
-
 #[test]
 fn changed_files_are_refused_with_a_hint_or_within_every_bound() {
-    let seed = 20_260_819;
-    let mut mutator = Mutator(Pcg64::seed_from_u64(seed));
     let texts: Vec<&str> = presets::names().filter_map(presets::text).collect();
-    let (mut accepted, mut refused) = (0, 0);
-    for run in 0..RUNS {
-        let mut text = mutator.pick(&texts).to_owned();
-        for _ in 0..=mutator.below(3) {
-            mutator.change(&mut text);
+    testkit::read_changed(20_260_819, RUNS, &texts, &PIECES, |text| {
+        let read = PathSpec::from_toml("changed", text);
+        match &read {
+            Ok(path) => assert_within_bounds(path),
+            Err(error) => assert_helpful(error, text.lines().count()),
         }
-        // Shown only when something below fails.
-        println!("seed {seed}, run {run}:\n{text}");
-        match PathSpec::from_toml("changed", &text) {
-            Ok(path) => {
-                assert_within_bounds(&path);
-                accepted += 1;
-            }
-            Err(error) => {
-                assert_helpful(&error, text.lines().count());
-                refused += 1;
-            }
-        }
-    }
-    // Mutations that are all harmless, or all fatal, would test nothing.
-    assert!(
-        accepted > RUNS / 20 && refused > RUNS / 20,
-        "{accepted} {refused}"
-    );
+        read.is_ok()
+    });
 }
 
 fn assert_helpful(error: &PathError, lines: usize) {

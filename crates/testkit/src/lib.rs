@@ -1,4 +1,5 @@
-//! What tests share: a skip that is seen, and that fails where everything must run.
+//! What tests share: skips that are seen and fail where everything must run, and random changes of
+//! files.
 //!
 //! A test that lacks a peer or a right asks here first and returns when the answer is no:
 //!
@@ -10,10 +11,14 @@
 //! The skip is written to standard error and, when `TRUNKLINE_SKIPS` names a file, to that file,
 //! which `make test` shows at the end. With `CI=true` a skip fails the test.
 
+mod mutator;
+
 use std::env;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
+
+pub use mutator::{Mutator, read_changed};
 
 /// Whether `name` can be run; says that the test is skipped when it cannot.
 ///
