@@ -17,7 +17,8 @@ pub struct Tune {
     pub target: Target,
     /// What was sought.
     pub objective: Objective,
-    /// What the samples say together; absent of a search that its user stopped.
+    /// What the samples say together; absent of a search that was stopped, or that failed with
+    /// only one setting seen.
     #[serde(flatten, deserialize_with = "whole_or_none")]
     pub answer: Option<Answer>,
     /// What the search took.

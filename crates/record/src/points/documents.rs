@@ -29,11 +29,14 @@ pub(super) fn points(
 
 /// Samples of another congestion control or of a paced rate lie on curves of their own.
 fn of_tune(tune: &Tune) -> (Vec<Point>, Option<Window>) {
+    // What a recommendation does not name, the sample has as the host's own.
     let chosen = tune.answer.as_ref();
-    let congestion = chosen.and_then(|answer| answer.recommended.congestion.clone());
+    let chosen = chosen.and_then(|answer| tune.samples.get(answer.recommended.sample));
+    let chosen = chosen.or(tune.samples.first());
+    let congestion = chosen.map(|sample| &sample.run.setting.congestion);
     let alike = |sample: &&crate::Sample| {
         let setting = &sample.run.setting;
-        setting.congestion == congestion && setting.pacing_bits_per_second.is_none()
+        Some(&setting.congestion) == congestion && setting.pacing_bits_per_second.is_none()
     };
     let samples = tune.samples.iter().filter(alike);
     let points = samples.map(|sample| Point {

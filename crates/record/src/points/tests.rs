@@ -127,6 +127,19 @@ fn a_search_gives_the_samples_of_its_window_and_its_tcp() {
     assert_eq!(of(&document.into(), None).unwrap().len(), all.len() - 1);
 }
 
+/// A target that says what the host's own congestion control is names it in samples alone.
+#[test]
+fn a_search_with_the_hosts_own_tcp_gives_its_samples() {
+    let mut document: Document<Tune> = synthetic::tune(1);
+    let all = of(&document.clone().into(), None).unwrap();
+    for sample in &mut document.body.samples {
+        sample.run.setting.congestion = Some("reno".to_owned());
+    }
+    let answer = document.body.answer.as_mut().unwrap();
+    answer.recommended.congestion = None;
+    assert_eq!(of(&document.into(), None).unwrap(), all);
+}
+
 #[test]
 fn a_sweep_gives_every_visit_of_one_window() {
     let case = SweepCase::windows_against_streams(1);

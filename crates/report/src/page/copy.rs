@@ -218,7 +218,7 @@ fn network(copy: &Copy) -> Option<String> {
         copy.rtt_mean_seconds
             .map(|rtt| format!("RTT {} ms", format::milliseconds(rtt))),
         packed.then(|| format!("compressed to {}", format::size(copy.wire_bytes))),
-        again.map(|share| format!("{} sent twice", format::percent(share))),
+        again.map(|share| format!("{} given to a second stream", format::percent(share))),
         (copy.streams_replaced > 0).then(|| {
             format!(
                 "{} replaced",

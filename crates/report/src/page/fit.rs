@@ -61,9 +61,6 @@ fn models(body: &Fit) -> Table {
     )
 }
 
-/// No more points than this lie on a curve of their own.
-const POINTS_MIN: usize = 3;
-
 fn spread(spread: FitSpread) -> String {
     let (low, high) = (spread.low_streams, spread.high_streams);
     format!(
@@ -88,14 +85,17 @@ fn optimum(body: &Fit) -> String {
     let peak = body.models.first().and_then(|model| model.peak);
     let peak = peak.filter(|peak| peak.streams <= f64::from(most));
     let peak = peak.map(|peak| format!(" Its peak is at {}.", format::three_digits(peak.streams)));
-    // With so few points a curve cannot be had without one of them.
-    let left_out = match body.samples.len() > POINTS_MIN {
+    let was_left_out = body
+        .models
+        .first()
+        .is_some_and(|model| model.left_out_ratio.is_some());
+    let left_out = match was_left_out {
         true => format!(
             "; {} to {} as samples are left out",
             format::three_digits(low),
             format::three_digits(high)
         ),
-        false => ", which goes through each of so few points".to_owned(),
+        false => "; there are too few points to leave one out".to_owned(),
     };
     format!(
         "Use {}, the fewest that reach {} of the highest by the {} curve{left_out}.{}",

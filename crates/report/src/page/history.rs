@@ -153,9 +153,13 @@ fn by_how_much(comparison: &Comparison) -> String {
     let ids = (comparison.from.id, comparison.to.id);
     let difference = change.difference_bits_per_second;
     let size = format::rate(difference.abs() as u64);
-    let share = change
-        .difference_ratio
-        .map(|share| times_or_share(1.0 + share));
+    let share = change.difference_ratio.unwrap_or(0.0);
+    let goodputs = [&comparison.from, &comparison.to]
+        .map(|entry| format::rate(entry.essence.outcome.goodput_bits_per_second));
+    if let Some(sentence) = multiple(ids, 1.0 + share, &goodputs) {
+        return sentence;
+    }
+    let share = change.difference_ratio.map(f64::abs).map(format::percent);
     let share = share.map(|share| format!(" ({share})")).unwrap_or_default();
     match difference {
         0.0 => format!("Run {} carried as much as run {}.", ids.1, ids.0),
@@ -170,14 +174,18 @@ fn by_how_much(comparison: &Comparison) -> String {
     }
 }
 
-/// A share of the first run's goodput, or how many times one is the other where they are far apart.
-fn times_or_share(ratio: f64) -> String {
+/// How many times one carried what the other did, where they are too far apart for percents.
+///
+/// * `ratio`: goodput of the second as a share of that of the first.
+fn multiple(ids: (i64, i64), ratio: f64, goodputs: &[String; 2]) -> Option<String> {
+    let [first, second] = goodputs;
+    let told = |more: i64, less: i64, times: f64| {
+        format!("Run {more} carried {times:.0} times what run {less} did: {first}, then {second}.")
+    };
     match ratio {
-        many if many >= FAR_APART => format!("{many:.0} times as much"),
-        few if few > 0.0 && few <= 1.0 / FAR_APART => {
-            format!("a {:.0}th of it", 1.0 / few)
-        }
-        near => format::percent((near - 1.0).abs()),
+        many if many >= FAR_APART => Some(told(ids.1, ids.0, many)),
+        few if few > 0.0 && few <= 1.0 / FAR_APART => Some(told(ids.0, ids.1, 1.0 / few)),
+        _ => None,
     }
 }
 

@@ -19,8 +19,8 @@ copied      1201 files, 31 folders, 4 links; 8.04 GB in 2 min: 536 Mbit/s
 there       1 file there already, 1.10 GB in all
 holes       1.00 GB of files; they stay holes and were not sent
 hard links  12 names shared files at the source; each became a file of its own
-network     mostly 12 streams, RTT 188.1 ms, 0.26 % sent twice, 2 streams
-            replaced
+network     mostly 12 streams, RTT 188.1 ms, 0.26 % given to a second stream, 2
+            streams replaced
 outages     the far end was gone for 10.0 s
 Limited by the full link for 93 % of the time: four more streams brought 1 % and
 the round trip rose by 22 ms.

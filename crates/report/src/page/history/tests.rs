@@ -179,8 +179,16 @@ fn names_from_elsewhere_steer_neither_terminal_nor_page() {
 
 #[test]
 fn goodputs_far_apart_are_told_as_multiples() {
-    assert_eq!(times_or_share(1.11), "11 %");
-    assert_eq!(times_or_share(0.8), "20 %");
-    assert_eq!(times_or_share(274.4), "274 times as much");
-    assert_eq!(times_or_share(0.004), "a 250th of it");
+    let goodputs = ["18.0 Gbit/s".to_owned(), "65.5 Mbit/s".to_owned()];
+    assert_eq!(
+        multiple((1, 2), 0.00364, &goodputs).unwrap(),
+        "Run 1 carried 275 times what run 2 did: 18.0 Gbit/s, then 65.5 Mbit/s."
+    );
+    assert!(
+        multiple((1, 2), 274.4, &goodputs)
+            .unwrap()
+            .starts_with("Run 2 carried 274 times what run 1 did")
+    );
+    assert_eq!(multiple((1, 2), 1.11, &goodputs), None);
+    assert_eq!(multiple((1, 2), 0.0, &goodputs), None);
 }
