@@ -20,12 +20,10 @@ pub struct Tuned {
 }
 
 impl Tuned {
-    /// What is recommended; `None` where the search was cancelled.
+    /// What is recommended; `None` where the search was cancelled, or failed with only one setting
+    /// seen.
     pub fn answer(&self) -> Option<&Answer> {
-        match &self.tuning.ended {
-            Ended::Found(answer) | Ended::Cut(answer, _) => Some(answer),
-            Ended::Stopped(_) => None,
-        }
+        self.tuning.answer()
     }
 }
 
