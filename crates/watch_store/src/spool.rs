@@ -97,7 +97,7 @@ impl Spool {
         let reserve = PathBuf::from(reserve);
         let connection = match open(path) {
             // The log beside the file needs room.
-            Err(error) if is_full(&error) && fs::remove_file(&reserve).is_ok() => open(path),
+            Err(error) if is_full(&error) && give_up(&reserve).is_ok() => open(path),
             opened => opened,
         };
         let connection = connection.map_err(|error| said(path, error))?;
@@ -120,7 +120,7 @@ impl Spool {
         let written = match self.write(visits) {
             // The file has room, and only the journal beside it has none.
             Err(error) if is_full(&error) && self.has_room() => {
-                let _ = fs::remove_file(&self.reserve);
+                let _ = give_up(&self.reserve);
                 let again = self.write(visits);
                 self.take_reserve();
                 again
@@ -197,9 +197,7 @@ impl Spool {
     pub fn acknowledge(&mut self, ids: &[VisitId]) -> Result<(), SpoolError> {
         let path = self.path.clone();
         let forgotten = match self.forget(ids) {
-            Err(error) if is_full(&error) && fs::remove_file(&self.reserve).is_ok() => {
-                self.forget(ids)
-            }
+            Err(error) if is_full(&error) && give_up(&self.reserve).is_ok() => self.forget(ids),
             forgotten => forgotten,
         };
         forgotten.map_err(|error| said(&path, error))?;
@@ -222,9 +220,19 @@ impl Spool {
         let held = fs::metadata(&self.reserve).is_ok_and(|found| found.len() >= RESERVE as u64);
         if !held && fill(&self.reserve).is_err() {
             // A part of it is of no use, and takes the room of results.
-            let _ = fs::remove_file(&self.reserve);
+            let _ = give_up(&self.reserve);
         }
     }
+}
+
+/// Frees the room of a reserve. It is cut to nothing first: a process that was just forked may
+/// still hold the file open, and what is only removed keeps its room until that ends.
+fn give_up(reserve: &Path) -> io::Result<()> {
+    OpenOptions::new()
+        .write(true)
+        .truncate(true)
+        .open(reserve)?;
+    fs::remove_file(reserve)
 }
 
 /// Bytes that no file system leaves out or compresses away are not needed: it is enough that they
