@@ -204,7 +204,8 @@ impl Collected {
 /// Waits for the last answers, but no longer than thrice the longest round trip seen: where half of
 /// the probes are lost anyway, the rest is not worth a second.
 fn await_stragglers(socket: &ProbeSocket, collected: &mut Collected, clock: Clock) {
-    let timeout = longest(&collected.probes).map_or(TIMEOUT, |rtt| rtt.times(3).min(TIMEOUT.max(rtt)));
+    let timeout =
+        longest(&collected.probes).map_or(TIMEOUT, |rtt| rtt.times(3).min(TIMEOUT.max(rtt)));
     let end = clock.now() + timeout;
     let recent = |probe: &Probe| probe.rtt.is_none() && clock.now().since(probe.sent) < timeout;
     while clock.now() < end && collected.probes.iter().any(recent) {

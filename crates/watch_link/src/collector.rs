@@ -82,7 +82,7 @@ fn fault(report: &Report, rights: Rights) -> Option<Refused> {
     if !rights.write {
         return refused(
             format!("the token allows `{rights}`, and results need `w`"),
-            "make the agent a token with `trunkline watch token`",
+            "make it one with `trunkline serve --tokens FILE --new-token HOST --write-only`",
         );
     }
     if report.version != LINK_VERSION {
