@@ -1,0 +1,1 @@
+//! The last results of a watch as OpenMetrics text, and a Grafana dashboard of them.
