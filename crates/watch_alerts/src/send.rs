@@ -10,6 +10,7 @@ use std::{env, fs};
 
 use changes::UnixTime;
 use thiserror::Error;
+use units::Span;
 
 use crate::config::{Alerting, Mail, Place, Secret, Url};
 use crate::outbox::{Delivery, Firing, Message, Receiver};
@@ -17,6 +18,9 @@ use crate::{Notification, words};
 
 /// A receiver gets so long to take a message.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
+
+/// The alert of a test ends by itself at Alertmanager.
+const TEST_LASTS: Span = Span::from_secs(300);
 
 /// Why a message was not sent. No secret is in the text.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -181,7 +185,7 @@ fn test_delivery(receiver: Receiver, now: UnixTime) -> Delivery {
     let message = match receiver {
         Receiver::Alertmanager(_) => Message::Firing(vec![Firing {
             first: test,
-            ended: None,
+            ended: Some(now + TEST_LASTS),
         }]),
         _ => Message::Notification(Box::new(test)),
     };
