@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use watch_store::{Name, Pair};
 
-/// From one pair alone nobody knows which of its hosts is silent.
+/// One pair alone does not show which of its hosts is silent.
 const PAIRS_MIN: usize = 2;
 
 /// A host all of whose pairs in one direction, or in both, have no data.

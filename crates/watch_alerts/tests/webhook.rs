@@ -113,7 +113,7 @@ fn a_redirect_is_not_followed() {
 
 #[test]
 fn what_is_never_taken_is_given_up_after_a_day_and_said() {
-    // Nobody listens at the port of a listener that is gone.
+    // Nothing listens at the port of a listener that is gone.
     let port = std::net::TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()

@@ -302,8 +302,7 @@ impl<'t> Section<'t> {
         let span = self.parsed::<Span>(key, found)?;
         if !span.value.as_nanos().is_multiple_of(1_000_000_000) {
             let problem = format!("`{key}` of {} is not a whole number of seconds", span.value);
-            let hint = "clocks of hosts differ by more; write whole seconds";
-            found.refuse(&span.place, problem, hint);
+            found.refuse(&span.place, problem, "write whole seconds");
             return None;
         }
         span.within(bound, found)

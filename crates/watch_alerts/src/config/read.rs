@@ -1,7 +1,7 @@
 //! From TOML to the checked file.
 
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use changes::{Metric, UnixTime};
 use jiff::Timestamp;
@@ -99,12 +99,12 @@ fn one_of<T: Copy>(
 
 fn receivers(root: &Section, folder: &Path, found: &mut Findings) -> Receivers {
     let tables = ["webhook", "mail", "alertmanager"];
-    if !tables.iter().any(|key| root.has(key)) {
-        let problem = "nobody is told: the file has no receiver".to_owned();
+    let [webhooks, mails, managers] = tables.map(|key| root.sections(key, found));
+    if webhooks.is_empty() && mails.is_empty() && managers.is_empty() {
+        let problem = "the file has no receiver of alerts".to_owned();
         let hint = "add `[[webhook]]`, `[[mail]]` or `[[alertmanager]]`";
         found.refuse(&root.place, problem, hint);
     }
-    let [webhooks, mails, managers] = tables.map(|key| root.sections(key, found));
     let webhooks = webhooks
         .iter()
         .filter_map(|one| webhook(one, folder, found))
@@ -181,7 +181,7 @@ fn secret(section: &Section, folder: &Path, found: &mut Findings) -> Option<Secr
     match (section.has("file"), section.has("env")) {
         (true, false) => {
             let file = section.text("file", found)?;
-            Some(Secret::File(PathBuf::from(folder.join(file.value))))
+            Some(Secret::File(folder.join(file.value)))
         }
         (false, true) => {
             let name = section.text("env", found)?;

@@ -124,7 +124,7 @@ impl Server {
             .expect("a request")
     }
 
-    /// Whether nobody asked more.
+    /// Whether there was no further request.
     pub fn is_quiet(&self) -> bool {
         self.requests.try_recv().is_err()
     }
