@@ -149,18 +149,28 @@ pub(crate) fn in_sentence(headline: &str) -> String {
     first.into_iter().chain(rest).collect()
 }
 
-const KEPT: AsciiSet = NON_ALPHANUMERIC
+/// Everything but letters, digits and what RFC 3986 (section 2.3) leaves unreserved.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
 
-/// The page of an event: `BASE/event/FROM/TO/TASK/NUMBER`.
+/// The page of an event: `BASE/event/TASK/FROM/TO/NUMBER`, as the pages of a watch have it.
 pub(crate) fn link(base: &str, stored: &StoredEvent) -> String {
-    let pair = &stored.pair;
-    let parts = [&pair.from, &pair.to, &stored.task];
-    let parts = parts.map(|name| utf8_percent_encode(name.as_str(), &KEPT).to_string());
-    format!("{base}/event/{}/{}", parts.join("/"), stored.event.id)
+    let parts = [&stored.task, &stored.pair.from, &stored.pair.to];
+    let parts = parts.map(|name| segment(name.as_str())).join("/");
+    format!("{base}/event/{parts}/{}", stored.event.id)
+}
+
+/// A name as one segment of a path. Browsers take `.` and `..` as steps, even encoded: such names,
+/// and those that begin with the mark, have the mark `~` in front.
+fn segment(name: &str) -> String {
+    let mark = match matches!(name, "." | "..") || name.starts_with('~') {
+        true => "~",
+        false => "",
+    };
+    format!("{mark}{}", utf8_percent_encode(name, RESERVED))
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ impl Alertmanager {
         let folder = tempfile::tempdir().unwrap();
         let config = folder.path().join("config.yml");
         let text = format!(
-            "route: {{ receiver: hook, group_by: [incident], group_wait: 1s, group_interval: 1s }}\n\
+            "route:\n  {{ receiver: hook, group_by: [incident], group_wait: 1s, group_interval: 1s }}\n\
              receivers:\n  - name: hook\n    webhook_configs:\n      \
              - url: http://127.0.0.1:{webhook}/hook\n        send_resolved: true\n"
         );
@@ -129,7 +129,7 @@ fn alertmanager_has_one_alert_until_its_end() {
     assert_eq!(known[0]["labels"]["severity"], "warning");
     assert_eq!(known[0]["labels"]["from"], "b\u{f6}nn");
     assert_eq!(known[0]["status"]["state"], "active");
-    let link = "http://watch.example.org/event/b%C3%B6nn/cern/goodput/0";
+    let link = "http://watch.example.org/event/goodput/b%C3%B6nn/cern/0";
     assert_eq!(known[0]["generatorURL"], link);
     let first: Value = serde_json::from_str(&hook.request().body).unwrap();
     assert_eq!(first["status"], "firing");

@@ -197,7 +197,7 @@ fn a_change_is_told_once_after_the_hold_time_with_cause_and_link() {
             .because
             .starts_with("3 of 3 visits")
     );
-    let link = "https://watch.example.org/event/slac/cern/goodput/4";
+    let link = "https://watch.example.org/event/goodput/slac/cern/4";
     assert_eq!(told.link.as_deref(), Some(link));
     for later in 11..30 {
         assert_eq!(watch.step(minutes(later), from_ref(&one)), []);
