@@ -12,6 +12,7 @@ mod serve;
 mod simulate;
 mod sweep;
 mod tune;
+mod watch;
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -37,6 +38,7 @@ pub(crate) use serve::Serve;
 pub(crate) use simulate::{Compat, Simulate};
 pub(crate) use sweep::Sweep;
 pub(crate) use tune::{Axis, Objective, Tune};
+pub(crate) use watch::{Watch, WatchCheck, WatchCommand, WatchRun, WatchServe};
 
 /// Finds how bulk data moves fastest over a long, fat network, and what limits it.
 ///
@@ -69,6 +71,7 @@ pub(crate) enum Command {
     Sweep(Box<Sweep>),
     Path(PathOf),
     Responsiveness(Responsiveness),
+    Watch(Watch),
     Emulate(Emulate),
     Simulate(Box<Simulate>),
     Predict(Predict),

@@ -17,3 +17,4 @@ pub(crate) mod serve;
 pub(crate) mod simulate;
 pub(crate) mod sweep;
 pub(crate) mod tune;
+pub(crate) mod watch;

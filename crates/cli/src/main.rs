@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         Command::Sweep(arguments) => commands::sweep::run(&arguments),
         Command::Path(arguments) => commands::path::run(&arguments),
         Command::Responsiveness(arguments) => commands::responsiveness::run(&arguments),
+        Command::Watch(arguments) => commands::watch::run(&arguments),
         Command::Emulate(arguments) => commands::emulate::run(&arguments),
         Command::Simulate(arguments) => commands::simulate::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),

@@ -15,14 +15,16 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use units::Span;
-use wire::copy::{Admitted, Exporter, Greeting, KeyName, Refusal, answer_hello, refusal};
+use wire::copy::{
+    Admitted, Exporter, Greeting, Key, KeyName, Refusal, Rights, answer_hello, refusal,
+};
 
 use super::conversation::Conversation;
 use super::handle::StreamHandle;
 use super::handshaking::{Handshaking, Identified};
 use super::identity::Identity;
 use super::session_registry::SessionRegistry;
-use super::{AcceptedSession, CopyHandler, SOFTWARE};
+use super::{AcceptedChannel, AcceptedSession, Channel, ChannelHandler, CopyHandler, SOFTWARE};
 use sockets::Clock;
 use sockets::eviction;
 use sockets::poll::{is_ready, readable, wait};
@@ -66,11 +68,48 @@ impl Default for AcceptLimits {
     }
 }
 
+/// Who serves the authenticated connections of one port.
+#[derive(Clone)]
+pub enum Handler {
+    /// Conversations of copies, with their streams.
+    Copies(Arc<dyn CopyHandler>),
+    /// Bytes both ways.
+    Channels(Arc<dyn ChannelHandler>),
+}
+
+impl From<Arc<dyn CopyHandler>> for Handler {
+    fn from(handler: Arc<dyn CopyHandler>) -> Self {
+        Handler::Copies(handler)
+    }
+}
+
+impl From<Arc<dyn ChannelHandler>> for Handler {
+    fn from(handler: Arc<dyn ChannelHandler>) -> Self {
+        Handler::Channels(handler)
+    }
+}
+
+impl Handler {
+    fn find(&self, name: &KeyName) -> Option<(Key, Rights)> {
+        match self {
+            Handler::Copies(copies) => copies.find(name),
+            Handler::Channels(channels) => channels.find(name),
+        }
+    }
+
+    fn rejected(&self, peer: SocketAddr, reason: &Rejection) {
+        match self {
+            Handler::Copies(copies) => copies.rejected(peer, reason),
+            Handler::Channels(channels) => channels.rejected(peer, reason),
+        }
+    }
+}
+
 /// What the threads of one port share.
 pub(super) struct Shared {
     pub identity: Identity,
     pub limits: AcceptLimits,
-    pub handler: Arc<dyn CopyHandler>,
+    pub handler: Handler,
     pub registry: Arc<SessionRegistry>,
 }
 
@@ -114,7 +153,7 @@ impl Acceptor {
         let shared = Shared {
             identity,
             limits,
-            handler,
+            handler: Handler::Copies(handler),
             registry: Arc::default(),
         };
         Ok((handover, Acceptor::new(source, Arc::new(shared))))
@@ -253,21 +292,34 @@ impl Acceptor {
         let Some(tls) = tls else {
             return Err(ErrorKind::InvalidInput.into());
         };
-        let streams = self.shared.registry.expect(admitted.session_key.clone())?;
-        let silence = self.shared.limits.silence;
-        let conversation = Conversation::start(Arc::new(socket), tls, silence)?;
-        let handle = conversation.handle();
+        let socket = Arc::new(socket);
+        let handle = StreamHandle::new(&socket);
         let name = admitted.key_name.clone();
-        let accepted = AcceptedSession {
-            peer,
-            admitted,
-            conversation,
-            streams,
+        let thread = match &self.shared.handler {
+            Handler::Copies(handler) => {
+                let streams = self.shared.registry.expect(admitted.session_key.clone())?;
+                let conversation = Conversation::start(socket, tls, self.shared.limits.silence)?;
+                let accepted = AcceptedSession {
+                    peer,
+                    admitted,
+                    conversation,
+                    streams,
+                };
+                let handler = Arc::clone(handler);
+                session_thread("copy", move || handler.serve(accepted))?
+            }
+            Handler::Channels(handler) => {
+                socket.set_nonblocking(false)?;
+                socket.set_nodelay(true)?;
+                let accepted = AcceptedChannel {
+                    peer,
+                    admitted,
+                    channel: Channel::new(socket, Some(tls)),
+                };
+                let handler = Arc::clone(handler);
+                session_thread("channel", move || handler.serve(accepted))?
+            }
         };
-        let handler = Arc::clone(&self.shared.handler);
-        let thread = thread::Builder::new()
-            .name("copy".to_owned())
-            .spawn(move || handler.serve(accepted))?;
         self.sessions.push(Running {
             name,
             handle,
@@ -302,6 +354,10 @@ impl Acceptor {
     fn reject(&self, peer: SocketAddr, reason: &Rejection) {
         self.shared.handler.rejected(peer, reason);
     }
+}
+
+fn session_thread(name: &str, serve: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    thread::Builder::new().name(name.to_owned()).spawn(serve)
 }
 
 fn told(busy: &Rejection) -> Vec<u8> {

@@ -4,6 +4,9 @@ use std::fmt;
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
+use std::time::Duration;
+
+use units::Span;
 
 use super::handle::StreamHandle;
 use super::tls::{Arrived, Tls};
@@ -36,6 +39,17 @@ impl Channel {
     /// Whether it is in the clear.
     pub fn is_plain(&self) -> bool {
         self.tls.is_none()
+    }
+
+    /// The longest wait of one read or write; none without. What takes longer fails with
+    /// [`ErrorKind::WouldBlock`], and the stream is of no more use.
+    ///
+    /// # Errors
+    /// When the connection is gone, or the time zero.
+    pub fn set_timeout(&self, timeout: Option<Span>) -> io::Result<()> {
+        let timeout = timeout.map(Duration::from);
+        self.socket.set_read_timeout(timeout)?;
+        self.socket.set_write_timeout(timeout)
     }
 
     /// Reads what has arrived, and does not wait.

@@ -5,7 +5,7 @@ mod error;
 mod preconnect;
 
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -59,6 +59,14 @@ pub struct KnownPeer<'a> {
     pub first: &'a Message,
 }
 
+/// A connection of which both ends know each other.
+struct Authenticated {
+    peer: SocketAddr,
+    admitted: Admitted,
+    endpoint: StreamEndpoint,
+    io: DeadlineIo,
+}
+
 /// Opens streams of one conversation. Clones open streams of the same.
 #[derive(Debug, Clone)]
 pub struct StreamDialer {
@@ -88,6 +96,30 @@ impl Dialer {
         self.control_and(places, token, None, &mut |_| ())
     }
 
+    /// The same for a connection that carries another protocol: both ends are authenticated, and
+    /// what follows is bytes both ways.
+    ///
+    /// # Errors
+    /// As [`control`](Self::control).
+    pub fn channel(
+        &self,
+        places: &[Address],
+        token: &Token,
+    ) -> Result<(Channel, Admitted), DialError> {
+        let end = Instant::now() + Duration::from(self.timeout);
+        self.at_any(places, end, |connection| {
+            let authenticated = self.authenticate(connection, token, None, end, &mut |_| ())?;
+            let peer = authenticated.peer;
+            let (socket, tls) = authenticated.io.into_parts();
+            socket
+                .set_nonblocking(false)
+                .and_then(|()| socket.set_nodelay(true))
+                .map_err(|source| DialError::during(peer, self.timeout, source))?;
+            let channel = Channel::new(Arc::new(socket), Some(Box::new(tls)));
+            Ok((channel, authenticated.admitted))
+        })
+    }
+
     /// The same, to an end that may be `known`; `early` is told where streams will go as soon as
     /// that is known, so that they can be connected while the two ends find out who they are. That
     /// says nothing to the other end, which may still turn out to be another one.
@@ -102,13 +134,25 @@ impl Dialer {
         early: &mut dyn FnMut(&StreamEndpoint),
     ) -> Result<Dialed, DialError> {
         let end = Instant::now() + Duration::from(self.timeout);
+        self.at_any(places, end, |connection| {
+            self.open(connection, token, known, end, early)
+        })
+    }
+
+    /// Connects to one address after the other until `open` is content with one.
+    fn at_any<T>(
+        &self,
+        places: &[Address],
+        end: Instant,
+        mut open: impl FnMut((TcpStream, SocketAddr)) -> Result<T, DialError>,
+    ) -> Result<T, DialError> {
         let mut left = resolve(places)?;
         let mut failure = None;
         loop {
             let limit = end.saturating_duration_since(Instant::now());
             match connect_any(&left, &StreamOptions::default(), limit) {
-                Ok((socket, peer)) => match self.open((socket, peer), token, known, end, early) {
-                    Ok(dialed) => return Ok(dialed),
+                Ok((socket, peer)) => match open((socket, peer)) {
+                    Ok(opened) => return Ok(opened),
                     Err(error) => {
                         left.retain(|address| *address != peer);
                         failure = Some(error);
@@ -128,12 +172,42 @@ impl Dialer {
     /// Opens a session on an existing connection, made by either end.
     pub(super) fn open(
         &self,
-        (socket, peer): (std::net::TcpStream, SocketAddr),
+        connection: (TcpStream, SocketAddr),
         token: &Token,
         known: Option<KnownPeer<'_>>,
         end: Instant,
         early: &mut dyn FnMut(&StreamEndpoint),
     ) -> Result<Dialed, DialError> {
+        let Authenticated {
+            peer,
+            admitted,
+            endpoint,
+            io,
+        } = self.authenticate(connection, token, known, end, early)?;
+        let (socket, tls) = io.into_parts();
+        let conversation = Conversation::start(Arc::new(socket), Box::new(tls), self.silence);
+        let failed = |source| DialError::during(peer, self.timeout, source);
+        Ok(Dialed {
+            peer,
+            conversation: conversation.map_err(failed)?,
+            streams: StreamDialer {
+                endpoint,
+                key: admitted.session_key.clone(),
+            },
+            admitted,
+            first_was_sent: known.is_some(),
+        })
+    }
+
+    /// Has both ends of a connection authenticate each other.
+    fn authenticate(
+        &self,
+        (socket, peer): (TcpStream, SocketAddr),
+        token: &Token,
+        known: Option<KnownPeer<'_>>,
+        end: Instant,
+        early: &mut dyn FnMut(&StreamEndpoint),
+    ) -> Result<Authenticated, DialError> {
         let failed = |source| DialError::during(peer, self.timeout, source);
         let tls = connection_to(known.map(|known| known.pin))
             .map(Tls::new)
@@ -152,17 +226,11 @@ impl Dialer {
         let answer = answer.map_err(failed)?;
         let answer = answer.map_err(|error| wrong(error.into()))?;
         let admitted = handshake.on_answer(&answer).map_err(wrong)?;
-        let (socket, tls) = io.into_parts();
-        let conversation = Conversation::start(Arc::new(socket), Box::new(tls), self.silence);
-        Ok(Dialed {
+        Ok(Authenticated {
             peer,
-            conversation: conversation.map_err(failed)?,
-            streams: StreamDialer {
-                endpoint,
-                key: admitted.session_key.clone(),
-            },
             admitted,
-            first_was_sent: known.is_some(),
+            endpoint,
+            io,
         })
     }
 }
@@ -221,7 +289,7 @@ impl StreamDialer {
     /// The greeting always fits the empty buffer of a new connection.
     fn send_greeting(
         &self,
-        socket: std::net::TcpStream,
+        socket: TcpStream,
         tls: Option<Box<Tls>>,
         session: u64,
         number: u32,

@@ -17,6 +17,9 @@
 //! stream's life), certificates of authorities, and client certificates; the secret says more than
 //! they would.
 //!
+//! Both ends of another protocol may authenticate each other in the same way: [`Dialer::channel`] and
+//! a [`ChannelHandler`] give them one connection for bytes both ways.
+//!
 //! Reading order: [`Dialer`] for the end that connects; [`Listener`], `acceptor` and `handshaking`
 //! for the one that listens; [`Conversation`]; [`Channel`] with `tls`; [`StreamHandle`]; [`Ssh`]
 //! and [`serve_ssh_child`] for a far end that ssh starts.
@@ -45,7 +48,7 @@ use std::net::SocketAddr;
 use sockets::random;
 use wire::copy::{Admitted, Key, KeyName, Rights, Secret};
 
-pub use acceptor::{AcceptLimits, Acceptor, Handover, Rejection};
+pub use acceptor::{AcceptLimits, Acceptor, Handler, Handover, Rejection};
 pub use channel::Channel;
 pub use conversation::{Conversation, ConversationError};
 pub use dialer::{DialError, Dialed, Dialer, KnownPeer, RawStream, StreamDialer, StreamEndpoint};
@@ -72,6 +75,32 @@ pub trait CopyHandler: Send + Sync {
     fn rejected(&self, peer: SocketAddr, reason: &Rejection) {
         let _ = (peer, reason);
     }
+}
+
+/// What a listening end does with authenticated connections that carry another protocol than copies
+/// do. It comes on a port of its own.
+pub trait ChannelHandler: Send + Sync {
+    /// The key of that name and what it allows.
+    fn find(&self, name: &KeyName) -> Option<(Key, Rights)>;
+
+    /// Serves one connection, on a thread of its own. It ends early when the listening end stops.
+    fn serve(&self, accepted: AcceptedChannel);
+
+    /// A connection was rejected.
+    fn rejected(&self, peer: SocketAddr, reason: &Rejection) {
+        let _ = (peer, reason);
+    }
+}
+
+/// A connection whose near end is authenticated, for bytes both ways.
+#[derive(Debug)]
+pub struct AcceptedChannel {
+    /// Where it is.
+    pub peer: SocketAddr,
+    /// Who it is, and what it may.
+    pub admitted: Admitted,
+    /// The bytes.
+    pub channel: Channel,
 }
 
 /// A session whose near end is authenticated.

@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 use wire::copy::{SessionKey, Token};
 
-use super::CopyHandler;
-use super::acceptor::{AcceptLimits, Acceptor, Shared, Source};
+use super::acceptor::{AcceptLimits, Acceptor, Handler, Shared, Source};
 use super::dialer::{DialError, Dialed, Dialer};
 use super::identity::{Fingerprint, Identity};
 use super::session_registry::{Caller, IncomingStreams, SessionRegistry};
@@ -148,13 +147,13 @@ impl Listener {
     pub fn run(
         self,
         limits: AcceptLimits,
-        handler: Arc<dyn CopyHandler>,
+        handler: impl Into<Handler>,
         is_stopped: &dyn Fn() -> bool,
     ) {
         let shared = Shared {
             identity: self.identity,
             limits,
-            handler,
+            handler: handler.into(),
             registry: self.registry,
         };
         Acceptor::new(self.source, Arc::new(shared)).run(is_stopped);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use copies::{Far, TIMEOUT, token};
 use copy_net::{
     AcceptedSession, ArrivedStream, Channel, ConversationError, Dialed, Dialer, Fingerprint,
-    KnownPeer, Rejection,
+    Handler, KnownPeer, Rejection,
 };
 use sockets::{Dscp, StreamOptions};
 use units::{Bytes, Rate, Span, Time};
@@ -336,7 +336,7 @@ fn streams_find_an_end_that_opened_the_conversation_itself() {
     let stop = std::sync::atomic::AtomicBool::new(false);
     let is_stopped = || stop.load(std::sync::atomic::Ordering::Relaxed);
     thread::scope(|scope| {
-        scope.spawn(|| listener.run(Default::default(), handler, &is_stopped));
+        scope.spawn(|| listener.run(Default::default(), Handler::Copies(handler), &is_stopped));
         let incoming = callbacks.expect(near.admitted.session_key.clone());
         let session = accepted.streams.session().unwrap();
         let here = back.stream(session, 4, &StreamOptions::default(), false);

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use copies::{TIMEOUT, handler};
 use copy_net::{
-    AcceptedSession, CallbackTarget, Dialer, Listener, Ssh, SshChildError, SshError, new_secret,
-    serve_ssh_child,
+    AcceptedSession, CallbackTarget, Dialer, Handler, Listener, Ssh, SshChildError, SshError,
+    new_secret, serve_ssh_child,
 };
 use sockets::{Address, StreamOptions};
 use units::Span;
@@ -139,7 +139,7 @@ fn a_far_end_connects_where_only_that_gets_through() {
     let is_stopped = || stop.load(std::sync::atomic::Ordering::Relaxed);
     let (nobody, _, _) = handler();
     thread::scope(|scope| {
-        scope.spawn(|| listener.run(Default::default(), nobody, &is_stopped));
+        scope.spawn(|| listener.run(Default::default(), Handler::Copies(nobody), &is_stopped));
         let near = callbacks
             .control(&Dialer::default(), &copies::token(1))
             .unwrap();
@@ -169,7 +169,7 @@ fn a_silent_stranger_does_not_use_up_the_far_ends_time() {
     let is_stopped = || stop.load(std::sync::atomic::Ordering::Relaxed);
     let (nobody, _, _) = handler();
     thread::scope(|scope| {
-        scope.spawn(|| listener.run(Default::default(), nobody, &is_stopped));
+        scope.spawn(|| listener.run(Default::default(), Handler::Copies(nobody), &is_stopped));
         let mut stranger = std::net::TcpStream::connect(std::net::SocketAddr::from(at)).unwrap();
         stranger.write_all(b"TLr1").unwrap();
         // It is first in the row.

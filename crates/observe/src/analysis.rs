@@ -73,6 +73,18 @@ impl Observation {
     pub fn summary(&self) -> Summary {
         summarise(self)
     }
+
+    /// Goodput of all streams together in each [`SamplePlan::INTERVAL`]; empty where there are no
+    /// readings.
+    pub fn rates(&self) -> Vec<units::Rate> {
+        let streams = self.streams.iter();
+        let progress: Vec<&[Progress]> = streams
+            .map(|stream| stream.delivery.progress.as_slice())
+            .collect();
+        let rates = Series::of(&progress).map(|series| series.rates);
+        let rates = rates.unwrap_or_default().into_iter();
+        rates.map(units::Rate::from_f64).collect()
+    }
 }
 
 fn direction_summary(observation: &Observation, way: StreamDirection) -> Option<DirectionSummary> {

@@ -32,6 +32,8 @@ pub enum ProbeMethod {
 pub struct ProbeSeries {
     /// What carried them.
     pub method: ProbeMethod,
+    /// Answers to probes that had been answered before.
+    pub duplicated: u32,
     /// The probes, in the order in which they were sent.
     pub probes: Vec<Probe>,
 }
@@ -63,6 +65,35 @@ impl ProbeSeries {
         let lost_after = longest.map_or(Self::PATIENCE, |rtt| rtt.times(3));
         self.probes
             .retain(|probe| probe.rtt.is_some() || now.since(probe.sent) >= lost_after);
+    }
+
+    /// How many answers were overtaken by the answer to a later probe.
+    ///
+    /// ```
+    /// # use observe::{Probe, ProbeMethod, ProbeSeries};
+    /// # use units::{Span, Time};
+    /// let probe = |sent, rtt| Probe {
+    ///     sent: Time::ZERO + Span::from_millis(sent),
+    ///     rtt: Some(Span::from_millis(rtt)),
+    /// };
+    /// let series = ProbeSeries {
+    ///     method: ProbeMethod::UdpEcho,
+    ///     duplicated: 0,
+    ///     probes: vec![probe(0, 170), probe(50, 100), probe(100, 100)],
+    /// };
+    /// // The first answer came at 170 ms, the second at 150 ms.
+    /// assert_eq!(series.reordered(), 1);
+    /// ```
+    pub fn reordered(&self) -> u32 {
+        let arrivals = self.probes.iter().rev();
+        let arrivals = arrivals.filter_map(|probe| Some(probe.sent + probe.rtt?));
+        let mut earliest: Option<Time> = None;
+        let mut overtaken = 0;
+        for arrival in arrivals {
+            overtaken += u32::from(earliest.is_some_and(|earliest| earliest < arrival));
+            earliest = Some(earliest.map_or(arrival, |earliest| earliest.min(arrival)));
+        }
+        overtaken
     }
 
     /// The answers' round-trip times in seconds, in sending order.
@@ -98,6 +129,7 @@ impl ProbeSeries {
     /// let probe = |ms| Probe { sent: Time::ZERO, rtt: Some(Span::from_millis(ms)) };
     /// let series = ProbeSeries {
     ///     method: ProbeMethod::UdpEcho,
+    ///     duplicated: 0,
     ///     probes: vec![probe(164), probe(198)],
     /// };
     /// // 1 - 164/181 = 0.0939, the loaded RTT of SLAC to CERN with 8 streams of 64 kB.
@@ -130,6 +162,7 @@ mod tests {
         };
         ProbeSeries {
             method: ProbeMethod::UdpEcho,
+            duplicated: 0,
             probes: rtts.iter().map(probe).collect(),
         }
     }
@@ -151,6 +184,7 @@ mod tests {
             };
             ProbeSeries {
                 method: ProbeMethod::UdpEcho,
+                duplicated: 0,
                 probes: probes.iter().map(probe).collect(),
             }
         };

@@ -68,6 +68,18 @@ impl From<StreamCount> for u16 {
     }
 }
 
+impl From<StreamCount> for u32 {
+    fn from(streams: StreamCount) -> u32 {
+        streams.get().into()
+    }
+}
+
+impl From<StreamCount> for f64 {
+    fn from(streams: StreamCount) -> f64 {
+        streams.get().into()
+    }
+}
+
 impl fmt::Display for StreamCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -86,8 +98,12 @@ impl FromStr for StreamCount {
     }
 }
 
-/// The socket buffers of each stream, the same at both ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The socket buffers of each stream, the same at both ends. In documents the word `"auto"` or a
+/// number of bytes.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(try_from = "RawWindow", into = "RawWindow")]
 pub enum Window {
     /// The kernel sizes the buffers as the stream runs, up to `tcp_wmem[2]` and `tcp_rmem[2]`.
     Auto,
@@ -103,6 +119,13 @@ impl Window {
             Window::Auto => None,
             Window::Fixed(bytes) => Some(bytes),
         }
+    }
+}
+
+/// The size that was asked for, or none.
+impl From<Option<Bytes>> for Window {
+    fn from(fixed: Option<Bytes>) -> Self {
+        fixed.map_or(Window::Auto, Window::Fixed)
     }
 }
 
@@ -126,6 +149,36 @@ impl FromStr for Window {
     }
 }
 
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum RawWindow {
+    Bytes(Bytes),
+    Word(String),
+}
+
+impl From<Window> for RawWindow {
+    fn from(window: Window) -> Self {
+        match window {
+            Window::Auto => RawWindow::Word("auto".to_owned()),
+            Window::Fixed(bytes) => RawWindow::Bytes(bytes),
+        }
+    }
+}
+
+impl TryFrom<RawWindow> for Window {
+    type Error = String;
+
+    fn try_from(raw: RawWindow) -> Result<Self, String> {
+        match raw {
+            RawWindow::Bytes(bytes) => Ok(Window::Fixed(bytes)),
+            RawWindow::Word(word) if word == "auto" => Ok(Window::Auto),
+            RawWindow::Word(word) => Err(format!(
+                "window `{word}` is neither \"auto\" nor a number of bytes"
+            )),
+        }
+    }
+}
+
 /// Which end sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -140,7 +193,7 @@ pub enum Direction {
 }
 
 /// One point of the space that is measured.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Setting {
     /// Parallel streams (in each direction, when both ends send).
     pub streams: StreamCount,
@@ -149,10 +202,16 @@ pub struct Setting {
     /// Which end sends.
     pub direction: Direction,
     /// Congestion control by its kernel name; `None` leaves the host's default.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
     /// Upper bound on each stream's sending rate (`SO_MAX_PACING_RATE`).
+    #[serde(
+        rename = "pacing_bits_per_second",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub pacing: Option<Rate>,
     /// Maximum segment size in bytes (`TCP_MAXSEG`); `None` leaves it to the path's MTU.
+    #[serde(rename = "mss_bytes", skip_serializing_if = "Option::is_none")]
     pub mss: Option<u16>,
 }
 
@@ -252,5 +311,19 @@ mod tests {
         let fixed = Window::Fixed(Bytes::from_kib(256));
         assert_eq!(fixed.to_string(), "256KiB");
         assert_eq!("256k".parse(), Ok(fixed));
+    }
+
+    #[test]
+    fn a_window_in_a_document_is_a_word_or_a_number() {
+        let json = |window| serde_json::to_string(&window).unwrap();
+        assert_eq!(json(Window::Auto), "\"auto\"");
+        assert_eq!(json(Window::Fixed(Bytes::from_kib(64))), "65536");
+    }
+
+    #[test]
+    fn another_word_is_named_with_what_would_do() {
+        let error = serde_json::from_str::<Window>("\"64k\"").unwrap_err();
+        let text = error.to_string();
+        assert!(text.starts_with("window `64k` is neither \"auto\" nor a number"));
     }
 }

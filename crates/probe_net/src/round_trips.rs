@@ -123,20 +123,25 @@ impl ProbeSocket {
 /// Whether an answer comes within the timeout; normally known after one round trip.
 pub fn is_answered(socket: &ProbeSocket) -> bool {
     let clock = Clock::start();
-    let mut probes = [Probe {
+    let probe = Probe {
         sent: clock.now(),
         rtt: None,
-    }; TRIALS];
-    for (probe, sequence) in probes.iter().zip(0..) {
+    };
+    let mut trials = Collected {
+        probes: vec![probe; TRIALS],
+        duplicated: 0,
+    };
+    for (probe, sequence) in trials.probes.iter().zip(0..) {
         // One that cannot be sent is not answered either.
         let _ = socket.send(sequence, probe.sent);
     }
     let end = clock.now() + TIMEOUT;
-    while clock.now() < end && probes.iter().all(|probe| probe.rtt.is_none()) {
+    let is_answered = |probe: &Probe| probe.rtt.is_some();
+    while clock.now() < end && !trials.probes.iter().any(is_answered) {
         socket.wait(clock.until(end));
-        collect(socket, &mut probes, clock);
+        trials.take(socket, clock);
     }
-    probes.iter().any(|probe| probe.rtt.is_some())
+    trials.probes.iter().any(is_answered)
 }
 
 /// Sends probes at equal distances and collects the answers.
@@ -149,50 +154,63 @@ pub fn series(
     is_over: impl Fn(Span) -> bool,
 ) -> ProbeSeries {
     let clock = Clock::start();
-    let mut probes: Vec<Probe> = Vec::new();
+    let mut collected = Collected::default();
     let mut next = Time::ZERO;
     let elapsed = || clock.now().since(Time::ZERO);
-    while !is_over(elapsed()) && probes.len() < PROBES_MAX {
+    while !is_over(elapsed()) && collected.probes.len() < PROBES_MAX {
         if clock.now() >= next {
             let sent = clock.now();
             // A probe that cannot be sent is a lost one.
-            let _ = socket.send(probes.len() as u64, sent);
-            probes.push(Probe { sent, rtt: None });
+            let _ = socket.send(collected.probes.len() as u64, sent);
+            collected.probes.push(Probe { sent, rtt: None });
             next = (next + INTERVAL).max(sent);
         }
         socket.wait(clock.until(next));
-        latest.put(collect(socket, &mut probes, clock));
+        latest.put(collected.take(socket, clock));
     }
-    await_stragglers(socket, &mut probes, clock);
+    await_stragglers(socket, &mut collected, clock);
     let mut series = ProbeSeries {
         method: socket.method(),
-        probes,
+        duplicated: collected.duplicated,
+        probes: collected.probes,
     };
     series.leave_out_unknown(clock.now());
     series
 }
 
-/// Takes the answers that have come; the round trip of the last one.
-fn collect(socket: &ProbeSocket, probes: &mut [Probe], clock: Clock) -> Option<Span> {
-    let mut last = None;
-    while let Some(answer) = socket.receive() {
-        let index = answer.and_then(|sequence| usize::try_from(sequence).ok());
-        if let Some(probe) = index.and_then(|index| probes.get_mut(index)) {
+/// Probes and what came of them so far.
+#[derive(Default)]
+struct Collected {
+    probes: Vec<Probe>,
+    duplicated: u32,
+}
+
+impl Collected {
+    /// Takes the answers that have come; the round trip of the last one.
+    fn take(&mut self, socket: &ProbeSocket, clock: Clock) -> Option<Span> {
+        let mut last = None;
+        while let Some(answer) = socket.receive() {
+            let index = answer.and_then(|sequence| usize::try_from(sequence).ok());
+            let Some(probe) = index.and_then(|index| self.probes.get_mut(index)) else {
+                continue;
+            };
+            self.duplicated += u32::from(probe.rtt.is_some());
             last = Some(*probe.rtt.get_or_insert(clock.now().since(probe.sent)));
         }
+        last
     }
-    last
 }
 
 /// Waits for the last answers, but no longer than thrice the longest round trip seen: where half of
 /// the probes are lost anyway, the rest is not worth a second.
-fn await_stragglers(socket: &ProbeSocket, probes: &mut [Probe], clock: Clock) {
-    let timeout = longest(probes).map_or(TIMEOUT, |rtt| rtt.times(3).min(TIMEOUT.max(rtt)));
+fn await_stragglers(socket: &ProbeSocket, collected: &mut Collected, clock: Clock) {
+    let timeout =
+        longest(&collected.probes).map_or(TIMEOUT, |rtt| rtt.times(3).min(TIMEOUT.max(rtt)));
     let end = clock.now() + timeout;
     let recent = |probe: &Probe| probe.rtt.is_none() && clock.now().since(probe.sent) < timeout;
-    while clock.now() < end && probes.iter().any(recent) {
+    while clock.now() < end && collected.probes.iter().any(recent) {
         socket.wait(clock.until(end));
-        collect(socket, probes, clock);
+        collected.take(socket, clock);
     }
 }
 

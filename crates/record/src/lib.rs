@@ -35,7 +35,6 @@ pub mod points;
 pub mod predict;
 pub mod responsiveness;
 pub mod round_trip;
-pub mod setting;
 pub mod simulate;
 pub mod stream;
 pub mod sweep;
@@ -43,6 +42,7 @@ pub mod sweep_analysis;
 pub mod sweep_comparison;
 #[cfg(any(test, feature = "synthetic"))]
 pub mod synthetic;
+pub mod target;
 pub mod tune;
 
 pub use ::tune::advice::{End, SysctlLine as Sysctl};
@@ -62,20 +62,20 @@ pub use link::Count;
 pub use measure::{Interval, Measure, Run, Steady, Unsettled};
 pub use observe::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Direction, HostLimits, Limit, Peer, Probe,
-    ProbeMethod as Method, Progress, StreamDirection, TargetKind as Kind, TcpSample, TcpSummary,
-    Verdict as Cause,
+    ProbeMethod as Method, Progress, Setting, StreamCount, StreamDirection, TargetKind as Kind,
+    TcpSample, TcpSummary, Verdict as Cause, Window,
 };
 pub use path::Path;
 pub use points::{PointsError, load_points};
 pub use predict::{Predict, PredictedPoint};
 pub use responsiveness::Responsiveness;
 pub use round_trip::{RoundTrips, Series};
-pub use setting::{Setting, Target, Window};
 pub use simulate::{Campaign, Simulate};
 pub use stream::Stream;
 pub use sweep::{Sweep, SweepCell, SweepPlan};
 pub use sweep_analysis::SweepAnalysis;
 pub use sweep_comparison::SweepComparison;
+pub use target::Target;
 pub use tune::{Answer, Doubt, Recommended, Sample, ToolSetting, Tune};
 /// Which characters of a document may not reach a terminal.
 pub use wire::copy::steers;

@@ -137,7 +137,7 @@ impl Run {
             .map(DirectionFigures::from)
             .collect();
         Run {
-            setting: (&seen.setting).into(),
+            setting: seen.setting.clone(),
             goodput_bits_per_second: goodput.mean.bits_per_second(),
             interval: goodput.interval.map(Interval::from),
             steady: steady(&directions, seen.duration.as_secs_f64()),

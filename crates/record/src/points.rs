@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
-use units::{Bytes, Rate};
+use units::Rate;
 
 use crate::{LoadError, Window, parse};
 
@@ -155,7 +155,7 @@ fn alike(
     window: Option<Window>,
 ) -> Result<Vec<(u32, Rate)>, PointsError> {
     let file = || file.to_owned();
-    let windows = distinct(&points, |point| point.window.map(named).unwrap_or_default());
+    let windows = distinct(&points, window_text);
     if points.is_empty() {
         return Err(PointsError::Empty { file: file() });
     }
@@ -164,16 +164,13 @@ fn alike(
         if points.is_empty() {
             return Err(PointsError::NoWindow {
                 file: file(),
-                asked: named(asked),
+                asked: asked.to_string(),
                 found: windows,
             });
         }
     }
     let found = [
-        (
-            documents::WINDOWS,
-            distinct(&points, |point| point.window.map(named).unwrap_or_default()),
-        ),
+        (documents::WINDOWS, distinct(&points, window_text)),
         (
             documents::SERIES,
             distinct(&points, |point| point.series.clone()),
@@ -197,6 +194,12 @@ fn alike(
         .collect())
 }
 
+fn window_text(point: &Point) -> String {
+    point
+        .window
+        .map_or_else(String::new, |window| window.to_string())
+}
+
 fn distinct(points: &[Point], value: impl Fn(&Point) -> String) -> String {
     let mut values: Vec<String> = Vec::new();
     for value in points.iter().map(value) {
@@ -205,13 +208,6 @@ fn distinct(points: &[Point], value: impl Fn(&Point) -> String) -> String {
         }
     }
     values.join(", ")
-}
-
-fn named(window: Window) -> String {
-    match window {
-        Window::Auto => "auto".to_owned(),
-        Window::Bytes(bytes) => Bytes::new(bytes).to_string(),
-    }
 }
 
 #[cfg(test)]

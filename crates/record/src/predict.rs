@@ -131,7 +131,7 @@ impl From<&Prediction> for Predict {
         Predict {
             path: (&prediction.question.path).into(),
             congestion: prediction.congestion.clone(),
-            window: window.map_or(Window::Auto, |bytes| Window::Bytes(bytes.get())),
+            window: window.into(),
             window_bytes: prediction.window.get(),
             link: link(prediction),
             knee: PredictedKnee {

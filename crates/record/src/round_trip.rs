@@ -81,6 +81,7 @@ mod tests {
         };
         ProbeSeries {
             method: observe::ProbeMethod::IcmpEcho,
+            duplicated: 0,
             probes: rtts.iter().map(probe).collect(),
         }
     }

@@ -111,14 +111,10 @@ impl From<&sim::Scenario> for SimulatedSetting {
     fn from(scenario: &sim::Scenario) -> Self {
         SimulatedSetting {
             streams: scenario.streams,
-            window: window(scenario.window),
+            window: scenario.window.into(),
             variant: scenario.variant.to_string(),
         }
     }
-}
-
-fn window(window: Option<units::Bytes>) -> Window {
-    window.map_or(Window::Auto, |bytes| Window::Bytes(bytes.get()))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod quantities;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use units::Bytes;
 
 use crate::{Direction, Limit, Setting, Window};
 pub use quantities::{RateShift, RateSpread, RatioSpread, TimeShift, TimeSpread};
@@ -219,8 +220,11 @@ pub struct OperatingPoint {
     pub setting: Setting,
     /// The window as this host's kernel grants it: doubled, and cut by its limit; absent of
     /// automatic windows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window_granted_bytes: Option<u64>,
+    #[serde(
+        rename = "window_granted_bytes",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub window_granted: Option<Bytes>,
     /// Goodput.
     pub goodput: RateSpread,
     /// dRTT.

@@ -90,7 +90,6 @@ impl SweepComparison {
     /// Compares two sweeps, see [`::sweep::compare()`].
     pub fn new(from: &Sweep, to: &Sweep) -> Self {
         let change = ::sweep::compare(&from.visits(), &to.visits());
-        let settings = |list: &[observe::Setting]| list.iter().map(Setting::from).collect();
         let compared = |direction| {
             let same = |one: &&::sweep::SettingChange| one.setting.direction == direction;
             change.settings.iter().filter(same).count() as u64
@@ -112,8 +111,8 @@ impl SweepComparison {
                 })
                 .collect(),
             settings: change.settings.iter().map(SettingChange::from).collect(),
-            only_from: settings(&change.only_from),
-            only_to: settings(&change.only_to),
+            only_from: change.only_from,
+            only_to: change.only_to,
         }
     }
 
@@ -142,7 +141,7 @@ impl From<&::sweep::SettingChange> for SettingChange {
     fn from(change: &::sweep::SettingChange) -> Self {
         let added = change.rtt_added;
         SettingChange {
-            setting: (&change.setting).into(),
+            setting: change.setting.clone(),
             from: (&change.from).into(),
             to: (&change.to).into(),
             goodput: (&change.goodput.shift).into(),

@@ -1,6 +1,6 @@
 //! One search for the operating point.
 
-use observe::{TargetInfo, Verdict};
+use observe::{StreamCount, TargetInfo, Verdict};
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -61,15 +61,19 @@ pub struct Answer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Recommended {
     /// Parallel streams.
-    pub streams: u16,
+    pub streams: StreamCount,
     /// Socket buffers of each stream: `"auto"` or bytes.
     pub window: Window,
     /// Congestion control, where it is not the host's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
     /// Upper bound on each stream's rate, where there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pacing_bits_per_second: Option<u64>,
+    #[serde(
+        rename = "pacing_bits_per_second",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub pacing: Option<Rate>,
     /// The goodput that was seen there.
     pub goodput_bits_per_second: u64,
     /// Where the goodput of a longer run lies.
@@ -246,10 +250,10 @@ fn verdict(tuning: &Tuning, index: usize) -> Option<&Verdict> {
 impl From<&tune::Recommended> for Recommended {
     fn from(recommended: &tune::Recommended) -> Self {
         Recommended {
-            streams: recommended.setting.streams.get(),
-            window: recommended.setting.window.into(),
+            streams: recommended.setting.streams,
+            window: recommended.setting.window,
             congestion: recommended.setting.congestion.clone(),
-            pacing_bits_per_second: recommended.setting.pacing.map(Rate::bits_per_second),
+            pacing: recommended.setting.pacing,
             goodput_bits_per_second: recommended.goodput.mean.bits_per_second(),
             interval: recommended.goodput.interval.map(Interval::from),
             rtt_loaded_seconds: recommended.rtt_loaded.map(Span::as_secs_f64),

@@ -60,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Sweeps of every shape that a person may ask for.
 fn sweeps() -> [(&'static str, SweepCase); 6] {
     let usual = SweepCase::windows_against_streams(7);
-    let kib = |kib: u64| Window::Bytes(kib << 10);
+    let kib = |kib: u64| Window::Fixed(units::Bytes::from_kib(kib));
     [
         ("sweep", usual.clone()),
         (

@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use record::{Interval, Setting, Window};
+use record::{Interval, Setting};
 use units::{Bytes, Rate, Span};
 
 use crate::text;
@@ -159,14 +159,6 @@ pub fn size(bytes: u64) -> String {
     Bytes::new(bytes).human()
 }
 
-/// A window as it was asked for.
-pub fn window(window: Window) -> String {
-    match window {
-        Window::Auto => "auto".to_owned(),
-        Window::Bytes(bytes) => Bytes::new(bytes).to_string(),
-    }
-}
-
 /// A setting's window with what else sets it apart: `auto, paced`, or `auto, bbr` where others had
 /// the congestion control `usual`.
 pub fn window_with(setting: &Setting, usual: Option<&str>) -> String {
@@ -174,8 +166,8 @@ pub fn window_with(setting: &Setting, usual: Option<&str>) -> String {
     let congestion = congestion
         .filter(|name| Some(*name) != usual)
         .map(text::plain);
-    let paced = setting.pacing_bits_per_second.map(|_| "paced".to_owned());
-    let parts = [Some(window(setting.window)), congestion, paced];
+    let paced = setting.pacing.map(|_| "paced".to_owned());
+    let parts = [Some(setting.window.to_string()), congestion, paced];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
@@ -206,7 +198,7 @@ mod tests {
             .setting
             .clone();
         setting.congestion = Some("bbr".to_owned());
-        setting.pacing_bits_per_second = Some(1);
+        setting.pacing = Some(units::Rate::from_bits_per_second(1));
         assert_eq!(window_with(&setting, Some("cubic")), "auto, bbr, paced");
         assert_eq!(window_with(&setting, Some("bbr")), "auto, paced");
     }

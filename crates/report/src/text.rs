@@ -74,15 +74,16 @@ pub fn setting(setting: &Setting) -> String {
 ///
 /// ```
 /// use record::Window;
-/// assert_eq!(report::text::point(8_u32, Window::Bytes(65_536)), "8 streams with windows of 64KiB");
+/// use units::Bytes;
+/// assert_eq!(report::text::point(8_u32, Window::Fixed(Bytes::from_kib(64))), "8 streams with windows of 64KiB");
 /// assert_eq!(report::text::point(1_u32, Window::Auto), "1 stream with an automatic window");
 /// ```
 pub fn point(streams: impl Into<u32>, window: Window) -> String {
     match (streams.into(), window) {
         (1, Window::Auto) => "1 stream with an automatic window".to_owned(),
-        (1, fixed) => format!("1 stream with a window of {}", format::window(fixed)),
+        (1, fixed) => format!("1 stream with a window of {}", fixed),
         (n, Window::Auto) => format!("{n} streams with automatic windows"),
-        (n, fixed) => format!("{n} streams with windows of {}", format::window(fixed)),
+        (n, fixed) => format!("{n} streams with windows of {}", fixed),
     }
 }
 
@@ -93,14 +94,14 @@ pub fn asked(setting: &Setting) -> String {
         window: setting.window,
         direction: setting.direction,
         congestion: setting.congestion.clone(),
-        pacing_bits_per_second: setting.pacing_bits_per_second,
-        mss_bytes: setting.mss_bytes,
+        pacing: setting.pacing,
+        mss: setting.mss,
     })
 }
 
 /// `8 x 64KiB`.
 pub(crate) fn streams_and_window(point: &Point) -> String {
-    format!("{} x {}", point.streams, format::window(point.window))
+    format!("{} x {}", point.streams, point.window.to_string())
 }
 
 /// The same with all that sets it apart: `8 x 64KiB, reverse, bbr`.
@@ -112,8 +113,8 @@ pub(crate) fn point_in_full(point: &Point) -> String {
     };
     let congestion = point.congestion.as_ref();
     let congestion = congestion.map(|name| format!(", {name}"));
-    let pacing = point.pacing_bits_per_second;
-    let pacing = pacing.map(|rate| format!(", paced at {}", format::rate(rate)));
+    let pacing = point.pacing;
+    let pacing = pacing.map(|rate| format!(", paced at {}", rate.human()));
     format!(
         "{}{way}{}{}",
         streams_and_window(point),

@@ -55,6 +55,44 @@ fn span(time: TimeVal) -> Span {
     Span::from_micros(u64::try_from(time.num_microseconds()).unwrap_or(0))
 }
 
+/// Processor time of this machine up to a moment: all of it, and what the hypervisor gave to other
+/// machines meanwhile.
+#[derive(Debug, Clone, Copy)]
+pub struct Stolen {
+    all: u64,
+    stolen: u64,
+}
+
+/// What `/proc/stat` counts now; `None` where it cannot be read.
+pub fn stolen() -> Option<Stolen> {
+    Stolen::parse(&std::fs::read_to_string("/proc/stat").ok()?)
+}
+
+impl Stolen {
+    /// The first line: ticks of user, nice, system, idle, iowait, irq, softirq, steal (proc(5)).
+    /// What follows is counted in user and nice already.
+    fn parse(text: &str) -> Option<Self> {
+        let line = text.lines().next()?.strip_prefix("cpu ")?;
+        let ticks = line.split_whitespace().take(8).map(str::parse);
+        let ticks: Vec<u64> = ticks.collect::<Result<_, _>>().ok()?;
+        Some(Stolen {
+            all: ticks.iter().sum(),
+            stolen: *ticks.get(7)?,
+        })
+    }
+
+    /// The share that was stolen since then; `None` where no time has passed.
+    pub fn share_until_now(self) -> Option<f64> {
+        self.share_until(stolen()?)
+    }
+
+    fn share_until(self, now: Stolen) -> Option<f64> {
+        let all = now.all.saturating_sub(self.all);
+        let stolen = now.stolen.saturating_sub(self.stolen).min(all);
+        (all > 0).then(|| stolen as f64 / all as f64)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,6 +108,15 @@ mod tests {
         }
         let process = of_process(Time::ZERO).unwrap();
         assert!(process.user + process.kernel > Span::ZERO);
+    }
+
+    #[test]
+    fn stolen_time_is_a_share_of_all() {
+        let before = Stolen::parse("cpu  10 0 20 1000 5 0 0 100 7 0\ncpu0 1").unwrap();
+        let after = Stolen::parse("cpu  20 0 30 1060 5 0 0 120 9 0\n").unwrap();
+        assert_eq!(before.share_until(after), Some(0.2));
+        assert_eq!(before.share_until(before), None);
+        assert!(Stolen::parse("intr 1").is_none());
     }
 
     #[test]

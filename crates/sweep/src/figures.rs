@@ -46,6 +46,7 @@ impl RoundTripFigures {
     /// let probe = |ms: Option<u64>| Probe { sent: Time::ZERO, rtt: ms.map(Span::from_millis) };
     /// let series = ProbeSeries {
     ///     method: ProbeMethod::UdpEcho,
+    ///     duplicated: 0,
     ///     probes: [Some(10), Some(20), Some(30), None].map(probe).to_vec(),
     /// };
     /// let figures = sweep::RoundTripFigures::of(&series).unwrap();

@@ -68,6 +68,7 @@ pub mod simulate;
 pub mod sweep;
 pub mod target;
 pub mod tune;
+pub mod watch;
 
 pub use cancel::Cancel;
 pub use copy::copy;

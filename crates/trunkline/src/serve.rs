@@ -19,6 +19,7 @@ pub use tokens::{add_token, read_tokens};
 pub use transfer::far::FarEvent;
 pub use transfer::{Root, shown};
 pub use wire::TestBounds;
+use wire::copy::Key;
 pub use wire::copy::{KeyName, Rights, Tokens};
 
 /// How long a far end that ssh started waits for a near end that vanished without a word: longer
@@ -118,6 +119,24 @@ pub struct TokensFile {
 }
 
 impl TokensFile {
+    /// Reads a file of tokens.
+    ///
+    /// # Errors
+    /// When the file cannot be used, see [`read_tokens`].
+    pub fn open(file: &Path) -> Result<Self, Error> {
+        Ok(TokensFile {
+            file: file.to_owned(),
+            tokens: Arc::new(RwLock::new(read_tokens(file)?)),
+        })
+    }
+
+    /// The key of the token of that name and what it allows.
+    pub(crate) fn find(&self, name: &KeyName) -> Option<(Key, Rights)> {
+        let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
+        let (key, rights) = tokens.find(name)?;
+        Some((key.clone(), rights))
+    }
+
     /// The file.
     pub fn place(&self) -> &Path {
         &self.file
@@ -220,10 +239,10 @@ fn far_end(
     numbers: &Arc<AtomicU64>,
     on_event: &Arc<OnServeEvent>,
 ) -> Result<(TokensFile, Arc<FarEnd>), Error> {
-    let tokens = Arc::new(RwLock::new(read_tokens(&files.tokens)?));
+    let file = TokensFile::open(&files.tokens)?;
     let on_event = Arc::clone(on_event);
     let tell = Box::new(move |event: &FarEvent| on_event(ServeEvent::Copy(event)));
-    let keys = Keys::Tokens(Arc::clone(&tokens));
+    let keys = Keys::Tokens(Arc::clone(&file.tokens));
     let mut far = FarEnd::new(keys, files.root()?, cancel.flag(), tell);
     far = far.numbered_by(Arc::clone(numbers));
     if !files.takes_plain {
@@ -232,8 +251,7 @@ fn far_end(
     if files.tells_files {
         far = far.telling_files();
     }
-    let file = files.tokens.clone();
-    Ok((TokensFile { file, tokens }, Arc::new(far)))
+    Ok((file, Arc::new(far)))
 }
 
 /// The far end of one copy that ssh started: what is worth knowing is told at the near end.

@@ -138,6 +138,7 @@ fn probes(rtt: f64) -> ProbeSeries {
     };
     ProbeSeries {
         method: ProbeMethod::UdpEcho,
+        duplicated: 0,
         probes: vec![probe; 10],
     }
 }

@@ -30,7 +30,8 @@ impl Alertmanager {
         let folder = tempfile::tempdir().unwrap();
         let config = folder.path().join("config.yml");
         let text = format!(
-            "route:\n  {{ receiver: hook, group_by: [incident], group_wait: 1s, group_interval: 1s }}\n\
+            "route:\n  receiver: hook\n  group_by: [incident]\n  group_wait: 1s\n  \
+             group_interval: 1s\n\
              receivers:\n  - name: hook\n    webhook_configs:\n      \
              - url: http://127.0.0.1:{webhook}/hook\n        send_resolved: true\n"
         );

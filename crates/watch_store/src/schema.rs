@@ -8,7 +8,7 @@ use crate::StoreError;
 
 /// One step for each version: the first makes the tables, each later one changes what is there.
 /// A step that has been published is never edited.
-const STEPS: [&str; 1] = [FIRST];
+const STEPS: [&str; 2] = [FIRST, DETECTORS];
 
 /// The version that this trunkline writes.
 pub(crate) const VERSION: i64 = STEPS.len() as i64;
@@ -80,6 +80,13 @@ CREATE TABLE events (
     PRIMARY KEY (series, id)
 ){clustered};
 CREATE INDEX events_by_time ON events (first_visit);
+";
+
+/// `through`: the time of the last visit that the detector has seen. `zstd`: its JSON.
+const DETECTORS: &str = "
+CREATE TABLE detectors (
+    series {int} PRIMARY KEY REFERENCES series (id), through {int} NOT NULL, zstd {bytes} NOT NULL
+){strict};
 ";
 
 /// The steps that a database of version `found` lacks.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use changes::{UnixTime, Visit};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use units::Rate;
+use units::{Rate, Span};
 
 use crate::{Name, Pair};
 
@@ -143,6 +143,26 @@ pub enum Refusal {
         value: u64,
         /// The largest that is stored.
         bound: u64,
+    },
+    /// It is dated after the clock of the collector.
+    #[error(
+        "the visit is dated {} s after the collector's clock, which allows {}; set the clock of \
+         the agent",
+        ahead.as_secs_f64(), bound.as_secs_f64()
+    )]
+    Future {
+        /// How far ahead it is.
+        ahead: Span,
+        /// How far it may be.
+        bound: Span,
+    },
+    /// It begins at a host that the agent is not.
+    #[error("the visit begins at {from}, and the token is that of {token}; give it its own token")]
+    Foreign {
+        /// Where it says that it begins.
+        from: Name,
+        /// The name of the token that the agent showed.
+        token: String,
     },
     /// It cannot be written as JSON.
     #[error("the visit {0} cannot be written as JSON; check the agent that sent it")]

@@ -1,7 +1,7 @@
 //! `trunkline serve`: the far end.
 
-mod copies;
-mod log;
+pub(super) mod copies;
+pub(super) mod log;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let cancel = stop::listen()?;
-    let server = Server::bind(&options(arguments), &cancel, Arc::new(tell_event))?;
+    let server = Server::bind(&options(arguments), &cancel, Arc::new(describe_event))?;
     if let Some(tokens) = server.tokens() {
         copies::introduce(arguments, tokens);
         copies::reread(tokens.clone())?;
@@ -86,7 +86,8 @@ fn rights(arguments: &Serve) -> Rights {
     }
 }
 
-fn tell_event(event: ServeEvent<'_>) {
+/// One line of the log.
+pub(super) fn describe_event(event: ServeEvent<'_>) {
     match event {
         ServeEvent::Test(event) => log::line(&describe(event)),
         ServeEvent::Copy(event) => log::line(&copies::describe(event)),

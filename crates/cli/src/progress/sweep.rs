@@ -40,7 +40,7 @@ impl SweepProgress {
             visit.number,
             self.visits,
             visit.cycle,
-            report::text::asked(&(&visit.setting).into())
+            report::text::asked(&visit.setting)
         )
     }
 }

@@ -224,6 +224,7 @@ mod tests {
     fn series(rtt: Option<Span>) -> Option<ProbeSeries> {
         Some(ProbeSeries {
             method: ProbeMethod::UdpEcho,
+            duplicated: 0,
             probes: vec![Probe {
                 sent: Time::ZERO,
                 rtt,

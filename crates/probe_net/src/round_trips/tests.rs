@@ -58,13 +58,38 @@ fn strange_answers_are_no_round_trips() {
     ] {
         peer.send_to(datagram, from).unwrap();
     }
-    let mut probes = [Probe {
+    let mut collected = one_probe();
+    socket.wait(Duration::from_secs(5));
+    collected.take(&socket, Clock::start());
+    assert_eq!(collected.probes[0].rtt, None);
+}
+
+fn one_probe() -> Collected {
+    let probe = Probe {
         sent: Time::ZERO,
         rtt: None,
-    }];
-    socket.wait(Duration::from_secs(5));
-    collect(&socket, &mut probes, Clock::start());
-    assert_eq!(probes[0].rtt, None);
+    };
+    Collected {
+        probes: vec![probe],
+        duplicated: 0,
+    }
+}
+
+#[test]
+fn an_answer_that_comes_twice_is_counted() {
+    let (peer, socket) = silent_peer();
+    socket.send(0, Time::ZERO).unwrap();
+    let mut buffer = [0; ECHO_LENGTH];
+    let (_, from) = peer.recv_from(&mut buffer).unwrap();
+    let reply = Echo::decode(&buffer).unwrap().reply().encode();
+    let mut collected = one_probe();
+    for _ in 0..3 {
+        peer.send_to(&reply, from).unwrap();
+        socket.wait(Duration::from_secs(5));
+        collected.take(&socket, Clock::start());
+    }
+    assert!(collected.probes[0].rtt.is_some());
+    assert_eq!(collected.duplicated, 2);
 }
 
 #[test]

@@ -56,6 +56,7 @@ fn series(rtt: Span) -> ProbeSeries {
     };
     ProbeSeries {
         method: ProbeMethod::UdpEcho,
+        duplicated: 0,
         probes: (0..20).map(probe).collect(),
     }
 }

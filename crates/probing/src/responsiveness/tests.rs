@@ -93,6 +93,7 @@ fn series(rtt: Span, duration: Span) -> ProbeSeries {
     };
     ProbeSeries {
         method: ProbeMethod::UdpEcho,
+        duplicated: 0,
         probes: every(50, duration).map(probe).collect(),
     }
 }

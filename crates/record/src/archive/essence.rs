@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use units::Rate;
 
 use super::copied::of_copy;
 use super::examined::{of_characteristics, of_responsiveness};
@@ -93,11 +94,14 @@ pub struct Point {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
     /// Upper bound on each stream's rate.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pacing_bits_per_second: Option<u64>,
+    #[serde(
+        rename = "pacing_bits_per_second",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub pacing: Option<Rate>,
     /// Maximum segment size that was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mss_bytes: Option<u64>,
+    #[serde(rename = "mss_bytes", skip_serializing_if = "Option::is_none")]
+    pub mss: Option<u16>,
 }
 
 impl Essence {
@@ -260,8 +264,8 @@ fn simulated_point(body: &Simulate) -> Point {
         window: body.setting.window,
         direction: Direction::Forward,
         congestion: Some(body.setting.variant.clone()),
-        pacing_bits_per_second: None,
-        mss_bytes: None,
+        pacing: None,
+        mss: None,
     }
 }
 
@@ -304,12 +308,12 @@ impl Outcome {
 impl From<&crate::Setting> for Point {
     fn from(setting: &crate::Setting) -> Self {
         Point {
-            streams: setting.streams.into(),
+            streams: setting.streams.get().into(),
             window: setting.window,
             direction: setting.direction,
             congestion: setting.congestion.clone(),
-            pacing_bits_per_second: setting.pacing_bits_per_second,
-            mss_bytes: setting.mss_bytes,
+            pacing: setting.pacing,
+            mss: setting.mss,
         }
     }
 }

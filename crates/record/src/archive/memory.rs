@@ -4,10 +4,10 @@ use netpath::PathSpec;
 use observe::{StreamCount, TargetInfo};
 use rusqlite::params;
 use tune::Remembered;
-use units::{Bytes, Rate};
+use units::Rate;
 
 use super::{Archive, ArchiveError, Entry, Point, rows};
-use crate::{Target, Window};
+use crate::Target;
 
 /// The most settings that a search is reminded of. It has a dozen samples in all and checks each of
 /// these.
@@ -91,18 +91,13 @@ fn remembered(entry: &Entry) -> Option<Remembered> {
 }
 
 fn setting(point: &Point) -> Option<observe::Setting> {
-    let mss = point.mss_bytes.map(u16::try_from).transpose().ok()?;
-    let window = match point.window {
-        Window::Auto => observe::Window::Auto,
-        Window::Bytes(bytes) => observe::Window::Fixed(Bytes::new(bytes)),
-    };
     Some(observe::Setting {
         streams: StreamCount::new(point.streams.into()).ok()?,
-        window,
+        window: point.window,
         direction: point.direction,
         congestion: point.congestion.clone(),
-        pacing: point.pacing_bits_per_second.map(Rate::from_bits_per_second),
-        mss,
+        pacing: point.pacing,
+        mss: point.mss,
     })
 }
 

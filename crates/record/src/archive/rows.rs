@@ -5,6 +5,7 @@ use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use units::{Bytes, Rate};
 
 use super::essence::Tried;
 use super::{Entry, Essence, Outcome, Point};
@@ -85,8 +86,8 @@ fn bind_outcome(
         window(point.window),
         word(&point.direction),
         point.congestion,
-        point.pacing_bits_per_second.map(whole),
-        point.mss_bytes.map(whole),
+        point.pacing.map(|rate| whole(rate.bits_per_second())),
+        point.mss,
         whole(outcome.goodput_bits_per_second),
         interval.map(|interval| whole(interval.low_bits_per_second)),
         interval.map(|interval| whole(interval.high_bits_per_second)),
@@ -107,10 +108,7 @@ fn whole(value: u64) -> i64 {
 }
 
 fn window(window: Window) -> Option<i64> {
-    match window {
-        Window::Auto => None,
-        Window::Bytes(bytes) => Some(whole(bytes)),
-    }
+    window.fixed().map(|bytes| whole(bytes.get()))
 }
 
 /// A value that is one word in JSON, as that word.
@@ -178,11 +176,11 @@ fn outcome(columns: &mut Columns<'_>) -> rusqlite::Result<Outcome> {
     Ok(Outcome {
         setting: Point {
             streams: columns.take()?,
-            window: columns.count()?.map_or(Window::Auto, Window::Bytes),
+            window: columns.count()?.map(Bytes::new).into(),
             direction: columns.word()?,
             congestion: columns.take()?,
-            pacing_bits_per_second: columns.count()?,
-            mss_bytes: columns.count()?,
+            pacing: columns.count()?.map(Rate::from_bits_per_second),
+            mss: columns.take()?,
         },
         goodput_bits_per_second: columns.count()?.unwrap_or(0),
         interval: interval(columns)?,

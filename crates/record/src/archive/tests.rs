@@ -165,12 +165,13 @@ fn host() -> TargetInfo {
 
 /// A finished search on `target` that recommends `streams`.
 fn found(day: u32, target: &Target, streams: u16) -> Document<Tune> {
+    let count = StreamCount::new(streams.into()).unwrap();
     let mut document = tune_on(day);
     document.body.target = target.clone();
     let sample = document.body.answer.as_ref().unwrap().recommended.sample;
-    document.body.answer.as_mut().unwrap().recommended.streams = streams;
+    document.body.answer.as_mut().unwrap().recommended.streams = count;
     let setting = &mut document.body.samples[sample].run.setting;
-    setting.streams = streams;
+    setting.streams = count;
     setting.congestion = None;
     document
 }
@@ -476,7 +477,7 @@ fn a_fixed_window_and_an_automatic_one_stay_apart() {
     };
     let window = |archive: &Archive, id| archive.entry(id).unwrap().essence.outcome.setting.window;
     let id = archive.keep(&synthetic::measure(&fixed).into()).unwrap();
-    assert_eq!(window(&archive, id), Window::Bytes(65_536));
+    assert_eq!(window(&archive, id), Window::Fixed(Bytes::from_kib(64)));
     let id = archive
         .keep(&synthetic::measure(&Case::streams(2, 1)).into())
         .unwrap();

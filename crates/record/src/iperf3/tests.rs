@@ -1,5 +1,6 @@
 use super::*;
 use crate::{Counted, Direction, Peer, Window};
+use units::{Bytes, Rate};
 
 /// `iperf3 -c 127.0.0.1 -P 2 -t 3 -b 20M -J` of iperf 3.12, on the loopback.
 const SENT: &str = include_str!("sent.json");
@@ -21,9 +22,15 @@ fn what_a_client_sent_becomes_a_measurement() {
     let document = document(SENT);
     assert_eq!(document.body.target.name, "127.0.0.1:5399");
     let run = &document.body.run;
-    assert_eq!((run.setting.streams, run.setting.window), (2, Window::Auto));
+    assert_eq!(
+        (run.setting.streams.get(), run.setting.window),
+        (2, Window::Auto)
+    );
     assert_eq!(run.setting.direction, Direction::Forward);
-    assert_eq!(run.setting.pacing_bits_per_second, Some(20_000_000));
+    assert_eq!(
+        run.setting.pacing,
+        Some(Rate::from_bits_per_second(20_000_000))
+    );
     assert_eq!(run.peer, Peer::Iperf3);
     assert_eq!(run.congestion_used.as_deref(), Some("bbr"));
     // As the receiver counted: `sum_received` has 15,204,352 bytes in 3.0004 s.
@@ -50,7 +57,7 @@ fn what_a_client_received_has_no_sender_and_no_interval() {
     let document = document(RECEIVED);
     let run = &document.body.run;
     assert_eq!(run.setting.direction, Direction::Reverse);
-    assert_eq!(run.setting.window, Window::Bytes(262_144));
+    assert_eq!(run.setting.window, Window::Fixed(Bytes::from_kib(256)));
     assert_eq!(run.directions[0].counted, Counted::ByReceiver);
     assert!(run.streams[0].tcp.is_empty());
     // The sender did not tell of losses, and thirty readings of a rate that is not flat are too few

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
-use units::Rate;
+use units::{Bytes, Rate};
 
 use super::{Point, PointsError};
 use crate::Window;
@@ -156,7 +156,10 @@ impl Columns {
 fn window(text: &str) -> Option<Window> {
     match text {
         "" | "auto" => Some(Window::Auto),
-        bytes => bytes.parse().ok().map(Window::Bytes),
+        bytes => bytes
+            .parse()
+            .ok()
+            .map(|bytes| Window::Fixed(Bytes::new(bytes))),
     }
 }
 

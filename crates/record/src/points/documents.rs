@@ -36,7 +36,7 @@ fn of_tune(tune: &Tune) -> (Vec<Point>, Option<Window>) {
     let congestion = chosen.map(|sample| &sample.run.setting.congestion);
     let alike = |sample: &&crate::Sample| {
         let setting = &sample.run.setting;
-        Some(&setting.congestion) == congestion && setting.pacing_bits_per_second.is_none()
+        Some(&setting.congestion) == congestion && setting.pacing.is_none()
     };
     let samples = tune.samples.iter().filter(alike);
     let points = samples.map(|sample| Point {

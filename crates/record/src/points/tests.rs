@@ -1,6 +1,7 @@
 use super::*;
 use crate::synthetic::{self, SweepCase};
 use crate::{AnyDocument, Document, Tune};
+use units::Bytes;
 
 fn csv(text: &str) -> Result<Vec<(u32, Rate)>, PointsError> {
     csv_with(text, None)
@@ -108,7 +109,7 @@ fn of_several_windows_one_is_asked_for() {
     );
     assert!(csv(text).unwrap_err().hint().contains("--window"));
     assert_eq!(csv_with(text, Some(Window::Auto)).unwrap(), [mbit(4, 50)]);
-    let none = csv_with(text, Some(Window::Bytes(1024)))
+    let none = csv_with(text, Some(Window::Fixed(Bytes::from_kib(1))))
         .unwrap_err()
         .to_string();
     assert!(

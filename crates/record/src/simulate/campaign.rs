@@ -4,7 +4,7 @@ use models::{Candidate, Rule, choose};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::Estimate;
-use units::Rate;
+use units::{Bytes, Rate};
 
 use super::{Figures, Run, SimulatedRun, SimulatedSetting, SimulationCost, Terms, cached};
 use crate::{Path, Window};
@@ -155,8 +155,5 @@ fn candidate(scenario: &Terms, windows: &[Window], cell: &Cell) -> Option<Candid
 
 /// Automatic windows can grow further than any fixed one.
 fn by_size(window: Window) -> u64 {
-    match window {
-        Window::Bytes(bytes) => bytes,
-        Window::Auto => u64::MAX,
-    }
+    window.fixed().map_or(u64::MAX, Bytes::get)
 }

@@ -1,12 +1,11 @@
 //! Between the shapes of a sweep and what `sweep` works with, both ways: a sweep that was
 //! interrupted goes on from its document.
 
-use observe::StreamCount;
 use thiserror::Error;
 use units::{Rate, Span};
 
 use super::{CellFigures, StreamFigures, SweepPlan};
-use crate::{Interval, Setting};
+use crate::Interval;
 
 /// A setting or a plan that no run could have.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -16,7 +15,7 @@ pub struct PlanError(String);
 impl From<&::sweep::SweepPlan> for SweepPlan {
     fn from(plan: &::sweep::SweepPlan) -> Self {
         SweepPlan {
-            settings: plan.settings.iter().map(Setting::from).collect(),
+            settings: plan.settings.clone(),
             cycles: plan.cycles,
             durations_seconds: plan.durations.iter().map(|d| d.as_secs_f64()).collect(),
             unloaded_seconds: plan.unloaded.as_secs_f64(),
@@ -29,10 +28,9 @@ impl TryFrom<&SweepPlan> for ::sweep::SweepPlan {
     type Error = PlanError;
 
     fn try_from(plan: &SweepPlan) -> Result<Self, PlanError> {
-        let settings = plan.settings.iter().map(observe::Setting::try_from);
         let durations = plan.durations_seconds.iter().copied();
         let plan = ::sweep::SweepPlan {
-            settings: settings.collect::<Result<_, _>>()?,
+            settings: plan.settings.clone(),
             cycles: plan.cycles,
             durations: durations.map(Span::from_secs_f64).collect(),
             unloaded: Span::from_secs_f64(plan.unloaded_seconds),
@@ -41,24 +39,6 @@ impl TryFrom<&SweepPlan> for ::sweep::SweepPlan {
         let checked = plan.check();
         checked.map_err(|error| PlanError(error.to_string()))?;
         Ok(plan)
-    }
-}
-
-impl TryFrom<&Setting> for observe::Setting {
-    type Error = PlanError;
-
-    fn try_from(setting: &Setting) -> Result<Self, PlanError> {
-        let streams = StreamCount::new(setting.streams.into());
-        let mss = setting.mss_bytes.map(u16::try_from).transpose();
-        let pacing = setting.pacing_bits_per_second;
-        Ok(observe::Setting {
-            streams: streams.map_err(|error| PlanError(error.to_string()))?,
-            window: setting.window.into(),
-            direction: setting.direction,
-            congestion: setting.congestion.clone(),
-            pacing: pacing.map(Rate::from_bits_per_second),
-            mss: mss.map_err(|_| PlanError("a segment size above 65535 bytes".to_owned()))?,
-        })
     }
 }
 
@@ -103,19 +83,23 @@ fn whole(bits_per_second: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Direction, Window};
+    use crate::{Direction, Setting, Window};
+    use observe::StreamCount;
+    use units::Bytes;
 
     fn plan() -> SweepPlan {
         let setting = |streams, window| Setting {
-            streams,
-            window,
             direction: Direction::Reverse,
             congestion: Some("bbr".to_owned()),
-            pacing_bits_per_second: Some(5_000_000),
-            mss_bytes: Some(1400),
+            pacing: Some(Rate::from_bits_per_second(5_000_000)),
+            mss: Some(1400),
+            ..Setting::new(StreamCount::new(streams).unwrap(), window)
         };
         SweepPlan {
-            settings: vec![setting(1, Window::Auto), setting(8, Window::Bytes(65_536))],
+            settings: vec![
+                setting(1, Window::Auto),
+                setting(8, Window::Fixed(Bytes::from_kib(64))),
+            ],
             cycles: 21,
             durations_seconds: vec![0.3],
             unloaded_seconds: 1.0,
@@ -131,10 +115,6 @@ mod tests {
 
     #[test]
     fn a_plan_that_no_run_could_follow_is_refused_with_its_value() {
-        let mut wrong = plan();
-        wrong.settings[1].streams = 500;
-        let error = ::sweep::SweepPlan::try_from(&wrong).unwrap_err();
-        assert_eq!(error.to_string(), "500 streams are not between 1 and 128");
         let mut wrong = plan();
         wrong.cycles = 0;
         assert!(::sweep::SweepPlan::try_from(&wrong).is_err());

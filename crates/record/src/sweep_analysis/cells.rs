@@ -1,6 +1,7 @@
 //! From a document's visits back to what the analysis works with.
 
 use ::sweep as pure;
+use units::Bytes;
 
 use super::SweepAnalysis;
 use crate::sweep::{CellFigures, Sweep, SweepCell};
@@ -27,7 +28,7 @@ impl Sweep {
                 let granted = self
                     .target
                     .window_granted(setting.window, setting.direction);
-                point.window_granted_bytes = granted;
+                point.window_granted = granted;
             }
         }
         analysis
@@ -41,7 +42,7 @@ impl Sweep {
         }
     }
 
-    /// The visits. One with a setting that no run can have is left out.
+    /// The visits that succeeded or failed.
     pub(crate) fn visits(&self) -> Vec<pure::Cell> {
         self.cells.iter().filter_map(cell).collect()
     }
@@ -53,21 +54,19 @@ impl Target {
     /// host counts.
     ///
     /// `None` where nothing was asked for.
-    pub fn window_granted(&self, window: Window, direction: Direction) -> Option<u64> {
-        let Window::Bytes(asked) = window else {
-            return None;
-        };
+    pub fn window_granted(&self, window: Window, direction: Direction) -> Option<Bytes> {
+        let asked = window.fixed()?;
         let limits = self.limits.as_ref().filter(|_| self.kind == Kind::Live);
         let limit = limits.map(|limits| match direction {
-            Direction::Forward => limits.send_fixed_max.get(),
-            Direction::Reverse => limits.receive_fixed_max.get(),
-            Direction::Both => limits.send_fixed_max.min(limits.receive_fixed_max).get(),
+            Direction::Forward => limits.send_fixed_max,
+            Direction::Reverse => limits.receive_fixed_max,
+            Direction::Both => limits.send_fixed_max.min(limits.receive_fixed_max),
         });
-        Some(asked.min(limit.unwrap_or(asked)).saturating_mul(2))
+        Some(asked.min(limit.unwrap_or(asked)).times(2))
     }
 }
 
-/// `None` of a setting that no run can have, and of a visit that neither succeeded nor failed.
+/// `None` of a visit that neither succeeded nor failed.
 fn cell(cell: &SweepCell) -> Option<pure::Cell> {
     let outcome = match (&cell.figures, &cell.failed_because) {
         (Some(figures), _) => pure::Outcome::Measured(Box::new(measured(figures))),
@@ -76,7 +75,7 @@ fn cell(cell: &SweepCell) -> Option<pure::Cell> {
     };
     Some(pure::Cell {
         cycle: cell.cycle,
-        setting: observe::Setting::try_from(&cell.setting).ok()?,
+        setting: cell.setting.clone(),
         outcome,
     })
 }
@@ -148,25 +147,26 @@ mod tests {
     }
 
     #[test]
-    fn visits_that_no_run_could_make_are_left_out() {
-        let mut odd = sweep();
-        odd.cells[0].setting.streams = 0;
-        odd.cells[1].setting.mss_bytes = Some(1 << 20);
-        odd.cells[2].figures = None;
-        assert_eq!(odd.visits().len(), odd.cells.len() - 3);
+    fn visits_that_no_run_could_make_are_refused() {
+        let cell = &sweep().cells[0];
+        for (key, value) in [("streams", 0), ("streams", 129), ("mss_bytes", 1 << 20)] {
+            let mut json = serde_json::to_value(cell).unwrap();
+            json["setting"][key] = value.into();
+            assert!(serde_json::from_value::<SweepCell>(json).is_err());
+        }
     }
 
     #[test]
     fn a_window_is_doubled_and_cut_by_the_host_that_asks() {
         let mut target = sweep().target;
-        let small = Window::Bytes(64 << 10);
-        let large = Window::Bytes(1 << 20);
+        let small = Window::Fixed(Bytes::from_kib(64));
+        let large = Window::Fixed(Bytes::from_kib(1 << 10));
         let granted = |target: &Target, window| target.window_granted(window, Direction::Forward);
-        assert_eq!(granted(&target, large), Some(2 << 20));
+        assert_eq!(granted(&target, large), Some(Bytes::from_kib(2 << 10)));
         target.kind = Kind::Live;
-        assert_eq!(granted(&target, small), Some(128 << 10));
+        assert_eq!(granted(&target, small), Some(Bytes::from_kib(128)));
         // wmem_max is 208 KiB.
-        assert_eq!(granted(&target, large), Some(416 << 10));
+        assert_eq!(granted(&target, large), Some(Bytes::from_kib(416)));
         assert_eq!(granted(&target, Window::Auto), None);
     }
 }

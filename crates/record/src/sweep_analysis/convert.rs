@@ -32,7 +32,7 @@ impl From<&::sweep::SettingFigures> for SettingFigures {
         let predictability = |spread: Option<stats::Spread>| spread.map(|rv| 1.0 - rv.median);
         let together = figures.losses_together;
         SettingFigures {
-            setting: (&figures.setting).into(),
+            setting: figures.setting.clone(),
             visits: figures.visits as u64,
             failures: figures.failures as u64,
             goodput: some(&figures.goodput),
@@ -101,7 +101,7 @@ impl From<&::sweep::Fit> for LineFit {
 impl From<&::sweep::Curve> for Curve {
     fn from(curve: &::sweep::Curve) -> Self {
         Curve {
-            window: curve.setting.window.into(),
+            window: curve.setting.window,
             congestion: curve.setting.congestion.clone(),
             streams: curve.streams.clone(),
             linear: curve.linear.map(|linear| Linear {
@@ -133,9 +133,9 @@ impl From<&::sweep::Knee> for Knee {
 impl From<&::sweep::OperatingPoint> for OperatingPoint {
     fn from(point: &::sweep::OperatingPoint) -> Self {
         OperatingPoint {
-            setting: (&point.setting).into(),
+            setting: point.setting.clone(),
             // The target knows.
-            window_granted_bytes: None,
+            window_granted: None,
             goodput: (&point.goodput).into(),
             rtt_added_seconds: point.rtt_added,
             retransmitted_ratio: point.retransmitted,

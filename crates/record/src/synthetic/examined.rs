@@ -86,6 +86,7 @@ fn series(ms: f64, count: u64) -> ProbeSeries {
     };
     ProbeSeries {
         method: observe::ProbeMethod::UdpEcho,
+        duplicated: 0,
         probes: (0..count).map(probe).collect(),
     }
 }

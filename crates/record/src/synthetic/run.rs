@@ -192,6 +192,7 @@ fn series(count: u64, mut rtt: impl FnMut(&mut Noise) -> f64, noise: &mut Noise)
     };
     ProbeSeries {
         method: ProbeMethod::UdpEcho,
+        duplicated: 0,
         probes: (0..count).map(probe).collect(),
     }
 }

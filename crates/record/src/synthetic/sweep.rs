@@ -6,6 +6,8 @@
 //! Mbit/s.
 
 use jiff::{SignedDuration, Timestamp};
+use observe::StreamCount;
+use units::Bytes;
 
 use super::run::Noise;
 use super::{on_path, origin, target};
@@ -37,7 +39,9 @@ impl SweepCase {
     /// Four windows from 8 to 256 KiB with 1 to 20 streams, in five cycles of 20 s.
     pub fn windows_against_streams(seed: u64) -> Self {
         SweepCase {
-            windows: [8, 16, 55, 256].map(|kib| Window::Bytes(kib << 10)).into(),
+            windows: [8, 16, 55, 256]
+                .map(|kib| Window::Fixed(Bytes::from_kib(kib)))
+                .into(),
             streams: (1..=20).collect(),
             directions: vec![Direction::Forward],
             cycles: 5,
@@ -52,12 +56,11 @@ impl SweepCase {
         for &direction in &self.directions {
             for &window in &self.windows {
                 settings.extend(self.streams.iter().map(|&streams| Setting {
-                    streams,
-                    window,
                     direction,
-                    congestion: None,
-                    pacing_bits_per_second: None,
-                    mss_bytes: None,
+                    ..Setting::new(
+                        StreamCount::new(streams.into()).expect("from 1 to 128"),
+                        window,
+                    )
                 }));
             }
         }
@@ -148,10 +151,10 @@ impl Load {
     fn of(setting: &Setting, noise: &mut Noise) -> Self {
         let by_window = match setting.window {
             Window::Auto => 20e6,
-            Window::Bytes(bytes) => bytes as f64 * 8.0 / IDLE,
+            Window::Fixed(bytes) => bytes.get() as f64 * 8.0 / IDLE,
         };
         let each = by_window.min(4.9e6);
-        let wanted = each * f64::from(setting.streams) / LINK;
+        let wanted = each * f64::from(setting.streams.get()) / LINK;
         // Bends over softly where the link fills.
         let share = wanted / (1.0 + wanted.powi(5)).powf(0.2);
         let back = if setting.direction == Direction::Reverse {
@@ -181,7 +184,7 @@ fn figures(setting: &Setting, number: u32, duration: f64, noise: &mut Noise) -> 
     let bits = |rate: f64| rate as u64;
     let kernel = load.goodput / 1e6
         * 0.00145
-        * (1.0 + 0.004 * f64::from(setting.streams))
+        * (1.0 + 0.004 * f64::from(setting.streams.get()))
         * noise.factor(0.08);
     let lost_again = 0.0003 + 0.008 * (load.wanted - 0.9).max(0.0);
     CellFigures {
@@ -203,7 +206,7 @@ fn figures(setting: &Setting, number: u32, duration: f64, noise: &mut Noise) -> 
         cpu_user_ratio: Some(load.goodput / 1e6 * 0.000145 * noise.factor(0.2)),
         cpu_kernel_ratio: Some(kernel),
         limit: Some(load.limit()),
-        losses_together_ratio: (setting.streams > 1 && load.wanted > 1.0)
+        losses_together_ratio: (setting.streams > StreamCount::ONE && load.wanted > 1.0)
             .then(|| 0.6 * noise.factor(0.4)),
         losses_together_by_chance_ratio: None,
         streams: streams(setting, number, &load, noise),
@@ -235,8 +238,8 @@ fn round_trips(
 
 /// Nearly equal shares; in some visits the first stream gets a third of its own.
 fn streams(setting: &Setting, number: u32, load: &Load, noise: &mut Noise) -> Vec<StreamFigures> {
-    let fair = load.goodput / f64::from(setting.streams);
-    let starves = setting.streams > 3 && number.is_multiple_of(9);
+    let fair = load.goodput / f64::from(setting.streams.get());
+    let starves = setting.streams.get() > 3 && number.is_multiple_of(9);
     let stream = |stream: u16| {
         let share = if starves && stream == 1 { 0.33 } else { 1.0 };
         StreamFigures {
@@ -245,7 +248,7 @@ fn streams(setting: &Setting, number: u32, load: &Load, noise: &mut Noise) -> Ve
             retransmits: Some((30.0 * load.wanted * noise.factor(0.5)) as u64),
         }
     };
-    (1..=setting.streams).map(stream).collect()
+    (1..=setting.streams.get()).map(stream).collect()
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ fn variant(body: &Campaign, grid: &Grid<'_>) -> Vec<Block> {
 fn table(grid: &Grid<'_>, windows: &[Window]) -> Table {
     let taken = only_window_taken_from(grid);
     let mut columns = vec![Column::number("streams")];
-    let heading = |window: &Window| Column::number(format!("{}  ", format::window(*window)));
+    let heading = |window: &Window| Column::number(format!("{}  ", window));
     columns.extend(windows.iter().map(heading));
     columns.extend(taken.map(|_| Column::number("taken from cross")));
     let row = |streams: &u32| {
@@ -149,7 +149,7 @@ fn setting_columns(body: &Campaign) -> Vec<SettingColumn> {
             cell.setting.variant.clone()
         })),
         Some((number("streams"), |cell| cell.setting.streams.to_string())),
-        Some((number("window"), |cell| format::window(cell.setting.window))),
+        Some((number("window"), |cell| cell.setting.window.to_string())),
         Some((number("goodput"), |cell| {
             simulated::goodput(&cell.figures.aggregate)
         })),

@@ -177,7 +177,7 @@ fn row(change: &SettingChange, unit: RateUnit) -> Row {
     let row = Row::new([
         text::direction(change.setting.direction).to_owned(),
         change.setting.streams.to_string(),
-        format::window(change.setting.window),
+        change.setting.window.to_string(),
         rate(change.from.median_bits_per_second as f64),
         rate(change.to.median_bits_per_second as f64),
         format!("{sign}{}{half}", rate(difference)),
@@ -235,9 +235,9 @@ mod tests {
     #[test]
     fn sweeps_without_a_common_setting_say_so() {
         let mut other = swept(8);
-        other.cells.retain(|cell| cell.setting.streams == 1);
+        other.cells.retain(|cell| cell.setting.streams.get() == 1);
         let mut one = swept(7);
-        one.cells.retain(|cell| cell.setting.streams == 2);
+        one.cells.retain(|cell| cell.setting.streams.get() == 2);
         let text = sentences(&SweepComparison::new(&one, &other)).join(" ");
         assert!(text.contains("No setting was measured in both"), "{text}");
         assert!(

@@ -64,9 +64,9 @@ fn facts(tune: &Tune) -> Vec<Fact> {
         return Vec::new();
     };
     let chosen = &answer.recommended;
-    let paced = chosen.pacing_bits_per_second;
-    let paced = paced.map(|pace| format!(", paced at {}", format::rate(pace)));
-    let window = format::window(chosen.window);
+    let paced = chosen.pacing;
+    let paced = paced.map(|pace| format!(", paced at {}", pace.human()));
+    let window = chosen.window.to_string();
     let streams = Fact::new("streams", chosen.streams.to_string());
     let streams = streams.after(format!(", window {window}{}", paced.unwrap_or_default()));
     let run = tuned_run(tune);

@@ -1,7 +1,7 @@
 //! The list as comma-separated values (RFC 4180).
 
-use record::Window;
 use record::archive::{Essence, Listed, Outcome, SweepEntry};
+use units::{Bytes, Rate};
 
 use super::{direction, known, table};
 use crate::text;
@@ -92,10 +92,7 @@ fn cells(essence: &Essence) -> Vec<String> {
 
 fn outcome_cells(outcome: &Outcome) -> [String; 13] {
     let point = &outcome.setting;
-    let window = match point.window {
-        Window::Auto => None,
-        Window::Bytes(bytes) => Some(bytes),
-    };
+    let window = point.window.fixed().map(Bytes::get);
     let ends = outcome.interval.map(|interval| {
         let (low, high) = (interval.low_bits_per_second, interval.high_bits_per_second);
         (low, high)
@@ -105,8 +102,8 @@ fn outcome_cells(outcome: &Outcome) -> [String; 13] {
         known(window),
         direction(point.direction).to_owned(),
         known(point.congestion.as_ref()),
-        known(point.pacing_bits_per_second),
-        known(point.mss_bytes),
+        known(point.pacing.map(Rate::bits_per_second)),
+        known(point.mss),
         outcome.goodput_bits_per_second.to_string(),
         known(ends.map(|(low, _)| low)),
         known(ends.map(|(_, high)| high)),

@@ -1,7 +1,8 @@
 //! A row for each simulated setting.
 
 use record::simulate::{Figures, SimulatedSetting};
-use record::{Campaign, Simulate, Window};
+use record::{Campaign, Simulate};
+use units::Bytes;
 
 use super::{known, table};
 
@@ -50,10 +51,7 @@ pub(super) fn campaign(body: &Campaign) -> String {
 }
 
 fn row(path: &str, setting: &SimulatedSetting, figures: &Figures, seeds: usize) -> Vec<String> {
-    let window = match setting.window {
-        Window::Auto => None,
-        Window::Bytes(bytes) => Some(bytes),
-    };
+    let window = setting.window.fixed().map(Bytes::get);
     let mut cells = vec![
         path.to_owned(),
         setting.streams.to_string(),

@@ -1,7 +1,8 @@
 //! The visits of a sweep as comma-separated values (RFC 4180).
 
 use record::sweep::{CellFigures, RoundTripFigures, SweepCell};
-use record::{Limit, Sweep, Window};
+use record::{Limit, Sweep};
+use units::{Bytes, Rate};
 
 use super::{direction, known, table};
 
@@ -53,10 +54,7 @@ pub fn visits_csv(sweep: &Sweep) -> String {
 
 fn cells(cell: &SweepCell) -> Vec<String> {
     let setting = &cell.setting;
-    let window = match setting.window {
-        Window::Auto => None,
-        Window::Bytes(bytes) => Some(bytes),
-    };
+    let window = setting.window.fixed().map(Bytes::get);
     let mut cells = vec![
         cell.number.to_string(),
         cell.cycle.to_string(),
@@ -67,8 +65,8 @@ fn cells(cell: &SweepCell) -> Vec<String> {
         known(window),
         direction(setting.direction).to_owned(),
         known(setting.congestion.as_ref()),
-        known(setting.pacing_bits_per_second),
-        known(setting.mss_bytes),
+        known(setting.pacing.map(Rate::bits_per_second)),
+        known(setting.mss),
     ];
     cells.extend(figures(cell.figures.as_ref()));
     cells

@@ -1,17 +1,13 @@
 //! Windows that a kernel granted less of than was asked for.
 
-use record::{Buffer, Run, Stream, StreamDirection, Window};
-use units::Bytes;
-
-use crate::format;
+use record::{Buffer, Run, Stream, StreamDirection};
 
 /// What a kernel made of a window that was asked for, where that is less.
 pub(super) fn clamped(run: &Run) -> Option<String> {
     let buffers = run.streams.iter().flat_map(buffers_of_use);
     let mut clamped = buffers.filter(|(_, buffer, _)| buffer.is_clamped());
     let (place, buffer, sysctl) = clamped.next()?;
-    let size = |bytes: Bytes| format::window(Window::Bytes(bytes.get()));
-    let (granted, asked) = (size(buffer.granted), size(buffer.asked?));
+    let (granted, asked) = (buffer.granted, buffer.asked?);
     let also = clamped.find(|(_, _, other)| *other != sysctl);
     let also = also.map_or(String::new(), |(place, _, sysctl)| {
         format!("; so does {sysctl} {place}")
@@ -43,6 +39,8 @@ fn buffers_of_use(stream: &Stream) -> Vec<(&'static str, Buffer, &'static str)> 
 
 #[cfg(test)]
 mod tests {
+    use units::Bytes;
+
     use super::*;
     use record::synthetic::{self, Case};
 

@@ -85,7 +85,7 @@ fn takes(run: &Run) -> String {
     let Some(seconds) = run.steady.takes_seconds else {
         return String::new();
     };
-    let streams = match run.setting.streams {
+    let streams = match run.setting.streams.get() {
         1 => "one stream takes",
         _ => "these streams take",
     };

@@ -1,5 +1,6 @@
 //! Sentences about a search: what to use, and why.
 
+use record::StreamCount;
 use record::{
     Answer, Cause, End, Interval, Kind, Purpose, Recommended, Sample, Sysctl, Tune, Window,
 };
@@ -40,26 +41,27 @@ pub fn recommendation(tune: &Tune) -> String {
 /// A setting with its goodput: `8 streams with automatic windows: 40.7 Mbit/s`.
 fn recommended(chosen: &Recommended) -> String {
     let rate = format::rate_with_margin(chosen.goodput_bits_per_second, chosen.interval.as_ref());
-    let how = how(
-        chosen.streams,
-        chosen.congestion.as_deref(),
-        chosen.pacing_bits_per_second,
-    );
+    let how = how(chosen.streams, chosen.congestion.as_deref(), chosen.pacing);
     format!("{}{how}: {rate}", point(chosen.streams, chosen.window))
 }
 
 /// What sets a setting apart beside streams and window: `, congestion control bbr`.
-fn how(streams: u16, congestion: Option<&str>, pacing: Option<u64>) -> String {
-    let each = if streams == 1 { "" } else { "each " };
+fn how(streams: StreamCount, congestion: Option<&str>, pacing: Option<Rate>) -> String {
+    let each = if streams == StreamCount::ONE {
+        ""
+    } else {
+        "each "
+    };
     let congestion = congestion.map(|name| format!(", congestion control {}", plain(name)));
-    let pacing = pacing.map(|rate| format!(", {each}paced at {}", format::rate(rate)));
+    let pacing = pacing.map(|rate| format!(", {each}paced at {}", rate.human()));
     [congestion, pacing].into_iter().flatten().collect()
 }
 
 /// How many times one default stream the recommendation is; `None` unless both have settled.
 fn gain(tune: &Tune, chosen: &Recommended) -> Option<String> {
     let default = &tune.default_sample()?.run;
-    let is_default = default.setting.streams == 1 && default.setting.window == Window::Auto;
+    let is_default =
+        default.setting.streams == StreamCount::ONE && default.setting.window == Window::Auto;
     let times = factor(chosen.interval.as_ref(), default.interval.as_ref());
     times.filter(|_| is_default)
 }
@@ -121,11 +123,7 @@ fn seen_so_far(tune: &Tune) -> Option<String> {
         "So far the most was {} with {}{}. That is no recommendation: what else there is was not looked at.",
         format::rate(most.goodput_bits_per_second),
         setting(&most.setting),
-        how(
-            most.setting.streams,
-            None,
-            most.setting.pacing_bits_per_second
-        ),
+        how(most.setting.streams, None, most.setting.pacing),
     ))
 }
 
@@ -157,11 +155,11 @@ fn doubt(sample: &Sample) -> Option<String> {
         Some(bits) => format!("counts for {}", format::rate(bits)),
         None => "does not count".to_owned(),
     };
-    let paced = run.setting.pacing_bits_per_second.map(|_| ", paced");
+    let paced = run.setting.pacing.map(|_| ", paced");
     Some(format!(
         "{} x {}{}, {}: {counts}, {}",
         run.setting.streams,
-        format::window(run.setting.window),
+        run.setting.window,
         paced.unwrap_or_default(),
         format::rate(run.goodput_bits_per_second),
         full_stop(&doubt.because)
@@ -183,7 +181,7 @@ fn alternative(tune: &Tune) -> Option<String> {
     (chosen.setting.congestion.as_deref() != Some(name)).then(|| {
         format!(
             "{name} with {}: {}.",
-            streams(run.setting.streams),
+            streams(run.setting.streams.get()),
             format::rate(run.goodput_bits_per_second)
         )
     })
@@ -308,7 +306,7 @@ mod tests {
         let mut body = synthetic::tune(7).body;
         let recommended = &mut answer(&mut body).recommended;
         recommended.congestion = Some("bbr".to_owned());
-        recommended.pacing_bits_per_second = Some(5_000_000);
+        recommended.pacing = Some(Rate::from_bits_per_second(5_000_000));
         let text = recommendation(&body);
         let wanted = ", congestion control bbr, each paced at 5.00 Mbit/s: ";
         assert!(text.contains(wanted), "{text}");

@@ -7,6 +7,7 @@ use record::sweep_analysis::{
     Starvation,
 };
 use record::{Sweep, SweepAnalysis, Window};
+use units::Bytes;
 
 use super::{point, sentence};
 use crate::format::{self, RateUnit, milliseconds, percent};
@@ -88,16 +89,12 @@ fn failures(sweep: &Sweep) -> Option<String> {
 }
 
 /// The window of a curve, and its congestion control where that was asked for.
-pub fn curve_title(curve: &Curve, granted: Option<u64>) -> String {
+pub fn curve_title(curve: &Curve, granted: Option<Bytes>) -> String {
     let windows = match (curve.window, granted) {
         (Window::Auto, _) => "Automatic windows".to_owned(),
-        (window, None) => format!("Windows of {}", format::window(window)),
+        (window, None) => format!("Windows of {window}"),
         (window, Some(granted)) => {
-            let granted = format::window(Window::Bytes(granted));
-            format!(
-                "Windows of {} (Linux grants {granted})",
-                format::window(window)
-            )
+            format!("Windows of {window} (Linux grants {granted})")
         }
     };
     match &curve.congestion {
@@ -174,11 +171,10 @@ pub fn half_width(spread: &RateSpread) -> Option<f64> {
 /// The setting to use, in one sentence.
 pub fn recommendation(recommended: &RecommendedPoint) -> String {
     let at = &recommended.at;
-    let granted = match (at.setting.window, at.window_granted_bytes) {
-        (Window::Bytes(_), Some(bytes)) => format!(
-            " as asked for, which Linux doubles to {}",
-            format::window(Window::Bytes(bytes))
-        ),
+    let granted = match (at.setting.window, at.window_granted) {
+        (Window::Fixed(_), Some(granted)) => {
+            format!(" as asked for, which Linux doubles to {granted}")
+        }
         _ => String::new(),
     };
     format!(

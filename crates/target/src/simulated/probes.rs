@@ -185,6 +185,7 @@ impl Probes for SimulatedProbes {
         self.advance(last);
         Ok(ProbeSeries {
             method: ProbeMethod::UdpEcho,
+            duplicated: 0,
             probes,
         })
     }

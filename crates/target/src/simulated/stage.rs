@@ -242,6 +242,7 @@ fn series(probes: &[sim::Probe], start: Time, now: Time) -> ProbeSeries {
     };
     let mut series = ProbeSeries {
         method: ProbeMethod::UdpEcho,
+        duplicated: 0,
         probes: probes.iter().map(probe).collect(),
     };
     series.leave_out_unknown(Time::ZERO + now.since(start));

@@ -195,7 +195,7 @@ impl Port {
         let is_over = Arc::new(AtomicBool::new(false));
         let stop = Arc::clone(&is_over);
         let thread = thread::spawn(move || {
-            let handler = Arc::new(Nobody);
+            let handler: Arc<dyn CopyHandler> = Arc::new(Nobody);
             listener.run(AcceptLimits::default(), handler, &|| {
                 stop.load(Ordering::Relaxed)
             });

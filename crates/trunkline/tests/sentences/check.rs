@@ -33,11 +33,11 @@ fn counts(row: &Sample) -> Option<u64> {
 }
 
 fn is_paced(row: &Sample) -> bool {
-    row.run.setting.pacing_bits_per_second.is_some()
+    row.run.setting.pacing.is_some()
 }
 
 fn streams(row: &Sample) -> u16 {
-    row.run.setting.streams
+    row.run.setting.streams.get()
 }
 
 /// Whether the rows that count bear out what was chosen, and the words why.

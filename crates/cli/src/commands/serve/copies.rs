@@ -29,7 +29,7 @@ fn people(tokens: &TokensFile) -> String {
 }
 
 /// Reads the tokens file again at each SIGHUP.
-pub(super) fn reread(tokens: TokensFile) -> io::Result<()> {
+pub(in crate::commands) fn reread(tokens: TokensFile) -> io::Result<()> {
     let mut signals = Signals::new([SIGHUP])?;
     let work = move || {
         for _ in signals.forever() {

@@ -6,6 +6,6 @@ use crate::output::tell;
 const TIME: &str = "%Y-%m-%dT%H:%M:%S%:z";
 
 /// Writes one line.
-pub(super) fn line(text: &str) {
+pub(in crate::commands) fn line(text: &str) {
     tell!("{} {text}", jiff::Zoned::now().strftime(TIME));
 }

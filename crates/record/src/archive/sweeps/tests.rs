@@ -109,7 +109,7 @@ fn a_sweep_is_put_together_from_its_visits() {
     assert_eq!(body.cells.len(), 2);
     assert_eq!(body.cells[0].run, Some(run));
     assert_eq!(body.cells[0].figures, Some(figures(1)));
-    let wanted = crate::Setting::from(&order[0].setting);
+    let wanted = order[0].setting.clone();
     assert_eq!(body.cells[0].setting, wanted);
     assert_eq!(
         body.cells[1].failed_because.as_deref(),
@@ -247,7 +247,7 @@ fn a_saved_sweep_is_taken_over_once_with_its_figures() {
     let AnyDocument::Sweep(mut wrong) = saved else {
         panic!("not a sweep");
     };
-    wrong.body.cells[0].setting.streams = 77;
+    wrong.body.cells[0].setting.streams = StreamCount::new(77).unwrap();
     wrong.origin.created = "2026-03-15T00:00:00Z".to_owned();
     let error = other.keep(&(*wrong).into()).unwrap_err();
     assert!(matches!(error, ArchiveError::NotItsPlan { .. }), "{error}");

@@ -4,7 +4,6 @@ use record::Window;
 
 use super::grid::Grid;
 use crate::chart::{Chart, Field, Framed, Map};
-use crate::format;
 
 /// The settings of one variant as a map; best and knee framed. `None` for fewer than two windows or
 /// numbers of streams, and for more rows than can be told apart.
@@ -17,7 +16,7 @@ pub fn chart(grid: &Grid<'_>, title: &str) -> Option<Chart> {
     Chart::map(Map {
         title: format!("{title} [{}]: window across, streams down", grid.unit.name),
         rows: grid.streams.iter().map(u32::to_string).collect(),
-        columns: grid.windows.iter().map(|w| format::window(*w)).collect(),
+        columns: grid.windows.iter().map(|w| w.to_string()).collect(),
         fields: grid.streams.iter().map(row).collect(),
         chosen: framed(grid, "best", |streams, window| {
             grid.is_best(streams, window)

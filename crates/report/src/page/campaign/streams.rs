@@ -7,7 +7,6 @@ use super::grid::Grid;
 use crate::chart::axis::Axis;
 use crate::chart::palette::{self, ACCENT, INK};
 use crate::chart::{Axes, Chart, Entry, Layer, Mark, Shape};
-use crate::format;
 
 const HEIGHT: u32 = 774;
 /// Above this many points dots would hide the curve.
@@ -38,7 +37,7 @@ pub fn chart(grid: &Grid<'_>, title: &str) -> Option<Chart> {
         layers: layers.chain(rings).collect(),
     };
     let entry = |(index, window): (usize, &Window)| {
-        let name = format!("window {}", format::window(*window));
+        let name = format!("window {}", window);
         Entry::new(Mark::Line(palette::series(index)), name)
     };
     let marks = [

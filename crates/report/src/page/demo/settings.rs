@@ -1,5 +1,6 @@
 //! The settings that a demonstration sets side by side.
 
+use record::StreamCount;
 use std::borrow::Cow;
 
 use record::{Demo, LabelledRun, Published, Run, Tune, Window};
@@ -41,7 +42,7 @@ pub fn settings(demo: &Demo) -> Vec<Compared<'_>> {
 }
 
 fn is_default(run: &Run) -> bool {
-    run.setting.streams == 1 && run.setting.window == Window::Auto
+    run.setting.streams == StreamCount::ONE && run.setting.window == Window::Auto
 }
 
 fn default_stream(tune: &Tune) -> Option<Compared<'_>> {
@@ -59,7 +60,7 @@ fn default_stream(tune: &Tune) -> Option<Compared<'_>> {
 /// The run that was made again, else the one that the search saw.
 fn tuned(demo: &Demo) -> Option<Compared<'_>> {
     let chosen = &demo.tune.answer.as_ref()?.recommended;
-    let paced = chosen.pacing_bits_per_second.map(|_| ", paced");
+    let paced = chosen.pacing.map(|_| ", paced");
     let run = match &demo.tuned {
         Some(run) => Cow::Borrowed(run),
         None => Cow::Owned(tuned_run(&demo.tune)?),
@@ -68,7 +69,7 @@ fn tuned(demo: &Demo) -> Option<Compared<'_>> {
         label: format!(
             "tuned: {} x {}{}",
             chosen.streams,
-            format::window(chosen.window),
+            chosen.window.to_string(),
             paced.unwrap_or_default()
         ),
         run,
@@ -129,7 +130,7 @@ mod tests {
     #[test]
     fn a_default_stream_among_the_runs_is_not_shown_twice() {
         let mut demo = synthetic::demo(7).body;
-        demo.runs[0].run.setting.streams = 1;
+        demo.runs[0].run.setting.streams = StreamCount::ONE;
         demo.runs[0].run.setting.window = Window::Auto;
         assert_eq!(
             labels(&demo),

@@ -34,7 +34,7 @@ fn entries() -> Vec<Listed> {
     let mut long = entry(123, synthetic::tune(7));
     long.essence.target.name = "a-very-long-name.of-a-host.example.org:5201".to_owned();
     long.essence.outcome.limit = Some("receive-buffer".to_owned());
-    long.essence.outcome.setting.window = Window::Bytes(1_500_000);
+    long.essence.outcome.setting.window = Window::Fixed(units::Bytes::new(1_500_000));
     let runs = vec![
         entry(1, synthetic::measure(&synthetic::Case::streams(2, 1))),
         entry(2, synthetic::demo(3)),

@@ -1,10 +1,9 @@
 //! Which settings lie on one line of a figure, or in one column of a map.
 
 use std::collections::BTreeMap;
+use units::Bytes;
 
 use record::Window;
-
-use crate::format;
 
 /// Settings that differ in their streams alone, or that share streams times window.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,9 +53,9 @@ fn by_window(settings: &[(Window, u16)]) -> Vec<Column> {
         let column = columns.entry(*window).or_default();
         column.insert(*streams, *window);
     }
-    let column = |(window, windows)| Column {
-        name: format!("window {}", format::window(window)),
-        short: format::window(window),
+    let column = |(window, windows): (Window, BTreeMap<u16, Window>)| Column {
+        name: format!("window {}", window),
+        short: window.to_string(),
         windows,
     };
     columns.into_iter().map(column).collect()
@@ -69,17 +68,18 @@ const SAME: f64 = 1.03;
 fn by_product(settings: &[(Window, u16)]) -> Option<Vec<Column>> {
     let product = |(window, streams): &(Window, u16)| match window {
         Window::Auto => None,
-        Window::Bytes(bytes) => Some((bytes.saturating_mul((*streams).into()), *streams, *window)),
+        Window::Fixed(bytes) => Some((bytes.times((*streams).into()), *streams, *window)),
     };
-    let mut products: Vec<(u64, u16, Window)> =
+    let mut products: Vec<(Bytes, u16, Window)> =
         settings.iter().map(product).collect::<Option<_>>()?;
     products.sort_unstable();
-    let close = |a: &(u64, u16, Window), b: &(u64, u16, Window)| b.0 as f64 <= a.0 as f64 * SAME;
-    let column = |same: &[(u64, u16, Window)]| {
-        let largest = same.last().map_or(0, |(product, _, _)| *product);
-        let short = match format::window(Window::Bytes(largest)) {
+    let close =
+        |a: &(Bytes, u16, Window), b: &(Bytes, u16, Window)| b.0.as_f64() <= a.0.as_f64() * SAME;
+    let column = |same: &[(Bytes, u16, Window)]| {
+        let largest = same.last().map_or(Bytes::ZERO, |(product, _, _)| *product);
+        let short = match largest.to_string() {
             exact if exact.len() <= 7 => exact,
-            _ => format::size(largest),
+            _ => largest.human(),
         };
         Column {
             name: format!("{short} in all"),
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_grid_of_windows_has_a_column_for_each() {
-        let bytes = |kib: u64| Window::Bytes(kib << 10);
+        let bytes = |kib: u64| Window::Fixed(Bytes::from_kib(kib));
         let settings = [8, 16]
             .into_iter()
             .flat_map(|kib| (1..4).map(move |n| (bytes(kib), n)));
@@ -114,7 +114,7 @@ mod tests {
         // 512 KiB, 1 MiB and 2 MiB over 1 to 32 streams: 18 settings with 8 windows.
         let settings = [512_u64, 1024, 2048].into_iter().flat_map(|kib| {
             let streams = [1_u16, 2, 4, 8, 16, 32].into_iter();
-            streams.map(move |n| (Window::Bytes((kib << 10) / u64::from(n)), n))
+            streams.map(move |n| (Window::Fixed(Bytes::new((kib << 10) / u64::from(n))), n))
         });
         let columns = columns(&settings.collect::<Vec<_>>());
         let names: Vec<&str> = columns.iter().map(|column| column.short.as_str()).collect();
@@ -127,7 +127,7 @@ mod tests {
             .into_iter()
             .flat_map(|product: u64| {
                 let streams = [2_u16, 3, 8, 126].into_iter();
-                streams.map(move |n| (Window::Bytes(product / u64::from(n)), n))
+                streams.map(move |n| (Window::Fixed(Bytes::new(product / u64::from(n))), n))
             });
         let columns = columns(&settings.collect::<Vec<_>>());
         let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();

@@ -1,6 +1,7 @@
 //! The visits of a sweep as groups, rows and columns, the same for charts and tables.
 
 use std::collections::BTreeMap;
+use units::Rate;
 
 use record::sweep::CellFigures;
 use record::sweep_analysis::{DirectionAnalysis, Knee};
@@ -69,7 +70,7 @@ pub fn groups<'a>(sweep: &'a Sweep, analysis: &'a SweepAnalysis) -> Vec<Group<'a
 /// Whether two settings differ in streams and windows at most.
 fn alike(a: &Setting, b: &Setting) -> bool {
     let rest = |setting: &Setting| {
-        let (pacing, mss) = (setting.pacing_bits_per_second, setting.mss_bytes);
+        let (pacing, mss) = (setting.pacing, setting.mss);
         (setting.direction, setting.congestion.clone(), pacing, mss)
     };
     rest(a) == rest(b)
@@ -80,7 +81,7 @@ impl<'a> Group<'a> {
         let ours = |cell: &&SweepCell| alike(first, &cell.setting);
         let mut visits: BTreeMap<(Window, u16), Vec<&CellFigures>> = BTreeMap::new();
         for cell in sweep.cells.iter().filter(ours) {
-            let seen = visits.entry((cell.setting.window, cell.setting.streams));
+            let seen = visits.entry((cell.setting.window, cell.setting.streams.get()));
             seen.or_default().extend(cell.figures.as_ref());
         }
         visits.retain(|_, seen| !seen.is_empty());
@@ -106,11 +107,8 @@ impl<'a> Group<'a> {
     fn christen(&mut self, number: usize) {
         let direction = text::direction(self.first.direction);
         let congestion = self.first.congestion.as_deref().map(text::plain);
-        let paced = self.first.pacing_bits_per_second.map(crate::format::rate);
-        let mss = self
-            .first
-            .mss_bytes
-            .map(|bytes| format!("MSS {bytes} bytes"));
+        let paced = self.first.pacing.map(Rate::human);
+        let mss = self.first.mss.map(|bytes| format!("MSS {bytes} bytes"));
         let parts = [Some(direction.to_owned()), congestion, paced, mss];
         self.name = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
         // The name may hold a document's words, which must not lead to another place.
@@ -216,7 +214,7 @@ impl<'a> Group<'a> {
     /// Streams and window that the analysis recommends, where they belong to this group.
     pub fn recommended(&self) -> Option<(u16, Window)> {
         let setting = &self.analysis?.recommended.as_ref()?.at.setting;
-        alike(setting, self.first).then_some((setting.streams, setting.window))
+        alike(setting, self.first).then_some((setting.streams.get(), setting.window))
     }
 
     /// The setting with the highest median goodput, and that median.

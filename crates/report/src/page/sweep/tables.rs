@@ -81,14 +81,14 @@ fn more(figures: &SettingFigures, group: Option<&Group<'_>>) -> [String; 5] {
 }
 
 fn marks(group: &Group<'_>, setting: &Setting) -> String {
-    let here = Some((setting.streams, setting.window));
+    let here = Some((setting.streams.get(), setting.window));
     let knee = group.knee(setting.window);
     let marks = [
         ("recommended", group.recommended() == here),
         ("highest", group.best_setting() == here),
         (
             "knee",
-            knee.is_some_and(|knee| knee.streams == setting.streams),
+            knee.is_some_and(|knee| knee.streams == setting.streams.get()),
         ),
     ];
     let marks = marks.into_iter().filter(|(_, is)| *is);

@@ -1,12 +1,13 @@
 //! Throughput and added round-trip time against the number of streams.
 
 use plotters::style::RGBColor;
+use record::StreamCount;
 use record::{Run, Sample, Tune, Window};
 
 use crate::chart::axis::Axis;
 use crate::chart::palette::{self, ACCENT};
 use crate::chart::{Axes, Chart, Entry, Layer, Mark, Shape};
-use crate::format::{self, RateUnit};
+use crate::format::RateUnit;
 
 const UPPER: u32 = 600;
 const LOWER: u32 = 474;
@@ -27,7 +28,7 @@ pub fn chart(tune: &Tune) -> Chart {
     let chosen = tune.recommended_sample().map(|sample| &sample.run);
     let runs = tune.samples.iter().map(|sample| &sample.run);
     let most = runs.clone().map(|run| run.setting.streams).max();
-    let x = Axis::powers_of_two(f64::from(most.unwrap_or(1)));
+    let x = Axis::powers_of_two(f64::from(most.unwrap_or(StreamCount::ONE)));
     let top = runs.clone().map(high).fold(0.0, f64::max);
     let unit = RateUnit::fitting(top);
     let goodput = |run: &Run| Some(run.goodput_bits_per_second as f64 / unit.factor);
@@ -90,7 +91,7 @@ fn curves(tune: &Tune) -> Vec<Curve<'_>> {
 }
 
 fn is_paced(sample: &Sample) -> bool {
-    sample.run.setting.pacing_bits_per_second.is_some()
+    sample.run.setting.pacing.is_some()
 }
 
 fn sorted<'a>(samples: impl Iterator<Item = &'a Sample>) -> Vec<&'a Sample> {
@@ -104,7 +105,7 @@ fn legend(curves: &[Curve<'_>]) -> Vec<Entry> {
         let paced = if curve.is_paced { ", paced" } else { "" };
         Entry::new(
             Mark::Dot(curve.colour),
-            format!("window {}{paced}", format::window(curve.window)),
+            format!("window {}{paced}", curve.window),
         )
     };
     let chosen = Entry::new(Mark::Ring(ACCENT), "recommended");
@@ -174,7 +175,7 @@ fn means(places: &[(f64, f64)]) -> Vec<(f64, f64)> {
 }
 
 fn log_streams(run: &Run) -> f64 {
-    f64::from(run.setting.streams.max(1)).log2()
+    f64::from(run.setting.streams).log2()
 }
 
 #[cfg(test)]
@@ -209,7 +210,7 @@ mod tests {
     #[test]
     fn a_paced_run_is_a_curve_of_its_own() {
         let mut tune = synthetic::tune(7).body;
-        tune.samples[0].run.setting.pacing_bits_per_second = Some(40_000_000);
+        tune.samples[0].run.setting.pacing = Some(units::Rate::from_bits_per_second(40_000_000));
         let curves = curves(&tune);
         assert_eq!(curves.iter().filter(|curve| curve.is_paced).count(), 1);
         assert!(drawn(&tune).contains("window auto, paced"));

@@ -65,8 +65,8 @@ fn the_widest_figures_fit_too() {
     let mut document = synthetic::tune(7);
     for sample in &mut document.body.samples {
         let run = &mut sample.run;
-        run.setting.streams = 128;
-        run.setting.window = record::Window::Bytes(4_194_303);
+        run.setting.streams = record::StreamCount::MAX;
+        run.setting.window = record::Window::Fixed(units::Bytes::new(4_194_303));
         run.goodput_bits_per_second = 99_912_345_678;
         run.interval = Some(record::Interval {
             low_bits_per_second: 1,
@@ -137,7 +137,7 @@ fn many_windows_are_shown_in_several_tables() {
     let one = body.cells[0].clone();
     for kib in 1..=20 {
         let mut cell = one.clone();
-        cell.setting.window = record::Window::Bytes(kib * 1_048_576);
+        cell.setting.window = record::Window::Fixed(units::Bytes::new(kib * 1_048_576));
         cell.figures.aggregate.goodput_bits_per_second = 99_912_345_678;
         body.cells.push(cell);
     }

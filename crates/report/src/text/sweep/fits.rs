@@ -131,7 +131,7 @@ fn products(way: &DirectionAnalysis) -> Option<String> {
     let change = if kernel.slope > 0.0 { "rises" } else { "falls" };
     Some(format!(
         "Where windows come to {} in all, kernel time {change} from {few} to {many} streams{}.",
-        format::window(record::Window::Bytes(bytes)),
+        units::Bytes::new(bytes),
         r_squared(kernel.r_squared)
     ))
 }

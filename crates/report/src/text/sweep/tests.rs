@@ -1,6 +1,7 @@
 use record::synthetic::{self, SweepCase};
 
 use super::*;
+use units::Bytes;
 
 fn swept(seed: u64) -> Sweep {
     let case = SweepCase {
@@ -16,15 +17,15 @@ fn the_recommendation_names_the_window_as_asked_for_and_as_granted() {
     let analysis = swept(7).analysis();
     let recommended = analysis.directions[0].recommended.clone().unwrap();
     let text = recommendation(&recommended);
-    let Window::Bytes(asked) = recommended.at.setting.window else {
+    let Window::Fixed(asked) = recommended.at.setting.window else {
         panic!("{text}");
     };
     assert!(
-        text.contains(&format!("windows of {}KiB", asked >> 10)),
+        text.contains(&format!("windows of {}KiB", asked.get() >> 10)),
         "{text}"
     );
     assert!(
-        text.contains(&format!("doubles to {}KiB", asked >> 9)),
+        text.contains(&format!("doubles to {}KiB", asked.get() >> 9)),
         "{text}"
     );
 }
@@ -33,7 +34,7 @@ fn the_recommendation_names_the_window_as_asked_for_and_as_granted() {
 fn a_curve_that_does_not_bend_has_no_knee() {
     let analysis = swept(7).analysis();
     let small = &analysis.directions[0].curves[0];
-    assert_eq!(small.window, Window::Bytes(8 << 10));
+    assert_eq!(small.window, Window::Fixed(Bytes::from_kib(8)));
     let text = curve(small).join(" ");
     assert!(text.starts_with("No knee up to 32 streams"), "{text}");
     let large = curve(&analysis.directions[0].curves[3]).join(" ");

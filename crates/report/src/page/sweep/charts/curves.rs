@@ -40,7 +40,7 @@ impl<'a> Curves<'a> {
     }
 
     fn over_windows(group: &'a Group<'a>, streams: u16, windows: &[Window]) -> Self {
-        let names = windows.iter().map(|window| number::window(*window));
+        let names = windows.iter().map(|window| window.to_string());
         let settings = windows.iter().enumerate();
         let settings = settings.map(|(place, window)| (place as f64, (streams, *window)));
         let plural = if streams == 1 { "" } else { "s" };

@@ -222,7 +222,9 @@ fn without_round_trips_and_processors_the_other_figures_stay() {
 #[test]
 fn of_many_windows_some_are_drawn_and_many_visits_become_medians() {
     let (figures, _) = drawn(SweepCase {
-        windows: (1..=20).map(|i| Window::Bytes((i * i) << 10)).collect(),
+        windows: (1..=20)
+            .map(|i| Window::Fixed(units::Bytes::from_kib(i * i)))
+            .collect(),
         streams: (1..=128).step_by(3).collect(),
         cycles: 2,
         ..usual()
@@ -333,7 +335,7 @@ fn an_absurd_analysis_is_drawn_all_the_same() {
         let logarithm = loaded.logarithm.as_mut().unwrap();
         (logarithm.slope, logarithm.offset) = (bad, bad);
         let recommended = direction.recommended.as_mut().unwrap();
-        recommended.at.setting.streams = 9999;
+        recommended.at.setting.streams = record::StreamCount::MAX;
         recommended.share_of_highest_ratio = bad;
         let mut altered = sweep(&usual()).body;
         altered.analysis = Some(analysis.clone());

@@ -14,9 +14,9 @@ fn a_group_has_the_medians_of_its_visits() {
     let groups = groups(&sweep, &analysis);
     assert_eq!((groups.len(), groups[0].name.as_str()), (1, ""));
     assert_eq!((groups[0].streams.len(), groups[0].windows.len()), (20, 4));
-    let window = Window::Bytes(55 << 10);
+    let window = Window::Fixed(units::Bytes::from_kib(55));
     let cells = sweep.cells.iter();
-    let ours = cells.filter(|c| c.setting.window == window && c.setting.streams == 6);
+    let ours = cells.filter(|c| c.setting.window == window && c.setting.streams.get() == 6);
     let mut goodputs: Vec<u64> = ours
         .map(|c| c.figures.as_ref().unwrap().goodput_bits_per_second)
         .collect();

@@ -1,0 +1,37 @@
+//! The health of many paths over months, with the cause beside every change.
+//!
+//! A plan ([`load_plan`]) says which hosts visit which. An agent on each host ([`run`]) makes the
+//! visits and reports them. A collector ([`CollectorServer`]) stores them and finds changes.
+
+mod agent;
+mod collector;
+mod explain;
+mod plan;
+mod settings;
+mod visit;
+mod words;
+
+use std::fs;
+use std::path::Path;
+
+pub use agent::{RunOptions, run};
+pub use collector::{CollectOptions, CollectorEvent, CollectorServer, OnCollectorEvent};
+pub use explain::Explained;
+pub use plan::{PlanFile, load_plan};
+pub use watch_agent::AgentEvent;
+pub use watch_link::COLLECTOR_PORT;
+pub use watch_plan;
+pub use watch_store::DatabaseName;
+
+use wire::copy::Token;
+
+use crate::Error;
+
+/// Reads a file that holds a token and nothing else.
+///
+/// # Errors
+/// When it cannot be read or is no token. What stands in it is not shown.
+pub fn read_token(file: &Path) -> Result<Token, Error> {
+    let text = fs::read_to_string(file).map_err(|error| Error::unreadable(file, error))?;
+    Ok(text.trim().parse::<Token>()?)
+}

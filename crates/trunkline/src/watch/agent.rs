@@ -1,0 +1,207 @@
+//! An agent with real visits, and the far end for those of others.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use changes::{FarHost, Visit};
+use observe::Fault;
+use sockets::Address;
+use units::Rate;
+use watch_agent::{AgentError, AgentOptions, OnAgentEvent, Shown, Visitor};
+use watch_plan::{Due, Plan, Task};
+use wire::copy::Token;
+
+use super::plan::PlanFile;
+use super::settings::Settings;
+use super::visit::{Deadline, FarFiles, Order, visit};
+use crate::serve::{Files, OnServeEvent, ServeOptions, Server};
+use crate::{Cancel, Error, Target, TargetName};
+
+/// What `trunkline watch run` is given.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// The host of the plan that this machine is.
+    pub host: String,
+    /// Where results go.
+    pub collector: Address,
+    /// What the collector knows this agent by.
+    pub token: Token,
+    /// The folder for results that wait, settings and test files.
+    pub state: PathBuf,
+    /// TCP and UDP port for the visits of others.
+    pub port: u16,
+    /// The tokens of the agents whose test files are taken; none are without.
+    pub tokens: Option<PathBuf>,
+}
+
+/// Makes the visits of a host, serves those of others, and reports, until `cancel`.
+///
+/// # Errors
+/// When the plan does not have the host, its folder or port cannot be used, or a token cannot be
+/// read.
+pub fn run(
+    plan: &PlanFile,
+    options: RunOptions,
+    cancel: &Cancel,
+    on_event: &OnAgentEvent<'_>,
+    on_serve: Arc<OnServeEvent>,
+) -> Result<(), Error> {
+    let hosts = plan.hosts_of(&options.host)?;
+    let visitor = LiveVisitor::new(plan.plan.clone(), &options)?;
+    let agent = watch_agent::Agent::open(AgentOptions {
+        timetable: plan.timetable.clone(),
+        plan: plan.digest.clone(),
+        hosts,
+        collector: options.collector.clone(),
+        token: options.token.clone(),
+        state: options.state.clone(),
+        host: this_host(),
+        software: copy_net::SOFTWARE.to_owned(),
+    })?;
+    let server = Server::bind(&far_end(&options)?, cancel, on_serve)?;
+    thread::scope(|scope| {
+        scope.spawn(|| server.run());
+        agent.run(&visitor, &cancel.flag(), on_event);
+    });
+    Ok(())
+}
+
+/// What a visit of others finds here: tests, and test files below the agent's folder.
+fn far_end(options: &RunOptions) -> Result<ServeOptions, Error> {
+    let files = match &options.tokens {
+        None => None,
+        Some(tokens) => {
+            let root = options.state.join("received");
+            fs::create_dir_all(&root).map_err(|error| Error::unwritable(&root, error))?;
+            Some(Files {
+                takes_links: false,
+                removes: false,
+                ..Files::new(root, tokens)
+            })
+        }
+    };
+    Ok(ServeOptions {
+        port: options.port,
+        files,
+        ..ServeOptions::default()
+    })
+}
+
+/// Kernel and buffers of this host, for the agents that visit it.
+fn this_host() -> FarHost {
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").ok();
+    FarHost {
+        kernel: kernel.map(|kernel| kernel.trim().to_owned()),
+        limits: sockets::host::limits(),
+    }
+}
+
+/// Visits hosts over the network.
+struct LiveVisitor {
+    plan: Plan,
+    settings: Settings,
+    folder: PathBuf,
+    port: u16,
+}
+
+impl LiveVisitor {
+    fn new(plan: Plan, options: &RunOptions) -> Result<Self, Error> {
+        Ok(LiveVisitor {
+            plan,
+            settings: Settings::open(&options.state),
+            folder: options.state.join("copies"),
+            port: options.port,
+        })
+    }
+
+    /// The task and the far host's address with its port.
+    fn planned(&self, due: &Due) -> Result<(&Task, TargetName), Error> {
+        let task = self.plan.tasks().iter().find(|task| task.name == due.task);
+        let host = self.plan.hosts().get(&due.to);
+        let (Some(task), Some(host)) = (task, host) else {
+            let what = format!("the plan has no task `{}` to `{}`", due.task, due.to);
+            return Err(Error::wrong_request(what, "start the agent again"));
+        };
+        Ok((task, TargetName::parse(&host.address, self.port)?))
+    }
+
+    fn visit_or_say_why(
+        &self,
+        due: &Due,
+        begun: &Visit,
+        stop: &AtomicBool,
+    ) -> Result<Shown, Error> {
+        let (task, name) = self.planned(due)?;
+        let files = match &name {
+            TargetName::Live(address) => self.files(due, address)?,
+            _ => None,
+        };
+        let pair = format!("{} to {}", due.from, due.to);
+        let order = Order {
+            kind: due.kind,
+            duration: due.duration,
+            is_gentle: task.gentle,
+            rate_max: self.rate_max(task, due),
+            setting: self.settings.find(&pair),
+            files: files.as_ref(),
+            folder: self.folder.clone(),
+        };
+        let mut target = Target::open_named(name, 1)?;
+        let mut deadline = Deadline::after(due.duration, stop);
+        let visited = visit(&mut target, &order, begun.clone(), &mut deadline);
+        if let Some(setting) = visited.found {
+            self.settings.remember(&pair, setting);
+        }
+        Ok(visited.shown)
+    }
+
+    /// The share of the narrower link that the budget leaves.
+    fn rate_max(&self, task: &Task, due: &Due) -> Option<Rate> {
+        let share = task.budget.share?;
+        let link = |host| self.plan.hosts().get(host).and_then(|host| host.link);
+        let narrower = [link(&due.from), link(&due.to)]
+            .into_iter()
+            .flatten()
+            .min()?;
+        Some(Rate::from_f64(narrower.as_f64() * share.get()))
+    }
+
+    fn files(&self, due: &Due, address: &Address) -> Result<Option<FarFiles>, Error> {
+        let host = self.plan.hosts().get(&due.to);
+        let Some(file) = host.and_then(|host| host.token.as_ref()) else {
+            return Ok(None);
+        };
+        Ok(Some(FarFiles {
+            address: address.clone(),
+            token: super::read_token(file.as_str().as_ref())?,
+            name: format!("from-{}.bin", due.from),
+        }))
+    }
+}
+
+impl Visitor for LiveVisitor {
+    fn visit(&self, due: &Due, begun: Visit, stop: &AtomicBool) -> Shown {
+        self.visit_or_say_why(due, &begun, stop)
+            .unwrap_or_else(|error| {
+                let mut visit = begun;
+                visit.failure = Some(changes::Failure {
+                    reason: error.what(),
+                });
+                Shown {
+                    visit,
+                    rates: None,
+                    document: None,
+                }
+            })
+    }
+}
+
+impl From<AgentError> for Error {
+    fn from(error: AgentError) -> Self {
+        let hint = error.hint().map(str::to_owned);
+        Error::of(Fault::Run, error, hint)
+    }
+}

@@ -1,0 +1,220 @@
+//! A collector that listens.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use changes::UnixTime;
+use copy_net::{ListenError, Listener};
+use observe::Fault;
+use units::Span;
+use watch_collector::{Allowed, Collector, CollectorError, CollectorOptions};
+use watch_link::{Answer, Report, Reports};
+use watch_store::{DatabaseName, StoredEvent};
+use wire::copy::{Key, KeyName, Rights};
+
+use super::plan::PlanFile;
+use crate::serve::TokensFile;
+use crate::{Cancel, Error};
+
+/// How often roll-ups are computed and silent paths looked for.
+const TEND_EVERY: Duration = Duration::from_secs(60);
+/// How soon a stop is noticed.
+const TICK: Duration = Duration::from_millis(100);
+
+/// What `trunkline watch serve` is given.
+#[derive(Debug, Clone)]
+pub struct CollectOptions {
+    /// Where results are stored.
+    pub database: DatabaseName,
+    /// The file of the agents' tokens.
+    pub tokens: PathBuf,
+    /// TCP port for agents; 0 takes any free one.
+    pub port: u16,
+    /// How long raw values are kept.
+    pub keep_raw: Span,
+}
+
+/// What happens at a collector.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CollectorEvent {
+    /// It listens for agents.
+    Listening(u16),
+    /// A path changed, or more is known of an earlier change.
+    Changed(Box<StoredEvent>),
+    /// A connection was rejected, or broke.
+    Rejected {
+        /// From where.
+        peer: SocketAddr,
+        /// Why.
+        reason: String,
+    },
+    /// The database cannot be written; agents keep their results.
+    Failed {
+        /// Why.
+        what: String,
+        /// The next step.
+        hint: String,
+    },
+}
+
+/// Takes what happens at a collector, on any thread.
+pub type OnCollectorEvent = dyn Fn(&CollectorEvent) + Send + Sync;
+
+/// A collector that is bound to its port.
+pub struct CollectorServer {
+    collector: Arc<Collector>,
+    listener: Listener,
+    tokens: TokensFile,
+    on_event: Arc<OnCollectorEvent>,
+}
+
+impl CollectorServer {
+    /// Opens the database and binds the port.
+    ///
+    /// # Errors
+    /// When the database or the tokens cannot be used, or the port is taken.
+    pub fn bind(
+        plan: &PlanFile,
+        options: &CollectOptions,
+        on_event: Arc<OnCollectorEvent>,
+    ) -> Result<Self, Error> {
+        let tokens = TokensFile::open(&options.tokens)?;
+        let port = options.port;
+        let listener = Listener::bind((port > 0).then_some(port..=port))?;
+        let tell = Arc::clone(&on_event);
+        let collector = Collector::open(
+            CollectorOptions {
+                database: options.database.clone(),
+                plan: plan.digest.clone(),
+                allowed: Allowed::of(&plan.plan),
+                keep_raw: options.keep_raw,
+            },
+            Box::new(move |events| {
+                for event in events {
+                    tell(&CollectorEvent::Changed(Box::new(event.clone())));
+                }
+            }),
+        )?;
+        Ok(CollectorServer {
+            collector: Arc::new(collector),
+            listener,
+            tokens,
+            on_event,
+        })
+    }
+
+    /// The port for agents.
+    pub fn port(&self) -> u16 {
+        self.listener.port()
+    }
+
+    /// Its tokens, which can be read again while it runs.
+    pub fn tokens(&self) -> &TokensFile {
+        &self.tokens
+    }
+
+    /// What it knows.
+    pub fn collector(&self) -> Arc<Collector> {
+        Arc::clone(&self.collector)
+    }
+
+    /// Serves agents until `cancel`, then saves what the detectors know.
+    ///
+    /// # Errors
+    /// When that cannot be saved; the next start then reads more visits again.
+    pub fn run(self, cancel: &Cancel) -> Result<(), Error> {
+        (self.on_event)(&CollectorEvent::Listening(self.port()));
+        let reports = Arc::new(Taking {
+            collector: Arc::clone(&self.collector),
+            tokens: self.tokens,
+            on_event: Arc::clone(&self.on_event),
+        });
+        let listener = self.listener;
+        thread::scope(|scope| {
+            scope.spawn(|| watch_link::serve(listener, reports, &|| cancel.is_cancelled()));
+            tend(&self.collector, &self.on_event, cancel);
+        });
+        Ok(self.collector.save()?)
+    }
+}
+
+/// Does what has to be done from time to time, until `cancel`.
+fn tend(collector: &Collector, on_event: &Arc<OnCollectorEvent>, cancel: &Cancel) {
+    let mut next = Instant::now();
+    while !cancel.is_cancelled() {
+        thread::sleep(TICK);
+        if Instant::now() < next {
+            continue;
+        }
+        next = Instant::now() + TEND_EVERY;
+        if let Err(error) = collector.tend(now()) {
+            on_event(&CollectorEvent::Failed {
+                hint: error.hint().to_owned(),
+                what: error.to_string(),
+            });
+        }
+    }
+}
+
+/// Reports of agents, with the tokens that they need.
+struct Taking {
+    collector: Arc<Collector>,
+    tokens: TokensFile,
+    on_event: Arc<OnCollectorEvent>,
+}
+
+impl Reports for Taking {
+    fn find(&self, name: &KeyName) -> Option<(Key, Rights)> {
+        self.tokens.find(name)
+    }
+
+    fn take(&self, name: &KeyName, peer: SocketAddr, report: Report) -> Answer {
+        let answer = self.collector.take(name, peer, &report, now());
+        if let Answer::Refused(refused) = &answer {
+            self.rejected(peer, &format!("{}; {}", refused.what, refused.hint));
+        }
+        answer
+    }
+
+    fn rejected(&self, peer: SocketAddr, reason: &str) {
+        (self.on_event)(&CollectorEvent::Rejected {
+            peer,
+            reason: reason.to_owned(),
+        });
+    }
+}
+
+/// The wall clock.
+pub(super) fn now() -> UnixTime {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    UnixTime::from_seconds(since.map_or(0, |since| since.as_secs()))
+}
+
+impl fmt::Display for CollectorEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CollectorEvent::Listening(port) => write!(f, "taking reports of agents on port {port}"),
+            CollectorEvent::Changed(event) => f.write_str(&super::words::changed(event)),
+            CollectorEvent::Rejected { peer, reason } => write!(f, "{peer}: rejected: {reason}"),
+            CollectorEvent::Failed { what, hint } => write!(f, "{what}; {hint}"),
+        }
+    }
+}
+
+impl From<CollectorError> for Error {
+    fn from(error: CollectorError) -> Self {
+        let hint = error.hint().to_owned();
+        Error::of(Fault::Run, error, Some(hint))
+    }
+}
+
+impl From<ListenError> for Error {
+    fn from(error: ListenError) -> Self {
+        let hint = error.hint().map(str::to_owned);
+        Error::of(Fault::Run, error, hint)
+    }
+}

@@ -1,0 +1,157 @@
+//! Visits that fill the path.
+
+use observe::limit::{Context, diagnose};
+use observe::{Observation, SamplePlan, Setting, TargetError, TargetKind, Way};
+use record::Document;
+use tune::{Budget, Objective, TunePlan};
+use units::{Rate, Span};
+
+use super::{Deadline, Order, Part, route, running_time, share};
+use crate::{Target, origin};
+
+/// Goodput at the tuned setting; before there is one, a search for it in the same time.
+pub(super) fn throughput(
+    target: &mut Target,
+    order: &Order<'_>,
+    part: &mut Part,
+    deadline: &mut Deadline<'_>,
+) -> Result<(), TargetError> {
+    let Some(setting) = &order.setting else {
+        return search(target, order, part, deadline);
+    };
+    trace(target, part, deadline);
+    let setting = paced(setting, order);
+    let plan = SamplePlan::lasting(running_time(order.duration));
+    let seen = target.observed.observe(&setting, &plan, deadline)?;
+    note(part, &seen);
+    Ok(())
+}
+
+/// A search for the setting.
+pub(super) fn search(
+    target: &mut Target,
+    order: &Order<'_>,
+    part: &mut Part,
+    deadline: &mut Deadline<'_>,
+) -> Result<(), TargetError> {
+    trace(target, part, deadline);
+    let plan = TunePlan {
+        objective: match order.is_gentle {
+            true => Objective::GENTLE,
+            false => Objective::KNEE,
+        },
+        budget: Budget {
+            time: Some(running_time(order.duration)),
+            bytes: order
+                .rate_max
+                .map(|rate| super::bytes_in(rate, order.duration)),
+            ..Budget::default()
+        },
+        ..TunePlan::default()
+    };
+    let tuning = match tune::tune(&mut *target.observed, &plan, deadline) {
+        Ok(tuning) => tuning,
+        Err(tune::TuneError::Target(error)) => return Err(error),
+        Err(error) => return Err(super::failed(error.to_string(), None)),
+    };
+    let best = tuning.answer().map(|answer| answer.recommended.clone());
+    if let Some(best) = &best {
+        if let Some(sample) = tuning.samples.get(best.sample) {
+            note(part, &sample.observation);
+        }
+        part.shown.visit.goodput = Some(best.goodput.mean);
+        // Only the first samples probe the idle path.
+        let mut samples = tuning.samples.iter().map(|sample| &sample.observation);
+        if let Some(idle) = samples.find_map(|seen| seen.round_trips.unloaded.as_ref()) {
+            part.probed(idle);
+        }
+        part.found = Some(best.setting.clone());
+    }
+    let mut body = record::Tune::new(&target.describe(), &tuning);
+    body.target = target.shape();
+    part.shown.document = Some(Document::new(origin(Some(target.seed)), body).to_json());
+    match best {
+        Some(_) => Ok(()),
+        None => Err(super::failed(
+            "the search was ended before it knew a setting",
+            None,
+        )),
+    }
+}
+
+/// Round trips while the path is full.
+pub(super) fn responsiveness(
+    target: &mut Target,
+    order: &Order<'_>,
+    part: &mut Part,
+    deadline: &mut Deadline<'_>,
+) -> Result<(), TargetError> {
+    trace(target, part, deadline);
+    let plan = probing::responsiveness::Plan {
+        ways: vec![Way::Forward],
+        duration_max: running_time(order.duration),
+    };
+    let measured = probing::responsiveness::measure(&mut *target.observed, &plan, deadline)?;
+    let visit = &mut part.shown.visit;
+    if let Some(way) = measured.ways.first() {
+        visit.goodput = Some(way.goodput);
+        let loaded: Vec<f64> = way
+            .intervals
+            .iter()
+            .flat_map(|one| one.foreign.clone())
+            .collect();
+        visit.loaded = stats::median(&loaded).map(Span::from_secs_f64);
+        if let Some(idle) = &way.idle {
+            part.probed(idle);
+        }
+    }
+    let body = record::Responsiveness::new(target.shape(), plan.duration_max, &measured);
+    part.shown.document = Some(Document::new(origin(Some(target.seed)), body).to_json());
+    Ok(())
+}
+
+/// Takes note of what a run showed.
+fn note(part: &mut Part, seen: &Observation) {
+    let summary = seen.summary();
+    if let Some(idle) = &seen.round_trips.unloaded {
+        part.probed(idle);
+    }
+    let context = Context {
+        rtt_min: part
+            .shown
+            .visit
+            .round_trips
+            .as_ref()
+            .map(|trips| trips.min()),
+        ..Context::alone(&seen.setting)
+    };
+    let visit = &mut part.shown.visit;
+    visit.goodput = Some(summary.goodput().mean);
+    visit.resent = share(summary.main().and_then(|way| way.tcp.retransmitted_share));
+    visit.loaded = summary.rtt_loaded;
+    visit.limit = Some(diagnose(&summary, &context).limit);
+    let rates = seen.rates();
+    part.shown.rates = (!rates.is_empty()).then_some(rates);
+}
+
+/// Looks for the route first, on the idle path. Without one the visit goes on. In virtual time
+/// there are no routers to ask.
+fn trace(target: &mut Target, part: &mut Part, deadline: &mut Deadline<'_>) {
+    if target.describe().kind == TargetKind::Simulated {
+        return;
+    }
+    if let Ok(mut probes) = target.observed.probes() {
+        part.shown.visit.route = route::route(&mut *probes, deadline);
+    }
+}
+
+/// The setting, with each stream's part of the most that may be sent.
+fn paced(setting: &Setting, order: &Order<'_>) -> Setting {
+    let each = |rate: Rate| Rate::from_f64(rate.as_f64() / f64::from(setting.streams.get()));
+    let bound = order.rate_max.map(each);
+    let pacing = [setting.pacing, bound].into_iter().flatten().min();
+    Setting {
+        pacing,
+        ..setting.clone()
+    }
+}

@@ -1,0 +1,254 @@
+//! Sends results to the collector, and forgets those that it has.
+
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use changes::FarHost;
+use watch_link::{AgentLink, FrameError, LINK_VERSION, LinkError, Reply, Report, VISITS_MAX};
+use watch_plan::HostName;
+use watch_store::{Name, Receipt, StoredVisit, VisitId};
+
+use crate::visits::{Visits, Waiting, lock};
+use crate::{AgentEvent, AgentOptions, OnAgentEvent, now};
+
+/// How often an agent reports without results, so that it is seen to live.
+const REPORT_EVERY: Duration = Duration::from_secs(30);
+/// The first pause after a report did not get through, and the longest; each is twice the one
+/// before.
+const PAUSES: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(60)];
+/// How soon a stop is noticed.
+const TICK: Duration = Duration::from_millis(200);
+
+/// Reports to one collector.
+pub(crate) struct Courier {
+    options: AgentOptions,
+    hosts: Vec<Name>,
+    waiting: Arc<Mutex<Waiting>>,
+    far_hosts: Mutex<BTreeMap<Name, FarHost>>,
+    pub(crate) pauses: [Duration; 2],
+}
+
+/// What was told already, so that it is told once.
+#[derive(Default)]
+struct Told {
+    failure: Option<String>,
+    plan: Option<String>,
+}
+
+impl Courier {
+    pub fn new(options: AgentOptions, waiting: Arc<Mutex<Waiting>>) -> Self {
+        let hosts = options.hosts.iter();
+        Courier {
+            hosts: hosts
+                .filter_map(|host| host.as_str().parse().ok())
+                .collect(),
+            options,
+            waiting,
+            far_hosts: Mutex::default(),
+            pauses: PAUSES,
+        }
+    }
+
+    /// What the collector told of another host.
+    pub fn far_host(&self, host: &HostName) -> Option<FarHost> {
+        let name: Name = host.as_str().parse().ok()?;
+        lock(&self.far_hosts).get(&name).cloned()
+    }
+
+    /// Reports until `stop`, and once more then.
+    pub fn run(&self, visits: &Visits, stop: &AtomicBool, on_event: &OnAgentEvent<'_>) {
+        let mut told = Told::default();
+        let [first, longest] = self.pauses;
+        let mut pause = first;
+        loop {
+            let stopped = stop.load(Ordering::Relaxed);
+            let mut delivered = 0;
+            let sent = self.deliver(visits, &mut delivered, &mut told, on_event);
+            if delivered > 0 {
+                pause = first;
+                on_event(AgentEvent::Delivered {
+                    visits: delivered,
+                    waiting: lock(&self.waiting).count(),
+                });
+            }
+            let wait = match sent {
+                Ok(()) => {
+                    told.failure = None;
+                    REPORT_EVERY
+                }
+                Err(error) => {
+                    self.tell(&error, &mut told, on_event);
+                    let wait = pause;
+                    pause = (pause * 2).min(longest);
+                    wait
+                }
+            };
+            if stopped {
+                return;
+            }
+            let is_failing = told.failure.is_some();
+            rest(visits, wait, is_failing, stop);
+        }
+    }
+
+    fn tell(&self, error: &LinkError, told: &mut Told, on_event: &OnAgentEvent<'_>) {
+        let what = chain(error);
+        if told.failure.as_ref() != Some(&what) {
+            on_event(AgentEvent::NotDelivered {
+                what: what.clone(),
+                hint: error.hint(),
+                waiting: lock(&self.waiting).count(),
+            });
+            told.failure = Some(what);
+        }
+    }
+
+    /// Sends all that waits, and at least one report.
+    ///
+    /// * `delivered`: counts the visits that need not be kept any more, also before a failure.
+    fn deliver(
+        &self,
+        visits: &Visits,
+        delivered: &mut usize,
+        told: &mut Told,
+        on_event: &OnAgentEvent<'_>,
+    ) -> Result<(), LinkError> {
+        let mut link = AgentLink::connect(&self.options.collector, &self.options.token)?;
+        let mut most = VISITS_MAX as u32;
+        loop {
+            let report = self.report(visits, most, on_event);
+            let sent = report.visits.len();
+            let reply = match link.report(&report) {
+                // Large documents: fewer at once.
+                Err(LinkError::Frame(FrameError::Outgoing(_))) if most > 1 => {
+                    most /= 2;
+                    continue;
+                }
+                reply => reply?,
+            };
+            self.note(&reply, told, on_event);
+            let done = self.forget(&report.visits, reply.receipts, on_event);
+            *delivered += done;
+            // What could not be put aside is tried again with the next report.
+            if done < sent || lock(&self.waiting).count() == 0 {
+                break;
+            }
+        }
+        link.close();
+        Ok(())
+    }
+
+    fn report(&self, visits: &Visits, most: u32, on_event: &OnAgentEvent<'_>) -> Report {
+        let mut waiting = lock(&self.waiting);
+        if waiting.has_unwritten()
+            && let Err(why) = visits.write(&mut waiting)
+        {
+            on_event(AgentEvent::NotStored(why));
+        }
+        let batch = waiting.spool.batch(most).unwrap_or_else(|error| {
+            on_event(AgentEvent::NotStored(error.to_string()));
+            Vec::new()
+        });
+        Report {
+            version: LINK_VERSION,
+            software: self.options.software.clone(),
+            hosts: self.hosts.clone(),
+            host: self.options.host.clone(),
+            plan: self.options.plan.clone(),
+            now: now(),
+            waiting: waiting.count(),
+            running: visits.first_running(),
+            visits: batch,
+        }
+    }
+
+    fn note(&self, reply: &Reply, told: &mut Told, on_event: &OnAgentEvent<'_>) {
+        *lock(&self.far_hosts) = reply.far_hosts.clone();
+        let there = reply.plan.to_string();
+        if reply.plan != self.options.plan && told.plan.as_ref() != Some(&there) {
+            on_event(AgentEvent::PlanDiffers {
+                here: self.options.plan.to_string(),
+                there: there.clone(),
+            });
+            told.plan = Some(there);
+        }
+    }
+
+    /// Forgets visits that the collector has, and puts aside those that it will never take; how
+    /// many those are.
+    fn forget(
+        &self,
+        sent: &[StoredVisit],
+        receipts: Vec<Receipt>,
+        on_event: &OnAgentEvent<'_>,
+    ) -> usize {
+        let mut done: Vec<VisitId> = Vec::new();
+        for (visit, receipt) in sent.iter().zip(receipts) {
+            let Receipt::Refused(why) = receipt else {
+                done.push(visit.id);
+                continue;
+            };
+            let file = self.refused_file();
+            match put_aside(&file, visit) {
+                Ok(()) => done.push(visit.id),
+                Err(error) => on_event(AgentEvent::NotStored(error.to_string())),
+            }
+            on_event(AgentEvent::Refused {
+                why: why.to_string(),
+                file: file.display().to_string(),
+            });
+        }
+        // What cannot be forgotten is sent again, and known there.
+        match lock(&self.waiting).spool.acknowledge(&done) {
+            Ok(()) => done.len(),
+            Err(error) => {
+                on_event(AgentEvent::NotStored(error.to_string()));
+                0
+            }
+        }
+    }
+
+    fn refused_file(&self) -> PathBuf {
+        self.options.state.join("refused.ndjson")
+    }
+}
+
+/// Waits for a new result, or for `wait`; while reports fail, new results do not shorten that.
+fn rest(visits: &Visits, wait: Duration, is_failing: bool, stop: &AtomicBool) {
+    let end = Instant::now() + wait;
+    while !stop.load(Ordering::Relaxed) {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
+        if visits.wait(left.min(TICK)) && !is_failing {
+            return;
+        }
+    }
+}
+
+fn put_aside(file: &PathBuf, visit: &StoredVisit) -> io::Result<()> {
+    let mut line = serde_json::to_vec(visit)?;
+    line.push(b'\n');
+    let mut options = OpenOptions::new();
+    let mut file = options.append(true).create(true).mode(0o600).open(file)?;
+    file.write_all(&line)?;
+    file.sync_data()
+}
+
+/// An error with what caused it.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(one) = cause {
+        text += &format!(": {one}");
+        cause = one.source();
+    }
+    text
+}

@@ -1,0 +1,139 @@
+//! What happens at an agent.
+
+use std::fmt;
+
+use units::Span;
+use watch_plan::Due;
+
+/// What happens at an agent.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AgentEvent {
+    /// A visit begins.
+    Began(Due),
+    /// A visit is over; why it has no result, where it has none.
+    Ended {
+        /// The visit.
+        due: Due,
+        /// Why it has no result.
+        failure: Option<String>,
+    },
+    /// A visit was running when the agent ended the last time.
+    CutOff {
+        /// The task.
+        task: String,
+        /// The far host.
+        to: String,
+    },
+    /// So many visits could not begin at their time.
+    Missed(usize),
+    /// The clock of this host was set, forward by so many seconds.
+    ClockStepped(i64),
+    /// The collector has taken so many visits, and so many wait.
+    Delivered {
+        /// Taken.
+        visits: usize,
+        /// Still on the disk.
+        waiting: u64,
+    },
+    /// The collector does not answer, or refuses. Told once for the same reason.
+    NotDelivered {
+        /// Why.
+        what: String,
+        /// The next step.
+        hint: Option<String>,
+        /// Visits on the disk.
+        waiting: u64,
+    },
+    /// The collector will never take this visit; it stays in a file of its own.
+    Refused {
+        /// Why.
+        why: String,
+        /// The file.
+        file: String,
+    },
+    /// The collector has another plan.
+    PlanDiffers {
+        /// The plan here.
+        here: String,
+        /// The plan there.
+        there: String,
+    },
+    /// A result cannot be written to the disk; it stays in memory and is written later.
+    NotStored(String),
+}
+
+impl fmt::Display for AgentEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AgentEvent::Began(due) => write!(
+                f,
+                "{}: {} to {}, for at most {}",
+                due.task,
+                due.kind.word(),
+                due.to,
+                due.duration.human()
+            ),
+            AgentEvent::Ended { due, failure: None } => write!(f, "{}: {} done", due.task, due.to),
+            AgentEvent::Ended {
+                due,
+                failure: Some(why),
+            } => write!(f, "{}: {} failed: {why}", due.task, due.to),
+            AgentEvent::CutOff { task, to } => write!(
+                f,
+                "{task}: the visit to {to} was cut off when this agent ended; told as failed"
+            ),
+            AgentEvent::Missed(1) => f.write_str("1 visit could not begin at its time"),
+            AgentEvent::Missed(count) => {
+                write!(f, "{count} visits could not begin at their times")
+            }
+            AgentEvent::ClockStepped(by) if *by < 0 => write!(
+                f,
+                "the clock was set back by {}; visits go by the new time",
+                Span::from_secs(by.unsigned_abs()).human()
+            ),
+            AgentEvent::ClockStepped(by) => write!(
+                f,
+                "the clock was set forward by {}; visits go by the new time",
+                Span::from_secs(by.unsigned_abs()).human()
+            ),
+            AgentEvent::Delivered { visits, waiting: 0 } => {
+                write!(f, "the collector has {visits} more")
+            }
+            AgentEvent::Delivered { visits, waiting } => {
+                write!(
+                    f,
+                    "the collector has {visits} more, and {waiting} wait here"
+                )
+            }
+            AgentEvent::NotDelivered {
+                what,
+                hint,
+                waiting,
+            } => {
+                let hint = hint.as_ref().map(|hint| format!("; {hint}"));
+                let hint = hint.unwrap_or_default();
+                write!(
+                    f,
+                    "the collector has not got {waiting} results: {what}{hint}"
+                )
+            }
+            AgentEvent::Refused { why, file } => {
+                write!(
+                    f,
+                    "the collector refused a visit, which is in {file} now: {why}"
+                )
+            }
+            AgentEvent::PlanDiffers { here, there } => write!(
+                f,
+                "the plan here ({here}) is not that of the collector ({there}); give both the \
+                 same file"
+            ),
+            AgentEvent::NotStored(why) => {
+                write!(
+                    f,
+                    "a result is kept in memory until it can be written: {why}"
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,314 @@
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use changes::Visit;
+use copy_net::Listener;
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use watch_link::{Answer, Refused, Reply, Report, Reports};
+use watch_plan::{Due, Plan};
+use watch_store::{Receipt, Refusal, Spool, StoredVisit, VisitId};
+use wire::copy::{Key, KeyName, Rights, Secret};
+
+use super::*;
+
+const START: u64 = 1_767_225_600;
+
+fn timetable(text: &str) -> Timetable {
+    let (plan, _) = Plan::parse(text, "plan.toml").unwrap();
+    Timetable::new(&plan, 0).unwrap()
+}
+
+fn mesh() -> Timetable {
+    timetable(
+        r#"
+        [hosts]
+        a = { address = "127.0.0.1" }
+        b = { address = "127.0.0.2" }
+        c = { address = "127.0.0.3" }
+        [groups]
+        all = { mesh = ["a", "b", "c"] }
+        [tasks]
+        trips = { kind = "ping", group = "all", every = "10s", duration = "1s" }
+        "#,
+    )
+}
+
+fn host(name: &str) -> HostName {
+    name.parse().unwrap()
+}
+
+/// Looks at random intervals; gives what began.
+fn begun(schedule: &mut Schedule, from: u64, to: u64, draw: &mut Pcg64Mcg) -> Vec<Due> {
+    let mut begun = Vec::new();
+    let mut at = from;
+    while at < to {
+        match schedule.step(UnixTime::from_seconds(at)) {
+            Step::Begin(due) => {
+                let late = at as i64 - due.at;
+                assert!((0..=2).contains(&late), "{late} s late");
+                begun.push(due);
+            }
+            Step::Wait(_) => at += draw.next_u64() % 3,
+            other => panic!("{other:?} at {at}"),
+        }
+    }
+    begun
+}
+
+#[test]
+fn each_visit_begins_once_and_only_at_its_own_host() {
+    for seed in 0..20 {
+        let mut draw = Pcg64Mcg::seed_from_u64(seed);
+        let mut schedule = Schedule::new(mesh(), vec![host("b")], UnixTime::from_seconds(START));
+        let found = begun(&mut schedule, START, START + 600, &mut draw);
+        let table = mesh();
+        let planned = table.next_visits(&host("b"), START as i64);
+        let expected: Vec<Due> = planned
+            .filter_map(watch_plan::Planned::visit)
+            .take_while(|due| due.at < START as i64 + 590)
+            .filter(|due| due.from == host("b"))
+            .collect();
+        let key = |due: &Due| (due.at, due.to.clone());
+        let found: Vec<_> = found.iter().map(key).collect();
+        assert!(expected.len() >= 100);
+        for due in &expected {
+            let times = found.iter().filter(|one| **one == key(due)).count();
+            assert_eq!(times, 1, "seed {seed}: {due:?}");
+        }
+    }
+}
+
+#[test]
+fn a_clock_that_is_set_is_told_and_visits_go_by_the_new_time() {
+    let mut draw = Pcg64Mcg::seed_from_u64(7);
+    let mut schedule = Schedule::new(mesh(), vec![host("a")], UnixTime::from_seconds(START));
+    begun(&mut schedule, START, START + 30, &mut draw);
+    let ahead = UnixTime::from_seconds(START + 7200);
+    assert!(matches!(schedule.step(ahead), Step::Stepped(by) if (7160..=7200).contains(&by)));
+    begun(&mut schedule, START + 7200, START + 7230, &mut draw);
+    let back = UnixTime::from_seconds(START + 100);
+    assert!(matches!(schedule.step(back), Step::Stepped(by) if by < -7000));
+    let again = begun(&mut schedule, START + 100, START + 130, &mut draw);
+    assert!(!again.is_empty());
+}
+
+#[test]
+fn a_host_that_looks_late_misses_visits_and_says_how_many() {
+    let mut schedule = Schedule::new(mesh(), vec![host("a")], UnixTime::from_seconds(START));
+    let at = |seconds| UnixTime::from_seconds(START + seconds);
+    while matches!(schedule.step(at(0)), Step::Begin(_)) {}
+    for seconds in [4, 8] {
+        schedule.step(at(seconds));
+    }
+    // Visits of second 10 are three seconds late; that is no step of the clock yet.
+    assert_eq!(schedule.step(at(13)), Step::Missed(2));
+}
+
+/// A collector that has a bad day: it fails, refuses and forgets to answer by chance.
+struct Unkind {
+    draw: Mutex<Pcg64Mcg>,
+    known: Mutex<BTreeMap<VisitId, StoredVisit>>,
+    again: AtomicU64,
+    key: Key,
+}
+
+impl Reports for Unkind {
+    fn find(&self, _name: &KeyName) -> Option<(Key, Rights)> {
+        let is_down = self.draw.lock().unwrap().next_u64().is_multiple_of(5);
+        (!is_down).then(|| (self.key.clone(), Rights::ALL))
+    }
+
+    fn take(&self, _name: &KeyName, _peer: SocketAddr, report: Report) -> Answer {
+        let roll = self.draw.lock().unwrap().next_u64() % 6;
+        if roll == 0 {
+            return Answer::Refused(Refused {
+                what: "the database is locked".to_owned(),
+                hint: "wait".to_owned(),
+            });
+        }
+        let mut known = self.known.lock().unwrap();
+        let receipts =
+            report
+                .visits
+                .iter()
+                .map(|visit| match known.insert(visit.id, visit.clone()) {
+                    None => Receipt::Stored,
+                    Some(before) if before == *visit => {
+                        self.again.fetch_add(1, Ordering::Relaxed);
+                        Receipt::Known
+                    }
+                    Some(_) => Receipt::Refused(Refusal::Conflict(visit.id)),
+                });
+        let receipts: Vec<Receipt> = receipts.collect();
+        if roll == 1 {
+            // Stored, and the answer is of no use.
+            return Answer::Refused(Refused {
+                what: "the answer was lost".to_owned(),
+                hint: String::new(),
+            });
+        }
+        Answer::Taken(Reply {
+            now: now(),
+            plan: report.plan,
+            receipts,
+            far_hosts: BTreeMap::new(),
+        })
+    }
+
+    fn rejected(&self, _peer: SocketAddr, _reason: &str) {}
+}
+
+struct Quick(AtomicU64);
+
+impl Visitor for Quick {
+    fn visit(&self, _due: &Due, begun: Visit, _stop: &AtomicBool) -> Shown {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Shown {
+            visit: begun,
+            rates: None,
+            document: None,
+        }
+    }
+}
+
+fn options(folder: &Path, port: u16, token: &Token) -> AgentOptions {
+    let text = r#"
+        [hosts]
+        a = { address = "127.0.0.1" }
+        b = { address = "127.0.0.2" }
+        [groups]
+        all = { list = [["a", "b"]] }
+        [tasks.one]
+        kind = "ping"
+        group = "all"
+        every = "10s"
+        duration = "1s"
+        "#;
+    AgentOptions {
+        timetable: timetable(text),
+        plan: PlanDigest::of(text),
+        hosts: vec![host("a")],
+        collector: format!("127.0.0.1:{port}").parse().unwrap(),
+        token: token.clone(),
+        state: folder.to_owned(),
+        host: FarHost::default(),
+        software: "test".to_owned(),
+    }
+}
+
+fn token() -> Token {
+    Token {
+        name: KeyName::new("a").unwrap(),
+        secret: Secret::new([5; 32]),
+    }
+}
+
+fn some_visit(number: u64) -> StoredVisit {
+    let at = UnixTime::from_seconds(START + number);
+    let mut random = [0; 10];
+    random[..8].copy_from_slice(&number.to_be_bytes());
+    StoredVisit {
+        id: VisitId::new(at, random),
+        pair: watch_store::Pair {
+            from: "a".parse().unwrap(),
+            to: "b".parse().unwrap(),
+        },
+        task: "one".parse().unwrap(),
+        visit: Visit::new(at, changes::VisitKind::Ping),
+        rates: None,
+        document: None,
+    }
+}
+
+#[test]
+fn an_unkind_collector_gets_each_result_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let token = token();
+    let listener = Listener::bind(None).unwrap();
+    let port = listener.port();
+    let seed = 11;
+    let unkind = Arc::new(Unkind {
+        draw: Mutex::new(Pcg64Mcg::seed_from_u64(seed)),
+        known: Mutex::default(),
+        again: AtomicU64::new(0),
+        key: token.secret.key(),
+    });
+    // As many as wait after a day without a collector.
+    let all: Vec<StoredVisit> = (0..1500).map(some_visit).collect();
+    Spool::open(&{
+        std::fs::create_dir_all(folder.path()).unwrap();
+        folder.path().join("results.sqlite")
+    })
+    .unwrap()
+    .push(&all)
+    .unwrap();
+    let stop = AtomicBool::new(false);
+    let is_over = || stop.load(Ordering::Relaxed);
+    let visitor = Quick(AtomicU64::new(0));
+    thread::scope(|scope| {
+        let reports: Arc<dyn Reports> = unkind.clone();
+        scope.spawn(|| watch_link::serve(listener, reports, &is_over));
+        let mut agent = Agent::open(options(folder.path(), port, &token)).unwrap();
+        agent.courier.pauses = [Duration::from_millis(20); 2];
+        scope.spawn(|| agent.run(&visitor, &stop, &|_| ()));
+        let end = Instant::now() + Duration::from_secs(120);
+        while unkind.known.lock().unwrap().len() < all.len() && Instant::now() < end {
+            thread::sleep(Duration::from_millis(50));
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    let known = unkind.known.lock().unwrap();
+    let missing = all
+        .iter()
+        .filter(|visit| !known.contains_key(&visit.id))
+        .count();
+    assert_eq!(missing, 0, "seed {seed}");
+    let again = unkind.again.load(Ordering::Relaxed);
+    assert!(again > 0, "no answer was lost with seed {seed}");
+}
+
+#[test]
+fn a_visit_that_is_cut_off_is_told_as_failed() {
+    let folder = tempfile::tempdir().unwrap();
+    let notes = notes::Notes::open(folder.path()).unwrap();
+    let visit = some_visit(1);
+    notes
+        .write(&notes::Note {
+            id: visit.id,
+            at: visit.visit.at,
+            kind: visit.visit.kind,
+            task: visit.task.clone(),
+            pair: visit.pair.clone(),
+        })
+        .unwrap();
+    std::fs::write(folder.path().join("running/half.json"), b"{\"id\"").unwrap();
+    let visits = Visits::open(folder.path()).unwrap();
+    let told = Mutex::new(Vec::new());
+    visits.tell_cut_off(&|event| told.lock().unwrap().push(event));
+    // Again, as after a second kill: nothing is told twice.
+    visits.tell_cut_off(&|event| told.lock().unwrap().push(event));
+    assert_eq!(told.lock().unwrap().len(), 1);
+    let waiting = visits.spool();
+    let kept = visits::lock(&waiting).spool.batch(10).unwrap();
+    assert_eq!(kept.len(), 1);
+    assert_eq!(kept[0].id, visit.id);
+    let failure = kept[0].visit.failure.as_ref().unwrap();
+    assert_eq!(failure.reason, "the agent ended during the visit");
+}
+
+#[test]
+fn two_agents_do_not_share_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let token = token();
+    let first = Agent::open(options(folder.path(), 1, &token)).unwrap();
+    let error = Agent::open(options(folder.path(), 1, &token))
+        .err()
+        .unwrap();
+    assert!(error.to_string().contains("another agent uses"), "{error}");
+    drop(first);
+    Agent::open(options(folder.path(), 1, &token)).unwrap();
+}

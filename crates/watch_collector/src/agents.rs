@@ -1,0 +1,89 @@
+//! How each agent is, from its latest report.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use changes::{FarHost, UnixTime};
+use serde::Serialize;
+use watch_link::{PlanDigest, Report, Running};
+use watch_store::Name;
+
+/// How an agent is, for one of its hosts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AgentState {
+    /// The host.
+    pub host: Name,
+    /// Where it reports from.
+    pub peer: SocketAddr,
+    /// When its latest report came.
+    pub seen: UnixTime,
+    /// Its program.
+    pub software: String,
+    /// Visits that wait on its disk.
+    pub waiting: u64,
+    /// The visit that runs.
+    pub running: Option<Running>,
+    /// Whether it has another plan than the collector.
+    pub plan_differs: bool,
+    /// How far its clock is ahead of the collector's, in seconds; negative behind it. The way of
+    /// the report is in it.
+    pub clock_ahead_seconds: i64,
+    /// Kernel and buffers.
+    pub far_host: FarHost,
+}
+
+/// The latest report of each host.
+#[derive(Debug, Default)]
+pub(crate) struct Agents(BTreeMap<Name, AgentState>);
+
+impl Agents {
+    pub fn note(&mut self, report: &Report, peer: SocketAddr, plan: &PlanDigest, now: UnixTime) {
+        for host in &report.hosts {
+            let state = AgentState {
+                host: host.clone(),
+                peer,
+                seen: now,
+                software: shown(&report.software),
+                waiting: report.waiting,
+                running: report.running.clone(),
+                plan_differs: report.plan != *plan,
+                clock_ahead_seconds: ahead(report.now, now),
+                far_host: report.host.clone(),
+            };
+            self.0.insert(host.clone(), state);
+        }
+    }
+
+    pub fn states(&self) -> Vec<AgentState> {
+        self.0.values().cloned().collect()
+    }
+
+    pub fn far_hosts(&self) -> BTreeMap<Name, FarHost> {
+        let hosts = self.0.values();
+        hosts
+            .map(|agent| (agent.host.clone(), agent.far_host.clone()))
+            .collect()
+    }
+
+    /// What waits on the disk of an agent after a report was answered.
+    pub fn note_waiting(&mut self, hosts: &[Name], waiting: u64) {
+        for host in hosts {
+            if let Some(agent) = self.0.get_mut(host) {
+                agent.waiting = waiting;
+            }
+        }
+    }
+}
+
+/// How far `one` is ahead of `other`, in seconds.
+pub(crate) fn ahead(one: UnixTime, other: UnixTime) -> i64 {
+    one.seconds()
+        .cast_signed()
+        .saturating_sub(other.seconds().cast_signed())
+}
+
+/// Text of a peer that garbles no page and fills none.
+fn shown(text: &str) -> String {
+    let fine = text.chars().filter(|character| !character.is_control());
+    fine.take(60).collect()
+}

@@ -1,0 +1,167 @@
+//! The detectors, one for each series.
+
+use std::collections::BTreeMap;
+
+use changes::{Detector, Event, Forecast, UnixTime};
+use units::Span;
+use watch_store::{PairHistory, SavedDetector, Series, Store, StoredEvent, StoredVisit};
+
+use crate::{CollectorError, FOR_EVER};
+
+/// A detector without a saved state reads this much of the past: twice what it keeps.
+const PAST: Span = Span::from_secs(60 * 86_400);
+/// Visits after which a detector is saved: a day of half-hourly ones.
+const SAVE_AFTER: u32 = 48;
+
+/// All detectors.
+#[derive(Default)]
+pub(crate) struct Detection {
+    series: BTreeMap<Series, Watched>,
+}
+
+struct Watched {
+    detector: Detector,
+    through: UnixTime,
+    unsaved: u32,
+}
+
+impl Detection {
+    /// The detectors of all series, with all stored visits; and the events of the visits that
+    /// were stored after they had been saved.
+    pub fn resume(store: &mut Store) -> Result<(Self, Vec<StoredEvent>), CollectorError> {
+        let mut detection = Detection::default();
+        let mut events = Vec::new();
+        for series in store.all_series()? {
+            let (watched, found) = resumed(store, &series)?;
+            events.extend(stored(store, &series, found)?);
+            detection.series.insert(series, watched);
+        }
+        Ok((detection, events))
+    }
+
+    /// Takes visits that were just stored, in their order; gives the events, which are stored.
+    pub fn push<'a>(
+        &mut self,
+        store: &mut Store,
+        visits: impl Iterator<Item = &'a StoredVisit>,
+    ) -> Result<Vec<StoredEvent>, CollectorError> {
+        let mut events = Vec::new();
+        for visit in visits {
+            let series = Series {
+                pair: visit.pair.clone(),
+                task: visit.task.clone(),
+            };
+            let watched = self
+                .series
+                .entry(series.clone())
+                .or_insert_with(Watched::new);
+            let found = watched.push(&visit.visit);
+            events.extend(stored(store, &series, found)?);
+            if watched.unsaved >= SAVE_AFTER {
+                watched.save(store, &series)?;
+            }
+        }
+        Ok(events)
+    }
+
+    /// Reports series whose visits have stopped by `now`.
+    pub fn check(
+        &mut self,
+        store: &mut Store,
+        now: UnixTime,
+    ) -> Result<Vec<StoredEvent>, CollectorError> {
+        let mut events = Vec::new();
+        for (series, watched) in &mut self.series {
+            if let Some(event) = watched.detector.check(now) {
+                watched.unsaved += 1;
+                events.extend(stored(store, series, vec![event])?);
+            }
+        }
+        Ok(events)
+    }
+
+    /// Saves all that have changed.
+    pub fn save(&mut self, store: &mut Store) -> Result<(), CollectorError> {
+        for (series, watched) in &mut self.series {
+            if watched.unsaved > 0 {
+                watched.save(store, series)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn forecast(&self, series: &Series) -> Option<Forecast> {
+        self.series.get(series)?.detector.forecast()
+    }
+}
+
+impl Watched {
+    fn new() -> Self {
+        Watched {
+            detector: Detector::new(),
+            through: UnixTime::default(),
+            unsaved: 0,
+        }
+    }
+
+    fn push(&mut self, visit: &changes::Visit) -> Vec<Event> {
+        self.unsaved += 1;
+        self.through = self.through.max(visit.at);
+        self.detector.push(visit)
+    }
+
+    fn save(&mut self, store: &mut Store, series: &Series) -> Result<(), CollectorError> {
+        let saved = SavedDetector {
+            through: self.through,
+            detector: self.detector.clone(),
+        };
+        store.save_detector(series, &saved)?;
+        self.unsaved = 0;
+        Ok(())
+    }
+}
+
+fn resumed(store: &mut Store, series: &Series) -> Result<(Watched, Vec<Event>), CollectorError> {
+    let mut watched = Watched::new();
+    let (_, end) = FOR_EVER;
+    let from = match store.saved_detector(series)? {
+        Some(SavedDetector { through, detector }) => {
+            watched.detector = detector;
+            watched.through = through;
+            UnixTime::from_seconds(through.seconds() + 1)
+        }
+        None => {
+            let latest = store.latest(series)?.unwrap_or_default();
+            UnixTime::from_seconds(latest.seconds().saturating_sub(PAST.as_secs_f64() as u64))
+        }
+    };
+    let history = store.history(&series.pair, &series.task, (from, end), usize::MAX)?;
+    let PairHistory::Visits(visits) = history else {
+        return Ok((watched, Vec::new()));
+    };
+    let events = visits
+        .iter()
+        .flat_map(|(_, visit)| watched.push(visit))
+        .collect();
+    Ok((watched, events))
+}
+
+/// Stores the events of a series.
+fn stored(
+    store: &mut Store,
+    series: &Series,
+    events: Vec<Event>,
+) -> Result<Vec<StoredEvent>, CollectorError> {
+    let Series { pair, task } = series;
+    events
+        .into_iter()
+        .map(|event| {
+            store.insert_event(pair, task, &event)?;
+            Ok(StoredEvent {
+                pair: pair.clone(),
+                task: task.clone(),
+                event,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,143 @@
+//! The collector of a watch: takes results of agents, stores them, and finds changes in them.
+//!
+//! A [`Collector`] has the database and a [`changes::Detector`] for each series. It knows which
+//! agent may send visits from which host ([`Allowed`]), and how each agent is ([`AgentState`]). It
+//! reads no clock and starts no thread; every call takes `now`, so that a demonstration can run a
+//! month in seconds.
+//!
+//! Left out: several collectors on one database. Detectors live in the memory of one; a second one
+//! would find the changes again.
+//!
+//! Reading order: [`Collector`], `take.rs` for reports of agents, `detection.rs` for what follows
+//! from stored visits, `allowed.rs` for who may send what.
+
+mod agents;
+mod allowed;
+mod detection;
+mod error;
+mod take;
+mod tend;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use changes::{Forecast, UnixTime};
+use units::Span;
+use watch_link::PlanDigest;
+use watch_store::{DatabaseName, Receipt, Series, Store, StoredEvent, StoredVisit};
+
+pub use agents::AgentState;
+pub use allowed::Allowed;
+pub use error::CollectorError;
+pub use take::CLOCK_AHEAD_MAX;
+
+use agents::Agents;
+use detection::Detection;
+
+/// What a collector is given.
+#[derive(Debug, Clone)]
+pub struct CollectorOptions {
+    /// Where results are stored.
+    pub database: DatabaseName,
+    /// The plan that it compares those of agents with.
+    pub plan: PlanDigest,
+    /// Who may send what.
+    pub allowed: Allowed,
+    /// How long raw round trips, rates and documents are kept; figures stay for ever.
+    pub keep_raw: Span,
+}
+
+/// Takes what detectors report, on any thread.
+pub type OnEvents = dyn Fn(&[StoredEvent]) + Send + Sync;
+
+/// Stores visits and finds changes in them. Can be used by several threads at once.
+pub struct Collector {
+    plan: PlanDigest,
+    allowed: Allowed,
+    keep_raw: Span,
+    state: Mutex<State>,
+    agents: Mutex<Agents>,
+    on_events: Box<OnEvents>,
+}
+
+/// What needs the database.
+struct State {
+    store: Store,
+    detection: Detection,
+}
+
+impl Collector {
+    /// Opens the database, and brings the detectors up to the last stored visit.
+    ///
+    /// * `on_events`: is given each event when it becomes certain or changes, after it was stored.
+    ///   After a start it may be given the last ones again.
+    ///
+    /// # Errors
+    /// When the database cannot be used.
+    pub fn open(
+        options: CollectorOptions,
+        on_events: Box<OnEvents>,
+    ) -> Result<Self, CollectorError> {
+        let mut store = Store::open(&options.database)?;
+        let (detection, events) = Detection::resume(&mut store)?;
+        on_events(&events);
+        Ok(Collector {
+            plan: options.plan,
+            allowed: options.allowed,
+            keep_raw: options.keep_raw,
+            state: Mutex::new(State { store, detection }),
+            agents: Mutex::default(),
+            on_events,
+        })
+    }
+
+    /// Stores visits and looks for changes in those that are new. The receipts are in their order.
+    ///
+    /// # Errors
+    /// When the database cannot be written; then none of them is stored.
+    pub fn store(&self, visits: &[StoredVisit]) -> Result<Vec<Receipt>, CollectorError> {
+        let mut state = self.state();
+        let State { store, detection } = &mut *state;
+        let receipts = store.insert(visits)?;
+        let stored = visits.iter().zip(&receipts);
+        let new = stored.filter(|(_, receipt)| **receipt == Receipt::Stored);
+        let events = detection.push(store, new.map(|(visit, _)| visit))?;
+        drop(state);
+        (self.on_events)(&events);
+        Ok(receipts)
+    }
+
+    /// What goodput the next hours of a series will bring; `None` before there is a day of visits.
+    pub fn forecast(&self, series: &Series) -> Option<Forecast> {
+        self.state().detection.forecast(series)
+    }
+
+    /// How each agent is that has reported since the start, by name of the host.
+    pub fn agents(&self) -> Vec<AgentState> {
+        self.agents_known().states()
+    }
+
+    /// Saves what the detectors know; to be called before the end.
+    ///
+    /// # Errors
+    /// When the database cannot be written; the next start then reads more visits again.
+    pub fn save(&self) -> Result<(), CollectorError> {
+        let mut state = self.state();
+        let State { store, detection } = &mut *state;
+        detection.save(store)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A store that failed in the middle rolls back, and a detector takes whole visits.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn agents_known(&self) -> MutexGuard<'_, Agents> {
+        self.agents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Times of events and visits at the edge of what a database holds.
+const FOR_EVER: (UnixTime, UnixTime) = (UnixTime::from_seconds(0), UnixTime::from_seconds(1 << 40));
+
+#[cfg(test)]
+mod tests;

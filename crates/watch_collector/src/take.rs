@@ -1,0 +1,118 @@
+//! Reports of agents.
+
+use std::net::SocketAddr;
+
+use changes::UnixTime;
+use units::Span;
+use watch_link::{Answer, Refused, Reply, Report};
+use watch_store::{Receipt, Refusal, StoredVisit};
+use wire::copy::KeyName;
+
+use crate::Collector;
+use crate::agents::ahead;
+
+/// How far the clock of an agent, and the time of a visit, may be ahead of the collector's.
+pub const CLOCK_AHEAD_MAX: Span = Span::from_secs(60);
+
+impl Collector {
+    /// Takes a report of the agent that showed the token `name`.
+    ///
+    /// Visits from hosts that the token does not stand for, and visits of the future, are refused
+    /// one by one; the others are stored. The whole report is refused, and the agent keeps its
+    /// visits, where its clock is wrong, it names a host that it is not, or the database fails.
+    pub fn take(&self, name: &KeyName, peer: SocketAddr, report: &Report, now: UnixTime) -> Answer {
+        if let Some(refused) = self.fault(name, report, now) {
+            return Answer::Refused(refused);
+        }
+        self.agents_known().note(report, peer, &self.plan, now);
+        let receipts = match self.receive(name, &report.visits, now) {
+            Ok(receipts) => receipts,
+            Err(refused) => return Answer::Refused(refused),
+        };
+        let mut agents = self.agents_known();
+        let done = receipts.len() as u64;
+        agents.note_waiting(&report.hosts, report.waiting.saturating_sub(done));
+        Answer::Taken(Reply {
+            now,
+            plan: self.plan.clone(),
+            receipts,
+            far_hosts: agents.far_hosts(),
+        })
+    }
+
+    fn fault(&self, name: &KeyName, report: &Report, now: UnixTime) -> Option<Refused> {
+        let others = report.hosts.iter();
+        let other = others
+            .filter(|host| !self.allowed.is_from(name, host))
+            .next();
+        if let Some(other) = other {
+            let own: Vec<&str> = self
+                .allowed
+                .hosts(name.as_str())
+                .map(|n| n.as_str())
+                .collect();
+            return Some(Refused {
+                what: format!(
+                    "the agent says that it is `{other}`, and the token `{name}` stands for {}",
+                    match own[..] {
+                        [] => "no host of the collector's plan".to_owned(),
+                        _ => format!("`{}`", own.join("`, `")),
+                    }
+                ),
+                hint: "give each agent a token with the name of its host or machine in the plan"
+                    .to_owned(),
+            });
+        }
+        let ahead = ahead(report.now, now);
+        (ahead > CLOCK_AHEAD_MAX.as_secs_f64() as i64).then(|| Refused {
+            what: format!(
+                "the clock of the agent is {ahead} s ahead of the collector's; {} s are allowed",
+                CLOCK_AHEAD_MAX.as_secs_f64()
+            ),
+            hint: "set the clocks of both, best with NTP; the agent keeps its results until then"
+                .to_owned(),
+        })
+    }
+
+    fn receive(
+        &self,
+        name: &KeyName,
+        visits: &[StoredVisit],
+        now: UnixTime,
+    ) -> Result<Vec<Receipt>, Refused> {
+        let mut receipts: Vec<Option<Receipt>> = visits
+            .iter()
+            .map(|visit| self.refusal(name, visit, now).map(Receipt::Refused))
+            .collect();
+        let fine = visits.iter().zip(&receipts);
+        let fine: Vec<StoredVisit> = fine
+            .filter(|(_, refused)| refused.is_none())
+            .map(|(visit, _)| visit.clone())
+            .collect();
+        let stored = self.store(&fine).map_err(|error| Refused {
+            what: error.to_string(),
+            hint: error.hint().to_owned(),
+        })?;
+        let mut stored = stored.into_iter();
+        for receipt in &mut receipts {
+            if receipt.is_none() {
+                *receipt = stored.next();
+            }
+        }
+        Ok(receipts.into_iter().flatten().collect())
+    }
+
+    fn refusal(&self, name: &KeyName, visit: &StoredVisit, now: UnixTime) -> Option<Refusal> {
+        if !self.allowed.is_from(name, &visit.pair.from) {
+            return Some(Refusal::Foreign {
+                from: visit.pair.from.clone(),
+                token: name.to_string(),
+            });
+        }
+        let ahead = visit.visit.at.since(now);
+        (ahead > CLOCK_AHEAD_MAX).then_some(Refusal::Future {
+            ahead,
+            bound: CLOCK_AHEAD_MAX,
+        })
+    }
+}

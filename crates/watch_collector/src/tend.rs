@@ -1,0 +1,33 @@
+//! What has to be done from time to time.
+
+use changes::UnixTime;
+
+use crate::{Collector, CollectorError, State};
+
+/// Days of pairs that are rolled up before an agent is served.
+const DAYS_AT_ONCE: u32 = 64;
+/// Rows that one short transaction removes.
+const DROP_AT_ONCE: u32 = 5_000;
+
+impl Collector {
+    /// Reports paths without visits, computes roll-ups, removes old raw values. Call it once a
+    /// minute; agents are served in between its steps.
+    ///
+    /// # Errors
+    /// When the database cannot be written. The next call goes on where this one stopped.
+    pub fn tend(&self, now: UnixTime) -> Result<(), CollectorError> {
+        let events = {
+            let mut state = self.state();
+            let State { store, detection } = &mut *state;
+            detection.check(store, now)?
+        };
+        (self.on_events)(&events);
+        while self.state().store.roll_up(DAYS_AT_ONCE)? > 0 {}
+        let oldest = now
+            .seconds()
+            .saturating_sub(self.keep_raw.as_secs_f64() as u64);
+        let oldest = UnixTime::from_seconds(oldest);
+        while self.state().store.drop_raw(oldest, DROP_AT_ONCE)? > 0 {}
+        Ok(())
+    }
+}

@@ -1,0 +1,241 @@
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use changes::{FarHost, Visit, VisitKind};
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use tempfile::TempDir;
+use units::Rate;
+use watch_link::{Answer, LINK_VERSION, Report};
+use watch_store::{Name, Pair, Refusal, VisitId};
+use wire::copy::KeyName;
+
+use super::*;
+
+const START: u64 = 1_767_225_600;
+const PLAN: &str = r#"
+    [hosts]
+    a = { address = "a.example.org" }
+    b = { address = "b.example.org" }
+    [groups]
+    all = { mesh = ["a", "b"] }
+    [tasks]
+    rate = { kind = "throughput", group = "all", every = "30min", duration = "20s" }
+"#;
+
+fn name(text: &str) -> Name {
+    text.parse().unwrap()
+}
+
+fn time(seconds: u64) -> UnixTime {
+    UnixTime::from_seconds(seconds)
+}
+
+struct Site {
+    folder: TempDir,
+    seen: Arc<Mutex<Vec<StoredEvent>>>,
+}
+
+impl Site {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let seen = Arc::default();
+        Site { folder, seen }
+    }
+
+    fn open(&self) -> Collector {
+        let (plan, _) = watch_plan::Plan::parse(PLAN, "plan.toml").unwrap();
+        let options = CollectorOptions {
+            database: DatabaseName::Sqlite(self.folder.path().join("watch.db")),
+            plan: PlanDigest::of(PLAN),
+            allowed: Allowed::of(&plan),
+            keep_raw: Span::from_secs(90 * 86_400),
+        };
+        let seen = Arc::clone(&self.seen);
+        let keep = move |events: &[StoredEvent]| seen.lock().unwrap().extend_from_slice(events);
+        Collector::open(options, Box::new(keep)).unwrap()
+    }
+
+    fn ids(&self) -> BTreeSet<(u64, u32)> {
+        let seen = self.seen.lock().unwrap();
+        seen.iter()
+            .map(|e| (e.event.id, e.event.revision))
+            .collect()
+    }
+}
+
+/// The visits of a path that carries a quarter less from visit 150 on.
+fn visits(seed: u64, count: u64) -> Vec<StoredVisit> {
+    let mut draw = Pcg64Mcg::seed_from_u64(seed);
+    (0..count)
+        .map(|number| {
+            let at = time(START + number * 1800);
+            let mut random = [0; 10];
+            draw.fill_bytes(&mut random);
+            let rate = if number < 150 { 94_000_000 } else { 70_000_000 };
+            let mut visit = Visit::new(at, VisitKind::Throughput);
+            visit.goodput = Some(Rate::from_bits_per_second(
+                rate + draw.next_u64() % 1_000_000,
+            ));
+            StoredVisit {
+                id: VisitId::new(at, random),
+                pair: Pair {
+                    from: name("a"),
+                    to: name("b"),
+                },
+                task: name("rate"),
+                visit,
+                rates: None,
+                document: None,
+            }
+        })
+        .collect()
+}
+
+fn report(hosts: &[&str], now: u64, visits: Vec<StoredVisit>) -> Report {
+    Report {
+        version: LINK_VERSION,
+        software: "trunkline test".to_owned(),
+        hosts: hosts.iter().map(|host| name(host)).collect(),
+        host: FarHost::default(),
+        plan: PlanDigest::of(PLAN),
+        now: time(now),
+        waiting: visits.len() as u64,
+        running: None,
+        visits,
+    }
+}
+
+fn take(collector: &Collector, token: &str, report: &Report, now: u64) -> Answer {
+    let peer = "127.0.0.1:1".parse().unwrap();
+    let token = KeyName::new(token).unwrap();
+    collector.take(&token, peer, report, time(now))
+}
+
+#[test]
+fn a_change_is_found_and_stored_once_however_often_visits_are_sent() {
+    let site = Site::new();
+    let collector = site.open();
+    let all = visits(1, 200);
+    for some in all.chunks(7) {
+        collector.store(some).unwrap();
+        let again = collector.store(some).unwrap();
+        assert!(again.iter().all(|receipt| *receipt == Receipt::Known));
+    }
+    let first = site.ids().into_iter().next().unwrap();
+    assert_eq!(first.1, 0);
+    let mut store =
+        Store::open(&DatabaseName::Sqlite(site.folder.path().join("watch.db"))).unwrap();
+    let events = store.events(FOR_EVER, 10).unwrap();
+    assert_eq!(events.len(), 1);
+    let size = events[0].event.shifts[0].size;
+    assert!((-0.27..-0.24).contains(&size), "{size}");
+}
+
+/// A collector that ends without a word at any moment, and starts again, finds the same events as
+/// one that never ended.
+#[test]
+fn a_collector_that_is_killed_finds_the_same_events() {
+    let whole = Site::new();
+    let collector = whole.open();
+    let all = visits(2, 260);
+    collector.store(&all).unwrap();
+    for seed in 0..6 {
+        let mut draw = Pcg64Mcg::seed_from_u64(seed);
+        let site = Site::new();
+        let mut collector = site.open();
+        let mut sent = 0;
+        while sent < all.len() {
+            let end = all.len().min(sent + 1 + (draw.next_u64() % 60) as usize);
+            collector.store(&all[sent..end]).unwrap();
+            sent = end;
+            if draw.next_u64() % 2 == 0 {
+                collector.save().unwrap();
+            }
+            // Without a word: what was not saved is read again.
+            collector = site.open();
+        }
+        drop(collector);
+        assert_eq!(site.ids(), whole.ids(), "seed {seed}");
+    }
+}
+
+#[test]
+fn an_agent_sends_only_what_its_token_stands_for() {
+    let site = Site::new();
+    let collector = site.open();
+    let mut forged = visits(3, 2);
+    forged[1].pair = Pair {
+        from: name("b"),
+        to: name("a"),
+    };
+    let now = START + 7200;
+    let Answer::Taken(reply) = take(&collector, "a", &report(&["a"], now, forged), now) else {
+        panic!("refused");
+    };
+    assert_eq!(reply.receipts[0], Receipt::Stored);
+    let Receipt::Refused(Refusal::Foreign { from, token }) = &reply.receipts[1] else {
+        panic!("{:?}", reply.receipts[1]);
+    };
+    assert_eq!((from.as_str(), token.as_str()), ("b", "a"));
+    for (token, host) in [("a", "b"), ("stranger", "a"), ("stranger", "stranger")] {
+        let answer = take(&collector, token, &report(&[host], now, Vec::new()), now);
+        let Answer::Refused(refused) = answer else {
+            panic!("{token} was taken for {host}");
+        };
+        assert!(refused.what.contains(host), "{}", refused.what);
+    }
+    assert_eq!(collector.agents().len(), 1);
+}
+
+#[test]
+fn wrong_clocks_lose_nothing() {
+    let site = Site::new();
+    let collector = site.open();
+    let visits = visits(4, 3);
+    // Its clock is an hour ahead: it keeps all.
+    let answer = take(
+        &collector,
+        "a",
+        &report(&["a"], START + 3600, visits.clone()),
+        START,
+    );
+    assert!(matches!(answer, Answer::Refused(refused) if refused.what.contains("3600 s ahead")));
+    // Its clock is right again, and the third visit is dated an hour after now.
+    let answer = take(
+        &collector,
+        "a",
+        &report(&["a"], START, visits.clone()),
+        START,
+    );
+    let Answer::Taken(reply) = answer else {
+        panic!("refused");
+    };
+    assert_eq!(reply.receipts[0], Receipt::Stored);
+    assert!(matches!(
+        reply.receipts[2],
+        Receipt::Refused(Refusal::Future { ahead, .. }) if ahead == Span::from_secs(3600)
+    ));
+    // A clock that is behind is only told.
+    take(
+        &collector,
+        "a",
+        &report(&["a"], START, Vec::new()),
+        START + 50,
+    );
+    assert_eq!(collector.agents()[0].clock_ahead_seconds, -50);
+}
+
+#[test]
+fn a_path_that_falls_silent_is_an_event_once() {
+    let site = Site::new();
+    let collector = site.open();
+    collector.store(&visits(5, 60)).unwrap();
+    let end = START + 59 * 1800;
+    collector.tend(time(end + 3600)).unwrap();
+    assert!(site.ids().is_empty());
+    for hours in [3, 4, 5] {
+        collector.tend(time(end + hours * 3600)).unwrap();
+    }
+    assert_eq!(site.ids().len(), 1);
+}

@@ -1,0 +1,95 @@
+//! The agent's end.
+
+use copy_net::{Channel, DialError, Dialer};
+use sockets::Address;
+use thiserror::Error;
+use units::Span;
+use wire::copy::Token;
+
+use crate::frame::{self, FrameError};
+use crate::{Answer, Refused, Reply, Report};
+
+/// Time for one answer: a collector may wait for its database.
+const ANSWER_MAX: Span = Span::from_secs(60);
+
+/// An open connection to a collector.
+pub struct AgentLink {
+    channel: Channel,
+}
+
+/// Why a report did not get through. The visits stay on the agent's disk.
+#[derive(Debug, Error)]
+pub enum LinkError {
+    /// No collector, or one that does not know the token.
+    #[error(transparent)]
+    Dial(#[from] DialError),
+    /// The connection broke.
+    #[error("the report did not get through: {0}")]
+    Frame(#[from] FrameError),
+    /// The collector ended the connection without an answer.
+    #[error("the collector gave no answer")]
+    Silent,
+    /// The collector does not take the report.
+    #[error("the collector refused the report: {}", .0.what)]
+    Refused(Refused),
+    /// The collector answered for another number of visits.
+    #[error("the collector answered for {answered} visits, and {sent} were sent")]
+    Miscounted {
+        /// How many were sent.
+        sent: usize,
+        /// For how many it answered.
+        answered: usize,
+    },
+}
+
+impl LinkError {
+    /// The next step.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            LinkError::Dial(error) => error.hint(),
+            LinkError::Refused(refused) => Some(refused.hint.clone()),
+            LinkError::Miscounted { .. } => {
+                Some("use the same version of trunkline at both ends".to_owned())
+            }
+            LinkError::Frame(_) | LinkError::Silent => None,
+        }
+    }
+}
+
+impl AgentLink {
+    /// Connects to the collector at `address`; both ends show that they know `token`.
+    ///
+    /// # Errors
+    /// When nothing answers there, or another program, or the token is not known.
+    pub fn connect(address: &Address, token: &Token) -> Result<Self, LinkError> {
+        let (channel, _) = Dialer::default().channel(std::slice::from_ref(address), token)?;
+        channel
+            .set_timeout(Some(ANSWER_MAX))
+            .map_err(FrameError::Io)?;
+        Ok(AgentLink { channel })
+    }
+
+    /// Sends a report and waits for what becomes of it.
+    ///
+    /// # Errors
+    /// When the connection broke, or the collector refused the report.
+    pub fn report(&mut self, report: &Report) -> Result<Reply, LinkError> {
+        frame::send(&mut self.channel, report)?;
+        match frame::receive(&mut self.channel)?.ok_or(LinkError::Silent)? {
+            Answer::Refused(refused) => Err(LinkError::Refused(refused)),
+            Answer::Taken(reply) if reply.receipts.len() != report.visits.len() => {
+                Err(LinkError::Miscounted {
+                    sent: report.visits.len(),
+                    answered: reply.receipts.len(),
+                })
+            }
+            Answer::Taken(reply) => Ok(reply),
+        }
+    }
+
+    /// Ends the connection.
+    pub fn close(mut self) {
+        // What was answered is known; the collector notices an end without a goodbye as well.
+        let _ = self.channel.finish();
+    }
+}

@@ -1,0 +1,102 @@
+//! The messages.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use changes::{FarHost, UnixTime};
+use serde::{Deserialize, Serialize};
+use watch_store::{Name, Receipt, StoredVisit};
+
+/// Version of the messages. Ends of different versions say so and part.
+pub const LINK_VERSION: u16 = 1;
+/// Most visits in one report.
+pub const VISITS_MAX: usize = 200;
+
+/// BLAKE3 of the text of a plan, in hexadecimal digits: agents and collector compare it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PlanDigest(String);
+
+impl PlanDigest {
+    /// The digest of the text of a plan.
+    pub fn of(text: &str) -> Self {
+        PlanDigest(blake3::hash(text.as_bytes()).to_hex().to_string())
+    }
+}
+
+/// The first twelve digits.
+impl fmt::Display for PlanDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.get(..12).unwrap_or(&self.0))
+    }
+}
+
+/// How an agent is, and what it has.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// [`LINK_VERSION`] of the agent.
+    pub version: u16,
+    /// Its program, such as `trunkline 0.2.0`.
+    pub software: String,
+    /// The hosts of the plan that it is.
+    pub hosts: Vec<Name>,
+    /// What other agents may know of its host: kernel and buffers.
+    pub host: FarHost,
+    /// Its plan.
+    pub plan: PlanDigest,
+    /// Its clock.
+    #[serde(rename = "now_unix_seconds")]
+    pub now: UnixTime,
+    /// Visits on its disk, these among them.
+    pub waiting: u64,
+    /// The visit that runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub running: Option<Running>,
+    /// The oldest visits that wait, at most [`VISITS_MAX`].
+    pub visits: Vec<StoredVisit>,
+}
+
+/// A visit that runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Running {
+    /// The task.
+    pub task: Name,
+    /// The far host.
+    pub to: Name,
+    /// When it has ended at the latest.
+    #[serde(rename = "until_unix_seconds")]
+    pub until: UnixTime,
+}
+
+/// What a collector answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// It took the report.
+    Taken(Reply),
+    /// It did not, and why.
+    Refused(Refused),
+}
+
+/// What became of a report.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reply {
+    /// The collector's clock.
+    #[serde(rename = "now_unix_seconds")]
+    pub now: UnixTime,
+    /// Its plan.
+    pub plan: PlanDigest,
+    /// What became of each visit, in their order.
+    pub receipts: Vec<Receipt>,
+    /// Kernel and buffers of the hosts whose agents have reported.
+    pub far_hosts: BTreeMap<Name, FarHost>,
+}
+
+/// Why a report is not taken. The agent keeps its visits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// What is wrong, with the value and the bound.
+    pub what: String,
+    /// The next step.
+    pub hint: String,
+}
