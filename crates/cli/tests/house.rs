@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate may use those before it, never one after it.
-const ORDER: [&str; 29] = [
+const ORDER: [&str; 31] = [
     "units",
     "stats",
     "models",
@@ -29,6 +29,8 @@ const ORDER: [&str; 29] = [
     "watch_plan",
     "transfer",
     "watch_store",
+    "watch_alerts",
+    "watch_metrics",
     "campaign",
     "predict",
     "target",
@@ -40,7 +42,7 @@ const ORDER: [&str; 29] = [
 ];
 
 /// Crates without clock, socket, thread, environment or unseeded randomness.
-const PURE: [&str; 15] = [
+const PURE: [&str; 16] = [
     "units",
     "stats",
     "models",
@@ -55,6 +57,7 @@ const PURE: [&str; 15] = [
     "probing",
     "changes",
     "watch_plan",
+    "watch_metrics",
     "predict",
 ];
 

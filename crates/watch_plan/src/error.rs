@@ -5,7 +5,8 @@ use std::fmt;
 use serde::Serialize;
 use thiserror::Error;
 
-/// One mistake of a plan: where it stands, the value and its bound, the next step.
+/// One mistake of a plan, or of another file of a watch: where it stands, the value and its bound,
+/// the next step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mistake {
     /// The file.
@@ -30,7 +31,7 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// A plan that cannot be used, with all mistakes that were found, in the order of their lines.
+/// A plan, or another file of a watch, that cannot be used, with all mistakes that were found, in the order of their lines.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}", listed(.mistakes))]
 pub struct PlanError {

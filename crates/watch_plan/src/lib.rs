@@ -19,7 +19,7 @@ pub mod psconfig;
 mod read;
 mod rounds;
 mod schedule;
-mod section;
+pub mod section;
 mod timetable;
 mod tree;
 

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::check::check;
 use crate::model::{Plan, Task};
 use crate::names::{GroupName, TaskName};
-use crate::read::{GAP, finish};
+use crate::read::GAP;
 use crate::schedule::{Schedule, UtcOffset};
 use crate::section::{Field, Findings, Place, Section, closest, parse};
 use crate::{Budget, Notice, PlanError, tree};
@@ -35,7 +35,7 @@ pub fn read(text: &str, file_name: &str) -> Result<(Plan, Vec<Notice>), PlanErro
             None
         }
     };
-    finish(plan, found)
+    found.finish(plan)
 }
 
 /// What was noticed of groups, tests and tasks, each on a line.

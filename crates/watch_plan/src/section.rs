@@ -1,23 +1,53 @@
-//! A table of a plan, read key by key. Mistakes are noted and reading goes on, so that all mistakes
-//! of a file are shown at once.
+//! A table of a TOML file, read key by key. Mistakes are noted and reading goes on, so that all
+//! mistakes of a file are shown at once. Plans are read so, and other files of a watch.
 
 use std::fmt::Display;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use crate::tree::{Entry, Node, Value};
-use crate::{Mistake, Notice};
+use units::Span;
+
+use crate::tree::{self, Entry, Node, Value};
+use crate::{Mistake, Notice, PlanError};
+
+/// Reads a TOML file.
+///
+/// * `file`: names the text in messages.
+/// * `layout`: what such a file looks like, as the next step where the text is no TOML.
+/// * `read`: takes the whole file as a table; it notes mistakes and goes on.
+///
+/// # Errors
+/// All mistakes of the text, with their lines.
+pub fn read_toml<T>(
+    text: &str,
+    file: &str,
+    layout: &str,
+    read: impl FnOnce(&Section, &mut Findings) -> Option<T>,
+) -> Result<(T, Vec<Notice>), PlanError> {
+    let mut found = Findings::new(file);
+    let value = match tree::toml(file, text, layout) {
+        Ok(node) => Section::root(&node, &mut found).and_then(|root| read(&root, &mut found)),
+        Err(mistake) => {
+            found.mistakes.push(mistake);
+            None
+        }
+    };
+    found.finish(value)
+}
 
 /// What was found while a file was read.
-pub(crate) struct Findings<'a> {
+pub struct Findings<'a> {
     file: &'a str,
-    pub mistakes: Vec<Mistake>,
-    pub notices: Vec<Notice>,
+    pub(crate) mistakes: Vec<Mistake>,
+    pub(crate) notices: Vec<Notice>,
 }
 
 /// A place in a file: a line and a key with its tables.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub struct Place {
+    /// The line, from 1.
     pub line: usize,
+    /// The key with its tables; empty for the whole file.
     pub field: String,
 }
 
@@ -30,7 +60,16 @@ impl<'a> Findings<'a> {
         }
     }
 
-    pub(crate) fn refuse(&mut self, place: &Place, problem: String, hint: impl Into<String>) {
+    /// The value, unless there were mistakes.
+    pub(crate) fn finish<T>(self, value: Option<T>) -> Result<(T, Vec<Notice>), PlanError> {
+        match value {
+            Some(value) if self.mistakes.is_empty() => Ok((value, self.notices)),
+            _ => Err(PlanError::of(self.mistakes)),
+        }
+    }
+
+    /// Notes a mistake: the value with its bound, and the next step.
+    pub fn refuse(&mut self, place: &Place, problem: String, hint: impl Into<String>) {
         self.mistakes.push(Mistake {
             file: self.file.to_owned(),
             line: place.line,
@@ -50,15 +89,31 @@ impl<'a> Findings<'a> {
 }
 
 /// One table and where it stands.
-pub(crate) struct Section<'t> {
+pub struct Section<'t> {
+    /// Where it stands.
     pub place: Place,
     entries: &'t [Entry],
 }
 
 /// A value together with its place.
-pub(crate) struct Field<T> {
+pub struct Field<T> {
+    /// The value.
     pub value: T,
+    /// Where it stands.
     pub place: Place,
+}
+
+impl<T: PartialOrd + Display> Field<T> {
+    /// The field, unless its value is outside a bound, which is a mistake.
+    pub fn within(self, bound: RangeInclusive<T>, found: &mut Findings) -> Option<Field<T>> {
+        if bound.contains(&self.value) {
+            return Some(self);
+        }
+        let (low, high) = (bound.start(), bound.end());
+        let problem = format!("{} is not between {low} and {high}", self.value);
+        found.refuse(&self.place, problem, format!("write {low} to {high}"));
+        None
+    }
 }
 
 impl<'t> Section<'t> {
@@ -83,7 +138,7 @@ impl<'t> Section<'t> {
     }
 
     /// The place of a key, written or not.
-    pub(crate) fn at(&self, key: &str) -> Place {
+    pub fn at(&self, key: &str) -> Place {
         let line = self.entry(key).map_or(self.place.line, |entry| entry.line);
         let field = match self.place.field.as_str() {
             "" => key.to_owned(),
@@ -96,12 +151,13 @@ impl<'t> Section<'t> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    pub(crate) fn has(&self, key: &str) -> bool {
+    /// Whether a key is written.
+    pub fn has(&self, key: &str) -> bool {
         self.entry(key).is_some()
     }
 
     /// Refuses keys that are not in `known`, and keys that are written twice.
-    pub(crate) fn only(&self, known: &[&str], found: &mut Findings) {
+    pub fn only(&self, known: &[&str], found: &mut Findings) {
         self.once(found);
         for entry in self.entries {
             if !known.contains(&entry.key.as_str()) {
@@ -163,11 +219,12 @@ impl<'t> Section<'t> {
     }
 
     /// A table inside this one.
-    pub(crate) fn section(&self, key: &str, found: &mut Findings) -> Option<Section<'t>> {
+    pub fn section(&self, key: &str, found: &mut Findings) -> Option<Section<'t>> {
         Section::of(&self.entry(key)?.node, self.at(key), found)
     }
 
-    pub(crate) fn text(&self, key: &str, found: &mut Findings) -> Option<Field<&'t str>> {
+    /// A text.
+    pub fn text(&self, key: &str, found: &mut Findings) -> Option<Field<&'t str>> {
         let node = &self.entry(key)?.node;
         let place = self.at(key);
         match &node.value {
@@ -202,7 +259,7 @@ impl<'t> Section<'t> {
     }
 
     /// A text that some type reads: `30s`, `10Gbit/s`, a name.
-    pub(crate) fn parsed<T: FromStr>(&self, key: &str, found: &mut Findings) -> Option<Field<T>>
+    pub fn parsed<T: FromStr>(&self, key: &str, found: &mut Findings) -> Option<Field<T>>
     where
         T::Err: Display,
     {
@@ -220,13 +277,39 @@ impl<'t> Section<'t> {
     }
 
     /// A list of texts, each with its place.
-    pub(crate) fn texts(&self, key: &str, found: &mut Findings) -> Option<Vec<Field<&'t str>>> {
+    pub fn texts(&self, key: &str, found: &mut Findings) -> Option<Vec<Field<&'t str>>> {
         let items = self.list(key, found)?;
         Some(texts_of(items, found))
     }
 
+    /// The tables of a list: `[[webhook]]`.
+    pub fn sections(&self, key: &str, found: &mut Findings) -> Vec<Section<'t>> {
+        if !self.has(key) {
+            return Vec::new();
+        }
+        let items = self.list(key, found).unwrap_or_default();
+        let section = |(node, place)| Section::of(node, place, found);
+        items.into_iter().filter_map(section).collect()
+    }
+
+    /// A span of whole seconds within a bound.
+    pub fn whole_seconds(
+        &self,
+        key: &str,
+        bound: RangeInclusive<Span>,
+        found: &mut Findings,
+    ) -> Option<Field<Span>> {
+        let span = self.parsed::<Span>(key, found)?;
+        if !span.value.as_nanos().is_multiple_of(1_000_000_000) {
+            let problem = format!("`{key}` of {} is not a whole number of seconds", span.value);
+            found.refuse(&span.place, problem, "write whole seconds");
+            return None;
+        }
+        span.within(bound, found)
+    }
+
     /// A key that has to be there.
-    pub(crate) fn required<T>(
+    pub fn required<T>(
         &self,
         key: &str,
         value: Option<T>,
@@ -278,7 +361,9 @@ pub(crate) fn texts_of<'t>(
     texts
 }
 
-pub(crate) fn parse<T: FromStr>(text: &str, place: &Place, found: &mut Findings) -> Option<T>
+/// A text that some type reads; its message is the mistake, and what stands after `; ` the next
+/// step.
+pub fn parse<T: FromStr>(text: &str, place: &Place, found: &mut Findings) -> Option<T>
 where
     T::Err: Display,
 {
@@ -299,7 +384,7 @@ fn wrong(found: &mut Findings, place: &Place, node: &Node, wanted: &str) {
 }
 
 /// The known name that is most like `name`, if one is like it.
-pub(crate) fn closest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+pub fn closest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let alike = known.map(|other| (strsim::jaro_winkler(name, other), other));
     let best = alike.max_by(|one, other| one.0.total_cmp(&other.0));
     best.filter(|(alike, _)| *alike > 0.8).map(|(_, name)| name)

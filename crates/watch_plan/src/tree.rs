@@ -59,15 +59,13 @@ impl Lines {
     }
 }
 
-/// Reads TOML.
-pub(crate) fn toml(file: &str, text: &str) -> Result<Node, Mistake> {
+/// Reads TOML; `layout` says what the file looks like, where it is none.
+pub(crate) fn toml(file: &str, text: &str, layout: &str) -> Result<Node, Mistake> {
     let lines = Lines::of(text);
     let table = DeTable::parse(text).map_err(|error| {
         let line = lines.at(error.span().map_or(0, |span| span.start));
         let problem = format!("this is no TOML: {}", error.message());
-        let hint = "a plan has `key = \"value\"` lines under `[hosts.NAME]`, `[groups.NAME]`, \
-                    `[tasks.NAME]`";
-        syntax(file, line, problem, hint)
+        syntax(file, line, problem, layout)
     })?;
     let value = toml_table(table.get_ref(), &lines);
     Ok(Node { line: 1, value })

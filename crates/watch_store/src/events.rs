@@ -1,13 +1,13 @@
 //! Events of the detectors.
 
 use changes::{Event, UnixTime};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::rows::second;
 use crate::{Name, Pair, Store, StoreError, grid};
 
 /// An event with where it happened.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredEvent {
     /// The pair.
     pub pair: Pair,

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use units::{Bytes, Span};
 
-use super::{TASKS_MAX, whole_seconds, within};
+use super::TASKS_MAX;
 use crate::budget::{Budget, Quiet, Share};
 use crate::model::{Host, Kind, Task};
 use crate::names::{GroupName, HostName, TaskName};
@@ -66,7 +66,7 @@ fn task(
     let kind = kind(section, found);
     let group = group(section, groups, found);
     let schedule = schedule(section, offset, found);
-    let duration = whole_seconds(section, "duration", DURATION, found);
+    let duration = section.whole_seconds("duration", DURATION, found);
     let hint = "write the longest time that a visit may take: `duration = \"30s\"`";
     let duration = section.required("duration", duration, hint, found);
     let gentle = section.boolean("gentle", found).unwrap_or(false);
@@ -87,7 +87,7 @@ fn kind(section: &Section, found: &mut Findings) -> Option<Kind> {
     let word = section.text("kind", found);
     let word = section.required("kind", word, &known, found)?;
     let size = section.parsed::<Bytes>("size", found);
-    let size = size.and_then(|size| within(size, SIZE, found));
+    let size = size.and_then(|size| size.within(SIZE, found));
     if word.value != "copy" && section.has("size") {
         let problem = format!("`size` is of copies, and this task is `{}`", word.value);
         found.refuse(&section.at("size"), problem, "remove it");
@@ -140,7 +140,7 @@ fn group(
 fn schedule(section: &Section, offset: UtcOffset, found: &mut Findings) -> Option<Schedule> {
     match (section.has("every"), section.has("cron")) {
         (true, false) => {
-            let every = whole_seconds(section, "every", EVERY, found)?;
+            let every = section.whole_seconds("every", EVERY, found)?;
             Some(Schedule::Every(every.value))
         }
         (false, true) => {

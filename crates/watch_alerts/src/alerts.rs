@@ -1,0 +1,211 @@
+//! From events to notifications.
+
+use std::collections::BTreeMap;
+
+use changes::UnixTime;
+use serde::{Deserialize, Serialize};
+use units::Span;
+use watch_store::{Pair, StoredEvent};
+
+use crate::incident::{Incident, Member, Stage};
+use crate::notification::Report;
+use crate::outbox::{Delivery, Firing, Outbox, Unsent};
+use crate::{Alerting, Notification, SendError, Severity};
+
+/// As long as an event can be told after it was certain. What lasts longer is the usual state: the
+/// best of a pair is that of 30 days, too.
+const MEMORY: Span = Span::from_secs(30 * 86_400);
+/// So long the end of an incident is repeated to Alertmanager, as Prometheus does.
+const ENDED: Span = Span::from_secs(15 * 60);
+
+/// What a step depends on beside the events.
+#[derive(Clone, Copy)]
+pub struct Situation<'a> {
+    /// The file of alerts.
+    pub alerting: &'a Alerting,
+    /// All pairs that are visited: a host is silent when all its pairs are.
+    pub pairs: &'a [Pair],
+    /// The time.
+    pub now: UnixTime,
+}
+
+/// All incidents of the last 30 days and what waits to be sent. Stored as JSON, it goes on after a
+/// restart as if nothing had happened.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Alerts {
+    incidents: BTreeMap<u64, Incident>,
+    next: u64,
+    outbox: Outbox,
+}
+
+impl Alerts {
+    /// Takes an event or a revision of one, in any order; repeats change nothing.
+    pub fn insert(&mut self, stored: &StoredEvent, situation: &Situation) {
+        let now = situation.now;
+        let is_late = now.since(stored.event.confirmed) > MEMORY;
+        let known = self.incidents.values_mut().find_map(|incident| {
+            let index = incident.members.iter().position(|one| one.is(stored))?;
+            Some((incident, index))
+        });
+        if let Some((incident, index)) = known {
+            if incident.members[index].stored.event.revision >= stored.event.revision {
+                return;
+            }
+            if !incident.is_over() || stored.event.recovered.is_some() {
+                incident.members[index].revise(stored, now);
+                return;
+            }
+            // Its end was told, and it is there again.
+            incident.members.remove(index);
+        } else if is_late {
+            return;
+        }
+        self.place(Member::new(stored, now), situation);
+    }
+
+    /// Puts an event to the incident that it belongs to. It may show that two are one: then those
+    /// that were not told become part of the first.
+    fn place(&mut self, member: Member, situation: &Situation) {
+        let window = situation.alerting.rules.group_window;
+        let concerned = self.incidents.iter().filter(|(_, incident)| {
+            !incident.is_over() && incident.concerns(&member.stored, window)
+        });
+        let mut concerned: Vec<(bool, u64)> = concerned
+            .map(|(number, incident)| (incident.stage == Stage::Waiting, *number))
+            .collect();
+        concerned.sort_unstable();
+        let Some((_, target)) = concerned.first().copied() else {
+            self.incidents.insert(self.next, Incident::of(member));
+            self.next += 1;
+            return;
+        };
+        let waiting = concerned[1..].iter().filter(|(waiting, _)| *waiting);
+        let merged = waiting.filter_map(|(_, number)| self.incidents.remove(number));
+        let merged: Vec<Member> = merged.flat_map(|incident| incident.members).collect();
+        if let Some(incident) = self.incidents.get_mut(&target) {
+            incident.members.extend(merged);
+            incident.members.push(member);
+        }
+    }
+
+    /// Decides what is told now. The notifications are queued for all receivers; they are returned
+    /// for logs and pages.
+    pub fn advance(&mut self, situation: &Situation) -> Vec<Notification> {
+        let mut told = Vec::new();
+        for (number, incident) in &mut self.incidents {
+            incident.clamp(situation.now);
+            told.extend(advance(*number, incident, situation));
+        }
+        let rules = &situation.alerting.rules;
+        self.incidents
+            .retain(|_, incident| is_kept(incident, rules.severity, situation.now));
+        self.outbox.push(&told, situation);
+        told
+    }
+
+    /// When [`Alerts::advance`] has something to tell next, or [`Alerts::due`] to send, if no event
+    /// comes before; `None` for never.
+    pub fn next_due(&self, situation: &Situation) -> Option<UnixTime> {
+        let stages = self.incidents.values().filter_map(|one| match one.stage {
+            Stage::Waiting => one.tell_at(situation),
+            Stage::Told { .. } => one.end_at(situation),
+            Stage::Over { .. } => None,
+        });
+        let now = situation.now;
+        let silences = situation.alerting.silences.iter().map(|one| one.until);
+        let silences = silences.filter(|until| *until > now);
+        let firing = !self.firing(now).is_empty();
+        let sent = self.outbox.next_due(situation, firing);
+        stages.chain(silences).chain(sent).min()
+    }
+
+    /// What is to be sent now.
+    pub fn due(&self, situation: &Situation) -> Vec<Delivery> {
+        self.outbox.due(situation, &self.firing(situation.now))
+    }
+
+    /// Notes what became of a delivery; one that failed is tried again later.
+    pub fn delivered(
+        &mut self,
+        delivery: &Delivery,
+        result: &Result<(), SendError>,
+        now: UnixTime,
+    ) {
+        self.outbox.delivered(delivery, result, now);
+    }
+
+    /// What waits to be sent, and why it was not.
+    pub fn unsent(&self) -> Vec<Unsent> {
+        self.outbox.unsent()
+    }
+
+    /// The incidents that were told and are not over, the latest first.
+    pub fn open(&self) -> Vec<&Notification> {
+        let told = self.incidents.values().rev();
+        told.filter_map(|incident| match &incident.stage {
+            Stage::Told { first, .. } => Some(first),
+            _ => None,
+        })
+        .collect()
+    }
+
+    /// What Alertmanager has to hear.
+    fn firing(&self, now: UnixTime) -> Vec<Firing> {
+        let incidents = self.incidents.values();
+        incidents
+            .filter_map(|incident| match &incident.stage {
+                Stage::Told { first, .. } => Some(Firing::new(first, None)),
+                Stage::Over { at, first } if now.since(*at) < ENDED => {
+                    Some(Firing::new(first, Some(*at)))
+                }
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+/// Moves an incident on; gives what is told.
+fn advance(number: u64, incident: &mut Incident, situation: &Situation) -> Option<Notification> {
+    let now = situation.now;
+    let is_due = |at: Option<UnixTime>| at.is_some_and(|at| at <= now);
+    match &incident.stage {
+        Stage::Waiting if is_due(incident.tell_at(situation)) => {
+            let told = Report::begins(number, incident, situation)?;
+            incident.stage = Stage::Told {
+                at: now,
+                first: told.clone(),
+            };
+            Some(told)
+        }
+        Stage::Told { first, .. } if is_due(incident.end_at(situation)) => {
+            let told = Report::ends(first, incident);
+            incident.stage = Stage::Over {
+                at: now,
+                first: first.clone(),
+            };
+            Some(told)
+        }
+        Stage::Told { at, first } if now.since(*at) > MEMORY => {
+            incident.stage = Stage::Over {
+                at: now,
+                first: first.clone(),
+            };
+            None
+        }
+        _ => None,
+    }
+}
+
+/// Forgets what is over for as long as its events could come again.
+fn is_kept(incident: &Incident, least: Severity, now: UnixTime) -> bool {
+    let mut events = incident.members.iter().map(|one| &one.stored.event);
+    let is_recent = events.any(|event| now.since(event.confirmed) <= MEMORY);
+    match incident.stage {
+        Stage::Waiting => is_recent || incident.members.iter().any(|one| one.matters(least)),
+        Stage::Told { .. } => true,
+        Stage::Over { at, .. } => is_recent || now.since(at) <= ENDED,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! Events that belong together.
+
+use changes::{CauseKind, UnixTime};
+use serde::{Deserialize, Serialize};
+use units::Span;
+use watch_store::{Name, StoredEvent};
+
+use crate::severity::severity;
+use crate::silence::heard;
+use crate::{Notification, Severity, Silence, Situation};
+
+/// Events that share a host or a cause and began within the group window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Incident {
+    pub members: Vec<Member>,
+    pub stage: Stage,
+}
+
+/// How far an incident is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Stage {
+    /// Not told, and perhaps never.
+    Waiting,
+    /// Told at this time.
+    Told { at: UnixTime, first: Notification },
+    /// Over since this time: its end was told, or it lasted so long that it is the usual state.
+    Over { at: UnixTime, first: Notification },
+}
+
+/// An event and when what it says became known here.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Member {
+    pub stored: StoredEvent,
+    /// When it became known that it is open, or that it is over.
+    pub since: UnixTime,
+}
+
+impl Member {
+    /// * `stored`: loses what no notification shows.
+    pub fn new(stored: &StoredEvent, now: UnixTime) -> Self {
+        let mut stored = stored.clone();
+        stored.event.causes.truncate(1);
+        for cause in &mut stored.event.causes {
+            cause.visits.clear();
+        }
+        Member { stored, since: now }
+    }
+
+    pub fn is(&self, stored: &StoredEvent) -> bool {
+        let own = &self.stored;
+        own.event.id == stored.event.id && own.pair == stored.pair && own.task == stored.task
+    }
+
+    /// Takes a later revision.
+    pub fn revise(&mut self, stored: &StoredEvent, now: UnixTime) {
+        let turned = self.is_open() != stored.event.recovered.is_none();
+        let since = if turned { now } else { self.since };
+        *self = Member {
+            since,
+            ..Member::new(stored, now)
+        };
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.stored.event.recovered.is_none()
+    }
+
+    /// Whether it is open and matters, silenced or not.
+    pub fn matters(&self, least: Severity) -> bool {
+        self.is_open() && severity(&self.stored.event, |_| false) >= Some(least)
+    }
+
+    /// Whether it is open, matters and no silence holds.
+    pub fn is_heard(&self, least: Severity, silences: &[Silence], now: UnixTime) -> bool {
+        self.is_open() && heard(&self.stored, silences, now) >= Some(least)
+    }
+
+    fn cause(&self) -> Option<CauseKind> {
+        cause(&self.stored)
+    }
+
+    fn has_host(&self, host: &Name) -> bool {
+        self.stored.pair.from == *host || self.stored.pair.to == *host
+    }
+}
+
+/// The first cause, where one cause can concern pairs without a common host.
+fn cause(stored: &StoredEvent) -> Option<CauseKind> {
+    let first = stored.event.first_cause().map(|cause| cause.kind);
+    first.filter(|kind| !matches!(kind, CauseKind::OwnProcessor | CauseKind::FarHost))
+}
+
+impl Incident {
+    pub fn of(member: Member) -> Self {
+        Incident {
+            members: vec![member],
+            stage: Stage::Waiting,
+        }
+    }
+
+    pub fn is_over(&self) -> bool {
+        matches!(self.stage, Stage::Over { .. })
+    }
+
+    /// Whether an event that is not a member belongs here.
+    pub fn concerns(&self, stored: &StoredEvent, window: Span) -> bool {
+        self.is_near(stored.event.first_visit, window) && self.shares(stored)
+    }
+
+    /// Whether all its events and one that began at `first` began within the window.
+    fn is_near(&self, first: UnixTime, window: Span) -> bool {
+        let times = self.members.iter().map(|one| one.stored.event.first_visit);
+        let (earliest, latest) = times.fold((first, first), |(earliest, latest), at| {
+            (earliest.min(at), latest.max(at))
+        });
+        latest.since(earliest) <= window
+    }
+
+    fn shares(&self, stored: &StoredEvent) -> bool {
+        let pair = &stored.pair;
+        self.members.iter().any(|member| {
+            member.has_host(&pair.from)
+                || member.has_host(&pair.to)
+                || (member.cause().is_some() && member.cause() == cause(stored))
+        })
+    }
+
+    /// A clock that was ahead and is set back must not delay anything.
+    pub fn clamp(&mut self, now: UnixTime) {
+        for member in &mut self.members {
+            member.since = member.since.min(now);
+        }
+        if let Stage::Told { at, .. } | Stage::Over { at, .. } = &mut self.stage {
+            *at = (*at).min(now);
+        }
+    }
+
+    /// When it is to be told, unless events come until then; `None` where nothing is to tell.
+    pub fn tell_at(&self, situation: &Situation) -> Option<UnixTime> {
+        let rules = &situation.alerting.rules;
+        let heard = self.members.iter().filter(|member| {
+            member.is_heard(rules.severity, &situation.alerting.silences, situation.now)
+        });
+        heard.map(|member| member.since + rules.hold).min()
+    }
+
+    /// When its end is to be told; `None` while an event that matters is open.
+    pub fn end_at(&self, situation: &Situation) -> Option<UnixTime> {
+        let rules = &situation.alerting.rules;
+        if self.members.iter().any(|one| one.matters(rules.severity)) {
+            return None;
+        }
+        let last = self.members.iter().map(|member| member.since).max()?;
+        Some(last + rules.hold)
+    }
+}

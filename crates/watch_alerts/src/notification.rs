@@ -1,0 +1,264 @@
+//! What is told of an incident.
+
+use changes::{EventKind, UnixTime};
+use serde::{Deserialize, Serialize};
+use watch_store::{Name, Pair, StoredEvent};
+
+use crate::hosts::{SilentHost, silent_hosts};
+use crate::incident::{Incident, Member};
+use crate::silence::heard;
+use crate::words;
+use crate::{Severity, Situation};
+
+/// More changes than these are counted, not listed.
+const LISTED: usize = 50;
+
+/// What is told of an incident, once when it begins and once when it is over.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Notification {
+    /// The same whenever this one is sent again; no other has it.
+    pub id: String,
+    /// The same at the beginning and at the end.
+    pub incident: String,
+    /// Which of the two.
+    pub state: State,
+    /// The severity of the worst event.
+    pub severity: Severity,
+    /// One sentence: what, before and after, since when.
+    pub headline: String,
+    /// The first visit of the first event.
+    #[serde(rename = "since_unix_seconds")]
+    pub since: UnixTime,
+    /// The first visit that showed all as it was.
+    #[serde(
+        rename = "recovered_unix_seconds",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub recovered: Option<UnixTime>,
+    /// The likeliest cause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<CauseNote>,
+    /// What changed, the worst first, at most 50.
+    pub changes: Vec<Change>,
+    /// How many pairs are affected.
+    pub pairs: usize,
+    /// The page of the worst event, where `base_url` is configured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+}
+
+/// Whether an incident begins or is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// It begins.
+    Began,
+    /// It is over.
+    Over,
+}
+
+/// The likeliest cause and its evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CauseNote {
+    /// What it is.
+    pub name: String,
+    /// What the visits show.
+    pub because: String,
+}
+
+/// What changed for one task of a pair.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// The pair.
+    pub pair: Pair,
+    /// The task.
+    pub task: Name,
+    /// Before and after.
+    pub what: String,
+    /// The first visit that showed it.
+    #[serde(rename = "since_unix_seconds")]
+    pub since: UnixTime,
+}
+
+impl Notification {
+    /// All of it as text with several lines, for mails and chats.
+    pub fn text(&self) -> String {
+        let mut lines = vec![self.headline.clone(), String::new()];
+        lines.push(format!("Severity: {}", self.severity));
+        if let Some(cause) = &self.cause {
+            lines.push(format!(
+                "Likeliest cause: {}; {}",
+                cause.name, cause.because
+            ));
+        }
+        if let Some(link) = &self.link {
+            lines.push(format!("Page: {link}"));
+        }
+        lines.extend([String::new(), format!("Pairs: {}", self.pairs)]);
+        lines.extend(self.changes.iter().map(Change::line));
+        if self.changes.len() == LISTED {
+            lines.push(format!("The first {LISTED} changes are listed."));
+        }
+        lines.join("\n") + "\n"
+    }
+
+    /// A message that tests a receiver.
+    pub(crate) fn test(now: UnixTime) -> Notification {
+        let incident = format!("test-{}", now.seconds());
+        Notification {
+            id: format!("{incident}-began"),
+            incident,
+            state: State::Began,
+            severity: Severity::Info,
+            headline: format!("Test of alerts at {}: no path changed", words::time(now)),
+            since: now,
+            recovered: None,
+            cause: None,
+            changes: Vec::new(),
+            pairs: 0,
+            link: None,
+        }
+    }
+}
+
+impl Change {
+    fn of(stored: &StoredEvent) -> Change {
+        Change {
+            pair: stored.pair.clone(),
+            task: stored.task.clone(),
+            what: words::what(&stored.event),
+            since: stored.event.first_visit,
+        }
+    }
+
+    fn line(&self) -> String {
+        let since = words::time(self.since);
+        format!(
+            "- {}, {}: {}, since {since}",
+            self.pair, self.task, self.what
+        )
+    }
+}
+
+/// Makes notifications of incidents.
+pub(crate) struct Report<'a> {
+    /// The events that are told, the worst first.
+    events: Vec<&'a StoredEvent>,
+    severity: Severity,
+    hosts: Vec<SilentHost>,
+}
+
+impl<'a> Report<'a> {
+    /// The first notification of an incident.
+    pub fn begins(
+        number: u64,
+        incident: &'a Incident,
+        situation: &Situation,
+    ) -> Option<Notification> {
+        let report = Report::of(incident, situation)?;
+        let worst = report.events.first()?;
+        let since = report
+            .events
+            .iter()
+            .map(|one| one.event.first_visit)
+            .min()?;
+        let incident = format!("{}-{number}", since.seconds());
+        let base = situation.alerting.base_url.as_ref();
+        Some(Notification {
+            id: format!("{incident}-began"),
+            incident,
+            state: State::Began,
+            severity: report.severity,
+            headline: report.headline(worst, since),
+            since,
+            recovered: None,
+            cause: report.cause(),
+            changes: report.changes(),
+            pairs: report.pairs(),
+            link: base.map(|base| words::link(&base.text(), worst)),
+        })
+    }
+
+    /// The last one, after the first.
+    pub fn ends(first: &Notification, incident: &Incident) -> Notification {
+        let events = incident.members.iter().map(|member| &member.stored.event);
+        let recovered = events.filter_map(|event| event.recovered).max();
+        let over = recovered.map_or("Over".to_owned(), |at| {
+            format!("Over since {}", words::time(at))
+        });
+        Notification {
+            id: format!("{}-over", first.incident),
+            state: State::Over,
+            headline: format!("{over}: {}", words::in_sentence(&first.headline)),
+            recovered,
+            ..first.clone()
+        }
+    }
+
+    fn of(incident: &'a Incident, situation: &Situation) -> Option<Self> {
+        let silences = &situation.alerting.silences;
+        let open = incident.members.iter().filter(|member| member.is_open());
+        let told = |member: &'a Member| {
+            let severity = heard(&member.stored, silences, situation.now)?;
+            Some((severity, words::size(&member.stored.event), &member.stored))
+        };
+        let mut told: Vec<_> = open.filter_map(told).collect();
+        told.sort_by(|one, other| {
+            let by_size = other.1.total_cmp(&one.1);
+            let by_name = || one.2.pair.cmp(&other.2.pair);
+            other.0.cmp(&one.0).then(by_size).then_with(by_name)
+        });
+        let severity = told.first()?.0;
+        let events: Vec<&StoredEvent> = told.into_iter().map(|(_, _, stored)| stored).collect();
+        let without_data = events
+            .iter()
+            .filter(|one| one.event.kind == EventKind::NoData);
+        let hosts = silent_hosts(without_data.map(|one| &one.pair), situation.pairs);
+        Some(Report {
+            events,
+            severity,
+            hosts,
+        })
+    }
+
+    fn headline(&self, worst: &StoredEvent, since: UnixTime) -> String {
+        let (what, since) = match self.hosts.as_slice() {
+            [] => (words::headline(worst), worst.event.first_visit),
+            hosts => (words::hosts(hosts), since),
+        };
+        let more = match self.pairs() {
+            1 => String::new(),
+            pairs => format!("; {pairs} pairs are affected"),
+        };
+        format!("{what}, since {}{more}", words::time(since))
+    }
+
+    /// The first cause of the worst event that has one; of no data the reason of most visits.
+    fn cause(&self) -> Option<CauseNote> {
+        let worst = self.events.first()?;
+        if worst.event.kind == EventKind::NoData {
+            return words::reason(&worst.event).map(|because| CauseNote {
+                name: "visits failed".to_owned(),
+                because,
+            });
+        }
+        let cause = self.events.iter().find_map(|one| one.event.first_cause())?;
+        Some(CauseNote {
+            name: cause.kind.name().to_owned(),
+            because: words::clean(&cause.because),
+        })
+    }
+
+    fn changes(&self) -> Vec<Change> {
+        let events = self.events.iter().take(LISTED);
+        events.map(|stored| Change::of(stored)).collect()
+    }
+
+    fn pairs(&self) -> usize {
+        let mut pairs: Vec<&Pair> = self.events.iter().map(|one| &one.pair).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs.len()
+    }
+}
