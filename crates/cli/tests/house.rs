@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate may use those before it, never one after it.
-const ORDER: [&str; 29] = [
+const ORDER: [&str; 30] = [
     "units",
     "stats",
     "models",
@@ -34,6 +34,7 @@ const ORDER: [&str; 29] = [
     "target",
     "record",
     "report",
+    "watch_web",
     "trunkline",
     "cli",
     "testkit",
