@@ -57,9 +57,7 @@ pub fn year(at: UnixTime) -> i16 {
 /// The first second of a year.
 pub fn begin_of_year(year: i16) -> Option<UnixTime> {
     let first = Date::new(year, 1, 1).ok()?;
-    (1970..=9998)
-        .contains(&year)
-        .then(|| unix(first.to_datetime(jiff::civil::Time::midnight())))
+    (1970..=9998).contains(&year).then(|| unix(midnight(first)))
 }
 
 /// A time from a query: seconds since 1970, or a date.
@@ -68,11 +66,11 @@ pub fn read(text: &str) -> Option<UnixTime> {
         return (seconds < END).then(|| UnixTime::from_seconds(seconds));
     }
     let date: Date = text.parse().ok().filter(|_| text.len() == 10)?;
-    (date.year() >= 1970).then(|| unix(date.to_datetime(jiff::civil::Time::midnight())))
+    (date.year() >= 1970).then(|| unix(midnight(date)))
 }
 
 /// Distances of labels on an axis of time, and how they are written.
-const STEPS: [(u64, &str); 10] = [
+const STEPS: [(u64, &str); 8] = [
     (600, "%H:%M"),
     (1800, "%H:%M"),
     (3600, "%H:%M"),
@@ -81,22 +79,24 @@ const STEPS: [(u64, &str); 10] = [
     (86_400, "%a %d"),
     (2 * 86_400, "%b %d"),
     (7 * 86_400, "%b %d"),
-    (30 * 86_400, "%b %Y"),
-    (365 * 86_400, "%Y"),
 ];
+/// The longest month, in seconds.
+const MONTH: u64 = 31 * 86_400;
 /// Most labels that fit.
 const LABELS: u64 = 9;
 
 /// Labels of an axis of time, at round times.
 pub fn labels((from, to): (UnixTime, UnixTime)) -> Vec<(f64, String)> {
     let length = to.seconds().saturating_sub(from.seconds());
-    let fits = |(step, _): &&(u64, &str)| length / step <= LABELS;
-    let (step, format) = STEPS.iter().find(fits).unwrap_or(&STEPS[STEPS.len() - 1]);
-    let times = match *step {
-        30.. if *step >= 30 * 86_400 => months((from, to), length.div_ceil(LABELS)),
-        step => multiples((from, to), step),
+    let fits = |(step, _): &&(u64, &'static str)| length / step <= LABELS;
+    let (times, format) = match STEPS.iter().find(fits) {
+        Some((step, format)) => (multiples((from, to), *step), *format),
+        None => months((from, to), length.div_ceil(LABELS)),
     };
-    let label = |at: UnixTime| (at.seconds() as f64, civil(at).strftime(format).to_string());
+    let label = |at: UnixTime| {
+        let text = civil(at).strftime(format).to_string();
+        (at.seconds() as f64, text)
+    };
     times.into_iter().map(label).collect()
 }
 
@@ -109,30 +109,31 @@ fn multiples((from, to): (UnixTime, UnixTime), step: u64) -> Vec<UnixTime> {
         .collect()
 }
 
-/// First seconds of months, `apart` seconds or more from each other.
-fn months((from, to): (UnixTime, UnixTime), apart: u64) -> Vec<UnixTime> {
-    let every = apart.div_ceil(31 * 86_400).max(1);
-    let every = [1, 2, 3, 6, 12].into_iter().find(|months| every <= *months);
-    let every = every.unwrap_or(12 * every_years(apart));
-    let mut at = civil(from)
-        .date()
-        .first_of_year()
-        .to_datetime(jiff::civil::Time::midnight());
+/// First seconds of months, `apart` seconds or more from each other, and how they are written.
+fn months((from, to): (UnixTime, UnixTime), apart: u64) -> (Vec<UnixTime>, &'static str) {
+    let months = apart.div_ceil(MONTH).max(1);
+    let every = [1, 2, 3, 6].into_iter().find(|every| months <= *every);
+    let every = every.unwrap_or(12 * months.div_ceil(12));
+    let format = match every {
+        12.. => "%Y",
+        _ => "%b %Y",
+    };
+    let mut at = midnight(civil(from).date().first_of_year());
     let mut times = Vec::new();
     while unix(at) <= to && times.len() <= LABELS as usize + 1 {
         if unix(at) >= from {
             times.push(unix(at));
         }
-        let Ok(next) = at.checked_add((every.cast_signed()).months()) else {
+        let Ok(next) = at.checked_add(every.cast_signed().months()) else {
             break;
         };
         at = next;
     }
-    times
+    (times, format)
 }
 
-fn every_years(apart: u64) -> u64 {
-    apart.div_ceil(365 * 86_400).max(1)
+fn midnight(date: Date) -> DateTime {
+    date.to_datetime(jiff::civil::Time::midnight())
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ impl Figure {
         let x = left + share.clamp(0.0, 1.0) * (right - left);
         let y = f64::from(frame.top) + RADIUS + 2.0;
         html! {
-            a href=(link.href) aria-label=(link.title) {
+            a href=(link.href) aria-label={ (link.label) ": " (link.title) } {
                 title { (link.title) }
                 circle cx=(format!("{x:.0}")) cy=(format!("{y:.0}")) r=(RADIUS) {}
                 text x=(format!("{x:.0}")) y=(format!("{y:.0}")) dy="0.36em" text-anchor="middle" { (link.label) }

@@ -184,7 +184,7 @@ fn figure(figure: &Figure) -> Result<Markup, ChartError> {
     let (svg, caption) = (figure.chart.svg()?, plain(&figure.caption));
     Ok(html! {
         figure {
-            div.plot role="img" aria-label=(caption) { (PreEscaped(svg)) }
+            div.plot role="img" aria-label=(caption) tabindex="0" { (PreEscaped(svg)) }
             figcaption { (caption) }
         }
     })
@@ -209,7 +209,7 @@ fn table(table: &Table) -> Markup {
     let is_number = |column: &Column| column.align == Align::Number;
     html! {
         @if !table.rows.is_empty() {
-            div.table {
+            div.table tabindex="0" {
                 table {
                     thead { tr {
                         @for column in &table.columns {

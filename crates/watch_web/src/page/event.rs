@@ -116,9 +116,9 @@ fn draw(
             ", task " a href=(href::grid(task)) { (task) }
         }
         p.lead { (lead(event, now)) }
+        (report::render::html::sections(&tables(event))?)
         (causes(event, ids))
         @if let Some(figure) = figure { (figure) }
-        (report::render::html::sections(&tables(event))?)
         (times(event, ids))
         @if can_silence { (silence::form(Some((pair, task)), now)) }
     })
@@ -135,6 +135,19 @@ fn lead(event: &Event, now: UnixTime) -> String {
             "It began {since} and lasts for {}.",
             words::length(now.since(event.first_visit))
         ),
+    };
+    let others = event.shifts.iter().skip(1);
+    let others = others.map(|moved| {
+        format!(
+            "{} {}",
+            moved.metric.name(),
+            words::size(moved.metric, moved.size)
+        )
+    });
+    let others: Vec<String> = others.collect();
+    let state = match others.is_empty() {
+        true => state,
+        false => format!("{state} With it: {}.", others.join(", ")),
     };
     let cause = words::cause(event);
     match cause.is_empty() {

@@ -27,7 +27,7 @@ const LARGE: usize = 14;
 /// Events that were not over are looked for so far back.
 const OPEN_FOR: Span = Span::from_secs(30 * 86_400);
 const EVENTS_READ: u32 = 1000;
-const EVENTS_SHOWN: usize = 8;
+const EVENTS_SHOWN: usize = 6;
 /// A cell is stale when its task should have been visited so many times since.
 const STALE: u64 = 3;
 

@@ -305,7 +305,7 @@ pub fn around(at: UnixTime, span: Span) -> Range {
     }
 }
 
-/// What a chart of a pair shows in a range, for other pages.
+/// What a chart of a pair shows in a range, for the pages of its events: without links to them.
 pub fn figure(
     store: &mut Store,
     (pair, task): (&Pair, &Name),
@@ -321,5 +321,9 @@ pub fn figure(
         range,
         title: format!("{pair} around the event"),
     };
-    Ok(chart.figure())
+    let figure = chart.figure();
+    Ok(figure.map(|figure| crate::figure::Figure {
+        links: Vec::new(),
+        ..figure
+    }))
 }

@@ -186,7 +186,7 @@ fn trips(visit: &Visit) -> Vec<Block> {
     };
     let values: Vec<String> = sorted
         .iter()
-        .map(|trip| words::milliseconds(*trip))
+        .map(|trip| format!("{:.3}", trip.as_secs_f64() * 1e3))
         .collect();
     let caption = format!(
         "All {} in ascending order, in ms: {}.",

@@ -137,7 +137,7 @@ impl Mesh {
         let day = (at - START) as f64 / DAY as f64 / self.days as f64;
         let far = 4 + (from * 7 + to * 7) * 2;
         let phase = (at % DAY) as f64 / DAY as f64 * std::f64::consts::TAU;
-        let season = 1.0 - 0.08 * (1.0 + phase.cos());
+        let season = 1.0 - 0.03 * (1.0 + phase.cos());
         let mut path = Path {
             rate: 900e6 * season / (1.0 + (from + to) as f64 / 9.0),
             trip: far as f64 * 1e-3,
