@@ -38,7 +38,9 @@ pub(crate) use serve::Serve;
 pub(crate) use simulate::{Compat, Simulate};
 pub(crate) use sweep::Sweep;
 pub(crate) use tune::{Axis, Objective, Tune};
-pub(crate) use watch::{Watch, WatchCheck, WatchCommand, WatchRun, WatchServe};
+pub(crate) use watch::{
+    TestAlerts, Watch, WatchCheck, WatchCommand, WatchDemo, WatchForecast, WatchRun, WatchServe,
+};
 
 /// Finds how bulk data moves fastest over a long, fat network, and what limits it.
 ///

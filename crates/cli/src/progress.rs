@@ -153,3 +153,28 @@ fn describe(snapshot: &Snapshot) -> String {
         .unwrap_or_default();
     format!("  {at:.1} s{of}  {}{rtt}", snapshot.rate.human())
 }
+
+/// How many days of a demonstration are done.
+pub(crate) struct Days(ProgressBar);
+
+impl Days {
+    /// A bar, where standard error is a terminal.
+    pub(crate) fn new() -> Self {
+        let bar = ProgressBar::new(0);
+        if let Ok(style) = ProgressStyle::with_template("day {pos} of {len} {wide_bar} {elapsed}") {
+            bar.set_style(style);
+        }
+        Days(bar)
+    }
+
+    /// So many days are done, of how many.
+    pub(crate) fn done(&self, done: u64, all: u64) {
+        self.0.set_length(all);
+        self.0.set_position(done);
+    }
+
+    /// Removes the bar.
+    pub(crate) fn finish(&self) {
+        self.0.finish_and_clear();
+    }
+}

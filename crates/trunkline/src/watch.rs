@@ -4,9 +4,12 @@
 //! visits and reports them. A collector ([`CollectorServer`]) stores them and finds changes.
 
 mod agent;
+mod alerting;
 mod collector;
 pub mod demo;
 mod explain;
+mod forecast;
+mod live;
 mod plan;
 mod settings;
 mod visit;
@@ -16,8 +19,12 @@ use std::fs;
 use std::path::Path;
 
 pub use agent::{RunOptions, run};
-pub use collector::{CollectOptions, CollectorEvent, CollectorServer, OnCollectorEvent};
+pub use alerting::test_alerts;
+pub use collector::{
+    AlertFiles, CollectOptions, CollectorEvent, CollectorServer, OnCollectorEvent, PageServer,
+};
 pub use explain::Explained;
+pub use forecast::{CopyForecast, forecast};
 pub use plan::{PlanFile, load_plan};
 pub use watch_agent::AgentEvent;
 pub use watch_link::COLLECTOR_PORT;

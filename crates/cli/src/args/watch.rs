@@ -1,10 +1,11 @@
 //! `trunkline watch`: the health of many paths over months.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use trunkline::target::Address;
-use trunkline::units::Span;
+use trunkline::units::{Bytes, Span};
 use trunkline::watch::{COLLECTOR_PORT, DatabaseName};
 
 /// Watch many paths over months, with the cause beside every change
@@ -25,6 +26,9 @@ pub(crate) enum WatchCommand {
     Check(WatchCheck),
     Run(WatchRun),
     Serve(Box<WatchServe>),
+    TestAlerts(TestAlerts),
+    Forecast(WatchForecast),
+    Demo(WatchDemo),
 }
 
 /// Read a plan, and show what it costs and what comes next
@@ -105,6 +109,86 @@ pub(crate) struct WatchServe {
     /// How long raw round trips, rates and documents are kept; figures stay for ever
     #[arg(long, value_name = "TIME", default_value = "2160h", value_parser = keep)]
     pub keep_raw: Span,
+
+    /// Serve the pages here: the grid, each path over time, events with their causes. Nobody needs
+    /// a password to read them: keep to this host, or put a proxy with TLS and users in front
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub web: Option<SocketAddr>,
+
+    /// The file with the word that allows silencing alerts from the pages; without it they are
+    /// read-only
+    #[arg(long, value_name = "FILE", requires = "web")]
+    pub web_token_file: Option<PathBuf>,
+
+    /// Who is told of changes; docs/reference/watch-alerts.md describes the file
+    #[arg(long, value_name = "FILE")]
+    pub alerts: Option<PathBuf>,
+
+    /// What was told already
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "watch-alerts.json",
+        requires = "alerts"
+    )]
+    pub alerts_state: PathBuf,
+}
+
+/// Send a test message to everyone in a file of alerts
+#[derive(Debug, Args)]
+pub(crate) struct TestAlerts {
+    /// The file of alerts
+    #[arg(value_name = "FILE")]
+    pub alerts: PathBuf,
+}
+
+/// Say when a copy that starts now will end, from what a path has carried
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  trunkline watch forecast slac cern goodput 2TB")]
+pub(crate) struct WatchForecast {
+    /// The host that sends
+    pub from: String,
+
+    /// The host that receives
+    pub to: String,
+
+    /// The task of the plan whose visits are used
+    pub task: String,
+
+    /// The size of the copy
+    #[arg(value_name = "SIZE")]
+    pub size: Bytes,
+
+    /// Where the results are
+    #[arg(long, value_name = "DATABASE", default_value = "watch.db")]
+    pub database: DatabaseName,
+
+    /// Print one JSON document on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// See it work on this machine alone: a month of six laboratories in virtual time
+///
+/// Each visit is simulated packet by packet, with troubles that are known. Shows what was found of
+/// them, and serves the pages on this host until Ctrl-C.
+#[derive(Debug, Args)]
+pub(crate) struct WatchDemo {
+    /// Where the pages are served
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
+    pub web: SocketAddr,
+
+    /// Chooses the troubles
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Keep the results in this file, which must not exist yet; a temporary one without
+    #[arg(long, value_name = "FILE")]
+    pub database: Option<PathBuf>,
+
+    /// End when the month is done, without serving pages
+    #[arg(long)]
+    pub no_pages: bool,
 }
 
 /// A plan on disk.

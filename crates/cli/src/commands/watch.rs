@@ -1,17 +1,22 @@
 //! `trunkline watch`: plans, agents and the collector.
 
 mod check;
+mod demo;
+mod forecast;
 
+use std::fs;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use trunkline::report::text::plain;
-use trunkline::watch::{self, CollectOptions, CollectorServer, RunOptions, load_plan};
+use trunkline::watch::{
+    self, AlertFiles, CollectOptions, CollectorServer, PageServer, RunOptions, load_plan,
+};
 
 use super::serve::{copies, describe_event, log};
-use crate::args::{Watch, WatchCommand, WatchRun, WatchServe};
+use crate::args::{TestAlerts, Watch, WatchCommand, WatchRun, WatchServe};
 use crate::failure::Failure;
-use crate::output::tell;
+use crate::output::{self, tell};
 use crate::stop;
 
 pub(crate) fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
@@ -19,6 +24,9 @@ pub(crate) fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
         WatchCommand::Check(arguments) => check::run(arguments),
         WatchCommand::Run(arguments) => agent(arguments),
         WatchCommand::Serve(arguments) => collector(arguments),
+        WatchCommand::TestAlerts(arguments) => test_alerts(arguments),
+        WatchCommand::Forecast(arguments) => forecast::run(arguments),
+        WatchCommand::Demo(arguments) => demo::run(arguments),
     }
 }
 
@@ -56,6 +64,31 @@ fn agent(arguments: &WatchRun) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+fn test_alerts(arguments: &TestAlerts) -> Result<ExitCode, Failure> {
+    let (sentences, is_sent) = watch::test_alerts(&arguments.alerts)?;
+    for sentence in sentences {
+        output::print(&format!("{}\n", plain(&sentence)))?;
+    }
+    Ok(match is_sent {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+fn pages(arguments: &WatchServe) -> Result<Option<PageServer>, Failure> {
+    let Some(listen) = arguments.web else {
+        return Ok(None);
+    };
+    let token = match &arguments.web_token_file {
+        None => None,
+        Some(file) => {
+            let text = fs::read_to_string(file).map_err(|e| Failure::unreadable(file, &e))?;
+            Some(text.trim().to_owned())
+        }
+    };
+    Ok(Some(PageServer { listen, token }))
+}
+
 fn collector(arguments: &WatchServe) -> Result<ExitCode, Failure> {
     let plan = load_plan(&arguments.plan.plan)?;
     check::tell_notices(&plan);
@@ -65,6 +98,11 @@ fn collector(arguments: &WatchServe) -> Result<ExitCode, Failure> {
         tokens: arguments.tokens.clone(),
         port: arguments.port,
         keep_raw: arguments.keep_raw,
+        alerts: arguments.alerts.clone().map(|rules| AlertFiles {
+            rules,
+            state: arguments.alerts_state.clone(),
+        }),
+        pages: pages(arguments)?,
     };
     let on_event = Arc::new(|event: &watch::CollectorEvent| log::line(&plain(&event.to_string())));
     let server = CollectorServer::bind(&plan, &options, on_event)?;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -13,9 +13,12 @@ use observe::Fault;
 use units::Span;
 use watch_collector::{Allowed, Collector, CollectorError, CollectorOptions};
 use watch_link::{Answer, Report, Reports};
-use watch_store::{DatabaseName, StoredEvent};
+use watch_store::{DatabaseName, StoreError, StoredEvent};
+use watch_web::{WebError, WebOptions, WebServer};
 use wire::copy::{Key, KeyName, Rights};
 
+use super::alerting::{AlertDesk, load_alerting};
+use super::live::Known;
 use super::plan::PlanFile;
 use crate::serve::TokensFile;
 use crate::{Cancel, Error};
@@ -36,6 +39,28 @@ pub struct CollectOptions {
     pub port: u16,
     /// How long raw values are kept.
     pub keep_raw: Span,
+    /// Who is told of changes; nobody without.
+    pub alerts: Option<AlertFiles>,
+    /// Where pages are served; nowhere without.
+    pub pages: Option<PageServer>,
+}
+
+/// The files of alerts.
+#[derive(Debug, Clone)]
+pub struct AlertFiles {
+    /// Who is told what.
+    pub rules: PathBuf,
+    /// What was told already.
+    pub state: PathBuf,
+}
+
+/// The server of pages.
+#[derive(Debug, Clone)]
+pub struct PageServer {
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// Who knows it may silence alerts.
+    pub token: Option<String>,
 }
 
 /// What happens at a collector.
@@ -43,6 +68,12 @@ pub struct CollectOptions {
 pub enum CollectorEvent {
     /// It listens for agents.
     Listening(u16),
+    /// It serves pages.
+    Pages(SocketAddr),
+    /// Somebody is told of this.
+    Alert(String),
+    /// A receiver did not take an alert; it is tried again.
+    NotAlerted(String),
     /// A path changed, or more is known of an earlier change.
     Changed(Box<StoredEvent>),
     /// A connection was rejected, or broke.
@@ -69,6 +100,9 @@ pub struct CollectorServer {
     collector: Arc<Collector>,
     listener: Listener,
     tokens: TokensFile,
+    alerts: Option<Arc<AlertDesk>>,
+    pages: Option<SocketAddr>,
+    _web: Arc<OnceLock<WebServer>>,
     on_event: Arc<OnCollectorEvent>,
 }
 
@@ -85,7 +119,16 @@ impl CollectorServer {
         let tokens = TokensFile::open(&options.tokens)?;
         let port = options.port;
         let listener = Listener::bind((port > 0).then_some(port..=port))?;
-        let tell = Arc::clone(&on_event);
+        let alerts = match &options.alerts {
+            Some(files) => {
+                let rules = load_alerting(&files.rules)?;
+                let desk = AlertDesk::open(rules, &plan.plan, files.state.clone())?;
+                Some(Arc::new(desk))
+            }
+            None => None,
+        };
+        let web: Arc<OnceLock<WebServer>> = Arc::default();
+        let (tell, desk, pages) = (Arc::clone(&on_event), alerts.clone(), Arc::clone(&web));
         let collector = Collector::open(
             CollectorOptions {
                 database: options.database.clone(),
@@ -97,12 +140,34 @@ impl CollectorServer {
                 for event in events {
                     tell(&CollectorEvent::Changed(Box::new(event.clone())));
                 }
+                if let Some(desk) = &desk {
+                    desk.insert(events, now());
+                }
+                if let Some(pages) = pages.get() {
+                    pages.notify();
+                }
             }),
         )?;
+        let collector = Arc::new(collector);
+        let mut address = None;
+        if let Some(pages) = &options.pages {
+            let known = Known::open(
+                Arc::clone(&collector),
+                plan.timetable.clone(),
+                alerts.clone(),
+                &options.database,
+            )?;
+            let server = WebServer::start(pages.options(&options.database), Arc::new(known))?;
+            address = Some(server.address());
+            let _ = web.set(server);
+        }
         Ok(CollectorServer {
-            collector: Arc::new(collector),
+            collector,
             listener,
             tokens,
+            alerts,
+            pages: address,
+            _web: web,
             on_event,
         })
     }
@@ -128,6 +193,9 @@ impl CollectorServer {
     /// When that cannot be saved; the next start then reads more visits again.
     pub fn run(self, cancel: &Cancel) -> Result<(), Error> {
         (self.on_event)(&CollectorEvent::Listening(self.port()));
+        if let Some(address) = self.pages {
+            (self.on_event)(&CollectorEvent::Pages(address));
+        }
         let reports = Arc::new(Taking {
             collector: Arc::clone(&self.collector),
             tokens: self.tokens,
@@ -136,6 +204,9 @@ impl CollectorServer {
         let listener = self.listener;
         thread::scope(|scope| {
             scope.spawn(|| watch_link::serve(listener, reports, &|| cancel.is_cancelled()));
+            if let Some(alerts) = &self.alerts {
+                scope.spawn(|| alerts.run(&self.on_event, cancel));
+            }
             tend(&self.collector, &self.on_event, cancel);
         });
         Ok(self.collector.save()?)
@@ -198,10 +269,36 @@ impl fmt::Display for CollectorEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CollectorEvent::Listening(port) => write!(f, "taking reports of agents on port {port}"),
+            CollectorEvent::Pages(address) => write!(f, "pages on http://{address}/"),
+            CollectorEvent::Alert(headline) => write!(f, "alert: {headline}"),
+            CollectorEvent::NotAlerted(why) => write!(f, "an alert waits: {why}"),
             CollectorEvent::Changed(event) => f.write_str(&super::words::changed(event)),
             CollectorEvent::Rejected { peer, reason } => write!(f, "{peer}: rejected: {reason}"),
             CollectorEvent::Failed { what, hint } => write!(f, "{what}; {hint}"),
         }
+    }
+}
+
+impl PageServer {
+    pub(super) fn options(&self, database: &DatabaseName) -> WebOptions {
+        WebOptions {
+            listen: self.listen,
+            database: database.clone(),
+            token: self.token.clone(),
+        }
+    }
+}
+
+impl From<WebError> for Error {
+    fn from(error: WebError) -> Self {
+        Error::of(Fault::Run, error, None)
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        let hint = error.hint().to_owned();
+        Error::of(Fault::Run, error, Some(hint))
     }
 }
 

@@ -7,7 +7,8 @@
 mod mesh;
 mod troubles;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -15,12 +16,17 @@ use std::thread;
 use changes::{Failure, Share, UnixTime, Visit, VisitKind};
 use netpath::PathSpec;
 use observe::{Setting, StreamCount, Window};
+use report::page::{Block, Column, Page, Row, Table};
 use units::{Rate, Span};
 use watch_collector::{Allowed, Collector, CollectorOptions};
 use watch_link::PlanDigest;
 use watch_plan::{Due, HostName, Plan, Planned, Timetable};
 use watch_store::{DatabaseName, Name, Pair, StoredEvent, StoredVisit, VisitId};
 
+use watch_web::WebServer;
+
+use super::collector::PageServer;
+use super::live::{Clock, Known};
 use super::plan::PlanFile;
 use super::visit::{Deadline, Order, visit};
 use crate::{Cancel, Error, Target, TargetName};
@@ -71,13 +77,23 @@ pub struct Found {
     pub cause: Option<String>,
 }
 
-/// Makes the month that ended at midnight before `now`.
+/// Makes the month. The month ends at the last midnight in UTC.
 ///
 /// * `on_day`: is told each day that is done, of how many.
 ///
 /// # Errors
 /// When the database cannot be written, or it was cancelled.
 pub fn month(
+    database: DatabaseName,
+    seed: u64,
+    cancel: &Cancel,
+    on_day: &mut dyn FnMut(u64, u64),
+) -> Result<DemoMonth, Error> {
+    month_until(database, super::collector::now(), seed, cancel, on_day)
+}
+
+/// The month that ended at midnight before `now`.
+fn month_until(
     database: DatabaseName,
     now: UnixTime,
     seed: u64,
@@ -308,6 +324,60 @@ fn random(seed: u64) -> [u8; 10] {
 }
 
 impl DemoMonth {
+    /// Serves the pages of the month until the server is dropped.
+    ///
+    /// # Errors
+    /// When the address cannot be used.
+    pub fn serve(&self, listen: SocketAddr) -> Result<WebServer, Error> {
+        let pages = PageServer {
+            listen,
+            token: None,
+        };
+        let timetable = self.plan.timetable.clone();
+        let mut known = Known::open(Arc::clone(&self.collector), timetable, None, &self.database)?;
+        known.clock = Clock::Stopped(self.now);
+        Ok(WebServer::start(
+            pages.options(&self.database),
+            Arc::new(known),
+        )?)
+    }
+
+    /// What was put in and what was found, as people read it.
+    pub fn page(&self) -> Page {
+        let columns = [
+            Column::text("what happened"),
+            Column::number("paths"),
+            Column::number("found on"),
+            Column::number("first after"),
+            Column::words("first cause"),
+        ];
+        let row = |found: Found| {
+            Row::new([
+                found.what,
+                found.paths.to_string(),
+                found.found.to_string(),
+                found
+                    .after
+                    .map_or("-".to_owned(), |after| after.human().to_string()),
+                found.cause.unwrap_or_else(|| "-".to_owned()),
+            ])
+        };
+        let table = Table::new(columns, self.found().into_iter().map(row));
+        let unexplained = format!(
+            "{} visits to {} paths. {} more events have no such reason: the hours of the day, \
+             and chance.",
+            self.visits,
+            self.pairs().count(),
+            self.unexplained()
+        );
+        let blocks = vec![
+            Block::heading("Troubles, and what was found of them"),
+            Block::Table(table),
+            Block::Sentences(vec![unexplained]),
+        ];
+        Page::new("watch-demo", "A month of six laboratories", blocks)
+    }
+
     /// What the watch made of each trouble.
     pub fn found(&self) -> Vec<Found> {
         self.troubles
@@ -324,7 +394,7 @@ impl DemoMonth {
             trouble.touches(from, to) && (trouble.begins..late).contains(&first)
         };
         let events: Vec<&StoredEvent> = self.events.iter().filter(ours).collect();
-        let pairs: std::collections::BTreeSet<&Pair> = events.iter().map(|e| &e.pair).collect();
+        let pairs: BTreeSet<&Pair> = events.iter().map(|e| &e.pair).collect();
         let first = events.iter().map(|event| event.event.confirmed).min();
         let mut causes: BTreeMap<String, usize> = BTreeMap::new();
         for event in &events {

@@ -6,7 +6,7 @@ fn troubles_are_found_with_their_causes() {
     let folder = tempfile::tempdir().unwrap();
     let database = DatabaseName::Sqlite(folder.path().join("demo.db"));
     let now = UnixTime::from_seconds(1_795_543_200);
-    let month = month(database, now, 1, &Cancel::new(), &mut |_, _| ()).unwrap();
+    let month = month_until(database, now, 1, &Cancel::new(), &mut |_, _| ()).unwrap();
     println!("{} events without a trouble", month.unexplained());
     for found in month.found() {
         println!("{found:?}");

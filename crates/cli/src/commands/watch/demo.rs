@@ -1,0 +1,52 @@
+//! `trunkline watch demo`: a month of six laboratories in virtual time, and its pages.
+
+use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+use trunkline::report::render::terminal;
+use trunkline::watch::{DatabaseName, demo};
+
+use crate::args::WatchDemo;
+use crate::failure::Failure;
+use crate::output::{self, tell};
+use crate::progress::Days;
+use crate::stop;
+
+/// How soon Ctrl-C ends the pages.
+const TICK: Duration = Duration::from_millis(50);
+
+pub(super) fn run(arguments: &WatchDemo) -> Result<ExitCode, Failure> {
+    let folder = tempfile::tempdir()?;
+    let file = match &arguments.database {
+        Some(file) if file.exists() => {
+            return Err(Failure::wrong_request(
+                &format!("{} exists already", file.display()),
+                "name a file that does not exist yet: the month is made anew each time",
+            ));
+        }
+        Some(file) => file.clone(),
+        None => folder.path().join("demo.db"),
+    };
+    let cancel = stop::listen()?;
+    tell!("six laboratories visit each other once an hour for 30 days, in virtual time");
+    let days = Days::new();
+    let database = DatabaseName::Sqlite(file);
+    let month = demo::month(database, arguments.seed, &cancel, &mut |done, all| {
+        days.done(done, all);
+    });
+    days.finish();
+    let month = month?;
+    output::print(&terminal::text(&month.page(), output::paint()))?;
+    if !arguments.no_pages {
+        let server = month.serve(arguments.web)?;
+        tell!(
+            "\nopen http://{}/ in a browser; Ctrl-C ends this",
+            server.address()
+        );
+        while !cancel.is_cancelled() {
+            thread::sleep(TICK);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
