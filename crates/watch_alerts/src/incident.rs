@@ -1,6 +1,6 @@
 //! Events that belong together.
 
-use changes::{CauseKind, UnixTime};
+use changes::{CauseKind, EventKind, UnixTime};
 use serde::{Deserialize, Serialize};
 use units::Span;
 use watch_store::{Name, StoredEvent};
@@ -104,8 +104,16 @@ impl Incident {
     }
 
     /// Whether an event that is not a member belongs here.
+    ///
+    /// Tasks of a pair that are visited rarely notice its outage long after the others: that is the
+    /// same outage as long as it lasts.
     pub fn concerns(&self, stored: &StoredEvent, window: Span) -> bool {
-        self.is_near(stored.event.first_visit, window) && self.shares(stored)
+        let outage = |one: &StoredEvent| one.event.kind == EventKind::NoData;
+        let goes_on = self.members.iter().any(|member| {
+            member.is_open() && outage(&member.stored) && member.stored.pair == stored.pair
+        });
+        (outage(stored) && goes_on)
+            || (self.is_near(stored.event.first_visit, window) && self.shares(stored))
     }
 
     /// Whether all its events and one that began at `first` began within the window.

@@ -360,6 +360,39 @@ fn a_silent_host_is_one_alert() {
 }
 
 #[test]
+fn a_task_that_notices_an_outage_late_is_no_second_alert() {
+    let mut watch = Watch::new(mesh(&["a", "b"]));
+    watch.step(minutes(20), &[stored(pair("a", "b"), no_data(0, START))]);
+    assert_eq!(watch.step(minutes(30), &[]).len(), 1);
+    // Visited each six hours, silent after a day.
+    let mut late = stored(pair("a", "b"), no_data(7, minutes(400)));
+    late.task = "tune".parse().unwrap();
+    watch.step(minutes(1440), from_ref(&late));
+    assert_eq!(watch.step(minutes(2000), &[]), []);
+    // Another host that falls silent in the meantime is another alert.
+    watch.step(
+        minutes(2000),
+        &[stored(pair("b", "c"), no_data(0, minutes(1990)))],
+    );
+    assert_eq!(watch.step(minutes(2010), &[]).len(), 1);
+}
+
+#[test]
+fn the_end_has_the_events_that_came_after_the_beginning() {
+    let mut watch = Watch::new(mesh(&["a", "b", "c"]));
+    let first = stored(pair("a", "b"), slower(0, START, 0.3));
+    let second = stored(pair("a", "c"), slower(0, minutes(30), 0.3));
+    watch.step(minutes(0), from_ref(&first));
+    assert_eq!(watch.step(minutes(10), &[])[0].pairs, 1);
+    assert_eq!(watch.step(minutes(90), from_ref(&second)), []);
+    let ends = [over(first, minutes(100)), over(second, minutes(110))];
+    watch.step(minutes(120), &ends);
+    let told = watch.step(minutes(130), &[]);
+    assert_eq!((told[0].pairs, told[0].changes.len()), (2, 2));
+    assert_eq!(told[0].recovered, Some(minutes(110)));
+}
+
+#[test]
 fn improvements_and_small_changes_are_not_alerts() {
     let mut watch = Watch::new(mesh(&["a", "b"]));
     let better = slower(0, START, -0.5);
