@@ -239,6 +239,17 @@ fn a_change_that_is_over_within_the_hold_time_is_not_told() {
 }
 
 #[test]
+fn revisions_do_not_delay() {
+    let mut watch = Watch::new(mesh(&["a", "b"]));
+    let mut one = stored(pair("a", "b"), slower(0, START, 0.3));
+    for minute in 0..10 {
+        assert_eq!(watch.step(minutes(minute), from_ref(&one)), []);
+        one.event.revision += 1;
+    }
+    assert_eq!(watch.step(minutes(10), from_ref(&one)).len(), 1);
+}
+
+#[test]
 fn flapping_is_one_alert() {
     let mut watch = Watch::new(mesh(&["a", "b"]));
     let mut one = stored(pair("a", "b"), slower(0, START, 0.3));
@@ -452,7 +463,9 @@ fn what_lasts_a_month_is_forgotten_and_not_told_again() {
     watch.step(later, &[]);
     watch.step(later + HOLD + HOLD, &[]);
     assert!(watch.alerts.incidents.is_empty());
-    watch.step(later + HOLD + HOLD, &[one.clone(), over(one, later)]);
+    watch.step(later + HOLD.times(2), from_ref(&one));
+    watch.step(later + HOLD.times(4), &[]);
+    watch.step(later + HOLD.times(5), &[over(one, later)]);
     watch.step(later + HOLD.times(9), &[]);
     assert_eq!(watch.told.len(), 1);
 }
