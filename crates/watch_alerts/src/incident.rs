@@ -76,6 +76,12 @@ impl Member {
         self.is_open() && heard(&self.stored, silences, now) >= Some(least)
     }
 
+    /// Whether it would be told if it were not for a silence.
+    pub fn is_silenced(&self, situation: &Situation) -> bool {
+        let (rules, silences) = (&situation.alerting.rules, &situation.alerting.silences);
+        self.matters(rules.severity) && !self.is_heard(rules.severity, silences, situation.now)
+    }
+
     fn cause(&self) -> Option<CauseKind> {
         cause(&self.stored)
     }
@@ -151,6 +157,24 @@ impl Incident {
             member.is_heard(rules.severity, &situation.alerting.silences, situation.now)
         });
         heard.map(|member| member.since + rules.hold).min()
+    }
+
+    /// Whether it waits for the end of a silence alone.
+    pub fn is_silenced(&self, situation: &Situation) -> bool {
+        let is_silenced = |member: &Member| member.is_silenced(situation);
+        self.stage == Stage::Waiting
+            && self.members.iter().any(is_silenced)
+            && self.tell_at(situation).is_none()
+    }
+
+    /// Takes the events out that a silence holds, as an incident of their own; `None` for none.
+    pub fn split_silenced(&mut self, situation: &Situation) -> Option<Incident> {
+        let is_silenced = |member: &mut Member| member.is_silenced(situation);
+        let members: Vec<Member> = self.members.extract_if(.., is_silenced).collect();
+        (!members.is_empty()).then_some(Incident {
+            members,
+            stage: Stage::Waiting,
+        })
     }
 
     /// When its end is to be told; `None` while an event that matters is open.

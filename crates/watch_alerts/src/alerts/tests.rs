@@ -436,10 +436,18 @@ fn a_silence_delays_until_its_end_and_loses_nothing() {
     // What is not silenced is told at once, without what is.
     let mut watch = Watch::with(silence, mesh(&["a", "b", "c"]));
     let silenced = stored(pair("a", "b"), slower(0, START, 0.5));
-    watch.step(minutes(0), &[silenced, other]);
+    let too = stored(pair("b", "c"), slower(0, START, 0.4));
+    watch.step(minutes(0), &[silenced, other, too]);
     let told = watch.step(minutes(10), &[]);
     assert_eq!((told.len(), told[0].pairs), (1, 1));
     assert_eq!(told[0].severity, Severity::Warning);
+    // A further event does not drag along what is silenced.
+    let further = stored(pair("c", "a"), slower(0, START, 0.3));
+    assert_eq!(watch.step(minutes(20), &[further]), []);
+    let told = watch.step(minutes(120), &[]);
+    assert_eq!((told.len(), told[0].pairs), (1, 2));
+    assert_eq!(told[0].severity, Severity::Critical);
+    assert_eq!(told[0].changes[0].pair, pair("a", "b"));
 }
 
 #[test]
