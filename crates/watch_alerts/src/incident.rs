@@ -9,6 +9,9 @@ use crate::severity::severity;
 use crate::silence::heard;
 use crate::{Notification, Severity, Silence, Situation};
 
+/// Events that keep coming delay the first notification by as many hold times at most.
+const HOLDS_MAX: u64 = 4;
+
 /// Events that share a host or a cause and began within the group window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Incident {
@@ -151,12 +154,17 @@ impl Incident {
     }
 
     /// When it is to be told, unless events come until then; `None` where nothing is to tell.
+    ///
+    /// Pairs show a change one after another, each with its next visit: the hold time begins again
+    /// with each of them, so that one notification has them all.
     pub fn tell_at(&self, situation: &Situation) -> Option<UnixTime> {
         let rules = &situation.alerting.rules;
         let heard = self.members.iter().filter(|member| {
             member.is_heard(rules.severity, &situation.alerting.silences, situation.now)
         });
-        heard.map(|member| member.since + rules.hold).min()
+        let since = heard.map(|member| member.since);
+        let (first, last) = (since.clone().min()?, since.max()?);
+        Some((last + rules.hold).min(first + rules.hold.times(HOLDS_MAX)))
     }
 
     /// Whether it waits for the end of a silence alone.
