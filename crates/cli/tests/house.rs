@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate may use those before it, never one after it.
-const ORDER: [&str; 31] = [
+const ORDER: [&str; 35] = [
     "units",
     "stats",
     "models",
@@ -29,6 +29,9 @@ const ORDER: [&str; 31] = [
     "watch_plan",
     "transfer",
     "watch_store",
+    "watch_link",
+    "watch_agent",
+    "watch_collector",
     "watch_alerts",
     "watch_metrics",
     "campaign",
@@ -36,6 +39,7 @@ const ORDER: [&str; 31] = [
     "target",
     "record",
     "report",
+    "watch_web",
     "trunkline",
     "cli",
     "testkit",

@@ -88,6 +88,12 @@ pub enum Shape {
     Bars(Vec<(f64, f64, f64)>),
     /// The area from low to high over the places on the level axis.
     Area(Vec<(f64, f64, f64)>),
+    /// The same, so faint that areas upon each other are deeper.
+    FaintArea(Vec<(f64, f64, f64)>),
+    /// Thick level lines from one place on the level axis to another, so high.
+    Levels(Vec<(f64, f64, f64)>),
+    /// Crosses.
+    Crosses(Vec<(f64, f64)>),
     /// The whole height from one place on the level axis to another.
     Span(f64, f64),
 }
@@ -153,6 +159,8 @@ pub enum Mark {
     Dashes(RGBColor),
     /// Dots.
     Dot(RGBColor),
+    /// Crosses.
+    Cross(RGBColor),
     /// A ring around the chosen one.
     Ring(RGBColor),
 }
@@ -164,6 +172,19 @@ pub struct Entry {
     pub mark: Mark,
     /// What it is.
     pub words: String,
+}
+
+/// Where the data of a panel lie, in units of the drawing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame {
+    /// The low end of the level axis.
+    pub left: u32,
+    /// Its high end.
+    pub right: u32,
+    /// The high end of the upright axis.
+    pub top: u32,
+    /// Its low end.
+    pub bottom: u32,
 }
 
 /// With more rows than this a row of a map would not be seen.
@@ -186,6 +207,16 @@ impl Chart {
             legend: Vec::new(),
             panels: vec![Panel::Map(map)],
         })
+    }
+
+    /// Width and height of the drawing.
+    pub fn size(&self) -> (u32, u32) {
+        (svg::WIDTH, svg::height(self))
+    }
+
+    /// Where the data of each panel of axes lie in the drawing, so that links can lie on them.
+    pub fn frames(&self) -> Vec<Frame> {
+        svg::frames(self)
     }
 
     /// The drawing.

@@ -56,6 +56,12 @@ impl Error {
         Error::sentence(Fault::Request, what.into(), None, hint.into())
     }
 
+    /// An operation that was cancelled before it had a result.
+    pub(crate) fn cancelled(what: &str) -> Self {
+        let what = what.to_owned();
+        Error::of(Fault::Cancelled, Sentence { what, source: None }, None)
+    }
+
     /// A file that cannot be read.
     pub(crate) fn unreadable(file: &Path, error: io::Error) -> Self {
         let what = format!("cannot read {}", file.display());

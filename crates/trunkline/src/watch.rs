@@ -5,6 +5,7 @@
 
 mod agent;
 mod collector;
+pub mod demo;
 mod explain;
 mod plan;
 mod settings;

@@ -112,6 +112,16 @@ impl Timetable {
         let course = self.courses.iter().find(|course| course.task.name == *task);
         course.map(|course| course.rounds)
     }
+
+    /// The shortest time from one cycle of a task to the next; `None` for an unknown task.
+    pub fn interval(&self, task: &TaskName) -> Option<Span> {
+        let course = self
+            .courses
+            .iter()
+            .find(|course| course.task.name == *task)?;
+        let seconds = course.task.schedule.shortest().unsigned_abs();
+        Some(Span::from_secs(seconds))
+    }
 }
 
 impl Course {

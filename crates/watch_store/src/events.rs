@@ -3,6 +3,7 @@
 use changes::{Event, UnixTime};
 use serde::{Deserialize, Serialize};
 
+use crate::database::Value;
 use crate::rows::second;
 use crate::{Name, Pair, Store, StoreError, grid};
 
@@ -16,6 +17,9 @@ pub struct StoredEvent {
     /// Its highest revision.
     pub event: Event,
 }
+
+pub(crate) const SELECT: &str = "SELECT s.from_host, s.to_host, s.task, e.json FROM events AS e \
+     JOIN series AS s ON s.id = e.series";
 
 const UPSERT: &str = "INSERT INTO events (series, id, revision, first_visit, json) \
      VALUES ($1, $2, $3, $4, $5) ON CONFLICT (series, id) DO UPDATE SET \
@@ -61,15 +65,24 @@ impl Store {
         (from, to): (UnixTime, UnixTime),
         limit: u32,
     ) -> Result<Vec<StoredEvent>, StoreError> {
-        let select = "SELECT s.from_host, s.to_host, s.task, e.json FROM events AS e \
-             JOIN series AS s ON s.id = e.series WHERE e.first_visit >= $1 AND e.first_visit < $2 \
-             ORDER BY e.first_visit DESC, e.series, e.id LIMIT $3";
+        let select = format!(
+            "{SELECT} WHERE e.first_visit >= $1 AND e.first_visit < $2 \
+             ORDER BY e.first_visit DESC, e.series, e.id LIMIT $3"
+        );
         let values = [
             second(from).into(),
             second(to).into(),
             i64::from(limit).into(),
         ];
-        let rows = self.database.query(select, &values)?;
+        self.read_events(&select, &values)
+    }
+
+    pub(crate) fn read_events(
+        &mut self,
+        select: &str,
+        values: &[Value],
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        let rows = self.database.query(select, values)?;
         let events: Option<Vec<StoredEvent>> = rows
             .into_iter()
             .map(|mut row| {

@@ -22,6 +22,7 @@ enum Labels {
     Names(Vec<String>),
     PowersOfTwo,
     PowersOfTen,
+    At(Vec<String>),
 }
 
 /// Values beyond this are drawn at the edge: no real path comes near, and ticks stay computable.
@@ -102,6 +103,20 @@ impl Axis {
         }
     }
 
+    /// Exactly `low` to `high`, with these labels at these values in rising order: dates, mostly.
+    pub fn labelled(low: f64, high: f64, labels: Vec<(f64, String)>) -> Self {
+        let (low, high) = ordered(low, high);
+        let within = |(value, _): &(f64, String)| (low..=high).contains(value);
+        let labels = labels.into_iter().filter(within).take(TICKS_MAX);
+        let (ticks, labels) = labels.unzip();
+        Axis {
+            low,
+            high,
+            ticks,
+            labels: Labels::At(labels),
+        }
+    }
+
     /// Base-2 logarithms of 1 to `streams`, a tick at every power of two.
     pub fn powers_of_two(streams: f64) -> Self {
         let last = streams.clamp(2.0, 65_536.0).log2().ceil();
@@ -135,6 +150,11 @@ impl Axis {
                 .get(value.round() as usize)
                 .cloned()
                 .unwrap_or_default(),
+            Labels::At(labels) => {
+                let place = self.ticks.iter().position(|tick| *tick == value);
+                let label = place.and_then(|place| labels.get(place));
+                label.cloned().unwrap_or_default()
+            }
             Labels::PowersOfTwo => format!("{:.0}", value.exp2()),
             Labels::PowersOfTen => power_of_ten(value.round() as i32),
         }
@@ -279,6 +299,15 @@ mod tests {
             ["0KiB", "3KiB", "6KiB", "9KiB", "12KiB", "15KiB", "18KiB"]
         );
         assert!(Axis::names(Vec::new(), 8).ticks.is_empty());
+    }
+
+    #[test]
+    fn labels_outside_the_axis_are_left_out() {
+        let label = |value: f64, text: &str| (value, text.to_owned());
+        let labels = vec![label(-1.0, "before"), label(2.0, "Mon"), label(4.0, "Tue")];
+        let axis = Axis::labelled(0.0, 3.0, labels);
+        assert_eq!(axis.ticks, [2.0]);
+        assert_eq!([axis.label(2.0), axis.label(2.5)], ["Mon", ""]);
     }
 
     #[test]

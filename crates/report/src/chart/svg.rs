@@ -7,15 +7,32 @@ mod canvas;
 mod legend;
 mod map;
 
-use super::{Axes, BarRow, Chart, ChartError, Map, Panel};
+use super::{Axes, BarRow, Chart, ChartError, Frame, Map, Panel};
 use canvas::Area;
 
 pub use canvas::WIDTH;
 
-pub fn draw(chart: &Chart) -> Result<String, ChartError> {
+pub fn height(chart: &Chart) -> u32 {
     let height = chart.panels.iter().map(Panel::height);
     let height = height.fold(legend::height(&chart.legend), i32::saturating_add);
-    canvas::draw(height.max(1).unsigned_abs(), |sheet| {
+    height.max(1).unsigned_abs()
+}
+
+pub fn frames(chart: &Chart) -> Vec<Frame> {
+    let mut top = legend::height(&chart.legend).unsigned_abs();
+    let mut frames = Vec::new();
+    for panel in &chart.panels {
+        let height = panel.height().unsigned_abs();
+        if let Panel::Axes(axes) = panel {
+            frames.push(canvas::inner(top, height, axes.x_title.is_some()));
+        }
+        top = top.saturating_add(height);
+    }
+    frames
+}
+
+pub fn draw(chart: &Chart) -> Result<String, ChartError> {
+    canvas::draw(height(chart), |sheet| {
         let mut below = legend::legend(sheet, &chart.legend)?;
         for panel in &chart.panels {
             let (here, rest) = below.split_vertically(panel.height());

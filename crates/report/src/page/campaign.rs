@@ -117,6 +117,7 @@ fn marked(grid: &Grid<'_>, streams: u32, window: Window) -> Cell {
     Cell {
         text: format!("{}{marks:<2}", grid.number(streams, window)),
         is_strong: best || knee,
+        ..Cell::default()
     }
 }
 

@@ -43,6 +43,7 @@ fn rows(comparison: &Comparison) -> Vec<Row> {
         let to = Cell {
             text: to,
             is_strong: differs,
+            ..Cell::default()
         };
         let standing = match differs {
             true => Standing::Differs,

@@ -57,6 +57,8 @@ pub struct Cell {
     pub text: String,
     /// Whether it stands out.
     pub is_strong: bool,
+    /// Where it leads in a browser.
+    pub link: Option<String>,
 }
 
 /// Whether a row is the one to use, or does not count for what it shows.
@@ -205,11 +207,22 @@ impl Row {
     }
 }
 
+impl Cell {
+    /// One that leads somewhere in a browser.
+    pub fn link(text: impl Into<String>, to: impl Into<String>) -> Self {
+        Cell {
+            text: text.into(),
+            link: Some(to.into()),
+            ..Cell::default()
+        }
+    }
+}
+
 impl<T: Into<String>> From<T> for Cell {
     fn from(text: T) -> Self {
         Cell {
             text: text.into(),
-            is_strong: false,
+            ..Cell::default()
         }
     }
 }

@@ -13,7 +13,8 @@ use crate::page::{
 };
 use crate::text::plain;
 
-const STYLE: &str = include_str!("style.css");
+/// The style sheet of pages and of the charts in them.
+pub const STYLE: &str = include_str!("style.css");
 
 /// The page, with where its document comes from.
 ///
@@ -76,8 +77,12 @@ fn host(host: &Host) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The sections one after another, each with its conclusion at its top.
-fn sections(blocks: &[Block]) -> Result<Markup, ChartError> {
+/// Blocks one after another, each section with its conclusion at its top, for a page with its own
+/// head.
+///
+/// # Errors
+/// When a chart cannot be drawn.
+pub fn sections(blocks: &[Block]) -> Result<Markup, ChartError> {
     let blocks = shown(blocks);
     let mut drawn = Vec::new();
     for section in blocks.chunk_by(|_, next| !matches!(next, Block::Heading(_))) {
@@ -179,7 +184,7 @@ fn figure(figure: &Figure) -> Result<Markup, ChartError> {
     let (svg, caption) = (figure.chart.svg()?, plain(&figure.caption));
     Ok(html! {
         figure {
-            div.plot role="img" aria-label=(caption) { (PreEscaped(svg)) }
+            div.plot role="img" aria-label=(caption) tabindex="0" { (PreEscaped(svg)) }
             figcaption { (caption) }
         }
     })
@@ -204,7 +209,7 @@ fn table(table: &Table) -> Markup {
     let is_number = |column: &Column| column.align == Align::Number;
     html! {
         @if !table.rows.is_empty() {
-            div.table {
+            div.table tabindex="0" {
                 table {
                     thead { tr {
                         @for column in &table.columns {
@@ -231,7 +236,9 @@ fn cell(column: &Column, cell: &Cell) -> Markup {
     let text = plain(&cell.text);
     html! {
         td.number[column.align == Align::Number].text[column.align == Align::Text] {
-            @if cell.is_strong { strong { (text) } } @else { (text) }
+            @if let Some(link) = &cell.link { a href=(link) { (text) } }
+            @else if cell.is_strong { strong { (text) } }
+            @else { (text) }
         }
     }
 }

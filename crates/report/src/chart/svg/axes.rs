@@ -1,6 +1,6 @@
 //! Shapes on a pair of axes.
 
-use plotters::element::{Circle, PathElement, Polygon, Rectangle};
+use plotters::element::{Circle, Cross, PathElement, Polygon, Rectangle};
 use plotters::style::{Color, RGBColor};
 
 use super::canvas::{Area, Drawing, Frame, frame};
@@ -9,6 +9,10 @@ use crate::chart::{Axes, ChartError, Layer, Shape};
 
 /// Strength of dots that can be seen through.
 const PALE: f64 = 0.45;
+/// Strength of areas that lie upon each other.
+const FAINT: f64 = 0.13;
+/// Half the size of a cross.
+const CROSS: i32 = 8;
 /// Length of a dash and of the gap behind it, in shares of the axes.
 const DASH: f64 = 0.012;
 /// Half the width of a whisker's end, as a share of the level axis.
@@ -63,10 +67,19 @@ impl Axes {
                 shapes(chart.draw_series(bars.iter().map(bar)))
             }
             Shape::Area(edges) => {
-                let upper = edges.iter().map(|(x, _, high)| (*x, *high));
-                let lower = edges.iter().rev().map(|(x, low, _)| (*x, *low));
-                let outline: Vec<(f64, f64)> = upper.chain(lower).collect();
-                shapes(chart.draw_series([Polygon::new(outline, colour.filled())]))
+                shapes(chart.draw_series([Polygon::new(outline(edges), colour.filled())]))
+            }
+            Shape::FaintArea(edges) => {
+                let faint = colour.mix(FAINT).filled();
+                shapes(chart.draw_series([Polygon::new(outline(edges), faint)]))
+            }
+            Shape::Levels(levels) => {
+                let line = |(from, to, high): &(f64, f64, f64)| vec![(*from, *high), (*to, *high)];
+                strokes(chart, levels.iter().map(line).collect(), colour, 7)
+            }
+            Shape::Crosses(places) => {
+                let cross = |place: &(f64, f64)| Cross::new(*place, CROSS, colour.stroke_width(4));
+                shapes(chart.draw_series(places.iter().map(cross)))
             }
             Shape::Span(from, to) => {
                 let corners = [(*from, self.y.low), (*to, self.y.high)];
@@ -80,6 +93,13 @@ impl Axes {
         let cap = |level: f64| vec![(x - half, level), (x + half, level)];
         [vec![(x, low), (x, high)], cap(low), cap(high)]
     }
+}
+
+/// The edge of an area, once around.
+fn outline(edges: &[(f64, f64, f64)]) -> Vec<(f64, f64)> {
+    let upper = edges.iter().map(|(x, _, high)| (*x, *high));
+    let lower = edges.iter().rev().map(|(x, low, _)| (*x, *low));
+    upper.chain(lower).collect()
 }
 
 fn shapes<T>(drawn: Result<T, impl std::fmt::Display>) -> Result<(), ChartError> {

@@ -22,6 +22,9 @@ const LEFT: u32 = 124;
 const BELOW: u32 = 92;
 /// Room for the labels of an axis without a title.
 const LABELS_ONLY: u32 = 24;
+const MARGIN_TOP: u32 = 16;
+const MARGIN_RIGHT: u32 = 36;
+const MARGIN_LEFT: u32 = 4;
 
 pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 pub(super) type Drawing<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
@@ -60,6 +63,23 @@ pub(super) struct Frame<'a> {
     pub y_title: &'a str,
 }
 
+fn below(has_title: bool) -> u32 {
+    match has_title {
+        true => BELOW,
+        false => LABELS_ONLY,
+    }
+}
+
+/// Where the data lie in a panel that begins at `top` and is `height` high.
+pub(super) fn inner(top: u32, height: u32, has_title: bool) -> crate::chart::Frame {
+    crate::chart::Frame {
+        left: MARGIN_LEFT + LEFT,
+        right: WIDTH - MARGIN_RIGHT,
+        top: top.saturating_add(MARGIN_TOP),
+        bottom: top.saturating_add(height.saturating_sub(below(has_title))),
+    }
+}
+
 /// Draws grid, axes and labels; the data come on top.
 pub(super) fn frame<'a, 'b>(
     area: &'a Area<'b>,
@@ -67,11 +87,11 @@ pub(super) fn frame<'a, 'b>(
     behind: impl FnOnce(&mut Drawing<'a, 'b>) -> Result<(), ChartError>,
 ) -> Result<Drawing<'a, 'b>, ChartError> {
     let mut chart = ChartBuilder::on(area)
-        .margin_top(16)
-        .margin_right(36)
-        .margin_left(4)
+        .margin_top(MARGIN_TOP)
+        .margin_right(MARGIN_RIGHT)
+        .margin_left(MARGIN_LEFT)
         .y_label_area_size(LEFT)
-        .x_label_area_size(frame.x_title.map_or(LABELS_ONLY, |_| BELOW))
+        .x_label_area_size(below(frame.x_title.is_some()))
         .build_cartesian_2d(frame.x.clone(), frame.y.clone())
         .map_err(ChartError::from_drawing)?;
     behind(&mut chart)?;

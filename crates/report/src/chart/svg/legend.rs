@@ -1,6 +1,6 @@
 //! What the colours mean, in rows above the data.
 
-use plotters::element::{Circle, PathElement, Rectangle};
+use plotters::element::{Circle, Cross, PathElement, Rectangle};
 use plotters::style::Color;
 use plotters::style::text_anchor::HPos;
 
@@ -61,6 +61,7 @@ fn draw(area: &Area<'_>, entry: &Entry, (x, y): (i32, i32)) -> Result<(), ChartE
             [0, 12, 24].into_iter().try_for_each(dash)
         }
         Mark::Dot(colour) => area.draw(&Circle::new(middle, 9, colour.filled())),
+        Mark::Cross(colour) => area.draw(&Cross::new(middle, 8, colour.stroke_width(4))),
         Mark::Ring(colour) => area.draw(&Circle::new(middle, 13, colour.stroke_width(5))),
     };
     drawn.map_err(ChartError::from_drawing)?;

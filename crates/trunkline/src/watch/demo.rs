@@ -1,0 +1,383 @@
+//! A month of a mesh of six laboratories in virtual time, with troubles that are known.
+//!
+//! The plan, the visits, the collector and its detectors are those of a real watch; each visit is
+//! a packet simulation of its own. Only the clock, the paths and the hosts' words about themselves
+//! are made up.
+
+mod mesh;
+mod troubles;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use changes::{Failure, Share, UnixTime, Visit, VisitKind};
+use netpath::PathSpec;
+use observe::{Setting, StreamCount, Window};
+use units::{Rate, Span};
+use watch_collector::{Allowed, Collector, CollectorOptions};
+use watch_link::PlanDigest;
+use watch_plan::{Due, HostName, Plan, Planned, Timetable};
+use watch_store::{DatabaseName, Name, Pair, StoredEvent, StoredVisit, VisitId};
+
+use super::plan::PlanFile;
+use super::visit::{Deadline, Order, visit};
+use crate::{Cancel, Error, Target, TargetName};
+
+pub use troubles::Trouble;
+
+const PLAN: &str = include_str!("demo/plan.toml");
+/// The length of the demonstration.
+const DAYS: u64 = 30;
+const DAY: u64 = 86_400;
+/// An event that shows its first visit later than this after a trouble began is another one.
+const FOUND_WITHIN: Span = Span::from_secs(6 * 3_600);
+/// How long streams run: enough to settle on these paths.
+const STREAMS_RUN: Span = Span::from_secs(8);
+
+/// What is known after the month.
+pub struct DemoMonth {
+    /// The plan.
+    pub plan: PlanFile,
+    /// The database.
+    pub database: DatabaseName,
+    /// The collector with its detectors.
+    pub collector: Arc<Collector>,
+    /// When the month ended.
+    pub now: UnixTime,
+    /// What went wrong.
+    pub troubles: Vec<Trouble>,
+    /// All events, with their latest revisions.
+    pub events: Vec<StoredEvent>,
+    /// Visits that were made.
+    pub visits: usize,
+}
+
+/// What the watch made of one trouble.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The trouble, in words.
+    pub what: String,
+    /// When it began.
+    pub begins: UnixTime,
+    /// Paths that it touches.
+    pub paths: usize,
+    /// Paths of which an event says so.
+    pub found: usize,
+    /// From its beginning to the first confirmed event; `None` where none was.
+    pub after: Option<Span>,
+    /// What most events name as first cause.
+    pub cause: Option<String>,
+}
+
+/// Makes the month that ended at midnight before `now`.
+///
+/// * `on_day`: is told each day that is done, of how many.
+///
+/// # Errors
+/// When the database cannot be written, or it was cancelled.
+pub fn month(
+    database: DatabaseName,
+    now: UnixTime,
+    seed: u64,
+    cancel: &Cancel,
+    on_day: &mut dyn FnMut(u64, u64),
+) -> Result<DemoMonth, Error> {
+    let (plan, notices) = Plan::parse(PLAN, "demo.toml")?;
+    let timetable = Timetable::new(&plan, 0)?;
+    let now = UnixTime::from_seconds(now.seconds() / DAY * DAY);
+    let start = UnixTime::from_seconds(now.seconds() - DAYS * DAY);
+    let events: Arc<Mutex<BTreeMap<(Pair, u64), StoredEvent>>> = Arc::default();
+    let keep = Arc::clone(&events);
+    let collector = Collector::open(
+        CollectorOptions {
+            database: database.clone(),
+            plan: PlanDigest::of(PLAN),
+            allowed: Allowed::of(&plan),
+            keep_raw: Span::from_secs(2 * DAYS * DAY),
+        },
+        Box::new(move |found| {
+            let mut all = keep.lock().unwrap_or_else(PoisonError::into_inner);
+            all.extend(
+                found
+                    .iter()
+                    .map(|e| ((e.pair.clone(), e.event.id), e.clone())),
+            );
+        }),
+    )?;
+    let laboratory = Laboratories {
+        base: PathSpec::load("slac-cern")?,
+        troubles: troubles::troubles(start, seed),
+        seed,
+        stop: cancel.flag(),
+    };
+    let mut visits = 0;
+    for day in 0..DAYS {
+        let begin = start.seconds() + day * DAY;
+        let dues = dues(&plan, &timetable, begin, begin + DAY);
+        let made = laboratory.visit_all(&dues);
+        if cancel.is_cancelled() {
+            return Err(Error::cancelled("the demonstration was ended"));
+        }
+        visits += made.len();
+        store(&collector, &made, begin)?;
+        on_day(day + 1, DAYS);
+    }
+    collector.save()?;
+    let events = events.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(DemoMonth {
+        plan: PlanFile {
+            plan,
+            timetable,
+            digest: PlanDigest::of(PLAN),
+            notices,
+        },
+        database,
+        collector: Arc::new(collector),
+        now,
+        troubles: laboratory.troubles,
+        events: events.values().cloned().collect(),
+        visits,
+    })
+}
+
+/// The visits of a day, in the order of time.
+fn dues(plan: &Plan, timetable: &Timetable, from: u64, to: u64) -> Vec<Due> {
+    let mut all = Vec::new();
+    for host in plan.hosts().keys() {
+        let planned = timetable.next_visits(host, from.cast_signed());
+        let day = planned
+            .filter_map(Planned::visit)
+            .take_while(|due| due.at < to.cast_signed());
+        all.extend(day.filter(|due| due.from == *host));
+    }
+    all.sort_by(|one, other| (one.at, &one.from, &one.to).cmp(&(other.at, &other.from, &other.to)));
+    all
+}
+
+/// Hour by hour, so that silent paths are noticed when they would be.
+fn store(collector: &Collector, made: &[StoredVisit], begin: u64) -> Result<(), Error> {
+    for hour in 0..24 {
+        let end = UnixTime::from_seconds(begin + (hour + 1) * 3_600);
+        let from = UnixTime::from_seconds(begin + hour * 3_600);
+        let of_hour = made
+            .iter()
+            .filter(|one| (from..end).contains(&one.visit.at));
+        let of_hour: Vec<StoredVisit> = of_hour.cloned().collect();
+        collector.store(&of_hour)?;
+        collector.tend(end)?;
+    }
+    Ok(())
+}
+
+/// The hosts and paths of the demonstration.
+struct Laboratories {
+    base: PathSpec,
+    troubles: Vec<Trouble>,
+    seed: u64,
+    stop: Arc<AtomicBool>,
+}
+
+impl Laboratories {
+    /// Makes visits on all processors; the results are in the order of the visits.
+    fn visit_all(&self, dues: &[Due]) -> Vec<StoredVisit> {
+        let next = AtomicUsize::new(0);
+        let made: Mutex<Vec<(usize, StoredVisit)>> = Mutex::default();
+        let work = || {
+            while !self.stop.load(Ordering::Relaxed) {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(due) = dues.get(index) else { return };
+                if let Some(visit) = self.visit(due) {
+                    let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
+                    made.push((index, visit));
+                }
+            }
+        };
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(work);
+            }
+        });
+        let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+        made.sort_by_key(|(index, _)| *index);
+        made.into_iter().map(|(_, visit)| visit).collect()
+    }
+
+    /// One visit; `None` where its host is down.
+    fn visit(&self, due: &Due) -> Option<StoredVisit> {
+        let at = UnixTime::from_seconds(due.at.unsigned_abs());
+        let (from, to) = (due.from.as_str(), due.to.as_str());
+        if self
+            .troubles
+            .iter()
+            .any(|trouble| trouble.silences(from, at))
+        {
+            return None;
+        }
+        let on = self
+            .troubles
+            .iter()
+            .filter(|trouble| trouble.is_on(from, to, at));
+        let moment = mesh::moment(&self.base, (from, to), at, &on.collect::<Vec<_>>());
+        let seed = target::seed_from(
+            self.seed,
+            due.at.unsigned_abs() * 64 + place(from) * 8 + place(to),
+        );
+        let mut begun = Visit::new(at, VisitKind::Throughput);
+        begun.far_host = Some(moment.far_host);
+        begun.route = Some(moment.route);
+        let shown = match moment.is_down {
+            true => {
+                begun.failure = Some(Failure {
+                    reason: format!("{to} does not answer"),
+                });
+                begun.far_host = None;
+                begun.route = None;
+                (begun, None)
+            }
+            false => self.run(moment.path, begun, moment.stolen, seed),
+        };
+        let (visit, rates) = shown;
+        Some(StoredVisit {
+            id: VisitId::new(at, random(seed)),
+            pair: Pair {
+                from: name(&due.from)?,
+                to: name(&due.to)?,
+            },
+            task: due.task.as_str().parse().ok()?,
+            visit,
+            rates,
+            document: None,
+        })
+    }
+
+    fn run(
+        &self,
+        path: PathSpec,
+        begun: Visit,
+        stolen: f64,
+        seed: u64,
+    ) -> (Visit, Option<Vec<Rate>>) {
+        // Four streams fill these paths; a processor that is half taken sends half as fast.
+        let carried = path.forward.rate.as_f64();
+        let rate_max = (stolen > 0.0).then(|| Rate::from_f64(carried * (1.0 - stolen)));
+        let mut target = match Target::open_named(TargetName::Simulated(Box::new(path)), seed) {
+            Ok(target) => target,
+            Err(error) => {
+                let failure = Some(Failure {
+                    reason: error.what(),
+                });
+                return (Visit { failure, ..begun }, None);
+            }
+        };
+        let order = Order {
+            kind: watch_plan::Kind::Throughput,
+            duration: STREAMS_RUN,
+            is_gentle: false,
+            rate_max,
+            setting: Some(Setting::new(streams(), Window::Auto)),
+            files: None,
+            folder: std::path::PathBuf::new(),
+        };
+        let mut deadline = Deadline::never(&self.stop);
+        let shown = visit(&mut target, &order, begun, &mut deadline).shown;
+        let mut visit = shown.visit;
+        visit.stolen = Share::new(stolen);
+        (visit, shown.rates)
+    }
+}
+
+fn streams() -> StreamCount {
+    StreamCount::new(4).unwrap_or(StreamCount::ONE)
+}
+
+fn name(host: &HostName) -> Option<Name> {
+    host.as_str().parse().ok()
+}
+
+fn place(host: &str) -> u64 {
+    host.bytes().map(u64::from).sum::<u64>() % 8
+}
+
+/// Bits of an identity, the same for the same seed.
+fn random(seed: u64) -> [u8; 10] {
+    let hash = blake3::hash(&seed.to_be_bytes());
+    hash.as_bytes().first_chunk().copied().unwrap_or_default()
+}
+
+impl DemoMonth {
+    /// What the watch made of each trouble.
+    pub fn found(&self) -> Vec<Found> {
+        self.troubles
+            .iter()
+            .map(|trouble| self.found_of(trouble))
+            .collect()
+    }
+
+    fn found_of(&self, trouble: &Trouble) -> Found {
+        let late = trouble.begins + FOUND_WITHIN;
+        let ours = |event: &&StoredEvent| {
+            let (from, to) = (event.pair.from.as_str(), event.pair.to.as_str());
+            let first = event.event.first_visit;
+            trouble.touches(from, to) && (trouble.begins..late).contains(&first)
+        };
+        let events: Vec<&StoredEvent> = self.events.iter().filter(ours).collect();
+        let pairs: std::collections::BTreeSet<&Pair> = events.iter().map(|e| &e.pair).collect();
+        let first = events.iter().map(|event| event.event.confirmed).min();
+        let mut causes: BTreeMap<String, usize> = BTreeMap::new();
+        for event in &events {
+            let cause = event
+                .event
+                .first_cause()
+                .map(|cause| cause.kind.name().to_owned());
+            *causes
+                .entry(cause.unwrap_or_else(|| "no data".to_owned()))
+                .or_default() += 1;
+        }
+        let paths = self
+            .pairs()
+            .filter(|(from, to)| trouble.touches(from, to))
+            .count();
+        Found {
+            what: trouble.what.clone(),
+            begins: trouble.begins,
+            paths,
+            found: pairs.len(),
+            after: first.map(|first| first.since(trouble.begins)),
+            cause: causes
+                .into_iter()
+                .max_by_key(|(_, count)| *count)
+                .map(|(cause, _)| cause),
+        }
+    }
+
+    /// Events that begin at no trouble and end none.
+    pub fn unexplained(&self) -> usize {
+        let near = |event: &StoredEvent| {
+            let (from, to) = (event.pair.from.as_str(), event.pair.to.as_str());
+            let first = event.event.first_visit;
+            self.troubles.iter().any(|trouble| {
+                let of_it = trouble.touches(from, to) || trouble.to.contains(&from);
+                let turns = [trouble.begins, trouble.ends];
+                of_it
+                    && turns.iter().any(|turn| {
+                        first.since(*turn) < Span::from_secs(6 * 3_600)
+                            && turn.since(first) < Span::from_secs(2 * 3_600)
+                    })
+            })
+        };
+        self.events.iter().filter(|event| !near(event)).count()
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        let hosts = || self.plan.plan.hosts().keys().map(HostName::as_str);
+        hosts()
+            .flat_map(move |from| hosts().map(move |to| (from, to)))
+            .filter(|(a, b)| a != b)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,231 @@
+//! What a query of an address asks for, checked.
+
+use std::collections::BTreeMap;
+
+use changes::UnixTime;
+use units::Span;
+use watch_store::{Name, Pair};
+
+use crate::problem::Problem;
+use crate::{calendar, href};
+
+/// Longest range of a page: what ten years of days need.
+const LONGEST: u64 = 3660 * 86_400;
+
+/// The values of a query by their names.
+#[derive(Debug, Clone, Default)]
+pub struct Ask(pub BTreeMap<String, String>);
+
+/// A range of time that pages offer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ago {
+    /// The last 24 hours.
+    Day,
+    /// The last seven days.
+    Week,
+    /// The last 30 days.
+    Month,
+    /// The last 365 days.
+    Year,
+}
+
+/// From one time to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    /// Its first second.
+    pub from: UnixTime,
+    /// The second behind its last.
+    pub to: UnixTime,
+    /// Which of the offered ones it is; `None` for another.
+    pub ago: Option<Ago>,
+}
+
+impl Ago {
+    /// All of them.
+    pub const ALL: [Ago; 4] = [Ago::Day, Ago::Week, Ago::Month, Ago::Year];
+
+    /// The word in addresses and on pages.
+    pub fn word(self) -> &'static str {
+        match self {
+            Ago::Day => "day",
+            Ago::Week => "week",
+            Ago::Month => "month",
+            Ago::Year => "year",
+        }
+    }
+
+    fn length(self) -> Span {
+        let days = match self {
+            Ago::Day => 1,
+            Ago::Week => 7,
+            Ago::Month => 30,
+            Ago::Year => 365,
+        };
+        Span::from_secs(days * 86_400)
+    }
+}
+
+impl Range {
+    /// What lies before `now`.
+    pub fn before(now: UnixTime, ago: Ago) -> Self {
+        Range {
+            from: earlier(now, ago.length()),
+            to: now + Span::from_secs(1),
+            ago: Some(ago),
+        }
+    }
+
+    /// Both ends.
+    pub fn ends(self) -> (UnixTime, UnixTime) {
+        (self.from, self.to)
+    }
+
+    /// How long it is.
+    pub fn length(self) -> Span {
+        self.to.since(self.from)
+    }
+}
+
+/// So much before a time, not before 1970.
+pub fn earlier(time: UnixTime, span: Span) -> UnixTime {
+    let seconds = span.as_nanos() / 1_000_000_000;
+    UnixTime::from_seconds(time.seconds().saturating_sub(seconds as u64))
+}
+
+impl Ask {
+    /// A value; `None` where it is missing or empty.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        let text = self.0.get(key).map(String::as_str);
+        text.filter(|text| !text.is_empty())
+    }
+
+    /// A name.
+    pub fn name(&self, key: &str) -> Result<Option<Name>, Problem> {
+        let name = self.text(key).map(|text| name(key, text));
+        name.transpose()
+    }
+
+    /// A point in time.
+    pub fn time(&self, key: &str) -> Result<Option<UnixTime>, Problem> {
+        let Some(text) = self.text(key) else {
+            return Ok(None);
+        };
+        let time = calendar::read(text).ok_or_else(|| {
+            Problem::bad(
+                format!("`{key}` is {text:?}, no time between 1970 and 9999"),
+                "give seconds since 1970, or a date as 2026-11-24",
+            )
+        });
+        time.map(Some)
+    }
+
+    /// The range of a page: `from` and `to`, or `range` before `now`, or else `usual`.
+    pub fn range(&self, now: UnixTime, usual: Ago) -> Result<Range, Problem> {
+        if let Some(from) = self.time("from")? {
+            return between(from, self.time("to")?.unwrap_or(now));
+        }
+        if self.text("to").is_some() {
+            let hint = "give `from` too, or `range` alone";
+            return Err(Problem::bad("`to` is there and `from` is not", hint));
+        }
+        let Some(word) = self.text("range") else {
+            return Ok(Range::before(now, usual));
+        };
+        let known = Ago::ALL.into_iter().find(|ago| ago.word() == word);
+        let unknown = || {
+            let what = format!("`range` is {word:?}, none of day, week, month, year");
+            Problem::bad(what, "use one of these, or `from` and `to`")
+        };
+        Ok(Range::before(now, known.ok_or_else(unknown)?))
+    }
+
+    /// A whole number up to `most`.
+    pub fn number(&self, key: &str, most: u64) -> Result<Option<u64>, Problem> {
+        let Some(text) = self.text(key) else {
+            return Ok(None);
+        };
+        let number = text.parse().ok().filter(|number| *number <= most);
+        let wrong = || {
+            let what = format!("`{key}` is {text:?}, no whole number up to {most}");
+            Problem::bad(what, format!("give a number from 0 to {most}"))
+        };
+        number.ok_or_else(wrong).map(Some)
+    }
+}
+
+fn between(from: UnixTime, to: UnixTime) -> Result<Range, Problem> {
+    let (begin, end) = (calendar::minute(from), calendar::minute(to));
+    if to <= from {
+        let what = format!("the range from {begin} to {end} has no length");
+        return Err(Problem::bad(what, "give a `to` that lies behind `from`"));
+    }
+    if to.seconds() - from.seconds() > LONGEST {
+        let what = format!("the range from {begin} to {end} is longer than ten years");
+        return Err(Problem::bad(what, "give a `from` that lies nearer to `to`"));
+    }
+    let ago = None;
+    Ok(Range { from, to, ago })
+}
+
+/// A name that stands in an address.
+pub fn name(key: &str, text: &str) -> Result<Name, Problem> {
+    let name = text.parse::<Name>();
+    name.map_err(|error| {
+        let what = format!("`{key}` is no name: {error}");
+        Problem::bad(what, "take the address from a page of this server")
+    })
+}
+
+/// The pair of two segments of a path.
+pub fn pair(from: &str, to: &str) -> Result<Pair, Problem> {
+    let end = |key, text| name(key, href::from_segment(text));
+    Ok(Pair {
+        from: end("from", from)?,
+        to: end("to", to)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(values: &[(&str, &str)]) -> Ask {
+        let values = values
+            .iter()
+            .map(|(key, value)| (key.to_string(), value.to_string()));
+        Ask(values.collect())
+    }
+
+    fn now() -> UnixTime {
+        UnixTime::from_seconds(1_795_543_200)
+    }
+
+    #[test]
+    fn a_range_is_named_or_has_two_ends() {
+        let week = ask(&[]).range(now(), Ago::Week).unwrap();
+        assert_eq!(week.length().as_secs_f64(), 7.0 * 86_400.0 + 1.0);
+        let named = ask(&[("range", "year")]).range(now(), Ago::Week).unwrap();
+        assert_eq!(named.ago, Some(Ago::Year));
+        let ends = ask(&[("from", "2026-11-01"), ("to", "2026-11-02")]);
+        let ends = ends.range(now(), Ago::Week).unwrap();
+        assert_eq!((ends.length().as_secs_f64(), ends.ago), (86_400.0, None));
+    }
+
+    #[test]
+    fn wrong_values_are_named_with_their_bound() {
+        let wrong = [
+            (vec![("range", "century")], "none of day, week, month, year"),
+            (vec![("from", "soon")], "no time between 1970 and 9999"),
+            (
+                vec![("from", "2026-11-02"), ("to", "2026-11-01")],
+                "has no length",
+            ),
+            (vec![("from", "1980-01-01")], "longer than ten years"),
+            (vec![("to", "2026-11-01")], "`from` is not"),
+        ];
+        for (values, words) in wrong {
+            let problem = ask(&values).range(now(), Ago::Week).unwrap_err();
+            assert!(problem.what.contains(words), "{values:?}: {}", problem.what);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! A chart on a page: its drawing, what a reader of screens hears of it, and links on it.
+
+use maud::{Markup, PreEscaped, html};
+use report::chart::{Chart, ChartError, Frame};
+
+use crate::ask::Range;
+
+/// A chart over time.
+pub struct Figure {
+    /// Its name on the page, a letter and more letters, for references to it.
+    pub name: &'static str,
+    /// What it shows, in some words.
+    pub title: String,
+    /// What can be seen in it, in sentences.
+    pub description: String,
+    /// What is drawn.
+    pub chart: Chart,
+    /// Its axis of time.
+    pub range: Range,
+    /// Links on it, in the order of time.
+    pub links: Vec<Link>,
+}
+
+/// A link at a time of a chart.
+pub struct Link {
+    /// When, in seconds since 1970.
+    pub at: f64,
+    /// What stands on it: a short number.
+    pub label: String,
+    /// What it is about.
+    pub title: String,
+    /// Where it leads.
+    pub href: String,
+}
+
+/// Half the size of a link on the drawing.
+const RADIUS: f64 = 19.0;
+
+impl Figure {
+    /// The figure as a part of a page.
+    ///
+    /// # Errors
+    /// When the chart cannot be drawn.
+    pub fn draw(&self) -> Result<Markup, ChartError> {
+        let (width, height) = self.chart.size();
+        let frames = self.chart.frames();
+        let svg = self.described(&self.chart.svg()?);
+        let view = format!("0 0 {width} {height}");
+        Ok(html! {
+            figure.chart {
+                div.plot tabindex="0" role="group" aria-label=(self.title) {
+                    div.sheet {
+                        (PreEscaped(svg))
+                        @if let Some(first) = frames.first() {
+                            svg.over viewBox=(view) data-left=(first.left) data-right=(first.right)
+                                data-top=(first.top) data-bottom=(frames.last().unwrap_or(first).bottom)
+                                data-width=(width)
+                                data-from=(self.range.from.seconds()) data-to=(self.range.to.seconds()) {
+                                rect.hit x="0" y="0" width=(width) height=(height) {}
+                                @for link in &self.links { (self.link(link, first)) }
+                            }
+                        }
+                    }
+                }
+                figcaption { (self.description) }
+            }
+        })
+    }
+
+    fn link(&self, link: &Link, frame: &Frame) -> Markup {
+        let length = self.range.length().as_secs_f64().max(1.0);
+        let share = (link.at - self.range.from.seconds() as f64) / length;
+        let (left, right) = (f64::from(frame.left), f64::from(frame.right));
+        let x = left + share.clamp(0.0, 1.0) * (right - left);
+        let y = f64::from(frame.top) + RADIUS + 2.0;
+        html! {
+            a href=(link.href) aria-label={ (link.label) ": " (link.title) } {
+                title { (link.title) }
+                circle cx=(format!("{x:.0}")) cy=(format!("{y:.0}")) r=(RADIUS) {}
+                text x=(format!("{x:.0}")) y=(format!("{y:.0}")) dy="0.36em" text-anchor="middle" { (link.label) }
+            }
+        }
+    }
+
+    /// The drawing with its title and description.
+    fn described(&self, svg: &str) -> String {
+        let words = html! {
+            title id={ (self.name) "-title" } { (self.title) }
+            desc id={ (self.name) "-words" } { (self.description) }
+        };
+        let head = format!(
+            "<svg role=\"img\" aria-labelledby=\"{0}-title\" aria-describedby=\"{0}-words\" ",
+            self.name
+        );
+        let svg = svg.replacen("<svg ", &head, 1);
+        svg.replacen('>', &format!(">{}", words.into_string()), 1)
+    }
+}

@@ -1,0 +1,30 @@
+//! The pages of a watch, served over HTTP: the grid of each task, a pair over time, events with
+//! their causes, single visits, monthly tables and the state of every host.
+//!
+//! A [`WebServer`] answers from a database of `watch_store` and from what [`Live`] knows beside it.
+//! Each page is HTML with SVG, made for the request; it works without scripts. Nothing is loaded
+//! from another host, no cookie is set, and nothing is written but silences, by those who know the
+//! token. What a client may ask for is bounded: connections, the length of a body, the range of a
+//! page, the rows of a stream.
+//!
+//! Left out: TLS and users. Put a proxy with both in front where the pages leave the site.
+//!
+//! Reading order: `live.rs` for what the pages show beside the database, `server.rs`, `listener.rs`
+//! and `stores.rs` for how a request is answered, `ask.rs` and `href.rs` for addresses,
+//! `problem.rs` for errors, `frame.rs` for what all pages share; then the pages in `page/`.
+
+mod ask;
+mod calendar;
+mod figure;
+mod frame;
+mod href;
+mod listener;
+mod live;
+mod page;
+mod problem;
+mod server;
+mod stores;
+mod words;
+
+pub use live::{AgentState, Live, SilenceRequest};
+pub use server::{WebError, WebOptions, WebServer};

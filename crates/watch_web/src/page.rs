@@ -1,0 +1,62 @@
+//! The pages, a file each.
+
+pub mod event;
+pub mod forecast;
+pub mod grid;
+pub mod hosts;
+pub mod months;
+pub mod pair;
+pub mod silence;
+pub mod stream;
+pub mod visit;
+
+use changes::UnixTime;
+use maud::{Markup, html};
+use watch_store::{Name, StoredEvent};
+
+use crate::{calendar, href, words};
+
+/// Links of which one is the page itself.
+pub fn links(name: &str, all: impl IntoIterator<Item = (String, String, bool)>) -> Markup {
+    html! {
+        nav.links aria-label=(name) {
+            @for (text, place, is_here) in all {
+                a href=(place) aria-current=[is_here.then_some("true")] { (text) }
+            }
+        }
+    }
+}
+
+/// Events as a list of cards; `numbers` counts them as the marks on a chart do.
+pub fn events(events: &[StoredEvent], now: UnixTime, numbers: bool) -> Markup {
+    html! {
+        ul.events {
+            @for (number, stored) in (1..).zip(events) {
+                li.event.worse[words::is_worse(&stored.event)].over[stored.event.recovered.is_some()] {
+                    a href=(href::event(&stored.pair, &stored.task, stored.event.id)) {
+                        @if numbers { span.number { (number) } " " }
+                        b { (words::headline(&stored.event)) }
+                        span.where { (stored.pair.from) " → " (stored.pair.to) }
+                    }
+                    p {
+                        span.tag { (stored.task) } " "
+                        "since " time datetime=(calendar::machine(stored.event.first_visit)) {
+                            (calendar::near(stored.event.first_visit, now))
+                        }
+                        @if let Some(end) = stored.event.recovered {
+                            ", over since " (calendar::near(end, now))
+                        }
+                    }
+                    @let cause = words::cause(&stored.event);
+                    @if !cause.is_empty() { p.cause { (report::text::plain(&cause)) } }
+                }
+            }
+        }
+    }
+}
+
+/// A task of the plan with the name that the store has for it.
+pub fn task_of<'a>(plan: &'a watch_plan::Plan, task: &Name) -> Option<&'a watch_plan::Task> {
+    let mut tasks = plan.tasks().iter();
+    tasks.find(|known| known.name.as_str() == task.as_str())
+}

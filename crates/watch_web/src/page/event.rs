@@ -1,0 +1,257 @@
+//! An event: how far what moved, why, and the visits that show it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use changes::{Cause, Event, UnixTime};
+use maud::{Markup, html};
+use report::page::{Block, Column, Row, Table};
+use units::Span;
+use watch_store::{PairHistory, Store, StoreError, StoredEvent, VisitId};
+
+use super::{pair, silence};
+use crate::ask::{self, Range};
+use crate::frame::{Sheet, Tab};
+use crate::problem::Problem;
+use crate::server::Site;
+use crate::{calendar, href, words};
+
+/// Time before the first visit and behind the last one that the chart shows.
+const BEFORE: Span = Span::from_secs(2 * 86_400);
+const BEHIND: Span = Span::from_secs(2 * 86_400);
+/// A long event is shown up to here.
+const LONGEST: Span = Span::from_secs(12 * 86_400);
+/// Links to visits of one cause.
+const LINKS: usize = 12;
+/// Visits among which the links of causes are looked for.
+const VISITS: usize = 5000;
+
+/// Identities of visits by the time at which they began.
+type Ids = BTreeMap<UnixTime, VisitId>;
+
+/// The page.
+pub fn sheet(site: &Site, place: &[String; 4]) -> Result<Sheet, Problem> {
+    let [task, from, to, id] = place.each_ref().map(String::as_str);
+    let of = ask::pair(from, to)?;
+    let task = ask::name("task", href::from_segment(task))?;
+    let unknown = || {
+        let what = format!(
+            "the pair {of} has no event {id:?} of the task {:?}",
+            task.as_str()
+        );
+        Problem::unknown(what, "choose one from the page of the pair")
+    };
+    let id: u64 = id.parse().map_err(|_| unknown())?;
+    let now = site.live.now();
+    let body = site.stores.with(|store| {
+        let stored = store.event(&of, &task, id)?.ok_or_else(unknown)?;
+        let ids = identities(store, &stored)?;
+        let range = shown(&stored.event, now);
+        let figure = pair::figure(store, (&of, &task), range, std::slice::from_ref(&stored))?;
+        let figure = figure.map(|figure| figure.draw()).transpose()?;
+        let title = words::headline(&stored.event);
+        let can_silence = site.token.is_some();
+        let body = draw(&stored, &ids, figure, (range, now), can_silence)?;
+        Ok::<_, Problem>((title, body))
+    });
+    let (title, body) = body?;
+    Ok(Sheet {
+        title: format!("{title}, {of}"),
+        tab: Tab::Grid,
+        is_live: true,
+        body,
+    })
+}
+
+/// From two days before to two days behind what is known.
+fn shown(event: &Event, now: UnixTime) -> Range {
+    let last = event
+        .recovered
+        .unwrap_or(event.confirmed)
+        .max(event.first_visit);
+    let last = last.min(event.first_visit + LONGEST) + BEHIND;
+    let from = ask::earlier(event.first_visit, BEFORE);
+    Range {
+        from,
+        to: last.min(now).max(from + Span::from_secs(3600)),
+        ago: None,
+    }
+}
+
+/// The visits that causes name, of any task of the pair.
+fn identities(store: &mut Store, stored: &StoredEvent) -> Result<Ids, StoreError> {
+    let event = &stored.event;
+    let times = event.causes.iter().flat_map(|cause| &cause.visits);
+    let ends = [&event.first_visit, &event.confirmed];
+    let times: BTreeSet<UnixTime> = times.chain(ends).copied().collect();
+    let (Some(first), Some(last)) = (times.first(), times.last()) else {
+        return Ok(Ids::new());
+    };
+    let range = (*first, *last + Span::from_secs(1));
+    let mut ids = Ids::new();
+    for task in store.tasks_of(&stored.pair)? {
+        if let PairHistory::Visits(visits) = store.history(&stored.pair, &task, range, VISITS)? {
+            let own = task == stored.task;
+            for (id, visit) in visits.iter().filter(|(_, visit)| times.contains(&visit.at)) {
+                if own || !ids.contains_key(&visit.at) {
+                    ids.insert(visit.at, *id);
+                }
+            }
+        }
+    }
+    Ok(ids)
+}
+
+fn draw(
+    stored: &StoredEvent,
+    ids: &Ids,
+    figure: Option<Markup>,
+    (range, now): (Range, UnixTime),
+    can_silence: bool,
+) -> Result<Markup, Problem> {
+    let StoredEvent { pair, task, event } = stored;
+    Ok(html! {
+        h1.event-title.worse[words::is_worse(event)] { (words::headline(event)) }
+        p.setting {
+            "From " a href=(href::pair_within(pair, task, range.ends())) { (pair.from) " to " (pair.to) }
+            ", task " a href=(href::grid(task)) { (task) }
+        }
+        p.lead { (lead(event, now)) }
+        (report::render::html::sections(&tables(event))?)
+        (causes(event, ids))
+        @if let Some(figure) = figure { (figure) }
+        (times(event, ids))
+        @if can_silence { (silence::form(Some((pair, task)), now)) }
+    })
+}
+
+fn lead(event: &Event, now: UnixTime) -> String {
+    let since = calendar::near(event.first_visit, now);
+    let state = match event.recovered {
+        Some(end) => format!(
+            "It began {since} and was over {}.",
+            calendar::near(end, now)
+        ),
+        None => format!(
+            "It began {since} and lasts for {}.",
+            words::length(now.since(event.first_visit))
+        ),
+    };
+    let others = event.shifts.iter().skip(1);
+    let others = others.map(|moved| {
+        format!(
+            "{} {}",
+            moved.metric.name(),
+            words::size(moved.metric, moved.size)
+        )
+    });
+    let others: Vec<String> = others.collect();
+    let state = match others.is_empty() {
+        true => state,
+        false => format!("{state} With it: {}.", others.join(", ")),
+    };
+    let cause = words::cause(event);
+    match cause.is_empty() {
+        true => format!("{state} The visits hold no cause."),
+        false => format!("{state} Likeliest cause: {}.", report::text::plain(&cause)),
+    }
+}
+
+fn causes(event: &Event, ids: &Ids) -> Markup {
+    html! {
+        @if !event.causes.is_empty() {
+            h2 { "Causes, the likeliest first" }
+            ol.causes {
+                @for cause in &event.causes {
+                    li {
+                        p { b { (cause.kind.name()) } " "
+                            meter min="0" max="1" value=(format!("{:.2}", cause.score))
+                                aria-label={ "score " (format!("{:.2}", cause.score)) } {}
+                            " " span.score { (format!("{:.0} of 100", cause.score * 100.0)) }
+                        }
+                        p { (report::text::sentence(&cause.because)) }
+                        (support(cause, ids))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn support(cause: &Cause, ids: &Ids) -> Markup {
+    let (shown, rest) = cause.visits.split_at(cause.visits.len().min(LINKS));
+    html! {
+        @if !shown.is_empty() {
+            p.support { "Shown by the visits of "
+                @for (number, at) in shown.iter().enumerate() {
+                    @if number > 0 { ", " }
+                    (time(*at, ids))
+                }
+                @if !rest.is_empty() { " and " (rest.len()) " more" }
+            }
+        }
+    }
+}
+
+/// A time, with a link where its visit is known.
+fn time(at: UnixTime, ids: &Ids) -> Markup {
+    let text = calendar::minute(at);
+    html! {
+        @match ids.get(&at) {
+            Some(id) => a href=(href::visit(*id)) { (text) },
+            None => (text),
+        }
+    }
+}
+
+fn tables(event: &Event) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    if !event.shifts.is_empty() {
+        let columns = [
+            Column::name("metric"),
+            Column::number("before"),
+            Column::number("after"),
+            Column::number("change"),
+            Column::number("95 % interval"),
+        ];
+        let rows = event.shifts.iter().map(|moved| {
+            let value = |value| words::value(moved.metric, value);
+            let size = |size| words::size(moved.metric, size);
+            let interval = moved.size_low.zip(moved.size_high);
+            let interval = interval.map(|(low, high)| format!("{} to {}", size(low), size(high)));
+            Row::new([
+                moved.metric.name().to_owned(),
+                value(moved.before),
+                value(moved.after),
+                size(moved.size),
+                interval.unwrap_or_else(|| words::ABSENT.to_owned()),
+            ])
+        });
+        blocks.push(Block::heading("Before and after"));
+        blocks.push(Block::Table(Table::new(columns, rows)));
+        let note = "Before: median of two days. Change: without the season of the day, of goodput \
+                    as a share.";
+        blocks.push(Block::note(note));
+    }
+    if !event.failures.is_empty() {
+        let columns = [Column::text("reason"), Column::number("visits")];
+        let row = |(reason, count): (&String, &u32)| Row::new([reason.clone(), count.to_string()]);
+        blocks.push(Block::heading("Failures"));
+        blocks.push(Block::Table(Table::new(
+            columns,
+            event.failures.iter().map(row),
+        )));
+    }
+    blocks
+}
+
+fn times(event: &Event, ids: &Ids) -> Markup {
+    html! {
+        h2 { "Times" }
+        dl.facts {
+            dt { "First visit" } dd { (time(event.first_visit, ids)) " UTC" }
+            dt { "Certain" } dd { (time(event.confirmed, ids)) " UTC" }
+            @if let Some(end) = event.recovered { dt { "Over" } dd { (time(end, ids)) " UTC" } }
+            dt { "Revision" } dd { (event.revision) }
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! The state of every host and of the plan: how busy is it, what is next, who waits.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use changes::UnixTime;
+use maud::{Markup, html};
+use report::format;
+use report::page::{Block, Cell, Column, Fact, Row, Table};
+use watch_plan::{Due, HostLoad, Timetable};
+use watch_store::Name;
+
+use crate::frame::{Sheet, Tab};
+use crate::problem::Problem;
+use crate::server::Site;
+use crate::{AgentState, calendar, href, words};
+
+/// Visits to come that are listed.
+const NEXT: usize = 20;
+/// Visits that wait at a host, of which so many are listed.
+const WAITING: usize = 10;
+/// A clock that differs more than this is named.
+const CLOCK: f64 = 1.0;
+/// An agent that was silent for so many seconds is named.
+const SILENT: f64 = 600.0;
+
+/// What is known of a host.
+struct Host<'a> {
+    name: String,
+    load: Option<&'a HostLoad>,
+    agent: Option<&'a AgentState>,
+    latest: Option<UnixTime>,
+}
+
+/// The page.
+pub fn sheet(site: &Site) -> Result<Sheet, Problem> {
+    let now = site.live.now();
+    let table = site.live.timetable();
+    let agents = site.live.agents();
+    let seen = site
+        .stores
+        .with(|store| store.hosts().map_err(Problem::from))?;
+    let latest: BTreeMap<Name, UnixTime> = seen.into_iter().map(|s| (s.host, s.latest)).collect();
+    let explained = table
+        .as_ref()
+        .map(|table| table.explain(now.seconds().cast_signed()));
+    let loads = explained
+        .as_ref()
+        .map_or(&[][..], |explained| &explained.hosts);
+    let hosts = hosts(loads, &agents, &latest);
+    let extra = site.live.extra();
+    let extra: Vec<Fact> = extra
+        .into_iter()
+        .map(|(name, text)| Fact::plain(name, text))
+        .collect();
+    let mut blocks = vec![Block::Table(host_table(&hosts, now))];
+    if let Some(table) = &table {
+        blocks.extend(next_visits(table, now));
+    }
+    if let Some(explained) = &explained {
+        blocks.push(Block::heading("Tasks"));
+        blocks.push(Block::Table(task_table(explained)));
+    }
+    if !extra.is_empty() {
+        blocks.push(Block::heading("Collector"));
+        blocks.push(Block::Facts(extra));
+    }
+    let notes = notes(&hosts, now);
+    Ok(Sheet {
+        title: "Hosts".to_owned(),
+        tab: Tab::Hosts,
+        is_live: true,
+        body: html! {
+            h1 { "Hosts" }
+            @if !notes.is_empty() { ul.warnings { @for note in &notes { li { (note) } } } }
+            @if hosts.is_empty() { p.quiet { "There is no plan, and no agent was heard of." } }
+            (report::render::html::sections(&blocks)?)
+            @if let Some(table) = &table { (waiting(table, now)) }
+        },
+    })
+}
+
+fn hosts<'a>(
+    loads: &'a [HostLoad],
+    agents: &'a [AgentState],
+    latest: &BTreeMap<Name, UnixTime>,
+) -> Vec<Host<'a>> {
+    let planned = loads.iter().map(|load| load.host.to_string());
+    let running = agents.iter().map(|agent| agent.host.to_string());
+    let stored = latest.keys().map(Name::to_string);
+    let names: BTreeSet<String> = planned.chain(running).chain(stored).collect();
+    let host = |name: String| Host {
+        load: loads.iter().find(|load| load.host.as_str() == name),
+        agent: agents.iter().find(|agent| agent.host.as_str() == name),
+        latest: latest
+            .iter()
+            .find(|(host, _)| host.as_str() == name)
+            .map(|(_, at)| *at),
+        name,
+    };
+    names.into_iter().map(host).collect()
+}
+
+fn host_table(hosts: &[Host<'_>], now: UnixTime) -> Table {
+    let columns = [
+        Column::name("host"),
+        Column::text("does now"),
+        Column::text("next"),
+        Column::number("wait"),
+        Column::number("busy"),
+        Column::words("agent seen"),
+        Column::number("results on its disk"),
+        Column::number("clock"),
+        Column::words("latest visit"),
+        Column::words("software"),
+    ];
+    Table::new(columns, hosts.iter().map(|host| host.row(now)))
+}
+
+impl Host<'_> {
+    fn row(&self, now: UnixTime) -> Row {
+        let absent = || words::ABSENT.to_owned();
+        let load = self.load;
+        let agent = self.agent;
+        let next = load.and_then(|load| load.next.as_ref());
+        Row::new([
+            Cell::from(self.name.clone()),
+            self.doing(now).into(),
+            next.map_or_else(absent, |due| self.due(due, now)).into(),
+            load.map_or_else(absent, |load| load.waiting.to_string())
+                .into(),
+            load.map_or_else(absent, |load| format::percent(load.busy))
+                .into(),
+            agent
+                .map_or_else(|| "never".to_owned(), |agent| words::ago(agent.seen, now))
+                .into(),
+            agent
+                .map_or_else(absent, |agent| agent.waiting.to_string())
+                .into(),
+            agent
+                .and_then(|agent| agent.clock_ahead_seconds)
+                .map_or_else(absent, clock)
+                .into(),
+            self.latest
+                .map_or_else(absent, |at| words::ago(at, now))
+                .into(),
+            agent
+                .map_or_else(absent, |agent| agent.software.clone())
+                .into(),
+        ])
+    }
+
+    /// What the agent says, else what the plan says.
+    fn doing(&self, now: UnixTime) -> String {
+        let said = self.agent.and_then(|agent| agent.running.clone());
+        let planned = self.load.and_then(|load| load.running.as_ref());
+        let planned = planned.map(|due| {
+            let until = calendar::second(at(due.until));
+            format!(
+                "{} until {}",
+                self.visit(due),
+                until.get(11..).unwrap_or_default()
+            )
+        });
+        let idle = "idle".to_owned();
+        said.or(planned.map(|text| format!("{text} by the plan")))
+            .unwrap_or_else(|| {
+                match self
+                    .agent
+                    .is_some_and(|agent| now.since(agent.seen).as_secs_f64() > SILENT)
+                {
+                    true => "unknown".to_owned(),
+                    false => idle,
+                }
+            })
+    }
+
+    fn due(&self, due: &Due, now: UnixTime) -> String {
+        let start = at(due.at);
+        format!("{}, {}", self.visit(due), in_words(start, now))
+    }
+
+    /// The visit as this host sees it.
+    fn visit(&self, due: &Due) -> String {
+        match due.from.as_str() == self.name {
+            true => format!("{} to {}", due.task, due.to),
+            false => format!("{} from {}", due.task, due.from),
+        }
+    }
+}
+
+fn at(seconds: i64) -> UnixTime {
+    UnixTime::from_seconds(seconds.max(0).unsigned_abs())
+}
+
+fn in_words(start: UnixTime, now: UnixTime) -> String {
+    match start <= now {
+        true => "now".to_owned(),
+        false => format!("in {}", words::length(start.since(now))),
+    }
+}
+
+fn clock(ahead: f64) -> String {
+    let sign = if ahead < 0.0 { "−" } else { "+" };
+    format!("{sign}{:.2} s", ahead.abs())
+}
+
+/// What needs attention.
+fn notes(hosts: &[Host<'_>], now: UnixTime) -> Vec<String> {
+    let mut notes = Vec::new();
+    for host in hosts {
+        let Some(agent) = host.agent else {
+            continue;
+        };
+        let name = &host.name;
+        if now.since(agent.seen).as_secs_f64() > SILENT {
+            let ago = words::ago(agent.seen, now);
+            notes.push(format!("The agent of {name} was last heard of {ago}."));
+        }
+        if agent.plan_differs {
+            notes.push(format!(
+                "The agent of {name} has another plan; give it the same text."
+            ));
+        }
+        if let Some(ahead) = agent
+            .clock_ahead_seconds
+            .filter(|ahead| ahead.abs() > CLOCK)
+        {
+            let side = if ahead < 0.0 { "behind" } else { "ahead" };
+            notes.push(format!(
+                "The clock of {name} is {:.1} s {side}; run a time service there.",
+                ahead.abs()
+            ));
+        }
+    }
+    notes
+}
+
+fn next_visits(table: &Timetable, now: UnixTime) -> Vec<Block> {
+    let seconds = now.seconds().cast_signed();
+    let hosts = table.plan().hosts().keys();
+    let due = |due: Due| (due.at, due.task.to_string(), due.from.to_string(), due);
+    let next = hosts.flat_map(|host| {
+        let planned = table.next_visits(host, seconds).take(10 * NEXT);
+        let runs = planned.filter_map(watch_plan::Planned::visit);
+        // Each visit once: at the end that calls.
+        runs.filter(|due| due.from == *host)
+            .take(NEXT)
+            .map(due)
+            .collect::<Vec<_>>()
+    });
+    let mut next: Vec<_> = next.collect();
+    next.sort_by(|one, other| (one.0, &one.1, &one.2).cmp(&(other.0, &other.1, &other.2)));
+    let columns = [
+        Column::name("begins [UTC]"),
+        Column::words("in"),
+        Column::name("task"),
+        Column::name("pair"),
+        Column::number("lasts at most"),
+    ];
+    let rows = next.into_iter().take(NEXT).map(|(.., due)| {
+        let start = at(due.at);
+        Row::new([
+            Cell::from(calendar::second(start)),
+            in_words(start, now).into(),
+            due.task.to_string().into(),
+            pair_cell(&due),
+            words::length(due.duration).into(),
+        ])
+    });
+    vec![
+        Block::heading("What is next"),
+        Block::Table(Table::new(columns, rows)),
+    ]
+}
+
+fn pair_cell(due: &Due) -> Cell {
+    let text = format!("{} → {}", due.from, due.to);
+    let name = |text: &str| text.parse::<Name>().ok();
+    let names = (
+        name(due.from.as_str()),
+        name(due.to.as_str()),
+        name(due.task.as_str()),
+    );
+    match names {
+        (Some(from), Some(to), Some(task)) => {
+            Cell::link(text, href::pair(&watch_store::Pair { from, to }, &task))
+        }
+        _ => text.into(),
+    }
+}
+
+fn task_table(explained: &watch_plan::Explanation) -> Table {
+    let columns = [
+        Column::name("task"),
+        Column::number("pairs"),
+        Column::number("rounds"),
+        Column::number("a cycle takes"),
+        Column::number("every"),
+        Column::number("most a day at one host"),
+    ];
+    let row = |task: &watch_plan::TaskLoad| {
+        let bytes = task.bytes_a_day.map(|bytes| bytes.human());
+        Row::new([
+            task.task.to_string(),
+            task.pairs.to_string(),
+            task.rounds.to_string(),
+            words::length(task.cycle),
+            words::length(task.interval),
+            bytes.unwrap_or_else(|| words::ABSENT.to_owned()),
+        ])
+    };
+    Table::new(columns, explained.tasks.iter().map(row))
+}
+
+/// Who waits for what, folded away by host.
+fn waiting(table: &Timetable, now: UnixTime) -> Markup {
+    let seconds = now.seconds().cast_signed();
+    let hosts = table.plan().hosts().keys();
+    let waiting = hosts.map(|host| (host, table.waiting(host, seconds)));
+    let waiting: Vec<_> = waiting.filter(|(_, visits)| !visits.is_empty()).collect();
+    html! {
+        h2 { "Who waits" }
+        p.note { "Visits whose cycle is due and whose round has not come: no host has two at once." }
+        @if waiting.is_empty() { p.quiet { "No visit waits." } }
+        @for (host, visits) in &waiting {
+            details {
+                summary { (host) " " span.count { (visits.len()) } }
+                ul {
+                    @for waiting in visits.iter().take(WAITING) {
+                        li {
+                            (waiting.visit.task) " " (waiting.visit.from) " → " (waiting.visit.to)
+                            ", due since " (calendar::near(at(waiting.since), now))
+                            ", begins " (in_words(at(waiting.visit.at), now))
+                        }
+                    }
+                    @if visits.len() > WAITING { li { (visits.len() - WAITING) " more" } }
+                }
+            }
+        }
+    }
+}

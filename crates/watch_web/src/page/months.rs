@@ -1,0 +1,312 @@
+//! Monthly tables by pair or by group, as PingER prints them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use changes::UnixTime;
+use maud::{Markup, html};
+use report::format;
+use report::page::{Block, Cell, Column, Row, Table};
+use watch_plan::Plan;
+use watch_store::{Month, Name, Pair, RollUp};
+
+use crate::ask::Ask;
+use crate::frame::{Sheet, Tab};
+use crate::problem::Problem;
+use crate::server::Site;
+use crate::{calendar, href, words};
+
+/// Rows of one page; groups sum up more.
+const ROWS: usize = 1000;
+
+/// What a table shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Figure {
+    Goodput,
+    RoundTrip,
+    Loss,
+    Failed,
+}
+
+/// What a row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    Pair,
+    Group,
+}
+
+/// What was asked for.
+struct Asked {
+    task: Name,
+    year: i16,
+    figure: Option<Figure>,
+    by: By,
+}
+
+impl Figure {
+    const ALL: [Figure; 4] = [
+        Figure::Goodput,
+        Figure::RoundTrip,
+        Figure::Loss,
+        Figure::Failed,
+    ];
+
+    fn word(self) -> &'static str {
+        match self {
+            Figure::Goodput => "goodput",
+            Figure::RoundTrip => "round-trip",
+            Figure::Loss => "loss",
+            Figure::Failed => "failed",
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Figure::Goodput => "median goodput",
+            Figure::RoundTrip => "median round trip",
+            Figure::Loss => "probes lost",
+            Figure::Failed => "visits that failed",
+        }
+    }
+
+    fn of(self, month: &RollUp) -> Option<f64> {
+        match self {
+            Figure::Goodput => Some(month.goodput?.median.as_f64()),
+            Figure::RoundTrip => Some(month.round_trip?.median.as_secs_f64()),
+            Figure::Loss => month.loss(),
+            Figure::Failed => (month.visits > 0).then(|| month.failed as f64 / month.visits as f64),
+        }
+    }
+
+    fn words(self, value: f64) -> String {
+        match self {
+            Figure::Goodput => words::value(changes::Metric::Goodput, value),
+            Figure::RoundTrip => words::value(changes::Metric::RoundTripMedian, value),
+            Figure::Loss | Figure::Failed => format::percent(value),
+        }
+    }
+}
+
+/// The page.
+pub fn sheet(site: &Site, ask: &Ask) -> Result<Sheet, Problem> {
+    let now = site.live.now();
+    let table = site.live.timetable();
+    let plan = table.as_deref().map(|table| table.plan());
+    let (tasks, months, asked) = site.stores.with(|store| {
+        let tasks = store.tasks()?;
+        let Some(asked) = asked(ask, &tasks, now)? else {
+            return Ok((tasks, Vec::new(), None));
+        };
+        let bounds = [asked.year, asked.year + 1].map(calendar::begin_of_year);
+        let [Some(from), Some(to)] = bounds else {
+            return Err(Problem::ours("a year has no beginning"));
+        };
+        let months = store.months(&asked.task, from, to)?;
+        Ok::<_, Problem>((tasks, months, Some(asked)))
+    })?;
+    let title = "Months".to_owned();
+    let body = match asked {
+        None => html! { h1 { (title) } p.quiet { "No visit is stored yet." } },
+        Some(asked) => asked.draw(&tasks, &months, plan, now)?,
+    };
+    Ok(Sheet {
+        title,
+        tab: Tab::Months,
+        is_live: false,
+        body,
+    })
+}
+
+/// `None` where no task has a visit.
+fn asked(ask: &Ask, tasks: &[Name], now: UnixTime) -> Result<Option<Asked>, Problem> {
+    let wanted = ask.name("task")?;
+    let task = match wanted {
+        Some(task) if !tasks.contains(&task) => {
+            let what = format!("no task {:?} has a visit", task.as_str());
+            return Err(Problem::unknown(what, "choose one from the page of months"));
+        }
+        wanted => wanted.or_else(|| tasks.first().cloned()),
+    };
+    let Some(task) = task else {
+        return Ok(None);
+    };
+    let year = ask.number("year", 9998)?.map(|year| year as i16);
+    let year = year.unwrap_or_else(|| calendar::year(now));
+    if !(1970..=9998).contains(&year) {
+        let what = format!("`year` is {year}, not between 1970 and 9998");
+        return Err(Problem::bad(what, "choose a year from the page of months"));
+    }
+    Ok(Some(Asked {
+        task,
+        year,
+        figure: one_of(
+            ask,
+            "figure",
+            &Figure::ALL.map(|figure| (figure.word(), figure)),
+        )?,
+        by: one_of(ask, "by", &[("pair", By::Pair), ("group", By::Group)])?.unwrap_or(By::Pair),
+    }))
+}
+
+/// A word of a list.
+fn one_of<T: Copy>(ask: &Ask, key: &str, words: &[(&str, T)]) -> Result<Option<T>, Problem> {
+    let Some(text) = ask.text(key) else {
+        return Ok(None);
+    };
+    let found = words.iter().find(|(word, _)| *word == text);
+    let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+    let wrong = || {
+        let what = format!("`{key}` is {text:?}, none of {}", all.join(", "));
+        Problem::bad(what, "use one of these")
+    };
+    found.map(|(_, value)| Some(*value)).ok_or_else(wrong)
+}
+
+impl Asked {
+    fn draw(
+        &self,
+        tasks: &[Name],
+        months: &[Month],
+        plan: Option<&Plan>,
+        now: UnixTime,
+    ) -> Result<Markup, Problem> {
+        let figure = self.figure.unwrap_or_else(|| usual(months));
+        let groups = plan.map(group_pairs).unwrap_or_default();
+        let table = match self.by {
+            By::Pair => self.by_pair(figure, months),
+            By::Group => by_group(figure, months, &groups),
+        };
+        let note = "Medians of the visits of a month, in UTC; groups: medians of their pairs. The \
+                    current month lags by up to an hour of visits.";
+        let blocks = [Block::Table(table), Block::note(note)];
+        Ok(html! {
+            h1 { "Months of " (self.year) }
+            p.setting { (self.task) ", " (figure.title()) }
+            div.controls {
+                @if tasks.len() > 1 { (super::links("Tasks", tasks.iter().map(|task| {
+                    let place = self.place(task, self.year, None, self.by);
+                    (task.to_string(), place, *task == self.task)
+                }))) }
+                (super::links("Figures", Figure::ALL.into_iter().map(|other| {
+                    let place = self.place(&self.task, self.year, Some(other), self.by);
+                    (other.title().to_owned(), place, other == figure)
+                })))
+                @if !groups.is_empty() {
+                    (super::links("Rows", [("by pair", By::Pair), ("by group", By::Group)].map(|(words, by)| {
+                        let place = self.place(&self.task, self.year, self.figure, by);
+                        (words.to_owned(), place, by == self.by)
+                    })))
+                }
+                (super::links("Years", self.years(now).map(|year| {
+                    let place = self.place(&self.task, year, self.figure, self.by);
+                    (year.to_string(), place, year == self.year)
+                })))
+            }
+            @if months.is_empty() { p.quiet { "No visit of this year is stored." } }
+            (report::render::html::sections(&blocks)?)
+        })
+    }
+
+    fn years(&self, now: UnixTime) -> impl Iterator<Item = i16> + use<> {
+        let last = calendar::year(now).max(self.year);
+        let first = (last - 2).min(self.year.max(1971) - 1);
+        (first..=last).filter(move |year| last - year < 4 || *year - first < 3)
+    }
+
+    fn place(&self, task: &Name, year: i16, figure: Option<Figure>, by: By) -> String {
+        let figure = figure.map(|figure| format!("&figure={}", figure.word()));
+        let by = match by {
+            By::Pair => "",
+            By::Group => "&by=group",
+        };
+        format!(
+            "{}&year={year}{}{by}",
+            href::months(task),
+            figure.unwrap_or_default()
+        )
+    }
+
+    fn by_pair(&self, figure: Figure, months: &[Month]) -> Table {
+        let mut rows: BTreeMap<&Pair, Values> = BTreeMap::new();
+        for month in months {
+            if let Some(value) = figure.of(&month.figures) {
+                rows.entry(&month.pair)
+                    .or_default()
+                    .insert(month.figures.start, value);
+            }
+        }
+        let names = rows.iter().take(ROWS).map(|(pair, values)| {
+            let name = Cell::link(pair.to_string(), href::pair(pair, &self.task));
+            (name, values.clone())
+        });
+        self::table("pair", figure, names.collect())
+    }
+}
+
+/// Values by the beginning of their month.
+type Values = BTreeMap<UnixTime, f64>;
+
+fn table(what: &str, figure: Figure, rows: Vec<(Cell, Values)>) -> Table {
+    let months: BTreeSet<UnixTime> = rows
+        .iter()
+        .flat_map(|(_, row)| row.keys().copied())
+        .collect();
+    let mut columns = vec![Column::name(what)];
+    columns.extend(
+        months
+            .iter()
+            .map(|month| Column::number(calendar::month(*month))),
+    );
+    let row = |(name, values): (Cell, Values)| {
+        let text = |month: &UnixTime| match values.get(month) {
+            Some(value) => figure.words(*value),
+            None => words::ABSENT.to_owned(),
+        };
+        let mut cells = vec![name];
+        cells.extend(months.iter().map(|month| Cell::from(text(month))));
+        Row::new(cells)
+    };
+    Table::new(columns, rows.into_iter().map(row))
+}
+
+/// The pairs of each group of the plan.
+fn group_pairs(plan: &Plan) -> BTreeMap<String, BTreeSet<(String, String)>> {
+    let names = |pair: watch_plan::Pair| (pair.from.to_string(), pair.to.to_string());
+    let groups = plan.groups().iter();
+    groups
+        .map(|(name, group)| {
+            (
+                name.to_string(),
+                group.pairs().into_iter().map(names).collect(),
+            )
+        })
+        .collect()
+}
+
+fn by_group(
+    figure: Figure,
+    months: &[Month],
+    groups: &BTreeMap<String, BTreeSet<(String, String)>>,
+) -> Table {
+    let rows = groups.iter().map(|(name, pairs)| {
+        let mut values: BTreeMap<UnixTime, Vec<f64>> = BTreeMap::new();
+        for month in months {
+            let pair = (month.pair.from.to_string(), month.pair.to.to_string());
+            if let Some(value) = figure.of(&month.figures).filter(|_| pairs.contains(&pair)) {
+                values.entry(month.figures.start).or_default().push(value);
+            }
+        }
+        let medians = values.into_iter();
+        let medians = medians.filter_map(|(start, of)| Some((start, stats::median(&of)?)));
+        (Cell::from(name.clone()), medians.collect::<Values>())
+    });
+    table("group", figure, rows.collect())
+}
+
+/// Goodput where there is any.
+fn usual(months: &[Month]) -> Figure {
+    let has_goodput = months.iter().any(|month| month.figures.goodput.is_some());
+    match has_goodput {
+        true => Figure::Goodput,
+        false => Figure::RoundTrip,
+    }
+}

@@ -1,0 +1,329 @@
+//! A pair over time: smoke of its round trips above its goodput with events and a forecast.
+
+pub mod chart;
+mod series;
+
+use std::sync::Arc;
+
+use changes::{Forecast, UnixTime, VisitKind};
+use maud::{Markup, html};
+use report::page::{Block, Cell, Column, Row, Table};
+use units::{Bytes, Span};
+use watch_store::{LoadedVisit, Name, Pair, Store, StoredEvent, VisitId};
+
+use self::series::Series;
+use crate::ask::{self, Ago, Ask, Range};
+use crate::frame::{Sheet, Tab};
+use crate::problem::Problem;
+use crate::server::Site;
+use crate::{calendar, href, words};
+
+/// Events of the chosen range that are listed.
+const EVENTS: u32 = 200;
+/// Visits that are listed, the latest of the range.
+const VISITS: usize = 100;
+/// Hours that are forecast.
+pub const HOURS: usize = 12;
+/// The copy whose end is forecast.
+const COPY: Bytes = Bytes::new(1_000_000_000_000);
+
+/// What the page shows.
+struct Shown {
+    pair: Pair,
+    task: Name,
+    tasks: Vec<Name>,
+    range: Range,
+    now: UnixTime,
+    series: Series,
+    events: Vec<StoredEvent>,
+    forecast: Option<Arc<Forecast>>,
+}
+
+/// The page.
+pub fn sheet(site: &Site, (from, to): (&str, &str), ask: &Ask) -> Result<Sheet, Problem> {
+    let pair = ask::pair(from, to)?;
+    let now = site.live.now();
+    let range = ask.range(now, Ago::Week)?;
+    let wanted = ask.name("task")?;
+    let shown = site.stores.with(|store| {
+        let (tasks, task) = chosen(site, store, &pair, wanted)?;
+        let series = Series::of(store, &pair, &task, &tasks, range)?;
+        let events = store.events_of(&pair, range.ends(), EVENTS)?;
+        let forecast = match series.goodput_task() {
+            Some(task) if range.to > now => site.forecasts.of(store, &pair, task, now)?,
+            _ => None,
+        };
+        Ok::<_, Problem>(Shown {
+            pair,
+            task,
+            tasks,
+            range,
+            now,
+            series,
+            events,
+            forecast,
+        })
+    })?;
+    shown.sheet()
+}
+
+/// The tasks of a pair, by the plan or the store, and the one to show.
+fn chosen(
+    site: &Site,
+    store: &mut Store,
+    pair: &Pair,
+    wanted: Option<Name>,
+) -> Result<(Vec<Name>, Name), Problem> {
+    let mut tasks = store.tasks_of(pair)?;
+    if let Some(table) = site.live.timetable() {
+        let is_pair = |of: &watch_plan::Pair| {
+            of.from.as_str() == pair.from.as_str() && of.to.as_str() == pair.to.as_str()
+        };
+        let plan = table.plan();
+        let of_plan = plan
+            .tasks()
+            .iter()
+            .filter(|task| plan.pairs(task).iter().any(is_pair));
+        tasks.extend(of_plan.filter_map(|task| task.name.as_str().parse().ok()));
+        tasks.sort();
+        tasks.dedup();
+    }
+    let first = tasks.first().cloned();
+    let Some(first) = first else {
+        let what = format!("no task visits the pair {pair}");
+        return Err(Problem::unknown(
+            what,
+            "choose a pair from the grid of a task",
+        ));
+    };
+    match wanted {
+        Some(task) if tasks.contains(&task) => Ok((tasks, task)),
+        Some(task) => {
+            let what = format!(
+                "the task {:?} does not visit the pair {pair}",
+                task.as_str()
+            );
+            Err(Problem::unknown(
+                what,
+                "choose a pair from the grid of this task",
+            ))
+        }
+        None => Ok((tasks, first)),
+    }
+}
+
+impl Shown {
+    fn sheet(&self) -> Result<Sheet, Problem> {
+        let title = format!("{} → {}", self.pair.from, self.pair.to);
+        let body = html! {
+            h1 { (title) }
+            p.setting { "Task " a href=(href::grid(&self.task)) { (self.task) } ", " (self.span()) }
+            div.controls { (self.task_links()) (self.range_links()) }
+            (self.figure()?)
+            (self.tiles()?)
+            (self.event_list())
+            (self.visit_list()?)
+            p.note { "The other way: "
+                a href=(href::pair(&self.pair.clone().turned(), &self.task)) {
+                    (self.pair.to) " → " (self.pair.from)
+                }
+            }
+        };
+        Ok(Sheet {
+            title,
+            tab: Tab::Grid,
+            is_live: self.range.ago.is_some(),
+            body,
+        })
+    }
+
+    fn span(&self) -> String {
+        let (from, to) = self.range.ends();
+        let (from, to) = (calendar::minute(from), calendar::minute(to));
+        format!("{from} to {to} UTC, {}", self.series.resolution())
+    }
+
+    fn task_links(&self) -> Markup {
+        let link = |task: &Name| {
+            let place = match self.range.ago {
+                Some(ago) => format!("{}&range={}", href::pair(&self.pair, task), ago.word()),
+                None => href::pair_within(&self.pair, task, self.range.ends()),
+            };
+            (task.to_string(), place, *task == self.task)
+        };
+        html! {
+            @if self.tasks.len() > 1 { (super::links("Tasks", self.tasks.iter().map(link))) }
+        }
+    }
+
+    fn range_links(&self) -> Markup {
+        let pair = href::pair(&self.pair, &self.task);
+        let link = |ago: Ago| {
+            let place = format!("{pair}&range={}", ago.word());
+            (ago.word().to_owned(), place, self.range.ago == Some(ago))
+        };
+        super::links("Range", Ago::ALL.into_iter().map(link))
+    }
+
+    fn figure(&self) -> Result<Markup, Problem> {
+        let hours = match self.range.ago {
+            Some(Ago::Day | Ago::Week) => self.hours(),
+            _ => Vec::new(),
+        };
+        let figure = chart::Chart {
+            series: &self.series,
+            events: &self.events,
+            hours: &hours,
+            range: self.range,
+            title: format!("{} over time", self.pair),
+        };
+        match figure.figure() {
+            Some(figure) => Ok(figure.draw()?),
+            None => Ok(html! {
+                p.quiet { "No visit in this time. Choose a longer range, or see "
+                    a href=(href::HOSTS) { "what the hosts do" } "." }
+            }),
+        }
+    }
+
+    fn hours(&self) -> Vec<changes::Hour> {
+        let hours = self.forecast.as_ref().map(|forecast| forecast.hours(HOURS));
+        hours.unwrap_or_default()
+    }
+
+    /// The next hours and the end of a copy.
+    fn tiles(&self) -> Result<Markup, Problem> {
+        let Some(forecast) = &self.forecast else {
+            return Ok(Markup::default());
+        };
+        let size = COPY.human();
+        let copy = match forecast.finish(COPY, self.now) {
+            Ok(finish) => {
+                let near = |at| calendar::near(at, self.now);
+                let value = near(finish.median);
+                let rest = format!(", between {} and {}", near(finish.early), near(finish.late));
+                report::page::Fact {
+                    after: rest,
+                    ..report::page::Fact::new(format!("a copy of {size} started now ends"), value)
+                }
+            }
+            Err(long) => report::page::Fact::plain("a copy started now", long.to_string()),
+        };
+        let hour = |(name, number): (&str, usize)| {
+            let hour = *forecast.hours(number + 1).get(number)?;
+            let rest = format!(
+                ", between {} and {}",
+                words::rate(hour.low),
+                words::rate(hour.high)
+            );
+            Some(report::page::Fact {
+                after: rest,
+                ..report::page::Fact::new(name, words::rate(hour.median))
+            })
+        };
+        let hours = [
+            ("next hour", 0),
+            ("in six hours", 6),
+            ("in twelve hours", HOURS),
+        ];
+        let mut facts: Vec<_> = hours.into_iter().filter_map(hour).collect();
+        facts.push(copy);
+        let note = "Intervals hold in nine of ten cases, while the path stays as it is.";
+        let blocks = [
+            Block::heading("Forecast of goodput"),
+            Block::Facts(facts),
+            Block::note(note),
+        ];
+        Ok(report::render::html::sections(&blocks)?)
+    }
+
+    fn event_list(&self) -> Markup {
+        html! {
+            h2 { "Events " span.count { (self.events.len()) } }
+            @if self.events.is_empty() { p.quiet { "None in this time." } }
+            (super::events(&chart::numbered(&self.events), self.now, true))
+        }
+    }
+
+    fn visit_list(&self) -> Result<Markup, Problem> {
+        let visits: Vec<&LoadedVisit> = self.series.visits().collect();
+        if visits.is_empty() {
+            return Ok(Markup::default());
+        }
+        let shown = &visits[visits.len().saturating_sub(VISITS)..];
+        let table = visit_table(shown.iter().rev().map(|loaded| {
+            let stored = &loaded.stored;
+            (
+                stored.id,
+                stored.visit.at,
+                stored.visit.kind,
+                words::visit(&stored.visit),
+            )
+        }));
+        let blocks = [Block::Details {
+            title: format!("Visits ({} of {})", shown.len(), visits.len()),
+            is_open: false,
+            blocks: vec![Block::Table(table)],
+        }];
+        Ok(report::render::html::sections(&blocks)?)
+    }
+}
+
+/// A row for each visit, with a link to it.
+pub fn visit_table(visits: impl Iterator<Item = (VisitId, UnixTime, VisitKind, String)>) -> Table {
+    let columns = [
+        Column::name("time [UTC]"),
+        Column::words("kind"),
+        Column::text("result"),
+    ];
+    let row = |(id, at, kind, result): (VisitId, UnixTime, VisitKind, String)| {
+        let time = Cell::link(calendar::second(at), href::visit(id));
+        Row::new([time, kind.name().into(), result.into()])
+    };
+    Table::new(columns, visits.map(row))
+}
+
+/// The other direction.
+trait Turned {
+    fn turned(self) -> Self;
+}
+
+impl Turned for Pair {
+    fn turned(self) -> Self {
+        let Pair { from, to } = self;
+        Pair { from: to, to: from }
+    }
+}
+
+/// The time around an event: half of `span` on either side of its first visit.
+pub fn around(at: UnixTime, span: Span) -> Range {
+    let half = Span::from_secs_f64(span.as_secs_f64() / 2.0);
+    Range {
+        from: ask::earlier(at, half),
+        to: at + half,
+        ago: None,
+    }
+}
+
+/// What a chart of a pair shows in a range, for the pages of its events: without links to them.
+pub fn figure(
+    store: &mut Store,
+    (pair, task): (&Pair, &Name),
+    range: Range,
+    events: &[StoredEvent],
+) -> Result<Option<crate::figure::Figure>, Problem> {
+    let tasks = store.tasks_of(pair)?;
+    let series = Series::of(store, pair, task, &tasks, range)?;
+    let chart = chart::Chart {
+        series: &series,
+        events,
+        hours: &[],
+        range,
+        title: format!("{pair} around the event"),
+    };
+    let figure = chart.figure();
+    Ok(figure.map(|figure| crate::figure::Figure {
+        links: Vec::new(),
+        ..figure
+    }))
+}

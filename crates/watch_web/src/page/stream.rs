@@ -1,0 +1,113 @@
+//! Answers for programs: visits as lines of JSON, metrics, and news of changes.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use tokio::sync::{OwnedSemaphorePermit, watch};
+use units::Span;
+
+use crate::ask::{Ask, earlier};
+use crate::problem::Problem;
+use crate::server::Site;
+
+/// Visits of one answer, at most and usually.
+const VISITS: u64 = 10_000;
+const VISITS_USUAL: u64 = 1000;
+/// Longest range of one answer.
+const RANGE: Span = Span::from_secs(31 * 86_400);
+/// What is answered without `from`.
+const RECENT: Span = Span::from_secs(3600);
+/// Shortest time between two pieces of news.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// Visits from `from` on in the order of time, one JSON object each line. Programs go on with the
+/// time of the last line, and leave out identities that they have.
+pub fn answer(site: &Site, ask: &Ask) -> Result<(&'static str, String), Problem> {
+    let now = site.live.now();
+    let from = ask.time("from")?.unwrap_or_else(|| earlier(now, RECENT));
+    let to = ask.time("to")?.unwrap_or(from + RANGE);
+    if to <= from || to > from + RANGE {
+        let what = "the range from `from` to `to` is empty or longer than 31 days";
+        return Err(Problem::bad(
+            what,
+            "ask for less, and go on from the last visit",
+        ));
+    }
+    let limit = ask.number("limit", VISITS)?.unwrap_or(VISITS_USUAL);
+    let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+    let visits = site
+        .stores
+        .with(|store| store.all_visits((from, to), limit));
+    let mut lines = String::new();
+    for loaded in visits.map_err(Problem::from)? {
+        let line = serde_json::to_string(&loaded.stored);
+        lines += &line.map_err(|error| Problem::ours(error.to_string()))?;
+        lines.push('\n');
+    }
+    Ok(("application/x-ndjson", lines))
+}
+
+/// The metrics, in OpenMetrics.
+pub fn metrics(site: &Site) -> Result<(&'static str, String), Problem> {
+    let text = site.live.metrics().ok_or_else(|| {
+        Problem::unknown(
+            "this server has no metrics",
+            "ask the collector of the watch",
+        )
+    })?;
+    Ok((
+        "application/openmetrics-text; version=1.0.0; charset=utf-8",
+        text,
+    ))
+}
+
+/// Tells browsers that something changed.
+pub fn live(site: &Arc<Site>) -> Response {
+    let Ok(place) = Arc::clone(&site.listeners).try_acquire_owned() else {
+        let status = axum::http::StatusCode::SERVICE_UNAVAILABLE;
+        return (
+            status,
+            "too many pages follow changes; reload them by hand\n",
+        )
+            .into_response();
+    };
+    let mut changed = site.changed.clone();
+    changed.mark_unchanged();
+    let follower = Follower {
+        changed,
+        stop: site.stop.clone(),
+        _place: place,
+    };
+    let news = stream::unfold(follower, async |mut follower| {
+        let count = follower.next().await?;
+        let event = Event::default().event("changed").data(count.to_string());
+        Some((Ok::<_, Infallible>(event), follower))
+    });
+    Sse::new(Box::pin(news))
+        .keep_alive(KeepAlive::default())
+        .into_response()
+}
+
+/// One open page.
+struct Follower {
+    changed: watch::Receiver<u64>,
+    stop: watch::Receiver<bool>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Follower {
+    /// Waits for a change; `None` when the server ends.
+    async fn next(&mut self) -> Option<u64> {
+        tokio::select! {
+            changed = self.changed.changed() => changed.ok()?,
+            _ = self.stop.wait_for(|stop| *stop) => return None,
+        }
+        // Changes come in crowds.
+        tokio::time::sleep(PAUSE).await;
+        Some(*self.changed.borrow_and_update())
+    }
+}

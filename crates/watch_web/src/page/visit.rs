@@ -1,0 +1,221 @@
+//! One visit with all that is kept of it.
+
+use changes::Visit;
+use maud::{Markup, html};
+use report::chart::axis::Axis;
+use report::chart::palette::BLUE;
+use report::chart::{Axes, Chart, Layer, Shape};
+use report::format::{self, RateUnit};
+use report::page::{Block, Column, Fact, Row, Table};
+use units::{Rate, Span};
+use watch_store::{Kept, LoadedVisit, VisitId};
+
+use super::pair;
+use crate::frame::{Sheet, Tab};
+use crate::problem::Problem;
+use crate::server::Site;
+use crate::{calendar, href, words};
+
+const HEIGHT: u32 = 520;
+/// Rates come ten times a second.
+const RATES_A_SECOND: f64 = 10.0;
+/// Characters of a document that are shown.
+const DOCUMENT: usize = 100_000;
+/// Time around the visit that the link to its pair shows.
+const AROUND: Span = Span::from_secs(2 * 86_400);
+
+/// The page.
+pub fn sheet(site: &Site, id: &str) -> Result<Sheet, Problem> {
+    let unknown = || {
+        let what = format!("no visit has the identity {id:?}");
+        Problem::unknown(what, "choose one from the page of a pair")
+    };
+    let id: VisitId = id.parse().map_err(|_| unknown())?;
+    let loaded = site.stores.with(|store| store.load(id))?;
+    let loaded = loaded.ok_or_else(unknown)?;
+    let title = format!("Visit of {} UTC", calendar::second(loaded.stored.visit.at));
+    Ok(Sheet {
+        body: draw(&loaded, &title)?,
+        title,
+        tab: Tab::Grid,
+        is_live: false,
+    })
+}
+
+fn draw(loaded: &LoadedVisit, title: &str) -> Result<Markup, Problem> {
+    let stored = &loaded.stored;
+    let visit = &stored.visit;
+    let around = pair::around(visit.at, AROUND);
+    let place = href::pair_within(&stored.pair, &stored.task, around.ends());
+    let mut blocks = vec![Block::Facts(facts(visit))];
+    if loaded.kept == Kept::Figures {
+        let note = "Raw values are older than the retention: of the round trips the shortest, \
+                    median, 95th percentile and longest are left.";
+        blocks.push(Block::note(note));
+    }
+    blocks.extend(rates(stored.rates.as_deref().unwrap_or_default()));
+    blocks.extend(trips(visit));
+    blocks.extend(hops(visit));
+    blocks.push(Block::heading("Everything else"));
+    blocks.push(Block::Facts(others(visit, stored.id)));
+    Ok(html! {
+        h1 { (title) }
+        p.setting {
+            a href=(place) { (stored.pair.from) " → " (stored.pair.to) }
+            ", task " a href=(href::grid(&stored.task)) { (stored.task) }
+            ", " (visit.kind.name())
+        }
+        @if let Some(failure) = &visit.failure {
+            p.lead.worse { "It failed: " (report::text::sentence(&failure.reason)) }
+        }
+        (report::render::html::sections(&blocks)?)
+        @if let Some(document) = &stored.document { (self::document(document)) }
+    })
+}
+
+/// What stands out.
+fn facts(visit: &Visit) -> Vec<Fact> {
+    let trips = visit.round_trips.as_ref();
+    let loss = visit
+        .probes
+        .and_then(|probes| Some((probes, probes.loss()?)));
+    let known = [
+        visit
+            .goodput
+            .map(|goodput| Fact::new("goodput", words::rate(goodput))),
+        trips.map(|trips| Fact {
+            after: format!(", shortest {}", words::round_trip(trips.min())),
+            ..Fact::new("median round trip", words::round_trip(trips.median()))
+        }),
+        loss.map(|(probes, loss)| Fact {
+            after: format!(", {} of {}", probes.lost, probes.sent),
+            ..Fact::new("probes lost", format::percent(loss))
+        }),
+        visit
+            .resent
+            .map(|share| Fact::new("bytes sent again", format::percent(share.into()))),
+        visit
+            .loaded
+            .map(|span| Fact::new("round trip under load", words::round_trip(span))),
+    ];
+    known.into_iter().flatten().collect()
+}
+
+fn others(visit: &Visit, id: VisitId) -> Vec<Fact> {
+    let plain = |name: &str, text: String| Fact::plain(name, text);
+    let far = visit.far_host.as_ref();
+    let buffers = far.and_then(|far| far.limits.as_ref()).map(|limits| {
+        let (send, receive) = (limits.send_auto_max, limits.receive_auto_max);
+        format!("send {}, receive {}", send.human(), receive.human())
+    });
+    let known = [
+        visit
+            .limit
+            .map(|limit| plain("limited by", report::text::limit(limit).to_owned())),
+        far.and_then(|far| far.kernel.clone())
+            .map(|kernel| plain("far host's kernel", kernel)),
+        buffers.map(|text| plain("far host's largest buffers", text)),
+        visit
+            .stolen
+            .map(|share| plain("own processor taken away", format::percent(share.into()))),
+        visit.probes.map(|probes| {
+            let text = format!(
+                "{} duplicated, {} out of order",
+                probes.duplicated, probes.reordered
+            );
+            plain("probes", text)
+        }),
+        visit
+            .route
+            .as_ref()
+            .map(|route| plain("route", format!("{:016x}", route.hash))),
+        Some(plain("identity", id.to_string())),
+    ];
+    known.into_iter().flatten().collect()
+}
+
+fn rates(rates: &[Rate]) -> Vec<Block> {
+    let high = rates.iter().map(|rate| rate.as_f64()).fold(0.0, f64::max);
+    if rates.len() < 2 {
+        return Vec::new();
+    }
+    let unit = RateUnit::fitting(high);
+    let end = rates.len() as f64 / RATES_A_SECOND;
+    let place = |(number, rate): (usize, &Rate)| {
+        (
+            (number as f64 + 0.5) / RATES_A_SECOND,
+            rate.as_f64() / unit.factor,
+        )
+    };
+    let line = rates.iter().enumerate().map(place).collect();
+    let axes = Axes {
+        height: HEIGHT,
+        x: Axis::exact(0.0, end, 10),
+        x_title: Some("time [s]".to_owned()),
+        y: Axis::whole(0.0, high / unit.factor, 5),
+        y_title: format!("goodput [{}]", unit.name),
+        layers: vec![Layer::new(BLUE, Shape::Line(line))],
+    };
+    let caption = format!("Goodput of each tenth of a second, {} values.", rates.len());
+    let chart = Chart::new(Vec::new(), [axes]);
+    vec![
+        Block::heading("Goodput during the visit"),
+        Block::figure("rates", caption, chart),
+    ]
+}
+
+fn trips(visit: &Visit) -> Vec<Block> {
+    let Some(trips) = &visit.round_trips else {
+        return Vec::new();
+    };
+    let sorted = trips.sorted();
+    let high = sorted.last().map_or(0.0, |trip| trip.as_secs_f64() * 1e3);
+    let low = trips.min().as_secs_f64() * 1e3;
+    let dot = |(number, trip): (usize, &Span)| (number as f64 + 1.0, trip.as_secs_f64() * 1e3);
+    let low = if low > high / 2.0 { low } else { 0.0 };
+    let axes = Axes {
+        height: HEIGHT - 100,
+        x: Axis::counts(sorted.len() as f64),
+        x_title: Some("rank".to_owned()),
+        y: Axis::whole(low, high, 4),
+        y_title: "round trip [ms]".to_owned(),
+        layers: vec![Layer::new(
+            BLUE,
+            Shape::Dots(9, sorted.iter().enumerate().map(dot).collect()),
+        )],
+    };
+    let values: Vec<String> = sorted
+        .iter()
+        .map(|trip| format!("{:.3}", trip.as_secs_f64() * 1e3))
+        .collect();
+    let caption = format!(
+        "All {} in ascending order, in ms: {}.",
+        sorted.len(),
+        values.join(", ")
+    );
+    vec![
+        Block::heading("Round trips"),
+        Block::figure("round-trips", caption, Chart::new(Vec::new(), [axes])),
+    ]
+}
+
+fn hops(visit: &Visit) -> Vec<Block> {
+    let Some(route) = visit.route.as_ref().filter(|route| !route.hops.is_empty()) else {
+        return Vec::new();
+    };
+    let columns = [Column::number("hop"), Column::text("host that answered")];
+    let row = |(number, hop): (usize, &String)| Row::new([(number + 1).to_string(), hop.clone()]);
+    let table = Table::new(columns, route.hops.iter().enumerate().map(row));
+    vec![Block::heading("Route"), Block::Table(table)]
+}
+
+fn document(document: &str) -> Markup {
+    let shown: String = document.chars().take(DOCUMENT).collect();
+    html! {
+        details {
+            summary { "Document of the measurement" }
+            @if shown.len() < document.len() { p.note { "The first " (DOCUMENT) " characters." } }
+            pre tabindex="0" { (report::text::plain(&shown)) }
+        }
+    }
+}

@@ -1,0 +1,450 @@
+//! Requests over loopback, answered from a drawn month.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use changes::{Visit, VisitKind};
+use common::{Mesh, START, Still, name, pair, time};
+use tempfile::TempDir;
+use watch_store::{DatabaseName, Pair, Store, StoredVisit};
+use watch_web::{WebOptions, WebServer};
+
+const DAYS: u64 = 30;
+
+/// A filled database; its folder lives as long as the tests.
+static MONTH: LazyLock<(TempDir, DatabaseName)> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().unwrap();
+    let database = DatabaseName::Sqlite(folder.path().join("watch.sqlite"));
+    let (visits, events) = Mesh::new(1124, DAYS).fill(&mut Store::open(&database).unwrap());
+    assert!(
+        visits > 20_000 && events >= 4,
+        "{visits} visits, {events} events"
+    );
+    (folder, database)
+});
+
+fn serve(database: &DatabaseName, token: Option<&str>, live: Arc<Still>) -> WebServer {
+    let options = WebOptions {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        database: database.clone(),
+        token: token.map(str::to_owned),
+    };
+    WebServer::start(options, live).unwrap()
+}
+
+fn month() -> WebServer {
+    serve(&MONTH.1, None, Arc::new(Still::new(DAYS)))
+}
+
+/// An answer: status, head, body.
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+fn ask(address: SocketAddr, request: &str) -> Answer {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut bytes = Vec::new();
+    // A server that refuses a request may reset the connection behind its answer.
+    let _ = stream.read_to_end(&mut bytes);
+    let text = String::from_utf8(bytes).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    Answer {
+        status: head.split(' ').nth(1).unwrap().parse().unwrap(),
+        head: head.to_lowercase(),
+        body: body.to_owned(),
+    }
+}
+
+fn get(server: &WebServer, path: &str) -> Answer {
+    let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    ask(server.address(), &request)
+}
+
+fn post(server: &WebServer, path: &str, head: &str, body: &str) -> Answer {
+    let length = body.len();
+    let kind = "application/x-www-form-urlencoded";
+    let request = format!(
+        "POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: {kind}\r\n\
+         Content-Length: {length}\r\n{head}\r\n{body}"
+    );
+    ask(server.address(), &request)
+}
+
+/// The addresses that a page links to.
+fn links(page: &str) -> BTreeSet<String> {
+    let parts = page.split(" href=\"").skip(1);
+    let links = parts.filter_map(|part| part.split('"').next());
+    let links = links.filter(|link| link.starts_with('/'));
+    links.map(|link| link.replace("&amp;", "&")).collect()
+}
+
+#[test]
+fn every_page_shows_what_it_is_for() {
+    let server = month();
+    let pages: [(&str, &[&str]); 8] = [
+        (
+            "/",
+            &["goodput", "reach", "Open events", "bnl", "class=\"stale\""],
+        ),
+        ("/?task=reach", &["Median round trip", "none lost"]),
+        (
+            "/pair/slac/cern?task=goodput",
+            &[
+                "Forecast of goodput",
+                "a copy of 1.00 TB",
+                "median, none lost",
+                "resent [%]",
+                "<title id=\"over-time-title\">",
+            ],
+        ),
+        (
+            "/pair/slac/cern?task=goodput&range=year",
+            &["goodput [Mbit/s]"],
+        ),
+        (
+            "/event/goodput/slac/cern/0",
+            &[
+                "Before and after",
+                "Causes, the likeliest first",
+                "/visit/",
+                "goodput",
+            ],
+        ),
+        (
+            "/months?task=goodput",
+            &["Oct 2026", "Mbit/s", "kek to desy"],
+        ),
+        (
+            "/months?task=goodput&by=group&figure=loss",
+            &["transatlantic", "probes lost"],
+        ),
+        (
+            "/hosts",
+            &[
+                "has another plan",
+                "last heard of 2 h ago",
+                "What is next",
+                "Who waits",
+                "watch.sqlite, 41 MB",
+            ],
+        ),
+    ];
+    for (path, words) in pages {
+        let page = get(&server, path);
+        assert_eq!(page.status, 200, "{path}");
+        for word in words {
+            assert!(page.body.contains(word), "{path} lacks {word}");
+        }
+    }
+}
+
+#[test]
+fn every_link_leads_to_a_page() {
+    let server = month();
+    let mut known = BTreeSet::from(["/".to_owned()]);
+    let mut waiting: Vec<String> = known.iter().cloned().collect();
+    let mut visited = 0;
+    while let Some(path) = waiting.pop().filter(|_| visited < 250) {
+        visited += 1;
+        let page = get(&server, &path);
+        assert_eq!(page.status, 200, "{path}");
+        for link in links(&page.body) {
+            // One pair's visits stand for those of all.
+            let is_new = !link.starts_with("/visit/") || known.len() < 200;
+            if is_new && known.insert(link.clone()) {
+                waiting.push(link);
+            }
+        }
+    }
+    assert!(visited > 60, "{visited} pages");
+}
+
+#[test]
+fn a_visit_has_all_its_raw_values() {
+    let server = month();
+    let lines = get(&server, "/stream.ndjson?limit=3&from=2026-10-02");
+    assert_eq!(lines.status, 200);
+    let visits = lines
+        .body
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    let visits: Vec<StoredVisit> = visits.collect();
+    assert_eq!(visits.len(), 3);
+    assert!(
+        visits
+            .windows(2)
+            .all(|pair| pair[0].visit.at <= pair[1].visit.at)
+    );
+    let stored = &visits[0];
+    let loaded = Store::open(&MONTH.1)
+        .unwrap()
+        .load(stored.id)
+        .unwrap()
+        .unwrap();
+    assert_eq!(loaded.stored, *stored);
+    let page = get(&server, &format!("/visit/{}", stored.id));
+    for trip in stored.visit.round_trips.as_ref().unwrap().sorted() {
+        let text = format!("{:.3}", trip.as_secs_f64() * 1e3);
+        assert!(page.body.contains(&text), "{text}");
+    }
+    assert!(page.body.contains("192.0.1.8") && page.body.contains("100 values"));
+}
+
+#[test]
+fn what_is_asked_wrongly_is_named_with_the_next_step() {
+    let server = month();
+    let wrong = [
+        ("/nothing", 404, "begin with the list"),
+        ("/?task=x", 404, "no task is called"),
+        ("/pair/slac/mars", 404, "choose a pair from the grid"),
+        ("/pair/slac/cern?task=other", 404, "does not visit the pair"),
+        (
+            "/pair/slac/cern?range=age",
+            400,
+            "none of day, week, month, year",
+        ),
+        (
+            "/pair/slac/cern?from=2026-10-02&to=2026-10-01",
+            400,
+            "has no length",
+        ),
+        ("/pair/slac/cern?from=0", 400, "longer than ten years"),
+        ("/pair/%00/cern", 400, "control character"),
+        ("/event/goodput/slac/cern/77", 404, "has no event"),
+        ("/event/goodput/slac/cern/x", 404, "has no event"),
+        ("/visit/12", 404, "no visit has the identity"),
+        (
+            "/visit/00000000000000000000000000000000",
+            404,
+            "choose one from",
+        ),
+        ("/months?year=99999", 400, "no whole number up to 9998"),
+        ("/months?year=9", 400, "not between 1970"),
+        ("/months?figure=x", 400, "none of goodput"),
+        ("/months?task=x", 404, "no task"),
+        (
+            "/stream.ndjson?limit=10001",
+            400,
+            "no whole number up to 10000",
+        ),
+        (
+            "/stream.ndjson?from=2026-01-01&to=2026-03-01",
+            400,
+            "31 days",
+        ),
+    ];
+    for (path, status, words) in wrong {
+        let answer = get(&server, path);
+        assert_eq!(answer.status, status, "{path}");
+        let text = answer.body.replace("&quot;", "\"");
+        assert!(
+            text.to_lowercase().contains(&words.to_lowercase()),
+            "{path}: {text}"
+        );
+    }
+}
+
+#[test]
+fn answers_load_nothing_from_elsewhere_and_set_no_cookie() {
+    let server = month();
+    for path in [
+        "/",
+        "/hosts",
+        "/nothing",
+        "/style.css",
+        "/stream.ndjson",
+        "/metrics",
+    ] {
+        let head = get(&server, path).head;
+        assert!(
+            head.contains("content-security-policy: default-src 'none'"),
+            "{path}"
+        );
+        assert!(head.contains("x-content-type-options: nosniff"), "{path}");
+        assert!(!head.contains("set-cookie"), "{path}");
+    }
+    for path in [
+        "/",
+        "/style.css",
+        "/script.js",
+        "/icon.svg",
+        "/pair/slac/cern?task=goodput",
+    ] {
+        let body = get(&server, path)
+            .body
+            .replace("http://www.w3.org/2000/svg", "");
+        assert!(!body.contains("://"), "{path}");
+    }
+}
+
+#[test]
+fn hostile_names_are_only_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = DatabaseName::Sqlite(folder.path().join("watch.sqlite"));
+    let names = ["<script>alert(1)</script>", "..", "a/b?c#d&e=\"f'", "東%2F"];
+    let mut mesh = Mesh::new(7, 1);
+    let mut store = Store::open(&database).unwrap();
+    for from in names {
+        let of = Pair {
+            from: name(from),
+            to: name("~x"),
+        };
+        let mut visit = Visit::new(time(START + 3600), VisitKind::Ping);
+        let reason = "<img src=x onerror=alert(2)>\u{1b}[31m".to_owned();
+        visit.failure = Some(changes::Failure { reason });
+        let stored = mesh.stored(&of, from, visit, None);
+        store.insert(&[stored]).unwrap();
+    }
+    let live = Still {
+        table: None,
+        agents: Vec::new(),
+        ..Still::new(1)
+    };
+    let server = serve(&database, None, Arc::new(live));
+    let grid = get(&server, "/");
+    let links = links(&grid.body);
+    let pairs: Vec<&String> = links
+        .iter()
+        .filter(|link| link.starts_with("/pair/"))
+        .collect();
+    assert_eq!(pairs.len(), names.len(), "{links:?}");
+    for path in pairs
+        .into_iter()
+        .map(String::as_str)
+        .chain(["/", "/hosts", "/months"])
+    {
+        let page = get(&server, path);
+        assert_eq!(page.status, 200, "{path}");
+        for bad in ["<script>alert", "<img", "\u{1b}"] {
+            assert!(!page.body.contains(bad), "{path}: {bad}");
+        }
+    }
+}
+
+#[test]
+fn silences_need_the_token() {
+    let live = Arc::new(Still::new(DAYS));
+    let server = serve(&MONTH.1, Some("secret"), Arc::clone(&live));
+    let body = "from=slac&to=cern&task=goodput&hours=2&reason=works";
+    assert_eq!(post(&server, "/silence", "", body).status, 403);
+    let wrong = "Authorization: Bearer wrong\r\n";
+    assert_eq!(post(&server, "/silence", wrong, body).status, 403);
+    assert!(live.silences.lock().unwrap().is_empty());
+    let right = "Authorization: Bearer secret\r\n";
+    let answer = post(&server, "/silence", right, body);
+    assert_eq!(answer.status, 200);
+    assert!(answer.body.contains("slac to cern"));
+    let in_form = format!("{body}&token=secret");
+    assert_eq!(post(&server, "/silence", "", &in_form).status, 200);
+    let silences = live.silences.lock().unwrap();
+    assert_eq!(silences.len(), 2);
+    assert_eq!(silences[0].pair, Some(pair("slac", "cern")));
+    assert_eq!(silences[0].until.seconds(), live.now.seconds() + 7200);
+    let wrong = [
+        ("hours=0&reason=x", "from 1 to 744"),
+        ("hours=2", "not 1 to 500"),
+        ("hours=2&reason=x&from=slac", "only one of"),
+    ];
+    for (body, words) in wrong {
+        let answer = post(&server, "/silence", right, body);
+        assert_eq!(answer.status, 400, "{body}");
+        assert!(answer.body.to_lowercase().contains(words), "{body}");
+    }
+    drop(silences);
+    let page = get(&server, "/event/goodput/slac/cern/0");
+    assert!(page.body.contains("name=\"token\""));
+    let reader = month();
+    assert_eq!(post(&reader, "/silence", right, body).status, 403);
+    assert!(
+        !get(&reader, "/event/goodput/slac/cern/0")
+            .body
+            .contains("name=\"token\"")
+    );
+}
+
+#[test]
+fn requests_are_bounded() {
+    let server = month();
+    let long = "x".repeat(200_000);
+    let status = get(&server, &format!("/?task={long}")).status;
+    assert!(matches!(status, 414 | 431), "{status}");
+    let body = format!("reason={long}");
+    assert_eq!(post(&server, "/silence", "", &body).status, 413);
+    let name = "x".repeat(300);
+    assert_eq!(get(&server, &format!("/?task={name}")).status, 400);
+    assert_eq!(get(&server, "/pair/%ff/cern").status, 400);
+    // A client that says nothing keeps no other from an answer.
+    let silent: Vec<TcpStream> = (0..50)
+        .map(|_| TcpStream::connect(server.address()).unwrap())
+        .collect();
+    assert_eq!(get(&server, "/").status, 200);
+    drop(silent);
+}
+
+#[test]
+fn a_broken_database_is_named_with_a_hint() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("watch.sqlite");
+    std::fs::write(
+        &file,
+        "no database at all, but long enough to look like one",
+    )
+    .unwrap();
+    let server = serve(
+        &DatabaseName::Sqlite(file.clone()),
+        None,
+        Arc::new(Still::new(1)),
+    );
+    for path in ["/", "/hosts", "/pair/slac/cern", "/stream.ndjson"] {
+        let answer = get(&server, path);
+        assert_eq!(answer.status, 503, "{path}");
+        assert!(
+            answer.body.to_lowercase().contains("move it away"),
+            "{path}: {}",
+            answer.body
+        );
+    }
+    // Once it is mended the same server answers.
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(get(&server, "/").status, 200);
+}
+
+#[test]
+fn open_pages_hear_of_changes_until_the_server_stops() {
+    let server = month();
+    let mut stream = TcpStream::connect(server.address()).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    stream
+        .write_all(b"GET /live HTTP/1.1\r\nHost: x\r\n\r\n")
+        .unwrap();
+    let mut text = String::new();
+    let mut read_until = |word: &str| {
+        let mut bytes = [0; 1024];
+        while !text.contains(word) {
+            let count = stream.read(&mut bytes).unwrap();
+            assert!(count > 0, "ended without {word}: {text}");
+            text += &String::from_utf8_lossy(&bytes[..count]);
+        }
+    };
+    read_until("text/event-stream");
+    server.notify();
+    read_until("event: changed");
+    let address = server.address();
+    server.stop();
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).unwrap();
+    assert!(TcpStream::connect(address).is_err());
+}
