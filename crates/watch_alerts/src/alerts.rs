@@ -70,6 +70,9 @@ impl Alerts {
         let concerned = self.incidents.iter().filter(|(_, incident)| {
             !incident.is_over() && incident.concerns(&member.stored, window)
         });
+        // What is silenced stays apart from what is not, so that its own time comes.
+        let is_silenced = member.is_silenced(situation);
+        let concerned = concerned.filter(|(_, one)| one.is_silenced(situation) == is_silenced);
         let mut concerned: Vec<(bool, u64)> = concerned
             .map(|(number, incident)| (incident.stage == Stage::Waiting, *number))
             .collect();
@@ -91,10 +94,17 @@ impl Alerts {
     /// Decides what is told now. The notifications are queued for all receivers; they are returned
     /// for logs and pages.
     pub fn advance(&mut self, situation: &Situation) -> Vec<Notification> {
-        let mut told = Vec::new();
+        let (mut told, mut silenced) = (Vec::new(), Vec::new());
         for (number, incident) in &mut self.incidents {
             incident.clamp(situation.now);
-            told.extend(advance(*number, incident, situation));
+            if let Some(notification) = advance(*number, incident, situation) {
+                silenced.extend(incident.split_silenced(situation));
+                told.push(notification);
+            }
+        }
+        for incident in silenced {
+            self.incidents.insert(self.next, incident);
+            self.next += 1;
         }
         let rules = &situation.alerting.rules;
         self.incidents

@@ -20,7 +20,7 @@ pub(crate) struct SilentHost {
 /// The fewest hosts that explain pairs without data, among the pairs that are visited.
 pub(crate) fn silent_hosts<'a>(
     without_data: impl Iterator<Item = &'a Pair>,
-    visited: &'a [Pair],
+    visited: &[Pair],
 ) -> Vec<SilentHost> {
     let mut left: BTreeSet<&Pair> = without_data.collect();
     let silent = left.clone();

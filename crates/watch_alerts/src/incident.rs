@@ -1,6 +1,6 @@
 //! Events that belong together.
 
-use changes::{CauseKind, UnixTime};
+use changes::{CauseKind, EventKind, UnixTime};
 use serde::{Deserialize, Serialize};
 use units::Span;
 use watch_store::{Name, StoredEvent};
@@ -8,6 +8,9 @@ use watch_store::{Name, StoredEvent};
 use crate::severity::severity;
 use crate::silence::heard;
 use crate::{Notification, Severity, Silence, Situation};
+
+/// Events that keep coming delay the first notification by as many hold times at most.
+const HOLDS_MAX: u64 = 4;
 
 /// Events that share a host or a cause and began within the group window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,6 +79,12 @@ impl Member {
         self.is_open() && heard(&self.stored, silences, now) >= Some(least)
     }
 
+    /// Whether it would be told if it were not for a silence.
+    pub fn is_silenced(&self, situation: &Situation) -> bool {
+        let (rules, silences) = (&situation.alerting.rules, &situation.alerting.silences);
+        self.matters(rules.severity) && !self.is_heard(rules.severity, silences, situation.now)
+    }
+
     fn cause(&self) -> Option<CauseKind> {
         cause(&self.stored)
     }
@@ -104,8 +113,16 @@ impl Incident {
     }
 
     /// Whether an event that is not a member belongs here.
+    ///
+    /// Tasks of a pair that are visited rarely notice its outage long after the others: that is the
+    /// same outage as long as it lasts.
     pub fn concerns(&self, stored: &StoredEvent, window: Span) -> bool {
-        self.is_near(stored.event.first_visit, window) && self.shares(stored)
+        let outage = |one: &StoredEvent| one.event.kind == EventKind::NoData;
+        let goes_on = self.members.iter().any(|member| {
+            member.is_open() && outage(&member.stored) && member.stored.pair == stored.pair
+        });
+        (outage(stored) && goes_on)
+            || (self.is_near(stored.event.first_visit, window) && self.shares(stored))
     }
 
     /// Whether all its events and one that began at `first` began within the window.
@@ -137,12 +154,35 @@ impl Incident {
     }
 
     /// When it is to be told, unless events come until then; `None` where nothing is to tell.
+    ///
+    /// Pairs show a change one after another, each with its next visit: the hold time begins again
+    /// with each of them, so that one notification has them all.
     pub fn tell_at(&self, situation: &Situation) -> Option<UnixTime> {
         let rules = &situation.alerting.rules;
         let heard = self.members.iter().filter(|member| {
             member.is_heard(rules.severity, &situation.alerting.silences, situation.now)
         });
-        heard.map(|member| member.since + rules.hold).min()
+        let since = heard.map(|member| member.since);
+        let (first, last) = (since.clone().min()?, since.max()?);
+        Some((last + rules.hold).min(first + rules.hold.times(HOLDS_MAX)))
+    }
+
+    /// Whether it waits for the end of a silence alone.
+    pub fn is_silenced(&self, situation: &Situation) -> bool {
+        let is_silenced = |member: &Member| member.is_silenced(situation);
+        self.stage == Stage::Waiting
+            && self.members.iter().any(is_silenced)
+            && self.tell_at(situation).is_none()
+    }
+
+    /// Takes the events out that a silence holds, as an incident of their own; `None` for none.
+    pub fn split_silenced(&mut self, situation: &Situation) -> Option<Incident> {
+        let is_silenced = |member: &mut Member| member.is_silenced(situation);
+        let members: Vec<Member> = self.members.extract_if(.., is_silenced).collect();
+        (!members.is_empty()).then_some(Incident {
+            members,
+            stage: Stage::Waiting,
+        })
     }
 
     /// When its end is to be told; `None` while an event that matters is open.

@@ -27,6 +27,9 @@
 //! # assert!(told.is_empty() && stored.len() > 2);
 //! ```
 //!
+//! After a start, insert the events of the last 30 days that the store has: repeats change nothing,
+//! and none is lost that was stored just before a crash.
+//!
 //! A crash between sending and storing sends one notification again, with the same identity:
 //! receivers know it by `id`, by `Message-ID` or, at Alertmanager, by its labels.
 //!

@@ -6,6 +6,7 @@ use watch_store::{Name, Pair, StoredEvent};
 
 use crate::hosts::{SilentHost, silent_hosts};
 use crate::incident::{Incident, Member};
+use crate::severity::severity;
 use crate::silence::heard;
 use crate::words;
 use crate::{Severity, Situation};
@@ -156,7 +157,7 @@ impl<'a> Report<'a> {
         incident: &'a Incident,
         situation: &Situation,
     ) -> Option<Notification> {
-        let report = Report::of(incident, situation)?;
+        let report = Report::heard(incident, situation)?;
         let worst = report.events.first()?;
         let since = report
             .events
@@ -180,41 +181,57 @@ impl<'a> Report<'a> {
         })
     }
 
-    /// The last one, after the first.
-    pub fn ends(first: &Notification, incident: &Incident) -> Notification {
+    /// The last one, after the first. It has all events, also those that came after the first.
+    pub fn ends(first: &Notification, incident: &'a Incident) -> Notification {
         let events = incident.members.iter().map(|member| &member.stored.event);
         let recovered = events.filter_map(|event| event.recovered).max();
         let over = recovered.map_or("Over".to_owned(), |at| {
             format!("Over since {}", words::time(at))
         });
-        Notification {
+        let last = Notification {
             id: format!("{}-over", first.incident),
             state: State::Over,
             headline: format!("{over}: {}", words::in_sentence(&first.headline)),
             recovered,
             ..first.clone()
+        };
+        let worse = |member: &'a Member| Some((severity(&member.stored.event, |_| false)?, member));
+        let report = Report::of(incident.members.iter().filter_map(worse), &[]);
+        match report {
+            Some(report) => Notification {
+                changes: report.changes(),
+                pairs: report.pairs(),
+                ..last
+            },
+            None => last,
         }
     }
 
-    fn of(incident: &'a Incident, situation: &Situation) -> Option<Self> {
+    /// The open events that no silence holds.
+    fn heard(incident: &'a Incident, situation: &Situation) -> Option<Self> {
         let silences = &situation.alerting.silences;
         let open = incident.members.iter().filter(|member| member.is_open());
-        let told = |member: &'a Member| {
-            let severity = heard(&member.stored, silences, situation.now)?;
-            Some((severity, words::size(&member.stored.event), &member.stored))
-        };
-        let mut told: Vec<_> = open.filter_map(told).collect();
-        told.sort_by(|one, other| {
+        let heard = open
+            .filter_map(|member| Some((heard(&member.stored, silences, situation.now)?, member)));
+        Report::of(heard, situation.pairs)
+    }
+
+    fn of(events: impl Iterator<Item = (Severity, &'a Member)>, pairs: &[Pair]) -> Option<Self> {
+        let sized = events.map(|(severity, member)| {
+            (severity, words::size(&member.stored.event), &member.stored)
+        });
+        let mut sized: Vec<_> = sized.collect();
+        sized.sort_by(|one, other| {
             let by_size = other.1.total_cmp(&one.1);
             let by_name = || one.2.pair.cmp(&other.2.pair);
             other.0.cmp(&one.0).then(by_size).then_with(by_name)
         });
-        let severity = told.first()?.0;
-        let events: Vec<&StoredEvent> = told.into_iter().map(|(_, _, stored)| stored).collect();
+        let severity = sized.first()?.0;
+        let events: Vec<&StoredEvent> = sized.into_iter().map(|(_, _, stored)| stored).collect();
         let without_data = events
             .iter()
             .filter(|one| one.event.kind == EventKind::NoData);
-        let hosts = silent_hosts(without_data.map(|one| &one.pair), situation.pairs);
+        let hosts = silent_hosts(without_data.map(|one| &one.pair), pairs);
         Some(Report {
             events,
             severity,

@@ -50,7 +50,7 @@ pub struct AgentFigures {
     /// Results that wait on its disk.
     pub waiting_results: Option<u64>,
     /// How far its clock is ahead, in seconds; negative where it is behind.
-    pub clock_ahead_seconds: Option<f64>,
+    pub clock_ahead_seconds: Option<i64>,
 }
 
 /// All samples as OpenMetrics text. The same input gives the same text.
@@ -145,7 +145,7 @@ fn of_agents(agents: &[AgentFigures]) -> Vec<(Metric, Vec<Sample>)> {
     let figures: [(Metric, Figure); 3] = [
         (AGENT_SEEN, |agent| Some(agent.last_seen?.seconds() as f64)),
         (AGENT_WAITING, |agent| Some(agent.waiting_results? as f64)),
-        (AGENT_CLOCK, |agent| agent.clock_ahead_seconds),
+        (AGENT_CLOCK, |agent| Some(agent.clock_ahead_seconds? as f64)),
     ];
     let samples = |figure: Figure| {
         let with = agents

@@ -37,7 +37,7 @@ fn example() -> String {
         host: host.parse().unwrap(),
         last_seen: Some(now),
         waiting_results: Some(0),
-        clock_ahead_seconds: Some(-0.02),
+        clock_ahead_seconds: Some(-2),
     };
     let grid = |task: &str| GridFigures {
         task: task.parse().unwrap(),

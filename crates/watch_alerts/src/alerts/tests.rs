@@ -239,6 +239,17 @@ fn a_change_that_is_over_within_the_hold_time_is_not_told() {
 }
 
 #[test]
+fn revisions_do_not_delay() {
+    let mut watch = Watch::new(mesh(&["a", "b"]));
+    let mut one = stored(pair("a", "b"), slower(0, START, 0.3));
+    for minute in 0..10 {
+        assert_eq!(watch.step(minutes(minute), from_ref(&one)), []);
+        one.event.revision += 1;
+    }
+    assert_eq!(watch.step(minutes(10), from_ref(&one)).len(), 1);
+}
+
+#[test]
 fn flapping_is_one_alert() {
     let mut watch = Watch::new(mesh(&["a", "b"]));
     let mut one = stored(pair("a", "b"), slower(0, START, 0.3));
@@ -360,6 +371,39 @@ fn a_silent_host_is_one_alert() {
 }
 
 #[test]
+fn a_task_that_notices_an_outage_late_is_no_second_alert() {
+    let mut watch = Watch::new(mesh(&["a", "b"]));
+    watch.step(minutes(20), &[stored(pair("a", "b"), no_data(0, START))]);
+    assert_eq!(watch.step(minutes(30), &[]).len(), 1);
+    // Visited each six hours, silent after a day.
+    let mut late = stored(pair("a", "b"), no_data(7, minutes(400)));
+    late.task = "tune".parse().unwrap();
+    watch.step(minutes(1440), from_ref(&late));
+    assert_eq!(watch.step(minutes(2000), &[]), []);
+    // Another host that falls silent in the meantime is another alert.
+    watch.step(
+        minutes(2000),
+        &[stored(pair("b", "c"), no_data(0, minutes(1990)))],
+    );
+    assert_eq!(watch.step(minutes(2010), &[]).len(), 1);
+}
+
+#[test]
+fn the_end_has_the_events_that_came_after_the_beginning() {
+    let mut watch = Watch::new(mesh(&["a", "b", "c"]));
+    let first = stored(pair("a", "b"), slower(0, START, 0.3));
+    let second = stored(pair("a", "c"), slower(0, minutes(30), 0.3));
+    watch.step(minutes(0), from_ref(&first));
+    assert_eq!(watch.step(minutes(10), &[])[0].pairs, 1);
+    assert_eq!(watch.step(minutes(90), from_ref(&second)), []);
+    let ends = [over(first, minutes(100)), over(second, minutes(110))];
+    watch.step(minutes(120), &ends);
+    let told = watch.step(minutes(130), &[]);
+    assert_eq!((told[0].pairs, told[0].changes.len()), (2, 2));
+    assert_eq!(told[0].recovered, Some(minutes(110)));
+}
+
+#[test]
 fn improvements_and_small_changes_are_not_alerts() {
     let mut watch = Watch::new(mesh(&["a", "b"]));
     let better = slower(0, START, -0.5);
@@ -392,10 +436,18 @@ fn a_silence_delays_until_its_end_and_loses_nothing() {
     // What is not silenced is told at once, without what is.
     let mut watch = Watch::with(silence, mesh(&["a", "b", "c"]));
     let silenced = stored(pair("a", "b"), slower(0, START, 0.5));
-    watch.step(minutes(0), &[silenced, other]);
+    let too = stored(pair("b", "c"), slower(0, START, 0.4));
+    watch.step(minutes(0), &[silenced, other, too]);
     let told = watch.step(minutes(10), &[]);
     assert_eq!((told.len(), told[0].pairs), (1, 1));
     assert_eq!(told[0].severity, Severity::Warning);
+    // A further event does not drag along what is silenced.
+    let further = stored(pair("c", "a"), slower(0, START, 0.3));
+    assert_eq!(watch.step(minutes(20), &[further]), []);
+    let told = watch.step(minutes(120), &[]);
+    assert_eq!((told.len(), told[0].pairs), (1, 2));
+    assert_eq!(told[0].severity, Severity::Critical);
+    assert_eq!(told[0].changes[0].pair, pair("a", "b"));
 }
 
 #[test]
@@ -419,7 +471,9 @@ fn what_lasts_a_month_is_forgotten_and_not_told_again() {
     watch.step(later, &[]);
     watch.step(later + HOLD + HOLD, &[]);
     assert!(watch.alerts.incidents.is_empty());
-    watch.step(later + HOLD + HOLD, &[one.clone(), over(one, later)]);
+    watch.step(later + HOLD.times(2), from_ref(&one));
+    watch.step(later + HOLD.times(4), &[]);
+    watch.step(later + HOLD.times(5), &[over(one, later)]);
     watch.step(later + HOLD.times(9), &[]);
     assert_eq!(watch.told.len(), 1);
 }

@@ -55,7 +55,7 @@ fn agent(host: &str) -> AgentFigures {
         host: name(host),
         last_seen: Some(UnixTime::from_seconds(1_795_543_210)),
         waiting_results: Some(3),
-        clock_ahead_seconds: Some(-0.25),
+        clock_ahead_seconds: Some(-2),
     }
 }
 
@@ -87,7 +87,7 @@ fn each_metric_has_its_unit_and_a_sample() {
         "trunkline_watch_open_events{kind=\"drift\"} 0.0".to_owned(),
         "trunkline_watch_agent_last_seen_timestamp_seconds{host=\"slac\"} 1795543210.0".to_owned(),
         "trunkline_watch_agent_waiting_results{host=\"slac\"} 3.0".to_owned(),
-        "trunkline_watch_agent_clock_ahead_seconds{host=\"slac\"} -0.25".to_owned(),
+        "trunkline_watch_agent_clock_ahead_seconds{host=\"slac\"} -2.0".to_owned(),
         "trunkline_watch_left_out_series 0.0".to_owned(),
     ] {
         assert!(

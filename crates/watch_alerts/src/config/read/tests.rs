@@ -140,3 +140,41 @@ fn a_secret_that_is_written_into_the_file_is_not_shown() {
     let alerting = Alerting::parse(good, "alerts.toml").unwrap();
     assert!(!format!("{alerting:?}").contains("hunter2"), "{alerting:?}");
 }
+
+#[test]
+fn changed_files_are_refused_with_a_hint_or_usable() {
+    let pieces = [
+        "=",
+        "\"",
+        "[[mail]]\n",
+        "file",
+        "\n",
+        "{ }",
+        "9093",
+        "[",
+        "until",
+        "\u{e9}",
+    ];
+    testkit::read_changed(
+        21,
+        3000,
+        &[example()],
+        &pieces,
+        |text| match Alerting::parse(text, "alerts.toml") {
+            Ok(alerting) => {
+                assert!(!alerting.receivers.all().is_empty());
+                true
+            }
+            Err(error) => {
+                let mistakes = error.mistakes();
+                assert!(!mistakes.is_empty());
+                assert!(
+                    mistakes
+                        .iter()
+                        .all(|one| !one.hint.is_empty() && one.line > 0)
+                );
+                false
+            }
+        },
+    );
+}
