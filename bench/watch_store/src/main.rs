@@ -8,6 +8,7 @@
 #[allow(dead_code, reason = "tests use other parts")]
 mod server;
 mod visits;
+mod web;
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -70,9 +71,15 @@ enum Page {
     PairAll,
     Months,
     Visit,
+    WebGrid,
+    WebPairDay,
+    WebPairMonth,
+    WebPairAll,
+    WebMonths,
+    WebHosts,
 }
 
-const PAGES: [(Page, &str, &str); 5] = [
+const PAGES: [(Page, &str, &str); 11] = [
     (Page::Grid, "grid", "grid of 870 pairs"),
     (Page::PairDay, "pair-day", "a pair, last day, all visits"),
     (
@@ -86,6 +93,28 @@ const PAGES: [(Page, &str, &str); 5] = [
         "visit",
         "raw values of the visits of a pair in 12 hours",
     ),
+    (Page::WebGrid, "web-grid", "grid of 870 pairs over HTTP"),
+    (
+        Page::WebPairDay,
+        "web-pair-day",
+        "a pair, last day, over HTTP",
+    ),
+    (
+        Page::WebPairMonth,
+        "web-pair-month",
+        "a pair, last month, over HTTP",
+    ),
+    (
+        Page::WebPairAll,
+        "web-pair-all",
+        "a pair, last year, over HTTP",
+    ),
+    (
+        Page::WebMonths,
+        "web-months",
+        "months of 870 pairs over HTTP",
+    ),
+    (Page::WebHosts, "web-hosts", "state of 30 hosts over HTTP"),
 ];
 
 fn main() -> ExitCode {
@@ -307,7 +336,24 @@ fn retain(name: &DatabaseName) -> Outcome<()> {
     Ok(())
 }
 
+/// The address of a page over HTTP.
+fn address(page: Page) -> Option<&'static str> {
+    match page {
+        Page::WebGrid => Some("/"),
+        Page::WebPairDay => Some("/pair/host11.example.org/host23.example.org?range=day"),
+        Page::WebPairMonth => Some("/pair/host11.example.org/host23.example.org?range=month"),
+        Page::WebPairAll => Some("/pair/host11.example.org/host23.example.org?range=year"),
+        Page::WebMonths => Some("/months"),
+        Page::WebHosts => Some("/hosts"),
+        Page::Grid | Page::PairDay | Page::PairAll | Page::Months | Page::Visit => None,
+    }
+}
+
 fn ask(name: &DatabaseName, page: Page, days: u64) -> Outcome<()> {
+    if let Some(address) = address(page) {
+        println!("{:.3}", web::ask(name, address, days)?);
+        return Ok(());
+    }
     let begin = Instant::now();
     let mut store = Store::open(name)?;
     let (pair, task) = (visits::pair(11, 23), visits::task());
@@ -321,6 +367,7 @@ fn ask(name: &DatabaseName, page: Page, days: u64) -> Outcome<()> {
         }
         Page::Months => store.months(&task, UnixTime::from_seconds(0), end)?.len(),
         Page::Visit => raw_values(&mut store, back(43_200), end)?,
+        _ => 0,
     };
     let milliseconds = begin.elapsed().as_secs_f64() * 1e3;
     if found == 0 {

@@ -90,10 +90,14 @@ fn name(text: &str) -> Name {
     text.parse().expect("a name of the benchmark is one")
 }
 
+pub fn host(number: u64) -> String {
+    format!("host{number}.example.org")
+}
+
 pub fn pair(from: u64, to: u64) -> Pair {
     Pair {
-        from: name(&format!("host{from}.example.org")),
-        to: name(&format!("host{to}.example.org")),
+        from: name(&host(from)),
+        to: name(&host(to)),
     }
 }
 

@@ -13,7 +13,7 @@ use watch_store::{DatabaseName, Kept, Level, PairHistory, Receipt, Refusal, Stor
 /// Takes an empty database.
 type Case = fn(&DatabaseName);
 
-const CASES: [(&str, Case); 9] = [
+const CASES: [(&str, Case); 10] = [
     (
         "stored_visits_come_back_whole",
         stored_visits_come_back_whole,
@@ -38,6 +38,7 @@ const CASES: [(&str, Case); 9] = [
         points_stay_below_their_bound,
     ),
     ("the_grid_shows_the_latest", the_grid_shows_the_latest),
+    ("pages_get_what_they_ask_for", pages_get_what_they_ask_for),
 ];
 
 #[test]
@@ -429,4 +430,70 @@ fn an_absent_server_is_named_without_its_password() {
     let error = Store::open(&name).err().unwrap();
     assert!(matches!(error, StoreError::Unreachable { .. }), "{error}");
     assert!(!error.to_string().contains("secret"), "{error}");
+}
+
+fn pages_get_what_they_ask_for(database: &DatabaseName) {
+    let mut store = Store::open(database).unwrap();
+    let mut draw = Draw::new(8);
+    let mut visits: Vec<_> = (0..200).map(|_| draw.visit(3)).collect();
+    store.insert(&visits).unwrap();
+    visits.sort_by_key(|stored| (stored.visit.at, stored.id));
+    assert_eq!(store.tasks().unwrap(), [name("mesh"), name("other")]);
+    let of = visits[0].pair.clone();
+    assert_eq!(store.tasks_of(&of).unwrap(), [name("mesh"), name("other")]);
+    assert_eq!(store.tasks_of(&pair("no", "where")).unwrap(), []);
+
+    let day = (time(START + 86_400), time(START + 2 * 86_400));
+    let within = |at| (day.0..day.1).contains(&at);
+    let bare = |stored: &watch_store::StoredVisit| watch_store::StoredVisit {
+        document: None,
+        ..stored.clone()
+    };
+    let wanted = visits.iter().filter(|stored| within(stored.visit.at));
+    let wanted: Vec<_> = wanted.map(bare).collect();
+    let read = |found: Vec<watch_store::LoadedVisit>| -> Vec<watch_store::StoredVisit> {
+        assert!(found.iter().all(|loaded| loaded.kept == Kept::Whole));
+        found.into_iter().map(|loaded| loaded.stored).collect()
+    };
+    assert!(wanted.len() > 20);
+    assert_eq!(read(store.all_visits(day, 1000).unwrap()), wanted);
+    assert_eq!(read(store.all_visits(day, 7).unwrap()), wanted[..7]);
+    let own = |stored: &&watch_store::StoredVisit| stored.pair == of && stored.task == name("mesh");
+    let own: Vec<_> = wanted.iter().filter(own).cloned().collect();
+    assert_eq!(
+        read(store.visits(&of, &name("mesh"), day, 1000).unwrap()),
+        own
+    );
+    let first: Vec<_> = own.iter().take(1).cloned().collect();
+    assert_eq!(
+        read(store.visits(&of, &name("mesh"), day, 1).unwrap()),
+        first
+    );
+    assert_eq!(store.visits(&of, &name("nothing"), day, 9).unwrap(), []);
+
+    let event = |id, at: u64| event(id, 0, START + at);
+    for (id, at) in [(1, 10), (2, 30), (u64::MAX, 20)] {
+        store
+            .insert_event(&of, &name("mesh"), &event(id, at))
+            .unwrap();
+    }
+    let other = pair("no", "where");
+    store
+        .insert_event(&other, &name("mesh"), &event(1, 15))
+        .unwrap();
+    let all = (time(0), time(START + 86_400));
+    let ids = |found: Vec<watch_store::StoredEvent>| -> Vec<u64> {
+        found.iter().map(|stored| stored.event.id).collect()
+    };
+    assert_eq!(
+        ids(store.events_of(&of, all, 10).unwrap()),
+        [2, u64::MAX, 1]
+    );
+    assert_eq!(ids(store.events_of(&of, all, 1).unwrap()), [2]);
+    let found = store.event(&of, &name("mesh"), u64::MAX).unwrap().unwrap();
+    assert_eq!(
+        (found.pair, found.event.first_visit),
+        (of.clone(), time(START + 20))
+    );
+    assert_eq!(store.event(&of, &name("mesh"), 3).unwrap(), None);
 }

@@ -89,7 +89,7 @@ impl Range {
 /// So much before a time, not before 1970.
 pub fn earlier(time: UnixTime, span: Span) -> UnixTime {
     let seconds = span.as_nanos() / 1_000_000_000;
-    UnixTime::from_seconds(time.seconds().saturating_sub(seconds as u64))
+    UnixTime::from_seconds(time.seconds().saturating_sub(seconds))
 }
 
 impl Ask {

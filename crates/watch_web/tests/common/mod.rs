@@ -82,16 +82,15 @@ impl Mesh {
     /// Stores all visits and the events that a detector finds in them; how many visits and events.
     pub fn fill(&mut self, store: &mut Store) -> (usize, usize) {
         let mut count = (0, 0);
-        for from in 0..HOSTS.len() {
-            for to in (0..HOSTS.len()).filter(|to| *to != from) {
-                let of = pair(HOSTS[from], HOSTS[to]);
-                let mut visits = self.throughput((from, to), &of);
-                count.1 += detect(store, &of, "goodput", &visits);
-                visits.extend(self.pings((from, to), &of));
-                count.0 += visits.len();
-                for batch in visits.chunks(2000) {
-                    store.insert(batch).unwrap();
-                }
+        let ends = (0..HOSTS.len()).map(|from| (0..HOSTS.len()).map(move |to| (from, to)));
+        for (from, to) in ends.flatten().filter(|(from, to)| from != to) {
+            let of = pair(HOSTS[from], HOSTS[to]);
+            let mut visits = self.throughput((from, to), &of);
+            count.1 += detect(store, &of, "goodput", &visits);
+            visits.extend(self.pings((from, to), &of));
+            count.0 += visits.len();
+            for batch in visits.chunks(2000) {
+                store.insert(batch).unwrap();
             }
         }
         while store.roll_up(5000).unwrap() > 0 {}
