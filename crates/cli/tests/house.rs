@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate may use those before it, never one after it.
-const ORDER: [&str; 29] = [
+const ORDER: [&str; 30] = [
+    "schema",
     "units",
     "stats",
     "models",
