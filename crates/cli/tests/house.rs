@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate may use those before it, never one after it.
-const ORDER: [&str; 35] = [
+const ORDER: [&str; 36] = [
+    "schema",
     "units",
     "stats",
     "models",

@@ -9,11 +9,11 @@
 //! for the sender's bursts look alike. A paced run of the same setting tells them apart, see
 //! [`Context`].
 //!
-//! [`Limit`] also names what can bound a copy; which of that does is decided where copies are steered, from what both ends
-//! did. Left out here: the disk behind the sending program, the far end's processors (their use is known by
-//! process, not by thread), and which hop a limit sits at. Without `TCP_INFO`
-//! (a foreign sender) only a comparison of runs remains, and mostly the answer is
-//! [`Limit::Unknown`].
+//! [`Limit`] also names what can bound a copy; which of that does is decided where copies are
+//! steered, from what both ends did. Left out here: the disk behind the sending program, the far
+//! end's processors (their use is known by process, not by thread), and which hop a limit sits at.
+//! Without `TCP_INFO` (a foreign sender) only a comparison of runs remains, and mostly the answer
+//! is [`Limit::Unknown`].
 
 mod buffers;
 mod diagnose;

@@ -166,8 +166,8 @@ pub struct Observation {
     /// What was asked for.
     pub setting: Setting,
     /// How many of the streams were sending already when this run began, see
-    /// [`crate::Then::KeepRunning`]; everything below counts from when the others had joined. `None` for
-    /// a run that started them all.
+    /// [`crate::Then::KeepRunning`]; everything below counts from when the others had joined.
+    /// `None` for a run that started them all.
     pub grown_from: Option<crate::StreamCount>,
     /// What the far end is.
     pub peer: Peer,

@@ -98,8 +98,7 @@ impl FromStr for StreamCount {
     }
 }
 
-/// The socket buffers of each stream, the same at both ends. In documents the word `"auto"` or a
-/// number of bytes.
+/// Socket buffers of each stream, the same at both ends; in documents `"auto"` or a number of bytes.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -266,9 +265,9 @@ pub enum Then {
     /// They end.
     #[default]
     Stop,
-    /// They go on sending, where the target can do that. If the next run asks for the same setting with
-    /// more streams, those join the ones that run, and nobody pays slow start twice; any other run, and
-    /// [`crate::Target::stop`], ends them.
+    /// They go on sending, where the target can do that. If the next run asks for the same setting
+    /// with more streams, those join the ones that run, and nobody pays slow start twice; any other
+    /// run, and [`crate::Target::stop`], ends them.
     KeepRunning,
 }
 

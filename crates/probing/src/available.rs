@@ -115,8 +115,8 @@ const UNKNOWN: f64 = 0.5;
 /// Measures what others leave in one direction.
 ///
 /// # Errors
-/// When the path, peer or user does not allow trains. A path that allows them but cannot be measured has its
-/// reason in [`Available::range`].
+/// When the path, peer or user does not allow trains. A path that allows them but cannot be
+/// measured has its reason in [`Available::range`].
 pub fn measure(
     probes: &mut dyn Probes,
     way: Way,

@@ -95,8 +95,8 @@ impl HopSummary {
 
 /// Compares two traces of one flow, hop by hop.
 ///
-/// The queue is before the first hop from which on every hop that can be told rose by at least [`RISE_MIN`] and
-/// [`RISE_SHARE`] of what the furthest did.
+/// The queue is before the first hop from which on every hop that can be told rose by at least
+/// [`RISE_MIN`] and [`RISE_SHARE`] of what the furthest did.
 ///
 /// ```
 /// use observe::{Hop, HopAnswer, Trace, TraceProtocol};

@@ -5,8 +5,8 @@
 //! a socket or reads a clock, so each method runs the same over a live path, an emulated one and in
 //! virtual time.
 //!
-//! Reading order: [`capacity`], [`trend`], [`available`], [`chirp`], [`hops`], [`characterise`](mod@characterise),
-//! [`responsiveness`].
+//! Reading order: [`capacity`], [`trend`], [`available`], [`chirp`], [`hops`],
+//! [`characterise`](mod@characterise), [`responsiveness`].
 
 pub mod available;
 pub mod capacity;

@@ -4,13 +4,14 @@
 //! second one more stream, up to sixteen; small probes beside the streams; and an end when goodput,
 //! and then responsiveness, no longer change. What differs, and what that costs:
 //!
-//! - The draft's probes are HTTP requests with a TCP and a TLS handshake before them. Ours are echoes of one
-//!   datagram, so name look-ups, handshakes and web servers are not in the figure, and neither is what a
-//!   network does to HTTP alone.
-//! - The draft asks for a small object on each loaded connection. Ours has no room for requests among the
-//!   data; TCP's own smoothed round trip stands for it, which the draft allows where requests cannot share a
-//!   connection.
-//! - The draft sends up to 100 probes a second, this one twenty, which a path of 1 Mbit/s bears as well.
+//! - The draft's probes are HTTP requests with a TCP and a TLS handshake before them. Ours are
+//!   echoes of one datagram, so name look-ups, handshakes and web servers are not in the figure,
+//!   and neither is what a network does to HTTP alone.
+//! - The draft asks for a small object on each loaded connection. Ours has no room for requests
+//!   among the data; TCP's own smoothed round trip stands for it, which the draft allows where
+//!   requests cannot share a connection.
+//! - The draft sends up to 100 probes a second, this one twenty, which a path of 1 Mbit/s bears as
+//!   well.
 //! - Both directions are loaded one after another, so that it can be told which of them queues.
 //!
 //! Tools that follow the same text differ by a factor of three; the inputs are therefore part of

@@ -66,8 +66,8 @@ impl Archive {
     /// owner alone.
     ///
     /// # Errors
-    /// When the folder or the file cannot be used, is damaged, belongs to another program or was written
-    /// by a later trunkline. Nothing in it is changed then.
+    /// When the folder or the file cannot be used, is damaged, belongs to another program or was
+    /// written by a later trunkline. Nothing in it is changed then.
     pub fn open(path: &Path) -> Result<Self, ArchiveError> {
         if let Some(folder) = path.parent() {
             privacy::make_folder(folder).map_err(|source| ArchiveError::Folder {

@@ -38,7 +38,7 @@ impl From<&DirectionSummary> for DirectionFigures {
         DirectionFigures {
             direction: summary.direction,
             goodput_bits_per_second: summary.goodput.mean.bits_per_second(),
-            interval: summary.goodput.interval.map(Interval::from),
+            interval: summary.goodput.interval,
             steady: summary.into(),
             counted: summary.counted,
             fairness: summary.fairness,

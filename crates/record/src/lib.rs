@@ -10,9 +10,9 @@
 //! was judged then and is not judged anew.
 //!
 //! Reading order: [`document`] (the envelope), [`measure`] with [`direction`], [`stream`],
-//! [`round_trip`] and [`cpu`], then [`tune`](mod@tune), [`demo`], [`simulate`](mod@simulate) with [`path`](mod@path), and
-//! [`copy`](mod@copy), [`file`](mod@file) for the disk, [`archive`] for many of them,
-//! [`iperf3`] for what another program recorded.
+//! [`round_trip`] and [`cpu`], then [`tune`](mod@tune), [`demo`], [`simulate`](mod@simulate) with
+//! [`path`](mod@path), and [`copy`](mod@copy), [`file`](mod@file) for the disk, [`archive`] for
+//! many of them, [`iperf3`] for what another program recorded.
 
 pub mod archive;
 mod brief;
@@ -38,13 +38,13 @@ pub mod round_trip;
 pub mod simulate;
 pub mod stream;
 pub mod sweep;
-pub mod sweep_analysis;
 pub mod sweep_comparison;
 #[cfg(any(test, feature = "synthetic"))]
 pub mod synthetic;
 pub mod target;
 pub mod tune;
 
+pub use ::sweep::SweepAnalysis;
 pub use ::tune::advice::{End, SysctlLine as Sysctl};
 pub use ::tune::{Cost, Objective, Purpose};
 pub use archive::{Archive, ArchiveError};
@@ -59,11 +59,11 @@ pub use file::{LoadError, SaveError, check_target, load, parse, save};
 pub use fit::{Fit, FitModel, FitOptimum, FitSpread};
 pub use host::Host;
 pub use link::Count;
-pub use measure::{Interval, Measure, Run, Steady, Unsettled};
+pub use measure::{Measure, Run, Steady, Unsettled};
 pub use observe::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Direction, HostLimits, Limit, Peer, Probe,
-    ProbeMethod as Method, Progress, Setting, StreamCount, StreamDirection, TargetKind as Kind,
-    TcpSample, TcpSummary, Verdict as Cause, Window,
+    ProbeMethod as Method, Progress, RateInterval as Interval, Setting, StreamCount,
+    StreamDirection, TargetKind as Kind, TcpSample, TcpSummary, Verdict as Cause, Window,
 };
 pub use path::Path;
 pub use points::{PointsError, load_points};
@@ -73,7 +73,6 @@ pub use round_trip::{RoundTrips, Series};
 pub use simulate::{Campaign, Simulate};
 pub use stream::Stream;
 pub use sweep::{Sweep, SweepCell, SweepPlan};
-pub use sweep_analysis::SweepAnalysis;
 pub use sweep_comparison::SweepComparison;
 pub use target::Target;
 pub use tune::{Answer, Doubt, Recommended, Sample, ToolSetting, Tune};

@@ -1,6 +1,6 @@
 //! One measurement: the figures first, then everything that they were computed from.
 
-use observe::{Lacking, Limit, Observation, Peer, Summary, TargetInfo, Verdict};
+use observe::{Lacking, Limit, Observation, Peer, RateInterval, Summary, TargetInfo, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
@@ -27,7 +27,7 @@ pub struct Run {
     /// Where the goodput of a much longer run lies; absent when the run cannot say
     /// (`steady.unsettled`).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Interval>,
+    pub interval: Option<RateInterval>,
     /// The part of the run over which the figures hold.
     pub steady: Steady,
     /// What kept it from being faster; absent when it was not asked for.
@@ -67,17 +67,6 @@ pub struct Run {
     pub directions: Vec<DirectionFigures>,
     /// Each stream, with its readings.
     pub streams: Vec<Stream>,
-}
-
-/// A range that holds the true value with the stated confidence.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Interval {
-    /// Lower end.
-    pub low_bits_per_second: u64,
-    /// Upper end.
-    pub high_bits_per_second: u64,
-    /// 0.95 for a 95 % interval.
-    pub confidence: f64,
 }
 
 /// The part of a run over which its figures hold.
@@ -139,7 +128,7 @@ impl Run {
         Run {
             setting: seen.setting.clone(),
             goodput_bits_per_second: goodput.mean.bits_per_second(),
-            interval: goodput.interval.map(Interval::from),
+            interval: goodput.interval,
             steady: steady(&directions, seen.duration.as_secs_f64()),
             limit: verdict.map(|verdict| verdict.limit),
             limit_or: verdict.map_or(Vec::new(), |verdict| verdict.or.clone()),
@@ -234,16 +223,6 @@ fn streams(seen: &Observation, summary: &Summary) -> Vec<Stream> {
     };
     let shape = |stream: &observe::Stream| Stream::new(stream, goodput(stream.number));
     seen.streams.iter().map(shape).collect()
-}
-
-impl From<observe::RateInterval> for Interval {
-    fn from(interval: observe::RateInterval) -> Self {
-        Interval {
-            low_bits_per_second: interval.low.bits_per_second(),
-            high_bits_per_second: interval.high.bits_per_second(),
-            confidence: stats::CONFIDENCE,
-        }
-    }
 }
 
 impl From<&observe::DirectionSummary> for Steady {

@@ -76,7 +76,8 @@ impl Simulate {
     /// The shape of one setting, run with each of `runs`' seeds.
     ///
     /// * `scenario`: that of any of the runs.
-    /// * `alone`: the cross traffic without the streams, with the same seeds; empty where that was not run.
+    /// * `alone`: the cross traffic without the streams, with the same seeds; empty where that was
+    ///   not run.
     /// * `cpu`: processor time of the whole command.
     pub fn new(
         scenario: &sim::Scenario,

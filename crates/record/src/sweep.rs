@@ -1,18 +1,24 @@
 //! A grid of settings measured in cycles.
 
+mod analysis;
 mod convert;
 
-pub use ::sweep::RoundTripFigures;
+pub use ::sweep::{
+    CellFigures, Curve, DirectionAnalysis, DirectionChange, DirectionsApart, Distribution, Knee,
+    LineFit, OperatingPoint, Product, RateSpread, RatioSpread, RecommendedPoint, RoundTripFigures,
+    SettingChange, SettingFigures, Starvation, StreamFigures,
+};
 pub use convert::PlanError;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::measure::Interval;
-use crate::{Limit, Setting, SweepAnalysis, Target};
+use crate::{Setting, SweepAnalysis, Target};
 
-/// The body of a `trunkline/sweep` document. The readings of each cell lie in a measurement of its
-/// own, which the archive keeps under [`SweepCell::run`].
+/// The body of a `trunkline/sweep` document.
+///
+/// The readings of each cell lie in a measurement of its own, which the archive keeps under
+/// [`SweepCell::run`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sweep {
     /// What was measured.
@@ -68,58 +74,6 @@ pub struct SweepCell {
     /// What it showed; absent where it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub figures: Option<CellFigures>,
-}
-
-/// What a visit showed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CellFigures {
-    /// Delivered to the receiver per time over the steady window, all streams and directions
-    /// together.
-    pub goodput_bits_per_second: u64,
-    /// Where the goodput of a longer run lies.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Interval>,
-    /// How long the streams ran.
-    pub duration_seconds: f64,
-    /// Round trips of the idle path.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rtt_unloaded: Option<RoundTripFigures>,
-    /// Round trips beside the streams.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rtt_loaded: Option<RoundTripFigures>,
-    /// Share of the bytes that were sent again.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub retransmitted_ratio: Option<f64>,
-    /// This end's process in the program, as a share of one processor.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cpu_user_ratio: Option<f64>,
-    /// The same in the kernel on its behalf.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cpu_kernel_ratio: Option<f64>,
-    /// What kept it from being faster.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limit: Option<Limit>,
-    /// Share of the moments with losses in which at least half of the streams lost.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub losses_together_ratio: Option<f64>,
-    /// The same share if streams lost independently of each other, as often as they did.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub losses_together_by_chance_ratio: Option<f64>,
-    /// Each stream.
-    pub streams: Vec<StreamFigures>,
-}
-
-/// One stream of a visit.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct StreamFigures {
-    /// Its number within the run, from 1.
-    pub number: u16,
-    /// Delivered per time over the steady window.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub goodput_bits_per_second: Option<u64>,
-    /// Segments sent again over the whole run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub retransmits: Option<u64>,
 }
 
 impl SweepPlan {

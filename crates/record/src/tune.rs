@@ -255,7 +255,7 @@ impl From<&tune::Recommended> for Recommended {
             congestion: recommended.setting.congestion.clone(),
             pacing: recommended.setting.pacing,
             goodput_bits_per_second: recommended.goodput.mean.bits_per_second(),
-            interval: recommended.goodput.interval.map(Interval::from),
+            interval: recommended.goodput.interval,
             rtt_loaded_seconds: recommended.rtt_loaded.map(Span::as_secs_f64),
             rtt_unloaded_seconds: recommended.rtt_unloaded.map(Span::as_secs_f64),
             sample: recommended.sample,

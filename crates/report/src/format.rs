@@ -71,10 +71,7 @@ pub fn rate(bits_per_second: u64) -> String {
 
 /// Half the width of an interval, in bits per second.
 pub fn margin(interval: &Interval) -> f64 {
-    let width = interval
-        .high_bits_per_second
-        .saturating_sub(interval.low_bits_per_second);
-    width as f64 / 2.0
+    interval.half_width().max(0.0)
 }
 
 /// A rate with half its interval: `26.8 ± 1.2 Mbit/s`.
@@ -205,11 +202,10 @@ mod tests {
 
     #[test]
     fn a_margin_has_the_decimals_of_its_rate() {
-        let interval = Interval {
-            low_bits_per_second: 25_600_000,
-            high_bits_per_second: 28_040_000,
-            confidence: 0.95,
-        };
+        let interval = Interval::new(
+            Rate::from_bits_per_second(25_600_000),
+            Rate::from_bits_per_second(28_040_000),
+        );
         let text = rate_with_margin(26_812_345, Some(&interval));
         assert_eq!(text, "26.8 \u{b1} 1.2 Mbit/s");
         assert_eq!(rate_with_margin(26_812_345, None), "26.8 Mbit/s");

@@ -21,8 +21,8 @@ impl Simulation {
     /// has them under the next numbers, and [`crate::RunResult::streams`] at its end.
     ///
     /// # Errors
-    /// When the streams carry a number of bytes, which was shared out at the beginning, and when the scenario
-    /// could not be run with so many streams. Nothing has changed then.
+    /// When the streams carry a number of bytes, which was shared out at the beginning, and when
+    /// the scenario could not be run with so many streams. Nothing has changed then.
     ///
     /// ```
     /// use sim::{Scenario, Simulation};
@@ -58,7 +58,8 @@ impl Simulation {
     /// number.
     ///
     /// # Errors
-    /// When there is no such stream that sends, or it would be the last one: a run without streams is over.
+    /// When there is no such stream that sends, or it would be the last one: a run without streams
+    /// is over.
     ///
     /// ```
     /// use sim::{Scenario, Simulation};
@@ -297,7 +298,8 @@ mod tests {
             simulation.join(1).unwrap();
             simulation.advance(simulation.end());
             let shown = simulation.finish();
-            // 0.65 MB/s less slow start: 4 s of the five after a warm-up of 1 s, all of those after one of 3 s.
+            // 0.65 MB/s less slow start: 4 s of the five after a warm-up of 1 s, all of those after
+            // one of 3 s.
             let share = shown.streams[1].goodput.as_f64() / shown.streams[0].goodput.as_f64();
             let expected = if warmup == 1 { 0.75 } else { 1.0 };
             assert!((share - expected).abs() < 0.05, "{warmup}: {share}");

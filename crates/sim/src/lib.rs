@@ -1,8 +1,8 @@
 //! TCP over a path, packet by packet, in virtual time.
 //!
-//! A [`Scenario`] is a path with its cross traffic, the streams on it, how their TCP is set up, and a seed.
-//! [`run`] carries it out and gives a [`RunResult`]; a [`Simulation`] does the same little by little. The same
-//! scenario shows the same on every machine, to the last packet of its log.
+//! A [`Scenario`] is a path with its cross traffic, the streams on it, how their TCP is set up, and
+//! a seed. [`run`] carries it out and gives a [`RunResult`]; a [`Simulation`] does the same little
+//! by little. The same scenario shows the same on every machine, to the last packet of its log.
 //!
 //! ```
 //! use sim::{Scenario, run};

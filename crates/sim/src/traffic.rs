@@ -194,8 +194,8 @@ mod tests {
         );
         let deeds = deeds(&mut source, 200);
         let sent = deeds.iter().filter(|deed| **deed == Deed::Datagram).count();
-        // 1000 packets a second while on, 100,000 in 200 s; a thousand periods of each kind scatter by
-        // 0.5 x sqrt(2 / 1000) = 2.2 % of the time: four of that.
+        // 1000 packets a second while on, 100,000 in 200 s; a thousand periods of each kind scatter
+        // by 0.5 x sqrt(2 / 1000) = 2.2 % of the time: four of that.
         assert!((sent as f64 / 100_000.0 - 1.0).abs() < 0.18, "{sent}");
     }
 

@@ -175,9 +175,9 @@ fn highspeed_follows_rfc_3649() {
 }
 
 /// 0.08/p is the mean over packets. The mean over time, which makes the rate, follows from the
-/// logarithm of the window: `ln 1.01 = p W ln(1/0.875)`, W = 0.0745/p, 7 % less; repairs cost another
-/// 2 %. 9 % either way are left to chance: one loss hits every 13 round trips, so that the window
-/// wanders widely. Above p = 4.3e-3 it is Reno's.
+/// logarithm of the window: `ln 1.01 = p W ln(1/0.875)`, W = 0.0745/p, 7 % less; repairs cost
+/// another 2 %. 9 % either way are left to chance: one loss hits every 13 round trips, so that the
+/// window wanders widely. Above p = 4.3e-3 it is Reno's.
 #[test]
 fn scalable_follows_its_balance() {
     let at = |loss| Case::new(Variant::Scalable, 50, loss);

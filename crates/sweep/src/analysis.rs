@@ -15,6 +15,7 @@
 mod choice;
 mod curve;
 mod processor;
+mod quantities;
 mod round_trips;
 pub(crate) mod setting;
 mod shapes;
@@ -23,10 +24,13 @@ mod visit;
 use observe::Direction;
 
 use crate::Cell;
+pub(crate) use quantities::whole;
+pub use quantities::{RateShift, RateSpread, RatioSpread, TimeShift, TimeSpread};
 use setting::Visited;
 pub use shapes::{
-    Analysis, Curve, DirectionAnalysis, DirectionsApart, Distribution, DurationFigures, Fit, Knee,
-    Linear, LoadFit, OperatingPoint, Product, Recommendation, SettingFigures, Starvation, Together,
+    Curve, DirectionAnalysis, DirectionsApart, Distribution, DurationFigures, ExponentialFit, Knee,
+    LineFit, Linear, LoadFit, LogarithmFit, OperatingPoint, Product, RecommendedPoint,
+    SettingFigures, Starvation, SweepAnalysis,
 };
 use visit::Visit;
 
@@ -40,13 +44,13 @@ pub const KNEE_SHARE: f64 = models::KNEE_FRACTION;
 /// What visits show.
 ///
 /// * `seed`: decides which cycles are drawn for the intervals of the knees.
-pub fn analyse(cells: &[Cell], seed: u64) -> Analysis {
+pub fn analyse(cells: &[Cell], seed: u64) -> SweepAnalysis {
     let settings = setting::visited(cells);
     let directions: Vec<DirectionAnalysis> = settings
         .chunk_by(|a, b| a.figures.setting.direction == b.figures.setting.direction)
         .map(|settings| direction(settings, seed))
         .collect();
-    Analysis {
+    SweepAnalysis {
         directions_apart: apart(&settings, &directions),
         directions,
         settings: settings
@@ -74,15 +78,19 @@ fn direction(settings: &[Visited<'_>], seed: u64) -> DirectionAnalysis {
         highest: choice::highest(settings).and_then(choice::point),
         gentlest: choice::gentlest(settings, resolution).and_then(choice::point),
         recommended: choice::recommended(settings, resolution),
-        variability_unloaded: round_trips::distribution(&all(|visit| visit.variability_unloaded())),
-        variability_loaded: round_trips::distribution(&all(|visit| visit.variability_loaded())),
+        rate_variability_unloaded: round_trips::distribution(&all(|visit| {
+            visit.variability_unloaded()
+        })),
+        rate_variability_loaded: round_trips::distribution(&all(|visit| {
+            visit.variability_loaded()
+        })),
         variability_against_added: round_trips::variability_against_added(&visits),
         cpu_against_goodput: processor::against_goodput(&visits),
-        kernel_to_user: processor::kernel_to_user(&visits),
+        kernel_to_user_ratio: processor::kernel_to_user(&visits),
         products: processor::products(settings),
         rtt_spread_against_load: round_trips::spread_against_load(settings),
         durations: setting::durations(settings),
-        fairness: stats::spread(&all(|visit| visit.fairness())),
+        fairness: stats::spread(&all(|visit| visit.fairness())).map(RatioSpread::from),
     }
 }
 
@@ -95,16 +103,16 @@ fn apart(settings: &[Visited<'_>], directions: &[DirectionAnalysis]) -> Option<D
     };
     let (forward, reverse) = (best(Direction::Forward)?, best(Direction::Reverse)?);
     Some(DirectionsApart {
-        forward: forward.goodput()?,
-        reverse: reverse.goodput()?,
-        shift: stats::shift(&forward.goodputs(), &reverse.goodputs())?,
+        forward_bits_per_second: whole(forward.goodput()?),
+        reverse_bits_per_second: whole(reverse.goodput()?),
+        shift: stats::shift(&forward.goodputs(), &reverse.goodputs())?.into(),
     })
 }
 
 /// A line through three points or more.
-fn fit(points: &[(f64, f64)]) -> Option<Fit> {
+fn fit(points: &[(f64, f64)]) -> Option<LineFit> {
     let line = stats::fit_line(points).filter(|_| points.len() > 2)?;
-    Some(Fit::of(line, points.len()))
+    Some(LineFit::of(line, points.len()))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What one visit of one setting showed.
 
-use observe::{Limit, Setting};
+use observe::{Limit, RateInterval, Setting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -24,35 +24,43 @@ pub enum Outcome {
     Failed(String),
 }
 
-/// What a measured visit came down to.
-#[derive(Debug, Clone, PartialEq)]
+/// What a visit showed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellFigures {
     /// Delivered to the receiver per time over the steady window, all streams and directions
     /// together.
-    pub goodput: f64,
-    /// 95 % interval of the goodput; absent when the run was too short for one.
-    pub goodput_interval: Option<(f64, f64)>,
+    pub goodput_bits_per_second: u64,
+    /// Where the goodput of a longer run lies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<RateInterval>,
     /// How long the streams ran.
-    pub duration: f64,
+    pub duration_seconds: f64,
     /// Round trips of the idle path.
-    pub unloaded: Option<RoundTripFigures>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_unloaded: Option<RoundTripFigures>,
     /// Round trips beside the streams.
-    pub loaded: Option<RoundTripFigures>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_loaded: Option<RoundTripFigures>,
     /// Share of the bytes that were sent again.
-    pub retransmitted: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retransmitted_ratio: Option<f64>,
     /// This end's process in the program, as a share of one processor.
-    pub cpu_user: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_user_ratio: Option<f64>,
     /// The same in the kernel on its behalf.
-    pub cpu_kernel: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_kernel_ratio: Option<f64>,
     /// What kept it from being faster.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
+    /// Share of the moments with losses in which at least half of the streams lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub losses_together_ratio: Option<f64>,
+    /// The same share if streams lost independently of each other, as often as they did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub losses_together_by_chance_ratio: Option<f64>,
     /// Each stream.
     pub streams: Vec<StreamFigures>,
-    /// Share of the moments with losses in which at least half of the streams lost, see `sharing`;
-    /// absent with one stream, without losses, and when senders do not tell.
-    pub losses_together: Option<f64>,
-    /// The same share if streams lost independently of each other, as often as they did.
-    pub losses_together_by_chance: Option<f64>,
 }
 
 /// Round trips of small probes, in seconds; shares between 0 and 1.
@@ -82,12 +90,14 @@ pub struct RoundTripFigures {
 }
 
 /// One stream of a visit.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamFigures {
     /// Its number within the run, from 1.
     pub number: u16,
     /// Delivered per time over the steady window.
-    pub goodput: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goodput_bits_per_second: Option<u64>,
     /// Segments sent again over the whole run.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u64>,
 }

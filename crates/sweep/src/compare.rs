@@ -9,10 +9,13 @@
 //! Left out: what the path itself did between the two, which belongs to the difference.
 
 use observe::{Direction, Setting};
-use stats::{Shift, Spread};
+use schemars::JsonSchema;
+use serde::Serialize;
+use stats::Shift;
 
 use crate::Cell;
 use crate::analysis::setting::{Visited, visited};
+use crate::{RateShift, RateSpread, RatioSpread, TimeShift, TimeSpread};
 
 /// What changed from one sweep to another.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,48 +30,62 @@ pub struct SweepChange {
     pub only_to: Vec<Setting>,
 }
 
-/// One setting in both sweeps.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SettingChange {
-    /// The setting.
-    pub setting: Setting,
-    /// Goodput in the first, bit/s.
-    pub from: Spread,
-    /// Goodput in the second.
-    pub to: Spread,
-    /// Goodput of the second less that of the first.
-    pub goodput: Change,
-    /// dRTT of the second less that of the first, in seconds.
-    pub rtt_added: Option<Change>,
-}
-
 /// A shift among several.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Change {
+#[derive(Debug, Clone, Copy)]
+struct Change {
     /// As if it were the only one.
-    pub shift: Shift,
+    shift: Shift,
     /// Its confidence corrected for the number of settings.
-    pub confidence_corrected: f64,
+    confidence_corrected: f64,
 }
 
 impl Change {
     /// Whether it is sure, with 95 % over all settings.
-    pub fn is_sure(&self) -> bool {
+    fn is_sure(&self) -> bool {
         self.confidence_corrected > stats::CONFIDENCE
     }
 }
 
 /// All settings of one direction together.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct DirectionChange {
     /// Which way.
     pub direction: Direction,
-    /// Settings that changed for sure in goodput.
-    pub changed: usize,
-    /// Median goodput of the second over that of the first, less 1, over settings.
-    pub goodput_relative: Spread,
-    /// Median dRTT of the second less that of the first, over settings, in seconds.
-    pub rtt_added: Option<Spread>,
+    /// Settings that were compared.
+    pub compared: u64,
+    /// Settings whose goodput changed for sure.
+    pub changed: u64,
+    /// Goodput of the second over that of the first less 1, over settings.
+    pub goodput_relative: RatioSpread,
+    /// dRTT of the second less that of the first, over settings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_added: Option<TimeSpread>,
+}
+
+/// One setting in both.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SettingChange {
+    /// The setting.
+    pub setting: Setting,
+    /// Goodput in the first.
+    pub from: RateSpread,
+    /// Goodput in the second.
+    pub to: RateSpread,
+    /// The second less the first.
+    pub goodput: RateShift,
+    /// Its confidence, corrected for the number of settings.
+    pub goodput_confidence_corrected: f64,
+    /// Whether that is above 95 %.
+    pub goodput_changed: bool,
+    /// dRTT of the second less that of the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_added: Option<TimeShift>,
+    /// Its confidence, corrected for the number of settings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_added_confidence_corrected: Option<f64>,
+    /// Whether that is above 95 %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_added_changed: Option<bool>,
 }
 
 /// Compares two sweeps.
@@ -115,12 +132,17 @@ fn settings(pairs: &[(&Visited<'_>, &Visited<'_>)]) -> Vec<SettingChange> {
     let changes = pairs.iter().zip(goodputs.into_iter().zip(added));
     changes
         .filter_map(|((from, to), (goodput, rtt_added))| {
+            let goodput = goodput?;
             Some(SettingChange {
                 setting: from.figures.setting.clone(),
                 from: from.figures.goodput?,
                 to: to.figures.goodput?,
-                goodput: goodput?,
-                rtt_added,
+                goodput: goodput.shift.into(),
+                goodput_confidence_corrected: goodput.confidence_corrected,
+                goodput_changed: goodput.is_sure(),
+                rtt_added: rtt_added.map(|added| added.shift.into()),
+                rtt_added_confidence_corrected: rtt_added.map(|added| added.confidence_corrected),
+                rtt_added_changed: rtt_added.map(|added| added.is_sure()),
             })
         })
         .collect()
@@ -144,21 +166,20 @@ fn corrected(shifts: &[Option<Shift>]) -> Vec<Option<Change>> {
 }
 
 fn direction(settings: &[SettingChange]) -> Option<DirectionChange> {
+    let median = |spread: RateSpread| spread.median_bits_per_second as f64;
     let ratios = settings
         .iter()
-        .filter(|change| change.from.median > 0.0)
-        .map(|change| change.to.median / change.from.median - 1.0);
+        .filter(|change| median(change.from) > 0.0)
+        .map(|change| median(change.to) / median(change.from) - 1.0);
     let added = settings
         .iter()
-        .filter_map(|change| Some(change.rtt_added?.shift.value));
+        .filter_map(|change| Some(change.rtt_added?.difference_seconds));
     Some(DirectionChange {
         direction: settings.first()?.setting.direction,
-        changed: settings
-            .iter()
-            .filter(|change| change.goodput.is_sure())
-            .count(),
-        goodput_relative: stats::spread(&ratios.collect::<Vec<_>>())?,
-        rtt_added: stats::spread(&added.collect::<Vec<_>>()),
+        compared: settings.len() as u64,
+        changed: settings.iter().filter(|one| one.goodput_changed).count() as u64,
+        goodput_relative: stats::spread(&ratios.collect::<Vec<_>>())?.into(),
+        rtt_added: stats::spread(&added.collect::<Vec<_>>()).map(TimeSpread::from),
     })
 }
 
@@ -211,14 +232,17 @@ mod tests {
         let sure: Vec<&SettingChange> = change
             .settings
             .iter()
-            .filter(|c| c.goodput.is_sure())
+            .filter(|c| c.goodput_changed)
             .collect();
         assert_eq!(sure.len(), 1);
         assert_eq!(sure[0].setting.streams.get(), 8);
-        let shift = sure[0].goodput.shift;
+        let shift = sure[0].goodput;
         // 10 % of 40 Mbit/s; noise of 3 % on 21 visits leaves 0.4 Mbit/s.
-        assert!((shift.value + 4e6).abs() < 1.2e6, "{shift:?}");
-        assert!(shift.interval.unwrap().high < 0.0);
+        assert!(
+            (shift.difference_bits_per_second + 4e6).abs() < 1.2e6,
+            "{shift:?}"
+        );
+        assert!(shift.high_bits_per_second.unwrap() < 0.0);
     }
 
     /// Two per cent are about two standard errors of a single setting's 21 visits, too little to be
@@ -232,8 +256,8 @@ mod tests {
             let before = made(seed).cells(&grid, toy);
             let change = compare(&before, &made(seed + 100).cells(&grid, scaled(1.02)));
             let together = change.directions[0].goodput_relative;
-            assert!((together.median - 0.02).abs() < 0.012, "{together:?}");
-            assert!(together.interval.unwrap().low > 0.0, "{together:?}");
+            assert!((together.median_ratio - 0.02).abs() < 0.012, "{together:?}");
+            assert!(together.low_ratio.unwrap() > 0.0, "{together:?}");
             assert!(change.directions[0].changed < 12, "seed {seed}");
         }
     }

@@ -11,24 +11,23 @@ impl CellFigures {
     pub fn of(seen: &Observation, limit: Option<Limit>) -> Self {
         let summary = seen.summary();
         let goodput = summary.goodput();
-        let interval = goodput.interval;
         let ways = summary.directions.iter();
         let again = ways.filter_map(|way| way.tcp.retransmitted_share);
         let together = sharing::losses(seen);
         CellFigures {
-            goodput: goodput.mean.as_f64(),
-            goodput_interval: interval.map(|both| (both.low.as_f64(), both.high.as_f64())),
-            duration: seen.duration.as_secs_f64(),
-            unloaded: round_trips(seen.round_trips.unloaded.as_ref()),
-            loaded: round_trips(seen.round_trips.loaded.as_ref()),
+            goodput_bits_per_second: goodput.mean.bits_per_second(),
+            interval: goodput.interval,
+            duration_seconds: seen.duration.as_secs_f64(),
+            rtt_unloaded: round_trips(seen.round_trips.unloaded.as_ref()),
+            rtt_loaded: round_trips(seen.round_trips.loaded.as_ref()),
             // Of two directions the worse, as in a measurement by itself.
-            retransmitted: again.max_by(f64::total_cmp),
-            cpu_user: summary.cpu_near.map(|(user, _)| user),
-            cpu_kernel: summary.cpu_near.map(|(_, kernel)| kernel),
+            retransmitted_ratio: again.max_by(f64::total_cmp),
+            cpu_user_ratio: summary.cpu_near.map(|(user, _)| user),
+            cpu_kernel_ratio: summary.cpu_near.map(|(_, kernel)| kernel),
             limit,
             streams: streams(seen, &summary),
-            losses_together: together.map(|losses| losses.share),
-            losses_together_by_chance: together.map(|losses| losses.by_chance),
+            losses_together_ratio: together.map(|losses| losses.share),
+            losses_together_by_chance_ratio: together.map(|losses| losses.by_chance),
         }
     }
 }
@@ -72,16 +71,16 @@ impl RoundTripFigures {
 fn streams(seen: &Observation, summary: &Summary) -> Vec<StreamFigures> {
     let one = |stream: &observe::Stream| StreamFigures {
         number: stream.number,
-        goodput: goodput_of(stream.number, summary),
+        goodput_bits_per_second: goodput_of(stream.number, summary),
         retransmits: stream.retransmits.or_else(|| counted(stream)),
     };
     seen.streams.iter().map(one).collect()
 }
 
-fn goodput_of(number: u16, summary: &Summary) -> Option<f64> {
+fn goodput_of(number: u16, summary: &Summary) -> Option<u64> {
     let mut streams = summary.directions.iter().flat_map(|way| &way.streams);
     let found = streams.find(|stream| stream.number == number);
-    found.map(|stream| stream.goodput.as_f64())
+    found.map(|stream| stream.goodput.bits_per_second())
 }
 
 /// As the sender's kernel counted at the last reading.

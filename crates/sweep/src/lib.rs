@@ -22,12 +22,13 @@ mod run;
 pub mod sharing;
 
 pub use analysis::{
-    Analysis, Curve, DirectionAnalysis, DirectionsApart, Distribution, DurationFigures, Fit, Knee,
-    Linear, LoadFit, OperatingPoint, Product, Recommendation, SettingFigures, Starvation, Together,
-    analyse,
+    Curve, DirectionAnalysis, DirectionsApart, Distribution, DurationFigures, ExponentialFit, Knee,
+    LineFit, Linear, LoadFit, LogarithmFit, OperatingPoint, Product, RateShift, RateSpread,
+    RatioSpread, RecommendedPoint, SettingFigures, Starvation, SweepAnalysis, TimeShift,
+    TimeSpread, analyse,
 };
 pub use cell::{Cell, CellFigures, Outcome, RoundTripFigures, StreamFigures};
-pub use compare::{Change, DirectionChange, SettingChange, SweepChange, compare};
+pub use compare::{DirectionChange, SettingChange, SweepChange, compare};
 pub use estimate::{Done, Ledger};
 pub use order::{Visit, VisitKey};
 pub use plan::{Grid, GridError, LeftOut, SweepPlan, VISITS_MAX, WINDOW_MIN, Windows};

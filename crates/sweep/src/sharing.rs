@@ -5,11 +5,12 @@
 //! runs empty for a while, then they all grow again: synchronised losses cost goodput, and more
 //! streams do not help against them. Losses on the wire hit one stream at a time.
 //!
-//! **What a moment is.** A stream learns of a loss when duplicate acknowledgements come back, so streams that
-//! lose in the same overflow send again within about one round trip of each other. A moment is therefore one
-//! telemetry interval (100 ms), or as many as the mean smoothed round trip of the streams needs where
-//! that is longer. Moments lie on a fixed grid: an overflow across the edge of two counts as two, each with a
-//! part of the streams, so that the share comes out somewhat low rather than high.
+//! **What a moment is.** A stream learns of a loss when duplicate acknowledgements come back, so
+//! streams that lose in the same overflow send again within about one round trip of each other. A
+//! moment is therefore one telemetry interval (100 ms), or as many as the mean smoothed round trip
+//! of the streams needs where that is longer. Moments lie on a fixed grid: an overflow across the
+//! edge of two counts as two, each with a part of the streams, so that the share comes out somewhat
+//! low rather than high.
 //!
 //! Left out: which packets were lost (telemetry counts what was sent again, spurious or not), and
 //! anything shorter than an interval.

@@ -35,15 +35,15 @@ use units::Bytes;
 /// the size: half of what fits a C `int`.
 const BUFFER_MAX: Bytes = Bytes::new(1 << 30);
 
-/// A seed for the part of a series of runs that begins with the run `first`: another one for each, and always
-/// the same.
+/// A seed for the part of a series of runs that begins with the run `first`: another one for each,
+/// and always the same.
 pub fn seed_from(seed: u64, first: u64) -> u64 {
     simulated::seed_of_run(seed, first)
 }
 
-/// Opens a target to go on with a series of runs. On a simulated path, each run of which has its own seed (see
-/// [`Target::draw_from`]), `seed` stays that of the series; an emulated path draws packet by packet and would
-/// begin with the same losses again, so that it is given `seed_resumed`.
+/// Opens a target to go on with a series of runs. On a simulated path, each run of which has its
+/// own seed (see [`Target::draw_from`]), `seed` stays that of the series; an emulated path draws
+/// packet by packet and would begin with the same losses again, so that it is given `seed_resumed`.
 ///
 /// # Errors
 /// As [`open`].
@@ -58,8 +58,8 @@ pub fn open_to_resume(
     }
 }
 
-/// Opens a target. `seed` decides which packets an emulated path loses, and everything on a simulated
-/// one.
+/// Opens a target. `seed` decides which packets an emulated path loses, and everything on a
+/// simulated one.
 ///
 /// An emulated path needs rights, and users who are not root can only get them while the process
 /// has a single thread: open before starting any.

@@ -10,8 +10,8 @@ use probing::Examined;
 use probing::characterise::Work;
 use units::Span;
 
-/// A target that can be looked at from two sides at once: small packets are sent on a thread of their own
-/// while streams run. In virtual time nobody can look beside a run.
+/// A target that can be looked at from two sides at once: small packets are sent on a thread of
+/// their own while streams run. In virtual time nobody can look beside a run.
 pub struct UnderLoad {
     target: Box<dyn Target>,
     began: Instant,

@@ -45,8 +45,9 @@ fn the_spread_of_a_bulk_shows_the_rate_of_the_link_both_ways() {
             assert!(seen.packets.iter().all(|packet| packet.arrived.is_some()));
             dispersion_rate(&seen).unwrap()
         };
-        // 499 packets of 120 us take 60 ms. A machine whose processors are taken hands packets over some
-        // milliseconds late; stamps that were taken when the program reads would be off by a factor.
+        // 499 packets of 120 us take 60 ms. A machine whose processors are taken hands packets over
+        // some milliseconds late; stamps that were taken when the program reads would be off by a
+        // factor.
         let seen = median((0..7).map(&mut rate).collect());
         let megabits = seen.as_f64() / 1e6;
         assert!((80.0..125.0).contains(&megabits), "{way:?}: {megabits}");

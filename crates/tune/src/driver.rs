@@ -33,8 +33,9 @@ impl Onlooker for () {}
 /// Finds the operating point of `target` with the strategy of this crate, [`Staged`].
 ///
 /// # Errors
-/// When the first sample fails, or nothing arrives in any. A failure after the first sample is no error: the best
-/// so far is recommended and [`Tuning::ended`] says so. Nor is a cancellation, after which nothing is recommended.
+/// When the first sample fails, or nothing arrives in any. A failure after the first sample is no
+/// error: the best so far is recommended and [`Tuning::ended`] says so. Nor is a cancellation,
+/// after which nothing is recommended.
 pub fn tune(
     target: &mut dyn Target,
     plan: &TunePlan,

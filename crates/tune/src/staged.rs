@@ -5,15 +5,16 @@
 //!    default.
 //! 2. **Window** (`windows.rs`): a larger one, as soon as the kernel says that a buffer binds.
 //! 3. **Climb** (`climb.rs`): more streams, four times as many a rung, until they bring nothing.
-//! 4. **Explain** (`explain.rs`): a sample that tells causes of the default's limit apart. Before what
-//!    follows, since at the end of the budget nothing would be left for it.
-//! 5. **Doubted** (`confirm.rs`): a longer look at fewer streams that would do, if they last as they were seen.
+//! 4. **Explain** (`explain.rs`): a sample that tells causes of the default's limit apart. Before
+//!    what follows, since at the end of the budget nothing would be left for it.
+//! 5. **Doubted** (`confirm.rs`): a longer look at fewer streams that would do, if they last as
+//!   they were seen.
 //! 6. **Knee** (`knee.rs`): between two rungs, where fewer streams are worth having.
 //! 7. **Fit** (`fit.rs`): windows that leave the path's queue alone.
 //! 8. **Alternatives** (`alternatives.rs`): other congestion controls and pacing, where asked for.
 //! 9. **Confirm** (`confirm.rs`): a longer look at what is to be recommended.
-//! 10. **Unasked** (`alternatives.rs`): with what is left, what another congestion control would have
-//!     given.
+//! 10. **Unasked** (`alternatives.rs`): with what is left, what another congestion control would
+//!     have given.
 //!
 //! Every sample is cut to what the budget leaves ([`crate::Budget`]); where too little is left for
 //! one, the stage is over. What is recommended was always sampled: models say where to look, and

@@ -23,8 +23,8 @@ pub(crate) struct Predict {
     #[arg(required_unless_present = "fit")]
     pub path: Option<String>,
 
-    /// Fit measured points instead: a CSV file with the columns `streams` and `goodput` (such as `trunkline history
-    /// --csv` prints), or a saved `tune`, `sweep` or campaign of `simulate`
+    /// Fit measured points instead: a CSV file with the columns `streams` and `goodput` (such as
+    /// `trunkline history --csv` prints), or a saved `tune`, `sweep` or campaign of `simulate`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "streams", "congestion"])]
     pub fit: Option<PathBuf>,
 

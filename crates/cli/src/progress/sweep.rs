@@ -90,7 +90,7 @@ impl SweepProgress {
         let left = report::format::lasting(left.as_secs_f64());
         match finished {
             Finished::Measured(measured) => {
-                let goodput = Rate::from_f64(measured.figures.goodput);
+                let goodput = Rate::from_bits_per_second(measured.figures.goodput_bits_per_second);
                 self.last = Some(goodput);
                 if !self.line.is_drawn() {
                     tell!("{name}  {}, {left} left", goodput.human());

@@ -38,10 +38,9 @@ pub(super) fn bound(
 /// The interval keeps its width, the shares their proportions.
 fn lowered(goodput: Goodput, shares: Vec<Rate>, mean: f64) -> (Goodput, Vec<Rate>) {
     let before = goodput.mean.as_f64();
-    let shifted = |interval: RateInterval| RateInterval {
-        low: Rate::from_f64((interval.low.as_f64() - (before - mean)).max(0.0)),
-        high: Rate::from_f64((interval.high.as_f64() - (before - mean)).max(0.0)),
-    };
+    let less = |rate: Rate| Rate::from_f64((rate.as_f64() - (before - mean)).max(0.0));
+    let shifted =
+        |interval: RateInterval| RateInterval::new(less(interval.low), less(interval.high));
     let scaled = |share: Rate| Rate::from_f64(share.as_f64() * (mean / before));
     let lowered = Goodput {
         mean: Rate::from_f64(mean),
@@ -95,17 +94,11 @@ mod tests {
         let mbit = |n: u64| Rate::from_bits_per_second(n * 1_000_000);
         let goodput = Goodput {
             mean: mbit(100),
-            interval: Some(RateInterval {
-                low: mbit(3),
-                high: mbit(197),
-            }),
+            interval: Some(RateInterval::new(mbit(3), mbit(197))),
             scatter: None,
         };
         let (lower, shares) = lowered(goodput, vec![mbit(75), mbit(25)], 96e6);
-        let interval = RateInterval {
-            low: Rate::ZERO,
-            high: mbit(193),
-        };
+        let interval = RateInterval::new(Rate::ZERO, mbit(193));
         assert_eq!((lower.mean, lower.interval), (mbit(96), Some(interval)));
         assert_eq!(shares, [mbit(72), mbit(24)]);
     }

@@ -5,14 +5,17 @@
 //! back, make the whole run one half of a tooth. What a mean is made of is the cycles of the
 //! congestion windows from one loss to the next (`losses.rs`), so:
 //!
-//! * Where windows decide on the rate, figures begin after [`SETTLING`] cuts of the average stream (slow start and what it
-//!   leaves behind), and [`MOMENTS_MIN`] moments of loss have to follow. The rate of a window that is cut at random stays
-//!   like itself for a share [`MEMORY`] of a cycle, so of n such cycles the mean has the variance 2 MEMORY CV² / n, with
-//!   the rate's coefficient of variation CV. By the square root of the losses alone it is [`BY_COUNT`] / n, whatever the
-//!   streams do: the rate of one is set by how often it loses, and that is known no better than a count of n.
-//! * Where something else holds the rate (sockets' buffers, a program, a full link), the scatter within the run counts,
-//!   and what losses would cost that the run did not happen to see.
-//! * Where the sender does not tell, a rate that is flat is believed, any other only after 200 round trips.
+//! * Where windows decide on the rate, figures begin after [`SETTLING`] cuts of the average stream
+//!   (slow start and what it leaves behind), and [`MOMENTS_MIN`] moments of loss have to follow.
+//!   The rate of a window that is cut at random stays like itself for a share [`MEMORY`] of a
+//!   cycle, so of n such cycles the mean has the variance 2 MEMORY CV² / n, with the rate's
+//!   coefficient of variation CV. By the square root of the losses alone it is [`BY_COUNT`] / n,
+//!   whatever the streams do: the rate of one is set by how often it loses, and that is known no
+//!   better than a count of n.
+//! * Where something else holds the rate (sockets' buffers, a program, a full link), the scatter
+//!   within the run counts, and what losses would cost that the run did not happen to see.
+//! * Where the sender does not tell, a rate that is flat is believed, any other only after 200
+//!   round trips.
 //!
 //! `bench/coverage` counts how often the intervals hold the long-run mean.
 //!

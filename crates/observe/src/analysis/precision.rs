@@ -54,7 +54,7 @@ impl Goodput {
     /// # use observe::{Goodput, RateInterval};
     /// # use units::Rate;
     /// let mbit = |n: u64| Rate::from_bits_per_second(n * 1_000_000);
-    /// let interval = Some(RateInterval { low: mbit(38), high: mbit(42) });
+    /// let interval = Some(RateInterval::new(mbit(38), mbit(42)));
     /// let goodput = Goodput { mean: mbit(40), interval, scatter: None };
     /// assert_eq!(goodput.relative_half_width(), Some(0.05));
     /// ```

@@ -38,9 +38,8 @@ pub(super) fn mean(series: &Series, window: &SteadyWindow) -> (Rate, Option<Rate
     let estimate = stats::mean_with_interval(series.from(window.from));
     let interval = estimate.and_then(|estimate| estimate.interval);
     let interval = interval.filter(|_| window.steadiness == Steadiness::Settled);
-    let scatter = interval.map(|interval| RateInterval {
-        low: Rate::from_f64(interval.low),
-        high: Rate::from_f64(interval.high),
+    let scatter = interval.map(|interval| {
+        RateInterval::new(Rate::from_f64(interval.low), Rate::from_f64(interval.high))
     });
     (
         Rate::from_f64(estimate.map_or(0.0, |estimate| estimate.value)),

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stats::CONFIDENCE;
 use units::{Bytes, Rate, Span, Time};
 
 use super::Unsettled;
@@ -60,22 +61,33 @@ impl SteadyWindow {
     }
 }
 
-/// A 95 % interval of a rate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A range that holds the true rate with the stated confidence.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RateInterval {
     /// Lower end.
+    #[serde(rename = "low_bits_per_second")]
     pub low: Rate,
     /// Upper end.
+    #[serde(rename = "high_bits_per_second")]
     pub high: Rate,
+    /// 0.95 for a 95 % interval.
+    pub confidence: f64,
 }
 
 impl RateInterval {
+    /// A 95 % interval.
+    pub const fn new(low: Rate, high: Rate) -> Self {
+        RateInterval {
+            low,
+            high,
+            confidence: CONFIDENCE,
+        }
+    }
+
     /// `half_width` to either side of `mean`, both in bits per second; a rate is never below zero.
     pub(crate) fn around(mean: f64, half_width: f64) -> Self {
-        RateInterval {
-            low: Rate::from_f64((mean - half_width).max(0.0)),
-            high: Rate::from_f64(mean + half_width),
-        }
+        let low = Rate::from_f64((mean - half_width).max(0.0));
+        RateInterval::new(low, Rate::from_f64(mean + half_width))
     }
 
     /// Half of its width in bits per second.
@@ -85,7 +97,7 @@ impl RateInterval {
 }
 
 /// Bytes delivered to the receiver per time, over the steady window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goodput {
     /// The mean.
     pub mean: Rate,

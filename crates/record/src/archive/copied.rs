@@ -45,8 +45,8 @@ fn outcome(body: &Copy) -> Option<Outcome> {
 }
 
 impl Archive {
-    /// Streams that carried the latest copy with this far end whose number says something of the path, see
-    /// [`Copy::teaches`]; `None` where there is none.
+    /// Streams that carried the latest copy with this far end whose number says something of the
+    /// path, see [`Copy::teaches`]; `None` where there is none.
     ///
     /// * `target`: its name as documents have it.
     ///

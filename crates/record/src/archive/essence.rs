@@ -271,10 +271,10 @@ fn simulated_point(body: &Simulate) -> Point {
 
 fn interval(interval: stats::Interval<f64>) -> Interval {
     // A rate below zero is none.
-    let whole = |rate: f64| rate.max(0.0).round() as u64;
+    let rate = |rate: f64| Rate::from_f64(rate.max(0.0));
     Interval {
-        low_bits_per_second: whole(interval.low),
-        high_bits_per_second: whole(interval.high),
+        low: rate(interval.low),
+        high: rate(interval.high),
         confidence: interval.confidence,
     }
 }
@@ -300,7 +300,7 @@ impl Outcome {
     pub fn mean(&self) -> Option<stats::Mean> {
         let value = self.goodput_bits_per_second as f64;
         // The lower end may have been cut off at zero.
-        let half_width = self.interval?.high_bits_per_second as f64 - value;
+        let half_width = self.interval?.high.as_f64() - value;
         stats::Mean::from_interval(value, half_width, self.degrees_of_freedom?)
     }
 }

@@ -20,8 +20,8 @@ impl Archive {
     /// once.
     ///
     /// * `path`: what an emulated or simulated target runs; `None` of a live host.
-    /// * `base`: its direction has to be the same. Where it leaves the congestion control open, so does a
-    ///   remembered setting with the target's default one.
+    /// * `base`: its direction has to be the same. Where it leaves the congestion control open, so
+    ///   does a remembered setting with the target's default one.
     ///
     /// A live host is known by its name. An emulated or a simulated path has to have the same name
     /// and the same description to the last number, see [`Target::on_path`]; what one kind of

@@ -89,8 +89,8 @@ fn bind_outcome(
         point.pacing.map(|rate| whole(rate.bits_per_second())),
         point.mss,
         whole(outcome.goodput_bits_per_second),
-        interval.map(|interval| whole(interval.low_bits_per_second)),
-        interval.map(|interval| whole(interval.high_bits_per_second)),
+        interval.map(|interval| whole(interval.low.bits_per_second())),
+        interval.map(|interval| whole(interval.high.bits_per_second())),
         interval.map(|interval| interval.confidence),
         outcome.degrees_of_freedom,
         outcome.rtt_unloaded_seconds,
@@ -197,8 +197,8 @@ fn interval(columns: &mut Columns<'_>) -> rusqlite::Result<Option<Interval>> {
     let confidence: Option<f64> = columns.take()?;
     let ends = low.zip(high).zip(confidence);
     Ok(ends.map(|((low, high), confidence)| Interval {
-        low_bits_per_second: low,
-        high_bits_per_second: high,
+        low: Rate::from_bits_per_second(low),
+        high: Rate::from_bits_per_second(high),
         confidence,
     }))
 }

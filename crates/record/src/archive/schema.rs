@@ -77,7 +77,8 @@ CREATE TABLE samples (
 /// * Sweeps and documents draw their numbers from one sequence, so that a number means one thing.
 /// * `asked`: the target as the user wrote it; `target` is its name.
 /// * `setting`: its place in the plan, from 0. A visit is there once, whoever makes it.
-/// * `figures_json`: of a visit that was measured; its readings are in `document`, absent of an imported one.
+/// * `figures_json`: of a visit that was measured; its readings are in `document`, absent of an
+///   imported one.
 /// * `elapsed_seconds`: by the monotonic clock.
 const SWEEPS: &str = "
 CREATE TABLE sweeps (
@@ -113,7 +114,8 @@ CREATE UNIQUE INDEX visits_by_document ON visits (document);
 /// Makes the tables where there are none, and brings those of earlier versions up to date.
 ///
 /// # Errors
-/// When the file is not an archive, is damaged, or is newer than this program. It stays as it is then.
+/// When the file is not an archive, is damaged, or is newer than this program. It stays as it is
+/// then.
 pub(super) fn prepare(path: &Path, connection: &mut Connection) -> Result<(), ArchiveError> {
     let failed = |error| ArchiveError::of(path, error);
     // Asked first: the next lines would write into somebody else's file. In one transaction,

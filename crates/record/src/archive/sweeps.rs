@@ -86,7 +86,8 @@ impl Archive {
     /// that was kept before makes room.
     ///
     /// # Errors
-    /// When this visit is there already, measured, or the archive cannot be written to. Nothing is kept then.
+    /// When this visit is there already, measured, or the archive cannot be written to. Nothing is
+    /// kept then.
     pub fn keep_visit(
         &mut self,
         sweep: i64,

@@ -87,8 +87,8 @@ fn the_seeds_of_a_simulation_give_its_interval() {
     let outcome = &essence.outcome;
     assert_eq!(outcome.degrees_of_freedom, Some(2.0));
     let interval = outcome.interval.unwrap();
-    assert_eq!(interval.low_bits_per_second, 0, "cut off at zero");
-    let high = interval.high_bits_per_second as f64;
+    assert_eq!(interval.low, units::Rate::ZERO, "cut off at zero");
+    let high = interval.high.as_f64();
     assert!((high - 4_484_000.0).abs() < 1_000.0, "{high}");
     // The end that was cut off does not make the error smaller.
     let error = outcome.mean().unwrap().standard_error;
@@ -313,8 +313,8 @@ fn a_comparison_has_welch_s_interval_where_both_sides_have_one() {
         let recommended = &mut document.body.answer.as_mut().unwrap().recommended;
         recommended.goodput_bits_per_second = rate;
         recommended.interval = half.map(|half| crate::Interval {
-            low_bits_per_second: rate - half,
-            high_bits_per_second: rate + half,
+            low: units::Rate::from_bits_per_second(rate - half),
+            high: units::Rate::from_bits_per_second(rate + half),
             confidence: 0.95,
         });
         let sample = document.body.answer.as_ref().unwrap().recommended.sample;

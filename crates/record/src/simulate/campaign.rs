@@ -78,7 +78,8 @@ impl Campaign {
 impl Cell {
     /// The shape of one setting, run with each of `runs`' seeds.
     ///
-    /// * `alone`: the cross traffic without the streams, with the same seeds; empty where that was not run.
+    /// * `alone`: the cross traffic without the streams, with the same seeds; empty where that was
+    ///   not run.
     pub fn new(scenario: &sim::Scenario, runs: &[Run<'_>], alone: &[Run<'_>]) -> Self {
         let shapes: Vec<SimulatedRun> = runs.iter().map(|run| run.result.into()).collect();
         let cpu = runs.iter().map(|run| run.cpu.as_secs_f64());

@@ -2,10 +2,9 @@
 //! interrupted goes on from its document.
 
 use thiserror::Error;
-use units::{Rate, Span};
+use units::Span;
 
-use super::{CellFigures, StreamFigures, SweepPlan};
-use crate::Interval;
+use super::SweepPlan;
 
 /// A setting or a plan that no run could have.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -42,50 +41,12 @@ impl TryFrom<&SweepPlan> for ::sweep::SweepPlan {
     }
 }
 
-impl From<&::sweep::CellFigures> for CellFigures {
-    fn from(figures: &::sweep::CellFigures) -> Self {
-        let interval = figures.goodput_interval;
-        CellFigures {
-            goodput_bits_per_second: whole(figures.goodput),
-            interval: interval.map(|(low, high)| Interval {
-                low_bits_per_second: whole(low),
-                high_bits_per_second: whole(high),
-                confidence: stats::CONFIDENCE,
-            }),
-            duration_seconds: figures.duration,
-            rtt_unloaded: figures.unloaded,
-            rtt_loaded: figures.loaded,
-            retransmitted_ratio: figures.retransmitted,
-            cpu_user_ratio: figures.cpu_user,
-            cpu_kernel_ratio: figures.cpu_kernel,
-            limit: figures.limit,
-            losses_together_ratio: figures.losses_together,
-            losses_together_by_chance_ratio: figures.losses_together_by_chance,
-            streams: figures.streams.iter().map(StreamFigures::from).collect(),
-        }
-    }
-}
-
-impl From<&::sweep::StreamFigures> for StreamFigures {
-    fn from(figures: &::sweep::StreamFigures) -> Self {
-        StreamFigures {
-            number: figures.number,
-            goodput_bits_per_second: figures.goodput.map(whole),
-            retransmits: figures.retransmits,
-        }
-    }
-}
-
-fn whole(bits_per_second: f64) -> u64 {
-    Rate::from_f64(bits_per_second).bits_per_second()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Direction, Setting, Window};
     use observe::StreamCount;
-    use units::Bytes;
+    use units::{Bytes, Rate};
 
     fn plan() -> SweepPlan {
         let setting = |streams, window| Setting {

@@ -221,10 +221,8 @@ fn summary(case: &Case, seen: &Observation) -> Summary {
         .collect();
     let mean = Rate::from_f64(streams.iter().map(|s| s.goodput.as_f64()).sum());
     let margin = 0.11 / f64::from(case.streams).sqrt();
-    let interval = Some(RateInterval {
-        low: Rate::from_f64(mean.as_f64() * (1.0 - margin)),
-        high: Rate::from_f64(mean.as_f64() * (1.0 + margin)),
-    });
+    let part = |share: f64| Rate::from_f64(mean.as_f64() * share);
+    let interval = Some(RateInterval::new(part(1.0 - margin), part(1.0 + margin)));
     let direction = DirectionSummary {
         direction: StreamDirection::Sending,
         steady,

@@ -7,7 +7,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use observe::StreamCount;
-use units::Bytes;
+use units::{Bytes, Rate};
 
 use super::run::Noise;
 use super::{on_path, origin, target};
@@ -190,8 +190,8 @@ fn figures(setting: &Setting, number: u32, duration: f64, noise: &mut Noise) -> 
     CellFigures {
         goodput_bits_per_second: bits(load.goodput),
         interval: Some(Interval {
-            low_bits_per_second: bits(load.goodput * 0.97),
-            high_bits_per_second: bits(load.goodput * 1.03),
+            low: Rate::from_f64(load.goodput * 0.97),
+            high: Rate::from_f64(load.goodput * 1.03),
             confidence: 0.95,
         }),
         duration_seconds: duration,

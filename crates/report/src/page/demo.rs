@@ -84,10 +84,8 @@ fn bars(settings: &[Compared<'_>]) -> Chart {
             Role::Tuned => ACCENT,
         };
         let published = compared.published_bits_per_second();
-        let ends = run.interval.map(|interval| {
-            let (low, high) = (interval.low_bits_per_second, interval.high_bits_per_second);
-            (low as f64, high as f64)
-        });
+        let ends = run.interval;
+        let ends = ends.map(|interval| (interval.low.as_f64(), interval.high.as_f64()));
         BarRow {
             name: compared.label.clone(),
             bars: vec![(0.0, run.goodput_bits_per_second as f64, colour)],

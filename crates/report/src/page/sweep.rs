@@ -8,7 +8,7 @@ mod groups;
 pub mod metric;
 mod tables;
 
-use record::sweep_analysis::{Curve, DirectionAnalysis, SettingFigures};
+use record::sweep::{Curve, DirectionAnalysis, SettingFigures};
 use record::{AnyDocument, Measure, Sweep, SweepAnalysis};
 
 use super::{Block, Fact, Medium, Page, run};

@@ -1,7 +1,8 @@
 //! The page that sets two sweeps side by side.
 
 use record::SweepComparison;
-use record::sweep_comparison::{ComparedSweep, DirectionChange, SettingChange};
+use record::sweep::{DirectionChange, SettingChange};
+use record::sweep_comparison::ComparedSweep;
 
 use super::{Block, Column, Page, Row, Standing, Table};
 use crate::format::{self, RateUnit, or_absent, percent};

@@ -94,7 +94,10 @@ fn outcome_cells(outcome: &Outcome) -> [String; 13] {
     let point = &outcome.setting;
     let window = point.window.fixed().map(Bytes::get);
     let ends = outcome.interval.map(|interval| {
-        let (low, high) = (interval.low_bits_per_second, interval.high_bits_per_second);
+        let (low, high) = (
+            interval.low.bits_per_second(),
+            interval.high.bits_per_second(),
+        );
         (low, high)
     });
     [

@@ -76,8 +76,8 @@ fn figures(figures: Option<&CellFigures>) -> Vec<String> {
     let interval = figures.and_then(|f| f.interval);
     let mut cells = vec![
         known(figures.map(|f| f.goodput_bits_per_second)),
-        known(interval.map(|ends| ends.low_bits_per_second)),
-        known(interval.map(|ends| ends.high_bits_per_second)),
+        known(interval.map(|ends| ends.low.bits_per_second())),
+        known(interval.map(|ends| ends.high.bits_per_second())),
         known(figures.map(|f| f.duration_seconds)),
     ];
     cells.extend(round_trips(figures.and_then(|f| f.rtt_unloaded)));

@@ -70,9 +70,8 @@ fn gain(tune: &Tune, chosen: &Recommended) -> Option<String> {
 /// without both, and where that is not worth saying.
 pub(crate) fn factor(large: Option<&Interval>, small: Option<&Interval>) -> Option<String> {
     let (large, small) = (large?, small?);
-    let ratio = |of: u64, by: u64| of as f64 / by as f64;
-    let least = ratio(large.low_bits_per_second, small.high_bits_per_second);
-    let most = ratio(large.high_bits_per_second, small.low_bits_per_second);
+    let least = large.low.as_f64() / small.high.as_f64();
+    let most = large.high.as_f64() / small.low.as_f64();
     let texts = [least, most].map(|ratio| format!("{ratio:.1}"));
     (least > 1.05 && most.is_finite()).then(|| match texts[0] == texts[1] {
         true => texts[0].clone(),
@@ -334,10 +333,11 @@ mod tests {
 
     #[test]
     fn a_gain_is_a_range_and_needs_two_settled_runs() {
-        let interval = |low, high| Interval {
-            low_bits_per_second: low,
-            high_bits_per_second: high,
-            confidence: 0.95,
+        let interval = |low, high| {
+            Interval::new(
+                units::Rate::from_bits_per_second(low),
+                units::Rate::from_bits_per_second(high),
+            )
         };
         let (small, large) = (interval(4, 8), interval(40, 44));
         assert_eq!(

@@ -2,7 +2,7 @@
 
 mod fits;
 
-use record::sweep_analysis::{
+use record::sweep::{
     Curve, DirectionAnalysis, DirectionsApart, Knee, OperatingPoint, RateSpread, RecommendedPoint,
     Starvation,
 };

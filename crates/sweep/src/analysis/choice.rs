@@ -7,7 +7,7 @@ use units::Rate;
 
 use super::KNEE_SHARE;
 use super::setting::Visited;
-use super::shapes::{OperatingPoint, Recommendation};
+use super::shapes::{OperatingPoint, RecommendedPoint};
 
 /// A setting of which a larger share of the visits starves a stream is passed over: one of four.
 const STARVING_VISITS: f64 = 0.25;
@@ -69,13 +69,13 @@ pub(super) fn cost(setting: &Visited<'_>, resolution: Option<f64>) -> Option<f64
     Some(setting.added()?.max(resolution?) / goodput)
 }
 
-/// The setting to use: the knee of those that do not starve streams in more than a quarter of their visits, see
-/// [`Rule::Knee`]; the highest counts whether it starves any or not. Differences in dRTT within `resolution` are
-/// none.
+/// The setting to use: the knee of those that do not starve streams in more than a quarter of their
+/// visits, see [`Rule::Knee`]; the highest counts whether it starves any or not. Differences in
+/// dRTT within `resolution` are none.
 pub(super) fn recommended(
     settings: &[Visited<'_>],
     resolution: Option<f64>,
-) -> Option<Recommendation> {
+) -> Option<RecommendedPoint> {
     let most = rate(highest(settings)?);
     let good = |s: &&Visited<'_>| rate(s) >= KNEE_SHARE * most;
     let (starving, fair): (Vec<_>, Vec<_>) = settings.iter().filter(good).partition(|s| starves(s));
@@ -86,16 +86,16 @@ pub(super) fn recommended(
     // All of these reach the share of the highest.
     let knee = models::choose(&candidates(&usable, resolution), Rule::Knee(0.0)).ok()?;
     let chosen = usable.get(knee.index)?;
-    Some(Recommendation {
+    Some(RecommendedPoint {
         at: point(chosen)?,
-        share_of_highest: rate(chosen) / most,
-        passed_over,
+        share_of_highest_ratio: rate(chosen) / most,
+        passed_over: passed_over as u64,
     })
 }
 
 fn starves(setting: &Visited<'_>) -> bool {
     let starvation = setting.figures.starvation;
-    starvation.is_some_and(|starvation| starvation.visits > STARVING_VISITS)
+    starvation.is_some_and(|starvation| starvation.visits_ratio > STARVING_VISITS)
 }
 
 /// A setting with the figures by which it is chosen; `None` without a goodput.
@@ -103,10 +103,12 @@ pub(super) fn point(setting: &Visited<'_>) -> Option<OperatingPoint> {
     let figures = &setting.figures;
     Some(OperatingPoint {
         setting: figures.setting.clone(),
+        // The target knows.
+        window_granted: None,
         goodput: figures.goodput?,
-        rtt_added: setting.added(),
-        retransmitted: figures.retransmitted.map(|share| share.median),
-        fairness: figures.fairness.map(|fairness| fairness.median),
+        rtt_added_seconds: setting.added(),
+        retransmitted_ratio: figures.retransmitted.map(|share| share.median_ratio),
+        fairness: figures.fairness.map(|fairness| fairness.median_ratio),
         starvation: figures.starvation,
     })
 }

@@ -9,7 +9,7 @@ use units::Rate;
 use super::choice::cost;
 use super::setting::Visited;
 use super::shapes::{Curve, Knee, Linear};
-use super::{KNEE_SHARE, fit};
+use super::{KNEE_SHARE, fit, whole};
 
 /// A point this far below the line through those before it is no longer on it. Medians of some ten
 /// visits scatter by a few per cent.
@@ -43,7 +43,8 @@ fn curve(settings: &[Visited<'_>], resolution: Option<f64>, seed: u64) -> Curve 
         knee.at_edge |= still_rising;
     }
     Curve {
-        setting: settings[0].figures.setting.clone(),
+        window: settings[0].figures.setting.window,
+        congestion: settings[0].figures.setting.congestion.clone(),
         streams: known.iter().map(|setting| setting.streams()).collect(),
         linear,
         knee,
@@ -86,12 +87,15 @@ fn knee(settings: &[&Visited<'_>], seed: u64) -> Option<Knee> {
     let (streams, goodput, highest) = knee_of(&medians)?;
     // One number of streams is no curve.
     let last = medians.last().filter(|_| medians.len() > 1)?.0;
+    let interval = interval(settings, seed);
     Some(Knee {
         streams,
-        interval: interval(settings, seed),
-        share: KNEE_SHARE,
-        goodput,
-        highest,
+        low_streams: interval.map(|interval| interval.low),
+        high_streams: interval.map(|interval| interval.high),
+        confidence: interval.map(|interval| interval.confidence),
+        share_ratio: KNEE_SHARE,
+        goodput_bits_per_second: whole(goodput),
+        highest_bits_per_second: whole(highest),
         at_edge: streams == last,
     })
 }

@@ -5,6 +5,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use units::Bytes;
 
+use super::whole;
 use crate::{Cell, CellFigures, Outcome, RoundTripFigures, StreamFigures};
 
 /// Round trip of the idle path.
@@ -72,10 +73,9 @@ impl Made {
         let fair = goodput / f64::from(streams);
         let stream = |number| StreamFigures {
             number,
-            goodput: Some(if number == streams {
-                truth.last * fair
-            } else {
-                fair
+            goodput_bits_per_second: Some(match number == streams {
+                true => whole(truth.last * fair),
+                false => whole(fair),
             }),
             retransmits: Some(3),
         };
@@ -84,19 +84,19 @@ impl Made {
             cycle,
             setting: setting(streams, window, self.direction),
             outcome: Outcome::Measured(Box::new(CellFigures {
-                goodput,
-                goodput_interval: None,
-                duration: 20.0,
-                unloaded: Some(round_trips(idle, 0.0005)),
-                loaded: Some(round_trips(IDLE, added)),
-                retransmitted: Some(0.001),
+                goodput_bits_per_second: whole(goodput),
+                interval: None,
+                duration_seconds: 20.0,
+                rtt_unloaded: Some(round_trips(idle, 0.0005)),
+                rtt_loaded: Some(round_trips(IDLE, added)),
+                retransmitted_ratio: Some(0.001),
                 // 0.15 % for each Mbit/s, ten parts kernel and one user.
-                cpu_user: Some(goodput * 1.5e-9 / 11.0),
-                cpu_kernel: Some(goodput * 1.5e-9 * 10.0 / 11.0),
+                cpu_user_ratio: Some(goodput * 1.5e-9 / 11.0),
+                cpu_kernel_ratio: Some(goodput * 1.5e-9 * 10.0 / 11.0),
                 limit: Some(Limit::Link),
                 streams: (1..=streams).map(stream).collect(),
-                losses_together: Some(0.8),
-                losses_together_by_chance: Some(0.1),
+                losses_together_ratio: Some(0.8),
+                losses_together_by_chance_ratio: Some(0.1),
             })),
         }
     }

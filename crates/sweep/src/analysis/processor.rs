@@ -4,7 +4,7 @@ use observe::Window;
 
 use super::fit;
 use super::setting::Visited;
-use super::shapes::{Fit, Product};
+use super::shapes::{LineFit, Product};
 use super::visit::Visit;
 
 /// Sizes of streams times window that differ by less than this are one: windows of a grid are whole
@@ -12,7 +12,7 @@ use super::visit::Visit;
 const SAME_PRODUCT: f64 = 0.01;
 
 /// Share of a processor against goodput.
-pub(super) fn against_goodput(visits: &[Visit<'_>]) -> Option<Fit> {
+pub(super) fn against_goodput(visits: &[Visit<'_>]) -> Option<LineFit> {
     let points = visits
         .iter()
         .filter_map(|visit| Some((visit.goodput(), visit.cpu()?)));
@@ -22,8 +22,8 @@ pub(super) fn against_goodput(visits: &[Visit<'_>]) -> Option<Fit> {
 /// Median of kernel over user time.
 pub(super) fn kernel_to_user(visits: &[Visit<'_>]) -> Option<f64> {
     let ratios = visits.iter().filter_map(|visit| {
-        let user = visit.figures.cpu_user.filter(|user| *user > 0.0)?;
-        Some(visit.figures.cpu_kernel? / user)
+        let user = visit.figures.cpu_user_ratio.filter(|user| *user > 0.0)?;
+        Some(visit.figures.cpu_kernel_ratio? / user)
     });
     stats::median(&ratios.collect::<Vec<_>>())
 }
@@ -59,10 +59,10 @@ fn product(settings: &[(f64, &Visited<'_>)]) -> Option<Product> {
         fit(&points.collect::<Vec<_>>())
     };
     let sizes: Vec<f64> = settings.iter().map(|(bytes, _)| *bytes).collect();
-    let kernel = against(|visit| visit.figures.cpu_kernel);
-    let user = against(|visit| visit.figures.cpu_user);
+    let kernel = against(|visit| visit.figures.cpu_kernel_ratio);
+    let user = against(|visit| visit.figures.cpu_user_ratio);
     (kernel.is_some() || user.is_some()).then_some(Product {
-        bytes: stats::median(&sizes)?,
+        product_bytes: stats::median(&sizes)?.round() as u64,
         streams,
         kernel,
         user,

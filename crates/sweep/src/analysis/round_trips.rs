@@ -1,8 +1,10 @@
 //! What the round trips of all visits of a direction show.
 
+use stats::Frequencies;
+
 use super::fit;
 use super::setting::Visited;
-use super::shapes::{Distribution, Fit, LoadFit};
+use super::shapes::{Distribution, ExponentialFit, LineFit, LoadFit, LogarithmFit};
 use super::visit::Visit;
 
 /// Visits below which the form of a distribution cannot be told.
@@ -22,7 +24,7 @@ const VARIABILITY_GOOD: f64 = 0.1;
 /// median interquartile range), at least a hundredth of its round trip.
 pub(super) fn resolution(visits: &[Visit<'_>]) -> Option<f64> {
     let ranges: Vec<f64> = visits.iter().filter_map(Visit::unloaded_range).collect();
-    let idle = visits.iter().filter_map(|visit| visit.figures.unloaded);
+    let idle = visits.iter().filter_map(|visit| visit.figures.rtt_unloaded);
     let idle: Vec<f64> = idle.map(|round_trips| round_trips.median).collect();
     Some(stats::median(&ranges)?.max(stats::median(&idle)? / 100.0))
 }
@@ -36,22 +38,27 @@ pub(super) fn distribution(values: &[f64]) -> Option<Distribution> {
     let frequencies = width
         .filter(|_| enough)
         .and_then(|width| stats::frequencies(values, width));
+    let bins = frequencies.as_ref();
+    let counts = |bins: &Frequencies| bins.counts.iter().map(|count| *count as u64).collect();
     let below = stats::cumulative(values).filter(|_| enough);
     Some(Distribution {
-        spread: stats::spread(values)?,
-        mean: stats::mean(values)?,
-        deviation: stats::standard_deviation(values)?,
-        at_most_tenth: good.count() as f64 / values.len() as f64,
-        exponential: frequencies
-            .as_ref()
-            .and_then(|bins| stats::fit_exponential(&bins.shares())),
-        frequencies,
-        logarithm: below.and_then(|points| stats::fit_logarithm(&points)),
+        spread: stats::spread(values)?.into(),
+        mean_ratio: stats::mean(values)?,
+        standard_deviation_ratio: stats::standard_deviation(values)?,
+        at_most_tenth_ratio: good.count() as f64 / values.len() as f64,
+        exponential: bins
+            .and_then(|bins| stats::fit_exponential(&bins.shares()))
+            .map(ExponentialFit::from),
+        bin_width_ratio: bins.map(|bins| bins.bin_width),
+        bin_counts: bins.map_or_else(Vec::new, counts),
+        logarithm: below
+            .and_then(|points| stats::fit_logarithm(&points))
+            .map(LogarithmFit::from),
     })
 }
 
 /// Loaded RV against dRTT: whether both tell the same.
-pub(super) fn variability_against_added(visits: &[Visit<'_>]) -> Option<Fit> {
+pub(super) fn variability_against_added(visits: &[Visit<'_>]) -> Option<LineFit> {
     let points = visits
         .iter()
         .filter_map(|visit| Some((visit.added()?, visit.variability_loaded()?)));
@@ -73,8 +80,8 @@ pub(super) fn spread_against_load(settings: &[Visited<'_>]) -> Option<LoadFit> {
     };
     let points: Vec<(f64, f64)> = settings.iter().filter_map(point).collect();
     Some(LoadFit {
-        fit: Fit::of(stats::fit_crowding(&points)?, points.len()),
-        reference,
-        load_max: LOAD_MAX,
+        fit: LineFit::of(stats::fit_crowding(&points)?, points.len()),
+        reference_bits_per_second: super::whole(reference),
+        load_max_ratio: LOAD_MAX,
     })
 }

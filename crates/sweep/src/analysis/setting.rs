@@ -3,7 +3,8 @@
 use observe::{Direction, Limit, Setting};
 use stats::{Spread, spread};
 
-use super::shapes::{DurationFigures, SettingFigures, Starvation, Together};
+use super::quantities::{RateSpread, RatioSpread, TimeSpread};
+use super::shapes::{DurationFigures, SettingFigures, Starvation};
 use super::visit::Visit;
 use crate::{Cell, Outcome};
 
@@ -16,6 +17,8 @@ pub(crate) struct Visited<'a> {
     pub figures: SettingFigures,
     /// Those that were measured.
     pub visits: Vec<Visit<'a>>,
+    /// Median goodput, in bits per second.
+    goodput: Option<f64>,
 }
 
 impl Visited<'_> {
@@ -25,7 +28,7 @@ impl Visited<'_> {
 
     /// The median.
     pub fn goodput(&self) -> Option<f64> {
-        self.figures.goodput.map(|goodput| goodput.median)
+        self.goodput
     }
 
     /// Of each visit.
@@ -35,7 +38,7 @@ impl Visited<'_> {
 
     /// The median dRTT.
     pub fn added(&self) -> Option<f64> {
-        self.figures.rtt_added.map(|added| added.median)
+        self.figures.rtt_added.map(|added| added.median_seconds)
     }
 
     /// Whether the two differ in nothing but their streams.
@@ -59,9 +62,11 @@ pub(crate) fn visited(cells: &[Cell]) -> Vec<Visited<'_>> {
         .chunk_by(|a, b| a.setting == b.setting)
         .map(|cells| {
             let visits: Vec<Visit<'_>> = cells.iter().filter_map(|cell| measured(cell)).collect();
+            let goodputs: Vec<f64> = visits.iter().map(Visit::goodput).collect();
             Visited {
                 figures: figures(&cells[0].setting, cells.len(), &visits),
                 visits,
+                goodput: stats::median(&goodputs),
             }
         })
         .collect()
@@ -101,28 +106,34 @@ fn figures(setting: &Setting, made: usize, visits: &[Visit<'_>]) -> SettingFigur
     let over =
         |figure: &dyn Fn(&Visit<'_>) -> Option<f64>| -> Option<Spread> { spread(&values(figure)) };
     let mean = |figure: &dyn Fn(&Visit<'_>) -> Option<f64>| stats::mean(&values(figure));
+    let ratios = |figure: &dyn Fn(&Visit<'_>) -> Option<f64>| over(figure).map(RatioSpread::from);
+    let times = |figure: &dyn Fn(&Visit<'_>) -> Option<f64>| over(figure).map(TimeSpread::from);
+    let median = |figure: &dyn Fn(&Visit<'_>) -> Option<f64>| stats::median(&values(figure));
+    let unloaded = over(&|visit| visit.variability_unloaded());
+    let loaded = over(&|visit| visit.variability_loaded());
+    let together = median(&|visit| visit.figures.losses_together_ratio);
     SettingFigures {
         setting: setting.clone(),
-        visits: visits.len(),
-        failures: made - visits.len(),
-        goodput: over(&|visit| Some(visit.goodput())),
-        rtt_unloaded: over(&|visit| Some(visit.figures.unloaded?.median)),
-        rtt_loaded: over(&|visit| Some(visit.figures.loaded?.median)),
-        rtt_added: over(&|visit| visit.added()),
-        variability_unloaded: over(&|visit| visit.variability_unloaded()),
-        variability_loaded: over(&|visit| visit.variability_loaded()),
-        probe_loss_unloaded: mean(&|visit| Some(visit.figures.unloaded?.loss)),
-        probe_loss_loaded: mean(&|visit| Some(visit.figures.loaded?.loss)),
-        retransmitted: over(&|visit| visit.figures.retransmitted),
-        fairness: over(&|visit| visit.fairness()),
+        visits: visits.len() as u64,
+        failures: (made - visits.len()) as u64,
+        goodput: over(&|visit| Some(visit.goodput())).map(RateSpread::from),
+        rtt_unloaded: times(&|visit| Some(visit.figures.rtt_unloaded?.median)),
+        rtt_loaded: times(&|visit| Some(visit.figures.rtt_loaded?.median)),
+        rtt_added: times(&|visit| visit.added()),
+        rate_variability_unloaded: unloaded.map(RatioSpread::from),
+        rate_variability_loaded: loaded.map(RatioSpread::from),
+        rate_predictability_unloaded_ratio: unloaded.map(|rv| 1.0 - rv.median),
+        rate_predictability_loaded_ratio: loaded.map(|rv| 1.0 - rv.median),
+        probe_loss_unloaded_ratio: mean(&|visit| Some(visit.figures.rtt_unloaded?.loss)),
+        probe_loss_loaded_ratio: mean(&|visit| Some(visit.figures.rtt_loaded?.loss)),
+        retransmitted: ratios(&|visit| visit.figures.retransmitted_ratio),
+        fairness: ratios(&|visit| visit.fairness()),
         starvation: starvation(visits),
-        losses_together: over(&|visit| visit.figures.losses_together).map(|share| Together {
-            share: share.median,
-            by_chance: over(&|visit| visit.figures.losses_together_by_chance)
-                .map(|share| share.median),
-        }),
-        cpu_user: over(&|visit| visit.figures.cpu_user),
-        cpu_kernel: over(&|visit| visit.figures.cpu_kernel),
+        losses_together_ratio: together,
+        losses_together_by_chance_ratio: together
+            .and_then(|_| median(&|visit| visit.figures.losses_together_by_chance_ratio)),
+        cpu_user: ratios(&|visit| visit.figures.cpu_user_ratio),
+        cpu_kernel: ratios(&|visit| visit.figures.cpu_kernel_ratio),
         limit: most_often(visits.iter().filter_map(|visit| visit.figures.limit)),
     }
 }
@@ -134,8 +145,8 @@ fn starvation(visits: &[Visit<'_>]) -> Option<Starvation> {
         .collect();
     let with_one = starved.iter().filter(|streams| **streams > 0.0).count();
     Some(Starvation {
-        streams: stats::mean(&starved)?,
-        visits: with_one as f64 / starved.len() as f64,
+        streams_mean: stats::mean(&starved)?,
+        visits_ratio: with_one as f64 / starved.len() as f64,
     })
 }
 
@@ -161,7 +172,12 @@ pub(super) fn durations(settings: &[Visited<'_>]) -> Vec<DurationFigures> {
         let visits = setting.visits.iter();
         let point = |median: f64| {
             visits
-                .map(|visit| (visit.figures.duration.round(), visit.goodput() / median))
+                .map(|visit| {
+                    (
+                        visit.figures.duration_seconds.round(),
+                        visit.goodput() / median,
+                    )
+                })
                 .collect::<Vec<_>>()
         };
         median.map(point).unwrap_or_default()
@@ -174,8 +190,8 @@ pub(super) fn durations(settings: &[Visited<'_>]) -> Vec<DurationFigures> {
         .filter_map(|points| {
             let goodputs: Vec<f64> = points.iter().map(|(_, goodput)| *goodput).collect();
             Some(DurationFigures {
-                duration: points.first()?.0,
-                relative_goodput: spread(&goodputs)?,
+                duration_seconds: points.first()?.0,
+                relative_goodput: spread(&goodputs)?.into(),
             })
         })
         .collect();

@@ -45,9 +45,9 @@ fn the_curve_gives_back_its_slope_and_its_knee() {
         // 8 streams carry 40; 6 carry 30, which is 75 %.
         let knee = curve.knee.unwrap();
         assert_eq!((knee.streams, knee.at_edge), (8, false), "seed {seed}");
-        close(knee.highest, 40e6, 0.03);
-        let interval = knee.interval.unwrap();
-        assert_eq!((interval.low, interval.high), (8, 8), "seed {seed}");
+        close(knee.highest_bits_per_second as f64, 40e6, 0.03);
+        let ends = (knee.low_streams, knee.high_streams);
+        assert_eq!(ends, (Some(8), Some(8)), "seed {seed}");
         // dRTT grows beyond 8 streams and the throughput does not.
         assert!(
             [6, 8].contains(&curve.gentlest_streams.unwrap()),
@@ -68,10 +68,10 @@ fn a_noisy_knee_has_an_interval_that_holds_it() {
         path.noise = 0.25;
         let cells = path.cells(&streams, toy);
         let knee = analyse(&cells, seed).directions[0].curves[0].knee.unwrap();
-        let interval = knee.interval.unwrap();
-        assert!(interval.low <= knee.streams && knee.streams <= interval.high);
-        held += u32::from((interval.low..=interval.high).contains(&8));
-        wide += u32::from(interval.low < interval.high);
+        let (low, high) = (knee.low_streams.unwrap(), knee.high_streams.unwrap());
+        assert!(low <= knee.streams && knee.streams <= high);
+        held += u32::from((low..=high).contains(&8));
+        wide += u32::from(low < high);
     }
     assert!(held >= 17, "{held} of 20");
     assert!(wide >= 15, "{wide} of 20");
@@ -83,7 +83,7 @@ fn few_cycles_have_a_knee_without_an_interval() {
     path.cycles = 4;
     let cells = path.cells(&grid(&[64]), toy);
     let knee = analyse(&cells, 1).directions[0].curves[0].knee.unwrap();
-    assert_eq!((knee.streams, knee.interval), (8, None));
+    assert_eq!((knee.streams, knee.low_streams), (8, None));
 }
 
 #[test]
@@ -112,17 +112,21 @@ fn medians_of_a_setting_are_those_of_its_visits() {
     let analysis = analyse(&cells, 1);
     let figures = &analysis.settings[0];
     assert_eq!((figures.visits, figures.failures), (20, 1));
-    close(figures.goodput.unwrap().median, 40e6, 0.02);
-    // Loaded mean IDLE + 5 ms, unloaded IDLE + 0.5 ms.
-    close(figures.rtt_added.unwrap().median, 0.0045, 0.05);
     close(
-        figures.variability_loaded.unwrap().median,
+        figures.goodput.unwrap().median_bits_per_second as f64,
+        40e6,
+        0.02,
+    );
+    // Loaded mean IDLE + 5 ms, unloaded IDLE + 0.5 ms.
+    close(figures.rtt_added.unwrap().median_seconds, 0.0045, 0.05);
+    close(
+        figures.rate_variability_loaded.unwrap().median_ratio,
         0.005 / (IDLE + 0.005),
         0.05,
     );
-    assert_eq!(figures.fairness.unwrap().median, 1.0);
-    assert_eq!(figures.starvation.unwrap().visits, 0.0);
-    assert_eq!(figures.losses_together.unwrap().share, 0.8);
+    assert_eq!(figures.fairness.unwrap().median_ratio, 1.0);
+    assert_eq!(figures.starvation.unwrap().visits_ratio, 0.0);
+    assert_eq!(figures.losses_together_ratio, Some(0.8));
     assert_eq!(figures.limit, Some(observe::Limit::Link));
 }
 
@@ -131,12 +135,15 @@ fn visits_that_went_wrong_move_no_median() {
     let mut cells = made(1).cells(&[(8, 64)], toy);
     for cell in &mut cells[..5] {
         if let Outcome::Measured(figures) = &mut cell.outcome {
-            figures.goodput = 1.0;
+            figures.goodput_bits_per_second = 1;
         }
     }
     let goodput = analyse(&cells, 1).settings[0].goodput.unwrap();
-    close(goodput.median, 40e6, 0.03);
-    assert!(goodput.interval.unwrap().low > 35e6, "{goodput:?}");
+    close(goodput.median_bits_per_second as f64, 40e6, 0.03);
+    assert!(
+        goodput.low_bits_per_second.unwrap() > 35_000_000,
+        "{goodput:?}"
+    );
 }
 
 /// Near the top of the knee: not the most streams, not the window that carries a little more over a
@@ -165,7 +172,7 @@ fn the_recommendation_is_near_the_top_and_gentle() {
     let way = &analyse(&cells, 1).directions[0];
     let recommended = way.recommended.as_ref().unwrap();
     assert_eq!(recommended.at.setting, setting(8, 64, Direction::Forward));
-    close(recommended.share_of_highest, 40.0 / 42.0, 0.03);
+    close(recommended.share_of_highest_ratio, 40.0 / 42.0, 0.03);
     assert_eq!(recommended.passed_over, 9);
     let highest = way.highest.as_ref().unwrap();
     assert_eq!(
@@ -183,18 +190,22 @@ fn the_distribution_of_variability_gives_back_its_scale() {
         let rv = -0.07 * path.uniform().ln();
         if let Outcome::Measured(figures) = &mut cell.outcome {
             let mean = IDLE / (1.0 - rv.min(0.9));
-            figures.loaded = Some(round_trips(IDLE, mean - IDLE));
+            figures.rtt_loaded = Some(round_trips(IDLE, mean - IDLE));
         }
     }
     let way = &analyse(&cells, 1).directions[0];
-    let loaded = way.variability_loaded.as_ref().unwrap();
+    let loaded = way.rate_variability_loaded.as_ref().unwrap();
     // 420 visits: the mean's error is 5 %.
-    close(loaded.mean, 0.07, 0.15);
-    close(loaded.deviation, 0.07, 0.2);
-    close(loaded.spread.median, 0.07 * 2_f64.ln(), 0.2);
-    close(loaded.at_most_tenth, 1.0 - (-0.1_f64 / 0.07).exp(), 0.08);
+    close(loaded.mean_ratio, 0.07, 0.15);
+    close(loaded.standard_deviation_ratio, 0.07, 0.2);
+    close(loaded.spread.median_ratio, 0.07 * 2_f64.ln(), 0.2);
+    close(
+        loaded.at_most_tenth_ratio,
+        1.0 - (-0.1_f64 / 0.07).exp(),
+        0.08,
+    );
     let exponential = loaded.exponential.unwrap();
-    close(exponential.scale, 0.07, 0.15);
+    close(exponential.scale_ratio, 0.07, 0.15);
     assert!(exponential.r_squared.unwrap() > 0.85, "{exponential:?}");
     assert!(loaded.logarithm.unwrap().slope > 0.0);
     // RV = d / (IDLE + d) is nearly a line in d.
@@ -206,10 +217,12 @@ fn a_handful_of_visits_has_no_form() {
     let mut path = made(4);
     path.cycles = 1;
     let cells = path.cells(&grid(&[64]), toy);
-    let loaded = analyse(&cells, 1).directions[0].variability_loaded.clone();
+    let loaded = analyse(&cells, 1).directions[0]
+        .rate_variability_loaded
+        .clone();
     let loaded = loaded.unwrap();
     assert_eq!(
-        (loaded.exponential, loaded.logarithm, loaded.frequencies),
+        (loaded.exponential, loaded.logarithm, loaded.bin_width_ratio),
         (None, None, None)
     );
 }
@@ -221,7 +234,7 @@ fn processor_time_gives_back_its_share_per_throughput() {
     let cpu = way.cpu_against_goodput.unwrap();
     close(cpu.slope, 1.5e-9, 0.001);
     assert!(cpu.r_squared.unwrap() > 0.999);
-    close(way.kernel_to_user.unwrap(), 10.0, 0.001);
+    close(way.kernel_to_user_ratio.unwrap(), 10.0, 0.001);
     assert!(way.products.is_empty());
 }
 
@@ -233,16 +246,16 @@ fn kernel_time_of_one_product_grows_with_its_streams() {
     for cell in &mut cells {
         let streams = f64::from(cell.setting.streams.get());
         if let Outcome::Measured(figures) = &mut cell.outcome {
-            figures.cpu_kernel = Some(0.1 + 0.01 * streams);
-            figures.cpu_user = Some(0.02);
+            figures.cpu_kernel_ratio = Some(0.1 + 0.01 * streams);
+            figures.cpu_user_ratio = Some(0.02);
         }
     }
     let products = &analyse(&cells, 1).directions[0].products;
     assert_eq!(products.len(), 1);
     let product = &products[0];
     assert_eq!(
-        (product.bytes, &product.streams[..]),
-        (524_288.0, &[2, 4, 8, 16][..])
+        (product.product_bytes, &product.streams[..]),
+        (524_288, &[2, 4, 8, 16][..])
     );
     close(product.kernel.unwrap().slope, 0.01, 1e-6);
     assert_eq!(product.user.unwrap().slope, 0.0);
@@ -266,9 +279,9 @@ fn the_spread_of_round_trips_gives_back_its_growth_with_load() {
     let load = analyse(&cells, 1).directions[0]
         .rtt_spread_against_load
         .unwrap();
-    assert_eq!(load.reference, 40e6);
+    assert_eq!(load.reference_bits_per_second, 40_000_000);
     // All but the fullest.
-    assert_eq!(load.fit.count, STREAMS.len() - 1);
+    assert_eq!(load.fit.count, STREAMS.len() as u64 - 1);
     close(load.fit.slope, 0.001, 0.001);
     assert!(load.fit.r_squared.unwrap() > 0.999);
 }
@@ -279,15 +292,18 @@ fn the_length_of_a_visit_is_compared_where_there_are_several() {
     assert!(analyse(&cells, 1).directions[0].durations.is_empty());
     for cell in cells.iter_mut().filter(|cell| cell.cycle % 2 == 0) {
         if let Outcome::Measured(figures) = &mut cell.outcome {
-            figures.duration = 60.02;
+            figures.duration_seconds = 60.02;
         }
     }
     let durations = &analyse(&cells, 1).directions[0].durations;
-    let lengths: Vec<f64> = durations.iter().map(|figures| figures.duration).collect();
+    let lengths: Vec<f64> = durations
+        .iter()
+        .map(|figures| figures.duration_seconds)
+        .collect();
     assert_eq!(lengths, [20.0, 60.0]);
     // The length has no effect in the formula.
     for figures in durations {
-        close(figures.relative_goodput.median, 1.0, 0.02);
+        close(figures.relative_goodput.median_ratio, 1.0, 0.02);
     }
 }
 
@@ -307,9 +323,9 @@ fn directions_that_differ_are_told_apart() {
     let analysis = analyse(&cells, 1);
     assert_eq!(analysis.directions.len(), 2);
     let apart = analysis.directions_apart.unwrap();
-    close(apart.forward, 10e6, 0.03);
-    close(apart.reverse, 372e6, 0.03);
-    close(apart.shift.value, 362e6, 0.03);
+    close(apart.forward_bits_per_second as f64, 10e6, 0.03);
+    close(apart.reverse_bits_per_second as f64, 372e6, 0.03);
+    close(apart.shift.difference_bits_per_second, 362e6, 0.03);
     assert!(apart.shift.confidence > 0.999);
 }
 
@@ -334,21 +350,27 @@ fn what_was_not_seen_is_absent() {
     let mut cells = made(1).cells(&grid(&[64]), toy);
     for cell in &mut cells {
         if let Outcome::Measured(figures) = &mut cell.outcome {
-            (figures.unloaded, figures.loaded) = (None, None);
-            (figures.cpu_user, figures.cpu_kernel) = (None, None);
+            (figures.rtt_unloaded, figures.rtt_loaded) = (None, None);
+            (figures.cpu_user_ratio, figures.cpu_kernel_ratio) = (None, None);
             figures.streams.clear();
         }
     }
     let analysis = analyse(&cells, 1);
     let figures = &analysis.settings[5];
     assert_eq!(
-        (figures.rtt_added, figures.variability_loaded),
+        (figures.rtt_added, figures.rate_variability_loaded),
         (None, None)
     );
     assert_eq!((figures.fairness, figures.starvation), (None, None));
     let way = &analysis.directions[0];
-    assert_eq!((&way.gentlest, &way.variability_loaded), (&None, &None));
-    assert_eq!((way.cpu_against_goodput, way.kernel_to_user), (None, None));
+    assert_eq!(
+        (&way.gentlest, &way.rate_variability_loaded),
+        (&None, &None)
+    );
+    assert_eq!(
+        (way.cpu_against_goodput, way.kernel_to_user_ratio),
+        (None, None)
+    );
     assert_eq!(way.rtt_spread_against_load, None);
     let recommended = way.recommended.as_ref().unwrap();
     assert_eq!(recommended.at.setting.streams.get(), 8);

@@ -19,35 +19,35 @@ impl Visit<'_> {
     }
 
     pub fn goodput(&self) -> f64 {
-        self.figures.goodput
+        self.figures.goodput_bits_per_second as f64
     }
 
     /// dRTT: mean loaded less mean unloaded round trip.
     pub fn added(&self) -> Option<f64> {
-        Some(self.figures.loaded?.mean - self.figures.unloaded?.mean)
+        Some(self.figures.rtt_loaded?.mean - self.figures.rtt_unloaded?.mean)
     }
 
     pub fn variability_unloaded(&self) -> Option<f64> {
-        variability(&self.figures.unloaded?)
+        variability(&self.figures.rtt_unloaded?)
     }
 
     pub fn variability_loaded(&self) -> Option<f64> {
-        variability(&self.figures.loaded?)
+        variability(&self.figures.rtt_loaded?)
     }
 
     /// Interquartile range of the loaded round trips.
     pub fn loaded_range(&self) -> Option<f64> {
-        self.figures.loaded.as_ref().map(range)
+        self.figures.rtt_loaded.as_ref().map(range)
     }
 
     /// Interquartile range of the unloaded round trips.
     pub fn unloaded_range(&self) -> Option<f64> {
-        self.figures.unloaded.as_ref().map(range)
+        self.figures.rtt_unloaded.as_ref().map(range)
     }
 
     /// Program and kernel together.
     pub fn cpu(&self) -> Option<f64> {
-        Some(self.figures.cpu_user? + self.figures.cpu_kernel?)
+        Some(self.figures.cpu_user_ratio? + self.figures.cpu_kernel_ratio?)
     }
 
     pub fn fairness(&self) -> Option<f64> {
@@ -63,7 +63,11 @@ impl Visit<'_> {
     /// streams of two directions do not share one link.
     fn shares(&self) -> Option<Vec<f64>> {
         let one_way = self.setting.direction != Direction::Both;
-        let streams = self.figures.streams.iter().map(|stream| stream.goodput);
+        let streams = self
+            .figures
+            .streams
+            .iter()
+            .map(|stream| stream.goodput_bits_per_second.map(|bits| bits as f64));
         let shares: Vec<f64> = streams.collect::<Option<_>>()?;
         (one_way && shares.len() > 1).then_some(shares)
     }

@@ -132,7 +132,7 @@ impl Keeper for Memory {
             });
         }
         let outcome = match finished {
-            Finished::Measured(measured) => Ok(measured.figures.goodput),
+            Finished::Measured(measured) => Ok(measured.figures.goodput_bits_per_second as f64),
             Finished::Failed(why) => Err(why.clone()),
         };
         self.kept.push((visit.number, outcome));

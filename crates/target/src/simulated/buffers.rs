@@ -1,20 +1,20 @@
 //! What Linux makes of the socket buffers of a stream.
 //!
-//! Calibrated on Linux 6.18 against the largest amount outstanding that `TCP_INFO` showed over emulated
-//! paths: 64 KiB, 256 KiB and 1 MiB asked for, and automatic buffers, with packets of 576 to 9000
-//! bytes. The rule below was within two segments in ten cases, and within 4 of 14483 in the eleventh;
-//! `TCP_INFO` counts segments that are not full as well.
+//! Calibrated on Linux 6.18 against the largest amount outstanding that `TCP_INFO` showed over
+//! emulated paths: 64 KiB, 256 KiB and 1 MiB asked for, and automatic buffers, with packets of 576
+//! to 9000 bytes. The rule below was within two segments in ten cases, and within 4 of 14483 in the
+//! eleventh; `TCP_INFO` counts segments that are not full as well.
 //!
 //! The kernel doubles what it is asked for. Of a receive buffer it offers the share that is payload
-//! where each packet sits in memory of its own (`tcp_win_from_space` with `scaling_ratio`): 160/256 for
-//! packets of 1500 bytes. A window of 64 KiB so becomes 128 KiB of buffer, 80 KiB of offered window and
-//! 56 segments of 1448 bytes; automatic buffers up to 6 MiB offer 3.75 MiB.
+//! where each packet sits in memory of its own (`tcp_win_from_space` with `scaling_ratio`): 160/256
+//! for packets of 1500 bytes. A window of 64 KiB so becomes 128 KiB of buffer, 80 KiB of offered
+//! window and 56 segments of 1448 bytes; automatic buffers up to 6 MiB offer 3.75 MiB.
 //!
-//! Left out: the growth of automatic buffers. The kernel doubles them in each round trip in which they
-//! bind, as slow start doubles the congestion window, so that they bind only where they stop growing.
-//! Fixed send buffers of that size never bind before the receive window does. Automatic ones run
-//! beyond `tcp_wmem` on Linux 6.18 (8.9 MB outstanding with 1 MiB); here they keep to what the path
-//! file says.
+//! Left out: the growth of automatic buffers. The kernel doubles them in each round trip in which
+//! they bind, as slow start doubles the congestion window, so that they bind only where they stop
+//! growing. Fixed send buffers of that size never bind before the receive window does. Automatic
+//! ones run beyond `tcp_wmem` on Linux 6.18 (8.9 MB outstanding with 1 MiB); here they keep to what
+//! the path file says.
 
 use netpath::{BufferMaxima, Hosts};
 use observe::{Buffer, Buffers, Setting, Window};
@@ -97,7 +97,8 @@ fn buffers(asked: Option<Bytes>, send: Bytes, receive: Bytes) -> Buffers {
     }
 }
 
-/// What a packet of `mtu` bytes takes in memory (`truesize`): powers of two up to a page, then pages.
+/// What a packet of `mtu` bytes takes in memory (`truesize`): powers of two up to a page, then
+/// pages.
 fn packet_memory(mtu: u64) -> u64 {
     let data = mtu + PACKET_ROOM;
     let rounded = match data <= PAGE {
@@ -136,8 +137,8 @@ mod tests {
         buffers.window().get() / segment.get()
     }
 
-    /// The largest `tcpi_unacked` over emulated paths on Linux 6.18. It counts segments that are not
-    /// full, one or two of them, and was read ten times a second.
+    /// The largest `tcpi_unacked` over emulated paths on Linux 6.18. It counts segments that are
+    /// not full, one or two of them, and was read ten times a second.
     #[test]
     fn as_much_is_outstanding_as_the_kernel_showed() {
         let kib = Bytes::from_kib;

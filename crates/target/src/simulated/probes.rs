@@ -1,7 +1,9 @@
-//! Small packets over a simulated path: the links of each way in a row with others' load on them, exact stamps.
+//! Small packets over a simulated path: the links of each way in a row with others' load on them,
+//! exact stamps.
 //!
-//! What is left out: streams of bulk data beside them, and `[[cross]]` traffic, which gives way and would have to
-//! be simulated with its TCP. Hosts take no time: packets planned for one moment leave at that moment.
+//! What is left out: streams of bulk data beside them, and `[[cross]]` traffic, which gives way and
+//! would have to be simulated with its TCP. Hosts take no time: packets planned for one moment
+//! leave at that moment.
 
 use link::{Chain, Element, Packet};
 use netpath::PathSpec;
@@ -17,9 +19,11 @@ use super::{failure, seed_of_run};
 const ECHO: Bytes = Bytes::new(60);
 /// How long packets may take beyond the delay of the wires before they count as lost.
 const PATIENCE: Span = Span::from_secs(1);
-/// Others' load had the path for so long when the first packet leaves: its queues are as usual by then.
+/// Others' load had the path for so long when the first packet leaves: its queues are as usual by
+/// then.
 const LEAD: Span = Span::from_secs(1);
-/// While nothing is sent, time passes in steps: what others' load left behind is cleared away at each.
+/// While nothing is sent, time passes in steps: what others' load left behind is cleared away at
+/// each.
 const STEP: Span = Span::from_millis(20);
 
 /// A packet of which number and flight matter.
@@ -126,7 +130,8 @@ impl SimulatedProbes {
         }
     }
 
-    /// After a call the clock stands where the last packet came in; where one was lost, where it was given up.
+    /// After a call the clock stands where the last packet came in; where one was lost, where it
+    /// was given up.
     fn settle(&mut self, arrivals: &[Option<Time>], departures: &[Time], way: Way) {
         let last = departures.last().copied().unwrap_or(self.now);
         let given_up = last + self.path.delay(way) + PATIENCE;

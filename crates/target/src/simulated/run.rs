@@ -1,7 +1,7 @@
 //! A run over a simulated path, for as long as it is kept: its streams, and when things begin.
 //!
-//! What is seen of it is a stage each time, see `stage.rs`. The first begins with the idle path and the
-//! connections; each later one with the streams that join.
+//! What is seen of it is a stage each time, see `stage.rs`. The first begins with the idle path and
+//! the connections; each later one with the streams that join.
 
 use observe::{
     Amount, Direction, Fault, SamplePlan, Setting, StreamCount, StreamDirection, TargetError,
@@ -99,8 +99,8 @@ impl Run {
         })
     }
 
-    /// The same run at the beginning of its next stage, in which the streams are those of `setting`; `None`
-    /// where nothing leads from the one to the other.
+    /// The same run at the beginning of its next stage, in which the streams are those of
+    /// `setting`; `None` where nothing leads from the one to the other.
     pub fn grown(mut self, setting: &Setting, plan: &SamplePlan) -> Option<Self> {
         let Amount::Time(length) = plan.amount else {
             return None;

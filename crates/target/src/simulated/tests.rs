@@ -111,7 +111,8 @@ fn round_trips_are_those_of_the_path_and_its_queue() {
     );
     let trips = &observation.round_trips;
     let unloaded = trips.unloaded.as_ref().unwrap();
-    // Twenty a second, and each sees 15 ms and two times 480 bits at 67 Mbit/s; 2.8 in 1000 are lost.
+    // Twenty a second, and each sees 15 ms and two times 480 bits at 67 Mbit/s; 2.8 in 1000 are
+    // lost.
     assert!(unloaded.probes.len() == 20 && unloaded.loss_ratio() < Some(0.2));
     let idle = unloaded.mean().unwrap();
     assert!(

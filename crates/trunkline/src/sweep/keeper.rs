@@ -4,7 +4,6 @@ use ::sweep::{Finished, KeepError, Keeper, Measured, Visit};
 use netpath::PathSpec;
 use observe::TargetInfo;
 use record::archive::{FinishedVisit, VisitResult};
-use record::sweep::CellFigures;
 use record::{Archive, ArchiveError, Document, Measure};
 use units::Span;
 
@@ -57,16 +56,11 @@ impl<'a> ArchiveKeeper<'a> {
         finished: &Finished,
         took: Span,
     ) -> Result<(), ArchiveError> {
-        let figures = match finished {
-            Finished::Measured(measured) => Some(CellFigures::from(&measured.figures)),
-            Finished::Failed(_) => None,
-        };
-        let result = match (finished, &figures) {
-            (Finished::Measured(measured), Some(figures)) => {
-                VisitResult::Measured(Box::new(self.document(measured)), figures)
+        let result = match finished {
+            Finished::Measured(measured) => {
+                VisitResult::Measured(Box::new(self.document(measured)), &measured.figures)
             }
-            (Finished::Failed(why), _) => VisitResult::Failed(why),
-            (Finished::Measured(_), None) => unreachable!("figures stand beside what was measured"),
+            Finished::Failed(why) => VisitResult::Failed(why),
         };
         let row = FinishedVisit {
             number: visit.number,

@@ -108,7 +108,7 @@ impl Live for Known {
                 host: agent.host,
                 last_seen: Some(agent.seen),
                 waiting_results: Some(agent.waiting),
-                clock_ahead_seconds: Some(agent.clock_ahead_seconds as f64),
+                clock_ahead_seconds: Some(agent.clock_ahead_seconds),
             });
         let agents: Vec<AgentFigures> = agents.collect();
         Some(watch_metrics::text(&Input {

@@ -50,10 +50,11 @@ fn with_goodput(id: i64, rate: u64, half: Option<u64>) -> Entry {
     let mut entry = entry(id, synthetic::tune(7));
     let outcome = &mut entry.essence.outcome;
     outcome.goodput_bits_per_second = rate;
-    outcome.interval = half.map(|half| Interval {
-        low_bits_per_second: rate - half,
-        high_bits_per_second: rate + half,
-        confidence: 0.95,
+    outcome.interval = half.map(|half| {
+        Interval::new(
+            units::Rate::from_bits_per_second(rate - half),
+            units::Rate::from_bits_per_second(rate + half),
+        )
     });
     entry
 }

@@ -32,8 +32,8 @@ pub struct Grid {
 impl Grid {
     /// The grid that covers `streams`; `None` when they have no readings to speak of.
     ///
-    /// * `rtt_seconds`: a window arrives in bursts one round trip apart, so a step holds two of them
-    ///   where the run is long enough.
+    /// * `rtt_seconds`: a window arrives in bursts one round trip apart, so a step holds two of
+    ///   them where the run is long enough.
     pub fn covering(streams: &[&Stream], rtt_seconds: Option<f64>) -> Option<Self> {
         let last = |stream: &&Stream| Some(stream.delivery.progress.last()?.at.as_secs_f64());
         let end = streams.iter().filter_map(last).max_by(f64::total_cmp)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use units::Rate;
 
 use record::sweep::CellFigures;
-use record::sweep_analysis::{DirectionAnalysis, Knee};
+use record::sweep::{DirectionAnalysis, Knee};
 use record::{Direction, Setting, Sweep, SweepAnalysis, SweepCell, Window};
 
 pub use super::column::Column;

@@ -1,6 +1,6 @@
 //! Every setting, every failure and every visit as rows.
 
-use record::sweep_analysis::{RatioSpread, SettingFigures};
+use record::sweep::{RatioSpread, SettingFigures};
 use record::{Setting, Sweep, SweepCell};
 
 use super::groups::Group;

@@ -57,15 +57,14 @@ pub fn chart(tune: &Tune) -> Chart {
 }
 
 fn high(run: &Run) -> f64 {
-    let interval = run.interval.map(|interval| interval.high_bits_per_second);
-    interval.unwrap_or(run.goodput_bits_per_second) as f64
+    let high = run.interval.map(|interval| interval.high.as_f64());
+    high.unwrap_or(run.goodput_bits_per_second as f64)
 }
 
 /// Its ends in the unit of the axis.
 fn interval(run: &Run, unit: RateUnit) -> Option<(f64, f64)> {
     let interval = run.interval?;
-    let ends = [interval.low_bits_per_second, interval.high_bits_per_second];
-    let [low, high] = ends.map(|bits| bits as f64 / unit.factor);
+    let [low, high] = [interval.low, interval.high].map(|end| end.as_f64() / unit.factor);
     Some((low, high))
 }
 

@@ -68,11 +68,10 @@ fn the_widest_figures_fit_too() {
         run.setting.streams = record::StreamCount::MAX;
         run.setting.window = record::Window::Fixed(units::Bytes::new(4_194_303));
         run.goodput_bits_per_second = 99_912_345_678;
-        run.interval = Some(record::Interval {
-            low_bits_per_second: 1,
-            high_bits_per_second: 99_999_999_999,
-            confidence: 0.95,
-        });
+        run.interval = Some(record::Interval::new(
+            units::Rate::from_bits_per_second(1),
+            units::Rate::from_bits_per_second(99_999_999_999),
+        ));
         run.rtt.added_seconds = Some(-12.345);
         run.limit = Some(record::Limit::ReceiveBuffer);
     }

@@ -1,6 +1,6 @@
 //! What the relations over all visits of a direction say.
 
-use record::sweep_analysis::{DirectionAnalysis, Distribution, LineFit};
+use record::sweep::{DirectionAnalysis, Distribution, LineFit};
 
 use super::r_squared;
 use crate::format::{self, percent};
@@ -118,7 +118,7 @@ fn processor(way: &DirectionAnalysis) -> Option<String> {
 }
 
 fn products(way: &DirectionAnalysis) -> Option<String> {
-    let of = |product: &record::sweep_analysis::Product| {
+    let of = |product: &record::sweep::Product| {
         let kernel = product.kernel.filter(worth)?;
         Some((product.product_bytes, product.streams.clone(), kernel))
     };

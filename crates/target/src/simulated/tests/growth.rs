@@ -44,8 +44,8 @@ fn streams_join_a_run_that_was_kept_and_nobody_else_starts_anew() {
         );
         assert_eq!(progress.last().unwrap().bytes, stream.delivery.total());
     }
-    // The first sends on at its full rate, 0.81 MB/s, and its kernel counts on. The others begin with 10, 20
-    // and 40 segments instead of 56: 0.14 MB less.
+    // The first sends on at its full rate, 0.81 MB/s, and its kernel counts on. The others begin
+    // with 10, 20 and 40 segments instead of 56: 0.14 MB less.
     let total = |index: usize| four.streams[index].delivery.total().as_f64();
     assert!((total(0) / 2.43e6 - 1.0).abs() < 0.02, "{}", total(0));
     assert!(total(3) < total(0) - 1.3e5, "{}", total(3));
@@ -121,8 +121,8 @@ fn a_kept_run_shows_the_same_with_the_same_seed() {
     assert_ne!(stages(3), stages(4));
 }
 
-/// Before what arrived was a bound, 12 of 1000 such runs showed up to 0.6 % more than fits: what had waited
-/// behind a hole was read within the window.
+/// Before what arrived was a bound, 12 of 1000 such runs showed up to 0.6 % more than fits: what
+/// had waited behind a hole was read within the window.
 #[test]
 fn no_goodput_is_more_than_the_link_carries() {
     for path in ["oc3-80ms", "lossy-wifi", "shallow-queue"] {

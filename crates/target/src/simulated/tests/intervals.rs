@@ -6,8 +6,8 @@ use units::{Bytes, Span};
 
 use crate::SimulatedPath;
 
-/// What some settings carry in the long run, in Mbit/s, with the standard error: ten runs of 600 s each, of
-/// `bench/results/coverage-2026-11-24.md`.
+/// What some settings carry in the long run, in Mbit/s, with the standard error: ten runs of 600 s
+/// each, of `bench/results/coverage-2026-11-24.md`.
 const TRUTHS: [(&str, u64, Option<u64>, f64, f64); 5] = [
     ("slac-cern", 1, None, 4.505, 0.054),
     ("slac-cern", 4, None, 17.896, 0.168),

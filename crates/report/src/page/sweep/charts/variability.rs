@@ -1,7 +1,7 @@
 //! The rate variability of the visits: how often which, and how many lie below.
 
 use plotters::style::RGBColor;
-use record::sweep_analysis::Distribution;
+use record::sweep::Distribution;
 
 use super::{Drawing, figure};
 use crate::chart::axis::Axis;

@@ -2,6 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use units::Rate;
+
+/// Bits per second as documents have them.
+pub(crate) fn whole(bits_per_second: f64) -> u64 {
+    Rate::from_f64(bits_per_second).bits_per_second()
+}
 
 /// A median, its quartiles and its interval in one unit.
 macro_rules! spread {
@@ -28,8 +34,8 @@ macro_rules! spread {
             pub confidence: Option<f64>,
         }
 
-        impl From<&stats::Spread> for $name {
-            fn from(spread: &stats::Spread) -> Self {
+        impl From<stats::Spread> for $name {
+            fn from(spread: stats::Spread) -> Self {
                 let convert: fn(f64) -> $number = $convert;
                 $name {
                     count: spread.count as u64,
@@ -48,7 +54,7 @@ macro_rules! spread {
 spread!(
     /// A rate over several visits.
     RateSpread: u64, median_bits_per_second, quartile1_bits_per_second, quartile3_bits_per_second,
-    low_bits_per_second, high_bits_per_second, super::convert::whole
+    low_bits_per_second, high_bits_per_second, whole
 );
 spread!(
     /// A time over several visits.
@@ -77,8 +83,8 @@ macro_rules! shift {
             pub confidence: f64,
         }
 
-        impl From<&stats::Shift> for $name {
-            fn from(shift: &stats::Shift) -> Self {
+        impl From<stats::Shift> for $name {
+            fn from(shift: stats::Shift) -> Self {
                 $name {
                     $difference: shift.value,
                     $low: shift.interval.map(|interval| interval.low),

@@ -3,9 +3,8 @@
 use ::sweep as pure;
 use units::Bytes;
 
-use super::SweepAnalysis;
-use crate::sweep::{CellFigures, Sweep, SweepCell};
-use crate::{Direction, Interval, Kind, Target, Window};
+use super::{Sweep, SweepCell};
+use crate::{Direction, Kind, SweepAnalysis, Target, Window};
 
 impl Sweep {
     /// What it shows: as the document says, or computed from its visits where it says nothing.
@@ -16,7 +15,7 @@ impl Sweep {
     /// What the visits show. The seed of the plan decides which cycles are drawn for the intervals
     /// of the knees.
     pub fn analyse(&self) -> SweepAnalysis {
-        let mut analysis: SweepAnalysis = (&pure::analyse(&self.visits(), self.plan.seed)).into();
+        let mut analysis = pure::analyse(&self.visits(), self.plan.seed);
         for way in &mut analysis.directions {
             let recommended = way
                 .recommended
@@ -69,7 +68,7 @@ impl Target {
 /// `None` of a visit that neither succeeded nor failed.
 fn cell(cell: &SweepCell) -> Option<pure::Cell> {
     let outcome = match (&cell.figures, &cell.failed_because) {
-        (Some(figures), _) => pure::Outcome::Measured(Box::new(measured(figures))),
+        (Some(figures), _) => pure::Outcome::Measured(Box::new(figures.clone())),
         (None, Some(why)) => pure::Outcome::Failed(why.clone()),
         (None, None) => return None,
     };
@@ -78,34 +77,6 @@ fn cell(cell: &SweepCell) -> Option<pure::Cell> {
         setting: cell.setting.clone(),
         outcome,
     })
-}
-
-fn measured(figures: &CellFigures) -> pure::CellFigures {
-    let ends = |interval: Interval| {
-        (
-            interval.low_bits_per_second as f64,
-            interval.high_bits_per_second as f64,
-        )
-    };
-    let stream = |stream: &crate::sweep::StreamFigures| pure::StreamFigures {
-        number: stream.number,
-        goodput: stream.goodput_bits_per_second.map(|bits| bits as f64),
-        retransmits: stream.retransmits,
-    };
-    pure::CellFigures {
-        goodput: figures.goodput_bits_per_second as f64,
-        goodput_interval: figures.interval.map(ends),
-        duration: figures.duration_seconds,
-        unloaded: figures.rtt_unloaded,
-        loaded: figures.rtt_loaded,
-        retransmitted: figures.retransmitted_ratio,
-        cpu_user: figures.cpu_user_ratio,
-        cpu_kernel: figures.cpu_kernel_ratio,
-        limit: figures.limit,
-        streams: figures.streams.iter().map(stream).collect(),
-        losses_together: figures.losses_together_ratio,
-        losses_together_by_chance: figures.losses_together_by_chance_ratio,
-    }
 }
 
 #[cfg(test)]
