@@ -1,14 +1,16 @@
 //! Monthly tables by pair or by group, as PingER prints them.
 
+mod figure;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use changes::UnixTime;
 use maud::{Markup, html};
-use report::format;
 use report::page::{Block, Cell, Column, Row, Table};
 use watch_plan::Plan;
-use watch_store::{Month, Name, Pair, RollUp};
+use watch_store::{Month, Name, Pair};
 
+use self::figure::Figure;
 use crate::ask::Ask;
 use crate::frame::{Sheet, Tab};
 use crate::problem::Problem;
@@ -17,15 +19,6 @@ use crate::{calendar, href, words};
 
 /// Rows of one page; groups sum up more.
 const ROWS: usize = 1000;
-
-/// What a table shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Figure {
-    Goodput,
-    RoundTrip,
-    Loss,
-    Failed,
-}
 
 /// What a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,50 +33,6 @@ struct Asked {
     year: i16,
     figure: Option<Figure>,
     by: By,
-}
-
-impl Figure {
-    const ALL: [Figure; 4] = [
-        Figure::Goodput,
-        Figure::RoundTrip,
-        Figure::Loss,
-        Figure::Failed,
-    ];
-
-    fn word(self) -> &'static str {
-        match self {
-            Figure::Goodput => "goodput",
-            Figure::RoundTrip => "round-trip",
-            Figure::Loss => "loss",
-            Figure::Failed => "failed",
-        }
-    }
-
-    fn title(self) -> &'static str {
-        match self {
-            Figure::Goodput => "median goodput",
-            Figure::RoundTrip => "median round trip",
-            Figure::Loss => "probes lost",
-            Figure::Failed => "visits that failed",
-        }
-    }
-
-    fn of(self, month: &RollUp) -> Option<f64> {
-        match self {
-            Figure::Goodput => Some(month.goodput?.median.as_f64()),
-            Figure::RoundTrip => Some(month.round_trip?.median.as_secs_f64()),
-            Figure::Loss => month.loss(),
-            Figure::Failed => (month.visits > 0).then(|| month.failed as f64 / month.visits as f64),
-        }
-    }
-
-    fn words(self, value: f64) -> String {
-        match self {
-            Figure::Goodput => words::value(changes::Metric::Goodput, value),
-            Figure::RoundTrip => words::value(changes::Metric::RoundTripMedian, value),
-            Figure::Loss | Figure::Failed => format::percent(value),
-        }
-    }
 }
 
 /// The page.

@@ -1,6 +1,7 @@
 //! A pair over time: smoke of its round trips above its goodput with events and a forecast.
 
 pub mod chart;
+mod outlook;
 mod series;
 
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 use changes::{Forecast, UnixTime, VisitKind};
 use maud::{Markup, html};
 use report::page::{Block, Cell, Column, Row, Table};
-use units::{Bytes, Span};
+use units::Span;
 use watch_store::{LoadedVisit, Name, Pair, Store, StoredEvent, VisitId};
 
 use self::series::Series;
@@ -24,8 +25,6 @@ const EVENTS: u32 = 200;
 const VISITS: usize = 100;
 /// Hours that are forecast.
 pub const HOURS: usize = 12;
-/// The copy whose end is forecast.
-const COPY: Bytes = Bytes::new(1_000_000_000_000);
 
 /// What the page shows.
 struct Shown {
@@ -120,7 +119,7 @@ impl Shown {
             p.setting { "Task " a href=(href::grid(&self.task)) { (self.task) } ", " (self.span()) }
             div.controls { (self.task_links()) (self.range_links()) }
             (self.figure()?)
-            (self.tiles()?)
+            @if let Some(forecast) = &self.forecast { (outlook::tiles(forecast, self.now)?) }
             (self.event_list())
             (self.visit_list()?)
             p.note { "The other way: "
@@ -189,52 +188,6 @@ impl Shown {
     fn hours(&self) -> Vec<changes::Hour> {
         let hours = self.forecast.as_ref().map(|forecast| forecast.hours(HOURS));
         hours.unwrap_or_default()
-    }
-
-    /// The next hours and the end of a copy.
-    fn tiles(&self) -> Result<Markup, Problem> {
-        let Some(forecast) = &self.forecast else {
-            return Ok(Markup::default());
-        };
-        let size = COPY.human();
-        let copy = match forecast.finish(COPY, self.now) {
-            Ok(finish) => {
-                let near = |at| calendar::near(at, self.now);
-                let value = near(finish.median);
-                let rest = format!(", between {} and {}", near(finish.early), near(finish.late));
-                report::page::Fact {
-                    after: rest,
-                    ..report::page::Fact::new(format!("a copy of {size} started now ends"), value)
-                }
-            }
-            Err(long) => report::page::Fact::plain("a copy started now", long.to_string()),
-        };
-        let hour = |(name, number): (&str, usize)| {
-            let hour = *forecast.hours(number + 1).get(number)?;
-            let rest = format!(
-                ", between {} and {}",
-                words::rate(hour.low),
-                words::rate(hour.high)
-            );
-            Some(report::page::Fact {
-                after: rest,
-                ..report::page::Fact::new(name, words::rate(hour.median))
-            })
-        };
-        let hours = [
-            ("next hour", 0),
-            ("in six hours", 6),
-            ("in twelve hours", HOURS),
-        ];
-        let mut facts: Vec<_> = hours.into_iter().filter_map(hour).collect();
-        facts.push(copy);
-        let note = "Intervals hold in nine of ten cases, while the path stays as it is.";
-        let blocks = [
-            Block::heading("Forecast of goodput"),
-            Block::Facts(facts),
-            Block::note(note),
-        ];
-        Ok(report::render::html::sections(&blocks)?)
     }
 
     fn event_list(&self) -> Markup {

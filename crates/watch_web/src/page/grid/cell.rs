@@ -170,3 +170,99 @@ impl Cell {
 fn rounded(share: f64) -> f64 {
     (share * 100.0).round() / 100.0
 }
+
+#[cfg(test)]
+mod tests {
+    use changes::Failure;
+    use units::{Rate, Span};
+    use watch_store::Pair;
+
+    use super::*;
+
+    const NOW: UnixTime = UnixTime::from_seconds(7200);
+
+    fn latest() -> GridCell {
+        GridCell {
+            pair: Pair {
+                from: "a".parse().unwrap(),
+                to: "b".parse().unwrap(),
+            },
+            at: UnixTime::from_seconds(3600),
+            goodput: None,
+            shown: Some(Rate::from_bits_per_second(100_000_000)),
+            rtt_min: None,
+            rtt_median: None,
+            loss: None,
+            failure: None,
+        }
+    }
+
+    fn at_share(percent: f64) -> Cell {
+        let goodput = Some(Rate::from_f64(percent * 1e6));
+        Cell::of(
+            &GridCell {
+                goodput,
+                ..latest()
+            },
+            Shown::Goodput,
+            NOW,
+        )
+    }
+
+    #[test]
+    fn colours_go_by_the_share_that_is_written() {
+        let cells = [0.0, 24.4, 24.6, 50.0, 89.4, 89.6, 130.0].map(at_share);
+        let shown = cells.map(|cell| (cell.text, cell.class));
+        let wanted = [
+            ("0", "s1"),
+            ("24", "s1"),
+            ("25", "s2"),
+            ("50", "s3"),
+            ("89", "s4"),
+            ("90", "s5"),
+            ("130", "s5"),
+        ];
+        assert_eq!(shown, wanted.map(|(text, class)| (text.to_owned(), class)));
+        assert_eq!(
+            at_share(92.0).title,
+            "92.0 Mbit/s of 100 Mbit/s shown, 60 min ago"
+        );
+    }
+
+    #[test]
+    fn what_is_no_share_has_a_text_of_its_own() {
+        let reason = "connection refused".to_owned();
+        let failed = GridCell {
+            failure: Some(Failure { reason }),
+            ..latest()
+        };
+        let failed = Cell::of(&failed, Shown::Goodput, NOW);
+        assert!(failed.title.contains("connection refused"));
+        let new = GridCell {
+            goodput: Some(Rate::from_bits_per_second(1)),
+            shown: None,
+            ..latest()
+        };
+        let new = Cell::of(&new, Shown::Goodput, NOW);
+        let cells = [failed, Cell::stale(&latest(), NOW), new, Cell::none()];
+        assert_eq!(cells.map(|cell| cell.text), ["✕", "old", "new", "–"]);
+    }
+
+    #[test]
+    fn round_trips_are_coloured_by_loss() {
+        let cell = |loss, trip: Option<u64>| {
+            let rtt_median = trip.map(Span::from_micros);
+            let cell = GridCell {
+                loss,
+                rtt_median,
+                ..latest()
+            };
+            let cell = Cell::of(&cell, Shown::RoundTrips, NOW);
+            (cell.text, cell.class)
+        };
+        let text = |text: &str, class| (text.to_owned(), class);
+        assert_eq!(cell(Some(0.0), Some(12_340)), text("12.3", "s5"));
+        assert_eq!(cell(Some(0.05), Some(165_000)), text("165", "s2"));
+        assert_eq!(cell(Some(1.0), None), text("lost", "s1"));
+    }
+}

@@ -8,9 +8,9 @@ use watch_store::{Level, LoadedVisit, Name, Pair, PairHistory, RollUp, Store, St
 use crate::ask::Range;
 
 /// Visits that are read with all their raw values.
-const RAW: u32 = 1500;
+const RAW: u32 = 800;
 /// Points of roll-ups.
-const POINTS: usize = 1500;
+const POINTS: usize = 800;
 /// After a gap of so many usual steps a line is broken.
 const GAP: f64 = 3.0;
 

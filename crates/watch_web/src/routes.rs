@@ -1,0 +1,174 @@
+//! From a request to its page.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Form, Path, Query, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware;
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::{get, post};
+use tokio::time;
+
+use crate::ask::Ask;
+use crate::frame::{self, Sheet};
+use crate::page::{event, grid, hosts, months, pair, silence, stream, visit};
+use crate::problem::Problem;
+use crate::server::Site;
+
+/// Longest time that a request waits for its turn.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Longest body of a request, in bytes.
+const BODY: usize = 16 * 1024;
+/// What browsers may load: this server's own files, and nothing within a page.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
+    img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+type AtSite = State<Arc<Site>>;
+type Values = BTreeMap<String, String>;
+
+/// All addresses.
+pub fn router(site: Arc<Site>) -> Router {
+    Router::new()
+        .route("/", get(at_grid))
+        .route("/pair/{from}/{to}", get(at_pair))
+        .route("/event/{task}/{from}/{to}/{id}", get(at_event))
+        .route("/visit/{id}", get(at_visit))
+        .route("/months", get(at_months))
+        .route(
+            "/hosts",
+            get(async |State(site): AtSite| page(site, hosts::sheet).await),
+        )
+        .route("/silence", post(at_silence))
+        .route("/stream.ndjson", get(at_stream))
+        .route(
+            "/metrics",
+            get(async |State(site): AtSite| text(site, stream::metrics).await),
+        )
+        .route(
+            "/live",
+            get(async |State(site): AtSite| stream::live(&site)),
+        )
+        .route(
+            "/style.css",
+            get(async || asset("text/css", frame::style())),
+        )
+        .route(
+            "/script.js",
+            get(async || asset("text/javascript", frame::SCRIPT)),
+        )
+        .route(
+            "/icon.svg",
+            get(async || asset("image/svg+xml", frame::ICON)),
+        )
+        .fallback(async |State(site): AtSite| page(site, |_| Err(frame::no_such_page())).await)
+        .layer(DefaultBodyLimit::max(BODY))
+        .layer(middleware::map_response(guarded))
+        .with_state(site)
+}
+
+async fn at_grid(State(site): AtSite, Query(ask): Query<Values>) -> Response {
+    page(site, move |site| grid::sheet(site, &Ask(ask))).await
+}
+
+async fn at_pair(
+    State(site): AtSite,
+    Path((from, to)): Path<(String, String)>,
+    Query(ask): Query<Values>,
+) -> Response {
+    page(site, move |site| pair::sheet(site, (&from, &to), &Ask(ask))).await
+}
+
+async fn at_event(State(site): AtSite, Path(place): Path<[String; 4]>) -> Response {
+    page(site, move |site| event::sheet(site, &place)).await
+}
+
+async fn at_visit(State(site): AtSite, Path(id): Path<String>) -> Response {
+    page(site, move |site| visit::sheet(site, &id)).await
+}
+
+async fn at_months(State(site): AtSite, Query(ask): Query<Values>) -> Response {
+    page(site, move |site| months::sheet(site, &Ask(ask))).await
+}
+
+async fn at_silence(State(site): AtSite, headers: HeaderMap, Form(form): Form<Values>) -> Response {
+    page(site, move |site| silence::sheet(site, &headers, &Ask(form))).await
+}
+
+async fn at_stream(State(site): AtSite, Query(ask): Query<Values>) -> Response {
+    text(site, move |site| stream::answer(site, &Ask(ask))).await
+}
+
+fn asset(kind: &'static str, text: impl Into<String>) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, format!("{kind}; charset=utf-8")),
+        (header::CACHE_CONTROL, "max-age=300".to_owned()),
+    ];
+    (headers, text.into()).into_response()
+}
+
+/// What every answer says to the browser: load nothing from elsewhere, guess no types.
+async fn guarded(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    let fixed = [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+    ];
+    for (name, value) in fixed {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Runs `make` where it may wait for the database.
+async fn made<T: Send + 'static>(
+    site: &Arc<Site>,
+    make: impl FnOnce(&Site) -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let turn = time::timeout(PATIENCE, Arc::clone(&site.turns).acquire_owned()).await;
+    let Ok(Ok(turn)) = turn else {
+        return Err(Problem::busy());
+    };
+    let own = Arc::clone(site);
+    // The turn ends with the work, also when the client has gone meanwhile.
+    let made = tokio::task::spawn_blocking(move || {
+        let made = make(&own);
+        drop(turn);
+        made
+    });
+    let made = made.await;
+    made.unwrap_or_else(|_| Err(Problem::ours("making it was broken off")))
+}
+
+async fn page(
+    site: Arc<Site>,
+    make: impl FnOnce(&Site) -> Result<Sheet, Problem> + Send + 'static,
+) -> Response {
+    let now = site.live.now();
+    let (status, sheet) = match made(&site, make).await {
+        Ok(sheet) => (StatusCode::OK, sheet),
+        Err(problem) => (problem.status, Sheet::of_problem(&problem)),
+    };
+    (status, Html(frame::html(&sheet, now))).into_response()
+}
+
+/// An answer for programs; its problems are one line each.
+async fn text(
+    site: Arc<Site>,
+    make: impl FnOnce(&Site) -> Result<(&'static str, String), Problem> + Send + 'static,
+) -> Response {
+    match made(&site, make).await {
+        Ok((kind, text)) => ([(header::CONTENT_TYPE, kind)], text).into_response(),
+        Err(problem) => {
+            let text = format!("{}; {}\n", problem.what, problem.hint);
+            let kind = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
+            (problem.status, kind, text).into_response()
+        }
+    }
+}
