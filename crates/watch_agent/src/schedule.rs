@@ -56,7 +56,7 @@ impl Schedule {
     pub fn step(&mut self, now: UnixTime) -> Step {
         let now = seconds(now);
         let since = now - std::mem::replace(&mut self.looked, now);
-        if since < -1 || since > STEP {
+        if !(-1..=STEP).contains(&since) {
             return self.stepped(since, now);
         }
         if self.upcoming.is_empty() {

@@ -41,10 +41,8 @@ impl Collector {
     }
 
     fn fault(&self, name: &KeyName, report: &Report, now: UnixTime) -> Option<Refused> {
-        let others = report.hosts.iter();
-        let other = others
-            .filter(|host| !self.allowed.is_from(name, host))
-            .next();
+        let mut hosts = report.hosts.iter();
+        let other = hosts.find(|host| !self.allowed.is_from(name, host));
         if let Some(other) = other {
             let own: Vec<&str> = self
                 .allowed

@@ -16,6 +16,7 @@ use std::thread;
 use changes::{Failure, Share, UnixTime, Visit, VisitKind};
 use netpath::PathSpec;
 use observe::{Setting, StreamCount, Window};
+use report::format::lasting;
 use report::page::{Block, Column, Page, Row, Table};
 use units::{Rate, Span};
 use watch_collector::{Allowed, Collector, CollectorOptions};
@@ -358,7 +359,7 @@ impl DemoMonth {
                 found.found.to_string(),
                 found
                     .after
-                    .map_or("-".to_owned(), |after| after.human().to_string()),
+                    .map_or("-".to_owned(), |after| lasting(after.as_secs_f64())),
                 found.cause.unwrap_or_else(|| "-".to_owned()),
             ])
         };
