@@ -110,7 +110,7 @@ impl Cache {
     pub(super) fn store(&self, scenario: &Scenario, ran: &Ran) -> io::Result<()> {
         let name = name(scenario);
         let mut file = NamedTempFile::new_in(&self.folder)?;
-        file.write_all(entry::write(&ran.result, ran.cpu, &name).as_bytes())?;
+        file.write_all(entry::write(&ran.result, ran.cpu, &name)?.as_bytes())?;
         file.persist(self.file(&name))?;
         Ok(())
     }

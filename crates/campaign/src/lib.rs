@@ -7,11 +7,12 @@
 //! Left out: several machines, and a bound on the folder's size; it can be deleted at any time.
 //!
 //! Reading order: [`Grid`] and [`Plan`] for which runs, [`run`] for running them, [`Cache`] for
-//! keeping them, `entry.rs` for the text they are kept as, [`log`](fn@log) for the packets of a
-//! run.
+//! keeping them, `entry.rs` for the text they are kept as, [`figures`] for what the seeds show
+//! together, [`log`](fn@log) for the packets of a run.
 
 mod cache;
 mod entry;
+pub mod figures;
 mod grid;
 mod log;
 mod plan;

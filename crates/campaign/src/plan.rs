@@ -74,7 +74,7 @@ pub fn scenario(path: PathSpec, variant: Option<Variant>) -> Result<Scenario, Sc
 
 /// `scenario`, which came to `result`, with its state recorded often enough for plots over time.
 ///
-/// Nobody knows how long data with an end takes before it has been carried: an interval that fits
+/// How long data with an end takes is known only afterwards: an interval that fits
 /// the time at full rate fills the memory of a run that takes a day, and one that fits a day is
 /// blind to seconds. A run that is known can be had again.
 pub fn to_draw(scenario: &Scenario, result: &RunResult) -> Scenario {

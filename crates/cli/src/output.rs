@@ -15,7 +15,7 @@ use crate::archive;
 use crate::args::{Keep, Output, RowsOutput};
 use crate::failure::Failure;
 
-/// Writes a line to standard error. Somebody who stopped reading there is no failure either.
+/// Writes a line to standard error. A closed pipe there is no failure either.
 macro_rules! tell {
     ($($text:tt)*) => {{
         use std::io::Write as _;
@@ -60,7 +60,7 @@ pub(crate) fn deliver_rows(
 fn finish(document: &AnyDocument, text: &str, output: &Output, keep: &Keep) -> Result<(), Failure> {
     // Printed first: a file that cannot be written must not cost the result.
     let printed = print(text);
-    // Kept also when nobody could read it.
+    // Kept also when printing failed.
     archive::keep(document, keep);
     printed?;
     save(document, output)
@@ -75,7 +75,7 @@ fn json(document: &AnyDocument, output: &Output) -> Result<String, Failure> {
 }
 
 /// Keeps and saves a document that has been printed, without a word about the archive where all
-/// went well: copies are many, and nobody waits for their numbers.
+/// went well: copies are many, and their numbers are seldom needed.
 pub(crate) fn store(document: &AnyDocument, output: &Output, keep: &Keep) -> Result<(), Failure> {
     archive::keep_silently(document, keep);
     save(document, output)
@@ -185,7 +185,7 @@ pub(crate) fn print_failure(what: &str, hint: Option<&str>) {
     }
 }
 
-/// Prints to standard output; somebody who stopped reading (`| head`) is no failure.
+/// Prints to standard output. A closed pipe (`| head`) is no failure.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     HAS_PRINTED.store(true, Ordering::Relaxed);
     match io::stdout().lock().write_all(text.as_bytes()) {

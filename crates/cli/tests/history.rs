@@ -355,7 +355,7 @@ fn readers_that_go_away_cause_no_panic() {
             "{arguments:?}: {status:?}"
         );
     }
-    assert_eq!(listed(&[]), [1], "kept although nobody read it");
+    assert_eq!(listed(&[]), [1], "kept although the pipe was closed");
     // Standard error alone gone: the result is there.
     let mut command = trunkline(&["measure", "sim:lan", "-t", "1s"]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -119,8 +119,8 @@ fn what_is_not_a_document_is_refused() {
     assert_told(&["report", name], 2, &["x.json", "hint:"]);
     fs::write(&file, "{\"schema\": \"trunkline/tune\",").unwrap();
     assert_told(&["report", name], 2, &["x.json", "hint:"]);
-    fs::write(&file, "{\"schema\": \"somebody/else\"}").unwrap();
-    assert_told(&["report", name], 2, &["somebody/else", "hint:"]);
+    fs::write(&file, "{\"schema\": \"other/program\"}").unwrap();
+    assert_told(&["report", name], 2, &["other/program", "hint:"]);
 }
 
 #[test]

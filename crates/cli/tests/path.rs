@@ -47,7 +47,7 @@ fn left_out(document: &Value, part: &str) -> String {
     why.unwrap_or_default().to_owned()
 }
 
-/// A port that nobody listens on.
+/// A port without a listener.
 fn closed_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()
@@ -148,7 +148,7 @@ fn an_iperf3_server_is_loaded_all_at_once() {
 }
 
 #[test]
-fn a_host_that_nobody_knows_is_named_with_the_next_step() {
+fn an_unknown_host_is_named_with_the_next_step() {
     for command in ["path", "responsiveness"] {
         let output = run(&[command, "no-such-host.invalid"]);
         let told = complaint(&output);

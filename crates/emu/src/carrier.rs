@@ -38,9 +38,9 @@ pub(crate) struct Carrier {
     pub mtu: usize,
     /// Buffers that carried a packet before.
     pub spare: Vec<Vec<u8>>,
-    /// What routers send this way because of packets that go the other way ...
+    /// What routers send this way because of packets that go the other way.
     pub inbox: Arc<Inbox>,
-    /// ... and the other way round.
+    /// What routers send the other way because of packets that go this way.
     pub outbox: Arc<Inbox>,
     pub watch: Watch,
 }

@@ -14,9 +14,9 @@ pub(crate) struct IpPacket(pub Vec<u8>);
 const CE: u8 = 0b11;
 /// Not ECN capable.
 const NOT_ECT: u8 = 0b00;
-/// The protocol number of TCP ...
+/// The protocol number of TCP.
 const TCP: u8 = 6;
-/// ... and where its header tells its length.
+/// Where TCP's header tells its length.
 const DATA_OFFSET: usize = 12;
 /// Bytes of a header without options.
 pub(crate) const IPV4_HEADER: usize = 20;

@@ -11,9 +11,9 @@ use units::{Span, Time};
 
 use crate::lateness::Lateness;
 
-/// The last stretch before a packet is due that is always watched ...
+/// The last stretch before a packet is due that is always watched.
 const ALWAYS: Span = Span::from_micros(60);
-/// ... where it is at least this far away.
+/// That stretch is watched for packets at least this far away.
 const ALWAYS_FROM: Span = Span::from_micros(240);
 /// As long as this a carrier with budget watches, for a packet that is due or for the next one of a
 /// train.

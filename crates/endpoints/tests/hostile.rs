@@ -242,7 +242,7 @@ fn a_client_that_sends_nothing_is_dropped() {
 }
 
 #[test]
-fn a_client_that_vanishes_takes_nobody_along() {
+fn a_client_that_vanishes_takes_no_other_along() {
     let server = Running::start();
     let mut control = greeted(&server, 6);
     send_params(&mut control, r#"{"tcp":true,"time":1000,"reverse":true}"#);

@@ -61,7 +61,7 @@ fn a_server_of_tests_alone_turns_copies_away() {
 }
 
 #[test]
-fn a_place_where_somebody_else_answers_is_left_aside() {
+fn a_place_where_another_program_answers_is_left_aside() {
     let (far, tests) = (Far::start(), support::Running::start());
     let near = copy_net::Dialer::default()
         .control(&[tests.target(), far.place()], &token(1))

@@ -372,7 +372,7 @@ fn impatient() -> ServerLimits {
 }
 
 #[test]
-fn nobody_but_the_client_is_sent_a_train() {
+fn only_the_client_is_sent_a_train() {
     let server = Running::with(impatient());
     let (mut control, token) = agreed(&server, 20);
     ask(&mut control, 1, TrainDirection::Reverse, 50);
@@ -439,7 +439,7 @@ fn wrong_datagrams_among_those_of_a_train_do_not_count() {
 }
 
 #[test]
-fn a_flood_before_and_during_a_session_harms_nobody() {
+fn a_flood_before_and_during_a_session_harms_no_other() {
     let server = Running::start();
     let flood = socket(&server, "127.0.0.1");
     let pour = |datagram: &[u8]| (0..20_000).for_each(|_| drop(flood.send(datagram)));
@@ -456,7 +456,7 @@ fn a_flood_before_and_during_a_session_harms_nobody() {
 }
 
 #[test]
-fn a_client_that_vanishes_in_a_train_takes_nobody_along() {
+fn a_client_that_vanishes_in_a_train_takes_no_other_along() {
     let server = Running::start();
     let (mut control, token) = agreed(&server, 23);
     let client = socket(&server, "127.0.0.1");

@@ -29,9 +29,9 @@ impl<P> Router<P> for Wires {
 
 /// The longest time between two polls of a link with load. It bounds the packets per poll.
 const LOAD_WAKEUP: Span = Span::from_millis(2);
-/// Packets on the way above which routers are looked after in batches ...
+/// Packets on the way above which routers are looked after in batches.
 const FEW: u64 = 16;
-/// ... and how late that may be. What leaves the last link is in time all the same.
+/// How late a batch may be. What leaves the last link is in time all the same.
 const BATCH: Span = Span::from_micros(200);
 
 /// The links of one way of a path, and what is between them.

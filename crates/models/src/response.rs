@@ -266,7 +266,7 @@ mod tests {
         }
 
         #[test]
-        fn nobody_is_gentler_than_reno(exponent in -9.0..0.0_f64, rtt_ms in 1_u64..500) {
+        fn no_response_is_gentler_than_reno(exponent in -9.0..0.0_f64, rtt_ms in 1_u64..500) {
             let loss = 10_f64.powf(exponent);
             let rtt = Span::from_millis(rtt_ms);
             let reno = Response::Reno(Acks::Every).window_segments(rtt, loss).unwrap();

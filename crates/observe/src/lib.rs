@@ -1,6 +1,6 @@
 //! The vocabulary of a measurement: what a run is asked for, what it showed, and who runs it.
 //!
-//! A [`Target`] carries bulk data while somebody looks on: a live host, an emulated path, a
+//! A [`Target`] carries bulk data under a [`Watch`]: a live host, an emulated path, a
 //! simulated one. It is asked for a [`Setting`] under a [`SamplePlan`] and
 //! answers with an [`Observation`]. The tuner, the reports and the documents know only these types.
 //!

@@ -90,7 +90,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// All of them, from the path to the hosts to what nobody knows.
+    /// All of them, from the path to the hosts to the unknown.
     pub const ALL: [Limit; 23] = [
         Limit::Link,
         Limit::Loss,
@@ -209,7 +209,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// A cause without rivals, of which nobody knows what removing it would bring.
+    /// A cause without rivals; what removing it would bring is unknown.
     fn of(limit: Limit, because: String) -> Self {
         Verdict {
             limit,

@@ -5,6 +5,7 @@
 //! hops need routers that answer. What a path or a user's rights do not allow is
 //! [`ProbesError::Unsupported`], with the reason.
 
+use std::cmp::Reverse;
 use std::net::IpAddr;
 
 use netpath::Way;
@@ -122,7 +123,42 @@ pub struct Hop {
     pub probes: Vec<HopProbe>,
 }
 
-/// One probe to a hop; `None` where nobody answered.
+impl Hop {
+    /// Who answered: the most frequent first, then in the order of answering.
+    pub fn addresses(&self) -> Vec<IpAddr> {
+        let mut counts: Vec<(IpAddr, usize)> = Vec::new();
+        for answer in self.probes.iter().flatten() {
+            let known = counts.iter_mut().find(|(from, _)| *from == answer.from);
+            match known {
+                Some((_, count)) => *count += 1,
+                None => counts.push((answer.from, 1)),
+            }
+        }
+        counts.sort_by_key(|(_, count)| Reverse(*count));
+        counts.into_iter().map(|(from, _)| from).collect()
+    }
+
+    /// The smallest round trip; `None` without an answer.
+    pub fn min(&self) -> Option<Span> {
+        self.probes.iter().flatten().map(|answer| answer.rtt).min()
+    }
+
+    /// The median round trip in seconds; `None` without an answer.
+    pub fn median_seconds(&self) -> Option<f64> {
+        let answered = self.probes.iter().flatten();
+        let seconds = answered.map(|answer| answer.rtt.as_secs_f64());
+        stats::median(&seconds.collect::<Vec<_>>())
+    }
+
+    /// The share of probes without an answer; `None` when none was sent.
+    pub fn loss_ratio(&self) -> Option<f64> {
+        let lost = self.probes.iter().filter(|probe| probe.is_none()).count();
+        let sent = self.probes.len();
+        (sent > 0).then(|| lost as f64 / sent as f64)
+    }
+}
+
+/// One probe to a hop; `None` without an answer.
 pub type HopProbe = Option<HopAnswer>;
 
 /// Who answered a probe to a hop.
@@ -165,7 +201,7 @@ pub trait Probes: Send {
     /// Echoes for as long as `lasting`, one every [`ProbeSeries::INTERVAL`].
     ///
     /// # Errors
-    /// When nobody answers.
+    /// When there is no answer.
     fn round_trips(
         &mut self,
         lasting: Span,

@@ -50,7 +50,7 @@ pub struct RoundTrips {
 }
 
 impl ProbeSeries {
-    /// Distance of two probes: twenty small datagrams a second disturb nobody.
+    /// Distance of two probes: twenty small datagrams a second disturb no traffic.
     pub const INTERVAL: Span = Span::from_millis(50);
 
     /// How long an answer is waited for where no answer takes longer.
@@ -112,6 +112,12 @@ impl ProbeSeries {
         let rtts = self.rtt_seconds();
         let sum: f64 = rtts.iter().sum();
         (!rtts.is_empty()).then(|| Span::from_secs_f64(sum / rtts.len() as f64))
+    }
+
+    /// A quantile of the round-trip times in seconds: 0.5 is the median; `None` when no probe was
+    /// answered.
+    pub fn quantile_seconds(&self, share: f64) -> Option<f64> {
+        stats::quantile(&self.rtt_seconds(), share)
     }
 
     /// The share of probes without an answer; `None` when none was sent.

@@ -98,7 +98,8 @@ impl FromStr for StreamCount {
     }
 }
 
-/// Socket buffers of each stream, the same at both ends; in documents `"auto"` or a number of bytes.
+/// Socket buffers of each stream, the same at both ends; in documents `"auto"` or a number of
+/// bytes.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -266,7 +267,7 @@ pub enum Then {
     #[default]
     Stop,
     /// They go on sending, where the target can do that. If the next run asks for the same setting
-    /// with more streams, those join the ones that run, and nobody pays slow start twice; any other
+    /// with more streams, those join the ones that run, and none pays slow start twice; any other
     /// run, and [`crate::Target::stop`], ends them.
     KeepRunning,
 }

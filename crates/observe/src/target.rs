@@ -9,7 +9,7 @@ use units::{Bytes, Rate, Span, Time};
 
 use crate::{Observation, Probes, ProbesError, SamplePlan, Setting};
 
-/// Whatever can carry bulk data while somebody looks on: a live host, an emulated path, a simulated
+/// Whatever can carry bulk data under a [`Watch`]: a live host, an emulated path, a simulated
 /// one.
 pub trait Target {
     /// What it is, as far as is known without sending anything.
@@ -18,7 +18,7 @@ pub trait Target {
     /// Runs one setting and tells what was seen.
     ///
     /// # Errors
-    /// When the run could not be carried out: nobody there, refused, busy, cancelled.
+    /// When the run could not be carried out: no answer, refused, busy, cancelled.
     fn observe(
         &mut self,
         setting: &Setting,
@@ -40,7 +40,7 @@ pub trait Target {
     /// [`Target::observe`] runs.
     ///
     /// # Errors
-    /// When the target cannot send any, or nobody is there.
+    /// When the target cannot send any, or does not answer.
     fn probes(&mut self) -> Result<Box<dyn Probes>, ProbesError> {
         Err(ProbesError::Unsupported {
             why: format!(
@@ -52,7 +52,7 @@ pub trait Target {
     }
 }
 
-/// Somebody who looks on while a run goes, and may end it.
+/// Follows a run, and may end it.
 pub trait Watch: Send {
     /// Called every [`SamplePlan::INTERVAL`] while the streams run.
     fn on_progress(&mut self, snapshot: &Snapshot) {
@@ -77,7 +77,7 @@ pub trait Watch: Send {
     }
 }
 
-/// Nobody looks on.
+/// Follows nothing.
 impl Watch for () {}
 
 /// Where a run stands.
@@ -110,7 +110,7 @@ pub struct TargetInfo {
     /// of an emulated or simulated one (the smaller, where the two differ).
     pub limits: Option<HostLimits>,
     /// Congestion controls that a run may ask for by this name, the default first; empty where
-    /// nobody can tell.
+    /// they are unknown.
     pub congestion: Vec<String>,
 }
 

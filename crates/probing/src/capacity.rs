@@ -60,7 +60,7 @@ pub enum CapacityMethod {
 
 /// Packets of a bulk, from the first attempt on. PBProbe grows by ten each time, too.
 const SIZES: [usize; 3] = [2, 10, 100];
-/// Bulks in a train: the share that finds nobody in its way is about that of the time in which the
+/// Bulks in a train: the share that meets no cross traffic is about that of the time in which the
 /// link is idle, and with 40 even one in ten is seen for sure.
 const BULKS: [usize; 3] = [40, 40, 20];
 /// On slow links trains have fewer bulks: clocks must not drift far within one, and peers bound

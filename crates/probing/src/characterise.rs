@@ -28,13 +28,14 @@ use crate::{Available, Capacity, LeftOut, Onlooker};
 pub use buffers::{BufferAdvice, Buffers};
 pub use small::Variation;
 
-/// A path under examination: a target, and somebody who can look at it from two sides at once.
+/// A path under examination: a target that can be observed and probed at once.
 pub trait Examined {
     /// The target itself.
     fn target(&mut self) -> &mut dyn Target;
 
-    /// Observes the target and meanwhile has `work` done, at most once and by somebody else, with a
-    /// watch that cancels when the streams failed. Where that is not possible, `work` is not done.
+    /// Observes the target and meanwhile has `work` done, at most once and on another thread, with
+    /// a watch that cancels when the streams failed. Where that is not possible, `work` is not
+    /// done.
     ///
     /// # Errors
     /// As [`Target::observe`].

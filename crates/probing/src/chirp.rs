@@ -149,7 +149,7 @@ pub fn measure(
     for _ in 0..CHIRPS {
         cost.add(&chirp);
         let passages = probes.train(way, &chirp, watch)?;
-        // A sender that falls behind sends gaps that nobody planned.
+        // A sender that falls behind sends gaps that were not planned.
         let fastest = capacity.as_f64() * FASTEST;
         said.extend(estimate(&passages).map(|rate| rate.as_f64().min(fastest)));
         probes.pause(pause);

@@ -86,7 +86,7 @@ impl HopSummary {
         }
     }
 
-    /// The share of probes that nobody answered; `None` where none was sent.
+    /// The share of probes without an answer; `None` where none was sent.
     pub fn loss_ratio(&self) -> Option<f64> {
         let lost = self.probes.saturating_sub(self.answers);
         (self.probes > 0).then(|| lost as f64 / self.probes as f64)

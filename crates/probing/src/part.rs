@@ -4,7 +4,7 @@ use observe::{ProbesError, TargetError, Watch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Somebody who looks on while one part after another is measured.
+/// Follows an examination, part after part.
 pub trait Onlooker: Watch {
     /// Now `part` begins: a few words such as "capacity forward".
     fn on_part(&mut self, part: &str) {
@@ -12,7 +12,7 @@ pub trait Onlooker: Watch {
     }
 }
 
-/// Nobody looks on.
+/// Follows nothing.
 impl Onlooker for () {}
 
 /// A part that could not be measured.

@@ -174,7 +174,7 @@ fn a_narrow_link_before_a_busy_fast_one() {
     Runs::of(&[(mbps(100), 0.0, FULL), (mbps(622), 0.9, FULL)]).are_accurate();
 }
 
-/// Nobody promises 5 % of 10 Gbit/s, but then there has to be a doubt.
+/// 5 % of 10 Gbit/s is not promised, but then there has to be a doubt.
 #[test]
 fn ten_gigabits_are_right_or_doubted() {
     for share in [0.0, 0.3, 0.7] {

@@ -49,7 +49,7 @@ pub use since::{SinceError, since};
 pub use sweeps::{FinishedVisit, KeptSweep, Listed, SweepClaim, SweepEntry, VisitResult};
 
 /// How long a process waits for others that write. One write takes milliseconds; more than this
-/// means that somebody hangs.
+/// means that a process hangs.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How often a new archive that another process is just making is looked at.
 const LOOK: Duration = Duration::from_millis(20);

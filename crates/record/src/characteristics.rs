@@ -122,10 +122,9 @@ impl Characteristics {
 
 impl From<&observe::ProbeSeries> for RoundTripsIdle {
     fn from(series: &observe::ProbeSeries) -> Self {
-        let seconds = series.rtt_seconds();
         RoundTripsIdle {
-            quartile1_seconds: stats::quantile(&seconds, 0.25),
-            quartile3_seconds: stats::quantile(&seconds, 0.75),
+            quartile1_seconds: series.quantile_seconds(0.25),
+            quartile3_seconds: series.quantile_seconds(0.75),
             series: series.into(),
         }
     }

@@ -48,7 +48,7 @@ pub enum LoadError {
         /// What is wrong, and where.
         source: serde_json::Error,
     },
-    /// The JSON is somebody else's.
+    /// The JSON is that of another program.
     #[error("{}: {found}, not one of {}", path.display(), known_schemas())]
     Schema {
         /// Which file.

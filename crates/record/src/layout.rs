@@ -1,7 +1,7 @@
 //! How documents are laid out as text: the outer levels indented, the inner ones on one line.
 //!
 //! A document has many thousands of readings. Indented throughout, most of it would be blanks; on
-//! one line, nobody could look at its head.
+//! one line, its head could not be read.
 
 use std::io::{self, Write};
 

@@ -61,7 +61,7 @@ impl From<&ProbeSeries> for Series {
             method: series.method,
             min_seconds: series.min().map(Span::as_secs_f64),
             mean_seconds: series.mean().map(Span::as_secs_f64),
-            median_seconds: stats::median(&series.rtt_seconds()),
+            median_seconds: series.quantile_seconds(0.5),
             loss_ratio: series.loss_ratio(),
             rate_variability: series.rate_variability(),
             probes: series.probes.clone(),

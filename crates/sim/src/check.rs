@@ -41,7 +41,7 @@ impl Scenario {
     }
 }
 
-/// The engine has one link each way, shared by what the scenario says and nobody else.
+/// The engine has one link each way, shared by what the scenario says alone.
 fn one_link(scenario: &Scenario) -> Result<(), ScenarioError> {
     match scenario.path.extra() {
         Some(extra) => refuse(
@@ -224,7 +224,7 @@ fn cross(scenario: &Scenario) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// Segment numbers have 32 bits, and nobody waits for that many.
+/// Segment numbers have 32 bits; no simulation of that many would end.
 fn size(scenario: &Scenario) -> Result<(), ScenarioError> {
     let segment = scenario.segment();
     let segments = match scenario.work {

@@ -65,7 +65,7 @@ pub enum PacketKind {
     Request,
     /// Grants it.
     Grant,
-    /// Data that nobody acknowledges.
+    /// Data without acknowledgements.
     Datagram,
     /// Measures a round trip.
     Probe,

@@ -109,7 +109,7 @@ impl Flows {
         ends.into_iter().all(in_order)
     }
 
-    /// A flow is over: what is still on its way for it will find nobody.
+    /// A flow is over: what is still on its way for it has no receiver.
     pub(crate) fn retire(&mut self, flow: u32) {
         let card = &mut self.cards[flow as usize];
         card.incarnation = card.incarnation.wrapping_add(1);

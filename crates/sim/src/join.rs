@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_in_which_nobody_joins_is_what_it_was() {
+    fn a_run_without_joins_is_what_it_was() {
         let scenario = scenario("slac-caltech", 3);
         let mut simulation = Simulation::new(&scenario).unwrap();
         simulation.last_until(at(3_000)).unwrap();

@@ -47,10 +47,10 @@ pub(crate) struct Network {
     wake: Vec<Time>,
     /// Whether each link is fed through one entry. Then it takes packets as soon as they are sent,
     /// with the time at which they will arrive: what happens in a link depends on the order and the
-    /// times of arrival alone, and half of a run's events are saved. Whoever looks into the queue
-    /// on the way would see what has not arrived yet, so this is not done then.
+    /// times of arrival alone, and half of a run's events are saved. The queue then holds packets
+    /// that have not arrived yet, so this is not done where it is read on the way.
     has_one_group: bool,
-    /// Packets that the links refused or lost, in the order of time, when somebody wants to know.
+    /// Packets that the links refused or lost, in the order of time; `None` unless asked for.
     lost: Option<VecDeque<Lost>>,
 }
 
@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(lost(&mut network, micros(500)), [(0, 2, QueueFull)]);
         assert_eq!(lost(&mut network, micros(999)), []);
         assert_eq!(lost(&mut network, micros(1400)), [(1000, 0, WireLoss)]);
-        // Each when its last bit has left, though nobody looked in between.
+        // Each when its last bit has left, though the network was not polled in between.
         let later = [(1500, 3, WireLoss), (2000, 1, WireLoss)];
         assert_eq!(lost(&mut network, micros(9000)), later);
     }

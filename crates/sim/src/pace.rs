@@ -1,4 +1,4 @@
-//! Streams whose pace somebody changes while they run, as `SO_MAX_PACING_RATE` does.
+//! Streams whose pace changes while they run, as `SO_MAX_PACING_RATE` does it.
 
 use std::sync::Arc;
 

@@ -24,7 +24,7 @@ pub(crate) enum Kind {
     Syn,
     /// Grants it.
     SynAck,
-    /// Data that nobody acknowledges.
+    /// Data without acknowledgements.
     Datagram,
     /// A probe.
     Echo,

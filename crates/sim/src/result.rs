@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span, Time};
 
 /// One run, counted from the end of its warm-up unless a field says otherwise.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
     /// The seed.
     pub seed: u64,
@@ -84,7 +84,7 @@ impl Drops {
 }
 
 /// The queue of the forward link over the measured time, in packets.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct QueueUse {
     /// The mean over time.
     pub mean_packets: f64,
@@ -93,7 +93,7 @@ pub struct QueueUse {
 }
 
 /// The distribution of round-trip times.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundTrips {
     /// How many acknowledgements gave one.
     pub samples: u64,
@@ -131,7 +131,7 @@ pub struct Sample {
 }
 
 /// What a run took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WorkDone {
     /// Data packets offered to the forward link, from the beginning of the run.
     pub data_packets: u64,

@@ -292,7 +292,7 @@ impl Sender {
     /// The connection stands.
     pub(crate) fn on_connected(&mut self, round_trip: Span, now: Time) {
         self.phase = Phase::Open;
-        // Karn's rule: without timestamps nobody knows which of several requests was answered.
+        // Karn's rule: without timestamps it is unknown which of several requests was answered.
         if self.rules.timestamps || self.rare.tally.timeouts == 0 {
             self.round_trip.on_sample(round_trip);
             self.round_trip.recovered();

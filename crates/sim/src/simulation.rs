@@ -386,7 +386,7 @@ impl Simulation {
         }
     }
 
-    /// Asks for a connection; again when nobody answers in time.
+    /// Asks for a connection; again without an answer in time.
     fn connect(&mut self, flow: u32) {
         let syn = self.packet(Kind::Syn, flow);
         self.emit(syn);

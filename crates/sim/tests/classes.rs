@@ -6,7 +6,7 @@ use netpath::{Class, Cross, CrossTraffic, PathSpec};
 use sim::{RunResult, Scenario};
 use units::{Bytes, Span};
 
-/// Eight streams of `class` against eight of `cross`, or against nobody.
+/// Eight streams of `class` against eight of `cross`, or alone.
 fn run(class: Class, cross: Option<Class>) -> RunResult {
     run_of(8, class, cross)
 }

@@ -59,7 +59,7 @@ fn tiny_transfers_count_what_they_carry() {
 }
 
 #[test]
-fn transfers_that_nobody_lets_through_have_a_bound() {
+fn transfers_that_never_end_have_a_bound() {
     let cross = "[[cross]]\nkind = \"transfers\"\nclass = \"scavenger\"\nper_second = 2000\nmean_size = \"200B\"\nshape = 5.0\nwindow = \"64KiB\"\n\
                  [[cross]]\nstreams = 4\nwindow = \"1MiB\"";
     let strict = "kind = \"strict\", limit = \"50packets\"";

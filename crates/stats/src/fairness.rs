@@ -5,8 +5,8 @@ use crate::finite;
 /// Jain's fairness index of the shares that `n` users got: 1 when all are equal, `1/n` when one has
 /// everything.
 ///
-/// `None` for an empty slice, for shares that are negative or not finite, and when nobody got
-/// anything (0/0 is not a fair share).
+/// `None` for an empty slice, for shares that are negative or not finite, and when no share is
+/// above anything (0/0 is not a fair share).
 ///
 /// Source: Jain, Chiu and Hawe, "A quantitative measure of fairness and discrimination for resource
 /// allocation in shared computer systems", DEC TR-301 (1984): `(sum x)^2 / (n sum x^2)`.

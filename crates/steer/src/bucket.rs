@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_limit_nobody_waits() {
+    fn without_a_limit_no_stream_waits() {
         let mut bucket = Bucket::new(None, Time::ZERO);
         let turn = bucket.queue(Bytes::from_mib(100), Time::ZERO);
         assert_eq!(bucket.wait(turn, Time::ZERO), Span::ZERO);

@@ -4,6 +4,8 @@ use observe::{Limit, RateInterval, Setting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::sharing;
+
 /// One visit of a setting. Figures are in seconds, bits per second and shares.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
@@ -61,6 +63,27 @@ pub struct CellFigures {
     pub losses_together_by_chance_ratio: Option<f64>,
     /// Each stream.
     pub streams: Vec<StreamFigures>,
+}
+
+impl CellFigures {
+    /// Goodput of each of several streams, in bits per second; `None` of a single one, and where
+    /// one is unknown.
+    pub fn shares(&self) -> Option<Vec<f64>> {
+        let streams = self.streams.iter().map(|one| one.goodput_bits_per_second);
+        let shares: Option<Vec<u64>> = streams.collect();
+        let shares = shares.filter(|shares| shares.len() > 1)?;
+        Some(shares.into_iter().map(|bits| bits as f64).collect())
+    }
+
+    /// Jain's index over the streams; `None` of a single one.
+    pub fn fairness(&self) -> Option<f64> {
+        stats::jain_index(&self.shares()?)
+    }
+
+    /// Streams below half their fair share; `None` of a single one.
+    pub fn starved(&self) -> Option<usize> {
+        sharing::starved(&self.shares()?)
+    }
 }
 
 /// Round trips of small probes, in seconds; shares between 0 and 1.

@@ -7,7 +7,7 @@ use crate::{CellFigures, RoundTripFigures, StreamFigures, sharing};
 impl CellFigures {
     /// What `seen` comes down to.
     ///
-    /// * `limit`: what kept it from being faster, where somebody judged.
+    /// * `limit`: what kept it from being faster, where that was judged.
     pub fn of(seen: &Observation, limit: Option<Limit>) -> Self {
         let summary = seen.summary();
         let goodput = summary.goodput();

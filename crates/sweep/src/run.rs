@@ -15,8 +15,8 @@ pub use company::{Finished, KeepError, Keeper, Measured, SweepWatch};
 /// after ten seconds, and all waits together come to twenty.
 pub const RETRIES: [Span; 3] = [Span::from_secs(1), Span::from_secs(4), Span::from_secs(15)];
 
-/// Visits in a row that failed, each after all its retries, before a sweep ends: by then nobody was
-/// there for well over a minute, and the hours to come would show nothing.
+/// Visits in a row that failed, each after all its retries, before a sweep ends: by then no host
+/// was there for well over a minute, and the hours to come would show nothing.
 pub const FAILED_IN_A_ROW: usize = 5;
 
 /// The same before the first that was measured: a name may be wrong, or no server be there, and two

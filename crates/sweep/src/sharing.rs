@@ -183,7 +183,7 @@ impl Grid {
     }
 
     /// The moment in which the middle of two readings lies; `None` outside of all, and where the
-    /// reader paused for longer than a moment, so that nobody can say when a loss between them was.
+    /// reader paused for longer than a moment, so that the moment of a loss is unknown.
     fn place(&self, before: Time, after: Time) -> Option<usize> {
         let gap = after.since(before);
         let middle = before + Span::from_nanos(gap.as_nanos() / 2);

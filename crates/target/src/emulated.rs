@@ -158,7 +158,7 @@ fn bind() -> Result<Server, BindError> {
     let address = SocketAddr::from((FAR_ADDRESS, PORT_DEFAULT));
     let limits = ServerLimits {
         buffers: BufferLimit::Lifted,
-        // Whoever emulates is the only client.
+        // This process is the only client.
         sessions_per_address: ServerLimits::default().sessions,
         ..ServerLimits::default()
     };

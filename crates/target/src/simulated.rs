@@ -1,7 +1,7 @@
 //! A simulated path: packets in virtual time, reproducible to the last of them.
 //!
 //! A run that is to keep running stands still between two observations: virtual time passes only
-//! while somebody looks on.
+//! during an observation.
 
 mod buffers;
 mod probes;

@@ -11,7 +11,7 @@ use probing::characterise::Work;
 use units::Span;
 
 /// A target that can be looked at from two sides at once: small packets are sent on a thread of
-/// their own while streams run. In virtual time nobody can look beside a run.
+/// their own while streams run. In virtual time that is impossible.
 pub struct UnderLoad {
     target: Box<dyn Target>,
     began: Instant,
@@ -104,7 +104,7 @@ mod tests {
     use observe::{StreamCount, Window};
 
     #[test]
-    fn nobody_looks_beside_a_run_in_virtual_time() {
+    fn a_run_in_virtual_time_cannot_be_probed_from_outside() {
         let path = PathSpec::load("slac-cern").unwrap();
         let mut beside = UnderLoad::new(Box::new(SimulatedPath::new(&path, 1)));
         assert_eq!(beside.elapsed(), None);

@@ -448,8 +448,8 @@ mod tests {
 
     #[test]
     fn who_gives_the_same_again_does_not_get_on() {
-        let (mut nobody, control) = ((), CopyControl::default());
-        let mut stats = CopyStats::new(&mut nobody, &control);
+        let (mut no_watch, control) = ((), CopyControl::default());
+        let mut stats = CopyStats::new(&mut no_watch, &control);
         let folder = Entry {
             name: Name::new(b"run7".to_vec()).unwrap(),
             kind: Kind::Folder,

@@ -260,3 +260,18 @@ pub struct Outcome {
     /// Processor time of this process.
     pub processor: Span,
 }
+
+impl Outcome {
+    /// Bytes of files sent over all of its time; `None` when none were.
+    pub fn goodput(&self) -> Option<Rate> {
+        let any = self.sent.get() > 0 && self.took > Span::ZERO;
+        any.then(|| Rate::of(self.sent, self.took))
+    }
+
+    /// Mean of the streams' round trips over the readings.
+    pub fn rtt_mean(&self) -> Option<Span> {
+        let seen: Vec<Span> = self.readings.iter().filter_map(|one| one.rtt).collect();
+        let sum: f64 = seen.iter().map(|rtt| rtt.as_secs_f64()).sum();
+        (!seen.is_empty()).then(|| Span::from_secs_f64(sum / seen.len() as f64))
+    }
+}

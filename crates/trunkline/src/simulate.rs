@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use campaign::Ran;
 use netpath::PathSpec;
-use record::simulate::{Cell, Run};
+use record::simulate::Cell;
 use record::{AnyDocument, Document};
 use sim::Scenario;
 use units::Span;
@@ -144,10 +144,9 @@ pub fn log(
 /// The document of all `runs`: those of the cells, then the cross traffic alone.
 fn document(grid: &Grid, cells: &[Scenario], runs: &[Ran]) -> AnyDocument {
     let origin = origin(Some(grid.seed));
-    let shapes: Vec<Run<'_>> = runs.iter().map(shape).collect();
     let seeds = usize::try_from(grid.seeds).unwrap_or(usize::MAX);
-    let mut chunks = shapes.chunks(seeds);
-    let of_cells: Vec<&[Run<'_>]> = chunks.by_ref().take(cells.len()).collect();
+    let mut chunks = runs.chunks(seeds);
+    let of_cells: Vec<&[Ran]> = chunks.by_ref().take(cells.len()).collect();
     let alone = chunks.next().unwrap_or_default();
     let cpu = campaign::process_cpu();
     if let ([cell], [runs]) = (cells, &of_cells[..]) {
@@ -160,12 +159,4 @@ fn document(grid: &Grid, cells: &[Scenario], runs: &[Ran]) -> AnyDocument {
         record::Campaign::new(&grid.base, cells.collect(), cpu),
     )
     .into()
-}
-
-fn shape(ran: &Ran) -> Run<'_> {
-    Run {
-        result: &ran.result,
-        cpu: ran.cpu,
-        cached: ran.cached,
-    }
 }

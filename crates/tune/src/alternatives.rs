@@ -80,7 +80,7 @@ fn paced(history: &History, chosen: &Sample) -> Option<Request> {
     (!tried).then(|| request(history, setting, why))?
 }
 
-/// What one stream of another congestion control would have given, when nobody asked for one: only
+/// What one stream of another congestion control would have given, when none was asked for: only
 /// where one default stream falls short, and with what the budget has left.
 pub(crate) fn unasked(history: &History) -> Option<Request> {
     let default = history.samples.first()?;

@@ -24,7 +24,7 @@ use crate::tuning::{Purpose, Sample};
 
 /// Streams from one rung to the next.
 const STEP: u64 = 4;
-/// ... and where the last step brought nearly as much as it brought streams.
+/// The same where the last step brought nearly as much as it brought streams.
 const STEP_LINEAR: u64 = 8;
 /// Share of the streams' growth that throughput must have kept up with for that.
 const NEARLY_LINEAR: f64 = 0.8;

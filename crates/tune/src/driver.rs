@@ -14,7 +14,7 @@ use crate::standing::standings;
 use crate::strategy::{Choice, Request, Strategy};
 use crate::tuning::{Answer, Ended, Recommended, Sample, TuneError, Tuning};
 
-/// Somebody who looks on while samples are taken.
+/// Follows a search, sample after sample.
 pub trait Onlooker: Watch {
     /// A sample begins; `number` counts from 1.
     fn on_sample_started(&mut self, number: usize, request: &Request) {
@@ -27,7 +27,7 @@ pub trait Onlooker: Watch {
     }
 }
 
-/// Nobody looks on.
+/// Follows nothing.
 impl Onlooker for () {}
 
 /// Finds the operating point of `target` with the strategy of this crate, [`Staged`].

@@ -23,7 +23,7 @@ const TRIES: usize = 3;
 const WINDOW_MIN: Bytes = Bytes::from_kib(16);
 /// Room for what the kernel adds to the payload, in hundredths of the product.
 const ROOM_PERCENT: u64 = 105;
-/// ... and where no queue is wanted: of the buffer asked for, doubled by the kernel, up to five
+/// The same where no queue is wanted: of the buffer asked for, doubled by the kernel, up to five
 /// quarters are offered as window.
 const FILL_PERCENT: u64 = 80;
 /// The next window is this much smaller when a fitted one still fills the queue, in hundredths.

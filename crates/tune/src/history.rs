@@ -9,9 +9,9 @@ use crate::plan::{Axis, TunePlan};
 use crate::tuning::{Cost, Purpose, Sample};
 use crate::windows;
 
-/// Retransmitted share from which on several streams are taken to overflow a queue together ...
+/// Retransmitted share from which on several streams are taken to overflow a queue together.
 const OVERLOAD: f64 = 3e-3;
-/// ... where it is this many times what one stream loses.
+/// That holds where it is this many times what one stream loses.
 const OVERLOAD_FACTOR: f64 = 5.0;
 
 /// An idle round trip is longer than the shortest one by this share, and this time, where others
@@ -21,7 +21,7 @@ const OTHERS_MIN: Span = Span::from_micros(500);
 
 /// A sample leaves time for so many of its length, itself included: a climb has four or five rungs.
 const SAMPLES_AHEAD: u64 = 4;
-/// ... and the search between two rungs has two or three.
+/// The same between two rungs, where a search has two or three.
 const SAMPLES_AHEAD_LATE: u64 = 2;
 
 /// Round trips that a run needs before its streams send: the handshakes of control and data.
@@ -56,7 +56,7 @@ impl Sample {
         self.setting.streams
     }
 
-    /// Share of the bytes that its main direction sent again, 0 to 1; `None` where nobody tells.
+    /// Share of the bytes that its main direction sent again, 0 to 1; `None` where it is unknown.
     pub fn retransmitted_share(&self) -> Option<f64> {
         self.summary.main()?.tcp.retransmitted_share
     }

@@ -23,7 +23,7 @@ use crate::tuning::{Purpose, Sample, Standing};
 /// A sample may show this much more than the formula before it is distrusted: simulated streams
 /// hold up to 1.14 times what it says of CUBIC, and the loss it is given is itself a sample.
 const ROOM: f64 = 1.25;
-/// ... and a long one this much.
+/// The same of a long sample.
 const ROOM_LONG: f64 = 2.0;
 /// Losses of each stream after which its window is what they leave of it: ten of them take CUBIC
 /// from thirty times its window.

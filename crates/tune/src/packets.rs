@@ -10,13 +10,13 @@ use units::Bytes;
 use crate::history::{History, main_direction};
 use crate::tuning::Sample;
 
-/// Payload of a segment where nobody told: that of Ethernet.
+/// Payload of a segment where it is unknown: that of Ethernet.
 const SEGMENT: Bytes = Bytes::new(1448);
 
 /// Where the samples have not filled the path, it may hold this many times the packets that they
-/// had between their ends: others, whose packets nobody counts, have theirs there too.
+/// had between their ends: the uncounted packets of others are there too.
 const ROOM: u64 = 2;
-/// ... and with few streams, of which the others leave each the least, this many times.
+/// The same with few streams, of which the others leave each the least.
 const ROOM_FEW: u64 = 4;
 const FEW: u64 = 32;
 

@@ -69,7 +69,7 @@ pub struct Budget {
 impl Budget {
     /// The shortest time that is taken where none was asked for.
     const TIME_MIN: Span = Span::from_secs(20);
-    /// ... and the time in round trips, where that is longer.
+    /// The same in round trips, where that is longer.
     const ROUND_TRIPS: u64 = 200;
 
     /// The time that the search may take on a path with this idle round-trip time.
@@ -137,33 +137,33 @@ const HALF_WIDTH: f64 = 0.05;
 
 /// Steady time in round trips. Twenty of them let a window halve and grow back a good part.
 const STEADY_ROUND_TRIPS: u64 = 20;
-/// ... and at least a second: ten intervals.
+/// The least steady time, a second: ten intervals.
 const STEADY_MIN: Span = Span::from_secs(1);
-/// ... and at most this: beyond 200 ms the interval itself must tell.
+/// The most steady time: beyond 200 ms the interval itself must tell.
 const STEADY_MAX: Span = Span::from_secs(4);
 
 /// The longest sample in round trips: ten of slow start, and then thirty.
 const SAMPLE_ROUND_TRIPS: u64 = 40;
-/// ... and at least this: an interval needs two seconds, and warm-up may take half as long.
+/// The least of it: an interval needs two seconds, and warm-up may take half as long.
 const SAMPLE_MIN: Span = Span::from_secs(3);
 
-/// A long look in round trips: some falls and rises of a window of a hundred segments ...
+/// A long look in round trips: some falls and rises of a window of a hundred segments.
 const LONG_ROUND_TRIPS: u64 = 100;
-/// ... at least this, ...
+/// The least time of a long look.
 const LONG_MIN: Span = Span::from_secs(5);
-/// ... and at most this.
+/// The most time of a long look.
 const LONG_MAX: Span = Span::from_secs(20);
 
-/// The least in round trips that shows more than slow start ...
+/// The least in round trips that shows more than slow start.
 const LEAST_ROUND_TRIPS: u64 = 15;
-/// ... and in time: an interval of the goodput needs twenty readings.
+/// The same in time: an interval of the goodput needs twenty readings.
 const LEAST: Span = Span::from_millis(2_100);
 
 /// The first sample meets an unknown round trip, so it looks for longer before it may stop.
 const FIRST_STEADY: Span = Span::from_secs(2);
-/// ... and may run as long as one at 100 ms would.
+/// The longest first sample: as long as one at 100 ms.
 const FIRST_MAX: Span = Span::from_secs(4);
-/// ... and probes the idle path, once for the whole tuning.
+/// How long the first sample probes the idle path, once for the whole search.
 const UNLOADED: Span = Span::from_secs(1);
 
 impl TunePlan {

@@ -109,7 +109,7 @@ fn bounded(history: &History, sample: &Sample, usual: Standing, budget: &Budget)
 ///
 /// Windows that the kernel grows may not have grown to their full length yet, so their queue has to
 /// be half of what is allowed; and where they have not lost anything, nothing will stop them before
-/// the queue is full. Losses that one stream has as well, on a path where nobody else keeps a
+/// the queue is full. Losses that one stream has as well, on a path where no cross traffic keeps a
 /// queue, are the path's and not caused by more streams.
 fn keeps(history: &History, sample: &Sample, budget: &Budget) -> Result<(), String> {
     let times = sample.summary.rtt_loaded.zip(sample.retransmitted_share());

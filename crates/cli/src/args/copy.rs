@@ -269,7 +269,7 @@ fn added_rtt(text: &str) -> Result<Span, String> {
     or_else(asked, "`--gentle` alone means 10ms")
 }
 
-/// A bare number means seconds, as elsewhere. A week is more than any outage that somebody waits
+/// A bare number means seconds, as elsewhere. A week is more than any outage that a user waits
 /// for.
 fn patience(text: &str) -> Result<Span, String> {
     let seconds = text.parse::<u32>().map(|seconds| format!("{seconds}s"));

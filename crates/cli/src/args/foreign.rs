@@ -1,6 +1,6 @@
 //! Flags of rsync, scp and iperf3 that have another name here, or none.
 //!
-//! Whoever writes one from memory is told what to write, instead of a flag that looks similar.
+//! The message for one says what to write, instead of naming a flag that looks similar.
 
 use std::ffi::OsString;
 
@@ -349,7 +349,7 @@ fn refused(words: &[OsString], mut error: clap::Error) -> Refused {
             return Refused::Foreign { flag, answer };
         }
     }
-    // What it suggests is to pass the flag as a name, which nobody means.
+    // What it suggests is to pass the flag as a name, which is never meant.
     error.remove(ContextKind::Suggested);
     Refused::Clap(error)
 }
@@ -429,7 +429,7 @@ mod tests {
     fn an_unknown_flag_is_not_suggested_as_a_name() {
         let words = ["trunkline", "copy", "--nosuch", "a", "h:b"].map(OsString::from);
         let Err(Refused::Clap(error)) = parse(&words) else {
-            panic!("it is nobody's flag");
+            panic!("it is a flag of no program");
         };
         let text = error.to_string();
         assert!(text.contains("--nosuch"), "{text}");

@@ -41,7 +41,7 @@ fn place(arguments: &History) -> Result<PathBuf, Failure> {
     })
 }
 
-/// Whether nothing was ever kept where nobody chose another place.
+/// Whether nothing was ever kept in the default place.
 fn is_fresh(arguments: &History, place: &Path) -> bool {
     let lists =
         arguments.run.is_none() && arguments.sweep.is_none() && arguments.compare.is_empty();

@@ -73,7 +73,7 @@ fn resume(arguments: &Sweep, place: &Path, asked: Option<i64>) -> Result<ExitCod
     go(arguments, sweep::Sweep::resume(place, kept)?, &cancel)
 }
 
-/// Somebody who types the same command again mostly wants to go on.
+/// A user who types the same command again mostly wants to go on.
 fn hint_at_unfinished(
     place: &Path,
     target: &Target,

@@ -73,7 +73,7 @@ impl CopyProgress {
         if self.is_json || self.is_quiet {
             return;
         }
-        // A result that nobody reads any more is told at the end of the copy, if at all.
+        // A closed pipe is told at the end of the copy, if at all.
         self.bar
             .suspend(|| drop(output::print(&format!("{text}\n"))));
     }

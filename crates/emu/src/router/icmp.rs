@@ -34,7 +34,7 @@ pub(super) enum Trouble {
     PortUnreachable,
 }
 
-/// Tells the sender of `packet`; `None` of packets about which nobody is told (RFC 1812, section
+/// The error about `packet` for its sender; `None` where none may be sent (RFC 1812, section
 /// 4.3.2.7).
 pub(super) fn tell(packet: &IpPacket, from: Ipv4Addr, trouble: Trouble) -> Option<IpPacket> {
     let header = packet.ipv4()?;
@@ -69,8 +69,7 @@ pub(super) fn answer(packet: &IpPacket) -> Option<IpPacket> {
     Some(datagram(header.destination, header.source, tos, message))
 }
 
-/// Whether it is an ICMP message other than a question: nobody is told of trouble with telling of
-/// trouble.
+/// Whether it is an ICMP message other than a question: no ICMP error is sent about an ICMP error.
 fn is_error(packet: &IpPacket, header: &Ipv4) -> bool {
     // Echo, timestamp, and the answers to both.
     let questions = [ECHO, ECHO_REPLY, 13, 14];

@@ -128,7 +128,7 @@ fn a_router_answers_to_either_of_its_addresses() {
 }
 
 #[test]
-fn nobody_is_told_of_trouble_with_telling_or_with_later_fragments() {
+fn no_error_is_sent_about_an_error_or_about_later_fragments() {
     let mut routers = routers(Way::Forward);
     let mut unreachable = packet(FAR_ADDRESS, 1, 1, 84);
     unreachable.0[20] = 3;

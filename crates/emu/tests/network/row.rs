@@ -50,7 +50,7 @@ fn probe(network: &Network, to: Ipv4Addr, time_to_live: u32, size: usize) -> Tol
     loop {
         assert!(
             Instant::now() < deadline,
-            "nobody told of ttl {time_to_live}"
+            "no answer about ttl {time_to_live}"
         );
         if let Some(told) = error_of(&socket) {
             return told;

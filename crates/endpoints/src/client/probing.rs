@@ -60,9 +60,9 @@ impl Probing {
     /// Probes the idle path for that long.
     pub(super) fn idle(&self, length: Span, watch: &dyn Watch) -> Option<ProbeSeries> {
         let socket = self.socket().filter(|_| length > Span::ZERO)?;
-        let nobody_looks = LatestTrip::default();
+        let unread = LatestTrip::default();
         let is_over = |elapsed| elapsed >= length || watch.is_cancelled();
-        Some(series(&socket, &nobody_looks, is_over))
+        Some(series(&socket, &unread, is_over))
     }
 
     /// Probes during the run.

@@ -35,7 +35,7 @@ pub(super) fn duplex(section: &Section, hosts_mtu: u16) -> Result<Duplex, PathEr
     Ok(Duplex { forward, reverse })
 }
 
-/// The way back that nobody described: the same link, cut at the same times, without loss and
+/// The way back where none is described: the same link, cut at the same times, without loss and
 /// without others.
 pub(super) fn mirrored(forward: &LinkSpec) -> LinkSpec {
     LinkSpec {

@@ -15,7 +15,7 @@ const SIZE_MIN: u64 = 28;
 const SIZES_MAX: usize = 16;
 /// Below one in a thousand a size hardly ever comes.
 const SHARE: RangeInclusive<f64> = 0.001..=1.0;
-/// How far from 1 shares may be that somebody rounded.
+/// How far from 1 rounded shares may be.
 const ROUNDING: f64 = 1e-3;
 
 /// The load of a link with this rate and MTU.

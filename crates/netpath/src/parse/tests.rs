@@ -259,7 +259,7 @@ fn a_number_in_hexadecimal_is_what_it_says() {
 }
 
 #[test]
-fn cuts_go_both_ways_where_nobody_described_the_way_back() {
+fn cuts_go_both_ways_without_a_described_way_back() {
     let faults = "loss = { kind = \"random\", rate = 0.1 }\ncorruption = 1e-3\n[[forward.cut]]\nat = \"5s\"\nfor = \"60s\"\n";
     let text = GOOD.replace("loss  = { kind = \"random\", rate = 2e-5 }\n", faults);
     let path = read(&text).unwrap();

@@ -154,9 +154,9 @@ impl PathSpec {
         }
     }
 
-    /// The first thing that makes this more than one link in each direction that nobody loads and
-    /// that keeps what it carries as it is; `None` when there is none. Who can run only such paths
-    /// asks here.
+    /// The first thing that makes this more than one link in each direction that carries no load
+    /// and that keeps what it carries as it is; `None` when there is none. Who can run only such
+    /// paths asks here.
     ///
     /// ```
     /// use netpath::PathSpec;

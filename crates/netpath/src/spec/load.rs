@@ -11,8 +11,8 @@ use units::{Bytes, Rate};
 /// Datagrams of others that enter right before a link and leave right behind it.
 ///
 /// They take part in everything that happens there, wait, are dropped and lost like any packet of
-/// the class best effort, but nobody slows down for it: an open loop. What they leave of the link's
-/// rate is known, which makes a path with loads the yardstick for whoever measures available
+/// the class best effort, but its senders do not slow down: an open loop. What they leave of the
+/// link's rate is known, which makes a path with loads the yardstick of measurements of available
 /// bandwidth.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Load {

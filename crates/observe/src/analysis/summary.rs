@@ -308,7 +308,7 @@ const ROUND_TRIPS_LONG: u64 = 200;
 
 /// A standing queue: the round trip is longer than the empty path's by this share of it ...
 const QUEUE_SHARE: f64 = 0.25;
-/// ... and by more than hosts alone add.
+/// The least of a standing queue: more than hosts alone add.
 const QUEUE_MIN: Span = Span::from_micros(500);
 
 impl TcpSummary {

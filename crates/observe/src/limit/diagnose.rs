@@ -138,7 +138,7 @@ fn application(evidence: &Evidence<'_>) -> Option<Verdict> {
 }
 
 /// A sender that leaves connections idle: its program, unless this end's processors had no time
-/// left for it. Which of several threads was kept waiting nobody counts, so the program stays
+/// left for it. Which of several threads was kept waiting is not counted, so the program stays
 /// named.
 fn idle_sender(evidence: &Evidence<'_>, because: String) -> Verdict {
     let used = evidence
@@ -160,7 +160,7 @@ fn idle_sender(evidence: &Evidence<'_>, because: String) -> Verdict {
     }
 }
 
-/// With the limit gone the path carries what any run has shown it to carry. Nobody has shown what a
+/// With the limit gone the path carries what any run has shown it to carry. No run has shown what a
 /// faster link would.
 fn could_reach(evidence: &Evidence<'_>, limit: Limit) -> Option<Rate> {
     let best = evidence.best();

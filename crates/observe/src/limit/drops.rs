@@ -24,7 +24,7 @@ const PACING_GAINS: f64 = 1.2;
 const EXPECTED_MIN: f64 = 5.0;
 /// Losses in excess of what the rate tells by this factor came together.
 const CLUSTER: f64 = 3.0;
-/// ... and by this factor, not as they would go on.
+/// Losses in excess by this factor do not go on like that.
 const TOGETHER: f64 = 100.0;
 /// A paced stream that loses this many segments does not lose them by bursts.
 const LOST_PACED: u64 = 3;

@@ -15,15 +15,15 @@ const DEEP: f64 = 0.35;
 /// A queue below this share, even while many streams fill it, lets every fall of the window empty
 /// the pipe.
 const SHORT: f64 = 0.3;
-/// More streams that lose this much have overflowed the queue, ...
+/// More streams that lose this much have overflowed the queue.
 const OVERFLOW_MIN: f64 = 0.003;
-/// ... when it is this many times what the fewer streams lost: random loss strikes all alike.
+/// That holds at this many times what the fewer streams lost: random loss strikes all alike.
 const OVERFLOW_GROWTH: f64 = 3.0;
-/// Waiting beyond this before anybody of ours sends is somebody else's traffic.
+/// Waiting beyond this on the idle path is cross traffic.
 const WAIT_MIN: Span = Span::from_millis(1);
-/// ... and as a share of the round trip.
+/// The same as a share of the round trip.
 const WAIT_SHARE: f64 = 0.04;
-/// Payload of a segment where nobody told: that of Ethernet with time stamps.
+/// Payload of a segment where it is unknown: that of Ethernet with time stamps.
 const SEGMENT: f64 = 1448.0;
 
 /// One direction of a run beside what is known of the path.

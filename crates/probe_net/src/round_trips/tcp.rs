@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_answers_whether_or_not_somebody_listens() {
+    fn a_port_answers_with_or_without_a_listener() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let host = listener.local_addr().unwrap();
         assert_eq!(answers(host), [0, 1, 2]);

@@ -106,7 +106,7 @@ fn the_own_kernel_answers_icmp_where_it_is_permitted() {
 }
 
 #[test]
-fn somebody_who_answers_is_told_from_nobody() {
+fn a_host_that_answers_is_told_from_none() {
     let (peer, socket) = silent_peer();
     assert!(!is_answered(&socket));
     let answering = thread::spawn(move || {

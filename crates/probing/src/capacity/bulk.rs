@@ -3,7 +3,7 @@
 //! A bulk is a few packets sent back to back; a pair is the smallest. The narrowest link pulls them
 //! apart: from the arrival of the first to that of the last pass the times that the others need to
 //! get through. Others' packets can add to that (between the packets of a bulk) or take from it (in
-//! a queue behind the narrow link, which holds the first up). A bulk that nobody was in the way of
+//! a queue behind the narrow link, which holds the first up). A bulk without others' packets
 //! has the smallest sum of delays of first and last packet: that one is believed, provided that its
 //! sum is what the smallest delays of first and last packets add up to, wherever in the train they
 //! were seen.

@@ -16,7 +16,7 @@ const ROUND_TRIPS: Span = Span::from_secs(5);
 const SLOW_PACKETS: usize = 100;
 /// Their size, as small as stamps and a cookie allow with some room.
 const SLOW_SIZE: Bytes = Bytes::new(100);
-/// Their distance: 40 kbit/s, which disturbs nobody.
+/// Their distance: 40 kbit/s, which disturbs no traffic.
 const SLOW_GAP: Span = Span::from_millis(20);
 /// Probes to each hop by one protocol; routers answer about one a second, so more take long.
 const ROUNDS: u16 = 4;
@@ -74,6 +74,11 @@ impl Variation {
         let delays: Vec<f64> = self.passages.packets.iter().filter_map(delay).collect();
         let smallest = delays.iter().copied().fold(f64::INFINITY, f64::min);
         delays.iter().map(|delay| delay - smallest).collect()
+    }
+
+    /// A quantile of them in seconds: 0.5 is the median; `None` when no packet arrived.
+    pub fn above_smallest_quantile(&self, share: f64) -> Option<f64> {
+        stats::quantile(&self.above_smallest_seconds(), share)
     }
 }
 
@@ -166,7 +171,7 @@ fn slow_train(probes: &mut dyn Probes, way: Way, watch: &mut dyn Watch) -> Part<
     Ok((Variation { way, passages }, Some(train.bytes())))
 }
 
-/// A trace that nobody answered tells nothing.
+/// A trace without an answer tells nothing.
 fn trace(probes: &mut dyn Probes, protocol: TraceProtocol, watch: &mut dyn Watch) -> Part<Trace> {
     let plan = TracePlan {
         protocol,

@@ -291,7 +291,7 @@ fn without_load_nothing_is_sent_in_bulk() {
 }
 
 #[test]
-fn a_path_that_nobody_answers_on_is_the_first_failure() {
+fn a_path_without_an_answer_is_the_first_failure() {
     let mut path = Made {
         refuses_probes: true,
         refuses_streams: true,
@@ -372,7 +372,7 @@ impl Watch for Impatient {
 impl Onlooker for Impatient {}
 
 #[test]
-fn somebody_who_has_had_enough_is_left_alone() {
+fn a_cancelled_examination_ends() {
     let mut path = made();
     let error = characterise(&mut path, &everything(), &mut Impatient).unwrap_err();
     assert_eq!(error.fault, Fault::Cancelled);

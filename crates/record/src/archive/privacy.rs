@@ -1,4 +1,4 @@
-//! Hosts and names of files are nobody else's business: the archive is for its owner alone.
+//! The archive names hosts and files: only its owner may read it.
 
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io;
@@ -39,8 +39,8 @@ pub(super) fn make_file(path: &Path) {
     let _ = new.write(true).create_new(true).mode(FILE).open(path);
 }
 
-/// Takes the file, and what lies beside it, from others. Where it is somebody else's that is not
-/// possible, and no reason to leave a result out.
+/// Takes the file, and what lies beside it, from others. In a file of another user that is
+/// not possible, and no reason to leave a result out.
 pub(super) fn mend_file(path: &Path) {
     mend(path, FILE);
     for ending in BESIDE {

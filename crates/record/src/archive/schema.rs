@@ -76,7 +76,7 @@ CREATE TABLE samples (
 
 /// * Sweeps and documents draw their numbers from one sequence, so that a number means one thing.
 /// * `asked`: the target as the user wrote it; `target` is its name.
-/// * `setting`: its place in the plan, from 0. A visit is there once, whoever makes it.
+/// * `setting`: its place in the plan, from 0. A visit is there once, whichever process makes it.
 /// * `figures_json`: of a visit that was measured; its readings are in `document`, absent of an
 ///   imported one.
 /// * `elapsed_seconds`: by the monotonic clock.
@@ -118,7 +118,7 @@ CREATE UNIQUE INDEX visits_by_document ON visits (document);
 /// then.
 pub(super) fn prepare(path: &Path, connection: &mut Connection) -> Result<(), ArchiveError> {
     let failed = |error| ArchiveError::of(path, error);
-    // Asked first: the next lines would write into somebody else's file. In one transaction,
+    // Asked first: the next lines would write into a file of another program. In one transaction,
     // because another process may be making the tables between two questions.
     let snapshot = connection.transaction().map_err(failed)?;
     check(path, &snapshot)?;

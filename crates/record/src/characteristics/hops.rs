@@ -63,38 +63,15 @@ impl From<&observe::Trace> for Trace {
 
 impl From<&observe::Hop> for Hop {
     fn from(hop: &observe::Hop) -> Self {
-        let answered = hop.probes.iter().flatten();
-        let seconds: Vec<f64> = answered.map(|answer| answer.rtt.as_secs_f64()).collect();
-        let lost = hop.probes.len() - seconds.len();
-        let sent = hop.probes.len();
         Hop {
             distance: hop.distance,
-            addresses: addresses(hop),
-            min_seconds: seconds.iter().copied().reduce(f64::min),
-            median_seconds: stats::median(&seconds),
-            loss_ratio: (sent > 0).then(|| lost as f64 / sent as f64),
+            addresses: hop.addresses().iter().map(ToString::to_string).collect(),
+            min_seconds: hop.min().map(Span::as_secs_f64),
+            median_seconds: hop.median_seconds(),
+            loss_ratio: hop.loss_ratio(),
             probes: hop.probes.iter().map(HopAnswer::from).collect(),
         }
     }
-}
-
-/// The most frequent first, then in the order of answering.
-fn addresses(hop: &observe::Hop) -> Vec<String> {
-    let mut counts: Vec<(std::net::IpAddr, usize)> = Vec::new();
-    for answer in hop.probes.iter().flatten() {
-        match counts
-            .iter_mut()
-            .find(|(address, _)| *address == answer.from)
-        {
-            Some((_, count)) => *count += 1,
-            None => counts.push((answer.from, 1)),
-        }
-    }
-    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    counts
-        .iter()
-        .map(|(address, _)| address.to_string())
-        .collect()
 }
 
 impl From<&observe::HopProbe> for HopAnswer {

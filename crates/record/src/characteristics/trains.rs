@@ -62,12 +62,11 @@ pub struct Chirps {
 
 impl From<&seen::Variation> for Variation {
     fn from(variation: &seen::Variation) -> Self {
-        let above = variation.above_smallest_seconds();
         Variation {
             way: variation.way,
             loss_ratio: variation.loss_ratio(),
-            above_smallest_median_seconds: stats::median(&above),
-            above_smallest_95th_seconds: stats::quantile(&above, 0.95),
+            above_smallest_median_seconds: variation.above_smallest_quantile(0.5),
+            above_smallest_95th_seconds: variation.above_smallest_quantile(0.95),
             stamped: variation.passages.stamped,
             packets: variation.passages.packets.clone(),
         }

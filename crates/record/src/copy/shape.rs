@@ -1,7 +1,7 @@
 //! From a copy and what it told to its document.
 
 use transfer::{CopyEvent, CopySpec, FarHost, Limited, Outcome, Reading};
-use units::{Bytes, Rate, Span};
+use units::{Rate, Span};
 use wire::copy::CopyDirection;
 
 use super::{Asked, Copy, CopyLimit, CopyReading, LimitShare, Outage, Over, Planned, Step};
@@ -118,9 +118,9 @@ impl Copy {
             cut_because,
             planned: log.planned,
             elapsed_seconds: outcome.took.as_secs_f64(),
-            goodput_bits_per_second: goodput(outcome.sent, outcome.took),
+            goodput_bits_per_second: outcome.goodput().map(Rate::bits_per_second),
             streams: outcome.streams,
-            rtt_mean_seconds: rtt_mean(&outcome.readings),
+            rtt_mean_seconds: outcome.rtt_mean().map(Span::as_secs_f64),
             files: outcome.files,
             folders: outcome.folders,
             links: outcome.links,
@@ -151,17 +151,6 @@ pub fn direction(direction: CopyDirection) -> Direction {
         CopyDirection::Put => Direction::Forward,
         CopyDirection::Get => Direction::Reverse,
     }
-}
-
-fn goodput(sent: Bytes, took: Span) -> Option<u64> {
-    let something = sent.get() > 0 && took > Span::ZERO;
-    something.then(|| Rate::of(sent, took).bits_per_second())
-}
-
-fn rtt_mean(readings: &[Reading]) -> Option<f64> {
-    let seen = readings.iter().filter_map(|reading| reading.rtt);
-    let seconds: Vec<f64> = seen.map(Span::as_secs_f64).collect();
-    stats::mean(&seconds)
 }
 
 impl From<&CopySpec> for Asked {

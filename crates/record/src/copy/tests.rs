@@ -129,7 +129,7 @@ fn goodput_is_what_was_sent_over_all_of_the_time() {
 }
 
 #[test]
-fn a_count_that_somebody_imposed_teaches_nothing() {
+fn a_count_that_was_imposed_teaches_nothing() {
     let mut body = synthetic::copy().body;
     assert!(body.teaches());
     body.asked.streams = Some(2);

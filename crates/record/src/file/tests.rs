@@ -104,8 +104,8 @@ fn other_text_is_said_not_to_be_json() {
 #[test]
 fn another_schema_is_named_beside_the_known_ones() {
     assert_eq!(
-        refused(r#"{"schema": "somebody/else"}"#).to_string(),
-        "run.json: the schema is `somebody/else`, not one of \
+        refused(r#"{"schema": "other/program"}"#).to_string(),
+        "run.json: the schema is `other/program`, not one of \
          trunkline/measure, trunkline/tune, trunkline/demo, trunkline/emulate, trunkline/simulate, trunkline/campaign, trunkline/predict, trunkline/fit, \
          trunkline/sweep, trunkline/path, trunkline/responsiveness, trunkline/copy"
     );

@@ -22,9 +22,9 @@ fn figures_are_means_over_the_seeds() {
 
 #[test]
 fn a_single_seed_has_no_spread() {
-    let result = synthetic::results(&synthetic::scenario(), 1);
-    let run = Run {
-        result: &result[0],
+    let result = synthetic::results(&synthetic::scenario(), 1).remove(0);
+    let run = Ran {
+        result,
         cpu: units::Span::ZERO,
         cached: false,
     };

@@ -9,7 +9,7 @@ use units::{Bytes, Rate, Span, Time};
 
 use super::origin;
 use super::run::Noise;
-use crate::simulate::{Cell, Run};
+use crate::simulate::{Cell, Ran};
 use crate::{Campaign, Document, Simulate};
 
 const PATH: &str = r#"
@@ -113,7 +113,7 @@ fn cell(scenario: &Scenario) -> Cell {
     Cell::new(scenario, &ran(&results(scenario, 2)), &ran(&alone))
 }
 
-/// The cross traffic without the streams; of data with an end nobody asks.
+/// The cross traffic without the streams; not run for data with an end.
 fn alone(scenario: &Scenario, seeds: u64) -> Vec<RunResult> {
     if scenario.work != Work::Endless {
         return Vec::new();
@@ -126,9 +126,9 @@ fn alone(scenario: &Scenario, seeds: u64) -> Vec<RunResult> {
     results
 }
 
-fn ran(results: &[RunResult]) -> Vec<Run<'_>> {
-    let run = |(index, result)| Run {
-        result,
+fn ran(results: &[RunResult]) -> Vec<Ran> {
+    let run = |(index, result): (usize, &RunResult)| Ran {
+        result: result.clone(),
         cpu: Span::from_millis(160),
         cached: index == 0,
     };

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn somebody_elses_queue_costs_as_much_as_it_is_too_long() {
+    fn a_queue_of_cross_traffic_costs_as_much_as_it_is_too_long() {
         assert_eq!(kept(millis(5), millis(4)), 0.75);
         assert_eq!(kept(millis(50), millis(4)), KEPT);
     }

@@ -2,7 +2,6 @@
 
 use observe::{Direction, Setting};
 
-use crate::sharing;
 use crate::{CellFigures, RoundTripFigures};
 
 /// One visit that was measured.
@@ -51,25 +50,17 @@ impl Visit<'_> {
     }
 
     pub fn fairness(&self) -> Option<f64> {
-        stats::jain_index(&self.shares()?)
+        self.of_one_way()?.fairness()
     }
 
     /// Streams below half their fair share.
     pub fn starved(&self) -> Option<usize> {
-        sharing::starved(&self.shares()?)
+        self.of_one_way()?.starved()
     }
 
-    /// Goodput of each of several streams; `None` where one is unknown, and where both ends send:
-    /// streams of two directions do not share one link.
-    fn shares(&self) -> Option<Vec<f64>> {
-        let one_way = self.setting.direction != Direction::Both;
-        let streams = self
-            .figures
-            .streams
-            .iter()
-            .map(|stream| stream.goodput_bits_per_second.map(|bits| bits as f64));
-        let shares: Vec<f64> = streams.collect::<Option<_>>()?;
-        (one_way && shares.len() > 1).then_some(shares)
+    /// `None` where both ends send: streams of two directions do not share one link.
+    fn of_one_way(&self) -> Option<&CellFigures> {
+        (self.setting.direction != Direction::Both).then_some(self.figures)
     }
 }
 

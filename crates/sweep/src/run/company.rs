@@ -1,4 +1,4 @@
-//! Who takes part in a sweep: somebody who keeps finished visits, and somebody who looks on.
+//! What takes part in a sweep: a keeper of finished visits, and a watch.
 
 use observe::{Observation, Summary, TargetError, Verdict, Watch};
 use thiserror::Error;
@@ -40,7 +40,7 @@ pub struct KeepError {
     pub may_pass: bool,
 }
 
-/// Somebody who keeps visits as they are finished.
+/// Keeps visits as they are finished.
 pub trait Keeper {
     /// A visit begins.
     fn begin(&mut self, visit: &Visit) {
@@ -56,7 +56,7 @@ pub trait Keeper {
     fn keep(&mut self, visit: &Visit, finished: &Finished, took: Span) -> Result<(), KeepError>;
 }
 
-/// Somebody who looks on, has a clock and can wait.
+/// Follows a sweep, has a clock and can wait.
 pub trait SweepWatch: Watch {
     /// The monotonic clock: time since whatever moment.
     fn now(&self) -> Span;

@@ -14,7 +14,7 @@ use super::*;
 struct Scripted {
     /// By the number of the observation, from 0.
     faults: BTreeMap<usize, Fault>,
-    /// From this observation on nobody is there.
+    /// From this observation on no host answers.
     gone_from: Option<usize>,
     observed: Vec<(u16, u64)>,
     draws: u64,
@@ -292,7 +292,7 @@ fn a_server_that_is_gone_ends_the_sweep_with_what_there_is() {
 }
 
 #[test]
-fn where_nobody_ever_was_two_visits_are_enough() {
+fn where_no_host_ever_answered_two_visits_are_enough() {
     let target = Scripted {
         gone_from: Some(0),
         ..Scripted::default()

@@ -124,7 +124,7 @@ impl SimulatedProbes {
             self.now = (self.now + STEP).min(until);
             for way in Way::BOTH {
                 let now = self.now;
-                // Late packets of earlier calls: nobody waits for them any more.
+                // Late packets of earlier calls: no call waits for them any more.
                 while self.chain(way).poll(now).is_some() {}
             }
         }

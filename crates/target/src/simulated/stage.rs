@@ -27,7 +27,7 @@ pub(super) struct Stage<'a> {
     /// What all streams had sent at the last reading, and what of it again.
     sent: Option<(Bytes, Bytes)>,
     moved_at: Time,
-    /// What was asked for is known, or somebody has seen enough.
+    /// What was asked for is known, or the watch has ended the run.
     is_known: bool,
     /// Where the probes of the idle path begin among all of the run, and those beside the streams.
     probes_from: (usize, usize),

@@ -291,7 +291,7 @@ fn a_paced_stream_keeps_to_its_rate_and_no_buffer_is_blamed() {
 }
 
 #[test]
-fn somebody_looks_on_and_may_end_it() {
+fn a_watch_follows_a_run_and_may_end_it() {
     struct Impatient(Vec<Snapshot>);
     impl Watch for Impatient {
         fn on_progress(&mut self, snapshot: &Snapshot) {

@@ -195,7 +195,7 @@ impl Port {
         let is_over = Arc::new(AtomicBool::new(false));
         let stop = Arc::clone(&is_over);
         let thread = thread::spawn(move || {
-            let handler: Arc<dyn CopyHandler> = Arc::new(Nobody);
+            let handler: Arc<dyn CopyHandler> = Arc::new(Unused);
             listener.run(AcceptLimits::default(), handler, &|| {
                 stop.load(Ordering::Relaxed)
             });
@@ -220,9 +220,9 @@ impl Drop for Port {
 }
 
 /// Rejects all connections: the sessions of this end are opened from here.
-struct Nobody;
+struct Unused;
 
-impl CopyHandler for Nobody {
+impl CopyHandler for Unused {
     fn find(&self, _name: &KeyName) -> Option<(Key, Rights)> {
         None
     }

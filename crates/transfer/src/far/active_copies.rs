@@ -88,7 +88,7 @@ mod tests {
         let name = |text: &str| KeyName::try_from(text.to_owned()).unwrap();
         let (mine, theirs) = ((name("a"), [7; 16]), (name("b"), [7; 16]));
         let Ok(active) = active_copies.take_over(mine.clone()) else {
-            panic!("nobody has it")
+            panic!("no copy has it")
         };
         assert!(
             active_copies.take_over(theirs).is_ok(),

@@ -49,7 +49,7 @@ fn a_large_file_is_cut_in_order_over_all_streams() {
     assert_eq!(starts, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     assert!(
         ledger.take(0, MIB).is_none(),
-        "nobody helps while files may come"
+        "no stream helps while files may come"
     );
     assert_eq!((ledger.left(), ledger.waiting()), (10 * MIB, 0));
 }

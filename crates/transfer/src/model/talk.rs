@@ -95,10 +95,10 @@ pub(super) fn hold(world: &mut World, draw: &mut Draw, calm: Calm) -> Told {
     let is_fresh = store.is_fresh();
     opening.fresh = is_fresh && opening.direction == CopyDirection::Get;
     let control = CopyControl::default();
-    let (mut nobody, mut nobody_else) = ((), ());
+    let (mut no_watch, mut no_other_watch) = ((), ());
     let mut chronicles = [
-        CopyStats::new(&mut nobody, &control),
-        CopyStats::new(&mut nobody_else, &control),
+        CopyStats::new(&mut no_watch, &control),
+        CopyStats::new(&mut no_other_watch, &control),
     ];
     let [of_sender, of_receiver] = &mut chronicles;
     let (publisher, whole) = Publisher::queue();

@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_nobody_told_of_breaks_the_stream() {
+    fn a_file_that_was_not_announced_breaks_the_stream() {
         let files = IncomingFiles::default();
         files.told(1);
         files.told_all();

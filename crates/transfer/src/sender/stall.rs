@@ -68,7 +68,7 @@ mod tests {
             stall.on_sample(at(second), &sample(100, 7));
         }
         assert!(stall.is_stalled(at(5), at(5), None));
-        assert!(!stall.is_stalled(at(5), at(2), None), "nobody moves");
+        assert!(!stall.is_stalled(at(5), at(2), None), "no stream moves");
         let far = Some(Span::from_secs(1));
         assert!(!stall.is_stalled(at(5), at(5), far), "8 round trips");
     }

@@ -124,7 +124,7 @@ fn more_streams_join_those_that_run_and_nothing_else_goes_on() {
 
 #[test]
 fn a_pipe_of_twenty_packets_gets_no_hundred_streams() {
-    // 10 Mbit/s and 7 ms are 6 packets, and as many wait: nobody else is on the path.
+    // 10 Mbit/s and 7 ms are 6 packets, and as many wait: there is no cross traffic.
     for objective in [Objective::Max, Objective::KNEE] {
         let plan = TunePlan {
             objective,
@@ -256,8 +256,8 @@ fn snapshot(bytes: u64, rtt_ms: u64) -> Snapshot {
 fn a_gentle_sample_ends_after_half_a_second_beyond_its_delay() {
     let mut history = history();
     history.plan.objective = Objective::GENTLE;
-    let mut nobody = ();
-    let mut guard = Guard::new(&history, &mut nobody);
+    let mut no_watch = ();
+    let mut guard = Guard::new(&history, &mut no_watch);
     // 165 ms and 30 allowed: four readings beyond, one within, and then five.
     for (rtt, ends) in [
         (200, false),
@@ -278,8 +278,8 @@ fn the_bytes_of_the_budget_end_a_sample() {
     let mut history = history();
     let spent = history.cost().bytes.get();
     history.plan.budget.bytes = Some(Bytes::new(spent + 1_000));
-    let mut nobody = ();
-    let mut guard = Guard::new(&history, &mut nobody);
+    let mut no_watch = ();
+    let mut guard = Guard::new(&history, &mut no_watch);
     guard.on_progress(&snapshot(999, 165));
     assert!(!guard.has_enough());
     guard.on_progress(&snapshot(1_000, 165));

@@ -197,7 +197,7 @@ fn admit(
         read: false,
         write: false,
     };
-    let (key, rights) = found.unwrap_or_else(|| (Key::of_nobody(), nothing));
+    let (key, rights) = found.unwrap_or_else(|| (Key::without_owner(), nothing));
     let proved = near_proof(&key, exporter) == Proof::from_bytes(hello.proof);
     if !(known & proved) {
         return Err(HandshakeError::NotAdmitted(hello.key_name));

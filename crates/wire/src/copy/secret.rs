@@ -53,7 +53,7 @@ impl Secret {
 impl Key {
     /// A key that no secret leads to in practice, for unknown names: checking against it takes as
     /// long as against a real one.
-    pub(crate) fn of_nobody() -> Self {
+    pub(crate) fn without_owner() -> Self {
         Key(blake3::derive_key("trunkline copy 1 nobody", &[]))
     }
 

@@ -62,7 +62,7 @@ fn the_sums_and_the_least_of_a_row_are_those_of_its_links() {
 }
 
 #[test]
-fn a_way_back_that_nobody_described_has_no_loss_and_no_load() {
+fn a_way_back_without_a_description_has_no_loss_and_no_load() {
     let path = read(THREE).unwrap();
     assert_eq!(path.reverse.loss, Loss::None);
     assert_eq!(path.reverse.load, None);

@@ -32,7 +32,7 @@ fn who_asks_for_a_paced_run_names_the_command() {
 }
 
 #[test]
-fn nobody_asks_for_a_paced_run_that_was_made() {
+fn a_paced_run_that_was_made_is_not_asked_for() {
     // Too short to have met the losses of the other one.
     let short = Paced {
         segments: Some(10.0),

@@ -87,11 +87,11 @@ fn the_router_is_read_from_the_control_message() {
         Some(Notice::TimeExceeded { from: ROUTER })
     );
     // An address of no family stands for none.
-    let nobody = libc::sockaddr_in {
+    let no_host = libc::sockaddr_in {
         sin_family: 0,
         ..from
     };
-    let control = ControlMessageOwned::Ipv4RecvErr(exceeded, Some(nobody));
+    let control = ControlMessageOwned::Ipv4RecvErr(exceeded, Some(no_host));
     assert_eq!(notice_of(&control), Some(Notice::Other));
 }
 

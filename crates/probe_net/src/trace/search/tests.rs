@@ -199,7 +199,7 @@ fn a_neighbour_is_one_hop_away() {
 // Silence and loss.
 
 #[test]
-fn a_silent_router_is_left_out_and_holds_nobody_up() {
+fn a_silent_router_is_left_out_and_holds_no_other_up() {
     let mut path = Path::default();
     path.routers[1] = Router::Silent;
     for at_once in [1, usize::MAX] {
@@ -272,7 +272,7 @@ fn many_silent_routers_before_a_far_end_that_answers_are_gone_past() {
 }
 
 #[test]
-fn nobody_at_all_is_no_endless_search() {
+fn a_path_without_answers_is_no_endless_search() {
     let path = Path {
         routers: vec![Router::Silent; 40],
         far: false,
@@ -351,7 +351,7 @@ fn more_than_five_rounds_come_one_a_second() {
 }
 
 #[test]
-fn answers_that_nobody_asked_for_change_nothing() {
+fn unasked_answers_change_nothing() {
     let mut rate_limit = RateLimit::default();
     let plan = TracePlan {
         protocol: TraceProtocol::Udp,

@@ -25,7 +25,7 @@ fn train(bulks: &[&[f64]]) -> Passages {
 }
 
 #[test]
-fn the_pair_that_nobody_was_in_the_way_of_is_believed() {
+fn the_pair_without_cross_traffic_is_believed() {
     // 120 us apart is 100 Mbit/s; one pair had others between, one waited behind others, one was
     // compressed.
     let pairs: &[&[f64]] = &[

@@ -41,7 +41,7 @@ impl Archive {
 
 impl Drop for SweepClaim {
     fn drop(&mut self) {
-        // What stays behind is an empty file that nobody holds.
+        // What stays behind is an empty file that no process holds.
         let _ = fs::remove_file(&self.place);
     }
 }

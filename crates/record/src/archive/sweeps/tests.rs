@@ -80,7 +80,7 @@ fn keep(archive: &mut Archive, sweep: i64, visit: &Visit) -> Result<Option<i64>,
 }
 
 fn fail(archive: &mut Archive, sweep: i64, visit: &Visit) {
-    let failed = finished(visit, VisitResult::Failed("nobody is there"));
+    let failed = finished(visit, VisitResult::Failed("no answer"));
     assert_eq!(archive.keep_visit(sweep, &failed).unwrap(), None);
 }
 
@@ -111,10 +111,7 @@ fn a_sweep_is_put_together_from_its_visits() {
     assert_eq!(body.cells[0].figures, Some(figures(1)));
     let wanted = order[0].setting.clone();
     assert_eq!(body.cells[0].setting, wanted);
-    assert_eq!(
-        body.cells[1].failed_because.as_deref(),
-        Some("nobody is there")
-    );
+    assert_eq!(body.cells[1].failed_because.as_deref(), Some("no answer"));
     let why = body.cut_because.as_deref().unwrap();
     assert!(why.ends_with("2 of 6 visits"), "{why}");
     assert_eq!(

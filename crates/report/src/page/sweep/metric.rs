@@ -73,7 +73,7 @@ pub const KERNEL: Metric = metric("kernel", Scale::Share, |f| processors(f.cpu_k
 /// Processor time of both over what arrived.
 pub const COST: Metric = metric("both", Scale::ShareOfRate, cost);
 /// How evenly the streams shared.
-pub const FAIRNESS: Metric = metric("Jain's index", Scale::Number, fairness);
+pub const FAIRNESS: Metric = metric("Jain's index", Scale::Number, CellFigures::fairness);
 /// Visits in which a stream got less than half of its fair share.
 pub const STARVED: Metric = Metric {
     title: "starved",
@@ -137,21 +137,6 @@ fn cost(figures: &CellFigures) -> Option<f64> {
     (figures.goodput_bits_per_second > 0).then(|| both / figures.goodput_bits_per_second as f64)
 }
 
-/// What each stream got; `None` for a single one, and where one does not tell.
-fn shares(figures: &CellFigures) -> Option<Vec<f64>> {
-    let each = figures.streams.iter();
-    let each: Option<Vec<f64>> = each
-        .map(|stream| stream.goodput_bits_per_second.map(|bits| bits as f64))
-        .collect();
-    each.filter(|shares| shares.len() > 1)
-}
-
-fn fairness(figures: &CellFigures) -> Option<f64> {
-    stats::jain_index(&shares(figures)?)
-}
-
 fn starved(figures: &CellFigures) -> Option<f64> {
-    let shares = shares(figures)?;
-    let fair = stats::mean(&shares)?;
-    Some(f64::from(shares.iter().any(|share| *share < fair / 2.0)))
+    Some(f64::from(figures.starved()? > 0))
 }

@@ -170,7 +170,7 @@ fn a_sweep_without_a_visit_has_a_text() {
     let mut document = synthetic::sweep(&swept(2));
     for cell in &mut document.body.cells {
         cell.figures = None;
-        cell.failed_because = Some("\u{1b}[2Jnobody there".to_owned());
+        cell.failed_because = Some("\u{1b}[2Jno answer".to_owned());
     }
     document.body.cut_because = Some("\u{7}cancelled".to_owned());
     let shown = text(&document.clone().into(), Paint::Plain);

@@ -168,7 +168,7 @@ fn a_gentle_copy_that_has_its_rate_is_limited_by_that() {
 }
 
 #[test]
-fn idle_streams_wait_for_an_answer_or_for_whoever_computes() {
+fn idle_streams_wait_for_an_answer_or_for_the_end_that_computes() {
     let idle = interval(end(0, 0, 98, 0), hungry(), 4);
     assert_eq!(decided(&idle), Some(Limit::RoundTrips));
     assert_eq!(binds(&idle, Some(Span::from_micros(300))), None);

@@ -21,7 +21,7 @@ fn grown_from(observation: &Observation) -> Option<u16> {
 }
 
 #[test]
-fn streams_join_a_run_that_was_kept_and_nobody_else_starts_anew() {
+fn streams_join_a_run_that_was_kept_and_no_other_starts_anew() {
     let mut target = target("oc12-100ms");
     let mut seen = |streams| target.observe(&small_windows(streams), &kept(3), &mut ());
     let (one, four) = (seen(1).unwrap(), seen(4).unwrap());

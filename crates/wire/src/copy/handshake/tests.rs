@@ -46,8 +46,8 @@ fn a_wrong_secret_and_an_unknown_name_are_answered_alike() {
     let (near, hello) = near(2);
     let (error, answer) = far(&hello).unwrap_err();
     assert_eq!(error, HandshakeError::NotAdmitted(name()));
-    let nobody = |_: &KeyName| None;
-    let (_, unknown) = answer_hello(&hello, &EXPORTER, "x", nobody).unwrap_err();
+    let no_owner = |_: &KeyName| None;
+    let (_, unknown) = answer_hello(&hello, &EXPORTER, "x", no_owner).unwrap_err();
     assert_eq!(answer, unknown);
     let refused = near.on_answer(&body(&answer)).unwrap_err();
     assert!(
@@ -59,7 +59,7 @@ fn a_wrong_secret_and_an_unknown_name_are_answered_alike() {
 }
 
 #[test]
-fn a_hello_passed_on_by_somebody_in_the_middle_proves_nothing() {
+fn a_hello_passed_on_by_an_attacker_in_the_middle_proves_nothing() {
     let (_, hello) = near(1);
     let find = |_: &KeyName| Some((key(1), Rights::ALL));
     let other_connection = [4; 32];

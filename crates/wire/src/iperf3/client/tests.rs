@@ -125,7 +125,7 @@ fn our_own_server_is_recognised() {
 }
 
 #[test]
-fn capabilities_nobody_asked_for_are_refused() {
+fn unasked_capabilities_are_refused() {
     let mut control = start(request());
     let error = feed(&mut control, &[9, 84]).unwrap_err();
     assert!(matches!(error, ClientControlError::Unexpected { .. }));
@@ -277,7 +277,7 @@ fn a_report_that_does_not_come_is_not_awaited_for_ever() {
 }
 
 #[test]
-fn a_report_nobody_asked_for_is_refused() {
+fn an_unasked_report_is_refused() {
     let mut control = recognised(Offer::lasting(), Offer::lasting());
     let error = feed(&mut control, &[82]).unwrap_err();
     assert!(matches!(error, ClientControlError::Unexpected { .. }));

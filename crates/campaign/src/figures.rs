@@ -1,9 +1,21 @@
 //! The seeds of a cell together: means, and how far the seeds lie apart.
+//!
+//! Reading order: [`Terms`] for what every cell shares, [`SimulatedRun`] for one seed, [`Figures`]
+//! for the seeds of a cell together, then [`Cell`] and what stands out among cells.
+
+mod cell;
+mod seed_run;
+mod terms;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Run, SimulatedCross, SimulatedRun};
+use crate::Ran;
+
+pub use cell::{Cell, Choice, SimulatedSetting, SimulationCost, choices};
+pub use seed_run::SimulatedRun;
+pub use sim::CrossResult as SimulatedCross;
+pub use terms::{SimulatedTcp, Terms, TimeoutPart};
 
 /// Means over the seeds, counted from the end of the warm-up unless a field says otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -146,7 +158,7 @@ impl Figures {
     /// The figures of `runs`; nothing but zeros without any.
     ///
     /// * `alone`: the cross traffic without the streams, with the same seeds.
-    pub(super) fn new(runs: &[SimulatedRun], work: sim::Work, alone: &[Run<'_>]) -> Self {
+    pub fn new(runs: &[SimulatedRun], work: sim::Work, alone: &[Ran]) -> Self {
         let mean = |value: &dyn Fn(&SimulatedRun) -> f64| mean(runs.iter().map(value));
         let aggregate = spread(runs.iter().map(|run| run.goodput_bits_per_second));
         Figures {
@@ -202,7 +214,7 @@ fn spread(rates: impl Iterator<Item = u64> + Clone) -> (u64, Option<u64>) {
     (whole(mean(values.clone())), deviation(values).map(whole))
 }
 
-fn cross(runs: &[SimulatedRun], aggregate_bits_per_second: u64, alone: &[Run<'_>]) -> CrossFigures {
+fn cross(runs: &[SimulatedRun], aggregate_bits_per_second: u64, alone: &[Ran]) -> CrossFigures {
     let (goodput, deviation) = spread(runs.iter().map(|run| run.cross_goodput_bits_per_second));
     let groups = runs
         .iter()
@@ -224,7 +236,7 @@ fn cross(runs: &[SimulatedRun], aggregate_bits_per_second: u64, alone: &[Run<'_>
 }
 
 /// The mean over the seeds; `None` without a run.
-fn alone_bits_per_second(alone: &[Run<'_>]) -> Option<u64> {
+fn alone_bits_per_second(alone: &[Ran]) -> Option<u64> {
     let rates = alone.iter().map(|run| {
         let groups = run.result.cross.iter();
         groups.map(|cross| cross.goodput.as_f64()).sum::<f64>()
