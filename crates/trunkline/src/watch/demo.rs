@@ -22,7 +22,7 @@ use units::{Rate, Span};
 use watch_collector::{Allowed, Collector, CollectorOptions};
 use watch_link::PlanDigest;
 use watch_plan::{Due, HostName, Plan, Planned, Timetable};
-use watch_store::{DatabaseName, Name, Pair, StoredEvent, StoredVisit, VisitId};
+use watch_store::{DatabaseName, Name, Pair, Receipt, StoredEvent, StoredVisit, VisitId};
 
 use watch_web::WebServer;
 
@@ -182,7 +182,10 @@ fn store(collector: &Collector, made: &[StoredVisit], begin: u64) -> Result<(), 
             .iter()
             .filter(|one| (from..end).contains(&one.visit.at));
         let of_hour: Vec<StoredVisit> = of_hour.cloned().collect();
-        collector.store(&of_hour)?;
+        let receipts = collector.store(&of_hour)?;
+        if let Some(Receipt::Refused(why)) = receipts.iter().find(|one| **one != Receipt::Stored) {
+            return Err(Error::wrong_request(why.to_string(), "name a new database"));
+        }
         collector.tend(end)?;
     }
     Ok(())
@@ -238,10 +241,7 @@ impl Laboratories {
             .iter()
             .filter(|trouble| trouble.is_on(from, to, at));
         let moment = mesh::moment(&self.base, (from, to), at, &on.collect::<Vec<_>>());
-        let seed = target::seed_from(
-            self.seed,
-            due.at.unsigned_abs() * 64 + place(from) * 8 + place(to),
-        );
+        let chance = Chance::of(self.seed, due);
         let mut begun = Visit::new(at, VisitKind::Throughput);
         begun.far_host = Some(moment.far_host);
         begun.route = Some(moment.route);
@@ -254,11 +254,11 @@ impl Laboratories {
                 begun.route = None;
                 (begun, None)
             }
-            false => self.run(moment.path, begun, moment.stolen, seed),
+            false => self.run(moment.path, begun, moment.stolen, chance.seed),
         };
         let (visit, rates) = shown;
         Some(StoredVisit {
-            id: VisitId::new(at, random(seed)),
+            id: VisitId::new(at, chance.identity),
             pair: Pair {
                 from: name(&due.from)?,
                 to: name(&due.to)?,
@@ -314,14 +314,22 @@ fn name(host: &HostName) -> Option<Name> {
     host.as_str().parse().ok()
 }
 
-fn place(host: &str) -> u64 {
-    host.bytes().map(u64::from).sum::<u64>() % 8
+/// What chance decides in one visit: the same for the same visit, and another for each.
+struct Chance {
+    seed: u64,
+    identity: [u8; 10],
 }
 
-/// Bits of an identity, the same for the same seed.
-fn random(seed: u64) -> [u8; 10] {
-    let hash = blake3::hash(&seed.to_be_bytes());
-    hash.as_bytes().first_chunk().copied().unwrap_or_default()
+impl Chance {
+    fn of(seed: u64, due: &Due) -> Self {
+        let text = format!("{seed} {} {} {} {}", due.at, due.task, due.from, due.to);
+        let hash = blake3::hash(text.as_bytes());
+        let (first, rest) = hash.as_bytes().split_at(8);
+        Chance {
+            seed: u64::from_be_bytes(first.try_into().unwrap_or_default()),
+            identity: rest.first_chunk().copied().unwrap_or_default(),
+        }
+    }
 }
 
 impl DemoMonth {

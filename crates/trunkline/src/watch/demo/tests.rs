@@ -7,6 +7,14 @@ fn troubles_are_found_with_their_causes() {
     let database = DatabaseName::Sqlite(folder.path().join("demo.db"));
     let now = UnixTime::from_seconds(1_795_543_200);
     let month = month_until(database, now, 1, &Cancel::new(), &mut |_, _| ()).unwrap();
+    // Each hour a visit of all pairs, but those that kek did not make.
+    let down = &month.troubles[4];
+    let silent = 5 * (down.ends.since(down.begins).as_secs_f64() / 3600.0).round() as usize;
+    assert!(
+        month.visits.abs_diff(30 * 24 * 30 - silent) <= 5,
+        "{} visits",
+        month.visits
+    );
     println!("{} events without a trouble", month.unexplained());
     for found in month.found() {
         println!("{found:?}");
