@@ -123,9 +123,10 @@ fn share(value: Option<f64>) -> Option<Share> {
 
 /// The same words for the same reason.
 fn failure(error: &TargetError, order: &Order<'_>, deadline: &Deadline<'_>) -> String {
-    match deadline.is_over() {
-        true => format!("it was not done within {}", order.duration.human()),
-        false => error.to_string(),
+    match (deadline.is_over(), deadline.has_to_end()) {
+        (true, _) => format!("it was not done within {}", order.duration.human()),
+        (false, true) => "the agent was stopped during the visit".to_owned(),
+        (false, false) => error.to_string(),
     }
 }
 

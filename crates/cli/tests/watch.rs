@@ -1,0 +1,247 @@
+//! Plans, agents and the collector as a user runs them, on loopback.
+
+mod common;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use common::{complaint, run, trunkline};
+use tempfile::TempDir;
+
+/// Longest wait for something that has to happen.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A running command with its log; it ends with the test.
+struct Running {
+    process: Child,
+    log: Receiver<String>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // A process that has ended needs no signal.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Running {
+    fn start(words: &[&str]) -> Self {
+        let mut process = trunkline(words).stderr(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(process.stderr.take().unwrap()).lines();
+        let (sender, log) = channel();
+        std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                let _ = sender.send(line);
+            }
+        });
+        Running { process, log }
+    }
+
+    /// The next line of its log with these words.
+    fn says(&self, words: &str) -> String {
+        let mut seen = Vec::new();
+        while let Ok(line) = self.log.recv_timeout(TIMEOUT) {
+            if line.contains(words) {
+                return line;
+            }
+            seen.push(line);
+        }
+        panic!("no `{words}` in\n{}", seen.join("\n"));
+    }
+}
+
+fn free_port() -> u16 {
+    let probe = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    probe.local_addr().unwrap().port()
+}
+
+/// A plan of two hosts on loopback, their tokens, and free ports.
+struct Site {
+    folder: TempDir,
+    ports: [u16; 3],
+}
+
+impl Site {
+    fn new() -> Self {
+        let site = Site {
+            folder: tempfile::tempdir().unwrap(),
+            ports: [free_port(), free_port(), free_port()],
+        };
+        let [a, b, _] = site.ports;
+        let plan = format!(
+            "gap = \"1s\"\n[hosts]\na = {{ address = \"127.0.0.1:{a}\" }}\n\
+             b = {{ address = \"127.0.0.2:{b}\" }}\n[groups]\nall = {{ mesh = [\"a\", \"b\"] }}\n\
+             [tasks.trips]\nkind = \"ping\"\ngroup = \"all\"\nevery = \"10s\"\nduration = \"5s\"\n"
+        );
+        fs::write(site.path("plan.toml"), plan).unwrap();
+        for host in ["a", "b"] {
+            let tokens = site.path("tokens");
+            let made = run(&["serve", "--tokens", &tokens, "--new-token", host]);
+            fs::write(site.path(&format!("{host}.token")), made.stdout).unwrap();
+        }
+        site
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn collector(&self) -> Running {
+        let (plan, tokens, database) =
+            (self.path("plan.toml"), self.path("tokens"), self.path("db"));
+        let port = self.ports[2].to_string();
+        Running::start(&[
+            "watch",
+            "serve",
+            &plan,
+            "--tokens",
+            &tokens,
+            "--database",
+            &database,
+            "--port",
+            &port,
+            "--web",
+            "127.0.0.1:0",
+        ])
+    }
+
+    fn agent(&self, host: &str, token: &str) -> Running {
+        let port = self.ports[usize::from(host == "b")].to_string();
+        let collector = format!("127.0.0.1:{}", self.ports[2]);
+        Running::start(&[
+            "watch",
+            "run",
+            &self.path("plan.toml"),
+            "--host",
+            host,
+            "--collector",
+            &collector,
+            "--token-file",
+            &self.path(token),
+            "--state",
+            &self.path(&format!("state-{host}")),
+            "--port",
+            &port,
+        ])
+    }
+}
+
+/// The body of a page.
+fn page(address: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+/// Visits go from agents over the collector to the pages; an agent that is killed goes on.
+#[test]
+fn agents_report_and_pages_show_it() {
+    let site = Site::new();
+    let collector = site.collector();
+    let line = collector.says("pages on");
+    let address = line
+        .split("http://")
+        .nth(1)
+        .unwrap()
+        .trim_end_matches('/')
+        .to_owned();
+    let b = site.agent("b", "b.token");
+    let mut a = site.agent("a", "a.token");
+    a.says("trips: b done");
+    a.says("the collector has 1 more");
+    let metrics = page(&address, "/metrics");
+    assert!(
+        metrics.contains("from=\"a\"") && metrics.contains("to=\"b\""),
+        "{metrics}"
+    );
+    assert!(page(&address, "/").contains("trips"));
+    // Killed within a visit, it says so after its next start.
+    a.says("trips: ping to b");
+    a.process.kill().unwrap();
+    a.process.wait().unwrap();
+    let again = site.agent("a", "a.token");
+    again.says("was cut off when this agent ended");
+    again.says("the collector has");
+    let stream = page(&address, "/stream.ndjson");
+    assert!(
+        stream.contains("the agent ended during the visit"),
+        "{stream}"
+    );
+    drop((again, b, collector));
+    assert!(Path::new(&site.path("db")).exists());
+}
+
+/// A collector takes nothing from one who shows another host's token.
+#[test]
+fn a_forged_agent_is_told_so_and_keeps_its_results() {
+    let site = Site::new();
+    let collector = site.collector();
+    let forged = site.agent("a", "b.token");
+    let line = forged.says("has not got");
+    assert!(line.contains("the agent says that it is `a`"), "{line}");
+    assert!(
+        line.contains("give each agent a token with the name of its host"),
+        "{line}"
+    );
+    collector.says("rejected");
+}
+
+#[test]
+fn wrong_requests_name_the_next_step() {
+    let site = Site::new();
+    let plan = site.path("plan.toml");
+    let token = site.path("a.token");
+    let state = site.path("state");
+    let to_nobody = [
+        "watch",
+        "run",
+        &plan,
+        "--host",
+        "c",
+        "--collector",
+        "127.0.0.1",
+        "--token-file",
+        &token,
+        "--state",
+        &state,
+    ];
+    let output = run(&to_nobody);
+    assert_eq!(output.status.code(), Some(2));
+    let text = complaint(&output);
+    assert!(
+        text.contains("the plan has no host `c`") && text.contains("a, b"),
+        "{text}"
+    );
+    let checked = run(&["watch", "check", &plan]);
+    assert!(checked.status.success());
+    let text = String::from_utf8(checked.stdout).unwrap();
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+    let few = run(&[
+        "watch",
+        "forecast",
+        "a",
+        "b",
+        "trips",
+        "2TB",
+        "--database",
+        &site.path("db"),
+    ]);
+    assert_eq!(few.status.code(), Some(2));
+    assert!(
+        complaint(&few).contains("a forecast needs 48"),
+        "{}",
+        complaint(&few)
+    );
+}
