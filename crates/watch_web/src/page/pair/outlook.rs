@@ -52,5 +52,5 @@ pub fn tiles(forecast: &Forecast, now: UnixTime) -> Result<Markup, ChartError> {
         Block::Facts(facts),
         Block::note(note),
     ];
-    Ok(report::render::html::sections(&blocks)?)
+    report::render::html::sections(&blocks)
 }
