@@ -51,11 +51,12 @@ impl Figure {
                 div.plot tabindex="0" role="group" aria-label=(self.title) {
                     div.sheet {
                         (PreEscaped(svg))
-                        @if let Some(first) = frames.first() {
-                            svg.over viewBox=(view) data-left=(first.left) data-right=(first.right)
-                                data-top=(first.top) data-bottom=(frames.last().unwrap_or(first).bottom)
-                                data-width=(width)
-                                data-from=(self.range.from.seconds()) data-to=(self.range.to.seconds()) {
+                        @if let (Some(first), Some(last)) = (frames.first(), frames.last()) {
+                            svg.over viewBox=(view) data-width=(width)
+                                data-left=(first.left) data-right=(first.right)
+                                data-top=(first.top) data-bottom=(last.bottom)
+                                data-from=(self.range.from.seconds())
+                                data-to=(self.range.to.seconds()) {
                                 rect.hit x="0" y="0" width=(width) height=(height) {}
                                 @for link in &self.links { (self.link(link, first)) }
                             }
@@ -71,13 +72,13 @@ impl Figure {
         let length = self.range.length().as_secs_f64().max(1.0);
         let share = (link.at - self.range.from.seconds() as f64) / length;
         let (left, right) = (f64::from(frame.left), f64::from(frame.right));
-        let x = left + share.clamp(0.0, 1.0) * (right - left);
+        let x = (left + share.clamp(0.0, 1.0) * (right - left)).round();
         let y = f64::from(frame.top) + RADIUS + 2.0;
         html! {
             a href=(link.href) aria-label={ (link.label) ": " (link.title) } {
                 title { (link.title) }
-                circle cx=(format!("{x:.0}")) cy=(format!("{y:.0}")) r=(RADIUS) {}
-                text x=(format!("{x:.0}")) y=(format!("{y:.0}")) dy="0.36em" text-anchor="middle" { (link.label) }
+                circle cx=(x) cy=(y) r=(RADIUS) {}
+                text x=(x) y=(y) dy="0.36em" text-anchor="middle" { (link.label) }
             }
         }
     }

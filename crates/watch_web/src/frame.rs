@@ -22,6 +22,8 @@ pub fn style() -> String {
 pub enum Tab {
     /// The grids and what they lead to.
     Grid,
+    /// All events.
+    Events,
     /// Monthly tables.
     Months,
     /// The state of hosts and plan.
@@ -66,6 +68,7 @@ pub fn no_such_page() -> Problem {
 pub fn html(sheet: &Sheet, now: UnixTime) -> String {
     let tabs = [
         (Tab::Grid, "Grid", href::HOME),
+        (Tab::Events, "Events", href::EVENTS),
         (Tab::Months, "Months", href::MONTHS),
         (Tab::Hosts, "Hosts", href::HOSTS),
     ];
@@ -87,7 +90,8 @@ pub fn html(sheet: &Sheet, now: UnixTime) -> String {
                     a.brand href=(href::HOME) { "trunkline " b { "watch" } }
                     nav aria-label="Pages" {
                         @for (tab, name, place) in tabs {
-                            a href=(place) aria-current=[(tab == sheet.tab).then_some("page")] { (name) }
+                            @let here = (tab == sheet.tab).then_some("page");
+                            a href=(place) aria-current=[here] { (name) }
                         }
                     }
                     p.now {

@@ -15,6 +15,8 @@ const MARK: char = '~';
 
 /// The page of all tasks.
 pub const HOME: &str = "/";
+/// The page of events.
+pub const EVENTS: &str = "/events";
 /// The page of hosts.
 pub const HOSTS: &str = "/hosts";
 /// The page of months.

@@ -1,6 +1,7 @@
 //! The pages, a file each.
 
 pub mod event;
+pub mod events;
 pub mod forecast;
 pub mod grid;
 pub mod hosts;
@@ -32,7 +33,8 @@ pub fn events(events: &[StoredEvent], now: UnixTime, numbers: bool) -> Markup {
     html! {
         ul.events {
             @for (number, stored) in (1..).zip(events) {
-                li.event.worse[words::is_worse(&stored.event)].over[stored.event.recovered.is_some()] {
+                @let (is_worse, end) = (words::is_worse(&stored.event), stored.event.recovered);
+                li.event.worse[is_worse].over[end.is_some()] {
                     a href=(href::event(&stored.pair, &stored.task, stored.event.id)) {
                         @if numbers { span.number { (number) } " " }
                         b { (words::headline(&stored.event)) }
@@ -43,7 +45,7 @@ pub fn events(events: &[StoredEvent], now: UnixTime, numbers: bool) -> Markup {
                         "since " time datetime=(calendar::machine(stored.event.first_visit)) {
                             (calendar::near(stored.event.first_visit, now))
                         }
-                        @if let Some(end) = stored.event.recovered {
+                        @if let Some(end) = end {
                             ", over since " (calendar::near(end, now))
                         }
                     }

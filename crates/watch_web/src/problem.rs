@@ -56,6 +56,11 @@ impl Problem {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, what, hint)
     }
 
+    /// Whether the database is the reason.
+    pub fn is_of_store(&self) -> bool {
+        self.status == StatusCode::SERVICE_UNAVAILABLE
+    }
+
     /// What the page says.
     pub fn markup(&self) -> Markup {
         html! {

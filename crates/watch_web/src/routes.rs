@@ -14,7 +14,7 @@ use tokio::time;
 
 use crate::ask::Ask;
 use crate::frame::{self, Sheet};
-use crate::page::{event, grid, hosts, months, pair, silence, stream, visit};
+use crate::page::{event, events, grid, hosts, months, pair, silence, stream, visit};
 use crate::problem::Problem;
 use crate::server::Site;
 
@@ -35,6 +35,7 @@ pub fn router(site: Arc<Site>) -> Router {
         .route("/", get(at_grid))
         .route("/pair/{from}/{to}", get(at_pair))
         .route("/event/{task}/{from}/{to}/{id}", get(at_event))
+        .route("/events", get(at_events))
         .route("/visit/{id}", get(at_visit))
         .route("/months", get(at_months))
         .route(
@@ -83,6 +84,10 @@ async fn at_pair(
 
 async fn at_event(State(site): AtSite, Path(place): Path<[String; 4]>) -> Response {
     page(site, move |site| event::sheet(site, &place)).await
+}
+
+async fn at_events(State(site): AtSite, Query(ask): Query<Values>) -> Response {
+    page(site, move |site| events::sheet(site, &Ask(ask))).await
 }
 
 async fn at_visit(State(site): AtSite, Path(id): Path<String>) -> Response {

@@ -2,7 +2,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use watch_store::{DatabaseName, Store, StoreError};
+use watch_store::{DatabaseName, Store};
+
+use crate::problem::Problem;
 
 /// Stores that no request uses, and where to get more.
 pub struct Stores {
@@ -19,19 +21,22 @@ impl Stores {
         }
     }
 
-    /// Asks a store. One that failed is closed: its connection may be the reason.
-    pub fn with<T, E: From<StoreError>>(
+    /// Asks a store. After one failed all are closed: their connections may be broken too.
+    pub fn with<T>(
         &self,
-        ask: impl FnOnce(&mut Store) -> Result<T, E>,
-    ) -> Result<T, E> {
+        ask: impl FnOnce(&mut Store) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
         let idle = self.idle().pop();
         let mut store = match idle {
             Some(store) => store,
             None => Store::open(&self.database)?,
         };
-        let answer = ask(&mut store)?;
-        self.idle().push(store);
-        Ok(answer)
+        let answer = ask(&mut store);
+        match &answer {
+            Err(problem) if problem.is_of_store() => self.idle().clear(),
+            _ => self.idle().push(store),
+        }
+        answer
     }
 
     /// A list of stores is whole after any panic.

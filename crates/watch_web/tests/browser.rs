@@ -92,6 +92,7 @@ fn pages(store: &mut Store) -> String {
         "/?task=reach",
         "/event/goodput/slac/cern/0",
         &visit,
+        "/events",
         "/months",
         "/months?by=group&figure=loss",
         "/hosts",

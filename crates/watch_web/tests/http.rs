@@ -92,7 +92,11 @@ fn links(page: &str) -> BTreeSet<String> {
 #[test]
 fn every_page_shows_what_it_is_for() {
     let server = month();
-    let pages: [(&str, &[&str]); 8] = [
+    let pages: [(&str, &[&str]); 9] = [
+        (
+            "/events?range=year",
+            &["goodput −71 %", "over since", "cern → ral"],
+        ),
         (
             "/",
             &["goodput", "reach", "Open events", "bnl", "class=\"stale\""],

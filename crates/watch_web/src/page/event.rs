@@ -56,7 +56,7 @@ pub fn sheet(site: &Site, place: &[String; 4]) -> Result<Sheet, Problem> {
     let (title, body) = body?;
     Ok(Sheet {
         title: format!("{title}, {of}"),
-        tab: Tab::Grid,
+        tab: Tab::Events,
         is_live: true,
         body,
     })
@@ -112,7 +112,8 @@ fn draw(
     Ok(html! {
         h1.event-title.worse[words::is_worse(event)] { (words::headline(event)) }
         p.setting {
-            "From " a href=(href::pair_within(pair, task, range.ends())) { (pair.from) " to " (pair.to) }
+            "From "
+            a href=(href::pair_within(pair, task, range.ends())) { (pair.from) " to " (pair.to) }
             ", task " a href=(href::grid(task)) { (task) }
         }
         p.lead { (lead(event, now)) }

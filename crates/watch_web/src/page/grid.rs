@@ -49,6 +49,9 @@ pub fn sheet(site: &Site, ask: &Ask) -> Result<Sheet, Problem> {
         (links(&grids, wanted.as_ref()))
         (open_events(&events, now))
         div.tasks { @for grid in grids.iter().filter(|grid| grid.is_shown) { (grid.draw(now)) } }
+        @if wanted.is_none() && grids.iter().any(|grid| !grid.is_shown) {
+            p.note { "Not all grids fit on one page; the others are behind their names above." }
+        }
         @if grids.is_empty() { (nothing()) }
     };
     Ok(Sheet {
@@ -156,7 +159,10 @@ fn nothing() -> Markup {
     html! {
         section.problem {
             p.lead { "There is no plan and no visit yet." }
-            p { "Start agents with " code { "trunkline watch run PLAN" } "; their results appear here." }
+            p {
+                "Start agents with " code { "trunkline watch run PLAN" }
+                "; their results appear here."
+            }
         }
     }
 }
@@ -212,7 +218,10 @@ impl Grid {
         };
         html! {
             section.task.wide[self.columns.len() > WIDE] {
-                h2 { a href=(href::grid(&self.task)) { (self.task) } " " span.about { (self.about()) } }
+                h2 {
+                    a href=(href::grid(&self.task)) { (self.task) } " "
+                    span.about { (self.about()) }
+                }
                 p.note { (shown.says()) }
                 div.matrix tabindex="0" role="group" aria-label={ "Grid of " (self.task) } {
                     table.grid.large[is_large] {

@@ -34,9 +34,7 @@ pub fn sheet(site: &Site) -> Result<Sheet, Problem> {
     let now = site.live.now();
     let table = site.live.timetable();
     let agents = site.live.agents();
-    let seen = site
-        .stores
-        .with(|store| store.hosts().map_err(Problem::from))?;
+    let seen = site.stores.with(|store| Ok(store.hosts()?))?;
     let latest: BTreeMap<Name, UnixTime> = seen.into_iter().map(|s| (s.host, s.latest)).collect();
     let explained = table
         .as_ref()

@@ -27,6 +27,8 @@ enum By {
     Group,
 }
 
+const ROWS_BY: [(&str, By); 2] = [("by pair", By::Pair), ("by group", By::Group)];
+
 /// What was asked for.
 struct Asked {
     task: Name,
@@ -140,7 +142,7 @@ impl Asked {
                     (other.title().to_owned(), place, other == figure)
                 })))
                 @if !groups.is_empty() {
-                    (super::links("Rows", [("by pair", By::Pair), ("by group", By::Group)].map(|(words, by)| {
+                    (super::links("Rows", ROWS_BY.map(|(words, by)| {
                         let place = self.place(&self.task, self.year, self.figure, by);
                         (words.to_owned(), place, by == self.by)
                     })))

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use changes::UnixTime;
 use futures_util::stream;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use units::Span;
+use watch_store::{LoadedVisit, Store};
 
 use crate::ask::{Ask, earlier};
 use crate::problem::Problem;
@@ -21,6 +23,8 @@ const VISITS_USUAL: u64 = 1000;
 const RANGE: Span = Span::from_secs(31 * 86_400);
 /// What is answered without `from`.
 const RECENT: Span = Span::from_secs(3600);
+/// Seconds of the first part of a range.
+const PART: u64 = 600;
 /// Shortest time between two pieces of news.
 const PAUSE: Duration = Duration::from_secs(2);
 
@@ -38,17 +42,34 @@ pub fn answer(site: &Site, ask: &Ask) -> Result<(&'static str, String), Problem>
         ));
     }
     let limit = ask.number("limit", VISITS)?.unwrap_or(VISITS_USUAL);
-    let limit = u32::try_from(limit).unwrap_or(u32::MAX);
     let visits = site
         .stores
-        .with(|store| store.all_visits((from, to), limit));
+        .with(|store| first(store, (from, to), limit as usize))?;
     let mut lines = String::new();
-    for loaded in visits.map_err(Problem::from)? {
+    for loaded in visits {
         let line = serde_json::to_string(&loaded.stored);
         lines += &line.map_err(|error| Problem::ours(error.to_string()))?;
         lines.push('\n');
     }
     Ok(("application/x-ndjson", lines))
+}
+
+/// The first `limit` visits of a range. It is read in parts that double, since a store sorts all
+/// that lies in one.
+fn first(
+    store: &mut Store,
+    (from, to): (UnixTime, UnixTime),
+    limit: usize,
+) -> Result<Vec<LoadedVisit>, Problem> {
+    let (mut begin, mut part) = (from, PART);
+    let mut visits = Vec::new();
+    while begin < to && visits.len() < limit {
+        let end = to.min(begin + Span::from_secs(part));
+        let left = u32::try_from(limit - visits.len()).unwrap_or(u32::MAX);
+        visits.extend(store.all_visits((begin, end), left)?);
+        (begin, part) = (end, part * 2);
+    }
+    Ok(visits)
 }
 
 /// The metrics, in OpenMetrics.

@@ -31,8 +31,9 @@ pub fn sheet(site: &Site, id: &str) -> Result<Sheet, Problem> {
         Problem::unknown(what, "choose one from the page of a pair")
     };
     let id: VisitId = id.parse().map_err(|_| unknown())?;
-    let loaded = site.stores.with(|store| store.load(id))?;
-    let loaded = loaded.ok_or_else(unknown)?;
+    let loaded = site
+        .stores
+        .with(|store| store.load(id)?.ok_or_else(unknown))?;
     let title = format!("Visit of {} UTC", calendar::second(loaded.stored.visit.at));
     Ok(Sheet {
         body: draw(&loaded, &title)?,

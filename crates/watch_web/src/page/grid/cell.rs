@@ -72,7 +72,9 @@ impl Shown {
         }
         html! {
             ul.legend aria-label="Colours" {
-                @for (_, class, words) in classes { li { span class={ "key " (class) } {} (words) } }
+                @for (_, class, words) in classes {
+                    li { span class={ "key " (class) } {} (words) }
+                }
                 li { span.key.fail { "✕" } "failed" }
                 li { span.key.stale { "old" } "no visit for three intervals" }
                 li { span.key.none { "–" } "no data yet" }

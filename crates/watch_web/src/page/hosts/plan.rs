@@ -101,7 +101,7 @@ pub fn waiting(table: &Timetable, now: UnixTime) -> Markup {
     let waiting: Vec<_> = waiting.filter(|(_, visits)| !visits.is_empty()).collect();
     html! {
         h2 { "Who waits" }
-        p.note { "Visits whose cycle is due and whose round has not come: no host has two at once." }
+        p.note { "Visits that are due and whose round has not come: no host has two at once." }
         @if waiting.is_empty() { p.quiet { "No visit waits." } }
         @for (host, visits) in &waiting {
             details {

@@ -121,7 +121,12 @@ impl Chart<'_> {
     }
 
     fn smoke(&self, trips: &[Trips], failures: &[f64], legend: &mut Vec<Entry>) -> Axes {
-        let values = || trips.iter().flat_map(|trips| &trips.sorted).copied();
+        let values = || {
+            trips
+                .iter()
+                .flat_map(|trips| &trips.marks)
+                .map(|(_, trip)| *trip)
+        };
         let high = values().fold(0.0, f64::max).max(1e-3);
         let low = values().fold(high, f64::min);
         // Steps of some milliseconds stay visible on a long path.
@@ -270,13 +275,13 @@ impl Chart<'_> {
 
 /// Both ends of a visit's part of a band.
 fn band(trips: &Trips, below: f64, above: f64) -> Option<[(f64, f64, f64); 2]> {
-    let low = stats::quantile(&trips.sorted, below)?;
-    let high = stats::quantile(&trips.sorted, above)?;
+    let low = trips.quantile(below)?;
+    let high = trips.quantile(above)?;
     Some([(trips.at, low, high), (trips.until, low, high)])
 }
 
 fn median(trips: &Trips) -> Option<(f64, f64, f64)> {
-    Some((trips.at, trips.until, stats::median(&trips.sorted)?))
+    Some((trips.at, trips.until, trips.quantile(0.5)?))
 }
 
 fn class_of(trips: &Trips) -> usize {

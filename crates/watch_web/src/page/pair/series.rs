@@ -3,13 +3,16 @@
 use std::rc::Rc;
 
 use changes::UnixTime;
-use watch_store::{Level, LoadedVisit, Name, Pair, PairHistory, RollUp, Store, StoreError};
+use units::Span;
+use watch_store::{
+    Kept, Level, LoadedVisit, Name, Pair, PairHistory, RollUp, Store, StoreError, StoredVisit,
+};
 
 use crate::ask::Range;
 
 /// Visits that are read with all their raw values.
-const RAW: u32 = 800;
-/// Points of roll-ups.
+const RAW: usize = 400;
+/// Points of other visits and of roll-ups.
 const POINTS: usize = 800;
 /// After a gap of so many usual steps a line is broken.
 const GAP: f64 = 3.0;
@@ -40,8 +43,9 @@ pub struct Trips {
     pub at: f64,
     /// When it gives way to the next one.
     pub until: f64,
-    /// Milliseconds, in ascending order; empty where no probe was answered.
-    pub sorted: Vec<f64>,
+    /// Shares of the round trips and the milliseconds that they do not exceed, both ascending;
+    /// empty where no probe was answered.
+    pub marks: Vec<(f64, f64)>,
     /// Share of the probes that was lost.
     pub loss: Option<f64>,
 }
@@ -163,13 +167,25 @@ impl Series {
 impl Source {
     /// Visits with raw values where they are few enough, else roll-ups.
     fn of(store: &mut Store, pair: &Pair, task: &Name, range: Range) -> Result<Self, StoreError> {
-        let visits = store.visits(pair, task, range.ends(), RAW + 1)?;
-        let data = match visits.len() > RAW as usize {
-            false => Data::Visits(visits),
-            true => match store.history(pair, task, range.ends(), POINTS)? {
-                PairHistory::RollUps(level, roll_ups) => Data::RollUps(level, roll_ups),
-                PairHistory::Visits(_) => Data::Visits(visits),
-            },
+        let data = match store.history(pair, task, range.ends(), POINTS)? {
+            PairHistory::RollUps(level, roll_ups) => Data::RollUps(level, roll_ups),
+            PairHistory::Visits(visits) if visits.len() <= RAW => {
+                Data::Visits(store.visits(pair, task, range.ends(), RAW as u32)?)
+            }
+            PairHistory::Visits(visits) => {
+                let figures = |(id, visit)| LoadedVisit {
+                    stored: StoredVisit {
+                        id,
+                        pair: pair.clone(),
+                        task: task.clone(),
+                        visit,
+                        rates: None,
+                        document: None,
+                    },
+                    kept: Kept::Figures,
+                };
+                Data::Visits(visits.into_iter().map(figures).collect())
+            }
         };
         Ok(Source {
             task: task.clone(),
@@ -208,28 +224,62 @@ fn trips_of_visit(loaded: &LoadedVisit) -> Option<Trips> {
     let loss = visit.probes.and_then(|probes| probes.loss());
     let trips = visit.round_trips.as_ref();
     let sorted = trips.map_or(&[][..], |trips| trips.sorted());
+    let marks = match (loaded.kept, sorted) {
+        (Kept::Figures, [min, median, high, max]) => {
+            vec![(0.0, *min), (0.5, *median), (0.95, *high), (1.0, *max)]
+        }
+        _ => {
+            let last = sorted.len().max(2) as f64 - 1.0;
+            let share = |rank: usize| rank as f64 / last;
+            sorted
+                .iter()
+                .enumerate()
+                .map(|(rank, trip)| (share(rank), *trip))
+                .collect()
+        }
+    };
     (trips.is_some() || loss.is_some()).then(|| Trips {
         at: seconds(visit.at),
         until: seconds(visit.at),
-        sorted: sorted.iter().map(|trip| trip.as_secs_f64() * 1e3).collect(),
+        marks: marks.into_iter().map(milliseconds).collect(),
         loss,
     })
 }
 
+fn milliseconds((share, trip): (f64, Span)) -> (f64, f64) {
+    (share, trip.as_secs_f64() * 1e3)
+}
+
+impl Trips {
+    /// The round trip that this share of them does not exceed.
+    pub fn quantile(&self, share: f64) -> Option<f64> {
+        let above = self.marks.iter().position(|(mark, _)| *mark >= share);
+        let above = above.unwrap_or(self.marks.len().checked_sub(1)?);
+        let (high, low) = (
+            *self.marks.get(above)?,
+            *self.marks.get(above.saturating_sub(1))?,
+        );
+        match high.0 > low.0 {
+            true => Some(stats::between(low, high, share)),
+            false => Some(high.1),
+        }
+    }
+}
+
 fn trips_of_roll_up(roll_up: &RollUp, level: Level) -> Option<Trips> {
     let figures = roll_up.round_trip?;
-    let sorted = [
-        figures.min,
-        figures.low,
-        figures.median,
-        figures.high,
-        figures.max,
+    let marks = [
+        (0.0, figures.min),
+        (0.05, figures.low),
+        (0.5, figures.median),
+        (0.95, figures.high),
+        (1.0, figures.max),
     ];
     let at = seconds(roll_up.start);
     Some(Trips {
         at,
         until: at + length(level),
-        sorted: sorted.map(|trip| trip.as_secs_f64() * 1e3).to_vec(),
+        marks: marks.map(milliseconds).to_vec(),
         loss: roll_up.loss(),
     })
 }
@@ -289,4 +339,48 @@ pub fn parts<T: Clone>(points: &[T], at: impl Fn(&T) -> f64) -> Vec<Vec<T>> {
     let step = step(&times);
     let near = |one: &T, next: &T| at(next) - at(one) <= GAP * step;
     points.chunk_by(near).map(<[T]>::to_vec).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trips(marks: &[(f64, f64)]) -> Trips {
+        Trips {
+            at: 0.0,
+            until: 0.0,
+            marks: marks.to_vec(),
+            loss: None,
+        }
+    }
+
+    #[test]
+    fn quantiles_lie_between_the_marks() {
+        let figures = trips(&[(0.0, 10.0), (0.5, 20.0), (0.95, 29.0), (1.0, 50.0)]);
+        let shares = [0.0, 0.25, 0.5, 0.65, 0.95, 1.0].map(|share| figures.quantile(share));
+        let wanted = [10.0, 15.0, 20.0, 23.0, 29.0, 50.0].map(Some);
+        let near = |(one, other): (Option<f64>, Option<f64>)| {
+            (one.unwrap_or(0.0) - other.unwrap_or(9.0)).abs() < 1e-9
+        };
+        assert!(shares.into_iter().zip(wanted).all(near), "{shares:?}");
+        assert_eq!(trips(&[(0.0, 7.0)]).quantile(0.9), Some(7.0));
+        assert_eq!(trips(&[]).quantile(0.5), None);
+    }
+
+    #[test]
+    fn a_point_lasts_to_the_next_one_but_not_over_a_gap() {
+        let at = |at: f64| Trips {
+            at,
+            until: at,
+            ..trips(&[])
+        };
+        let mut all = [0.0, 10.0, 20.0, 30.0, 90.0].map(at);
+        reach_the_next(&mut all);
+        assert_eq!(
+            all.each_ref().map(|trips| trips.until),
+            [10.0, 20.0, 30.0, 40.0, 100.0]
+        );
+        let parts = parts(&all, |trips| trips.at);
+        assert_eq!(parts.iter().map(Vec::len).collect::<Vec<_>>(), [4, 1]);
+    }
 }
