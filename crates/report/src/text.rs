@@ -101,7 +101,7 @@ pub fn asked(setting: &Setting) -> String {
 
 /// `8 x 64KiB`.
 pub(crate) fn streams_and_window(point: &Point) -> String {
-    format!("{} x {}", point.streams, point.window.to_string())
+    format!("{} x {}", point.streams, point.window)
 }
 
 /// The same with all that sets it apart: `8 x 64KiB, reverse, bbr`.

@@ -60,7 +60,7 @@ pub fn fit(
     window: Option<observe::Window>,
     knee: f64,
 ) -> Result<Document<record::Fit>, Error> {
-    let points = record::load_points(file, window.map(Into::into))?;
+    let points = record::load_points(file, window)?;
     let fitting = ::predict::fit(points, knee);
     let body = record::Fit::new(&file.display().to_string(), &fitting);
     Ok(Document::new(origin(None), body))

@@ -8,7 +8,7 @@
 //! 4. **Explain** (`explain.rs`): a sample that tells causes of the default's limit apart. Before
 //!    what follows, since at the end of the budget nothing would be left for it.
 //! 5. **Doubted** (`confirm.rs`): a longer look at fewer streams that would do, if they last as
-//!   they were seen.
+//!    they were seen.
 //! 6. **Knee** (`knee.rs`): between two rungs, where fewer streams are worth having.
 //! 7. **Fit** (`fit.rs`): windows that leave the path's queue alone.
 //! 8. **Alternatives** (`alternatives.rs`): other congestion controls and pacing, where asked for.

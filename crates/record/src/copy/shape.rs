@@ -176,7 +176,7 @@ impl From<&CopySpec> for Asked {
             objective: spec.options.objective.name().to_owned(),
             streams: spec.options.streams.map(|streams| streams.get()),
             streams_remembered: spec.options.remembered.map(|streams| streams.get()),
-            window: spec.options.window.into(),
+            window: spec.options.window,
             congestion: spec.options.congestion.clone(),
             rate_max_bits_per_second: spec.options.rate_max.map(Rate::bits_per_second),
             gentle_added_rtt_max_seconds: gentle.map(Span::as_secs_f64),

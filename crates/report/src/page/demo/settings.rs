@@ -69,7 +69,7 @@ fn tuned(demo: &Demo) -> Option<Compared<'_>> {
         label: format!(
             "tuned: {} x {}{}",
             chosen.streams,
-            chosen.window.to_string(),
+            chosen.window,
             paced.unwrap_or_default()
         ),
         run,
