@@ -37,8 +37,8 @@ class Network:
         self.names = HOSTS + ["collector"]
         self.prefix = f"tw{os.getpid()}"
         run("ip", "netns", "add", self.ns("switch"))
-        run("ip", "-n", self.ns("switch"), "link", "add", "br", "type", "bridge")
-        run("ip", "-n", self.ns("switch"), "link", "set", "br", "up")
+        run("ip", "-n", self.ns("switch"), "link", "add", "name", "br0", "type", "bridge")
+        run("ip", "-n", self.ns("switch"), "link", "set", "br0", "up")
         for index, name in enumerate(self.names):
             self.attach(index, name)
 
@@ -48,12 +48,12 @@ class Network:
     def attach(self, index, name):
         run("ip", "netns", "add", self.ns(name))
         run("ip", "-n", self.ns(name), "link", "set", "lo", "up")
-        run("ip", "link", "add", "up", "netns", self.ns(name), "type", "veth",
+        run("ip", "link", "add", "eth0", "netns", self.ns(name), "type", "veth",
             "peer", "name", f"p{index}", "netns", self.ns("switch"))
-        run("ip", "-n", self.ns(name), "addr", "add", f"10.78.0.{index + 1}/24", "dev", "up")
-        run("ip", "-n", self.ns(name), "link", "set", "up", "up")
-        run("ip", "-n", self.ns("switch"), "link", "set", f"p{index}", "master", "br", "up")
-        run("tc", "-n", self.ns(name), "qdisc", "add", "dev", "up", "root", "tbf",
+        run("ip", "-n", self.ns(name), "addr", "add", f"10.78.0.{index + 1}/24", "dev", "eth0")
+        run("ip", "-n", self.ns(name), "link", "set", "eth0", "up")
+        run("ip", "-n", self.ns("switch"), "link", "set", f"p{index}", "master", "br0", "up")
+        run("tc", "-n", self.ns(name), "qdisc", "add", "dev", "eth0", "root", "tbf",
             "rate", RATE, "burst", "64k", "latency", "40ms")
 
     def cut(self, name, is_cut):
@@ -62,7 +62,7 @@ class Network:
         run("ip", "-n", self.ns("switch"), "link", "set", port, state)
 
     def narrow(self, name, rate):
-        run("tc", "-n", self.ns(name), "qdisc", "change", "dev", "up", "root", "tbf",
+        run("tc", "-n", self.ns(name), "qdisc", "change", "dev", "eth0", "root", "tbf",
             "rate", rate, "burst", "64k", "latency", "40ms")
 
     def remove(self):

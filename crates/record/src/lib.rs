@@ -30,6 +30,7 @@ pub mod host;
 pub mod iperf3;
 mod layout;
 pub mod measure;
+mod optional;
 pub mod path;
 pub mod points;
 pub mod predict;

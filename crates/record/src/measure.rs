@@ -2,10 +2,10 @@
 
 use observe::{Lacking, Limit, Observation, Peer, RateInterval, Summary, TargetInfo, Verdict};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use units::{Bytes, Rate, Span};
+use serde::{Deserialize, Deserializer, Serialize};
+use units::{Rate, Span};
 
-use crate::{Cpu, DirectionFigures, RoundTrips, Setting, Stream, Target};
+use crate::{Cpu, DirectionFigures, RoundTrips, Setting, Stream, Target, optional};
 
 /// The body of a `trunkline/measure` document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,20 +31,8 @@ pub struct Run {
     /// The part of the run over which the figures hold.
     pub steady: Steady,
     /// What kept it from being faster; absent when it was not asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limit: Option<Limit>,
-    /// Other causes that would look the same in these numbers; absent when there are none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub limit_or: Vec<Limit>,
-    /// How the limit is known: a sentence without a full stop.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limit_because: Option<String>,
-    /// The window per stream that would lift a buffer's limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window_needed_bytes: Option<u64>,
-    /// The goodput to expect once the limit is gone; absent where no run has shown it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub could_reach_bits_per_second: Option<u64>,
+    #[serde(flatten, deserialize_with = "verdict_or_none")]
+    pub verdict: Option<Verdict>,
     /// Segments retransmitted over the whole run; absent when a direction's senders did not tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u64>,
@@ -130,15 +118,7 @@ impl Run {
             goodput_bits_per_second: goodput.mean.bits_per_second(),
             interval: goodput.interval,
             steady: steady(&directions, seen.duration.as_secs_f64()),
-            limit: verdict.map(|verdict| verdict.limit),
-            limit_or: verdict.map_or(Vec::new(), |verdict| verdict.or.clone()),
-            limit_because: verdict.map(|verdict| verdict.because.clone()),
-            window_needed_bytes: verdict
-                .and_then(|verdict| verdict.window_needed)
-                .map(Bytes::get),
-            could_reach_bits_per_second: verdict
-                .and_then(|verdict| verdict.could_reach)
-                .map(Rate::bits_per_second),
+            verdict: verdict.cloned(),
             retransmits: sum(directions.iter().map(|direction| direction.retransmits)),
             delivered_bytes: seen.bytes_delivered().get(),
             duration_seconds: seen.duration.as_secs_f64(),
@@ -150,6 +130,11 @@ impl Run {
             directions,
             streams: streams(seen, summary),
         }
+    }
+
+    /// What kept it from being faster; `None` when it was not asked for.
+    pub fn limit(&self) -> Option<Limit> {
+        self.verdict.as_ref().map(|verdict| verdict.limit)
     }
 
     /// Share of the sent bytes that were retransmitted: of two directions the larger one known.
@@ -173,6 +158,10 @@ impl Run {
         };
         probed.or_else(kernel)
     }
+}
+
+fn verdict_or_none<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Verdict>, D::Error> {
+    optional::part(from, &["limit", "limit_because"])
 }
 
 /// The time that is steady in every direction.

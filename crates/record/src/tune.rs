@@ -2,13 +2,11 @@
 
 use observe::{StreamCount, TargetInfo, Verdict};
 use schemars::JsonSchema;
-use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value};
 use tune::{Advice, Cost, Ended, Objective, Purpose, SysctlLine, Tuning};
 use units::{Rate, Span};
 
-use crate::{Interval, Run, Target, Window};
+use crate::{Interval, Run, Target, Window, optional};
 
 /// The body of a `trunkline/tune` document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -180,18 +178,8 @@ impl From<&tune::Answer> for Answer {
     }
 }
 
-/// A search that was stopped has none of an answer's keys; a damaged answer is no stopped search.
 fn whole_or_none<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Answer>, D::Error> {
-    let keys = Map::<String, Value>::deserialize(from)?;
-    let is_answered = ["recommended", "limit", "settings"]
-        .iter()
-        .any(|key| keys.contains_key(*key));
-    match is_answered {
-        true => Answer::deserialize(Value::Object(keys))
-            .map(Some)
-            .map_err(D::Error::custom),
-        false => Ok(None),
-    }
+    optional::part(from, &["recommended", "limit", "settings"])
 }
 
 impl Doubt {

@@ -11,12 +11,12 @@ use emu::{EmuError, FAR_ADDRESS};
 use endpoints::{BindError, Client, Runs, Server, ServerLimits};
 use netpath::PathSpec;
 use observe::{
-    Fault, HostLimits, Observation, Probes, ProbesError, SamplePlan, Setting, Target, TargetError,
-    TargetInfo, TargetKind, Watch,
+    Fault, Observation, Probes, ProbesError, SamplePlan, Setting, Target, TargetError, TargetInfo,
+    TargetKind, Watch,
 };
 use sockets::{Address, BufferLimit, PORT_DEFAULT};
 
-use crate::{BUFFER_MAX, EmulatedNetwork, OpenError};
+use crate::{EmulatedNetwork, OpenError, limits};
 use probes::NearProbes;
 
 /// A target whose both ends are on this host, with an emulated path between them.
@@ -70,12 +70,7 @@ impl Target for EmulatedPath {
         TargetInfo {
             name: format!("emu:{}", self.path.name),
             kind: TargetKind::Emulated,
-            limits: Some(HostLimits {
-                send_fixed_max: BUFFER_MAX,
-                receive_fixed_max: BUFFER_MAX,
-                send_auto_max: hosts.near().send.min(hosts.far().send),
-                receive_auto_max: hosts.near().receive.min(hosts.far().receive),
-            }),
+            limits: Some(limits(hosts)),
             congestion: self.congestion(),
         }
     }

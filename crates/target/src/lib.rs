@@ -28,12 +28,23 @@ pub use network::EmulatedNetwork;
 pub use simulated::SimulatedPath;
 pub use under_load::UnderLoad;
 
-use observe::Target;
+use netpath::Hosts;
+use observe::{HostLimits, Target};
 use units::Bytes;
 
 /// The most that the kernel lets a socket buffer be when nothing else bounds it, before it doubles
 /// the size: half of what fits a C `int`.
 const BUFFER_MAX: Bytes = Bytes::new(1 << 30);
+
+/// Bounds on socket buffers between the hosts of a path file.
+fn limits(hosts: &Hosts) -> HostLimits {
+    HostLimits {
+        send_fixed_max: BUFFER_MAX,
+        receive_fixed_max: BUFFER_MAX,
+        send_auto_max: hosts.near().send.min(hosts.far().send),
+        receive_auto_max: hosts.near().receive.min(hosts.far().receive),
+    }
+}
 
 /// A seed for the part of a series of runs that begins with the run `first`: another one for each,
 /// and always the same.

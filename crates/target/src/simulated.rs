@@ -11,13 +11,13 @@ mod stage;
 
 use netpath::PathSpec;
 use observe::{
-    Direction, Fault, HostLimits, Observation, Probes, ProbesError, SamplePlan, Setting, Target,
-    TargetError, TargetInfo, TargetKind, Then, Watch,
+    Direction, Fault, Observation, Probes, ProbesError, SamplePlan, Setting, Target, TargetError,
+    TargetInfo, TargetKind, Then, Watch,
 };
 use sim::{Scenario, Variant};
 use units::Bytes;
 
-use crate::BUFFER_MAX;
+use crate::limits;
 use buffers::StreamBuffers;
 use probes::SimulatedProbes;
 use run::Run;
@@ -148,12 +148,7 @@ impl Target for SimulatedPath {
         TargetInfo {
             name: format!("sim:{}", self.path.name),
             kind: TargetKind::Simulated,
-            limits: Some(HostLimits {
-                send_fixed_max: BUFFER_MAX,
-                receive_fixed_max: BUFFER_MAX,
-                send_auto_max: hosts.near().send.min(hosts.far().send),
-                receive_auto_max: hosts.near().receive.min(hosts.far().receive),
-            }),
+            limits: Some(limits(hosts)),
             congestion: congestion_controls(&hosts.congestion),
         }
     }

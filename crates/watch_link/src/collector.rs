@@ -73,7 +73,7 @@ impl Agents {
     }
 }
 
-/// Why a report cannot be taken, whoever sent it.
+/// Why a report cannot be taken, from any agent.
 fn fault(report: &Report, rights: Rights) -> Option<Refused> {
     let refused = |what: String, hint: &str| {
         let hint = hint.to_owned();

@@ -7,8 +7,8 @@
 //! A frame is a length of four bytes, most significant first, and that much JSON: visits have
 //! optional parts, which grow with the versions, and the spool holds them as JSON anyway.
 //!
-//! Left out: commands to agents. An agent does what its plan says, and nobody at the collector can
-//! make it do something else.
+//! Left out: commands to agents. An agent does what its plan says, and the collector cannot make
+//! it do something else.
 //!
 //! Reading order: `message.rs`, `frame.rs`, [`AgentLink`] for the agent's end, [`serve`] for the
 //! collector's.

@@ -110,8 +110,8 @@ pub(crate) struct WatchServe {
     #[arg(long, value_name = "TIME", default_value = "2160h", value_parser = keep)]
     pub keep_raw: Span,
 
-    /// Serve the pages here: the grid, each path over time, events with their causes. Nobody needs
-    /// a password to read them: keep to this host, or put a proxy with TLS and users in front
+    /// Serve the pages here: the grid, each path over time, events with their causes. They need
+    /// no password: keep to this host, or put a proxy with TLS and users in front
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub web: Option<SocketAddr>,
 

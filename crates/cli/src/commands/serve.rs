@@ -121,8 +121,8 @@ fn new_token(file: &Path, name: &str, arguments: &Serve) -> Result<ExitCode, Fai
     output::print(&format!("{token}\n"))?;
     tell!(
         "\nadded to {} with rights {rights}; a running server takes it at `kill -HUP`. \
-         Anyone who has this text can use it:\nmake one token for each person; give this one to `{name}`, who keeps it in a file that nobody else reads, \
-         for `trunkline copy --token-file FILE`",
+         Anyone who has this text can use it:\nmake one token for each person; give \
+         this one to `{name}`, who keeps it in a private file for `trunkline copy --token-file FILE`",
         file.display()
     );
     Ok(ExitCode::SUCCESS)

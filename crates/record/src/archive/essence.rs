@@ -290,7 +290,7 @@ impl From<&Run> for Outcome {
             rtt_unloaded_seconds: idle.and_then(|series| series.mean_seconds),
             rtt_loaded_seconds: run.rtt_loaded_seconds(),
             retransmitted_ratio: run.retransmitted_ratio(),
-            limit: run.limit.map(|limit| limit.name().to_owned()),
+            limit: run.limit().map(|limit| limit.name().to_owned()),
         }
     }
 }

@@ -113,7 +113,7 @@ pub fn cells(run: &Run, unit: RateUnit) -> [String; 6] {
         or_absent(run.rtt_loaded_seconds(), format::milliseconds),
         or_absent(run.rtt.added_seconds, format::added_milliseconds),
         or_absent(run.retransmitted_ratio(), format::percent),
-        run.limit.map_or(ABSENT, |limit| limit.name()).to_owned(),
+        run.limit().map_or(ABSENT, |limit| limit.name()).to_owned(),
     ]
 }
 

@@ -1,33 +1,31 @@
 //! Sentences about one run: why it was not faster, and whether its figures can be trusted.
 
-use record::{Limit, Measure, Run, Unsettled};
+use record::{Cause, Measure, Run, Unsettled};
+
+use units::Rate;
 
 use super::{clamp, count, limit, sentence};
 use crate::format;
 
 /// Why a run was not faster; `None` when that was not asked for.
 pub fn why(run: &Run) -> Option<String> {
-    let because = run.limit_because.as_deref().unwrap_or_default();
-    let reach = run.could_reach_bits_per_second;
-    Some(cause("It was", run.limit?, &run.limit_or, because, reach))
+    Some(cause("It was", run.verdict.as_ref()?))
 }
 
-pub(super) fn cause(
-    subject: &str,
-    found: Limit,
-    or: &[Limit],
-    because: &str,
-    reach: Option<u64>,
-) -> String {
-    let others: Vec<String> = or.iter().map(|or| format!("by {}", limit(*or))).collect();
+pub(super) fn cause(subject: &str, found: &Cause) -> String {
+    let others: Vec<String> = found
+        .or
+        .iter()
+        .map(|or| format!("by {}", limit(*or)))
+        .collect();
     let or = match others.is_empty() {
         true => String::new(),
         false => format!(" (or {})", others.join(" or ")),
     };
-    let head = format!("{subject} limited by {}{or}", limit(found));
-    let mut sentences = vec![sentence(&head), sentence(because)];
-    sentences
-        .extend(reach.map(|bits| format!("Without that it could reach {}.", format::rate(bits))));
+    let head = format!("{subject} limited by {}{or}", limit(found.limit));
+    let mut sentences = vec![sentence(&head), sentence(&found.because)];
+    let reach = found.could_reach.map(Rate::human);
+    sentences.extend(reach.map(|rate| format!("Without that it could reach {rate}.")));
     sentences.join(" ").trim_end().to_owned()
 }
 

@@ -1,9 +1,7 @@
 //! Sentences about a search: what to use, and why.
 
 use record::StreamCount;
-use record::{
-    Answer, Cause, End, Interval, Kind, Purpose, Recommended, Sample, Sysctl, Tune, Window,
-};
+use record::{Answer, End, Interval, Kind, Purpose, Recommended, Sample, Sysctl, Tune, Window};
 use units::Rate;
 
 use super::run::cause;
@@ -100,7 +98,7 @@ pub fn tune(tune: &Tune) -> Vec<String> {
 fn reasons(tune: &Tune, answer: &Answer) -> Vec<String> {
     let mut sentences = vec![sentence(&answer.recommended.because)];
     sentences.extend(answer.unpaced.as_ref().map(unpaced));
-    sentences.push(caused("It is", &answer.limit));
+    sentences.push(cause("It is", &answer.limit));
     sentences.extend(default_limit(tune, answer));
     sentences.extend(cost_in_delay(&answer.recommended));
     sentences
@@ -199,12 +197,7 @@ fn default_limit(tune: &Tune, answer: &Answer) -> Option<String> {
     let rate = format::rate(default.run.goodput_bits_per_second);
     let subject = format!("One stream with the host's defaults, {rate}, was");
     (answer.default_sample != Some(answer.recommended.sample))
-        .then(|| caused(&subject, &answer.limit_default))
-}
-
-fn caused(subject: &str, found: &Cause) -> String {
-    let reach = found.could_reach.map(Rate::bits_per_second);
-    cause(subject, found.limit, &found.or, &found.because, reach)
+        .then(|| cause(&subject, &answer.limit_default))
 }
 
 fn cost_in_delay(chosen: &Recommended) -> Option<String> {

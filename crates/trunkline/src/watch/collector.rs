@@ -39,7 +39,7 @@ pub struct CollectOptions {
     pub port: u16,
     /// How long raw values are kept.
     pub keep_raw: Span,
-    /// Who is told of changes; nobody without.
+    /// Who is told of changes; without, no alerts are sent.
     pub alerts: Option<AlertFiles>,
     /// Where pages are served; nowhere without.
     pub pages: Option<PageServer>,
@@ -70,7 +70,7 @@ pub enum CollectorEvent {
     Listening(u16),
     /// It serves pages.
     Pages(SocketAddr),
-    /// Somebody is told of this.
+    /// An alert with this headline is sent.
     Alert(String),
     /// A receiver did not take an alert; it is tried again.
     NotAlerted(String),

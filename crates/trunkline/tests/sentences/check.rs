@@ -166,12 +166,13 @@ fn verdicts(tune: &Tune, answer: &Answer) -> Vec<String> {
             &answer.limit_default.because,
             answer.limit_default.could_reach.map(Rate::bits_per_second),
         ));
-        if default.run.limit != Some(answer.limit_default.limit)
+        if default.run.limit() != Some(answer.limit_default.limit)
             && answer.default_sample != Some(answer.recommended.sample)
         {
             faults.push(format!(
                 "the default row says {:?} and the text {:?}",
-                default.run.limit, answer.limit_default.limit
+                default.run.limit(),
+                answer.limit_default.limit
             ));
         }
     }

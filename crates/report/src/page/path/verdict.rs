@@ -54,10 +54,12 @@ fn limits(loads: &[Load]) -> String {
         format!("{rate} {}", load.way.name())
     };
     let limit = |load: &Load| {
-        let limit = load.one.limit.map(text::limit);
+        let limit = load.one.limit().map(text::limit);
         limit.map_or(String::new(), |limit| format!(", limited by {limit}"))
     };
-    let all_alike = loads.iter().all(|load| load.one.limit == first.one.limit);
+    let all_alike = loads
+        .iter()
+        .all(|load| load.one.limit() == first.one.limit());
     let part = |load: &Load| match all_alike {
         true => goodput(load),
         false => format!("{}{}", goodput(load), limit(load)),
@@ -79,7 +81,7 @@ mod tests {
     #[test]
     fn a_path_is_told_by_rate_round_trip_and_limit() {
         let mut body = synthetic::characteristics().body;
-        body.loads[0].one.limit = Some(record::Limit::Loss);
+        body.loads[0].one.verdict.as_mut().unwrap().limit = record::Limit::Loss;
         let text = verdict(&body);
         assert!(
             text.starts_with("A path of ") && text.contains(" are under way"),

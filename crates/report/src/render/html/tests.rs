@@ -94,7 +94,7 @@ fn texts_of_the_document_are_escaped() {
     let mut document = synthetic::measure(&Case::streams(2, 1));
     let evil = "<script>alert('x')</script>\"&";
     document.body.target.name = evil.to_owned();
-    document.body.run.limit_because = Some(evil.to_owned());
+    document.body.run.verdict.as_mut().unwrap().because = evil.to_owned();
     document.body.run.congestion_used = Some(evil.to_owned());
     document.origin.command_line = vec![evil.to_owned()];
     document.origin.host.name = Some(evil.to_owned());

@@ -73,7 +73,9 @@ fn the_widest_figures_fit_too() {
             units::Rate::from_bits_per_second(99_999_999_999),
         ));
         run.rtt.added_seconds = Some(-12.345);
-        run.limit = Some(record::Limit::ReceiveBuffer);
+        if let Some(verdict) = &mut run.verdict {
+            verdict.limit = record::Limit::ReceiveBuffer;
+        }
     }
     let text = plain_text(document);
     assert!(widest(&text) <= COLUMNS, "{}\n{text}", widest(&text));

@@ -15,7 +15,7 @@ const PLAN: TracePlan = TracePlan {
     patience: Span::from_secs(1),
 };
 
-/// The route to the far end; `None` where no hop answers, or nobody may look for hops.
+/// The route to the far end; `None` where no hop answers, or this user may not look for hops.
 pub(super) fn route(probes: &mut dyn Probes, watch: &mut dyn Watch) -> Option<Route> {
     let trace = probes.trace(&PLAN, watch).ok()?;
     of(&trace)
