@@ -201,7 +201,7 @@ fn wrong_requests_name_the_next_step() {
     let plan = site.path("plan.toml");
     let token = site.path("a.token");
     let state = site.path("state");
-    let to_nobody = [
+    let unknown_host = [
         "watch",
         "run",
         &plan,
@@ -214,7 +214,7 @@ fn wrong_requests_name_the_next_step() {
         "--state",
         &state,
     ];
-    let output = run(&to_nobody);
+    let output = run(&unknown_host);
     assert_eq!(output.status.code(), Some(2));
     let text = complaint(&output);
     assert!(

@@ -41,7 +41,7 @@ pub use error::StoreError;
 pub use events::StoredEvent;
 pub use grid::{GridCell, HostSeen};
 pub use months::Month;
-pub use name::{DatabaseName, Name, NameError, Pair};
+pub use name::{DatabaseName, Name, NameError, Pair, UnknownDatabase};
 pub use pair::{Kept, LoadedVisit, PairHistory};
 pub use roll_up::{Figures, Level, RollUp};
 pub use spool::{Spool, SpoolError};

@@ -99,16 +99,21 @@ pub enum DatabaseName {
     Postgres(String),
 }
 
-impl FromStr for DatabaseName {
-    type Err = std::convert::Infallible;
+/// A kind of database that results cannot be stored in.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{0}://` is no database for results; name a file for SQLite, or `postgres://HOST/NAME`")]
+pub struct UnknownDatabase(String);
 
-    /// A text that begins with `postgres://` or `postgresql://` is a URL, any other a file.
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let url = ["postgres://", "postgresql://"];
-        Ok(match url.iter().any(|start| text.starts_with(start)) {
-            true => DatabaseName::Postgres(text.to_owned()),
-            false => DatabaseName::Sqlite(PathBuf::from(text)),
-        })
+impl FromStr for DatabaseName {
+    type Err = UnknownDatabase;
+
+    /// A text that begins with `postgres://` or `postgresql://` is a URL, one without `://` a file.
+    fn from_str(text: &str) -> Result<Self, UnknownDatabase> {
+        match text.split_once("://") {
+            Some(("postgres" | "postgresql", _)) => Ok(DatabaseName::Postgres(text.to_owned())),
+            Some((kind, _)) => Err(UnknownDatabase(kind.to_owned())),
+            None => Ok(DatabaseName::Sqlite(PathBuf::from(text))),
+        }
     }
 }
 

@@ -97,7 +97,7 @@ impl Server {
         );
         let is_stopped = Arc::clone(&stop);
         let thread = thread::spawn(move || {
-            let handler = Arc::new(far);
+            let handler: Arc<dyn copy_net::CopyHandler> = Arc::new(far);
             listener.run(AcceptLimits::default(), handler, &|| {
                 is_stopped.load(Ordering::Relaxed)
             });
