@@ -1,14 +1,12 @@
 //! A grid of settings measured in cycles.
 
 mod analysis;
-mod convert;
 
 pub use ::sweep::{
     CellFigures, Curve, DirectionAnalysis, DirectionChange, DirectionsApart, Distribution, Knee,
     LineFit, OperatingPoint, Product, RateSpread, RatioSpread, RecommendedPoint, RoundTripFigures,
-    SettingChange, SettingFigures, Starvation, StreamFigures,
+    SettingChange, SettingFigures, Starvation, StreamFigures, SweepPlan,
 };
-pub use convert::PlanError;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,22 +34,6 @@ pub struct Sweep {
     pub analysis: Option<SweepAnalysis>,
 }
 
-/// What a sweep was asked for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SweepPlan {
-    /// Every setting, in the order of the grid.
-    pub settings: Vec<Setting>,
-    /// How often each is visited.
-    pub cycles: u32,
-    /// How long the streams of a visit run; with several, each setting is visited with each of
-    /// them.
-    pub durations_seconds: Vec<f64>,
-    /// How long the idle path is probed before each.
-    pub unloaded_seconds: f64,
-    /// Decides the order of the visits, and what chance does on an emulated or simulated path.
-    pub seed: u64,
-}
-
 /// One visit of one setting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepCell {
@@ -74,20 +56,4 @@ pub struct SweepCell {
     /// What it showed; absent where it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub figures: Option<CellFigures>,
-}
-
-impl SweepPlan {
-    /// How many visits there are in a cycle: every setting with every duration.
-    pub fn places(&self) -> usize {
-        self.settings
-            .len()
-            .saturating_mul(self.durations_seconds.len())
-    }
-
-    /// What is visited at a place, see [`::sweep::SweepPlan::at`].
-    pub fn at(&self, place: usize) -> Option<(&Setting, f64)> {
-        let duration = place.checked_div(self.settings.len())?;
-        let setting = self.settings.get(place % self.settings.len())?;
-        Some((setting, *self.durations_seconds.get(duration)?))
-    }
 }

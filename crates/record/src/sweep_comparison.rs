@@ -3,6 +3,7 @@
 use ::sweep::{DirectionChange, SettingChange};
 use schemars::JsonSchema;
 use serde::Serialize;
+use units::Span;
 
 use crate::{SCHEMA_VERSION, Setting, Sweep, layout};
 
@@ -36,7 +37,8 @@ pub struct ComparedSweep {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_digest: Option<String>,
     /// How long the streams of a visit ran.
-    pub durations_seconds: Vec<f64>,
+    #[serde(rename = "durations_seconds")]
+    pub durations: Vec<Span>,
     /// When the first visit began; absent where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started: Option<String>,
@@ -74,7 +76,7 @@ impl ComparedSweep {
         ComparedSweep {
             target: sweep.target.name.clone(),
             path_digest: sweep.target.path_digest.clone(),
-            durations_seconds: sweep.plan.durations_seconds.clone(),
+            durations: sweep.plan.durations.clone(),
             started: started.cloned(),
             visits: measured.count() as u64,
         }

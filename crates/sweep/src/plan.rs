@@ -1,11 +1,13 @@
 //! What is visited: a grid of settings, how often, for how long.
 
 use observe::{Amount, Direction, SamplePlan, Setting, StreamCount, Window};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use units::{Bytes, Span};
 
 /// A sweep as it was asked for. The same plan is visited in the same order for ever.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepPlan {
     /// Every setting once, in the order of the grid.
     pub settings: Vec<Setting>,
@@ -13,8 +15,10 @@ pub struct SweepPlan {
     pub cycles: u32,
     /// How long the streams of a visit run; with several, each setting is visited with each of
     /// them.
+    #[serde(rename = "durations_seconds")]
     pub durations: Vec<Span>,
     /// How long the idle path is probed before each visit.
+    #[serde(rename = "unloaded_seconds")]
     pub unloaded: Span,
     /// Decides the order of the visits, and what chance does on paths that this host makes.
     pub seed: u64,

@@ -74,10 +74,9 @@ impl Archive {
         target: &Target,
         plan: &sweep::SweepPlan,
     ) -> Result<i64, ArchiveError> {
-        let plan = SweepPlan::from(plan);
         self.write(|transaction| {
             let id = next_number(transaction)?;
-            stored::insert(transaction, id, origin, asked, target, &plan)?;
+            stored::insert(transaction, id, origin, asked, target, plan)?;
             Ok(id)
         })
     }
@@ -153,10 +152,11 @@ impl Archive {
         let head = head.ok_or_else(|| self.no_sweep(id))?;
         let damaged = || self.damaged();
         let plan: SweepPlan = serde_json::from_str(&head.plan_json).map_err(|_| damaged())?;
+        plan.check().map_err(|_| damaged())?;
         Ok(KeptSweep {
             id,
             target: serde_json::from_str(&head.target_json).map_err(|_| damaged())?,
-            plan: sweep::SweepPlan::try_from(&plan).map_err(|_| damaged())?,
+            plan,
             asked: head.asked,
             ledger: self.ask(|connection| stored::ledger(connection, id))?,
         })
@@ -182,9 +182,10 @@ impl Archive {
         let mismatch = || ArchiveError::NotItsPlan {
             target: body.target.name.clone(),
         };
-        sweep::SweepPlan::try_from(&body.plan).map_err(|_| mismatch())?;
+        body.plan.check().map_err(|_| mismatch())?;
         let places = body.cells.iter().map(|cell| {
-            let asked = Some((&cell.setting, cell.duration_seconds));
+            let duration = Span::from_secs_f64(cell.duration_seconds);
+            let asked = Some((&cell.setting, duration));
             let place = (0..body.plan.places()).find(|place| body.plan.at(*place) == asked);
             place.filter(|_| (1..=body.plan.cycles).contains(&cell.cycle))
         });

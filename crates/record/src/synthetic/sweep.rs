@@ -7,7 +7,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use observe::StreamCount;
-use units::{Bytes, Rate};
+use units::{Bytes, Rate, Span};
 
 use super::run::Noise;
 use super::{on_path, origin, target};
@@ -87,13 +87,14 @@ pub fn sweep(case: &SweepCase) -> Document<Sweep> {
         cell(case, number, cycle, setting, &mut noise)
     };
     let cells = (1..).zip(visits).map(visit).collect();
+    let seconds = case.durations.iter().copied();
     let body = Sweep {
         target: on_path(Target::from(&target())),
         plan: SweepPlan {
             settings,
             cycles: case.cycles,
-            durations_seconds: case.durations.clone(),
-            unloaded_seconds: 5.0,
+            durations: seconds.map(Span::from_secs_f64).collect(),
+            unloaded: Span::from_secs(5),
             seed: case.seed,
         },
         cut_because: None,

@@ -78,8 +78,8 @@ fn plan(sweep: &Sweep) -> String {
         plan.settings.len(),
         text::count(plan.cycles.into(), "cycle"),
         plan.seed,
-        say::times(&plan.durations_seconds),
-        format::time(plan.unloaded_seconds),
+        say::times(&plan.durations),
+        format::time(plan.unloaded.as_secs_f64()),
     )
 }
 

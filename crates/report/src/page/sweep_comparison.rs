@@ -74,11 +74,11 @@ fn unlike(from: &ComparedSweep, to: &ComparedSweep) -> Vec<String> {
         sentences
             .push("The two measured different paths: part of what changed is that.".to_owned());
     }
-    if from.durations_seconds != to.durations_seconds {
+    if from.durations != to.durations {
         sentences.push(format!(
             "Visits took {} before and {} after.",
-            times(&from.durations_seconds),
-            times(&to.durations_seconds)
+            times(&from.durations),
+            times(&to.durations)
         ));
     }
     sentences

@@ -7,7 +7,7 @@ use record::sweep::{
     Starvation,
 };
 use record::{Sweep, SweepAnalysis, Window};
-use units::Bytes;
+use units::{Bytes, Span};
 
 use super::{point, sentence};
 use crate::format::{self, RateUnit, milliseconds, percent};
@@ -41,7 +41,7 @@ pub fn visited(sweep: &Sweep) -> Vec<String> {
         "{}, {} of {}: {}.",
         counted(plan.settings.len(), "setting"),
         counted(plan.cycles as usize, "cycle"),
-        times(&plan.durations_seconds),
+        times(&plan.durations),
         counted(measured, "visit"),
     )];
     sentences.extend(failures(sweep));
@@ -274,8 +274,9 @@ pub fn starved(starvation: Option<&Starvation>) -> String {
 }
 
 /// `10.0 s`, `10.0 s and 40.0 s`.
-pub fn times(seconds: &[f64]) -> String {
-    let times: Vec<String> = seconds.iter().map(|s| format::time(*s)).collect();
+pub fn times(durations: &[Span]) -> String {
+    let seconds = durations.iter().map(|one| one.as_secs_f64());
+    let times: Vec<String> = seconds.map(format::time).collect();
     times.join(" and ")
 }
 

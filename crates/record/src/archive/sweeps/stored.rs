@@ -166,12 +166,12 @@ impl Row {
     pub(super) fn cell(self, plan: &SweepPlan) -> Option<SweepCell> {
         let figures = self.figures_json.as_deref();
         let figures: Option<CellFigures> = figures.map(serde_json::from_str).transpose().ok()?;
-        let (setting, duration_seconds) = plan.at(self.setting)?;
+        let (setting, duration) = plan.at(self.setting)?;
         Some(SweepCell {
             number: self.number,
             cycle: self.cycle,
             setting: setting.clone(),
-            duration_seconds,
+            duration_seconds: duration.as_secs_f64(),
             started: self.started,
             run: self.document,
             failed_because: self.failed_because,

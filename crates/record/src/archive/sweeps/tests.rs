@@ -105,7 +105,7 @@ fn a_sweep_is_put_together_from_its_visits() {
     };
     let body = &document.body;
     assert_eq!(document.origin, measure(0).origin);
-    assert_eq!(sweep::SweepPlan::try_from(&body.plan).unwrap(), plan());
+    assert_eq!(body.plan, plan());
     assert_eq!(body.cells.len(), 2);
     assert_eq!(body.cells[0].run, Some(run));
     assert_eq!(body.cells[0].figures, Some(figures(1)));
