@@ -17,8 +17,8 @@
 //! stream's life), certificates of authorities, and client certificates; the secret says more than
 //! they would.
 //!
-//! Both ends of another protocol may authenticate each other in the same way: [`Dialer::channel`] and
-//! a [`ChannelHandler`] give them one connection for bytes both ways.
+//! Both ends of another protocol may authenticate each other in the same way: [`Dialer::channel`]
+//! and a [`ChannelHandler`] give them one connection for bytes both ways.
 //!
 //! Reading order: [`Dialer`] for the end that connects; [`Listener`], `acceptor` and `handshaking`
 //! for the one that listens; [`Conversation`]; [`Channel`] with `tls`; [`StreamHandle`]; [`Ssh`]

@@ -31,7 +31,8 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// A plan, or another file of a watch, that cannot be used, with all mistakes that were found, in the order of their lines.
+/// A plan, or another file of a watch, that cannot be used, with all mistakes that were found, in
+/// the order of their lines.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}", listed(.mistakes))]
 pub struct PlanError {

@@ -1,5 +1,5 @@
-//! The series of visits, and what their detectors know, so that a collector need not read all visits
-//! again when it starts.
+//! The series of visits, and what their detectors know, so that a collector need not read all
+//! visits again when it starts.
 
 use changes::{Detector, UnixTime};
 

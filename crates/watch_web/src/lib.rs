@@ -10,8 +10,9 @@
 //! Left out: TLS and users. Put a proxy with both in front where the pages leave the site.
 //!
 //! Reading order: `live.rs` for what the pages show beside the database, `server.rs`, `routes.rs`,
-//! `listener.rs` and `stores.rs` for how a request is answered, `ask.rs` and `href.rs` for addresses,
-//! `problem.rs` for errors, `frame.rs` for what all pages share; then the pages in `page/`.
+//! `listener.rs` and `stores.rs` for how a request is answered, `ask.rs` and `href.rs` for
+//! addresses, `problem.rs` for errors, `frame.rs` for what all pages share; then the pages in
+//! `page/`.
 
 mod ask;
 mod calendar;

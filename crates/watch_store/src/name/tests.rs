@@ -10,7 +10,10 @@ fn a_url_is_postgresql_and_its_password_is_not_printed() {
     let file: DatabaseName = "watch.sqlite".parse().unwrap();
     assert_eq!(file, DatabaseName::Sqlite("watch.sqlite".into()));
     let other = "mysql://db/watch".parse::<DatabaseName>().unwrap_err();
-    assert!(other.to_string().starts_with("`mysql://` is no database"), "{other}");
+    assert!(
+        other.to_string().starts_with("`mysql://` is no database"),
+        "{other}"
+    );
 }
 
 #[test]
