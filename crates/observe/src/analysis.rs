@@ -74,8 +74,8 @@ impl Observation {
         summarise(self)
     }
 
-    /// Goodput of all streams together in each [`SamplePlan::INTERVAL`]; empty where there are no
-    /// readings.
+    /// Goodput of all streams together in each [`crate::SamplePlan::INTERVAL`]; empty where there
+    /// are no readings.
     pub fn rates(&self) -> Vec<units::Rate> {
         let streams = self.streams.iter();
         let progress: Vec<&[Progress]> = streams

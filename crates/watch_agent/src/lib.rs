@@ -1,9 +1,9 @@
 //! The agent of a watch, one on each machine of the plan: visits at their times, results on disk
 //! until the collector has them.
 //!
-//! A [`Schedule`] turns the timetable and the clock of this host into visits that begin. A visit is
+//! `schedule.rs` turns the timetable and the clock of this host into visits that begin. A visit is
 //! made by a [`Visitor`] on a thread of its own. Its result goes into the spool of `watch_store`
-//! before anything else; a [`Courier`] sends what waits there and forgets what was confirmed. A
+//! before anything else; `courier.rs` sends what waits there and forgets what was confirmed. A
 //! note of each running visit lies on the disk, so that one that was cut off by a kill or a reboot
 //! is told as a failure.
 //!
