@@ -65,8 +65,8 @@ impl Explained {
             Block::heading("Tasks"),
             Block::Table(self.tasks()),
             Block::note(
-                "cycle: one visit of each pair. bytes a day: the most at one host, where the \
-                 rates of the links are known.",
+                "cycle: one visit of each pair. bytes a day: the most at one host; - for small \
+                 packets, and where the rates of the links are not known.",
             ),
             Block::heading("Hosts"),
             Block::Table(self.hosts()),
@@ -94,6 +94,7 @@ impl Explained {
                 task.cycle.human().to_string(),
                 task.interval.human().to_string(),
                 task.bytes_a_day
+                    .filter(|bytes| bytes.get() > 0)
                     .map_or("-".to_owned(), |bytes| size(bytes.get())),
             ])
         };
