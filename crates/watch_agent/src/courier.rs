@@ -5,8 +5,8 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use changes::FarHost;
@@ -14,7 +14,7 @@ use watch_link::{AgentLink, FrameError, LINK_VERSION, LinkError, Reply, Report, 
 use watch_plan::HostName;
 use watch_store::{Name, Receipt, StoredVisit, VisitId};
 
-use crate::visits::{Visits, Waiting, lock};
+use crate::visits::{Visits, lock};
 use crate::{AgentEvent, AgentOptions, OnAgentEvent, now};
 
 /// How often an agent reports without results, so that it is seen to live.
@@ -29,7 +29,6 @@ const TICK: Duration = Duration::from_millis(200);
 pub(crate) struct Courier {
     options: AgentOptions,
     hosts: Vec<Name>,
-    waiting: Arc<Mutex<Waiting>>,
     far_hosts: Mutex<BTreeMap<Name, FarHost>>,
     pub(crate) pauses: [Duration; 2],
 }
@@ -42,14 +41,13 @@ struct Told {
 }
 
 impl Courier {
-    pub fn new(options: AgentOptions, waiting: Arc<Mutex<Waiting>>) -> Self {
+    pub fn new(options: AgentOptions) -> Self {
         let hosts = options.hosts.iter();
         Courier {
             hosts: hosts
                 .filter_map(|host| host.as_str().parse().ok())
                 .collect(),
             options,
-            waiting,
             far_hosts: Mutex::default(),
             pauses: PAUSES,
         }
@@ -74,7 +72,7 @@ impl Courier {
                 pause = first;
                 on_event(AgentEvent::Delivered {
                     visits: delivered,
-                    waiting: lock(&self.waiting).count(),
+                    waiting: visits.waiting().count(),
                 });
             }
             let wait = match sent {
@@ -83,7 +81,7 @@ impl Courier {
                     REPORT_EVERY
                 }
                 Err(error) => {
-                    self.tell(&error, &mut told, on_event);
+                    self.tell(visits, &error, &mut told, on_event);
                     let wait = pause;
                     pause = (pause * 2).min(longest);
                     wait
@@ -97,13 +95,19 @@ impl Courier {
         }
     }
 
-    fn tell(&self, error: &LinkError, told: &mut Told, on_event: &OnAgentEvent<'_>) {
+    fn tell(
+        &self,
+        visits: &Visits,
+        error: &LinkError,
+        told: &mut Told,
+        on_event: &OnAgentEvent<'_>,
+    ) {
         let what = chain(error);
         if told.failure.as_ref() != Some(&what) {
             on_event(AgentEvent::NotDelivered {
                 what: what.clone(),
                 hint: error.hint(),
-                waiting: lock(&self.waiting).count(),
+                waiting: visits.waiting().count(),
             });
             told.failure = Some(what);
         }
@@ -133,10 +137,10 @@ impl Courier {
                 reply => reply?,
             };
             self.note(&reply, told, on_event);
-            let done = self.forget(&report.visits, reply.receipts, on_event);
+            let done = self.forget(visits, &report.visits, reply.receipts, on_event);
             *delivered += done;
             // What could not be put aside is tried again with the next report.
-            if done < sent || lock(&self.waiting).count() == 0 {
+            if sent == 0 || done < sent || visits.waiting().count() == 0 {
                 break;
             }
         }
@@ -145,14 +149,8 @@ impl Courier {
     }
 
     fn report(&self, visits: &Visits, most: u32, on_event: &OnAgentEvent<'_>) -> Report {
-        let mut waiting = lock(&self.waiting);
-        if waiting.has_unwritten()
-            && let Err(why) = visits.write(&mut waiting)
-        {
+        let batch = visits.batch(most).unwrap_or_else(|why| {
             on_event(AgentEvent::NotStored(why));
-        }
-        let batch = waiting.spool.batch(most).unwrap_or_else(|error| {
-            on_event(AgentEvent::NotStored(error.to_string()));
             Vec::new()
         });
         Report {
@@ -162,7 +160,7 @@ impl Courier {
             host: self.options.host.clone(),
             plan: self.options.plan.clone(),
             now: now(),
-            waiting: waiting.count(),
+            waiting: visits.waiting().count(),
             running: visits.first_running(),
             visits: batch,
         }
@@ -184,6 +182,7 @@ impl Courier {
     /// many those are.
     fn forget(
         &self,
+        visits: &Visits,
         sent: &[StoredVisit],
         receipts: Vec<Receipt>,
         on_event: &OnAgentEvent<'_>,
@@ -205,10 +204,10 @@ impl Courier {
             });
         }
         // What cannot be forgotten is sent again, and known there.
-        match lock(&self.waiting).spool.acknowledge(&done) {
+        match visits.forget(&done) {
             Ok(()) => done.len(),
-            Err(error) => {
-                on_event(AgentEvent::NotStored(error.to_string()));
+            Err(why) => {
+                on_event(AgentEvent::NotStored(why));
                 0
             }
         }

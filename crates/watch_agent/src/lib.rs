@@ -88,7 +88,7 @@ impl Agent {
         let schedule = Schedule::new(options.timetable.clone(), options.hosts.clone(), now());
         Ok(Agent {
             schedule,
-            courier: Courier::new(options, visits.spool()),
+            courier: Courier::new(options),
             visits,
             _lock: lock,
         })

@@ -292,8 +292,7 @@ fn a_visit_that_is_cut_off_is_told_as_failed() {
     // Again, as after a second kill: nothing is told twice.
     visits.tell_cut_off(&|event| told.lock().unwrap().push(event));
     assert_eq!(told.lock().unwrap().len(), 1);
-    let waiting = visits.spool();
-    let kept = visits::lock(&waiting).spool.batch(10).unwrap();
+    let kept = visits.batch(10).unwrap();
     assert_eq!(kept.len(), 1);
     assert_eq!(kept[0].id, visit.id);
     let failure = kept[0].visit.failure.as_ref().unwrap();
@@ -311,4 +310,72 @@ fn two_agents_do_not_share_a_folder() {
     assert!(error.to_string().contains("another agent uses"), "{error}");
     drop(first);
     Agent::open(options(folder.path(), 1, &token)).unwrap();
+}
+
+/// A file system of 2 MiB; `None` where this user may not mount one, and the skip is noted.
+struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    fn mount() -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut mount = std::process::Command::new("mount");
+        mount
+            .args(["-t", "tmpfs", "-o", "size=2m", "tmpfs"])
+            .arg(folder.path());
+        if mount.status().is_ok_and(|status| status.success()) {
+            return Some(SmallDisk(folder));
+        }
+        testkit::skip("a small file system cannot be mounted");
+        None
+    }
+
+    /// Other programs take all room.
+    fn fill(&self) {
+        use std::io::Write;
+        let mut file = File::create(self.0.path().join("filler")).unwrap();
+        while file.write_all(&[1; 4096]).is_ok() {}
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount")
+            .arg(self.0.path())
+            .status();
+    }
+}
+
+#[test]
+fn on_a_full_disk_results_wait_in_memory_and_are_delivered_all_the_same() {
+    let Some(disk) = SmallDisk::mount() else {
+        return;
+    };
+    let visits = Visits::open(disk.0.path()).unwrap();
+    disk.fill();
+    let told = Mutex::new(Vec::new());
+    let on_event = |event| told.lock().unwrap().push(event);
+    // Until not even the reserve takes one more.
+    let mut made = 0;
+    while told.lock().unwrap().is_empty() {
+        visits.keep(some_visit(made), &on_event);
+        made += 1;
+        assert!(made < 100_000, "the disk never filled");
+    }
+    visits.keep(some_visit(made), &on_event);
+    assert_eq!(visits.waiting().count(), made + 1);
+    let mut got = 0;
+    loop {
+        let batch = visits.batch(200).unwrap();
+        if batch.is_empty() {
+            break;
+        }
+        for visit in &batch {
+            assert_eq!(*visit, some_visit(got), "out of order, or twice");
+            got += 1;
+        }
+        let ids: Vec<VisitId> = batch.iter().map(|visit| visit.id).collect();
+        visits.forget(&ids).unwrap();
+    }
+    assert_eq!(got, made + 1);
+    assert_eq!(visits.waiting().count(), 0);
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use changes::{Failure, FarHost, Visit, VisitKind};
@@ -42,7 +42,7 @@ pub(crate) struct Waiting {
 /// Makes visits and keeps their results.
 pub(crate) struct Visits {
     notes: Notes,
-    waiting: Arc<Mutex<Waiting>>,
+    waiting: Mutex<Waiting>,
     running: Mutex<Vec<(VisitId, Running)>>,
     changed: Condvar,
     news: Mutex<bool>,
@@ -63,15 +63,11 @@ impl Visits {
         };
         Ok(Visits {
             notes,
-            waiting: Arc::new(Mutex::new(waiting)),
+            waiting: Mutex::new(waiting),
             running: Mutex::default(),
             changed: Condvar::new(),
             news: Mutex::default(),
         })
-    }
-
-    pub fn spool(&self) -> Arc<Mutex<Waiting>> {
-        Arc::clone(&self.waiting)
     }
 
     /// Tells visits that the last end of the agent cut off.
@@ -123,7 +119,7 @@ impl Visits {
     }
 
     /// Puts a result on the disk, or into memory where the disk has no room.
-    fn keep(&self, visit: StoredVisit, on_event: &OnAgentEvent<'_>) {
+    pub(crate) fn keep(&self, visit: StoredVisit, on_event: &OnAgentEvent<'_>) {
         let mut waiting = lock(&self.waiting);
         waiting.unwritten.push(visit);
         if let Err(why) = self.write(&mut waiting) {
@@ -134,8 +130,38 @@ impl Visits {
         self.changed.notify_all();
     }
 
+    /// The oldest results, at most `most`: those on the disk, then those that it has no room for.
+    pub fn batch(&self, most: u32) -> Result<Vec<StoredVisit>, String> {
+        let mut waiting = self.waiting();
+        // That it has none was told when they came.
+        let _ = self.write(&mut waiting);
+        let batch = waiting.spool.batch(most);
+        let mut batch = batch.map_err(|error| error.to_string())?;
+        let room = (most as usize).saturating_sub(batch.len());
+        batch.extend(waiting.unwritten.iter().take(room).cloned());
+        Ok(batch)
+    }
+
+    /// Forgets results that need not be kept any more.
+    pub fn forget(&self, done: &[VisitId]) -> Result<(), String> {
+        let mut waiting = self.waiting();
+        for id in done {
+            if waiting.unwritten.iter().any(|visit| visit.id == *id) {
+                self.notes.remove(*id);
+            }
+        }
+        waiting.unwritten.retain(|visit| !done.contains(&visit.id));
+        let forgotten = waiting.spool.acknowledge(done);
+        forgotten.map_err(|error| error.to_string())
+    }
+
+    /// Results that wait.
+    pub fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        lock(&self.waiting)
+    }
+
     /// Writes what is in memory to the disk; the notes of those visits are not needed any more.
-    pub fn write(&self, waiting: &mut Waiting) -> Result<(), String> {
+    fn write(&self, waiting: &mut Waiting) -> Result<(), String> {
         let written = waiting.spool.push(&waiting.unwritten);
         written.map_err(|error| error.to_string())?;
         for visit in waiting.unwritten.drain(..) {
@@ -167,10 +193,6 @@ impl Waiting {
     pub fn count(&self) -> u64 {
         let unwritten = self.unwritten.len() as u64;
         self.spool.waiting().unwrap_or_default() + unwritten
-    }
-
-    pub fn has_unwritten(&self) -> bool {
-        !self.unwritten.is_empty()
     }
 }
 
