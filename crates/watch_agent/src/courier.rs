@@ -144,7 +144,6 @@ impl Courier {
                 break;
             }
         }
-        link.close();
         Ok(())
     }
 

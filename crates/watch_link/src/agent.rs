@@ -86,10 +86,12 @@ impl AgentLink {
             Answer::Taken(reply) => Ok(reply),
         }
     }
+}
 
-    /// Ends the connection.
-    pub fn close(mut self) {
-        // What was answered is known; the collector notices an end without a goodbye as well.
+/// Ends the connection with a goodbye, also after a refusal.
+impl Drop for AgentLink {
+    fn drop(&mut self) {
+        // What was answered is known; the collector notices an end without one as well.
         let _ = self.channel.finish();
     }
 }
