@@ -48,7 +48,10 @@ impl Agents {
                 running: report.running.clone(),
                 plan_differs: report.plan != *plan,
                 clock_ahead_seconds: ahead(report.now, now),
-                far_host: report.host.clone(),
+                far_host: FarHost {
+                    kernel: report.host.kernel.as_deref().map(shown),
+                    limits: report.host.limits,
+                },
             };
             self.0.insert(host.clone(), state);
         }

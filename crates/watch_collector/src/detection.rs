@@ -39,13 +39,13 @@ impl Detection {
         Ok((detection, events))
     }
 
-    /// Takes visits that were just stored, in their order; gives the events, which are stored.
+    /// Takes visits that were just stored, in their order; adds the events, which are stored.
     pub fn push<'a>(
         &mut self,
         store: &mut Store,
         visits: impl Iterator<Item = &'a StoredVisit>,
-    ) -> Result<Vec<StoredEvent>, CollectorError> {
-        let mut events = Vec::new();
+        events: &mut Vec<StoredEvent>,
+    ) -> Result<(), CollectorError> {
         for visit in visits {
             let series = Series {
                 pair: visit.pair.clone(),
@@ -61,7 +61,7 @@ impl Detection {
                 watched.save(store, &series)?;
             }
         }
-        Ok(events)
+        Ok(())
     }
 
     /// Reports series whose visits have stopped by `now`.
@@ -69,15 +69,15 @@ impl Detection {
         &mut self,
         store: &mut Store,
         now: UnixTime,
-    ) -> Result<Vec<StoredEvent>, CollectorError> {
-        let mut events = Vec::new();
+        events: &mut Vec<StoredEvent>,
+    ) -> Result<(), CollectorError> {
         for (series, watched) in &mut self.series {
             if let Some(event) = watched.detector.check(now) {
                 watched.unsaved += 1;
                 events.extend(stored(store, series, vec![event])?);
             }
         }
-        Ok(events)
+        Ok(())
     }
 
     /// Saves all that have changed.

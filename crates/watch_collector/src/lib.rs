@@ -63,6 +63,47 @@ pub struct Collector {
 struct State {
     store: Store,
     detection: Detection,
+    /// The database failed under the detectors: they may know of visits and events that it does
+    /// not have, and lack others.
+    is_out_of_step: bool,
+}
+
+impl State {
+    /// Reads the detectors from the database again where it failed under them.
+    fn catch_up(&mut self, events: &mut Vec<StoredEvent>) -> Result<(), CollectorError> {
+        if self.is_out_of_step {
+            let (detection, found) = Detection::resume(&mut self.store)?;
+            self.detection = detection;
+            self.is_out_of_step = false;
+            events.extend(found);
+        }
+        Ok(())
+    }
+
+    /// Works with the detectors and the database.
+    fn detect(
+        &mut self,
+        work: impl FnOnce(&mut Detection, &mut Store) -> Result<(), CollectorError>,
+    ) -> Result<(), CollectorError> {
+        let done = work(&mut self.detection, &mut self.store);
+        self.is_out_of_step |= done.is_err();
+        done
+    }
+
+    /// Stores visits, and gives those that are new to the detectors.
+    fn store(
+        &mut self,
+        visits: &[StoredVisit],
+        events: &mut Vec<StoredEvent>,
+    ) -> Result<Vec<Receipt>, CollectorError> {
+        self.catch_up(events)?;
+        let receipts = self.store.insert(visits)?;
+        let stored = visits.iter().zip(&receipts);
+        let new = stored.filter(|(_, receipt)| **receipt == Receipt::Stored);
+        let new = new.map(|(visit, _)| visit);
+        self.detect(|detection, store| detection.push(store, new, events))?;
+        Ok(receipts)
+    }
 }
 
 impl Collector {
@@ -84,7 +125,11 @@ impl Collector {
             plan: options.plan,
             allowed: options.allowed,
             keep_raw: options.keep_raw,
-            state: Mutex::new(State { store, detection }),
+            state: Mutex::new(State {
+                store,
+                detection,
+                is_out_of_step: false,
+            }),
             agents: Mutex::default(),
             on_events,
         })
@@ -93,17 +138,23 @@ impl Collector {
     /// Stores visits and looks for changes in those that are new. The receipts are in their order.
     ///
     /// # Errors
-    /// When the database cannot be written; then none of them is stored.
+    /// When the database cannot be written. Send them again: those that are stored are known then,
+    /// and no change in them is missed.
     pub fn store(&self, visits: &[StoredVisit]) -> Result<Vec<Receipt>, CollectorError> {
-        let mut state = self.state();
-        let State { store, detection } = &mut *state;
-        let receipts = store.insert(visits)?;
-        let stored = visits.iter().zip(&receipts);
-        let new = stored.filter(|(_, receipt)| **receipt == Receipt::Stored);
-        let events = detection.push(store, new.map(|(visit, _)| visit))?;
-        drop(state);
-        (self.on_events)(&events);
-        Ok(receipts)
+        self.telling(|state, events| state.store(visits, events))
+    }
+
+    /// Tells the events that `work` finds, also where it fails behind them.
+    fn telling<T>(
+        &self,
+        work: impl FnOnce(&mut State, &mut Vec<StoredEvent>) -> Result<T, CollectorError>,
+    ) -> Result<T, CollectorError> {
+        let mut events = Vec::new();
+        let done = work(&mut self.state(), &mut events);
+        if !events.is_empty() {
+            (self.on_events)(&events);
+        }
+        done
     }
 
     /// What goodput the next hours of a series will bring; `None` before there is a day of visits.
@@ -121,9 +172,10 @@ impl Collector {
     /// # Errors
     /// When the database cannot be written; the next start then reads more visits again.
     pub fn save(&self) -> Result<(), CollectorError> {
-        let mut state = self.state();
-        let State { store, detection } = &mut *state;
-        detection.save(store)
+        self.telling(|state, events| {
+            state.catch_up(events)?;
+            state.detect(|detection, store| detection.save(store))
+        })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

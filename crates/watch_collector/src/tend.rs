@@ -2,7 +2,7 @@
 
 use changes::UnixTime;
 
-use crate::{Collector, CollectorError, State};
+use crate::{Collector, CollectorError};
 
 /// Days of pairs that are rolled up before an agent is served.
 const DAYS_AT_ONCE: u32 = 64;
@@ -16,12 +16,10 @@ impl Collector {
     /// # Errors
     /// When the database cannot be written. The next call goes on where this one stopped.
     pub fn tend(&self, now: UnixTime) -> Result<(), CollectorError> {
-        let events = {
-            let mut state = self.state();
-            let State { store, detection } = &mut *state;
-            detection.check(store, now)?
-        };
-        (self.on_events)(&events);
+        self.telling(|state, events| {
+            state.catch_up(events)?;
+            state.detect(|detection, store| detection.check(store, now, events))
+        })?;
         while self.state().store.roll_up(DAYS_AT_ONCE)? > 0 {}
         let oldest = now
             .seconds()

@@ -239,3 +239,36 @@ fn a_path_that_falls_silent_is_an_event_once() {
     }
     assert_eq!(site.ids().len(), 1);
 }
+
+/// A database that refuses events for a time, as a full disk may, costs none.
+#[test]
+fn no_change_is_missed_while_the_database_fails() {
+    let whole = Site::new();
+    let all = visits(6, 200);
+    whole.open().store(&all).unwrap();
+    let site = Site::new();
+    let collector = site.open();
+    let database = rusqlite::Connection::open(site.folder.path().join("watch.db")).unwrap();
+    let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON events BEGIN \
+         SELECT RAISE(ABORT, 'no room'); END";
+    let mut failed = 0;
+    for some in all.chunks(5) {
+        database.execute_batch(refuse).unwrap();
+        failed += u32::from(collector.store(some).is_err());
+        database.execute_batch("DROP TRIGGER refuse").unwrap();
+        collector.store(some).unwrap();
+    }
+    assert!(failed > 0, "no event was refused");
+    assert_eq!(site.ids(), whole.ids());
+}
+
+#[test]
+fn what_an_agent_says_of_its_host_is_bounded() {
+    let site = Site::new();
+    let collector = site.open();
+    let mut long = report(&["a"], START, Vec::new());
+    long.host.kernel = Some("6\n".repeat(1_000_000));
+    take(&collector, "a", &long, START);
+    let kernel = collector.agents()[0].far_host.kernel.clone().unwrap();
+    assert_eq!(kernel, "6".repeat(60));
+}
