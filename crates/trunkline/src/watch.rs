@@ -16,6 +16,7 @@ mod visit;
 mod words;
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
 
 pub use agent::{RunOptions, run};
@@ -34,6 +35,18 @@ pub use watch_store::DatabaseName;
 use wire::copy::Token;
 
 use crate::Error;
+
+/// Writes a file that is there whole or as it was before, also after a loss of power.
+fn write_whole(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let mut whole = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    whole.write_all(bytes)?;
+    whole.as_file().sync_all()?;
+    whole.persist(file)?;
+    Ok(())
+}
 
 /// Reads a file that holds a token and nothing else.
 ///

@@ -5,6 +5,7 @@ mod demo;
 mod forecast;
 
 use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -83,10 +84,26 @@ fn pages(arguments: &WatchServe) -> Result<Option<PageServer>, Failure> {
         None => None,
         Some(file) => {
             let text = fs::read_to_string(file).map_err(|e| Failure::unreadable(file, &e))?;
-            Some(text.trim().to_owned())
+            Some(word(file, &text)?)
         }
     };
     Ok(Some(PageServer { listen, token }))
+}
+
+/// An empty word would let everyone silence alerts.
+fn word(file: &Path, text: &str) -> Result<String, Failure> {
+    const LEAST: usize = 16;
+    let word = text.trim();
+    match word.chars().count() {
+        LEAST.. => Ok(word.to_owned()),
+        length => Err(Failure::wrong_request(
+            &format!(
+                "the word in {} has {length} characters, and {LEAST} are the least",
+                file.display()
+            ),
+            "write a longer one: `head -c 24 /dev/urandom | base64`",
+        )),
+    }
 }
 
 fn collector(arguments: &WatchServe) -> Result<ExitCode, Failure> {

@@ -1,22 +1,27 @@
 //! Alerts of a collector: their file, their state, and the thread that sends them.
 
 use std::fs;
-use std::io::Write;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use changes::UnixTime;
+use units::Span;
 use watch_alerts::{Alerting, Alerts, Silence, Situation, send, send_test};
 use watch_plan::Plan;
-use watch_store::{Pair, StoredEvent};
+use watch_store::{Pair, Store, StoredEvent};
 
 use super::collector::{CollectorEvent, OnCollectorEvent, now};
+use super::write_whole;
 use crate::{Cancel, Error};
 
 /// How often it is looked whether something is to be told.
 const TICK: Duration = Duration::from_millis(500);
+/// Events of the last days are taken again at a start: longer than any hold time.
+const CAUGHT_UP: Span = Span::from_secs(2 * 86_400);
+const EVENTS_MAX: u32 = 10_000;
 
 /// Reads a file of alerts.
 ///
@@ -57,7 +62,7 @@ impl AlertDesk {
     pub fn open(alerting: Alerting, plan: &Plan, file: PathBuf) -> Result<Self, Error> {
         let state = match fs::read_to_string(&file) {
             Ok(text) => serde_json::from_str(&text).map_err(|error| damaged(&file, &error))?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Alerts::default(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Alerts::default(),
             Err(error) => return Err(Error::unreadable(&file, error)),
         };
         Ok(AlertDesk {
@@ -68,14 +73,29 @@ impl AlertDesk {
         })
     }
 
-    /// Takes events of detectors.
-    pub fn insert(&self, events: &[StoredEvent], now: UnixTime) {
+    /// Takes events of detectors, and writes them down: the collector may end before they are told.
+    pub fn insert(&self, events: &[StoredEvent], on_event: &OnCollectorEvent) {
         let alerting = lock(&self.alerting).clone();
-        let situation = self.situation(&alerting, now);
+        let situation = self.situation(&alerting, now());
         let mut state = lock(&self.state);
         for event in events {
             state.insert(event, &situation);
         }
+        drop(state);
+        self.keep(on_event);
+    }
+
+    /// Takes the events of the last days from the database: the collector may have ended between
+    /// storing one there and writing it down here. Those that are known change nothing.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn catch_up(&self, store: &mut Store, on_event: &OnCollectorEvent) -> Result<(), Error> {
+        let now = now();
+        let since = now.seconds().saturating_sub(CAUGHT_UP.as_secs_f64() as u64);
+        let range = (UnixTime::from_seconds(since), now + Span::from_secs(60));
+        self.insert(&store.events(range, EVENTS_MAX)?, on_event);
+        Ok(())
     }
 
     /// Adds a silence, until the collector ends.
@@ -84,7 +104,7 @@ impl AlertDesk {
     }
 
     /// Decides and sends until `cancel`.
-    pub fn run(&self, on_event: &Arc<OnCollectorEvent>, cancel: &Cancel) {
+    pub fn run(&self, on_event: &OnCollectorEvent, cancel: &Cancel) {
         while !cancel.is_cancelled() {
             self.step(on_event);
             thread::sleep(TICK);
@@ -92,7 +112,7 @@ impl AlertDesk {
         self.keep(on_event);
     }
 
-    fn step(&self, on_event: &Arc<OnCollectorEvent>) {
+    fn step(&self, on_event: &OnCollectorEvent) {
         let alerting = lock(&self.alerting).clone();
         let situation = self.situation(&alerting, now());
         let told = lock(&self.state).advance(&situation);
@@ -124,9 +144,13 @@ impl AlertDesk {
         }
     }
 
-    fn keep(&self, on_event: &Arc<OnCollectorEvent>) {
-        let state = lock(&self.state).clone();
-        if let Err(error) = write(&self.file, &state) {
+    fn keep(&self, on_event: &OnCollectorEvent) {
+        // Held while it is written, so that an older state never replaces a newer one.
+        let state = lock(&self.state);
+        let written = serde_json::to_vec(&*state).map_err(io::Error::from);
+        let written = written.and_then(|json| write_whole(&self.file, &json));
+        drop(state);
+        if let Err(error) = written {
             on_event(&CollectorEvent::Failed {
                 what: format!("cannot write {}: {error}", self.file.display()),
                 hint: "free space there; alerts may be sent twice after a restart".to_owned(),
@@ -150,17 +174,6 @@ fn pairs(plan: &Plan) -> Vec<Pair> {
     pairs
 }
 
-fn write(file: &Path, state: &Alerts) -> std::io::Result<()> {
-    let folder = file
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let mut whole = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-    whole.write_all(&serde_json::to_vec(state)?)?;
-    whole.as_file().sync_all()?;
-    whole.persist(file)?;
-    Ok(())
-}
-
 fn damaged(file: &Path, error: &serde_json::Error) -> Error {
     Error::wrong_request(
         format!("{} is not the state of alerts: {error}", file.display()),
@@ -171,4 +184,75 @@ fn damaged(file: &Path, error: &serde_json::Error) -> Error {
 /// Each change under these locks is complete, even when another thread panicked.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use changes::{Event, EventKind};
+
+    use super::*;
+
+    const PLAN: &str = r#"
+        [hosts]
+        a = { address = "a.example.org" }
+        b = { address = "b.example.org" }
+        [groups]
+        all = { mesh = ["a", "b"] }
+        [tasks]
+        trips = { kind = "ping", group = "all", every = "5min", duration = "10s" }
+        "#;
+
+    fn desk(file: PathBuf) -> AlertDesk {
+        let rules = "[[webhook]]\nurl = \"http://localhost:9/\"\n";
+        let (plan, _) = Plan::parse(PLAN, "plan.toml").unwrap();
+        AlertDesk::open(Alerting::parse(rules, "alerts.toml").unwrap(), &plan, file).unwrap()
+    }
+
+    fn silent_path() -> StoredEvent {
+        let at = now();
+        StoredEvent {
+            pair: Pair {
+                from: "a".parse().unwrap(),
+                to: "b".parse().unwrap(),
+            },
+            task: "trips".parse().unwrap(),
+            event: Event {
+                id: 0,
+                revision: 0,
+                kind: EventKind::NoData,
+                first_visit: at,
+                confirmed: at,
+                recovered: None,
+                shifts: Vec::new(),
+                causes: Vec::new(),
+                failures: BTreeMap::from([("no answer".to_owned(), 3)]),
+            },
+        }
+    }
+
+    /// An event waits for its hold time; a collector that is killed meanwhile still tells it.
+    #[test]
+    fn an_event_outlives_a_collector_that_is_killed_before_it_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("state.json");
+        let before = desk(file.clone());
+        before.insert(&[silent_path()], &|_| ());
+        let known = lock(&before.state).clone();
+        assert_ne!(known, Alerts::default());
+        drop(before);
+        assert_eq!(*lock(&desk(file.clone()).state), known);
+        // Without the file, the events of the database are taken again.
+        fs::remove_file(&file).unwrap();
+        let mut store = Store::open(&watch_store::DatabaseName::Sqlite(folder.path().join("db")));
+        let store = store.as_mut().unwrap();
+        let event = silent_path();
+        store
+            .insert_event(&event.pair, &event.task, &event.event)
+            .unwrap();
+        let after = desk(file);
+        after.catch_up(store, &|_| ()).unwrap();
+        assert_ne!(*lock(&after.state), Alerts::default());
+    }
 }

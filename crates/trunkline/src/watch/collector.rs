@@ -13,7 +13,7 @@ use observe::Fault;
 use units::Span;
 use watch_collector::{Allowed, Collector, CollectorError, CollectorOptions};
 use watch_link::{Answer, Report, Reports};
-use watch_store::{DatabaseName, StoreError, StoredEvent};
+use watch_store::{DatabaseName, Store, StoreError, StoredEvent};
 use watch_web::{WebError, WebOptions, WebServer};
 use wire::copy::{Key, KeyName, Rights};
 
@@ -141,7 +141,7 @@ impl CollectorServer {
                     tell(&CollectorEvent::Changed(Box::new(event.clone())));
                 }
                 if let Some(desk) = &desk {
-                    desk.insert(events, now());
+                    desk.insert(events, &*tell);
                 }
                 if let Some(pages) = pages.get() {
                     pages.notify();
@@ -149,6 +149,9 @@ impl CollectorServer {
             }),
         )?;
         let collector = Arc::new(collector);
+        if let Some(desk) = &alerts {
+            desk.catch_up(&mut Store::open(&options.database)?, &*on_event)?;
+        }
         let mut address = None;
         if let Some(pages) = &options.pages {
             let known = Known::open(
@@ -205,7 +208,7 @@ impl CollectorServer {
         thread::scope(|scope| {
             scope.spawn(|| watch_link::serve(listener, reports, &|| cancel.is_cancelled()));
             if let Some(alerts) = &self.alerts {
-                scope.spawn(|| alerts.run(&self.on_event, cancel));
+                scope.spawn(|| alerts.run(&*self.on_event, cancel));
             }
             tend(&self.collector, &self.on_event, cancel);
         });

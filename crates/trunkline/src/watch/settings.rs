@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use observe::Setting;
+
+use super::write_whole;
 
 /// The latest setting of each pair, by its name.
 #[derive(Debug)]
@@ -38,18 +39,12 @@ impl Settings {
     pub fn remember(&self, pair: &str, setting: Setting) {
         let mut known = self.known();
         known.insert(pair.to_owned(), setting);
-        let _ = write(&self.file, &known);
+        if let Ok(json) = serde_json::to_vec(&*known) {
+            let _ = write_whole(&self.file, &json);
+        }
     }
 
     fn known(&self) -> MutexGuard<'_, BTreeMap<String, Setting>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn write(file: &Path, known: &BTreeMap<String, Setting>) -> std::io::Result<()> {
-    let folder = file.parent().unwrap_or(Path::new("."));
-    let mut whole = tempfile::NamedTempFile::new_in(folder)?;
-    whole.write_all(&serde_json::to_vec(known)?)?;
-    whole.persist(file)?;
-    Ok(())
 }
