@@ -8,9 +8,10 @@ from get import DATA
 from stage import Case
 
 GROUP = "words"
-# In ssh's place: notes its words, and runs the far program here.
+# In ssh's place: notes its words, and runs the far program here. `-G` runs beside the copy's own ssh, so all words of one
+# process are noted with one write.
 SSH = """#!/bin/sh
-for word; do printf '%s\\n' "$word" >> {folder}/ssh-words; done
+printf '%s\\n' "$@" >> {folder}/ssh-words
 for word; do [ "$word" = -V ] && exit 0; [ "$word" = -G ] && {{ echo "hostname 127.0.0.1"; exit; }}; last=$word; done
 {before}
 cd {home} && SSH_CONNECTION="127.0.0.1 1 127.0.0.1 22" exec {then}
