@@ -220,7 +220,7 @@ pub(crate) struct Target {
     pub name: String,
 
     /// The server's port, where the target names none
-    #[arg(short, long, default_value_t = trunkline::PORT_DEFAULT)]
+    #[arg(short, long, default_value_t = trunkline::PORT_DEFAULT, value_parser = port)]
     pub port: u16,
 
     #[command(flatten)]
@@ -261,7 +261,7 @@ pub(crate) struct Tcp {
     pub congestion: Option<String>,
 
     /// Maximum segment size in bytes
-    #[arg(short = 'M', long = "set-mss", value_name = "BYTES", value_parser = clap::value_parser!(u16).range(88..=32767))]
+    #[arg(short = 'M', long = "set-mss", value_name = "BYTES", value_parser = whole(88..=32767u16))]
     pub mss: Option<u16>,
 }
 
@@ -349,6 +349,28 @@ fn in_bits(text: &str, rate: Result<Rate, String>) -> Result<Rate, String> {
             ),
         }
     })
+}
+
+/// Reads a whole number between the bounds.
+fn whole<T>(bounds: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String> + Clone
+where
+    T: TryFrom<i128> + PartialOrd + Display + Clone + Send + Sync,
+{
+    move |text| {
+        let number: i128 = text
+            .parse()
+            .map_err(|_| format!("`{text}` is no whole number"))?;
+        let value = T::try_from(number).ok();
+        value.filter(|value| bounds.contains(value)).ok_or_else(|| {
+            let (first, last) = (bounds.start(), bounds.end());
+            format!("{number} is not between {first} and {last}")
+        })
+    }
+}
+
+/// Reads a port, 0 to 65535.
+fn port(text: &str) -> Result<u16, String> {
+    whole(0..=u16::MAX)(text)
 }
 
 fn within<T>(text: &str, bounds: RangeInclusive<T>) -> Result<T, String>

@@ -34,7 +34,11 @@ pub enum Objective {
 impl Objective {
     /// 90 % of the maximum with the fewest streams: what an expert chose by hand on SLAC-TWAREN in
     /// 2006, for stability and for the others on the path.
-    pub const KNEE: Objective = Objective::Knee { share: 0.9 };
+    pub const KNEE: Objective = Objective::Knee {
+        share: Self::KNEE_SHARE,
+    };
+    /// The share of [`Objective::KNEE`].
+    pub const KNEE_SHARE: f64 = 0.9;
 
     /// The delay that [`Objective::GENTLE`] may add: below it a voice call on the same path does
     /// not suffer.

@@ -8,7 +8,7 @@ pub mod simulated;
 pub mod sweep;
 
 use record::archive::Point;
-use record::{Direction, Kind, Limit, Objective, Setting, Window};
+use record::{Direction, Kind, Limit, Objective, Setting, StreamDirection, Window};
 
 use crate::format;
 
@@ -129,6 +129,14 @@ pub fn direction(direction: Direction) -> &'static str {
         Direction::Forward => "sending",
         Direction::Reverse => "receiving",
         Direction::Both => "both ways at once",
+    }
+}
+
+/// The same of one stream.
+pub fn stream_direction(direction: StreamDirection) -> &'static str {
+    match direction {
+        StreamDirection::Sending => "sending",
+        StreamDirection::Receiving => "receiving",
     }
 }
 

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use trunkline::units::{Rate, Span};
 
+use super::{port, whole};
+
 /// Be the far end, for any number of trunkline and iperf3 clients
 ///
 /// With `--root` also for `trunkline copy`: files go in and out below that folder, for those who
@@ -20,15 +22,15 @@ pub(crate) struct Serve {
     pub bind: Option<IpAddr>,
 
     /// TCP port, and UDP port of the echo service
-    #[arg(short, long, default_value_t = trunkline::PORT_DEFAULT)]
+    #[arg(short, long, default_value_t = trunkline::PORT_DEFAULT, value_parser = port)]
     pub port: u16,
 
     /// Tests at the same time; one more is told that the server is busy
-    #[arg(long, value_name = "COUNT", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "COUNT", default_value_t = 64, value_parser = whole(1..=1024u16))]
     pub clients: u16,
 
     /// Tests at the same time from one address; one more is told that the server is busy
-    #[arg(long, value_name = "COUNT", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "COUNT", default_value_t = 16, value_parser = whole(1..=1024u16))]
     pub clients_per_address: u16,
 
     /// Longest test, like 60s; tests and trains are ended then, and longer ones refused

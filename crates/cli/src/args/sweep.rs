@@ -7,7 +7,7 @@ use trunkline::measure::{StreamCount, Window};
 use trunkline::units::{Bytes, Span};
 
 use super::simulate::{List, parts};
-use super::{RowsOutput, Tcp, bytes, duration, window};
+use super::{RowsOutput, Tcp, bytes, duration, port, whole, window};
 
 /// Measure a grid of settings in cycles, in shuffled order, and see where the knee is
 ///
@@ -46,7 +46,7 @@ pub(crate) struct Sweep {
     pub product: Option<List<Bytes>>,
 
     /// How often every setting is visited; five give a median with quartiles
-    #[arg(long, value_name = "COUNT", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000), conflicts_with = "resume")]
+    #[arg(long, value_name = "COUNT", default_value_t = 5, value_parser = whole(1..=100_000u32), conflicts_with = "resume")]
     pub cycles: u32,
 
     /// How long the streams of each visit send: `10`, `20s`, `2min`; ten seconds outlast slow start
@@ -70,7 +70,7 @@ pub(crate) struct Sweep {
     pub tcp: Tcp,
 
     /// The server's port, where the target names none
-    #[arg(short, long, default_value_t = trunkline::PORT_DEFAULT, conflicts_with = "resume")]
+    #[arg(short, long, default_value_t = trunkline::PORT_DEFAULT, value_parser = port, conflicts_with = "resume")]
     pub port: u16,
 
     /// Decides the order of the visits, which packets an emulated path loses, and everything that

@@ -20,9 +20,10 @@ pub(crate) struct Tune {
     #[arg(long, value_enum, default_value = "knee")]
     pub objective: Objective,
 
-    /// Share of the highest goodput that the fewest streams must reach, for `--objective knee`
-    #[arg(long, value_name = "SHARE", default_value_t = 0.9, value_parser = share)]
-    pub knee: f64,
+    /// Share of the highest goodput that the fewest streams must reach, for `--objective knee`; 0.9
+    /// without this
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub knee: Option<f64>,
 
     /// Delay that the setting may add to the round trip, for `--objective gentle`; 30ms without
     /// this

@@ -8,6 +8,8 @@ use trunkline::target::Address;
 use trunkline::units::{Bytes, Span};
 use trunkline::watch::{COLLECTOR_PORT, DatabaseName};
 
+use super::port;
+
 /// Watch many paths over months, with the cause beside every change
 ///
 /// A plan says which hosts visit which, with what, and when. `run` makes the visits of one host and
@@ -70,7 +72,7 @@ pub(crate) struct WatchRun {
     pub state: PathBuf,
 
     /// TCP and UDP port for the visits of others, and of hosts that the plan names without one
-    #[arg(short, long, default_value_t = trunkline::PORT_DEFAULT)]
+    #[arg(short, long, default_value_t = trunkline::PORT_DEFAULT, value_parser = port)]
     pub port: u16,
 
     /// The tokens of the hosts whose test files are taken (tasks of kind `copy`); none without
@@ -103,7 +105,7 @@ pub(crate) struct WatchServe {
     pub tokens: PathBuf,
 
     /// TCP port for agents
-    #[arg(short, long, default_value_t = COLLECTOR_PORT)]
+    #[arg(short, long, default_value_t = COLLECTOR_PORT, value_parser = port)]
     pub port: u16,
 
     /// How long raw round trips, rates and documents are kept; figures stay for ever

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use clap::ValueEnum;
 use trunkline::measure::{Setting, StreamCount, Window};
 use trunkline::tune::{self, Budget, Ended, TunePlan};
 
@@ -55,35 +56,56 @@ fn plan(arguments: &Tune) -> Result<TunePlan, Failure> {
 fn objective(arguments: &Tune) -> Result<tune::Objective, Failure> {
     let sought = match arguments.objective {
         Objective::Knee => tune::Objective::Knee {
-            share: arguments.knee,
+            share: arguments.knee.unwrap_or(tune::Objective::KNEE_SHARE),
         },
         Objective::Max => tune::Objective::Max,
         Objective::Power => tune::Objective::Power,
-        Objective::Gentle => {
-            let delay = arguments.added_rtt;
-            return Ok(tune::Objective::Gentle {
-                added_rtt_max: delay.unwrap_or(tune::Objective::ADDED_RTT_MAX),
-                loss_max: arguments.loss.unwrap_or(tune::Objective::LOSS_MAX),
-            });
-        }
+        Objective::Gentle => tune::Objective::Gentle {
+            added_rtt_max: arguments
+                .added_rtt
+                .unwrap_or(tune::Objective::ADDED_RTT_MAX),
+            loss_max: arguments.loss.unwrap_or(tune::Objective::LOSS_MAX),
+        },
     };
-    match bound(arguments) {
-        Some(bound) => Err(Failure::wrong_request(
-            &format!(
-                "`{bound}` is a bound of `--objective gentle`, and this search is for `{}`",
-                sought.name()
-            ),
-            "add `--objective gentle`, or leave the bound out",
-        )),
+    match bounds(arguments).find(|bound| bound.objective != arguments.objective) {
+        Some(Bound { objective, option }) => {
+            let needed = objective_name(objective);
+            Err(Failure::wrong_request(
+                &format!(
+                    "`{option}` is a bound of `--objective {needed}`, and this search is for `{}`",
+                    sought.name()
+                ),
+                &format!("add `--objective {needed}`, or leave the bound out"),
+            ))
+        }
         None => Ok(sought),
     }
 }
 
-/// What only `gentle` heeds, as it was given.
-fn bound(arguments: &Tune) -> Option<String> {
+/// A bound that was given, and the objective that it belongs to.
+struct Bound {
+    objective: Objective,
+    option: String,
+}
+
+fn bounds(arguments: &Tune) -> impl Iterator<Item = Bound> {
+    let knee = arguments.knee.map(|share| format!("--knee {share}"));
     let delay = arguments.added_rtt;
     let delay = delay.map(|delay| format!("--added-rtt {delay}"));
-    delay.or_else(|| arguments.loss.map(|loss| format!("--loss {loss}")))
+    let loss = arguments.loss.map(|loss| format!("--loss {loss}"));
+    let of = |objective, option: Option<String>| option.map(|option| Bound { objective, option });
+    [
+        of(Objective::Knee, knee),
+        of(Objective::Gentle, delay),
+        of(Objective::Gentle, loss),
+    ]
+    .into_iter()
+    .flatten()
+}
+
+fn objective_name(objective: Objective) -> String {
+    let value = objective.to_possible_value();
+    value.map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
 fn axes(arguments: &Tune) -> Result<Vec<tune::Axis>, Failure> {

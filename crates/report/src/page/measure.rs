@@ -1,6 +1,6 @@
 //! The page of one measurement.
 
-use record::{Measure, Stream};
+use record::{Direction, Measure, Setting, Stream};
 
 use super::{Block, Cell, Column, Page, Row, Table, run};
 use crate::format::{self, ABSENT, or_absent};
@@ -19,7 +19,14 @@ pub fn page(measure: &Measure) -> Page {
     ];
     blocks.push(Block::wide(run::figures(run, "")));
     blocks.extend(streams(&run.streams));
-    Page::new("measure", &measure.target.name, blocks).subtitled(text::setting(&run.setting))
+    Page::new("measure", &measure.target.name, blocks).subtitled(subtitle(&run.setting))
+}
+
+fn subtitle(setting: &Setting) -> String {
+    match setting.direction {
+        Direction::Forward => text::setting(setting),
+        way => format!("{}, {}", text::setting(setting), text::direction(way)),
+    }
 }
 
 /// A table of streams; a single one is all that the facts are about, and only a browser shows it.
@@ -35,7 +42,10 @@ fn streams(streams: &[Stream]) -> Option<Block> {
         "stream" => Column::words(heading),
         heading => Column::number(heading),
     });
-    let table = Table::new(columns, streams.iter().map(row));
+    let both = streams
+        .iter()
+        .any(|stream| stream.direction != streams[0].direction);
+    let table = Table::new(columns, streams.iter().map(|stream| row(stream, both)));
     let table = table.shortened(STREAMS_SHOWN, |shown| others(&streams[shown..]));
     let table = Block::details(
         "Streams",
@@ -50,10 +60,19 @@ fn streams(streams: &[Stream]) -> Option<Block> {
     }
 }
 
-fn row(stream: &Stream) -> Row {
+/// One stream; with its direction where the streams have `both`.
+fn row(stream: &Stream, both: bool) -> Row {
     let rtt = stream.tcp.last().and_then(|sample| sample.rtt);
+    let name = match both {
+        true => format!(
+            "{} {}",
+            stream.number,
+            text::stream_direction(stream.direction)
+        ),
+        false => stream.number.to_string(),
+    };
     Row::new([
-        stream.number.to_string(),
+        name,
         or_absent(stream.goodput_bits_per_second, format::rate),
         format::size(stream.delivered_bytes),
         or_absent(stream.retransmits, |segments| segments.to_string()),

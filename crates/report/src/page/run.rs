@@ -15,6 +15,7 @@ pub fn facts(run: &Run) -> Vec<Fact> {
     let congestion = run.congestion_used.as_deref();
     let facts = [
         Some(goodput(run)),
+        each_way(run),
         round_trip(run),
         resent(run),
         processor(run),
@@ -35,6 +36,17 @@ pub fn goodput(run: &Run) -> Fact {
     );
     let goodput = format::rate_with_margin(run.goodput_bits_per_second, run.interval.as_ref());
     Fact::new("goodput", goodput).after(format!(" from {from} to {to}{settled}"))
+}
+
+/// The goodput of each direction, of a run in both.
+fn each_way(run: &Run) -> Option<Fact> {
+    let figure = |direction: &DirectionFigures| {
+        let rate = direction.goodput_bits_per_second;
+        let rate = format::rate_with_margin(rate, direction.interval.as_ref());
+        format!("{rate} {}", way(direction))
+    };
+    let figures: Vec<String> = run.directions.iter().map(figure).collect();
+    (figures.len() > 1).then(|| Fact::plain("each way", figures.join(", ")))
 }
 
 pub fn round_trip(run: &Run) -> Option<Fact> {
@@ -147,10 +159,7 @@ fn over_time(run: &Run, prefix: &str) -> Vec<Block> {
 }
 
 fn way(direction: &DirectionFigures) -> &'static str {
-    match direction.direction {
-        StreamDirection::Sending => "sending",
-        StreamDirection::Receiving => "receiving",
-    }
+    text::stream_direction(direction.direction)
 }
 
 fn caption(run: &Run, direction: &DirectionFigures) -> String {
