@@ -103,16 +103,4 @@ impl StreamHandle {
         let local = self.socket.local_addr()?;
         Ok(SocketAddr::new(local.ip().to_canonical(), local.port()))
     }
-
-    /// Whether the peer has closed its side and all it said was read; never waits.
-    pub fn is_closed_by_peer(&self) -> bool {
-        let peeked = SockRef::from(&*self.socket).recv_with_flags(
-            &mut [std::mem::MaybeUninit::uninit()],
-            libc::MSG_PEEK | libc::MSG_DONTWAIT,
-        );
-        match peeked {
-            Ok(got) => got == 0,
-            Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted),
-        }
-    }
 }
