@@ -1,6 +1,6 @@
 //! A stream's connection, as threads other than its own read and set it.
 
-use std::io::{self, ErrorKind};
+use std::io;
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::Arc;
