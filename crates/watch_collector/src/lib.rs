@@ -8,7 +8,7 @@
 //! Left out: several collectors on one database. Detectors live in the memory of one; a second one
 //! would find the changes again.
 //!
-//! Reading order: [`Collector`], `reports.rs` for reports of agents, `detection.rs` for what follows
+//! Reading order: [`Collector`], `reports.rs` for agents' reports, `detection.rs` for what follows
 //! from stored visits, `allowed.rs` for who may send what.
 
 mod agents;

@@ -11,8 +11,8 @@
 //!
 //! Reading order: `visit.rs` for what is stored, `schema.rs` for the tables, `database.rs` for the
 //! two dialects, `insert.rs`, `roll_up.rs`, then the queries: `grid.rs`, `pair.rs`, `months.rs`,
-//! `events.rs`, `queries.rs`; `detectors.rs`, `retention.rs`, `spool.rs`, and `export.rs`, which the
-//! feature `parquet` adds.
+//! `events.rs`, `queries.rs`; `detectors.rs`, `retention.rs`, `spool.rs`, and `export.rs`, which
+//! the feature `parquet` adds.
 //! docs/decisions/015-storage-of-visits.md has the figures.
 
 mod database;
