@@ -6,6 +6,8 @@ cd "$(dirname "$0")/.."
 
 RELEASE=${RELEASE:-bookworm}
 OUT=${OUT:-$PWD/target/dist}
+# One file that is copied to far ends.
+SIZE_MAX=20000000
 ROOT=$(mktemp -d)
 # Below /tmp and ours alone.
 trap 'rm -rf --one-file-system "$ROOT"' EXIT
@@ -31,7 +33,8 @@ inside trunkline tune sim:slac-cern --no-history | grep '^Use '
 step "has pages, completions, licences and a user"
 for file in share/man/man1/trunkline.1.gz share/man/man1/trunkline-copy.1.gz \
     share/bash-completion/completions/trunkline share/doc/trunkline/copyright \
-    share/doc/trunkline/THIRD-PARTY.md lib/systemd/system/trunkline-serve.service; do
+    share/doc/trunkline/THIRD-PARTY.md lib/systemd/system/trunkline-serve.service \
+    share/man/man1/trunkline-watch-serve.1.gz share/trunkline/grafana/watch.json; do
     test -s "$ROOT/debian/usr/$file" || { echo "missing: $file" >&2; exit 1; }
 done
 inside getent passwd trunkline >/dev/null
@@ -42,9 +45,15 @@ inside setpriv --reuid trunkline --regid trunkline --clear-groups \
 inside setpriv --reuid trunkline --regid trunkline --clear-groups \
     trunkline serve --tokens /etc/trunkline/tokens --list-tokens
 
-step "has a unit that systemd understands"
-inside systemd-analyze verify --man=no /usr/lib/systemd/system/trunkline-serve.service
-inside systemd-analyze security --offline=true --threshold=20 trunkline-serve.service | tail -1
+step "has units that systemd understands"
+for unit in serve watch-agent watch-collector; do
+    inside systemd-analyze verify --man=no /usr/lib/systemd/system/trunkline-$unit.service
+    inside systemd-analyze security --offline=true --threshold=20 trunkline-$unit.service | tail -1
+done
+
+step "has a program of less than $SIZE_MAX bytes"
+size=$(stat -c %s "$ROOT/debian/usr/bin/trunkline")
+test "$size" -lt "$SIZE_MAX" || { echo "it has $size" >&2; exit 1; }
 
 step "is removed without a rest in /usr"
 inside dpkg --purge trunkline >/dev/null 2>&1

@@ -38,7 +38,7 @@ fn every_page_has_the_usual_sections_and_no_option_without_text() {
         }
         names.push(name);
     }
-    for page in ["trunkline.1", "trunkline-copy.1", "trunkline-tune.1"] {
+    for page in ["trunkline.1", "trunkline-copy.1", "trunkline-watch-serve.1"] {
         assert!(names.iter().any(|name| name == page), "{names:?}");
     }
 }

@@ -93,7 +93,7 @@ fn a_goodbye_arrives_behind_all_that_was_said() {
 }
 
 #[test]
-fn who_leaves_is_heard_to_the_end_and_waits_for_nobody() {
+fn an_end_that_leaves_is_heard_to_the_end_and_waits_for_no_answer() {
     let far = Far::start();
     let (near, accepted) = far.meet();
     (0..50).for_each(|_| accepted.conversation.send(&entries(100)).unwrap());
@@ -257,7 +257,7 @@ fn a_stream_that_breaks_off_is_told_from_one_that_ends() {
 }
 
 #[test]
-fn whoever_only_writes_can_see_that_the_other_end_is_gone() {
+fn an_end_that_only_writes_sees_that_the_other_end_is_gone() {
     let far = Far::start();
     let (near, accepted) = far.meet();
     let (here, there) = stream(&near, &accepted, 0, false);

@@ -146,7 +146,7 @@ fn no_secret_is_shown_by_anything() {
 }
 
 #[test]
-fn somebody_in_the_middle_gets_nowhere() {
+fn a_man_in_the_middle_gets_nowhere() {
     let far = Far::start();
     let (middle, thread) = raw::middle(far.address);
     let place: Address = middle.to_string().parse().unwrap();
@@ -414,7 +414,7 @@ fn a_stop_breaks_conversations_that_would_last() {
 }
 
 #[test]
-fn nobody_at_the_port_is_told_with_the_address() {
+fn a_closed_port_is_told_with_its_address() {
     let place: Address = "127.0.0.1:1".parse().unwrap();
     let error = copy_net::Dialer::default()
         .control(&[place], &token(1))

@@ -25,7 +25,7 @@ pub enum EmuError {
         source: io::Error,
     },
     /// Others' datagrams are more than one processor keeps up with.
-    #[error("loads of {packets} packets/s one way are more than {most}, which is what is emulated")]
+    #[error("loads of {packets} packets/s one way are more than {most}, the most that is emulated")]
     TooMuchLoad {
         /// How many packets come in a second.
         packets: u64,

@@ -22,7 +22,7 @@ use observe::{
     TracePlan, Train, Watch, Way,
 };
 use units::Span;
-use wire::trains::{Bounds, Cause, TrainDirection, TrainPlan};
+use wire::trains::{Bounds, Cause, TrainPlan};
 
 use crate::client::probe_session::{ProbeServer, request_probing, request_probing_with_retry};
 use crate::client::{ClientError, connect};
@@ -239,10 +239,7 @@ impl Probes for PathProbes {
         watch: &mut dyn Watch,
     ) -> Result<Passages, ProbesError> {
         let plan = TrainPlan {
-            way: match way {
-                Way::Forward => TrainDirection::Forward,
-                Way::Reverse => TrainDirection::Reverse,
-            },
+            way,
             packet: train.packet,
             departures: train.departures.clone(),
         };

@@ -17,8 +17,7 @@ use support::{Iperf3Server, Running, finished, iperf3_client};
 use units::{Bytes, Rate, Span};
 use wire::echo::Echo;
 use wire::trains::{
-    Announcement, Bounds, Datagram, DatagramKind, FromClient, FromServer, ProbingWaits,
-    TrainDirection, TrainPlan,
+    Announcement, Bounds, Datagram, DatagramKind, FromClient, FromServer, ProbingWaits, TrainPlan,
 };
 use wire::{Answer, Cookie, EchoToken};
 
@@ -318,7 +317,7 @@ fn said(control: &mut TcpStream) -> FromServer {
     serde_json::from_slice(&frame(control)).unwrap()
 }
 
-fn ask(control: &mut TcpStream, number: u32, way: TrainDirection, packets: usize) {
+fn ask(control: &mut TcpStream, number: u32, way: Way, packets: usize) {
     let plan = TrainPlan {
         way,
         packet: Bytes::new(1_000),
@@ -375,7 +374,7 @@ fn impatient() -> ServerLimits {
 fn only_the_client_is_sent_a_train() {
     let server = Running::with(impatient());
     let (mut control, token) = agreed(&server, 20);
-    ask(&mut control, 1, TrainDirection::Reverse, 50);
+    ask(&mut control, 1, Way::Reverse, 50);
     // With the right token from another host, with a wrong one from the right host, an old train's.
     let stranger = socket(&server, "127.0.0.2");
     stranger
@@ -409,7 +408,7 @@ fn wrong_datagrams_among_those_of_a_train_do_not_count() {
     let server = Running::start();
     let (mut control, token) = agreed(&server, 21);
     let client = socket(&server, "127.0.0.1");
-    ask(&mut control, 1, TrainDirection::Forward, 3);
+    ask(&mut control, 1, Way::Forward, 3);
     client
         .send(&datagram(DatagramKind::Opener, token, 1, 0))
         .unwrap();
@@ -447,7 +446,7 @@ fn a_flood_before_and_during_a_session_harms_no_other() {
     let (mut control, token) = agreed(&server, 22);
     pour(&datagram(DatagramKind::Opener, token, 7, 0));
     pour(&datagram(DatagramKind::Packet, token, 7, 0));
-    ask(&mut control, 8, TrainDirection::Forward, 2);
+    ask(&mut control, 8, Way::Forward, 2);
     flood
         .send(&datagram(DatagramKind::Opener, token, 8, 0))
         .unwrap();
@@ -460,7 +459,7 @@ fn a_client_that_vanishes_in_a_train_takes_no_other_along() {
     let server = Running::start();
     let (mut control, token) = agreed(&server, 23);
     let client = socket(&server, "127.0.0.1");
-    ask(&mut control, 1, TrainDirection::Forward, 3);
+    ask(&mut control, 1, Way::Forward, 3);
     client
         .send(&datagram(DatagramKind::Opener, token, 1, 0))
         .unwrap();
@@ -477,7 +476,7 @@ fn a_train_ends_with_the_client_that_it_is_for() {
     let (mut control, token) = agreed(&server, 28);
     let client = socket(&server, "127.0.0.1");
     let plan = TrainPlan {
-        way: TrainDirection::Reverse,
+        way: Way::Reverse,
         packet: Bytes::new(1_000),
         departures: vec![Span::ZERO, Span::from_secs(29)],
     };

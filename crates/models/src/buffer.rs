@@ -1,5 +1,7 @@
 //! How large the socket buffers should be: six readings of "the bandwidth-delay product".
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
 
 use crate::bandwidth_delay_product;
@@ -28,7 +30,8 @@ pub struct PathFacts {
 /// Source: Jain, Prasad and Dovrolis, "The TCP bandwidth-delay product revisited: network
 /// buffering, cross traffic, and socket buffer auto-sizing", Georgia Tech technical report
 /// GIT-CERCS-03-02 (2003).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
 pub enum BufferRule {
     /// Capacity times the longest round trip.
     Bdp1,

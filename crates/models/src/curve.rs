@@ -18,6 +18,8 @@ mod radicand;
 
 mod shape;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use units::Rate;
@@ -32,12 +34,13 @@ use radicand::Radicand;
 const MBIT: f64 = 1e6;
 
 /// The form of a curve of throughput `T` over streams `n`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Form {
     /// `T = n / sqrt(a n^2 + b)`: rises, flattens, has no peak.
     ///
     /// Source: Lu, Qiao, Dinda and Bustamante, "Modeling and taming parallel TCP on the wide area
     /// network", IPDPS 2005.
+    #[serde(rename = "partial second order")]
     PartialSecondOrder,
     /// `T = n / sqrt(a n^c + b)`, `c` by Newton's method: one peak.
     ///
@@ -45,10 +48,13 @@ pub enum Form {
     /// transfers", IEEE TPDS 22 (2011); also the next two.
     Newton,
     /// `T = n / sqrt(a n^2 + b n + c)`: one peak.
+    #[serde(rename = "full second order")]
     FullSecondOrder,
     /// `T = n / sqrt(a n^c + d n + b)`: one peak.
+    #[serde(rename = "full c")]
     FullC,
     /// `T = a ln n + b`: rises ever more slowly, has neither peak nor limit.
+    #[serde(rename = "logarithmic")]
     Logarithmic,
 }
 

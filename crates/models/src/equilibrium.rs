@@ -28,6 +28,8 @@ mod capped;
 mod group;
 mod saw_tooth;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
 
 use crate::Response;
@@ -79,7 +81,8 @@ pub struct Flows {
 }
 
 /// What keeps the streams from more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Binds {
     /// Their windows; the link is not full.
     Window,
@@ -89,19 +92,35 @@ pub enum Binds {
     Link,
 }
 
+impl Binds {
+    /// Its name in tables and documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Binds::Window => "window",
+            Binds::Loss => "loss",
+            Binds::Link => "link",
+        }
+    }
+}
+
 /// What streams and bottleneck agree on.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Equilibrium {
     /// Payload of all of one's own streams.
+    #[serde(rename = "goodput_bits_per_second")]
     pub throughput: Rate,
     /// Payload of all streams of others.
+    #[serde(rename = "others_bits_per_second")]
     pub others: Rate,
-    /// Loss events for each packet, the path's own among them. `None` where streams go by bandwidth
-    /// and overrun a short queue: how much they lose then is not predicted.
+    /// Loss events for each packet, the path's own among them; absent where streams go by bandwidth
+    /// and overrun a short queue, which no formula here describes.
+    #[serde(rename = "lost_ratio", skip_serializing_if = "Option::is_none")]
     pub loss: Option<f64>,
     /// Mean round trip, queue included.
+    #[serde(rename = "rtt_seconds")]
     pub rtt: Span,
     /// What keeps one's own streams from more.
+    #[serde(rename = "limit")]
     pub binds: Binds,
 }
 

@@ -10,11 +10,11 @@
 //! - Loss is counted as events for each packet, independent of one another. Bursts count once, so
 //!   the ratio of lost packets on a bursty path is larger than the `loss` meant here and would
 //!   predict too little.
-//! - Slow start is apart from everything else: curves and the equilibrium are about streams that
+//! - Slow start is not described: curves and the equilibrium are about streams that
 //!   have left it.
 //!
 //! Reading order: `conditions.rs` for the inputs; one stream in `response.rs`, `mathis.rs`,
-//! `pftk.rs`, `window.rs`, `slow_start.rs`, `buffer.rs`; several by formula in `streams.rs`, as
+//! `pftk.rs`, `window.rs`, `buffer.rs`; several by formula in `streams.rs`, as
 //! solution of all at once in `equilibrium.rs`, fitted to measurements in `curve.rs`; then
 //! `selection.rs` and `rank.rs` for which samples and which form, and `objective.rs` and
 //! `choose.rs`. `linear.rs` and `root.rs` solve equations.
@@ -32,7 +32,6 @@ mod rank;
 mod response;
 mod root;
 mod selection;
-mod slow_start;
 mod streams;
 mod window;
 
@@ -49,6 +48,5 @@ pub use pftk::pftk;
 pub use rank::{LeftOut, Ranked, Spread, rank};
 pub use response::Response;
 pub use selection::{BestCombination, CombinationError, best_combination, exp_selection};
-pub use slow_start::{Ramp, SlowStart};
 pub use streams::{altman_utilisation, hacker};
 pub use window::{bandwidth_delay_product, window_limited};

@@ -10,19 +10,24 @@
 //! Source: Stone, "Cross-validatory choice and assessment of statistical predictions", Journal of
 //! the Royal Statistical Society B 36 (1974).
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::Rate;
 
 use crate::curve::root_mean_square;
 use crate::{Curve, CurveError, Fit, Form};
 
-/// A value and how far it moves as numbers of streams are left out.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// A number of streams and how far it moves as samples are left out; no confidence interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {
-    /// From all samples.
+    /// From all samples, not rounded.
+    #[serde(rename = "streams")]
     pub value: f64,
     /// The lowest, that of all samples among them.
+    #[serde(rename = "low_streams")]
     pub low: f64,
     /// The highest, likewise.
+    #[serde(rename = "high_streams")]
     pub high: f64,
 }
 

@@ -149,7 +149,7 @@ fn congestion_name(name: Field<&str>) -> Result<String, PathError> {
                 "`{}` is not a congestion control that is known here",
                 name.value
             ),
-            format!("`{meant}` is; is that what was meant?"),
+            format!("did you mean `{meant}`?"),
         )),
     }
 }

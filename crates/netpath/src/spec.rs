@@ -11,10 +11,11 @@ mod queue;
 pub use class::{Class, UnknownClass};
 pub use cross::{Cross, CrossTraffic};
 pub use cut::Cut;
-pub use links::{Duplex, Extra, Way};
+pub use links::{Duplex, Extra};
 pub use load::{Arrivals, Load, PacketShare, UnknownArrivals};
 pub use loss::Loss;
 pub use queue::{CoDelSpec, QueueLimit, QueueSpec, RedSpec};
+pub use units::Way;
 
 use std::fmt;
 

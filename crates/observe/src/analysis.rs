@@ -242,7 +242,7 @@ fn busiest_thread(streams: &[&Stream], duration: Span) -> Option<f64> {
 }
 
 #[cfg(test)]
-pub(crate) mod made;
+pub(crate) mod fixtures;
 
 #[cfg(test)]
 mod tests;

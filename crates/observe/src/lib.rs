@@ -27,7 +27,6 @@ pub use analysis::{
 };
 pub use ladder::Ladder;
 pub use limit::{Alternative, Context, Limit, OtherCount, Paced, Verdict, diagnose};
-pub use netpath::Way;
 pub use observation::{
     Buffer, Buffers, Counted, CpuSample, Delivery, Observation, Peer, Progress, Stream,
     StreamDirection, TerminalCpu,
@@ -37,6 +36,7 @@ pub use probes::{
     TracePlan, TraceProtocol, Train,
 };
 pub use round_trip::{Probe, ProbeMethod, ProbeSeries, RoundTrips};
-pub use setting::{Amount, Direction, Precision, SamplePlan, Setting, StreamCount, Then, Window};
+pub use setting::{Amount, Precision, SamplePlan, Setting, StreamCount, Then, Window};
 pub use target::{Fault, HostLimits, Snapshot, Target, TargetError, TargetInfo, TargetKind, Watch};
 pub use tcp::TcpSample;
+pub use units::{Direction, Way};

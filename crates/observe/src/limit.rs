@@ -20,7 +20,7 @@ mod diagnose;
 mod drops;
 mod evidence;
 mod full;
-mod quiet;
+mod no_signal;
 mod words;
 
 pub use diagnose::diagnose;

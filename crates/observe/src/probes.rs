@@ -8,11 +8,10 @@
 use std::cmp::Reverse;
 use std::net::IpAddr;
 
-use netpath::Way;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use units::{Bytes, Span};
+use units::{Bytes, Span, Way};
 
 use crate::{ProbeSeries, TargetError, Watch};
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use units::{Bytes, Rate, Span};
+use units::{Bytes, Direction, Rate, Span};
 
 /// The number of parallel streams: 1 to 128, iperf3's bound.
 #[derive(
@@ -177,19 +177,6 @@ impl TryFrom<RawWindow> for Window {
             )),
         }
     }
-}
-
-/// Which end sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    /// The client sends: iperf3's default.
-    #[default]
-    Forward,
-    /// The server sends: iperf3's `-R`.
-    Reverse,
-    /// Both send, each over its own streams: iperf3's `--bidir`.
-    Both,
 }
 
 /// One point of the space that is measured.

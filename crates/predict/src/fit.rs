@@ -5,15 +5,17 @@
 //! it.
 
 use models::{Form, Ranked, Spread, rank};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::Rate;
 
-use super::fewest;
+use super::{StreamsAt, fewest};
 
 /// Measured points, and the curves through them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fitting {
-    /// The points: streams and aggregate throughput.
-    pub samples: Vec<(u32, Rate)>,
+    /// The points.
+    pub samples: Vec<StreamsAt>,
     /// Share of the highest throughput at which a knee lies.
     pub knee: f64,
     /// The most streams that were sampled.
@@ -25,13 +27,14 @@ pub struct Fitting {
 }
 
 /// A number of streams to use: the fewest that reach the share asked for, by the best form.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Optimum {
     /// The form that says so.
     pub form: Form,
     /// How many.
     pub streams: u32,
     /// Where the curve reaches the share, and how far that moves as samples are left out.
+    #[serde(rename = "spread")]
     pub knee: Spread,
 }
 
@@ -43,11 +46,15 @@ pub fn fit(samples: Vec<(u32, Rate)>, knee: f64) -> Fitting {
         .max()
         .unwrap_or(0);
     let ranked = rank(&samples, knee, streams_max);
+    let sample = |(streams, throughput)| StreamsAt {
+        streams,
+        throughput,
+    };
     Fitting {
         recommended: ranked
             .first()
             .and_then(|best| optimum(best, knee, streams_max)),
-        samples,
+        samples: samples.into_iter().map(sample).collect(),
         knee,
         streams_max,
         ranked,

@@ -13,11 +13,12 @@ mod fit;
 mod inputs;
 
 use models::{
-    Acks, Binds, Bottleneck, BufferRule, Candidate, Conditions, Control, Equilibrium, Flows,
-    PathFacts, Response, Rule, altman_utilisation, choose, hacker, mathis_with_window, pftk,
-    window_limited,
+    Acks, Bottleneck, BufferRule, Candidate, Conditions, Control, Equilibrium, Flows, PathFacts,
+    Response, Rule, altman_utilisation, choose, hacker, mathis_with_window, pftk, window_limited,
 };
 use netpath::{PathError, PathSpec};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use stats::Estimate;
 use thiserror::Error;
 use units::{Bytes, Rate, Span};
@@ -138,45 +139,74 @@ pub struct Prediction {
 }
 
 /// One stream by one formula.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OneStream {
     /// Which formula.
-    pub model: &'static str,
-    /// Its rate; `None` where the formula has none, as without loss.
+    pub model: String,
+    /// Its rate; absent where the formula has none, as without loss.
+    #[serde(
+        rename = "rate_bits_per_second",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub rate: Option<Rate>,
 }
 
 /// One number of streams by each formula.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Predicted {
     /// How many.
     pub streams: u32,
     /// By the equilibrium.
+    #[serde(flatten)]
     pub equilibrium: Equilibrium,
-    /// Reno streams that do not disturb each other, up to the capacity; `None` without loss.
+    /// Reno streams that do not disturb each other, up to the capacity; absent without loss.
+    #[serde(
+        rename = "hacker_bits_per_second",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub hacker: Option<Rate>,
-    /// What streams without loss of their own use of a link with a short queue; `None` for bbr.
+    /// What streams without loss of their own use of a link with a short queue; absent for bbr.
+    #[serde(
+        rename = "altman_bits_per_second",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub altman: Option<Rate>,
-    /// All windows once a round trip, up to nothing.
+    /// All windows once a round trip, whatever the link carries.
+    #[serde(
+        rename = "window_cap_bits_per_second",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub window_cap: Option<Rate>,
 }
 
 /// A number of streams and what they carry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamsAt {
     /// How many.
     pub streams: u32,
-    /// Their throughput together.
+    /// Payload of all of them.
+    #[serde(rename = "goodput_bits_per_second")]
     pub throughput: Rate,
 }
 
 /// One rule for the buffers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BufferAdvice {
     /// Which rule.
     pub rule: BufferRule,
-    /// Streams, and the buffer of each.
-    pub per_stream: Vec<(u32, Bytes)>,
+    /// Its formula in words.
+    pub formula: String,
+    /// What it gives each of so many streams.
+    pub per_stream: Vec<StreamBuffer>,
+}
+
+/// A buffer of each of several streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StreamBuffer {
+    /// How many streams.
+    pub streams: u32,
+    /// The buffer of each.
+    pub bytes: Bytes,
 }
 
 /// Everything the formulas say about the path of `question`.
@@ -295,7 +325,10 @@ impl Inputs {
     fn one_stream(&self, curve: &[(u32, Equilibrium)]) -> Vec<OneStream> {
         let at = self.conditions();
         let timeout = at.rtt + TIMEOUT_MARGIN;
-        let of = |model, rate| OneStream { model, rate };
+        let of = |model: &str, rate| OneStream {
+            model: model.to_owned(),
+            rate,
+        };
         vec![
             of("window", window_limited(self.window, at.rtt)),
             of("Mathis", Response::Reno(Acks::Every).rate(&at)),
@@ -324,9 +357,15 @@ impl Inputs {
         streams.dedup();
         let each = |rule: BufferRule| BufferAdvice {
             rule,
+            formula: rule.formula().to_owned(),
             per_stream: streams
                 .iter()
-                .filter_map(|n| Some((*n, rule.per_stream(&facts, *n)?)))
+                .filter_map(|streams| {
+                    Some(StreamBuffer {
+                        streams: *streams,
+                        bytes: rule.per_stream(&facts, *streams)?,
+                    })
+                })
                 .collect(),
         };
         BufferRule::ALL.map(each).to_vec()
@@ -355,14 +394,5 @@ impl Inputs {
             bulk_transfer_capacity: free.map(|free| free.throughput),
             largest: Some(self.window_auto),
         }
-    }
-}
-
-/// What keeps the streams from more, in the words of the documents.
-pub fn binds_name(binds: Binds) -> &'static str {
-    match binds {
-        Binds::Window => "window",
-        Binds::Loss => "loss",
-        Binds::Link => "link",
     }
 }

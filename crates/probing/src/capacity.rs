@@ -144,7 +144,7 @@ pub fn measure(
 fn nothing_came_through() -> ProbesError {
     ProbesError::Unsupported {
         why: "no two packets that were sent together arrived in order and apart".to_owned(),
-        hint: Some("look at the loss of the path first, and at who stamps packets".to_owned()),
+        hint: Some("check the path for loss first, then which hosts stamp packets".to_owned()),
     }
 }
 

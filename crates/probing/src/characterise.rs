@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Span};
 
 use crate::hops::QueueAt;
-use crate::{Available, Capacity, LeftOut, Onlooker};
+use crate::{Available, Capacity, LeftOut, PartObserver};
 pub use buffers::{BufferAdvice, Buffers};
 pub use small::Variation;
 
@@ -131,23 +131,23 @@ pub struct PartCost {
 pub fn characterise(
     path: &mut dyn Examined,
     wanted: &Wanted,
-    onlooker: &mut dyn Onlooker,
+    observer: &mut dyn PartObserver,
 ) -> Result<Characteristics, TargetError> {
     let mut examination = Examination {
         found: Characteristics::default(),
         failure: None,
     };
     match path.target().probes() {
-        Ok(mut probes) => examination.small_packets(path, &mut *probes, wanted, onlooker),
+        Ok(mut probes) => examination.small_packets(path, &mut *probes, wanted, observer),
         Err(error) => examination.leave_out("small packets", error),
     }
     if let Some(duration) = wanted.load {
-        examination.loads(path, duration, wanted, onlooker);
+        examination.loads(path, duration, wanted, observer);
     }
     path.target().stop();
     examination.found.buffers =
         buffers::advise(&examination.found, path.target().describe().limits);
-    examination.outcome(onlooker.is_cancelled())
+    examination.outcome(observer.is_cancelled())
 }
 
 /// An examination on its way.
@@ -165,16 +165,16 @@ impl Examination {
         &mut self,
         path: &mut dyn Examined,
         name: &str,
-        onlooker: &mut dyn Onlooker,
-        work: impl FnOnce(&mut dyn Examined, &mut dyn Onlooker) -> Part<T>,
+        observer: &mut dyn PartObserver,
+        work: impl FnOnce(&mut dyn Examined, &mut dyn PartObserver) -> Part<T>,
     ) -> Option<T> {
-        if onlooker.is_cancelled() {
+        if observer.is_cancelled() {
             self.left(LeftOut::new(name, "it was ended before", None));
             return None;
         }
-        onlooker.on_part(name);
+        observer.on_part(name);
         let before = path.elapsed();
-        let outcome = work(path, onlooker);
+        let outcome = work(path, observer);
         let time = path.elapsed().zip(before).map(|(now, before)| now - before);
         match outcome {
             Ok((found, bytes)) => {

@@ -22,7 +22,7 @@ pub use available::{Available, AvailableRange};
 pub use capacity::{Capacity, CapacityMethod};
 pub use characterise::{Characteristics, Examined, characterise};
 pub use hops::{Comparison, HopChange, HopSummary, QueueAt};
-pub use part::{LeftOut, Onlooker};
+pub use part::{LeftOut, PartObserver};
 pub use responsiveness::Responsiveness;
 
 use schemars::JsonSchema;

@@ -1,11 +1,11 @@
-//! Parts of a longer examination: who looks on, and what was left out.
+//! Parts of a longer examination: the observer of their progress, and what was left out.
 
 use observe::{ProbesError, TargetError, Watch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Follows an examination, part after part.
-pub trait Onlooker: Watch {
+pub trait PartObserver: Watch {
     /// Now `part` begins: a few words such as "capacity forward".
     fn on_part(&mut self, part: &str) {
         let _ = part;
@@ -13,7 +13,7 @@ pub trait Onlooker: Watch {
 }
 
 /// Follows nothing.
-impl Onlooker for () {}
+impl PartObserver for () {}
 
 /// A part that could not be measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

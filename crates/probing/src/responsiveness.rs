@@ -29,7 +29,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Span};
 
-use crate::{LeftOut, Onlooker};
+use crate::{LeftOut, PartObserver};
 pub use judge::{Confidence, Formula, Trimmed};
 
 /// The draft's moving averages are over so many intervals (its MAD).
@@ -133,7 +133,7 @@ pub struct Measured {
 pub fn measure(
     target: &mut dyn Target,
     plan: &Plan,
-    onlooker: &mut dyn Onlooker,
+    observer: &mut dyn PartObserver,
 ) -> Result<Measured, TargetError> {
     let mut measured = Measured {
         ways: Vec::new(),
@@ -141,13 +141,13 @@ pub fn measure(
     };
     let mut first = None;
     for way in &plan.ways {
-        if onlooker.is_cancelled() && !measured.ways.is_empty() {
+        if observer.is_cancelled() && !measured.ways.is_empty() {
             let left = LeftOut::new(part(*way), "it was ended before", None);
             measured.left_out.push(left);
             continue;
         }
-        onlooker.on_part(part(*way));
-        let seen = growth::load(target, *way, plan.duration_max, onlooker);
+        observer.on_part(part(*way));
+        let seen = growth::load(target, *way, plan.duration_max, observer);
         target.stop();
         match seen {
             Ok(seen) => measured.ways.push(judge::judge(*way, seen)),

@@ -1,9 +1,13 @@
 //! Curves through measured points.
 
-use models::{Ranked, Spread};
-use predict::{Fitting, Optimum};
+pub use models::{Form, Spread};
+pub use predict::{Optimum, StreamsAt};
+
+use models::Ranked;
+use predict::Fitting;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use units::Rate;
 
 /// The body of a `trunkline/fit` document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,51 +17,19 @@ pub struct Fit {
     /// The share of the highest throughput at which a knee lies.
     pub knee_ratio: f64,
     /// The measured points.
-    pub samples: Vec<FitSample>,
+    pub samples: Vec<StreamsAt>,
     /// What the best form recommends; absent when no form fits.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub recommended: Option<FitOptimum>,
+    pub recommended: Option<Optimum>,
     /// The forms, the one that predicts best what it has not seen first.
     pub models: Vec<FitModel>,
-}
-
-/// A point.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct FitSample {
-    /// Parallel streams.
-    pub streams: u32,
-    /// Throughput of all of them.
-    pub goodput_bits_per_second: u64,
-}
-
-/// A number of streams to use: the fewest that reach the share.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct FitOptimum {
-    /// The form that says so.
-    pub form: String,
-    /// How many.
-    pub streams: u32,
-    /// Where the curve reaches the share, not rounded, and how far that moves as samples are left
-    /// out.
-    pub spread: FitSpread,
-}
-
-/// A value and how far it moves as numbers of streams are left out; no confidence interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct FitSpread {
-    /// From all samples, not rounded.
-    pub streams: f64,
-    /// The lowest.
-    pub low_streams: f64,
-    /// The highest.
-    pub high_streams: f64,
 }
 
 /// One form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FitModel {
     /// Which form.
-    pub form: String,
+    pub form: Form,
     /// Its formula.
     pub formula: String,
     /// Why it does not fit; absent when it does.
@@ -73,21 +45,27 @@ pub struct FitModel {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out_failed: Option<usize>,
     /// How far the curve lies from a sample in the mean, either way.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mean_absolute_error_bits_per_second: Option<u64>,
+    #[serde(
+        rename = "mean_absolute_error_bits_per_second",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub mean_absolute_error: Option<Rate>,
     /// Predicted over measured less 1, for each sample.
     pub residual_ratios: Vec<f64>,
     /// What throughput tends to with ever more streams; absent where there is no bound.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limit_bits_per_second: Option<u64>,
+    #[serde(
+        rename = "limit_bits_per_second",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub limit: Option<Rate>,
     /// Streams at the peak; absent for a curve without one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub peak: Option<FitSpread>,
+    pub peak: Option<Spread>,
     /// Streams at the knee.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub knee: Option<FitSpread>,
+    pub knee: Option<Spread>,
     /// The curve at every number of streams up to the most that were sampled.
-    pub curve: Vec<FitSample>,
+    pub curve: Vec<StreamsAt>,
 }
 
 /// A coefficient.
@@ -108,37 +86,13 @@ const CURVE_POINTS: u32 = 200;
 impl Fit {
     /// The shape of `fitting`, whose samples come from `file`.
     pub fn new(file: &str, fitting: &Fitting) -> Self {
-        let sample = |&(streams, rate): &(u32, units::Rate)| FitSample {
-            streams,
-            goodput_bits_per_second: rate.bits_per_second(),
-        };
         let model = |ranked| FitModel::new(ranked, fitting.streams_max);
         Fit {
             file: file.to_owned(),
             knee_ratio: fitting.knee,
-            samples: fitting.samples.iter().map(sample).collect(),
-            recommended: fitting.recommended.as_ref().map(Into::into),
+            samples: fitting.samples.clone(),
+            recommended: fitting.recommended,
             models: fitting.ranked.iter().map(model).collect(),
-        }
-    }
-}
-
-impl From<&Optimum> for FitOptimum {
-    fn from(optimum: &Optimum) -> Self {
-        FitOptimum {
-            form: optimum.form.name().to_owned(),
-            streams: optimum.streams,
-            spread: optimum.knee.into(),
-        }
-    }
-}
-
-impl From<Spread> for FitSpread {
-    fn from(spread: Spread) -> Self {
-        FitSpread {
-            streams: spread.value,
-            low_streams: spread.low,
-            high_streams: spread.high,
         }
     }
 }
@@ -149,26 +103,23 @@ impl FitModel {
         let curve = fit.map(|fit| fit.curve);
         let step = streams_max.div_ceil(CURVE_POINTS).max(1) as usize;
         let at = |streams: u32| {
-            Some(FitSample {
+            Some(StreamsAt {
                 streams,
-                goodput_bits_per_second: curve?.throughput(streams).bits_per_second(),
+                throughput: curve?.throughput(streams),
             })
         };
         FitModel {
-            form: ranked.form.name().to_owned(),
+            form: ranked.form,
             formula: ranked.form.formula().to_owned(),
             problem: ranked.fit.as_ref().err().map(ToString::to_string),
             coefficients: fit.map(coefficients).unwrap_or_default(),
             left_out_ratio: ranked.left_out.map(|left_out| left_out.relative_error),
             left_out_failed: ranked.left_out.map(|left_out| left_out.failed),
-            mean_absolute_error_bits_per_second: fit
-                .map(|fit| fit.mean_absolute_error.bits_per_second()),
+            mean_absolute_error: fit.map(|fit| fit.mean_absolute_error),
             residual_ratios: fit.map(|fit| fit.residuals.clone()).unwrap_or_default(),
-            limit_bits_per_second: curve
-                .and_then(|curve| curve.limit())
-                .map(|rate| rate.bits_per_second()),
-            peak: ranked.peak.map(Into::into),
-            knee: ranked.knee.map(Into::into),
+            limit: curve.and_then(|curve| curve.limit()),
+            peak: ranked.peak,
+            knee: ranked.knee,
             curve: (1..=streams_max).step_by(step).filter_map(at).collect(),
         }
     }

@@ -57,7 +57,7 @@ pub use direction::DirectionFigures;
 pub use document::{AnyDocument, Body, Document, Origin, SCHEMA_VERSION, Schema, now};
 pub use emulation::{DuplexCounters, Emulation, LinkCounters, LoadCounters};
 pub use file::{LoadError, SaveError, check_target, load, parse, save};
-pub use fit::{Fit, FitModel, FitOptimum, FitSpread};
+pub use fit::{Fit, FitModel};
 pub use host::Host;
 pub use link::Count;
 pub use measure::{Measure, Run, Steady, Unsettled};
@@ -68,7 +68,7 @@ pub use observe::{
 };
 pub use path::Path;
 pub use points::{PointsError, load_points};
-pub use predict::{Predict, PredictedPoint};
+pub use predict::Predict;
 pub use responsiveness::Responsiveness;
 pub use round_trip::{RoundTrips, Series};
 pub use simulate::{Campaign, Simulate};

@@ -1,6 +1,8 @@
 //! What formulas say about a path.
 
-use predict::{BufferAdvice, OneStream, Predicted, Prediction, StreamsAt, binds_name};
+pub use predict::{BufferAdvice, OneStream, Predicted, StreamBuffer, StreamsAt};
+
+use predict::Prediction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,13 +24,13 @@ pub struct Predict {
     /// The fewest streams that reach a share of the highest throughput.
     pub knee: PredictedKnee,
     /// The fewest streams with the highest throughput.
-    pub highest: PredictedStreams,
+    pub highest: StreamsAt,
     /// One stream by each formula.
-    pub one_stream: Vec<PredictedStream>,
+    pub one_stream: Vec<OneStream>,
     /// Several streams by each formula.
-    pub points: Vec<PredictedPoint>,
+    pub points: Vec<Predicted>,
     /// Rules for the buffers.
-    pub buffers: Vec<PredictedBuffer>,
+    pub buffers: Vec<BufferAdvice>,
 }
 
 /// A link in payload.
@@ -50,15 +52,6 @@ pub struct PredictedLink {
     pub other_streams: u32,
 }
 
-/// A number of streams and what they carry.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PredictedStreams {
-    /// How many.
-    pub streams: u32,
-    /// Payload of all of them.
-    pub goodput_bits_per_second: u64,
-}
-
 /// A knee.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PredictedKnee {
@@ -66,63 +59,7 @@ pub struct PredictedKnee {
     pub share_ratio: f64,
     /// Where it lies.
     #[serde(flatten)]
-    pub at: PredictedStreams,
-}
-
-/// One stream by one formula.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PredictedStream {
-    /// Which formula.
-    pub model: String,
-    /// Its rate; absent where the formula has none, as without loss.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate_bits_per_second: Option<u64>,
-}
-
-/// Several streams by each formula.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PredictedPoint {
-    /// How many, and their throughput by the equilibrium.
-    #[serde(flatten)]
-    pub at: PredictedStreams,
-    /// What streams of others get beside them.
-    pub others_bits_per_second: u64,
-    /// Loss events for each packet; absent where it is not predicted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lost_ratio: Option<f64>,
-    /// Mean round trip, queue included.
-    pub rtt_seconds: f64,
-    /// What keeps them from more: `window`, `loss` or `link`.
-    pub limit: String,
-    /// By Hacker's sum, up to the capacity; absent without loss.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hacker_bits_per_second: Option<u64>,
-    /// By Altman's utilisation; absent for congestion controls that it does not describe.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub altman_bits_per_second: Option<u64>,
-    /// All windows once a round trip.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window_cap_bits_per_second: Option<u64>,
-}
-
-/// One rule for the buffers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct PredictedBuffer {
-    /// `BDP1` to `BDP6`.
-    pub rule: String,
-    /// Its formula in words.
-    pub formula: String,
-    /// What it gives each of so many streams.
-    pub per_stream: Vec<StreamBuffer>,
-}
-
-/// A buffer of each of several streams.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct StreamBuffer {
-    /// How many streams.
-    pub streams: u32,
-    /// The buffer of each.
-    pub bytes: u64,
+    pub at: StreamsAt,
 }
 
 impl From<&Prediction> for Predict {
@@ -136,12 +73,12 @@ impl From<&Prediction> for Predict {
             link: link(prediction),
             knee: PredictedKnee {
                 share_ratio: prediction.question.knee,
-                at: prediction.knee.into(),
+                at: prediction.knee,
             },
-            highest: prediction.highest.into(),
-            one_stream: prediction.one_stream.iter().map(Into::into).collect(),
-            points: prediction.points.iter().map(Into::into).collect(),
-            buffers: prediction.buffers.iter().map(Into::into).collect(),
+            highest: prediction.highest,
+            one_stream: prediction.one_stream.clone(),
+            points: prediction.points.clone(),
+            buffers: prediction.buffers.clone(),
         }
     }
 }
@@ -156,57 +93,5 @@ fn link(prediction: &Prediction) -> PredictedLink {
         segment_bytes: link.segment.get(),
         background_bits_per_second: prediction.background.bits_per_second(),
         other_streams: prediction.others,
-    }
-}
-
-impl From<StreamsAt> for PredictedStreams {
-    fn from(at: StreamsAt) -> Self {
-        PredictedStreams {
-            streams: at.streams,
-            goodput_bits_per_second: at.throughput.bits_per_second(),
-        }
-    }
-}
-
-impl From<&OneStream> for PredictedStream {
-    fn from(one: &OneStream) -> Self {
-        PredictedStream {
-            model: one.model.to_owned(),
-            rate_bits_per_second: one.rate.map(|rate| rate.bits_per_second()),
-        }
-    }
-}
-
-impl From<&Predicted> for PredictedPoint {
-    fn from(point: &Predicted) -> Self {
-        let bits = |rate: units::Rate| rate.bits_per_second();
-        let equilibrium = &point.equilibrium;
-        PredictedPoint {
-            at: PredictedStreams {
-                streams: point.streams,
-                goodput_bits_per_second: bits(equilibrium.throughput),
-            },
-            others_bits_per_second: bits(equilibrium.others),
-            lost_ratio: equilibrium.loss,
-            rtt_seconds: equilibrium.rtt.as_secs_f64(),
-            limit: binds_name(equilibrium.binds).to_owned(),
-            hacker_bits_per_second: point.hacker.map(bits),
-            altman_bits_per_second: point.altman.map(bits),
-            window_cap_bits_per_second: point.window_cap.map(bits),
-        }
-    }
-}
-
-impl From<&BufferAdvice> for PredictedBuffer {
-    fn from(advice: &BufferAdvice) -> Self {
-        let each = |&(streams, bytes): &(u32, units::Bytes)| StreamBuffer {
-            streams,
-            bytes: bytes.get(),
-        };
-        PredictedBuffer {
-            rule: advice.rule.name().to_owned(),
-            formula: advice.rule.formula().to_owned(),
-            per_stream: advice.per_stream.iter().map(each).collect(),
-        }
     }
 }

@@ -2,10 +2,10 @@
 
 use hdrhistogram::Histogram;
 use link::Counters;
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Rate, Span, Time, Way};
 
 use crate::flow::Flows;
-use crate::network::{Network, Way};
+use crate::network::Network;
 use crate::result::{
     CrossResult, Drops, QueueUse, RoundTrips, RunResult, Sample, StreamResult, WorkDone,
 };
@@ -73,7 +73,7 @@ impl Standing {
             flows: streams.map(flow).collect(),
             cross: measure.cross.clone(),
             queue_packet_nanoseconds: network.queue_packet_nanoseconds(at),
-            links: [Way::Forward, Way::Backward].map(|way| *network.counters(way)),
+            links: Way::BOTH.map(|way| *network.counters(way)),
         }
     }
 }

@@ -5,20 +5,11 @@ use std::collections::VecDeque;
 
 use link::{Admission, Counters, DropCause, Element, Link};
 use netpath::{LinkSpec, PathSpec};
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Rate, Span, Time, Way};
 
 use crate::packet::Packet;
 use crate::scenario::Access;
 use crate::seeds::{Purpose, derive};
-
-/// Which way a packet goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// From senders to receivers.
-    Forward = 0,
-    /// Back.
-    Backward = 1,
-}
 
 /// Where something happens next: the two links first, then the entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,10 +70,9 @@ impl Network {
             latest: (0, Span::ZERO),
             on_way: VecDeque::new(),
         };
-        let ways = [Way::Forward, Way::Backward];
         let pairs = extra_delays
             .iter()
-            .map(|extra| ways.map(|way| entry(*extra, way)));
+            .map(|extra| Way::BOTH.map(|way| entry(*extra, way)));
         let entries: Vec<Entry> = pairs.flatten().collect();
         Network {
             links: [
@@ -114,7 +104,7 @@ impl Network {
         let way = if packet.is_forward() {
             Way::Forward
         } else {
-            Way::Backward
+            Way::Reverse
         };
         let index = usize::from(packet.group) * 2 + way as usize;
         let entry = &mut self.entries[index];

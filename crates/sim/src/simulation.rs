@@ -2,12 +2,12 @@
 
 use rand_core::Rng;
 use rand_pcg::Pcg64;
-use units::{Bytes, Span, Time};
+use units::{Bytes, Span, Time, Way};
 
 use crate::events::{Event, Fate};
 use crate::flow::{Flows, STREAMS};
 use crate::measure::Measure;
-use crate::network::{Network, Place, Way};
+use crate::network::{Network, Place};
 use crate::packet::{Flags, Kind, Packet};
 use crate::receiver::Reply;
 use crate::seeds::{Purpose, generator};
@@ -204,7 +204,7 @@ impl Simulation {
 
     /// Every packet that was sent was delivered, was dropped, or is on its way.
     fn is_conserved(&self) -> bool {
-        let links = [Way::Forward, Way::Backward].map(|way| self.network.counters(way));
+        let links = Way::BOTH.map(|way| self.network.counters(way));
         let offered: u64 = links.iter().map(|link| link.offered.packets).sum();
         links.iter().all(|link| link.are_conserved())
             && self.measure.sent == offered + self.network.entering()

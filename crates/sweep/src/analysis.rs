@@ -116,7 +116,7 @@ fn fit(points: &[(f64, f64)]) -> Option<LineFit> {
 }
 
 #[cfg(test)]
-pub(crate) mod made;
+pub(crate) mod fixtures;
 
 #[cfg(test)]
 mod tests;

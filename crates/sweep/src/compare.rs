@@ -186,7 +186,7 @@ fn direction(settings: &[SettingChange]) -> Option<DirectionChange> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::made::{Truth, made, toy};
+    use crate::analysis::fixtures::{Truth, made, toy};
 
     const GRID: [(u16, u64); 8] = [
         (1, 64),

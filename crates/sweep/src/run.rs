@@ -1,6 +1,6 @@
 //! Makes the visits of a sweep, one after another, and keeps each as it is finished.
 
-mod company;
+mod keeper;
 
 use std::error::Error;
 
@@ -9,7 +9,7 @@ use thiserror::Error as ThisError;
 use units::Span;
 
 use crate::{CellFigures, Done, Ledger, SweepPlan, Visit};
-pub use company::{Finished, KeepError, Keeper, Measured, SweepWatch};
+pub use keeper::{Finished, KeepError, Keeper, Measured, SweepWatch};
 
 /// What passes before a visit that failed is tried again: a server that is restarted is mostly back
 /// after ten seconds, and all waits together come to twenty.

@@ -401,12 +401,6 @@ impl Store {
         }
     }
 
-    /// Files that wait to be published. Publish when these are [`Store::batch`], or 100 ms after
-    /// the first.
-    pub fn waiting_count(&self) -> usize {
-        self.waiting().len()
-    }
-
     /// So many files may be flushed in one go: those that wait are held open.
     pub fn batch(&self) -> usize {
         self.open_parts.batch()

@@ -112,7 +112,7 @@ impl Watch for Watcher<'_, '_> {
     }
 }
 
-impl tune::Onlooker for Watcher<'_, '_> {
+impl tune::SampleObserver for Watcher<'_, '_> {
     fn on_sample_started(&mut self, number: usize, request: &Request) {
         (self.on_progress)(Progress::SampleStarted { number, request });
     }
@@ -122,7 +122,7 @@ impl tune::Onlooker for Watcher<'_, '_> {
     }
 }
 
-impl probing::Onlooker for Watcher<'_, '_> {
+impl probing::PartObserver for Watcher<'_, '_> {
     fn on_part(&mut self, part: &str) {
         (self.on_progress)(Progress::PartStarted(part));
     }

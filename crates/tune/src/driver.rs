@@ -15,7 +15,7 @@ use crate::strategy::{Choice, Request, Strategy};
 use crate::tuning::{Answer, Ended, Recommended, Sample, TuneError, Tuning};
 
 /// Follows a search, sample after sample.
-pub trait Onlooker: Watch {
+pub trait SampleObserver: Watch {
     /// A sample begins; `number` counts from 1.
     fn on_sample_started(&mut self, number: usize, request: &Request) {
         let _ = (number, request);
@@ -28,7 +28,7 @@ pub trait Onlooker: Watch {
 }
 
 /// Follows nothing.
-impl Onlooker for () {}
+impl SampleObserver for () {}
 
 /// Finds the operating point of `target` with the strategy of this crate, [`Staged`].
 ///
@@ -39,9 +39,9 @@ impl Onlooker for () {}
 pub fn tune(
     target: &mut dyn Target,
     plan: &TunePlan,
-    onlooker: &mut dyn Onlooker,
+    observer: &mut dyn SampleObserver,
 ) -> Result<Tuning, TuneError> {
-    tune_with(&Staged, target, plan, onlooker)
+    tune_with(&Staged, target, plan, observer)
 }
 
 /// The same with another strategy.
@@ -52,10 +52,10 @@ pub fn tune_with(
     strategy: &dyn Strategy,
     target: &mut dyn Target,
     plan: &TunePlan,
-    onlooker: &mut dyn Onlooker,
+    observer: &mut dyn SampleObserver,
 ) -> Result<Tuning, TuneError> {
     let mut history = History::new(plan.clone(), target.describe());
-    let cut = sample_until_known(strategy, target, &mut history, onlooker).err();
+    let cut = sample_until_known(strategy, target, &mut history, observer).err();
     target.stop();
     match cut {
         Some(error) if history.samples.is_empty() => Err(TuneError::Target(error)),
@@ -69,19 +69,19 @@ fn sample_until_known(
     strategy: &dyn Strategy,
     target: &mut dyn Target,
     history: &mut History,
-    onlooker: &mut dyn Onlooker,
+    observer: &mut dyn SampleObserver,
 ) -> Result<(), TargetError> {
     while let Some(request) = strategy.next(history) {
-        if onlooker.is_cancelled() {
+        if observer.is_cancelled() {
             return Err(cancelled());
         }
         let number = history.samples.len() + 1;
-        onlooker.on_sample_started(number, &request);
+        observer.on_sample_started(number, &request);
         let plan = SamplePlan {
             then: after(strategy, &request),
             ..request.plan
         };
-        let mut guard = Guard::new(history, onlooker);
+        let mut guard = Guard::new(history, observer);
         let observation = target.observe(&request.setting, &plan, &mut guard)?;
         let sample = Sample {
             summary: observation.summary(),
@@ -90,7 +90,7 @@ fn sample_until_known(
             why: request.why,
             observation,
         };
-        onlooker.on_sample_done(number, &sample);
+        observer.on_sample_done(number, &sample);
         history.samples.push(sample);
     }
     Ok(())

@@ -15,7 +15,7 @@ const READINGS: u32 = 5;
 
 /// A [`Watch`] that passes everything on to another and keeps the bounds.
 pub(crate) struct Guard<'a> {
-    onlooker: &'a mut dyn Watch,
+    observer: &'a mut dyn Watch,
     bytes_left: Option<Bytes>,
     /// The longest round trip that is allowed, where it is bounded and the idle path's is known.
     rtt_max: Option<Span>,
@@ -24,9 +24,9 @@ pub(crate) struct Guard<'a> {
 }
 
 impl<'a> Guard<'a> {
-    pub fn new(history: &History, onlooker: &'a mut dyn Watch) -> Self {
+    pub fn new(history: &History, observer: &'a mut dyn Watch) -> Self {
         Guard {
-            onlooker,
+            observer,
             bytes_left: history.bytes_left(),
             rtt_max: rtt_max(history),
             too_long: 0,
@@ -50,21 +50,21 @@ fn rtt_max(history: &History) -> Option<Span> {
 
 impl Watch for Guard<'_> {
     fn on_progress(&mut self, snapshot: &Snapshot) {
-        self.onlooker.on_progress(snapshot);
+        self.observer.on_progress(snapshot);
         self.count_delay(snapshot);
         let spent = self.bytes_left.is_some_and(|left| snapshot.bytes >= left);
         self.has_enough = spent || self.too_long >= READINGS;
     }
 
     fn is_cancelled(&self) -> bool {
-        self.onlooker.is_cancelled()
+        self.observer.is_cancelled()
     }
 
     fn has_enough(&self) -> bool {
-        self.has_enough || self.onlooker.has_enough()
+        self.has_enough || self.observer.has_enough()
     }
 
     fn on_wait(&mut self, why: &str, wait: Span) {
-        self.onlooker.on_wait(why, wait);
+        self.observer.on_wait(why, wait);
     }
 }

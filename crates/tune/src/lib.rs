@@ -37,7 +37,7 @@ pub mod tuning;
 mod windows;
 
 pub use advice::{Advice, End, SysctlLine, Tool};
-pub use driver::{Onlooker, tune, tune_with};
+pub use driver::{SampleObserver, tune, tune_with};
 pub use history::History;
 pub use plan::{Axis, Budget, Objective, Remembered, TunePlan};
 pub use staged::Staged;

@@ -388,7 +388,7 @@ impl Watch for Impatient {
     }
 }
 
-impl Onlooker for Impatient {
+impl SampleObserver for Impatient {
     fn on_sample_done(&mut self, _number: usize, _sample: &Sample) {
         self.samples -= 1;
     }

@@ -1,4 +1,5 @@
-//! Rates, sizes and times as types, with the printing and parsing that people see.
+//! Rates, sizes and times as types, with the printing and parsing that people see; the two ways
+//! along a path.
 //!
 //! Every quantity is an integer: [`Rate`] in bits per second, [`Bytes`] in bytes, [`Span`] and
 //! [`Time`] in nanoseconds. Arithmetic that would overflow saturates, so no input can make it
@@ -12,9 +13,11 @@ mod parse;
 mod rate;
 mod share;
 mod time;
+mod way;
 
 pub use bytes::Bytes;
 pub use parse::{ParseError, Problem};
 pub use rate::Rate;
 pub use share::share;
 pub use time::{Span, Time};
+pub use way::{Direction, Way};

@@ -3,16 +3,16 @@
 //!
 //! `schedule.rs` turns the timetable and the clock of this host into visits that begin. A visit is
 //! made by a [`Visitor`] on a thread of its own. Its result goes into the spool of `watch_store`
-//! before anything else; `courier.rs` sends what waits there and forgets what was confirmed. A
+//! before anything else; `delivery.rs` sends what waits there and forgets what was confirmed. A
 //! note of each running visit lies on the disk, so that one that was cut off by a kill or a reboot
 //! is told as a failure.
 //!
 //! Left out: visits that were missed while the agent was not there. They are not made up for; the
 //! collector sees that they are missing.
 //!
-//! Reading order: [`Agent`], `schedule.rs`, `visits.rs`, `courier.rs`, `notes.rs`.
+//! Reading order: [`Agent`], `schedule.rs`, `visits.rs`, `delivery.rs`, `notes.rs`.
 
-mod courier;
+mod delivery;
 mod error;
 mod event;
 mod notes;
@@ -36,7 +36,7 @@ pub use error::AgentError;
 pub use event::AgentEvent;
 pub use visits::{Shown, Visitor};
 
-use courier::Courier;
+use delivery::Courier;
 use schedule::{Schedule, Step};
 use visits::Visits;
 

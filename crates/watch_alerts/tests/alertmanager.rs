@@ -5,6 +5,7 @@ mod common;
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, SystemTime};
 
@@ -18,7 +19,7 @@ use watch_alerts::{Situation, send_test};
 struct Alertmanager {
     child: Child,
     port: u16,
-    _folder: TempDir,
+    _folder: Arc<TempDir>,
 }
 
 impl Alertmanager {
@@ -27,7 +28,7 @@ impl Alertmanager {
         if !testkit::has_program("prometheus-alertmanager") {
             return None;
         }
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Arc::new(tempfile::tempdir().unwrap());
         let config = folder.path().join("config.yml");
         let text = format!(
             "route:\n  receiver: hook\n  group_by: [incident]\n  group_wait: 1s\n  \
@@ -36,10 +37,21 @@ impl Alertmanager {
              - url: http://127.0.0.1:{webhook}/hook\n        send_resolved: true\n"
         );
         fs::write(&config, text).unwrap();
+        // Other programs of this host take ports, too.
+        let manager = (0..5).find_map(|_| Self::listening(&folder));
+        let log = fs::read_to_string(folder.path().join("log"));
+        Some(manager.unwrap_or_else(|| panic!("Alertmanager does not listen: {log:?}")))
+    }
+
+    /// One that listens; `None` where it ends or takes longer than a minute.
+    fn listening(folder: &Arc<TempDir>) -> Option<Self> {
         let port = free_port();
         let log = fs::File::create(folder.path().join("log")).unwrap();
         let child = Command::new("prometheus-alertmanager")
-            .arg(format!("--config.file={}", config.display()))
+            .arg(format!(
+                "--config.file={}",
+                folder.path().join("config.yml").display()
+            ))
             .arg(format!(
                 "--storage.path={}",
                 folder.path().join("data").display()
@@ -50,24 +62,21 @@ impl Alertmanager {
             .stderr(log)
             .spawn()
             .unwrap();
-        let manager = Alertmanager {
+        let mut manager = Alertmanager {
             child,
             port,
-            _folder: folder,
+            _folder: Arc::clone(folder),
         };
-        manager.wait();
-        Some(manager)
-    }
-
-    fn wait(&self) {
         for _ in 0..600 {
-            if TcpStream::connect(("127.0.0.1", self.port)).is_ok() {
-                return;
+            if manager.child.try_wait().unwrap().is_some() {
+                return None;
+            }
+            if TcpStream::connect(("127.0.0.1", port)).is_ok() {
+                return Some(manager);
             }
             sleep(Duration::from_millis(100));
         }
-        let log = fs::read_to_string(self._folder.path().join("log"));
-        panic!("Alertmanager does not listen: {log:?}");
+        None
     }
 
     /// What its API has.

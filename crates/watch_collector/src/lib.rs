@@ -8,15 +8,15 @@
 //! Left out: several collectors on one database. Detectors live in the memory of one; a second one
 //! would find the changes again.
 //!
-//! Reading order: [`Collector`], `take.rs` for reports of agents, `detection.rs` for what follows
+//! Reading order: [`Collector`], `reports.rs` for agents' reports, `detection.rs` for what follows
 //! from stored visits, `allowed.rs` for who may send what.
 
 mod agents;
 mod allowed;
 mod detection;
 mod error;
-mod take;
-mod tend;
+mod maintenance;
+mod reports;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -28,7 +28,7 @@ use watch_store::{DatabaseName, Receipt, Series, Store, StoredEvent, StoredVisit
 pub use agents::AgentState;
 pub use allowed::Allowed;
 pub use error::CollectorError;
-pub use take::CLOCK_AHEAD_MAX;
+pub use reports::CLOCK_AHEAD_MAX;
 
 use agents::Agents;
 use detection::Detection;

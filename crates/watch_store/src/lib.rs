@@ -11,11 +11,10 @@
 //!
 //! Reading order: `visit.rs` for what is stored, `schema.rs` for the tables, `database.rs` for the
 //! two dialects, `insert.rs`, `roll_up.rs`, then the queries: `grid.rs`, `pair.rs`, `months.rs`,
-//! `events.rs`, `ask.rs`; `detectors.rs`, `retention.rs`, `spool.rs`, and `export.rs`, which the
-//! feature `parquet` adds.
+//! `events.rs`, `queries.rs`; `detectors.rs`, `retention.rs`, `spool.rs`, and `export.rs`, which
+//! the feature `parquet` adds.
 //! docs/decisions/015-storage-of-visits.md has the figures.
 
-mod ask;
 mod database;
 mod detectors;
 mod error;
@@ -28,6 +27,7 @@ mod months;
 mod name;
 mod packed;
 mod pair;
+mod queries;
 mod retention;
 mod roll_up;
 mod rows;

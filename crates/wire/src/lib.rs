@@ -25,6 +25,8 @@ mod frame;
 pub mod iperf3;
 pub mod trains;
 
+pub use units::Direction;
+
 pub use frame::{FrameError, encode_frame};
 pub use iperf3::client::{ClientAction, ClientControl, ClientControlError};
 pub use iperf3::cookie::{COOKIE_LENGTH, Cookie, CookieError};
@@ -34,8 +36,8 @@ pub use iperf3::extension::{
 };
 pub use iperf3::params::Params;
 pub use iperf3::request::{
-    BLOCK_DEFAULT, BLOCK_MAX, BeyondBounds, Direction, Nagle, RequestError, STREAMS_MAX,
-    ServerOutput, StreamPlan, TestBounds, TestEnd, TestRequest, WINDOW_MAX,
+    BLOCK_DEFAULT, BLOCK_MAX, BeyondBounds, Nagle, RequestError, STREAMS_MAX, ServerOutput,
+    StreamPlan, TestBounds, TestEnd, TestRequest, WINDOW_MAX,
 };
 pub use iperf3::results::{Results, StreamResult, stream_id};
 pub use iperf3::server::{ServerAction, ServerControl, ServerControlError, ServerWaits};

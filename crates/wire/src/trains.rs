@@ -31,7 +31,7 @@ pub use client::{ProbingAction, ProbingClient, ProbingError, Seen};
 pub use collection::{Arrival, Collection};
 pub use datagram::{DATAGRAM_LENGTH, Datagram, DatagramError, DatagramKind};
 pub use message::{Announcement, Cause, FromClient, FromServer, Refused, Stamp, Stamps};
-pub use plan::{TrainDirection, TrainPlan};
+pub use plan::TrainPlan;
 pub use server::{ProbingServer, ProbingServerAction, ProbingServerError, ProbingWaits};
 
 use units::Span;

@@ -11,14 +11,14 @@ use record::synthetic;
 use serde_json::Value;
 use transfer::fuzzing::journal_of;
 use transfer::store::Piece;
-use units::{Bytes, Span};
+use units::{Bytes, Span, Way};
 use wire::copy::{
     Activity, Attributes, CallBack, Coding, CopyDirection, Entry, Filter, KeyName, Kind, Message,
     Name, NearHandshake, Opening, PieceHeader, Problem, ProblemKind, Published, Range, Rights,
     Secret, StartAnswer, StartRequest, Token, Tokens, Want, answer_hello, encode,
 };
 use wire::echo::Echo;
-use wire::trains::{Announcement, Datagram, DatagramKind, TrainDirection, TrainPlan};
+use wire::trains::{Announcement, Datagram, DatagramKind, TrainPlan};
 use wire::{
     Answer, EchoToken, Offer, Results, State, StreamResult, StreamTelemetry, Telemetry, TestEnd,
     TestRequest, encode_frame,
@@ -296,7 +296,7 @@ fn trains() -> io::Result<()> {
     };
     seed("trains", "packet", &packet.encode())?;
     let plan = TrainPlan {
-        way: TrainDirection::Reverse,
+        way: Way::Reverse,
         packet: Bytes::new(1_500),
         departures: vec![Span::ZERO, Span::from_micros(120)],
     };

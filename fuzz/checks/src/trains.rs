@@ -1,11 +1,11 @@
 //! Any bytes as what two ends say about trains: an error, or a wait for more; nothing is sent
 //! unasked.
 
-use units::{Bytes, Span, Time};
+use units::{Bytes, Span, Time, Way};
 use wire::encode_frame;
 use wire::trains::{
     Arrival, Bounds, Datagram, ProbingClient, ProbingServer, ProbingServerAction, ProbingWaits,
-    TrainDirection, TrainPlan,
+    TrainPlan,
 };
 
 const NOW: Time = Time::ZERO;
@@ -17,7 +17,7 @@ pub fn check(bytes: &[u8]) {
     }
     for message in [bytes.to_vec(), encode_frame(&[b"{", bytes].concat())] {
         serve(&message);
-        for way in [TrainDirection::Forward, TrainDirection::Reverse] {
+        for way in [Way::Forward, Way::Reverse] {
             ask(way, &message);
         }
     }
@@ -42,7 +42,7 @@ fn serve(message: &[u8]) {
     }
 }
 
-fn ask(way: TrainDirection, message: &[u8]) {
+fn ask(way: Way, message: &[u8]) {
     let mut client = ProbingClient::new(NOW);
     let packet = Bytes::new(1_500);
     let departures = vec![Span::ZERO; 2];

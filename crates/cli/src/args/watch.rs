@@ -122,11 +122,11 @@ pub(crate) struct WatchServe {
     #[arg(long, value_name = "FILE", requires = "web")]
     pub web_token_file: Option<PathBuf>,
 
-    /// Who is told of changes; docs/reference/watch-alerts.md describes the file
+    /// Receivers of alerts; docs/reference/watch-alerts.md describes the file
     #[arg(long, value_name = "FILE")]
     pub alerts: Option<PathBuf>,
 
-    /// What was told already
+    /// The file that notes which alerts were sent
     #[arg(
         long,
         value_name = "FILE",

@@ -1,4 +1,5 @@
-//! `trunkline man`: manual pages, one for the program and one for each command.
+//! `trunkline man`: manual pages, one for the program and one for each command, those
+//! below others included.
 
 mod sections;
 
@@ -19,13 +20,17 @@ pub(crate) fn run(arguments: &Man) -> Result<ExitCode, Failure> {
     fs::create_dir_all(folder).map_err(|error| Failure::folder(folder, &error))?;
     let mut program = Arguments::command().disable_help_subcommand(true);
     program.build();
-    let shown = program.get_subcommands().filter(|one| !one.is_hide_set());
-    let commands: Vec<clap::Command> = shown.cloned().collect();
-    for command in commands.iter().chain([&program]) {
-        write(command, folder).map_err(|error| Failure::file(folder, &error))?;
-    }
+    write_all(&program, folder).map_err(|error| Failure::file(folder, &error))?;
     tell!("wrote the pages of all commands to {}", folder.display());
     Ok(ExitCode::SUCCESS)
+}
+
+/// The page of a command, and those of the commands below it.
+fn write_all(command: &clap::Command, folder: &Path) -> io::Result<()> {
+    write(command, folder)?;
+    let below = command.get_subcommands();
+    let mut shown = below.filter(|one| !one.is_hide_set() && one.get_name() != "help");
+    shown.try_for_each(|one| write_all(one, folder))
 }
 
 fn write(command: &clap::Command, folder: &Path) -> io::Result<()> {

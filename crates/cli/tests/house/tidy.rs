@@ -68,7 +68,9 @@ fn counts() -> BTreeMap<String, usize> {
         }
     }
     for (_, text) in pages() {
-        count("pages", wide(&prose(&text)), riddles(&text));
+        // The style page has to name the words, too.
+        let ours = text.split("| instead of | write |").next().unwrap();
+        count("pages", wide(&prose(&text)), riddles(ours));
     }
     counts
 }

@@ -15,9 +15,13 @@ use common::run;
 
 /// The names of all commands that `trunkline --help` shows, in its order.
 fn commands() -> Vec<String> {
-    let help = String::from_utf8(run(&["--help"]).stdout).unwrap();
-    let list = help.split("Commands:\n").nth(1).unwrap();
-    let list = list.split("\n\n").next().unwrap();
+    listed(&String::from_utf8(run(&["--help"]).stdout).unwrap())
+}
+
+/// The names of the commands that a help lists; none where it lists none.
+fn listed(help: &str) -> Vec<String> {
+    let list = help.split("Commands:\n").nth(1).unwrap_or_default();
+    let list = list.split("\n\n").next().unwrap_or_default();
     // Lines that go on with a text are indented further.
     let entries = list.lines().filter_map(|line| line.strip_prefix("  "));
     let names = entries.filter_map(|entry| entry.split(' ').next());

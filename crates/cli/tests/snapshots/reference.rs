@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::common::run;
-use crate::{commands, compare};
+use crate::{commands, compare, listed};
 
 const OPENING: &str = "\
 # Commands and options
@@ -35,8 +35,12 @@ fn the_page_of_commands_is_their_help() {
     let mut page = OPENING.to_owned();
     section(&mut page, "trunkline", &help(&["--help"]));
     for command in commands() {
-        let title = format!("trunkline {command}");
-        section(&mut page, &title, &help(&[&command, "--help"]));
+        let shown = help(&[&command, "--help"]);
+        section(&mut page, &format!("trunkline {command}"), &shown);
+        for below in listed(&shown) {
+            let title = format!("trunkline {command} {below}");
+            section(&mut page, &title, &help(&[&command, &below, "--help"]));
+        }
     }
     compare("docs/reference/cli.md", &page);
 }

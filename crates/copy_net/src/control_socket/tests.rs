@@ -59,7 +59,7 @@ fn a_running_copy_is_found_told_another_rate_and_gone_when_it_ends() {
 }
 
 #[test]
-fn nobody_else_may_look_in() {
+fn other_users_may_not_look_in() {
     let folder = empty_folder("reins-modes");
     let reins = ControlSocket::offer(&folder, "", Copy::default()).unwrap();
     assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);

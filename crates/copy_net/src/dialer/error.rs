@@ -118,7 +118,7 @@ impl DialError {
     pub fn hint(&self) -> Option<String> {
         let text = match self {
             DialError::UnknownHost { .. } => "check the spelling, and that this host is online",
-            DialError::Unreachable { tried, .. } => return nobody_hint(tried),
+            DialError::Unreachable { tried, .. } => return unreachable_hint(tried),
             DialError::NotCalled { .. } => {
                 "a firewall may drop connections to this host: open a range of ports and name it, \
                 or connect to the far end"
@@ -136,7 +136,7 @@ impl DialError {
     }
 }
 
-fn nobody_hint(tried: &[(SocketAddr, io::Error)]) -> Option<String> {
+fn unreachable_hint(tried: &[(SocketAddr, io::Error)]) -> Option<String> {
     let is = |kind: ErrorKind| tried.iter().any(|(_, error)| error.kind() == kind);
     let text = if is(ErrorKind::ConnectionRefused) {
         "is `trunkline serve --root` running there, on that port?"

@@ -249,7 +249,7 @@ fn a_load_that_no_processor_keeps_up_with_is_refused() {
     let error = Network::up(&path, 1).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "loads of 2812500 packets/s one way are more than 500000, which is what is emulated"
+        "loads of 2812500 packets/s one way are more than 500000, the most that is emulated"
     );
     assert!(error.hint().unwrap().contains("load.packets"));
 }

@@ -2,7 +2,7 @@
 
 use std::net::{SocketAddr, TcpStream};
 
-use observe::{Amount, Direction, SamplePlan, Setting, Then, Watch, Window};
+use observe::{Amount, SamplePlan, Setting, Then, Watch, Window};
 use units::Bytes;
 use wire::{Answer, ClientAction, Cookie, Offer, TestEnd, TestRequest};
 
@@ -107,11 +107,7 @@ fn request(setting: &Setting, streams: u16, plan: &SamplePlan) -> TestRequest {
         Amount::Bytes(bytes) => TestEnd::Bytes(bytes),
     };
     TestRequest {
-        direction: match setting.direction {
-            Direction::Forward => wire::Direction::Forward,
-            Direction::Reverse => wire::Direction::Reverse,
-            Direction::Both => wire::Direction::Both,
-        },
+        direction: setting.direction,
         window: window(setting),
         segment: segment(setting),
         congestion: setting.congestion.clone(),

@@ -37,13 +37,13 @@ pub(super) struct Probing<'a> {
     local: SocketAddr,
     machine: ProbingServer,
     door: Door<'a>,
-    way: Option<Way>,
+    route: Option<Route>,
     received: Bytes,
     sent: Bytes,
 }
 
 /// The way to the client's datagrams, and the train on it.
-struct Way {
+struct Route {
     socket: TrainSocket,
     stamper: Stamper,
 }
@@ -73,7 +73,7 @@ impl<'a> Probing<'a> {
             local,
             machine: ProbingServer::new(bounds, limits.waits, least, clock.now()),
             door,
-            way: None,
+            route: None,
             received: Bytes::ZERO,
             sent: Bytes::ZERO,
         })
@@ -110,9 +110,9 @@ impl<'a> Probing<'a> {
         match action {
             ProbingServerAction::Send(bytes) => self.control.send(&bytes, SEND_LIMIT)?,
             ProbingServerAction::Receive(_) => {
-                self.way
+                self.route
                     .iter_mut()
-                    .for_each(|way| way.stamper = Stamper::start());
+                    .for_each(|route| route.stamper = Stamper::start());
             }
             ProbingServerAction::Transmit(number, plan) => self.transmit(number, &plan),
             ProbingServerAction::Judge(seen) => self.judge(&seen),
@@ -121,10 +121,10 @@ impl<'a> Probing<'a> {
     }
 
     fn transmit(&mut self, number: u32, plan: &TrainPlan) {
-        let Some(way) = &self.way else { return };
+        let Some(route) = &self.route else { return };
         let (shared, control) = (self.shared, &self.control);
         let mut is_over = || shared.is_stopped() || control.is_closed();
-        let outcome = transmit(&way.socket, number, plan, &mut is_over);
+        let outcome = transmit(&route.socket, number, plan, &mut is_over);
         let now = self.clock.now();
         match outcome {
             Ok(left) => {
@@ -143,9 +143,9 @@ impl<'a> Probing<'a> {
     }
 
     fn judge(&mut self, seen: &Collection) {
-        let Some(way) = &self.way else { return };
+        let Some(route) = &self.route else { return };
         let now = self.clock.now();
-        match way.stamper.judge(seen) {
+        match route.stamper.judge(seen) {
             Ok((stamped, arrived)) => self.machine.give_arrivals(now, stamped, &arrived),
             Err(set) => {
                 let why = format!("at the server, {set}");
@@ -158,7 +158,7 @@ impl<'a> Probing<'a> {
         let now = self.clock.now();
         let deadline = self.machine.deadline().map_or(TICK, |at| at.since(now));
         let mut watched = vec![readable(self.control.as_fd()), readable(self.door.as_fd())];
-        let socket = self.way.as_ref().map(|way| way.socket.as_fd());
+        let socket = self.route.as_ref().map(|route| route.socket.as_fd());
         watched.extend(socket.map(readable));
         wait(&mut watched, deadline.min(TICK).into())?;
         if watched.get(2).is_some_and(is_ready) {
@@ -172,16 +172,16 @@ impl<'a> Probing<'a> {
         while let Some(opener) = self.door.next() {
             let now = self.clock.now();
             if self
-                .way
+                .route
                 .as_ref()
-                .is_none_or(|way| way.socket.peer() != opener.from)
+                .is_none_or(|route| route.socket.peer() != opener.from)
             {
                 // Closed before another is opened: both would have the same address here.
-                self.way = None;
+                self.route = None;
                 match self.open(opener.from) {
                     Ok(socket) => {
                         let stamper = Stamper::start();
-                        self.way = Some(Way { socket, stamper });
+                        self.route = Some(Route { socket, stamper });
                     }
                     Err(error) => {
                         let why = format!("the server cannot open a socket for trains: {error}");
@@ -204,9 +204,9 @@ impl<'a> Probing<'a> {
     }
 
     fn take_packets(&mut self) {
-        let Some(way) = &self.way else { return };
+        let Some(route) = &self.route else { return };
         let (machine, received, now) = (&mut self.machine, &mut self.received, self.clock.now());
-        way.stamper.drain(&way.socket, |packet| {
+        route.stamper.drain(&route.socket, |packet| {
             let datagram = packet.datagram;
             *received += packet.packet;
             match datagram.kind {

@@ -113,22 +113,4 @@ impl Curve {
         let last = f64::from(streams_max.max(1));
         self.peak().map_or(last, |peak| peak.clamp(1.0, last))
     }
-
-    /// The most streams, up to `streams_max`, of which the last still adds throughput at a rate of
-    /// `gain` for each stream; one when none does.
-    ///
-    /// The logarithmic form has no peak to stop at: its slope `a/n` falls to `gain` at `a/gain`
-    /// streams.
-    /// ```
-    /// use models::Curve;
-    /// use units::Rate;
-    /// let curve = Curve::Logarithmic { a: 10.0, b: 9.0 };
-    /// assert!((curve.throughput(8).as_f64() / 1e6 - 29.794).abs() < 5e-4);
-    /// // 10 / 0.5 = 20
-    /// assert_eq!(curve.streams_worth(Rate::from_bits_per_second(500_000), 128), 20);
-    /// ```
-    pub fn streams_worth(&self, gain: Rate, streams_max: u32) -> u32 {
-        let worth = |n: &u32| self.slope_mbit(f64::from(*n)) * MBIT >= gain.as_f64();
-        (1..=streams_max).take_while(worth).last().unwrap_or(1)
-    }
 }

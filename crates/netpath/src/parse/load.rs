@@ -27,7 +27,7 @@ pub(super) fn load(section: &Section, link: Rate, mtu: u16) -> Result<Load, Path
         return Err(section.refuse(
             "rate",
             format!("a load of {rate} leaves nothing of a link of {link}"),
-            "lower it: what others leave is what is measured",
+            "lower it: a run can use only the rate that loads leave free",
         ));
     }
     Ok(Load {

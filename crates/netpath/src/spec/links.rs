@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Rate, Span};
+use units::{Rate, Span, Way};
 
 use super::{LinkSpec, Loss, PathSpec};
 
@@ -13,31 +13,6 @@ pub struct Duplex {
     pub forward: LinkSpec,
     /// The way back.
     pub reverse: LinkSpec,
-}
-
-/// One of the two ways along a path.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Way {
-    /// From the near host to the far one.
-    Forward,
-    /// From the far host to the near one.
-    Reverse,
-}
-
-impl Way {
-    /// Both, forward first.
-    pub const BOTH: [Way; 2] = [Way::Forward, Way::Reverse];
-
-    /// Its name in documents.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Way::Forward => "forward",
-            Way::Reverse => "reverse",
-        }
-    }
 }
 
 /// Something that a path has and that one link without company has not.

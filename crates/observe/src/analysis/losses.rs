@@ -72,7 +72,7 @@ fn of_one(samples: &[TcpSample]) -> Option<Vec<Time>> {
 mod tests {
     use super::*;
     use crate::StreamDirection;
-    use crate::analysis::made::{steady_progress, stream};
+    use crate::analysis::fixtures::{steady_progress, stream};
 
     fn at(tenths: u64) -> Time {
         Time::ZERO + SamplePlan::INTERVAL.times(tenths)

@@ -1,6 +1,6 @@
 use units::{Bytes, Rate, Span, Time};
 
-use super::made::{observation, steady_progress, stream};
+use super::fixtures::{observation, steady_progress, stream};
 use super::*;
 use crate::{SamplePlan, TcpSample};
 

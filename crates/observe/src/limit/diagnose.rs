@@ -6,7 +6,7 @@ use super::buffers::buffer;
 use super::drops::{early_loss, loss};
 use super::evidence::Evidence;
 use super::full::{full_path, others_fill_it, standing_queue};
-use super::quiet::quiet;
+use super::no_signal::no_signal;
 use super::words::percent;
 use super::{Context, Limit, Verdict};
 use crate::Summary;
@@ -62,7 +62,7 @@ pub fn diagnose(summary: &Summary, context: &Context) -> Verdict {
         early_loss,
     ];
     let found = steps.into_iter().find_map(|step| step(&evidence));
-    let verdict = found.unwrap_or_else(|| quiet(&evidence));
+    let verdict = found.unwrap_or_else(|| no_signal(&evidence));
     small_packets(
         &evidence,
         Verdict {

@@ -9,7 +9,7 @@ use units::{Bytes, Span};
 use super::small::{PATIENCE, name_of};
 use super::{Examination, Examined, Load, Part, Wanted, Work, named};
 use crate::hops::{QueueAt, compare};
-use crate::{LeftOut, Onlooker};
+use crate::{LeftOut, PartObserver};
 
 /// Streams that fill most paths; the same number as the measurements of 2000-2001 between SLAC and
 /// CERN.
@@ -29,17 +29,17 @@ impl Examination {
         path: &mut dyn Examined,
         duration: Span,
         wanted: &Wanted,
-        onlooker: &mut dyn Onlooker,
+        observer: &mut dyn PartObserver,
     ) {
         for way in &wanted.ways {
             let name = named("one stream", *way);
-            let one = self.part(path, &name, onlooker, |path, look| {
+            let one = self.part(path, &name, observer, |path, look| {
                 one_stream(path, *way, duration, look)
             });
             let Some(one) = one else {
                 continue;
             };
-            let (several, trace) = self.several(path, *way, duration, onlooker);
+            let (several, trace) = self.several(path, *way, duration, observer);
             self.found.loads.push(Load {
                 way: *way,
                 one,
@@ -65,7 +65,7 @@ impl Examination {
         path: &mut dyn Examined,
         way: Way,
         duration: Span,
-        onlooker: &mut dyn Onlooker,
+        observer: &mut dyn PartObserver,
     ) -> (Option<Observation>, Option<Trace>) {
         let name = named("hops under load", way);
         let Some(idle) = best(&self.found.traces) else {
@@ -80,7 +80,7 @@ impl Examination {
             patience: PATIENCE,
         };
         let mut traced = None;
-        let several = self.part(path, &name, onlooker, |path, look| {
+        let several = self.part(path, &name, observer, |path, look| {
             several_streams(path, way, duration, look, &mut |probes, watch| {
                 probes.pause(FILLING);
                 traced = Some(probes.trace(&plan, watch));
@@ -123,10 +123,10 @@ fn one_stream(
     path: &mut dyn Examined,
     way: Way,
     duration: Span,
-    onlooker: &mut dyn Onlooker,
+    observer: &mut dyn PartObserver,
 ) -> Part<Observation> {
     let plan = plan(duration, IDLE, Then::KeepRunning);
-    let seen = path.target().observe(&setting(way, 1), &plan, onlooker);
+    let seen = path.target().observe(&setting(way, 1), &plan, observer);
     with_bytes(seen.map_err(ProbesError::Failed)?)
 }
 
@@ -134,11 +134,11 @@ fn several_streams(
     path: &mut dyn Examined,
     way: Way,
     duration: Span,
-    onlooker: &mut dyn Onlooker,
+    observer: &mut dyn PartObserver,
     work: &mut Work<'_>,
 ) -> Part<Observation> {
     let plan = plan(duration, Span::ZERO, Then::Stop);
-    let seen = path.beside(&setting(way, SEVERAL), &plan, onlooker, work);
+    let seen = path.beside(&setting(way, SEVERAL), &plan, observer, work);
     with_bytes(seen.map_err(ProbesError::Failed)?)
 }
 

@@ -8,7 +8,7 @@ use units::{Bytes, Span};
 
 use super::{Examination, Examined, Part, Wanted, named, trains};
 use crate::available::Known;
-use crate::{LeftOut, Onlooker};
+use crate::{LeftOut, PartObserver};
 
 /// Twenty probes a second: a hundred of them give quartiles that mean something.
 const ROUND_TRIPS: Span = Span::from_secs(5);
@@ -89,26 +89,26 @@ impl Examination {
         path: &mut dyn Examined,
         probes: &mut dyn Probes,
         wanted: &Wanted,
-        onlooker: &mut dyn Onlooker,
+        observer: &mut dyn PartObserver,
     ) {
-        let round_trips = self.part(path, "round trips", onlooker, |_, look| {
+        let round_trips = self.part(path, "round trips", observer, |_, look| {
             round_trips(probes, look)
         });
         self.found.round_trips = round_trips;
-        self.found.mtu = self.part(path, "path MTU", onlooker, |_, look| path_mtu(probes, look));
+        self.found.mtu = self.part(path, "path MTU", observer, |_, look| path_mtu(probes, look));
         for protocol in TraceProtocol::ALL {
             let name = format!("hops by {}", name_of(protocol));
-            let trace = self.part(path, &name, onlooker, |_, look| {
+            let trace = self.part(path, &name, observer, |_, look| {
                 trace(probes, protocol, look)
             });
             self.found.traces.extend(trace);
         }
         if wanted.trains {
             for way in &wanted.ways {
-                self.slow_train(path, probes, *way, onlooker);
+                self.slow_train(path, probes, *way, observer);
             }
             for way in &wanted.ways {
-                self.trains(path, probes, *way, onlooker);
+                self.trains(path, probes, *way, observer);
             }
         }
     }
@@ -118,10 +118,10 @@ impl Examination {
         path: &mut dyn Examined,
         probes: &mut dyn Probes,
         way: Way,
-        onlooker: &mut dyn Onlooker,
+        observer: &mut dyn PartObserver,
     ) {
         let name = named("loss and delay", way);
-        let variation = self.part(path, &name, onlooker, |_, look| {
+        let variation = self.part(path, &name, observer, |_, look| {
             slow_train(probes, way, look)
         });
         self.found.variations.extend(variation);
@@ -132,10 +132,10 @@ impl Examination {
         path: &mut dyn Examined,
         probes: &mut dyn Probes,
         way: Way,
-        onlooker: &mut dyn Onlooker,
+        observer: &mut dyn PartObserver,
     ) {
         let (packet, rtt) = (trains::packet(&self.found), trains::rtt(&self.found));
-        let capacity = self.part(path, &named("capacity", way), onlooker, |_, look| {
+        let capacity = self.part(path, &named("capacity", way), observer, |_, look| {
             trains::capacity(probes, way, packet, look)
         });
         let known = capacity.as_ref().zip(rtt).map(|(capacity, rtt)| Known {
@@ -150,7 +150,7 @@ impl Examination {
             self.left(LeftOut::new(name, why, None));
             return;
         };
-        let available = self.part(path, &name, onlooker, |_, look| {
+        let available = self.part(path, &name, observer, |_, look| {
             trains::available(probes, way, &known, look)
         });
         self.found.available.extend(available);

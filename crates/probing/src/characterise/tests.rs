@@ -369,7 +369,7 @@ impl Watch for Impatient {
     }
 }
 
-impl Onlooker for Impatient {}
+impl PartObserver for Impatient {}
 
 #[test]
 fn a_cancelled_examination_ends() {

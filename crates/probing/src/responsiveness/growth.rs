@@ -9,7 +9,7 @@ use units::{Bytes, Span};
 use super::intervals::intervals;
 use super::judge::{is_settled, saturated_after};
 use super::{Growth, INTERVAL, Interval, STREAMS_MAX};
-use crate::Onlooker;
+use crate::PartObserver;
 
 /// Idle probes before the streams: as many as an interval has.
 const IDLE: Span = Span::from_secs(2);
@@ -36,16 +36,16 @@ pub(super) fn load(
     target: &mut dyn Target,
     way: Way,
     duration_max: Span,
-    onlooker: &mut dyn Onlooker,
+    observer: &mut dyn PartObserver,
 ) -> Result<Loaded, TargetError> {
-    let first = target.observe(&setting(way, 1), &plan(INTERVAL, IDLE), onlooker)?;
+    let first = target.observe(&setting(way, 1), &plan(INTERVAL, IDLE), observer)?;
     let mut loaded = Loaded::beginning(&first);
     if first.peer == Peer::Iperf3 {
-        all_at_once(target, way, duration_max, &mut loaded, onlooker)?;
+        all_at_once(target, way, duration_max, &mut loaded, observer)?;
         return Ok(loaded);
     }
-    if !one_by_second(target, way, duration_max, &mut loaded, onlooker) {
-        all_at_once(target, way, duration_max, &mut loaded, onlooker)?;
+    if !one_by_second(target, way, duration_max, &mut loaded, observer) {
+        all_at_once(target, way, duration_max, &mut loaded, observer)?;
     }
     Ok(loaded)
 }
@@ -56,7 +56,7 @@ fn one_by_second(
     way: Way,
     duration_max: Span,
     loaded: &mut Loaded,
-    onlooker: &mut dyn Onlooker,
+    observer: &mut dyn PartObserver,
 ) -> bool {
     let mut left = duration_max - INTERVAL;
     for streams in 2..=STREAMS_MAX {
@@ -68,7 +68,7 @@ fn one_by_second(
             STREAMS_MAX => left,
             _ => INTERVAL,
         };
-        match target.observe(&setting(way, streams), &plan(lasting, Span::ZERO), onlooker) {
+        match target.observe(&setting(way, streams), &plan(lasting, Span::ZERO), observer) {
             Ok(seen) if seen.grown_from.is_none() => return false,
             Ok(seen) => loaded.add(&seen),
             Err(error) => {
@@ -87,14 +87,14 @@ fn all_at_once(
     way: Way,
     duration_max: Span,
     loaded: &mut Loaded,
-    onlooker: &mut dyn Onlooker,
+    observer: &mut dyn PartObserver,
 ) -> Result<(), TargetError> {
     let lasting = duration_max.min(AT_ONCE_MAX);
     let plan = SamplePlan {
         then: Then::Stop,
         ..plan(lasting, Span::ZERO)
     };
-    let seen = target.observe(&setting(way, STREAMS_MAX), &plan, onlooker)?;
+    let seen = target.observe(&setting(way, STREAMS_MAX), &plan, observer)?;
     loaded.growth = Growth::AllAtOnce;
     loaded.intervals.clear();
     loaded.add(&seen);

@@ -1,7 +1,7 @@
 //! The page of curves through measured points.
 
 use record::Fit;
-use record::fit::{Coefficient, FitModel, FitSample, FitSpread};
+use record::fit::{Coefficient, FitModel, Spread, StreamsAt};
 
 use super::predict::against_streams;
 use super::{Block, Column, Fact, Page, Row, Standing, Table};
@@ -44,12 +44,12 @@ fn models(body: &Fit) -> Table {
         .chain(names.map(Column::number));
     let row = |(place, model): (usize, &FitModel)| {
         let row = Row::new([
-            model.form.clone(),
+            model.form.name().to_owned(),
             or_absent(model.left_out_ratio, format::percent),
             or_absent(model.left_out_failed, |failed| failed.to_string()),
-            or_absent(model.peak, |peak| format::three_digits(peak.streams)),
+            or_absent(model.peak, |peak| format::three_digits(peak.value)),
             or_absent(model.peak, spread),
-            or_absent(model.knee, |knee| format::three_digits(knee.streams)),
+            or_absent(model.knee, |knee| format::three_digits(knee.value)),
             or_absent(model.knee, spread),
         ]);
         row.standing(Standing::chosen(place == 0 && body.recommended.is_some()))
@@ -61,8 +61,8 @@ fn models(body: &Fit) -> Table {
     )
 }
 
-fn spread(spread: FitSpread) -> String {
-    let (low, high) = (spread.low_streams, spread.high_streams);
+fn spread(spread: Spread) -> String {
+    let (low, high) = (spread.low, spread.high);
     format!(
         "{}..{}",
         format::three_digits(low),
@@ -75,7 +75,7 @@ fn optimum(body: &Fit) -> String {
     let Some(best) = &body.recommended else {
         return "No form of the curve fits these points.".to_owned();
     };
-    let (low, high) = (best.spread.low_streams, best.spread.high_streams);
+    let (low, high) = (best.knee.low, best.knee.high);
     let most = body
         .samples
         .iter()
@@ -83,8 +83,8 @@ fn optimum(body: &Fit) -> String {
         .max()
         .unwrap_or(0);
     let peak = body.models.first().and_then(|model| model.peak);
-    let peak = peak.filter(|peak| peak.streams <= f64::from(most));
-    let peak = peak.map(|peak| format!(" Its peak is at {}.", format::three_digits(peak.streams)));
+    let peak = peak.filter(|peak| peak.value <= f64::from(most));
+    let peak = peak.map(|peak| format!(" Its peak is at {}.", format::three_digits(peak.value)));
     let was_left_out = body
         .models
         .first()
@@ -101,7 +101,7 @@ fn optimum(body: &Fit) -> String {
         "Use {}, the fewest that reach {} of the highest by the {} curve{left_out}.{}",
         text::streams(best.streams),
         format::percent(body.knee_ratio),
-        best.form,
+        best.form.name(),
         peak.unwrap_or_default()
     )
 }
@@ -127,7 +127,7 @@ fn remarks(body: &Fit) -> Vec<String> {
 fn problems(body: &Fit) -> Vec<String> {
     let problem = |model: &FitModel| {
         let problem = model.problem.as_ref()?;
-        Some(text::sentence(&format!("{}: {problem}", model.form)))
+        Some(text::sentence(&format!("{}: {problem}", model.form.name())))
     };
     body.models.iter().filter_map(problem).collect()
 }
@@ -135,10 +135,10 @@ fn problems(body: &Fit) -> Vec<String> {
 /// Formula, values and error of one form.
 fn coefficients(model: &FitModel) -> Fact {
     let values: Vec<String> = model.coefficients.iter().map(coefficient).collect();
-    let error = or_absent(model.mean_absolute_error_bits_per_second, format::rate);
+    let error = or_absent(model.mean_absolute_error, |error| error.human());
     let values = values.join(", ");
     Fact::plain(
-        &model.form,
+        model.form.name(),
         format!("{}; {values}; mean error {error}", model.formula),
     )
 }
@@ -164,15 +164,15 @@ fn scientific(value: f64, decimals: usize) -> String {
 
 /// Measured points and the curves through them.
 fn curves(body: &Fit) -> Chart {
-    let place = |sample: &FitSample| {
-        let mbit = sample.goodput_bits_per_second as f64 / MBIT;
+    let place = |sample: &StreamsAt| {
+        let mbit = sample.throughput.as_f64() / MBIT;
         (f64::from(sample.streams), mbit)
     };
     let mut measured: Vec<(f64, f64)> = body.samples.iter().map(place).collect();
     measured.sort_by(|one, other| one.0.total_cmp(&other.0));
     let curve = |(index, model): (usize, &FitModel)| {
         let places = model.curve.iter().map(place).collect();
-        Line::new(model.form.clone(), Origin::FormulaOf(index + 1), places)
+        Line::new(model.form.name(), Origin::FormulaOf(index + 1), places)
     };
     let mut lines = vec![Line::new("measured", Origin::Runs, measured)];
     lines.extend(fitting(body).take(FORMS_SHOWN).enumerate().map(curve));

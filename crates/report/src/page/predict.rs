@@ -1,7 +1,8 @@
 //! The page of a prediction.
 
-use record::predict::{PredictedBuffer, PredictedStream};
-use record::{Predict, PredictedPoint};
+use record::Predict;
+use record::predict::{BufferAdvice, OneStream, Predicted};
+use units::Rate;
 
 use super::{Block, Column, Fact, Page, Row, Standing, Table};
 use crate::chart::{Chart, Curves, Line, Origin, Scale};
@@ -45,7 +46,7 @@ fn facts(body: &Predict) -> Vec<Fact> {
     vec![
         Fact::new("streams", knee.at.streams.to_string())
             .after(format!("for {share} of the highest")),
-        Fact::new("throughput", format::rate(knee.at.goodput_bits_per_second))
+        Fact::new("throughput", knee.at.throughput.human())
             .after(format!("of {payload} on the link")),
         Fact::new(
             "round trip",
@@ -61,19 +62,19 @@ fn points(body: &Predict) -> Table {
     let names = [
         "streams", unit.name, "Hacker", "Altman", "windows", "loss", "RTT ms", "limit",
     ];
-    let rate = |bits: Option<u64>| or_absent(bits, |bits| unit.number(bits as f64));
-    let row = |point: &PredictedPoint| {
+    let rate = |rate: Option<Rate>| or_absent(rate, |rate| unit.number(rate.as_f64()));
+    let row = |point: &Predicted| {
         let row = Row::new([
-            point.at.streams.to_string(),
-            unit.number(point.at.goodput_bits_per_second as f64),
-            rate(point.hacker_bits_per_second),
-            rate(point.altman_bits_per_second),
-            rate(point.window_cap_bits_per_second),
-            or_absent(point.lost_ratio, format::percent),
-            format::milliseconds(point.rtt_seconds),
-            point.limit.clone(),
+            point.streams.to_string(),
+            unit.number(point.equilibrium.throughput.as_f64()),
+            rate(point.hacker),
+            rate(point.altman),
+            rate(point.window_cap),
+            or_absent(point.equilibrium.loss, format::percent),
+            format::milliseconds(point.equilibrium.rtt.as_secs_f64()),
+            point.equilibrium.binds.name().to_owned(),
         ]);
-        row.standing(Standing::chosen(point.at.streams == body.knee.at.streams))
+        row.standing(Standing::chosen(point.streams == body.knee.at.streams))
     };
     Table::new(names.map(Column::number), body.points.iter().map(row))
 }
@@ -91,17 +92,14 @@ fn points_legend(body: &Predict) -> String {
 
 /// The unit that the highest throughput reads well in.
 fn unit(body: &Predict) -> RateUnit {
-    let rates = body
-        .points
-        .iter()
-        .map(|point| point.at.goodput_bits_per_second);
-    RateUnit::fitting(rates.max().unwrap_or(0) as f64)
+    let rates = body.points.iter().map(|point| point.equilibrium.throughput);
+    RateUnit::fitting(rates.max().unwrap_or(Rate::ZERO).as_f64())
 }
 
 /// One stream by each formula.
 fn one_stream(body: &Predict) -> Table {
-    let row = |stream: &PredictedStream| {
-        let rate = or_absent(stream.rate_bits_per_second, format::rate);
+    let row = |stream: &OneStream| {
+        let rate = or_absent(stream.rate, Rate::human);
         let row = Row::new([stream.model.clone(), rate]);
         row.standing(Standing::chosen(stream.model == "equilibrium"))
     };
@@ -115,12 +113,12 @@ fn buffers(body: &Predict) -> Table {
     let mut columns = vec![Column::words("rule")];
     columns.extend(streams.iter().map(|n| Column::number(format!("of {n}"))));
     columns.push(Column::number("is"));
-    let row = |buffer: &PredictedBuffer| {
+    let row = |buffer: &BufferAdvice| {
         let size = |n: &u32| {
             let of = buffer.per_stream.iter().find(|of| of.streams == *n);
-            or_absent(of, |of| format::size(of.bytes))
+            or_absent(of, |of| of.bytes.human())
         };
-        let mut cells = vec![buffer.rule.clone()];
+        let mut cells = vec![buffer.rule.name().to_owned()];
         cells.extend(streams.iter().map(size));
         cells.push(buffer.formula.clone());
         Row::new(cells)
@@ -148,18 +146,15 @@ fn recommendation(body: &Predict) -> String {
     format!(
         "Use {}: {} predicted, {} of the {} that {} reach.",
         text::streams(knee.at.streams),
-        format::rate(knee.at.goodput_bits_per_second),
-        format::percent(share(
-            knee.at.goodput_bits_per_second,
-            highest.goodput_bits_per_second
-        )),
-        format::rate(highest.goodput_bits_per_second),
+        knee.at.throughput.human(),
+        format::percent(share(knee.at.throughput, highest.throughput)),
+        highest.throughput.human(),
         text::streams(highest.streams),
     )
 }
 
-fn share(part: u64, whole: u64) -> f64 {
-    part as f64 / whole.max(1) as f64
+fn share(part: Rate, whole: Rate) -> f64 {
+    part.as_f64() / whole.as_f64().max(1.0)
 }
 
 /// What the formulas were given.
@@ -192,12 +187,12 @@ fn assumptions(body: &Predict) -> Vec<String> {
 
 /// Throughput by each formula.
 fn throughput(body: &Predict) -> Chart {
-    let top = body.link.payload_bits_per_second;
-    let curve = |label: &str, origin, of: &dyn Fn(&PredictedPoint) -> Option<u64>| {
-        let place = |point: &PredictedPoint| {
+    let top = Rate::from_bits_per_second(body.link.payload_bits_per_second);
+    let curve = |label: &str, origin, of: &dyn Fn(&Predicted) -> Option<Rate>| {
+        let place = |point: &Predicted| {
             // The sum of all windows soon leaves the sheet.
-            let bits = of(point)?.min(top);
-            Some((f64::from(point.at.streams), bits as f64 / MBIT))
+            let rate = of(point)?.min(top);
+            Some((f64::from(point.streams), rate.as_f64() / MBIT))
         };
         Line::new(
             label,
@@ -207,17 +202,11 @@ fn throughput(body: &Predict) -> Chart {
     };
     let lines = vec![
         curve("equilibrium", Origin::Runs, &|point| {
-            Some(point.at.goodput_bits_per_second)
+            Some(point.equilibrium.throughput)
         }),
-        curve("Hacker", Origin::FormulaOf(1), &|point| {
-            point.hacker_bits_per_second
-        }),
-        curve("Altman", Origin::FormulaOf(2), &|point| {
-            point.altman_bits_per_second
-        }),
-        curve("windows", Origin::FormulaOf(3), &|point| {
-            point.window_cap_bits_per_second
-        }),
+        curve("Hacker", Origin::FormulaOf(1), &|point| point.hacker),
+        curve("Altman", Origin::FormulaOf(2), &|point| point.altman),
+        curve("windows", Origin::FormulaOf(3), &|point| point.window_cap),
         curve("link", Origin::Formula, &|_| Some(top)),
     ];
     against_streams("throughput [Mbit/s]", lines)
@@ -226,12 +215,14 @@ fn throughput(body: &Predict) -> Chart {
 /// Round trip by the equilibrium.
 fn round_trip(body: &Predict) -> Chart {
     let full = body.link.rtt_seconds + body.link.queue_seconds;
-    let curve = |label, origin, of: &dyn Fn(&PredictedPoint) -> f64| {
-        let place = |point: &PredictedPoint| (f64::from(point.at.streams), of(point) * 1e3);
+    let curve = |label, origin, of: &dyn Fn(&Predicted) -> f64| {
+        let place = |point: &Predicted| (f64::from(point.streams), of(point) * 1e3);
         Line::new(label, origin, body.points.iter().map(place).collect())
     };
     let lines = vec![
-        curve("loaded", Origin::Runs, &|point| point.rtt_seconds),
+        curve("loaded", Origin::Runs, &|point| {
+            point.equilibrium.rtt.as_secs_f64()
+        }),
         curve("queue full", Origin::Formula, &|_| full),
     ];
     against_streams("round trip [ms]", lines)

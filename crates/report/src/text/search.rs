@@ -231,7 +231,7 @@ fn effort(tune: &Tune) -> String {
 
 fn cut_short(because: &str) -> String {
     format!(
-        "The search was cut short, so this is the best of what was seen: {}",
+        "The search was cut short; this is the best setting it tried: {}",
         sentence(because)
     )
 }

@@ -1,6 +1,6 @@
 use observe::Direction;
 
-use super::made::{IDLE, Truth, made, round_trips, setting, toy};
+use super::fixtures::{IDLE, Truth, made, round_trips, setting, toy};
 use super::*;
 use crate::Outcome;
 

@@ -142,7 +142,7 @@ impl Keeper for Memory {
 
 /// A clock on which everything takes 12 s; waits are counted.
 #[derive(Default)]
-struct Onlooker {
+struct Observer {
     looks: RefCell<u64>,
     waited: Vec<Span>,
     cancel_after_waits: Option<usize>,
@@ -150,14 +150,14 @@ struct Onlooker {
     failed: usize,
 }
 
-impl Watch for Onlooker {
+impl Watch for Observer {
     fn is_cancelled(&self) -> bool {
         self.cancel_after_waits
             .is_some_and(|waits| self.waited.len() >= waits)
     }
 }
 
-impl SweepWatch for Onlooker {
+impl SweepWatch for Observer {
     fn now(&self) -> Span {
         *self.looks.borrow_mut() += 1;
         Span::from_secs(12).times(*self.looks.borrow())
@@ -193,7 +193,7 @@ struct Sweep {
     target: Scripted,
     ledger: Ledger,
     memory: Memory,
-    watch: Onlooker,
+    watch: Observer,
 }
 
 impl Sweep {
@@ -203,7 +203,7 @@ impl Sweep {
             target,
             ledger: Ledger::default(),
             memory: Memory::default(),
-            watch: Onlooker::default(),
+            watch: Observer::default(),
         }
     }
 

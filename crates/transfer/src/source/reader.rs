@@ -139,15 +139,6 @@ impl Reader {
         }
     }
 
-    /// Asks the system to read this part soon.
-    pub fn will_read(&self, offset: u64, length: u64) {
-        let (Ok(offset), Ok(length)) = (i64::try_from(offset), i64::try_from(length)) else {
-            return;
-        };
-        let advice = PosixFadviseAdvice::POSIX_FADV_WILLNEED;
-        let _ = posix_fadvise(&self.file, offset, length, advice);
-    }
-
     /// Says whether the open file is still what was listed, and what it looks like.
     ///
     /// # Errors

@@ -107,7 +107,7 @@ fn silence(section: &Section, found: &mut Findings) -> Option<Silence> {
         .any(|key| section.has(key))
     {
         let problem = "this silence has no host, pair, task or metric".to_owned();
-        let hint = "name what is silenced; without receivers nothing is told at all";
+        let hint = "name what to silence; without receivers no alert is sent";
         found.refuse(&section.place, problem, hint);
     }
     let host = section.parsed::<Name>("host", found);

@@ -54,7 +54,7 @@ impl Key {
     /// A key that no secret leads to in practice, for unknown names: checking against it takes as
     /// long as against a real one.
     pub(crate) fn without_owner() -> Self {
-        Key(blake3::derive_key("trunkline copy 1 nobody", &[]))
+        Key(blake3::derive_key("trunkline copy 1 no owner", &[]))
     }
 
     /// Keyed hash of `parts`, one behind the other; each has a fixed length, or is a word that no

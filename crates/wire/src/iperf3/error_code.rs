@@ -19,7 +19,7 @@ const TEXTS: &[(i32, &str)] = &[
     (8, "the socket buffer is too large"),
     (10, "the segment size is too large"),
     (12, "the omitted time is out of range"),
-    (13, "the server does not implement what was asked"),
+    (13, "the server does not support this request"),
     (27, "the server's limit on the total rate was exceeded"),
     (37, "the test is longer than the server allows"),
     (104, "the server could not accept a connection"),
@@ -39,10 +39,7 @@ const TEXTS: &[(i32, &str)] = &[
     ),
     (134, "the server could not set the congestion control"),
     (140, "the server could not set the pacing rate"),
-    (
-        141,
-        "the server's socket buffer stayed below what was asked",
-    ),
+    (141, "the server's socket buffer is smaller than requested"),
     (
         142,
         "authentication failed: the server wants a user and a password, which trunkline cannot send",

@@ -3,7 +3,7 @@
 mod bounds;
 
 use thiserror::Error;
-use units::{Bytes, Rate, Span};
+use units::{Bytes, Direction, Rate, Span};
 
 use crate::iperf3::extension::VERSION;
 use crate::{ErrorCode, Offer, Params};
@@ -24,17 +24,6 @@ const OMIT_SECONDS_MAX: u64 = 600;
 const SEGMENT_MIN: u64 = 88;
 const SEGMENT_MAX: u64 = 32_767;
 const CONGESTION_NAME_MAX: usize = 15;
-
-/// Who sends, seen from the client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// The client.
-    Forward,
-    /// The server.
-    Reverse,
-    /// Both, each on streams of its own.
-    Both,
-}
 
 /// What ends the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

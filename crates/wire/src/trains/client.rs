@@ -3,12 +3,11 @@
 use std::collections::VecDeque;
 
 use thiserror::Error;
-use units::{Bytes, Span, Time};
+use units::{Bytes, Span, Time, Way};
 
 use super::message::{self, Announcement};
 use super::{
-    Arrival, Collection, FromClient, FromServer, MESSAGE_BOUND, Refused, Stamp, Stamps,
-    TrainDirection, TrainPlan,
+    Arrival, Collection, FromClient, FromServer, MESSAGE_BOUND, Refused, Stamp, Stamps, TrainPlan,
 };
 use crate::FrameError;
 use crate::frame::FrameReader;
@@ -136,8 +135,8 @@ impl ProbingClient {
         self.number = self.number.wrapping_add(1);
         let packets = plan.packets();
         self.phase = match plan.way {
-            TrainDirection::Forward => Phase::Opening { packets },
-            TrainDirection::Reverse => Phase::Receiving(Receiving {
+            Way::Forward => Phase::Opening { packets },
+            Way::Reverse => Phase::Receiving(Receiving {
                 packet: plan.packet,
                 length: plan.length(),
                 collection: Collection::empty(packets, now),

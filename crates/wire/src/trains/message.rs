@@ -1,9 +1,9 @@
 //! What the two ends say over the control connection: JSON behind its length.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use units::{Bytes, Span};
+use units::{Bytes, Span, Way};
 
-use super::{TrainDirection, TrainPlan};
+use super::TrainPlan;
 use crate::encode_frame;
 
 /// Most characters of a server's words that are shown.
@@ -30,7 +30,7 @@ pub struct Announcement {
     /// Counted by the client, from 1.
     pub number: u32,
     /// Which end sends.
-    pub way: TrainDirection,
+    pub way: Way,
     /// Size of each packet at the IP layer, headers included.
     pub packet_bytes: u32,
     /// When each packet leaves, in nanoseconds from the first.
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn messages_have_the_documented_shape() {
         let plan = TrainPlan {
-            way: TrainDirection::Reverse,
+            way: Way::Reverse,
             packet: Bytes::new(1_500),
             departures: vec![Span::ZERO, Span::from_micros(120)],
         };

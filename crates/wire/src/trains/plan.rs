@@ -1,23 +1,12 @@
 //! What a train is to be.
 
-use serde::{Deserialize, Serialize};
-use units::{Bytes, Span};
-
-/// Which end sends a train, seen from the client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TrainDirection {
-    /// The client.
-    Forward,
-    /// The server.
-    Reverse,
-}
+use units::{Bytes, Span, Way};
 
 /// One train.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrainPlan {
     /// Which end sends it.
-    pub way: TrainDirection,
+    pub way: Way,
     /// Size of each packet at the IP layer, headers included.
     pub packet: Bytes,
     /// When each packet leaves, from the first.

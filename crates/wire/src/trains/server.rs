@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 
 use thiserror::Error;
-use units::{Bytes, Span, Time};
+use units::{Bytes, Span, Time, Way};
 
 use super::budget::Budget;
 use super::message::{self, Announcement};
 use super::{
     Arrival, Bounds, Cause, Collection, FromClient, FromServer, MESSAGE_BOUND, Refused, Stamp,
-    Stamps, TrainDirection, TrainPlan,
+    Stamps, TrainPlan,
 };
 use crate::FrameError;
 use crate::frame::FrameReader;
@@ -324,7 +324,7 @@ impl ProbingServer {
             return;
         }
         match plan.way {
-            TrainDirection::Forward => {
+            Way::Forward => {
                 let train = Receiving {
                     number,
                     packet: plan.packet,
@@ -336,7 +336,7 @@ impl ProbingServer {
                 self.actions.push_back(ProbingServerAction::Receive(number));
                 self.send(&FromServer::Ready { number });
             }
-            TrainDirection::Reverse => {
+            Way::Reverse => {
                 let transmit = ProbingServerAction::Transmit(number, plan.clone());
                 self.actions.push_back(transmit);
                 self.enter(now, Phase::Working(number));

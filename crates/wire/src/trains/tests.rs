@@ -1,7 +1,7 @@
 //! Both ends of a session, each by itself and against each other.
 
 use proptest::prelude::*;
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Rate, Span, Time, Way};
 
 use super::message::decode;
 use super::*;
@@ -15,7 +15,7 @@ fn after(span: Span) -> Time {
     NOW + span
 }
 
-fn plan(way: TrainDirection, packets: usize) -> TrainPlan {
+fn plan(way: Way, packets: usize) -> TrainPlan {
     TrainPlan {
         way,
         packet: SIZE,
@@ -60,7 +60,7 @@ fn refusal(server: &mut ProbingServer) -> Refused {
 /// A server that receives train 1 of so many packets.
 fn receiving(packets: usize) -> ProbingServer {
     let mut server = server();
-    let train = announced(1, &plan(TrainDirection::Forward, packets));
+    let train = announced(1, &plan(Way::Forward, packets));
     server.on_bytes(NOW, &train).unwrap();
     server.on_opener(NOW, 1);
     assert_eq!(server.next_action(), Some(ProbingServerAction::Receive(1)));
@@ -73,14 +73,14 @@ fn receiving(packets: usize) -> ProbingServer {
 #[test]
 fn nothing_is_sent_before_the_client_has_shown_where_it_is() {
     let mut server = server();
-    let train = announced(1, &plan(TrainDirection::Reverse, 2));
+    let train = announced(1, &plan(Way::Reverse, 2));
     server.on_bytes(NOW, &train).unwrap();
     assert_eq!(moves(&mut server), []);
     // An opener for another train is an old one.
     server.on_opener(NOW, 7);
     assert_eq!(moves(&mut server), []);
     server.on_opener(NOW, 1);
-    let transmit = ProbingServerAction::Transmit(1, plan(TrainDirection::Reverse, 2));
+    let transmit = ProbingServerAction::Transmit(1, plan(Way::Reverse, 2));
     assert_eq!(moves(&mut server), [transmit]);
 }
 
@@ -88,7 +88,7 @@ fn nothing_is_sent_before_the_client_has_shown_where_it_is() {
 fn an_opener_may_be_faster_than_the_announcement() {
     let mut server = server();
     server.on_opener(NOW, 1);
-    let train = announced(1, &plan(TrainDirection::Forward, 2));
+    let train = announced(1, &plan(Way::Forward, 2));
     server.on_bytes(NOW, &train).unwrap();
     assert_eq!(moves(&mut server).len(), 2);
 }
@@ -96,7 +96,7 @@ fn an_opener_may_be_faster_than_the_announcement() {
 #[test]
 fn a_train_without_an_opener_is_given_up() {
     let mut server = server();
-    let train = announced(1, &plan(TrainDirection::Forward, 2));
+    let train = announced(1, &plan(Way::Forward, 2));
     server.on_bytes(NOW, &train).unwrap();
     let end = server.deadline().unwrap();
     assert_eq!(end, after(ProbingWaits::default().opener));
@@ -106,14 +106,14 @@ fn a_train_without_an_opener_is_given_up() {
     assert!(refused.why.contains("within 5s"), "{}", refused.why);
     // The session goes on.
     server
-        .on_bytes(end, &announced(2, &plan(TrainDirection::Forward, 2)))
+        .on_bytes(end, &announced(2, &plan(Way::Forward, 2)))
         .unwrap();
 }
 
 #[test]
 fn absurd_trains_are_refused_with_the_bound() {
     let with = |change: fn(&mut TrainPlan)| {
-        let mut train = plan(TrainDirection::Reverse, 2);
+        let mut train = plan(Way::Reverse, 2);
         change(&mut train);
         train
     };
@@ -169,7 +169,7 @@ fn the_mean_rate_of_a_session_is_bounded() {
     let mut server = ProbingServer::new(bounds, ProbingWaits::default(), LEAST, NOW);
     for number in 1..=3 {
         server.on_opener(NOW, number);
-        let train = announced(number, &plan(TrainDirection::Reverse, 1));
+        let train = announced(number, &plan(Way::Reverse, 1));
         server.on_bytes(NOW, &train).unwrap();
         assert!(matches!(
             moves(&mut server)[..],
@@ -179,14 +179,14 @@ fn the_mean_rate_of_a_session_is_bounded() {
         moves(&mut server);
     }
     server
-        .on_bytes(NOW, &announced(4, &plan(TrainDirection::Reverse, 1)))
+        .on_bytes(NOW, &announced(4, &plan(Way::Reverse, 1)))
         .unwrap();
     let refused = refusal(&mut server);
     assert_eq!(refused.cause, Cause::Rate);
     // 1,500 bytes at 4,500 bytes a second.
     assert_eq!(refused.again_ms, Some(334));
     server.on_opener(NOW, 5);
-    let train = announced(5, &plan(TrainDirection::Reverse, 1));
+    let train = announced(5, &plan(Way::Reverse, 1));
     server
         .on_bytes(after(Span::from_millis(334)), &train)
         .unwrap();
@@ -196,7 +196,7 @@ fn the_mean_rate_of_a_session_is_bounded() {
 #[test]
 fn a_second_train_at_the_same_time_ends_the_session() {
     let mut server = receiving(2);
-    let second = announced(2, &plan(TrainDirection::Forward, 2));
+    let second = announced(2, &plan(Way::Forward, 2));
     let error = server.on_bytes(NOW, &second).unwrap_err();
     let (asked, running) = (2, 1);
     assert_eq!(error, ProbingServerError::Overlap { asked, running });
@@ -301,7 +301,7 @@ fn next(client: &mut ProbingClient) -> ProbingAction {
     client.next_action().unwrap()
 }
 
-fn asking(way: TrainDirection, packets: usize) -> ProbingClient {
+fn asking(way: Way, packets: usize) -> ProbingClient {
     let mut client = ProbingClient::new(NOW);
     client.ask(NOW, &plan(way, packets));
     assert!(matches!(next(&mut client), ProbingAction::Send(_)));
@@ -319,7 +319,7 @@ fn arrived(number: u32, arrived_ns: Vec<Option<u64>>) -> Vec<u8> {
 
 #[test]
 fn a_reverse_train_needs_the_departures_and_the_stragglers() {
-    let mut client = asking(TrainDirection::Reverse, 2);
+    let mut client = asking(Way::Reverse, 2);
     assert!(client.wants_opener());
     client.on_packet(NOW, 1, 0, SIZE, arrival(5));
     assert!(!client.wants_opener());
@@ -340,7 +340,7 @@ fn a_reverse_train_needs_the_departures_and_the_stragglers() {
 #[test]
 fn lies_about_a_train_end_the_session() {
     let at_work = || {
-        let mut client = asking(TrainDirection::Forward, 2);
+        let mut client = asking(Way::Forward, 2);
         let ready = FromServer::Ready { number: 1 };
         client.on_bytes(NOW, &ready.encode()).unwrap();
         assert_eq!(next(&mut client), ProbingAction::Transmit);
@@ -362,7 +362,7 @@ fn lies_about_a_train_end_the_session() {
 
 #[test]
 fn a_silent_server_is_not_waited_for_for_ever() {
-    for way in [TrainDirection::Forward, TrainDirection::Reverse] {
+    for way in [Way::Forward, Way::Reverse] {
         let mut client = asking(way, 2);
         assert_eq!(client.deadline(), Some(after(Span::from_secs(15))));
         let error = client.on_deadline().unwrap_err().to_string();
@@ -371,7 +371,7 @@ fn a_silent_server_is_not_waited_for_for_ever() {
 }
 
 /// A train over a perfect path, with the control connection cut into pieces of any length.
-fn passed(way: TrainDirection, packets: usize, piece: usize) -> Seen {
+fn passed(way: Way, packets: usize, piece: usize) -> Seen {
     let (mut client, mut server) = (ProbingClient::new(NOW), server());
     client.ask(NOW, &plan(way, packets));
     loop {
@@ -428,13 +428,13 @@ proptest! {
     #[test]
     fn both_ends_understand_each_other(packets in 1usize..40, piece in 1usize..50) {
         let stamps: Vec<Span> = (0..packets as u64).map(Span::from_nanos).collect();
-        match passed(TrainDirection::Forward, packets, piece) {
+        match passed(Way::Forward, packets, piece) {
             Seen::Forward { arrived, .. } => {
                 prop_assert_eq!(arrived.into_iter().flatten().collect::<Vec<_>>(), stamps.clone());
             }
             other => panic!("{other:?}"),
         }
-        match passed(TrainDirection::Reverse, packets, piece) {
+        match passed(Way::Reverse, packets, piece) {
             Seen::Reverse { left, collection } => {
                 prop_assert_eq!(left.len(), packets);
                 prop_assert!(collection.is_complete());
@@ -446,10 +446,10 @@ proptest! {
     #[test]
     fn any_bytes_end_in_an_error_or_wait_for_more(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = server().on_bytes(NOW, &bytes);
-        let _ = asking(TrainDirection::Forward, 2).on_bytes(NOW, &bytes);
+        let _ = asking(Way::Forward, 2).on_bytes(NOW, &bytes);
         let _ = Datagram::decode(&bytes);
         let framed = encode_frame(&[b"{", &bytes[..]].concat());
         let _ = server().on_bytes(NOW, &framed);
-        let _ = asking(TrainDirection::Reverse, 2).on_bytes(NOW, &framed);
+        let _ = asking(Way::Reverse, 2).on_bytes(NOW, &framed);
     }
 }

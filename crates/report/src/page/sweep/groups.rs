@@ -233,7 +233,7 @@ impl<'a> Group<'a> {
 impl Spread {
     /// `None` without values.
     pub fn of(values: &[f64], metric: &Metric) -> Option<Spread> {
-        let median = stats::median(values)?;
+        let spread = stats::spread(values)?;
         if metric.is_mean {
             let mean = stats::mean(values)?;
             return Some(Spread {
@@ -244,10 +244,10 @@ impl Spread {
             });
         }
         Some(Spread {
-            low: stats::quantile(values, 0.25)?,
-            middle: median,
-            high: stats::quantile(values, 0.75)?,
-            visits: values.len(),
+            low: spread.quartile1,
+            middle: spread.median,
+            high: spread.quartile3,
+            visits: spread.count,
         })
     }
 }

@@ -42,6 +42,6 @@ impl Watch for Deadline<'_> {
     }
 }
 
-impl tune::Onlooker for Deadline<'_> {}
+impl tune::SampleObserver for Deadline<'_> {}
 
-impl probing::Onlooker for Deadline<'_> {}
+impl probing::PartObserver for Deadline<'_> {}

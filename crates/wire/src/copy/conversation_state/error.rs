@@ -80,7 +80,7 @@ pub enum ProtocolRule {
     #[error("more than {ENTRIES_MAX} entries are told of; copy the folders one after the other")]
     TooManyInAll,
     /// The sum is another.
-    #[error("{said} is not the {what} of what was told, {told}")]
+    #[error("the end counts {said} {what}, but {told} were listed")]
     Sum {
         /// Files or bytes.
         what: &'static str,
@@ -90,7 +90,7 @@ pub enum ProtocolRule {
         said: u64,
     },
     /// More names share files than there are.
-    #[error("{said} names are said to share files, of {told} that were told")]
+    #[error("{said} names share files, but only {told} entries were listed")]
     Linked {
         /// As said at the end.
         said: u32,

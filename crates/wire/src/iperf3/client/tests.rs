@@ -94,7 +94,7 @@ fn a_server_error_comes_with_one_number_or_two() {
     let both = feed(&mut control, &[9, 0xFE, 0, 0, 0, 141, 0, 0, 0, 9]).unwrap_err();
     assert_eq!(
         both.to_string(),
-        "the server gave up: the server's socket buffer stayed below what was asked \
+        "the server gave up: the server's socket buffer is smaller than requested \
          (iperf3 error 141), system error 9"
     );
     let mut control = start(request());

@@ -1,4 +1,4 @@
-//! Reports of agents.
+//! Reports of agents: checks them, and stores each visit once.
 
 use std::net::SocketAddr;
 

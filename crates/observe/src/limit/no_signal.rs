@@ -14,7 +14,7 @@ const PROCESSOR_FULL: f64 = 0.9;
 /// A stream at this share of the best has not much to arrive at.
 const FULL: f64 = 0.9;
 
-pub(super) fn quiet(evidence: &Evidence<'_>) -> Verdict {
+pub(super) fn no_signal(evidence: &Evidence<'_>) -> Verdict {
     too_short(evidence)
         .or_else(|| per_flow(evidence))
         .or_else(|| busy_processor(evidence))

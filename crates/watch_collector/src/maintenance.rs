@@ -1,4 +1,4 @@
-//! What has to be done from time to time.
+//! Work that repeats: paths without visits, roll-ups, retention of raw values.
 
 use changes::UnixTime;
 
