@@ -104,6 +104,8 @@ fn hear(
             Ok(0) => return Err(Gone::Closed),
             Ok(got) => return Ok(got),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            // A program that ends says no goodbye, and nothing is lost with it.
+            Err(error) if is_end(&error) && !is_within => return Err(Gone::Closed),
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 if is_within || session.is_idle() {
                     return Err(Gone::Idle);
@@ -112,6 +114,11 @@ fn hear(
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+fn is_end(error: &io::Error) -> bool {
+    let kinds = [ErrorKind::UnexpectedEof, ErrorKind::ConnectionReset];
+    kinds.contains(&error.kind())
 }
 
 /// What cannot be understood is answered once.
