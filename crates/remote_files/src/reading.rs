@@ -334,6 +334,10 @@ impl<'a> Reading<'a> {
         let Some(end) = at.checked_add(bytes.len()) else {
             return self.fail(RemoteError::Protocol("a range is too long".to_owned()));
         };
+        // A piece behind the end of the file has none.
+        if bytes.is_empty() {
+            return;
+        }
         if self.bytes.len() < end {
             self.bytes.resize(end, 0);
         }
