@@ -46,6 +46,7 @@ pub(crate) struct Connection {
     is_held: AtomicBool,
     /// This end wants no answers any more.
     is_closing: AtomicBool,
+    has_answered: AtomicBool,
     pub used_for: Use,
     /// The session ends with it.
     pub is_first: bool,
@@ -83,6 +84,7 @@ impl Connection {
             is_dead: AtomicBool::new(false),
             is_held: AtomicBool::new(false),
             is_closing: AtomicBool::new(false),
+            has_answered: AtomicBool::new(false),
             used_for,
             is_first,
         })
@@ -108,7 +110,7 @@ impl Connection {
             let why = connection.take_answers();
             connection.end(&why);
             if let Some(pool) = pool.upgrade() {
-                pool.on_end(&connection, &why);
+                pool.on_end(&connection);
             }
         };
         thread::Builder::new()
@@ -152,6 +154,11 @@ impl Connection {
         self.is_dead.load(Ordering::Relaxed)
     }
 
+    /// Whether the far end took it.
+    pub fn has_answered(&self) -> bool {
+        self.has_answered.load(Ordering::Relaxed)
+    }
+
     /// Whether an answer has been due for so long.
     pub fn is_stalled(&self, timeout: Span) -> bool {
         let is_open = !lock(&self.state).slots.is_empty();
@@ -187,6 +194,7 @@ impl Connection {
                 Ok(None) => {}
                 Ok(Some(answer)) => {
                     self.touch();
+                    self.has_answered.store(true, Ordering::Relaxed);
                     if let Err(why) = self.on_answer(answer) {
                         return why;
                     }

@@ -220,9 +220,14 @@ impl Pool {
             .any(|one| one.used_for == Use::Common && one.load().is_some_and(|(_, open)| open == 0))
     }
 
-    /// Gives a long listing a connection of its own, once there is one.
+    /// Gives a long listing a connection of its own, once there is one; where the far end takes no
+    /// more, one that others use.
     pub fn ask_alone(&self, slot: &Arc<Slot>) -> bool {
         let mut state = self.lock();
+        if state.is_paused() {
+            drop(state);
+            return self.ask(slot);
+        }
         let mut free = state.connections.iter().filter(|one| {
             one.used_for == Use::Listing && one.load().is_some_and(|(_, open)| open == 0)
         });
@@ -243,9 +248,7 @@ impl Pool {
         let Link::Up(session) = &state.link else {
             return;
         };
-        let is_paused = state
-            .no_streams_until
-            .is_some_and(|until| Instant::now() < until);
+        let is_paused = state.is_paused();
         let common = state
             .connections
             .iter()
@@ -300,9 +303,13 @@ impl Pool {
         self.changed.notify_all();
     }
 
-    /// A connection is over; the session is with its first.
-    pub fn on_end(&self, connection: &Arc<Connection>, _why: &str) {
+    /// A connection is over; the session is with its first. A far end that takes no more streams
+    /// closes them.
+    pub fn on_end(&self, connection: &Arc<Connection>) {
         let mut state = self.lock();
+        if !connection.has_answered() {
+            state.no_streams_until = Some(Instant::now() + STREAM_PAUSE);
+        }
         let is_ours = state
             .connections
             .iter()
@@ -365,6 +372,14 @@ impl Pool {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
+    }
+}
+
+impl State {
+    /// The far end has just refused a stream.
+    fn is_paused(&self) -> bool {
+        self.no_streams_until
+            .is_some_and(|until| Instant::now() < until)
     }
 }
 

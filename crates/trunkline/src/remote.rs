@@ -349,7 +349,6 @@ impl Base {
         let mut text = format!("trunkline://{}/", self.address);
         for byte in name.as_bytes() {
             match byte {
-                // The server would take these for wildcards.
                 b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'/' => {
                     text.push(char::from(*byte));
                 }

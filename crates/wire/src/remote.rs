@@ -36,3 +36,6 @@ pub const READ_MAX: u32 = 16 << 20;
 /// Most bytes of a file in one answer. Blocks of this size stay in the cache together with what
 /// TLS makes of them, as those of copies.
 pub const CHUNK_MAX: u32 = 64 << 10;
+
+#[cfg(test)]
+mod tests;

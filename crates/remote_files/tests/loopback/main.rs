@@ -1,6 +1,11 @@
 //! Access to files over the loopback device, both ends in one process.
 
 mod common;
+mod hostile_client;
+mod hostile_server;
+mod lost;
+mod model;
+mod rights;
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -72,4 +77,13 @@ fn names_are_made_changed_and_removed() {
     remove("a", Removing::Tree).unwrap();
     assert_eq!(names(&files, "", true), [""; 0]);
     assert_eq!(kind(remove("a", Removing::Tree)), FailureKind::NotFound);
+    let told = server.events.lock().unwrap().join("\n");
+    for what in [
+        "made folder a/b/c",
+        "renamed a/f to a/g",
+        "removed a\"",
+        "not done: cannot",
+    ] {
+        assert!(told.contains(what), "{what} in {told}");
+    }
 }

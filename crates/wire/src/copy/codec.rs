@@ -200,7 +200,7 @@ mod tests {
         let bytes: Vec<u8> = sent.iter().flat_map(|one| encode(one).unwrap()).collect();
         for step in [1, 2, 5, bytes.len()] {
             let mut frames = Frames::messages();
-            let mut heard = Vec::new();
+            let mut heard: Vec<Message> = Vec::new();
             for mut input in bytes.chunks(step) {
                 while let Some(message) = frames.next_message(&mut input).unwrap() {
                     heard.push(message);
