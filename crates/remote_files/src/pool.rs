@@ -186,8 +186,7 @@ impl Pool {
     fn streams_of(&self, session: &Session) -> usize {
         let prior = streams_for(session.streams.rtt().unwrap_or(Span::ZERO));
         let wanted = self.options.streams.unwrap_or(prior).get();
-        usize::try_from(wanted)
-            .unwrap_or(usize::MAX)
+        usize::from(wanted)
             .min(session.welcome.streams_max.into())
             .max(1)
     }

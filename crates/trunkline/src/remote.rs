@@ -402,15 +402,16 @@ impl From<RemoteError> for Error {
     fn from(error: RemoteError) -> Self {
         let fault = match &error {
             RemoteError::Cancelled => Fault::Cancelled,
-            RemoteError::Failed(Failure { kind, .. }) => match kind {
-                FailureKind::Request
-                | FailureKind::NotFound
-                | FailureKind::Exists
-                | FailureKind::NotAFolder
-                | FailureKind::IsAFolder
-                | FailureKind::NotEmpty => Fault::Request,
-                _ => Fault::Run,
-            },
+            RemoteError::Failed(Failure {
+                kind:
+                    FailureKind::Request
+                    | FailureKind::NotFound
+                    | FailureKind::Exists
+                    | FailureKind::NotAFolder
+                    | FailureKind::IsAFolder
+                    | FailureKind::NotEmpty,
+                ..
+            }) => Fault::Request,
             _ => Fault::Run,
         };
         let hint = error.hint().map(str::to_owned);
