@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use units::Span;
 use wire::copy::{
-    Admitted, Exporter, Greeting, Key, KeyName, Refusal, Rights, answer_hello, refusal,
+    Admitted, Exporter, Greeting, Key, KeyName, Purpose, Refusal, Rights, answer_hello, refusal,
 };
 
 use super::conversation::Conversation;
@@ -24,7 +24,10 @@ use super::handle::StreamHandle;
 use super::handshaking::{Handshaking, Identified};
 use super::identity::Identity;
 use super::session_registry::SessionRegistry;
-use super::{AcceptedChannel, AcceptedSession, Channel, ChannelHandler, CopyHandler, SOFTWARE};
+use super::{
+    AcceptedChannel, AcceptedRemote, AcceptedSession, Channel, ChannelHandler, CopyHandler,
+    SOFTWARE,
+};
 use sockets::Clock;
 use sockets::eviction;
 use sockets::poll::{is_ready, readable, wait};
@@ -52,10 +55,15 @@ pub struct AcceptLimits {
     pub conversations_per_name: usize,
     /// How long a conversation may be silent.
     pub silence: Span,
+    /// Sessions of access to files at the same time.
+    pub remotes: usize,
+    /// Those of them under one name of a token.
+    pub remotes_per_name: usize,
 }
 
 /// 512 connections of 40 KiB are 20 MiB. Ends say something twice a second; a path that is out for
-/// ten seconds and then takes TCP five more to notice is not given up.
+/// ten seconds and then takes TCP five more to notice is not given up. Each worker of a cluster job
+/// may hold a session of access to files for as long as it runs.
 impl Default for AcceptLimits {
     fn default() -> Self {
         AcceptLimits {
@@ -64,6 +72,8 @@ impl Default for AcceptLimits {
             conversations: 64,
             conversations_per_name: 8,
             silence: Span::from_secs(15),
+            remotes: 256,
+            remotes_per_name: 64,
         }
     }
 }
@@ -97,6 +107,13 @@ impl Handler {
         }
     }
 
+    fn serves_remote(&self) -> bool {
+        match self {
+            Handler::Copies(copies) => copies.remote().is_some(),
+            Handler::Channels(_) => false,
+        }
+    }
+
     fn rejected(&self, peer: SocketAddr, reason: &Rejection) {
         match self {
             Handler::Copies(copies) => copies.rejected(peer, reason),
@@ -116,6 +133,7 @@ pub(super) struct Shared {
 /// A conversation with its thread.
 struct Running {
     name: KeyName,
+    purpose: Purpose,
     handle: StreamHandle,
     thread: JoinHandle<()>,
 }
@@ -252,7 +270,7 @@ impl Acceptor {
         let answered = answer_hello(hello, exporter, SOFTWARE, |name| handler.find(name));
         let refused = match answered {
             Err((error, answer)) => (error.into(), answer),
-            Ok((admitted, answer)) => match self.busy(&admitted.key_name) {
+            Ok((admitted, answer)) => match self.refused(&admitted) {
                 Some(busy) => {
                     let told = told(&busy);
                     (busy, told)
@@ -271,18 +289,28 @@ impl Acceptor {
         self.reject(peer, &refused.0);
     }
 
-    /// Why one more session under that name is too many.
-    fn busy(&self, name: &KeyName) -> Option<Rejection> {
-        let limits = &self.shared.limits;
-        let (all, most) = (limits.conversations, limits.conversations_per_name);
-        if self.sessions.len() >= all {
-            return Some(Rejection::Busy(all));
+    /// Why a session is not served: what it is for, or that one more is too many.
+    fn refused(&self, admitted: &Admitted) -> Option<Rejection> {
+        if admitted.purpose == Purpose::Remote && !self.shared.handler.serves_remote() {
+            return Some(Rejection::NoRemote);
         }
-        let own = self
-            .sessions
-            .iter()
-            .filter(|accepted| accepted.name == *name);
-        (own.count() >= most).then(|| Rejection::BusyName(name.clone(), most))
+        let (name, limits) = (&admitted.key_name, &self.shared.limits);
+        let (all, most) = match admitted.purpose {
+            Purpose::Copy => (limits.conversations, limits.conversations_per_name),
+            Purpose::Remote => (limits.remotes, limits.remotes_per_name),
+        };
+        let alike = |one: &&Running| one.purpose == admitted.purpose;
+        let is_full = self.sessions.iter().filter(alike).count() >= all;
+        let own = self.sessions.iter().filter(alike);
+        let is_own_full = own.filter(|one| one.name == *name).count() >= most;
+        let name = name.clone();
+        match admitted.purpose {
+            Purpose::Copy if is_full => Some(Rejection::Busy(all)),
+            Purpose::Remote if is_full => Some(Rejection::BusyRemote(all)),
+            Purpose::Copy if is_own_full => Some(Rejection::BusyName(name, most)),
+            Purpose::Remote if is_own_full => Some(Rejection::BusyRemoteName(name, most)),
+            Purpose::Copy | Purpose::Remote => None,
+        }
     }
 
     fn begin(&mut self, admitted: Admitted, answer: &[u8], mut one: Handshaking) -> io::Result<()> {
@@ -294,8 +322,24 @@ impl Acceptor {
         };
         let socket = Arc::new(socket);
         let handle = StreamHandle::new(&socket);
-        let name = admitted.key_name.clone();
+        let (name, purpose) = (admitted.key_name.clone(), admitted.purpose);
         let thread = match &self.shared.handler {
+            Handler::Copies(handler) if purpose == Purpose::Remote => {
+                socket.set_nonblocking(false)?;
+                socket.set_nodelay(true)?;
+                let accepted = AcceptedRemote {
+                    peer,
+                    streams: self.shared.registry.expect(admitted.session_key.clone())?,
+                    admitted,
+                    channel: Channel::new(socket, Some(tls)),
+                };
+                let handler = Arc::clone(handler);
+                session_thread("remote", move || {
+                    if let Some(remote) = handler.remote() {
+                        remote.serve_remote(accepted);
+                    }
+                })?
+            }
             Handler::Copies(handler) => {
                 let streams = self.shared.registry.expect(admitted.session_key.clone())?;
                 let conversation = Conversation::start(socket, tls, self.shared.limits.silence)?;
@@ -322,6 +366,7 @@ impl Acceptor {
         };
         self.sessions.push(Running {
             name,
+            purpose,
             handle,
             thread,
         });
@@ -360,9 +405,13 @@ fn session_thread(name: &str, serve: impl FnOnce() + Send + 'static) -> io::Resu
     thread::Builder::new().name(name.to_owned()).spawn(serve)
 }
 
-fn told(busy: &Rejection) -> Vec<u8> {
+fn told(refused: &Rejection) -> Vec<u8> {
+    let hint = match refused {
+        Rejection::NoRemote => "copy whole files with `trunkline copy`",
+        _ => "try again when one of them is done",
+    };
     refusal(&Refusal {
-        what: busy.to_string(),
-        hint: Some("try again when one of them is done".to_owned()),
+        what: refused.to_string(),
+        hint: Some(hint.to_owned()),
     })
 }

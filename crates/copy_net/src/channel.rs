@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use units::Span;
+use wire::copy::Incoming;
 
+use super::conversation::Conversation;
 use super::handle::StreamHandle;
 use super::tls::{Arrived, Tls};
 
@@ -50,6 +52,26 @@ impl Channel {
         let timeout = timeout.map(Duration::from);
         self.socket.set_read_timeout(timeout)?;
         self.socket.set_write_timeout(timeout)
+    }
+
+    /// The same for reads and writes apart.
+    ///
+    /// # Errors
+    /// As [`Channel::set_timeout`].
+    pub fn set_timeouts(&self, read: Option<Span>, write: Option<Span>) -> io::Result<()> {
+        self.socket.set_read_timeout(read.map(Duration::from))?;
+        self.socket.set_write_timeout(write.map(Duration::from))
+    }
+
+    /// Messages of the peer in place of bytes, on a thread that carries them.
+    ///
+    /// * `silence`: it counts as lost when nothing is heard for so long.
+    ///
+    /// # Errors
+    /// When it is in the clear, or this host has no thread or descriptor left.
+    pub fn into_conversation<M: Incoming>(self, silence: Span) -> io::Result<Conversation<M>> {
+        let tls = self.tls.ok_or(ErrorKind::InvalidInput)?;
+        Conversation::start(self.socket, tls, silence)
     }
 
     /// Reads what has arrived, and does not wait.

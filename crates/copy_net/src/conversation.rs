@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use thiserror::Error;
 use units::Span;
-use wire::copy::{CodecError, Message, encode};
+use wire::copy::{CodecError, Incoming, Message, encode};
 
 use super::handle::StreamHandle;
 use super::tls::Tls;
@@ -27,10 +27,11 @@ const OUTBOX_MAX: usize = 1 << 20;
 /// Bytes of messages that may wait to be received before the socket is left alone.
 const INBOX_MAX: usize = 1 << 20;
 
-/// A control connection on which both ends know each other. Can be used by several threads at once.
+/// A connection on which both ends know each other, and the peer says `M`. Can be used by several
+/// threads at once.
 #[derive(Debug)]
-pub struct Conversation {
-    shared: Arc<Shared>,
+pub struct Conversation<M = Message> {
+    shared: Arc<Shared<M>>,
     handle: StreamHandle,
     thread: Option<JoinHandle<()>>,
 }
@@ -56,17 +57,17 @@ pub enum ConversationError {
 }
 
 #[derive(Debug)]
-struct Shared {
-    state: Mutex<State>,
+struct Shared<M> {
+    state: Mutex<State<M>>,
     changed: Condvar,
     bell: EventFd,
 }
 
-#[derive(Debug, Default)]
-struct State {
+#[derive(Debug)]
+struct State<M> {
     outbox: VecDeque<Vec<u8>>,
     outbox_bytes: usize,
-    inbox: VecDeque<(Message, usize)>,
+    inbox: VecDeque<(M, usize)>,
     inbox_bytes: usize,
     /// By when it has to be closed, once this end wants that.
     closing: Option<Instant>,
@@ -78,6 +79,16 @@ struct State {
 }
 
 impl Conversation {
+    /// Queues a message. Waits while a megabyte is queued.
+    ///
+    /// # Errors
+    /// When the conversation is over, or the message too long.
+    pub fn send(&self, message: &Message) -> Result<(), ConversationError> {
+        self.send_frame(encode(message)?)
+    }
+}
+
+impl<M: Incoming> Conversation<M> {
     /// Takes over a connection whose handshake is done.
     ///
     /// * `silence`: it counts as lost when nothing is heard for so long.
@@ -85,12 +96,12 @@ impl Conversation {
         socket: Arc<TcpStream>,
         tls: Box<Tls>,
         silence: Span,
-    ) -> io::Result<Conversation> {
+    ) -> io::Result<Conversation<M>> {
         socket.set_nonblocking(true)?;
         socket.set_nodelay(true)?;
         let flags = EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC;
         let shared = Arc::new(Shared {
-            state: Mutex::default(),
+            state: Mutex::new(State::new()),
             changed: Condvar::new(),
             bell: EventFd::from_value_and_flags(0, flags)?,
         });
@@ -105,13 +116,14 @@ impl Conversation {
             thread: Some(thread),
         })
     }
+}
 
-    /// Queues a message. Waits while a megabyte is queued.
+impl<M> Conversation<M> {
+    /// Queues the frame of a message. Waits while a megabyte is queued.
     ///
     /// # Errors
-    /// When the conversation is over, or the message too long.
-    pub fn send(&self, message: &Message) -> Result<(), ConversationError> {
-        let frame = encode(message)?;
+    /// When the conversation is over.
+    pub fn send_frame(&self, frame: Vec<u8>) -> Result<(), ConversationError> {
         let mut state = self.shared.lock();
         loop {
             if let Some(ended) = &state.ended {
@@ -140,7 +152,7 @@ impl Conversation {
     /// # Errors
     /// When the conversation is over and all that was heard before has been received, or when this
     /// end closes it.
-    pub fn receive(&self, timeout: Duration) -> Result<Option<Message>, ConversationError> {
+    pub fn receive(&self, timeout: Duration) -> Result<Option<M>, ConversationError> {
         let end = Instant::now().checked_add(timeout);
         let mut state = self.shared.lock();
         loop {
@@ -226,25 +238,42 @@ impl Conversation {
 }
 
 /// Does not wait for the peer; use [`Conversation::close`] for a goodbye that arrives.
-impl Drop for Conversation {
+impl<M> Drop for Conversation<M> {
     fn drop(&mut self) {
         self.end(Duration::ZERO);
     }
 }
 
-impl State {
+impl<M> State<M> {
+    fn new() -> Self {
+        State {
+            outbox: VecDeque::new(),
+            outbox_bytes: 0,
+            inbox: VecDeque::new(),
+            inbox_bytes: 0,
+            closing: None,
+            is_said: false,
+            unreadable: None,
+            ended: None,
+        }
+    }
+
     fn is_full(&self) -> bool {
         self.inbox_bytes >= INBOX_MAX
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl<M> Shared<M> {
+    fn lock(&self) -> MutexGuard<'_, State<M>> {
         // Each change is complete, even when another thread panicked.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, State>, limit: Duration) -> MutexGuard<'a, State> {
+    fn wait<'a>(
+        &self,
+        state: MutexGuard<'a, State<M>>,
+        limit: Duration,
+    ) -> MutexGuard<'a, State<M>> {
         // The longest wait that every platform's clock can count.
         let limit = limit.min(Duration::from_secs(3_600));
         let waited = self.changed.wait_timeout(state, limit);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use units::Span;
-use wire::copy::{Admitted, Message, NearHandshake, SessionKey, Token, encode};
+use wire::copy::{Admitted, Message, NearHandshake, Purpose, SessionKey, Token, encode};
 
 use super::SOFTWARE;
 use super::channel::Channel;
@@ -49,6 +49,19 @@ pub struct Dialed {
     pub first_was_sent: bool,
 }
 
+/// An open session of access to files, and the dialer of its streams.
+#[derive(Debug)]
+pub struct DialedRemote {
+    /// Where the far end is.
+    pub peer: SocketAddr,
+    /// Its software and the rights that it grants.
+    pub admitted: Admitted,
+    /// The connection that authenticated.
+    pub channel: Channel,
+    /// Opens streams to it.
+    pub streams: StreamDialer,
+}
+
 /// A far end whose certificate is known from a channel that is trusted, such as ssh: it is told the
 /// first message together with who calls, without a wait for what it says of itself.
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +70,14 @@ pub struct KnownPeer<'a> {
     pub pin: Fingerprint,
     /// The first message of the conversation.
     pub first: &'a Message,
+}
+
+/// What a connection is authenticated with and for.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    purpose: Purpose,
+    token: &'a Token,
+    known: Option<KnownPeer<'a>>,
 }
 
 /// A connection of which both ends know each other.
@@ -106,17 +127,47 @@ impl Dialer {
         places: &[Address],
         token: &Token,
     ) -> Result<(Channel, Admitted), DialError> {
+        let dialed = self.bytes(places, token, Purpose::Copy)?;
+        Ok((dialed.channel, dialed.admitted))
+    }
+
+    /// The same for a session of access to files ([`wire::remote`]).
+    ///
+    /// # Errors
+    /// As [`control`](Self::control).
+    pub fn remote(&self, places: &[Address], token: &Token) -> Result<DialedRemote, DialError> {
+        self.bytes(places, token, Purpose::Remote)
+    }
+
+    fn bytes(
+        &self,
+        places: &[Address],
+        token: &Token,
+        purpose: Purpose,
+    ) -> Result<DialedRemote, DialError> {
         let end = Instant::now() + Duration::from(self.timeout);
         self.at_any(places, end, |connection| {
-            let authenticated = self.authenticate(connection, token, None, end, &mut |_| ())?;
+            let wanted = Wanted {
+                purpose,
+                token,
+                known: None,
+            };
+            let authenticated = self.authenticate(connection, wanted, end, &mut |_| ())?;
             let peer = authenticated.peer;
             let (socket, tls) = authenticated.io.into_parts();
             socket
                 .set_nonblocking(false)
                 .and_then(|()| socket.set_nodelay(true))
                 .map_err(|source| DialError::during(peer, self.timeout, source))?;
-            let channel = Channel::new(Arc::new(socket), Some(Box::new(tls)));
-            Ok((channel, authenticated.admitted))
+            Ok(DialedRemote {
+                peer,
+                channel: Channel::new(Arc::new(socket), Some(Box::new(tls))),
+                streams: StreamDialer {
+                    endpoint: authenticated.endpoint,
+                    key: authenticated.admitted.session_key.clone(),
+                },
+                admitted: authenticated.admitted,
+            })
         })
     }
 
@@ -183,7 +234,16 @@ impl Dialer {
             admitted,
             endpoint,
             io,
-        } = self.authenticate(connection, token, known, end, early)?;
+        } = self.authenticate(
+            connection,
+            Wanted {
+                purpose: Purpose::Copy,
+                token,
+                known,
+            },
+            end,
+            early,
+        )?;
         let (socket, tls) = io.into_parts();
         let conversation = Conversation::start(Arc::new(socket), Box::new(tls), self.silence);
         let failed = |source| DialError::during(peer, self.timeout, source);
@@ -203,11 +263,15 @@ impl Dialer {
     fn authenticate(
         &self,
         (socket, peer): (TcpStream, SocketAddr),
-        token: &Token,
-        known: Option<KnownPeer<'_>>,
+        wanted: Wanted<'_>,
         end: Instant,
         early: &mut dyn FnMut(&StreamEndpoint),
     ) -> Result<Authenticated, DialError> {
+        let Wanted {
+            purpose,
+            token,
+            known,
+        } = wanted;
         let failed = |source| DialError::during(peer, self.timeout, source);
         let tls = connection_to(known.map(|known| known.pin))
             .map(Tls::new)
@@ -217,8 +281,9 @@ impl Dialer {
         let (pin, exporter) = io.facts().map_err(failed)?;
         let endpoint = StreamEndpoint::of(io.socket(), peer, pin, self.timeout);
         early(&endpoint);
+        let (name, key) = (token.name.clone(), token.secret.key());
         let (handshake, hello) =
-            NearHandshake::new(token.name.clone(), token.secret.key(), exporter, SOFTWARE);
+            NearHandshake::with_purpose(purpose, name, key, exporter, SOFTWARE);
         let wrong = |source| DialError::Handshake { peer, source };
         let first = known.map(|known| encode(known.first)).transpose();
         let first = first.map_err(|error| wrong(error.into()))?;
@@ -236,6 +301,11 @@ impl Dialer {
 }
 
 impl StreamDialer {
+    /// Smallest round trip to there so far, where the kernel knows it.
+    pub fn rtt(&self) -> Option<Span> {
+        self.endpoint.rtt
+    }
+
     /// For an end to which no conversation was opened from here: it listens for streams of the one
     /// that it opened.
     pub fn new(

@@ -51,7 +51,9 @@ use wire::copy::{Admitted, Key, KeyName, Rights, Secret};
 pub use acceptor::{AcceptLimits, Acceptor, Handler, Handover, Rejection};
 pub use channel::Channel;
 pub use conversation::{Conversation, ConversationError};
-pub use dialer::{DialError, Dialed, Dialer, KnownPeer, RawStream, StreamDialer, StreamEndpoint};
+pub use dialer::{
+    DialError, Dialed, DialedRemote, Dialer, KnownPeer, RawStream, StreamDialer, StreamEndpoint,
+};
 pub use handle::StreamHandle;
 pub use handshaking::is_of_a_copy;
 pub use identity::{Fingerprint, Identity};
@@ -71,10 +73,21 @@ pub trait CopyHandler: Send + Sync {
     /// Serves one conversation, on a thread of its own. It ends early when the listening end stops.
     fn serve(&self, accepted: AcceptedSession);
 
+    /// Who serves sessions of access to files ([`wire::remote`]); nobody does without.
+    fn remote(&self) -> Option<&dyn RemoteHandler> {
+        None
+    }
+
     /// A connection was rejected.
     fn rejected(&self, peer: SocketAddr, reason: &Rejection) {
         let _ = (peer, reason);
     }
+}
+
+/// What a listening end does with sessions of access to files.
+pub trait RemoteHandler: Send + Sync {
+    /// Serves one session, on a thread of its own. It ends early when the listening end stops.
+    fn serve_remote(&self, accepted: AcceptedRemote);
 }
 
 /// What a listening end does with authenticated connections that carry another protocol than copies
@@ -101,6 +114,19 @@ pub struct AcceptedChannel {
     pub admitted: Admitted,
     /// The bytes.
     pub channel: Channel,
+}
+
+/// A session of access to files whose near end is authenticated.
+#[derive(Debug)]
+pub struct AcceptedRemote {
+    /// Where it is.
+    pub peer: SocketAddr,
+    /// Who it is, and what it may.
+    pub admitted: Admitted,
+    /// The connection that authenticated.
+    pub channel: Channel,
+    /// The streams that it opens to here.
+    pub streams: IncomingStreams,
 }
 
 /// A session whose near end is authenticated.

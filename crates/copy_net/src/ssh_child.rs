@@ -21,7 +21,9 @@ use super::handshaking::CALL_MAGIC;
 use super::identity::{Fingerprint, Identity};
 use super::listener::{ListenError, Listener};
 use super::ssh::{KEY_NAME, LEAVE};
-use super::{AcceptLimits, AcceptedSession, CopyHandler, Rejection, SOFTWARE};
+use super::{
+    AcceptLimits, AcceptedRemote, AcceptedSession, CopyHandler, Rejection, RemoteHandler, SOFTWARE,
+};
 use sockets::Clock;
 
 /// Pauses between two calls to the near end.
@@ -220,8 +222,22 @@ impl CopyHandler for CountingHandler {
         self.inner.serve(accepted);
     }
 
+    fn remote(&self) -> Option<&dyn RemoteHandler> {
+        self.inner.remote().map(|_| self as &dyn RemoteHandler)
+    }
+
     fn rejected(&self, peer: SocketAddr, reason: &Rejection) {
         self.inner.rejected(peer, reason);
+    }
+}
+
+impl RemoteHandler for CountingHandler {
+    fn serve_remote(&self, accepted: AcceptedRemote) {
+        self.presence.sessions.fetch_add(1, Ordering::Relaxed);
+        let _gone = EndGuard(&self.presence.sessions);
+        if let Some(remote) = self.inner.remote() {
+            remote.serve_remote(accepted);
+        }
     }
 }
 

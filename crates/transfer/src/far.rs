@@ -1,13 +1,14 @@
 //! The far end: takes the request and runs its half of the copy.
 
 mod active_copies;
+mod remote;
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
-use copy_net::{AcceptedSession, CallbackTarget, CopyHandler, Rejection};
+use copy_net::{AcceptedSession, CallbackTarget, CopyHandler, Rejection, RemoteHandler};
 use units::Span;
 use wire::copy::{
     Admitted, CopyDirection, Filter, Key, KeyName, Message, Opening, Problem, ProblemKind, Rights,
@@ -18,6 +19,7 @@ use self::active_copies::ActiveCopies;
 use crate::copy_stats::CopyStats;
 use crate::preconnect::Preconnected;
 use crate::problems::{problem, with_hint};
+use crate::remote::RemoteTotals;
 use crate::root::Root;
 use crate::run_session::{LocalFiles, SessionSetup, run_session};
 use crate::session::{MessageLoop, SessionEnd, protocol};
@@ -74,6 +76,35 @@ pub enum FarEvent {
         /// What was done.
         outcome: Box<Outcome>,
     },
+    /// A session of access to files begins.
+    RemoteBegan {
+        /// Counts them, and what else its owner counts with them.
+        number: u64,
+        /// With whom.
+        peer: SocketAddr,
+        /// Under which name.
+        name: KeyName,
+    },
+    /// A name was made, changed or removed in it, or could not be, where that was asked for.
+    RemoteChanged {
+        /// As at its beginning.
+        number: u64,
+        /// What was done.
+        what: String,
+    },
+    /// A session of access to files ended.
+    RemoteEnded {
+        /// As at its beginning.
+        number: u64,
+        /// With whom.
+        peer: SocketAddr,
+        /// Under which name.
+        name: KeyName,
+        /// `None` when the other end wished it, or had asked nothing for long.
+        why: Option<String>,
+        /// What was done.
+        totals: RemoteTotals,
+    },
     /// A connection was rejected.
     Rejected {
         /// Who.
@@ -92,6 +123,7 @@ pub struct FarEnd {
     stop: Arc<AtomicBool>,
     on_event: Box<dyn Fn(&FarEvent) + Send + Sync>,
     active_copies: ActiveCopies,
+    remote_streams: AtomicUsize,
     numbers: Arc<AtomicU64>,
     tells_files: bool,
 }
@@ -112,6 +144,7 @@ impl FarEnd {
             stop,
             on_event,
             active_copies: ActiveCopies::default(),
+            remote_streams: AtomicUsize::new(0),
             numbers: Arc::default(),
             tells_files: false,
         }
@@ -374,6 +407,10 @@ impl CopyHandler for FarEnd {
             why,
             outcome,
         });
+    }
+
+    fn remote(&self) -> Option<&dyn RemoteHandler> {
+        Some(self)
     }
 
     fn rejected(&self, peer: SocketAddr, reason: &Rejection) {

@@ -7,7 +7,7 @@
 //! Reading order: [`CopySpec`] for the options, [`CopyEvent`] and [`Outcome`] for what is reported.
 //! Then [`copy`] (with `copy/connect.rs` and `copy/retry.rs`) and [`far`] for the two ends,
 //! `run_session` and `session` for one session, `sender` and `receiver` for the two roles (`model`
-//! tries them together). What they rest on stands by itself: [`Ledger`], [`HashTree`], [`source`],
+//! tries them together). `remote` serves access to single files. What they rest on stands by itself: [`Ledger`], [`HashTree`], [`source`],
 //! [`store`].
 
 mod activity;
@@ -28,6 +28,7 @@ mod opening;
 mod preconnect;
 mod problems;
 mod receiver;
+mod remote;
 mod requested;
 mod root;
 mod run_session;
@@ -46,6 +47,7 @@ pub use event::{CopyEvent, FileProblem, Limited, Outcome, Progress, Reading};
 pub use holes::Layout;
 pub use ledger::{Acked, HOLES_AHEAD, Ledger, Taken};
 pub use problems::shown;
+pub use remote::RemoteTotals;
 pub use root::Root;
 pub use source::rules::check_pattern;
 pub use spec::{Connect, CopyOptions, CopySpec, Credentials, FarHost, Place};

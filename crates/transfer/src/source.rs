@@ -30,6 +30,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use wire::copy::{Attributes, FileId, Problem, ProblemKind, Selection};
 
 pub use reader::Reader;
+pub(crate) use reader::version;
 pub use walk::{Found, Walk};
 
 use crate::names::Names;

@@ -103,6 +103,11 @@ impl Error {
         self.fault
     }
 
+    /// What it was made of, for those that know its kinds.
+    pub(crate) fn cause(&self) -> &(dyn StdError + Send + Sync + 'static) {
+        &*self.cause
+    }
+
     /// The next step, where there is one.
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()

@@ -24,6 +24,7 @@
 //! | simulate | [`simulate()`] | [`simulate::Simulated`] |
 //! | ask formulas | [`predict()`], [`predict::fit`] | [`predict::Predicted`], a document |
 //! | copy files | [`copy()`] | [`copy::Copied`] |
+//! | read single files of a server | [`remote::Remote`] | bytes, entries |
 //! | be the far end | [`serve::Server`] | |
 //! | run programs on a path | [`emulate::EmulatedPath`] | [`emulate::Emulated`] |
 //! | keep and remember | [`history::History`] | |
@@ -63,6 +64,7 @@ pub mod measure;
 mod origin;
 pub mod predict;
 mod progress;
+pub mod remote;
 pub mod serve;
 pub mod simulate;
 pub mod sweep;
@@ -78,6 +80,7 @@ pub use measure::measure;
 pub use origin::origin;
 pub use predict::predict;
 pub use progress::{OnProgress, Progress};
+pub use remote::Remote;
 pub use simulate::simulate;
 pub use target::{PORT_DEFAULT, Target, TargetName, load_path};
 pub use tune::tune;

@@ -2,6 +2,8 @@
 
 #[path = "../examples/copy_folder.rs"]
 mod copy_folder;
+#[path = "../examples/read_columns.rs"]
+mod read_columns;
 #[path = "../examples/tune_and_draw.rs"]
 mod tune_and_draw;
 #[path = "../examples/two_flows.rs"]
@@ -40,4 +42,14 @@ fn a_folder_is_copied() {
     assert_eq!(copied.outcome.files, 2);
     assert_eq!(copied.outcome.bytes.get(), (24 << 20) + 16);
     assert!(copied.cut.is_none());
+}
+
+#[test]
+fn a_column_of_many_files_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let columns = read_columns::run(folder.path()).unwrap();
+    assert_eq!(columns.len(), 10);
+    for (number, column) in columns.iter().enumerate() {
+        assert!(*column == vec![number as u8; 400_000]);
+    }
 }

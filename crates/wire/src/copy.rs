@@ -30,7 +30,8 @@ mod start;
 mod text;
 mod token;
 
-pub use codec::{CodecError, Frames, HELLO_MAX, MESSAGE_MAX, decode, encode};
+pub(crate) use codec::decode_as;
+pub use codec::{CodecError, Frames, HELLO_MAX, Incoming, MESSAGE_MAX, decode, encode};
 pub use conversation_state::{
     COPY_STREAMS_MAX, ConversationState, ENTRIES_MAX, LISTED_MAX, NAMES_MAX, PARTS_MAX,
     ProtocolRule, ProtocolViolation, Speaker, UNFINISHED_MAX,
@@ -39,8 +40,8 @@ pub use greeting::{
     GREETING_LENGTH, GREETING_MAGIC, Greeting, GreetingError, SessionKey, StreamNumbers,
 };
 pub use handshake::{
-    Admitted, EXPORTER_LABEL, Exporter, HandshakeError, NearHandshake, Refusal, answer_hello,
-    refusal,
+    Admitted, EXPORTER_LABEL, Exporter, HandshakeError, NearHandshake, Purpose, Refusal,
+    answer_hello, refusal,
 };
 pub use limited::Limited;
 pub use message::{
@@ -56,6 +57,7 @@ pub use piece::{
 };
 pub use secret::{KEY_LENGTH, Key, Secret};
 pub use start::{CallBack, START_LINE_MAX, StartAnswer, StartError, StartRequest};
+pub(crate) use text::printable;
 pub use text::steers;
 pub use token::{
     KEY_NAME_MAX, KeyName, KeyNameError, Rights, Token, TokenTextError, Tokens, TokensError,

@@ -70,6 +70,11 @@ impl FrameReader {
         Ok((self.body.len() == length).then(|| std::mem::take(&mut self.body)))
     }
 
+    /// Whether some of a message has come.
+    pub(crate) fn has_begun(&self) -> bool {
+        !self.prefix.is_empty()
+    }
+
     fn check(&self, length: u32) -> Result<usize, FrameError> {
         match length {
             0 => Err(FrameError::Empty),

@@ -3,6 +3,7 @@
 //! - [`iperf3`]: iperf3's control protocol with our extension to it.
 //! - [`trains`]: probing sessions, which two of our ends may hold in place of a test.
 //! - [`copy`]: the protocol of `trunkline copy`, which shares the port and nothing else.
+//! - [`remote`]: access to single files of a far end, on the same port and handshake as copies.
 //!
 //! The state machines, such as [`ClientControl`] and [`ServerControl`], take the bytes that arrived
 //! and the time, and return actions: bytes to send, streams to open, when to start and stop. They
@@ -23,6 +24,7 @@ pub mod copy;
 pub mod echo;
 mod frame;
 pub mod iperf3;
+pub mod remote;
 pub mod trains;
 
 pub use units::Direction;

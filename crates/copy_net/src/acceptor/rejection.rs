@@ -55,4 +55,16 @@ pub enum Rejection {
     /// The name of its token has all places that one may have.
     #[error("{1} copies are connected with the token `{0}`, the most this end allows one token")]
     BusyName(KeyName, usize),
+    /// All places for access to files are taken.
+    #[error("{0} sessions of file access are open, the most this end allows")]
+    BusyRemote(usize),
+    /// The name of its token has all places for access to files that one may have.
+    #[error(
+        "{1} sessions of file access are open with the token `{0}`, the most this end allows one \
+        token"
+    )]
+    BusyRemoteName(KeyName, usize),
+    /// It wants access to files, which this end does not give.
+    #[error("this end gives no access to single files")]
+    NoRemote,
 }

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags};
 use units::Span;
-use wire::copy::Frames;
+use wire::copy::{Frames, Incoming};
 
-use super::{ConversationError, Shared, State, Tls};
+use super::{ConversationError, Shared, Tls};
 use sockets::poll::{readable, wait};
 
 /// How often silence is looked at.
@@ -18,10 +18,10 @@ const TICK: Duration = Duration::from_millis(500);
 /// Bytes that are encrypted ahead of what the socket takes.
 const AHEAD_MAX: usize = 256 << 10;
 
-pub(super) struct Carrier {
+pub(super) struct Carrier<M> {
     socket: Arc<TcpStream>,
     tls: Box<Tls>,
-    shared: Arc<Shared>,
+    shared: Arc<Shared<M>>,
     frames: Frames,
     /// Bytes that came of a message that is not whole.
     begun: usize,
@@ -33,11 +33,11 @@ pub(super) struct Carrier {
     is_deaf: bool,
 }
 
-impl Carrier {
+impl<M: Incoming> Carrier<M> {
     pub(super) fn new(
         socket: Arc<TcpStream>,
         tls: Box<Tls>,
-        shared: Arc<Shared>,
+        shared: Arc<Shared<M>>,
         silence: Span,
     ) -> Self {
         Carrier {
@@ -218,7 +218,7 @@ impl Carrier {
     }
 
     fn until_next(&self) -> Duration {
-        let State { closing, .. } = &*self.shared.lock();
+        let closing = self.shared.lock().closing;
         let left = closing.map(|by| by.saturating_duration_since(Instant::now()));
         left.map_or(TICK, |left| left.min(TICK))
     }

@@ -55,6 +55,22 @@ impl From<FrameError> for CodecError {
     }
 }
 
+/// What the peer says on a control connection: [`Message`] of copies, or what another protocol has
+/// in frames of at most [`MESSAGE_MAX`] bytes.
+pub trait Incoming: Sized + Send + 'static {
+    /// Reads the body of a frame.
+    ///
+    /// # Errors
+    /// When it is none.
+    fn decode(frame: Vec<u8>) -> Result<Self, CodecError>;
+}
+
+impl Incoming for Message {
+    fn decode(frame: Vec<u8>) -> Result<Self, CodecError> {
+        decode(&frame)
+    }
+}
+
 /// Cuts what arrives into frames. It keeps one unfinished frame and nothing else.
 #[derive(Debug)]
 pub struct Frames {
@@ -95,10 +111,11 @@ impl Frames {
     ///
     /// # Errors
     /// As [`Frames::next_frame`], and when the frame is no message.
-    pub fn next_message(&mut self, input: &mut &[u8]) -> Result<Option<Message>, CodecError> {
-        self.next_frame(input)?
-            .map(|frame| decode(&frame))
-            .transpose()
+    pub fn next_message<M: Incoming>(
+        &mut self,
+        input: &mut &[u8],
+    ) -> Result<Option<M>, CodecError> {
+        self.next_frame(input)?.map(M::decode).transpose()
     }
 }
 
@@ -152,7 +169,7 @@ pub fn decode(body: &[u8]) -> Result<Message, CodecError> {
     decode_as(body)
 }
 
-pub(super) fn decode_as<'a, T: serde::Deserialize<'a>>(body: &'a [u8]) -> Result<T, CodecError> {
+pub(crate) fn decode_as<'a, T: serde::Deserialize<'a>>(body: &'a [u8]) -> Result<T, CodecError> {
     let length = body.len();
     match postcard::take_from_bytes(body) {
         Ok((value, [])) => Ok(value),
@@ -183,7 +200,7 @@ mod tests {
         let bytes: Vec<u8> = sent.iter().flat_map(|one| encode(one).unwrap()).collect();
         for step in [1, 2, 5, bytes.len()] {
             let mut frames = Frames::messages();
-            let mut heard = Vec::new();
+            let mut heard: Vec<Message> = Vec::new();
             for mut input in bytes.chunks(step) {
                 while let Some(message) = frames.next_message(&mut input).unwrap() {
                     heard.push(message);

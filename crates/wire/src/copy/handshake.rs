@@ -11,11 +11,13 @@
 //! | bytes | what | |
 //! |---|---|---|
 //! | 0..2 | `TL` | the same in all versions |
-//! | 2..3 | `N` near's hello, `F` far's hello, `R` refusal | the same in all versions |
+//! | 2..3 | `N` or `A` near's hello, `F` far's hello, `R` refusal | the same in all versions |
 //! | 3..5 | version, most significant byte first | the same in all versions |
 //! | 5.. | the rest in postcard's encoding | a refusal's is the same in all versions |
 //!
-//! So ends of different versions can tell each other that they are.
+//! So ends of different versions can tell each other that they are. The near end's hello says what
+//! it wants: `N` a copy, `A` access to files ([`crate::remote`]), whose hello has the version of
+//! that protocol behind the proof.
 
 use std::fmt;
 
@@ -24,8 +26,9 @@ use serde::{Deserialize, Serialize};
 use super::codec::decode_as;
 use super::secret::{KEY_LENGTH, Key, Proof};
 use super::text::printable;
-use super::{COPYING_VERSION, KeyName, Rights, SessionKey};
+use super::{COPYING_VERSION, CodecError, KeyName, Rights, SessionKey};
 use crate::frame::encode_frame;
+use crate::remote::REMOTE_VERSION;
 
 mod error;
 
@@ -48,6 +51,22 @@ struct NearHello {
     software: String,
     key_name: KeyName,
     proof: [u8; KEY_LENGTH],
+}
+
+/// The same for access to files.
+#[derive(Serialize, Deserialize)]
+struct NearAccessHello {
+    hello: NearHello,
+    version: u16,
+}
+
+/// What a control connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// One copy: messages of [`crate::copy`].
+    Copy,
+    /// Access to files: messages of [`crate::remote`].
+    Remote,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -75,6 +94,8 @@ pub struct Admitted {
     pub key_name: KeyName,
     /// What that allows the near end.
     pub rights: Rights,
+    /// What the connection is for.
+    pub purpose: Purpose,
     /// For the streams of this conversation.
     pub session_key: SessionKey,
 }
@@ -84,6 +105,7 @@ pub struct NearHandshake {
     key: Key,
     key_name: KeyName,
     exporter: Exporter,
+    purpose: Purpose,
 }
 
 impl fmt::Debug for NearHandshake {
@@ -93,18 +115,36 @@ impl fmt::Debug for NearHandshake {
 }
 
 impl NearHandshake {
-    /// Begins; the bytes are to be sent. `software` is told to people at the other end.
+    /// Begins for a copy; the bytes are to be sent. `software` is told to people at the other end.
     pub fn new(key_name: KeyName, key: Key, exporter: Exporter, software: &str) -> (Self, Vec<u8>) {
+        NearHandshake::with_purpose(Purpose::Copy, key_name, key, exporter, software)
+    }
+
+    /// The same for what the connection is for.
+    pub fn with_purpose(
+        purpose: Purpose,
+        key_name: KeyName,
+        key: Key,
+        exporter: Exporter,
+        software: &str,
+    ) -> (Self, Vec<u8>) {
         let hello = NearHello {
             software: printable(software, SOFTWARE_CHARACTERS),
             key_name: key_name.clone(),
-            proof: *near_proof(&key, &exporter).as_bytes(),
+            proof: *near_proof(&key, &exporter, purpose).as_bytes(),
         };
-        let frame = frame(b'N', &hello);
+        let frame = match purpose {
+            Purpose::Copy => frame(b'N', &hello),
+            Purpose::Remote => {
+                let version = REMOTE_VERSION;
+                frame(b'A', &NearAccessHello { hello, version })
+            }
+        };
         let handshake = NearHandshake {
             key,
             key_name,
             exporter,
+            purpose,
         };
         (handshake, frame)
     }
@@ -123,13 +163,14 @@ impl NearHandshake {
     }
 
     fn on_hello(self, hello: FarHello) -> Result<Admitted, HandshakeError> {
-        let expected = far_proof(&self.key, &self.exporter, hello.rights);
+        let expected = far_proof(&self.key, &self.exporter, hello.rights, self.purpose);
         if Proof::from_bytes(hello.proof) != expected {
             return Err(HandshakeError::NotTheFarEnd(self.key_name));
         }
         Ok(Admitted {
             software: printable(&hello.software, SOFTWARE_CHARACTERS),
             rights: hello.rights,
+            purpose: self.purpose,
             session_key: SessionKey::new(&self.key, &self.exporter),
             key_name: self.key_name,
         })
@@ -159,7 +200,7 @@ pub fn answer_hello(
     let hello = FarHello {
         software: printable(software, SOFTWARE_CHARACTERS),
         rights: admitted.rights,
-        proof: *far_proof(&key, exporter, admitted.rights).as_bytes(),
+        proof: *far_proof(&key, exporter, admitted.rights, admitted.purpose).as_bytes(),
     };
     Ok((admitted, self::frame(b'F', &hello)))
 }
@@ -186,11 +227,7 @@ fn admit(
     exporter: &Exporter,
     find: impl FnOnce(&KeyName) -> Option<(Key, Rights)>,
 ) -> Result<(Admitted, Key), HandshakeError> {
-    let (kind, body) = open(frame)?;
-    if kind != b'N' {
-        return Err(HandshakeError::Stranger);
-    }
-    let hello: NearHello = decode_as(body)?;
+    let (hello, purpose) = read_hello(frame)?;
     let found = find(&hello.key_name);
     let known = found.is_some();
     let nothing = Rights {
@@ -198,7 +235,7 @@ fn admit(
         write: false,
     };
     let (key, rights) = found.unwrap_or_else(|| (Key::without_owner(), nothing));
-    let proved = near_proof(&key, exporter) == Proof::from_bytes(hello.proof);
+    let proved = near_proof(&key, exporter, purpose) == Proof::from_bytes(hello.proof);
     if !(known & proved) {
         return Err(HandshakeError::NotAdmitted(hello.key_name));
     }
@@ -206,9 +243,29 @@ fn admit(
         software: printable(&hello.software, SOFTWARE_CHARACTERS),
         key_name: hello.key_name,
         rights,
+        purpose,
         session_key: SessionKey::new(&key, exporter),
     };
     Ok((admitted, key))
+}
+
+fn read_hello(frame: &[u8]) -> Result<(NearHello, Purpose), HandshakeError> {
+    match open(frame)? {
+        (b'N', body) => Ok((decode_as(body)?, Purpose::Copy)),
+        (b'A', body) => {
+            // The version first: what stands before it is the same in all of them.
+            let (hello, rest): (NearHello, _) = postcard::take_from_bytes(body).map_err(|why| {
+                let length = body.len();
+                CodecError::Malformed { length, why }
+            })?;
+            let (ours, theirs) = (REMOTE_VERSION, decode_as::<u16>(rest)?);
+            match ours == theirs {
+                true => Ok((hello, Purpose::Remote)),
+                false => Err(HandshakeError::RemoteVersion { ours, theirs }),
+            }
+        }
+        _ => Err(HandshakeError::Stranger),
+    }
 }
 
 /// What the near end is told; not the details of a parser, which would help an attacker only.
@@ -225,19 +282,36 @@ fn told(error: &HandshakeError) -> Refusal {
             };
             (seen.to_string(), seen.hint())
         }
+        HandshakeError::RemoteVersion { ours, theirs } => {
+            let seen = HandshakeError::RemoteVersion {
+                ours: *theirs,
+                theirs: *ours,
+            };
+            (seen.to_string(), seen.hint())
+        }
         other => (other.to_string(), other.hint()),
     };
     Refusal { what, hint }
 }
 
-fn near_proof(key: &Key, exporter: &Exporter) -> Proof {
-    key.proof(&[b"near", exporter])
+fn near_proof(key: &Key, exporter: &Exporter, purpose: Purpose) -> Proof {
+    key.proof(&[b"near", exporter, purpose.word()])
+}
+
+impl Purpose {
+    /// Behind what is proved, so that a proof is worth something for one purpose only.
+    fn word(self) -> &'static [u8] {
+        match self {
+            Purpose::Copy => b"",
+            Purpose::Remote => b"files",
+        }
+    }
 }
 
 /// Covers the rights, so that nothing of the answer is believed without proof.
-fn far_proof(key: &Key, exporter: &Exporter, rights: Rights) -> Proof {
+fn far_proof(key: &Key, exporter: &Exporter, rights: Rights, purpose: Purpose) -> Proof {
     let rights = [u8::from(rights.read), u8::from(rights.write)];
-    key.proof(&[b"far", exporter, &rights])
+    key.proof(&[b"far", exporter, &rights, purpose.word()])
 }
 
 fn frame<T: Serialize>(kind: u8, body: &T) -> Vec<u8> {

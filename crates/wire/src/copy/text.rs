@@ -22,7 +22,7 @@ pub fn steers(sign: char) -> bool {
 }
 
 /// `text` without characters that steer, and of at most `characters_max` characters.
-pub(super) fn printable(text: &str, characters_max: usize) -> String {
+pub(crate) fn printable(text: &str, characters_max: usize) -> String {
     let shown = |one: char| if steers(one) { '\u{FFFD}' } else { one };
     text.chars().map(shown).take(characters_max).collect()
 }

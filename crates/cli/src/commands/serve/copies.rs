@@ -76,6 +76,22 @@ pub(super) fn describe(event: &FarEvent) -> String {
             "#{number} {peer} {name}: {}",
             ended(why.as_deref(), outcome)
         ),
+        FarEvent::RemoteBegan { number, peer, name } => {
+            format!("#{number} {peer} {name}: opens access to files")
+        }
+        FarEvent::RemoteChanged { number, what } => format!("#{number} {what}"),
+        FarEvent::RemoteEnded {
+            number,
+            peer,
+            name,
+            why,
+            totals,
+        } => {
+            let (requests, bytes) = (totals.requests, totals.bytes.human());
+            let asked = report::text::count(requests, "request");
+            let end = why.as_ref().map_or(String::new(), |why| format!("; {why}"));
+            format!("#{number} {peer} {name}: {asked}, {bytes} read{end}")
+        }
         FarEvent::Rejected { peer, reason } => format!("{peer}: turned away: {reason}"),
     };
     report::text::plain(&line)

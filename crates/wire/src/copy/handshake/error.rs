@@ -22,6 +22,14 @@ pub enum HandshakeError {
         /// The peer's.
         theirs: u16,
     },
+    /// Another version of the protocol for access to files.
+    #[error("this end speaks version {ours} of file access, the peer version {theirs}")]
+    RemoteVersion {
+        /// Ours.
+        ours: u16,
+        /// The peer's.
+        theirs: u16,
+    },
     /// (near) The far end says no.
     #[error("the far end refused: {}", .0.what)]
     Refused(Refusal),
@@ -40,10 +48,13 @@ impl HandshakeError {
             HandshakeError::Stranger | HandshakeError::Codec(_) => {
                 "check the address and the port: another program may listen there".to_owned()
             }
-            HandshakeError::Version { ours, theirs } if ours < theirs => {
+            HandshakeError::Version { ours, theirs }
+            | HandshakeError::RemoteVersion { ours, theirs }
+                if ours < theirs =>
+            {
                 "install the newer trunkline at this end".to_owned()
             }
-            HandshakeError::Version { .. } => {
+            HandshakeError::Version { .. } | HandshakeError::RemoteVersion { .. } => {
                 "install the newer trunkline at the other end".to_owned()
             }
             HandshakeError::Refused(refusal) => return refusal.hint.clone(),

@@ -167,3 +167,46 @@ fn what_a_peer_says_to_people_is_short_and_printable() {
     let error = near(1).0.on_answer(&body(&answer)).unwrap_err();
     assert!(!error.to_string().contains('\x1b'));
 }
+
+fn near_for_files(fill: u8) -> (NearHandshake, Vec<u8>) {
+    let purpose = Purpose::Remote;
+    let (near, frame) = NearHandshake::with_purpose(purpose, name(), key(fill), EXPORTER, "x");
+    (near, body(&frame))
+}
+
+#[test]
+fn both_ends_know_what_a_connection_is_for() {
+    let (near_end, hello) = near_for_files(1);
+    let (at_far, answer) = far(&hello).unwrap();
+    assert_eq!(at_far.purpose, Purpose::Remote);
+    let at_near = near_end.on_answer(&body(&answer)).unwrap();
+    assert_eq!(at_near.purpose, Purpose::Remote);
+    // An answer to one purpose proves nothing for the other.
+    let error = near(1).0.on_answer(&body(&answer)).unwrap_err();
+    assert_eq!(error, HandshakeError::NotTheFarEnd(name()));
+    // Neither does a proof: a copy's hello with the other letter, and the version behind it.
+    let mut relabelled = near(1).1;
+    relabelled[2] = b'A';
+    relabelled.push(REMOTE_VERSION as u8);
+    let (error, _) = far(&relabelled).unwrap_err();
+    assert_eq!(error, HandshakeError::NotAdmitted(name()));
+}
+
+#[test]
+fn another_version_of_file_access_is_said_to_both() {
+    let (near, mut hello) = near_for_files(1);
+    *hello.last_mut().unwrap() = 9;
+    let (error, answer) = far(&hello).unwrap_err();
+    let (ours, theirs) = (REMOTE_VERSION, 9);
+    assert_eq!(error, HandshakeError::RemoteVersion { ours, theirs });
+    let refused = near.on_answer(&body(&answer)).unwrap_err().to_string();
+    assert!(
+        refused.contains("version 9 of file access, the peer version 1"),
+        "{refused}"
+    );
+    hello.push(0);
+    assert!(matches!(
+        far(&hello).unwrap_err().0,
+        HandshakeError::Codec(_)
+    ));
+}

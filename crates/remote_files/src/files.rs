@@ -1,0 +1,452 @@
+//! What can be asked of a far end.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use observe::StreamCount;
+use sockets::Address;
+use units::Span;
+use wire::copy::{Name, Rights, Token};
+use wire::remote::{Ask, FileInfo, Listed, Removing};
+
+use crate::RemoteError;
+use crate::pool::{Facts, Pool, TICK};
+use crate::reading::{ReadBytes, ReadRange, read_all};
+use crate::slot::{Signal, Slot, Stage};
+
+/// A session that was silent for so long may have ended at the other end.
+const STALE: Span = Span::from_secs(60);
+
+/// How a far end is asked.
+#[derive(Debug, Clone)]
+pub struct RemoteOptions {
+    /// Most connections; without, as many as a copy begins with on a path of that round trip.
+    pub streams: Option<StreamCount>,
+    /// Time for connecting.
+    pub connect_timeout: Span,
+    /// A connection whose answer takes longer counts as lost.
+    pub answer_timeout: Span,
+    /// How long a far end that was there may be gone, or give no answer, before a call fails.
+    pub patience: Span,
+}
+
+/// Ten seconds to connect; a minute for an answer, as disks may sleep and tapes be wound; two
+/// minutes for a far end that comes back.
+impl Default for RemoteOptions {
+    fn default() -> Self {
+        RemoteOptions {
+            streams: None,
+            connect_timeout: Span::from_secs(10),
+            answer_timeout: Span::from_secs(60),
+            patience: Span::from_secs(120),
+        }
+    }
+}
+
+/// Files of a far end. Clones share its connections; any thread may use it.
+///
+/// Every call takes `is_stopped`, which is asked some forty times a second and ends the call.
+#[derive(Debug, Clone)]
+pub struct RemoteFiles {
+    pool: Arc<Pool>,
+}
+
+/// One call, while it waits.
+pub(crate) struct Caller<'a> {
+    pub pool: &'a Pool,
+    is_stopped: &'a dyn Fn() -> bool,
+    /// When an answer came last, or the call began.
+    progress: Instant,
+    why: Option<String>,
+}
+
+impl RemoteFiles {
+    /// Connects to the server at `address`.
+    ///
+    /// # Errors
+    /// When it cannot be reached, does not know the token, or gives no access to files.
+    pub fn open(
+        address: Address,
+        token: Token,
+        options: RemoteOptions,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Self, RemoteError> {
+        let pool = Pool::new(address, token, options);
+        pool.connect(Span::ZERO, is_stopped)?;
+        Ok(RemoteFiles { pool })
+    }
+
+    /// What the token allows.
+    ///
+    /// # Errors
+    /// When the far end is gone.
+    pub fn rights(&self, is_stopped: &dyn Fn() -> bool) -> Result<Rights, RemoteError> {
+        Ok(self.facts(is_stopped)?.rights)
+    }
+
+    /// Whether names may be removed and changed, as far as the server is asked.
+    ///
+    /// # Errors
+    /// When the far end is gone.
+    pub fn removes(&self, is_stopped: &dyn Fn() -> bool) -> Result<bool, RemoteError> {
+        Ok(self.facts(is_stopped)?.removes)
+    }
+
+    /// The far end's program and version.
+    ///
+    /// # Errors
+    /// When the far end is gone.
+    pub fn software(&self, is_stopped: &dyn Fn() -> bool) -> Result<String, RemoteError> {
+        Ok(self.facts(is_stopped)?.software)
+    }
+
+    fn facts(&self, is_stopped: &dyn Fn() -> bool) -> Result<Facts, RemoteError> {
+        self.pool.connect(self.pool.options.patience, is_stopped)
+    }
+
+    /// Connections that are open.
+    pub fn connections(&self) -> usize {
+        self.pool.connections()
+    }
+
+    /// What a name is. A link is what it points to, where that can be reached.
+    ///
+    /// # Errors
+    /// When there is no such name, or it may not be looked at.
+    pub fn info(
+        &self,
+        path: &Name,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<FileInfo, RemoteError> {
+        let path = path.clone();
+        let slot = self.done(Ask::Info { path }, is_stopped)?;
+        let nothing = || RemoteError::Protocol("a name has no answer".to_owned());
+        slot.take_info().ok_or_else(nothing)
+    }
+
+    /// Gives what is in a folder to `each`, in no order, some at a time; names are relative to it.
+    ///
+    /// Where it `is_recursive`, all that is below comes too, folders before what is in them, and the
+    /// far end waits for `each`, so that a tree of any size takes little memory at both ends. A
+    /// connection that is lost before the first entries is no error, later it is.
+    ///
+    /// # Errors
+    /// When it is no folder, or cannot be read to its end. The first error of `each`.
+    pub fn list(
+        &self,
+        path: &Name,
+        is_recursive: bool,
+        each: &mut dyn FnMut(Vec<Listed>) -> Result<(), RemoteError>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<(), RemoteError> {
+        let mut caller = self.caller(is_stopped);
+        loop {
+            match self.list_once(path, is_recursive, each, &mut caller) {
+                Ok(Listing::Done) => return Ok(()),
+                Ok(Listing::Lost) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn list_once(
+        &self,
+        path: &Name,
+        is_recursive: bool,
+        each: &mut dyn FnMut(Vec<Listed>) -> Result<(), RemoteError>,
+        caller: &mut Caller<'_>,
+    ) -> Result<Listing, RemoteError> {
+        let signal = Arc::new(Signal::default());
+        let ask = Ask::List {
+            path: path.clone(),
+            is_recursive,
+        };
+        let slot = Slot::new(ask, &signal);
+        caller.ask(&slot, is_recursive)?;
+        let mut listing = Taking {
+            slot: &slot,
+            whole: Vec::new(),
+            is_recursive,
+            has_given: false,
+        };
+        let mut seen = 0;
+        loop {
+            listing.take(each)?;
+            match slot.stage() {
+                Stage::Done => return listing.finish(each).map(|()| Listing::Done),
+                Stage::Failed(error) => return Err(error),
+                Stage::Lost(why) if listing.has_given => {
+                    return Err(RemoteError::Lost {
+                        what: format!("the listing of `{path}` was cut: {why}"),
+                        patience: Span::ZERO,
+                    });
+                }
+                Stage::Lost(why) => {
+                    caller.on_lost(why)?;
+                    return Ok(Listing::Lost);
+                }
+                Stage::Waiting => {}
+            }
+            seen = signal.wait(seen, TICK);
+            caller.on_heard(slot.heard());
+            caller.go_on()?;
+        }
+    }
+
+    /// Reads ranges of files, in pieces over all connections. Each range has a result of its own,
+    /// of one version of its file; they come in the order of the ranges.
+    ///
+    /// # Errors
+    /// When it was cancelled, or the far end was gone for too long.
+    pub fn read_many(
+        &self,
+        ranges: &[ReadRange],
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Vec<Result<ReadBytes, RemoteError>>, RemoteError> {
+        read_all(&mut self.caller(is_stopped), ranges)
+    }
+
+    /// Reads one range of a file.
+    ///
+    /// # Errors
+    /// When there is no such file, it cannot be read, or it changed meanwhile.
+    pub fn read(
+        &self,
+        range: ReadRange,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<ReadBytes, RemoteError> {
+        let mut all = self.read_many(std::slice::from_ref(&range), is_stopped)?;
+        let nothing = || Err(RemoteError::Protocol("a range has no answer".to_owned()));
+        all.pop().unwrap_or_else(nothing)
+    }
+
+    /// Makes a folder; one that is there already is as good.
+    ///
+    /// # Errors
+    /// When something else has the name, or it may not be made.
+    pub fn make_folder(
+        &self,
+        path: &Name,
+        with_parents: bool,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<(), RemoteError> {
+        let path = path.clone();
+        let ask = Ask::MakeFolder { path, with_parents };
+        self.done(ask, is_stopped).map(drop)
+    }
+
+    /// Removes a name. It is not asked for twice.
+    ///
+    /// # Errors
+    /// When there is no such name, it is something else, or may not be removed;
+    /// [`RemoteError::Unsure`] when the connection was lost meanwhile.
+    pub fn remove(
+        &self,
+        path: &Name,
+        what: Removing,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<(), RemoteError> {
+        let path = path.clone();
+        self.done(Ask::Remove { path, what }, is_stopped).map(drop)
+    }
+
+    /// Gives a name another place. It is not asked for twice.
+    ///
+    /// # Errors
+    /// As [`remove`](Self::remove), and when the other name is taken.
+    pub fn rename(
+        &self,
+        from: &Name,
+        to: &Name,
+        replaces: bool,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<(), RemoteError> {
+        let (from, to) = (from.clone(), to.clone());
+        self.done(Ask::Rename { from, to, replaces }, is_stopped)
+            .map(drop)
+    }
+
+    /// Asks until it is done.
+    fn done(&self, ask: Ask, is_stopped: &dyn Fn() -> bool) -> Result<Arc<Slot>, RemoteError> {
+        let mut caller = self.caller(is_stopped);
+        if !ask.is_idempotent() {
+            self.wake(is_stopped)?;
+        }
+        loop {
+            let signal = Arc::new(Signal::default());
+            let slot = Slot::new(ask.clone(), &signal);
+            caller.ask(&slot, false)?;
+            match caller.wait(&slot, &signal)? {
+                Ok(()) => return Ok(slot),
+                Err(why) if ask.is_idempotent() => caller.on_lost(why)?,
+                Err(what) => {
+                    return Err(RemoteError::Unsure {
+                        name: ask.path().to_string(),
+                        what,
+                    });
+                }
+            }
+        }
+    }
+
+    /// What may not be asked twice does not find out that a session has long been over.
+    fn wake(&self, is_stopped: &dyn Fn() -> bool) -> Result<(), RemoteError> {
+        let is_stale = self.pool.silent_for().is_none_or(|silent| silent >= STALE);
+        if !is_stale {
+            return Ok(());
+        }
+        match self.info(&Name::default(), is_stopped) {
+            Ok(_) | Err(RemoteError::Failed(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn caller<'a>(&'a self, is_stopped: &'a dyn Fn() -> bool) -> Caller<'a> {
+        Caller {
+            pool: &self.pool,
+            is_stopped,
+            progress: Instant::now(),
+            why: None,
+        }
+    }
+}
+
+/// How a listing ended.
+enum Listing {
+    Done,
+    /// Before anything of it was given to the caller.
+    Lost,
+}
+
+/// What comes of a listing. Of a single folder all is kept until the end, so that it can be asked
+/// for again.
+struct Taking<'a> {
+    slot: &'a Slot,
+    whole: Vec<Vec<Listed>>,
+    is_recursive: bool,
+    has_given: bool,
+}
+
+impl Taking<'_> {
+    fn take(
+        &mut self,
+        each: &mut dyn FnMut(Vec<Listed>) -> Result<(), RemoteError>,
+    ) -> Result<(), RemoteError> {
+        while let Some(batch) = self.slot.take_batch() {
+            match self.is_recursive {
+                true => {
+                    self.has_given = true;
+                    each(batch)?;
+                }
+                false => self.whole.push(batch),
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(
+        &mut self,
+        each: &mut dyn FnMut(Vec<Listed>) -> Result<(), RemoteError>,
+    ) -> Result<(), RemoteError> {
+        self.take(each)?;
+        std::mem::take(&mut self.whole)
+            .into_iter()
+            .try_for_each(each)
+    }
+}
+
+/// A listing that is not taken to its end keeps no connection waiting.
+impl Drop for Taking<'_> {
+    fn drop(&mut self) {
+        self.slot.abandon();
+    }
+}
+
+impl Caller<'_> {
+    /// Sees that there is a session.
+    pub fn connect(&mut self) -> Result<(), RemoteError> {
+        if self.pool.is_up() {
+            return Ok(());
+        }
+        let patience = self.pool.options.patience;
+        let left = patience - Span::from(self.progress.elapsed());
+        match self.pool.connect(left, self.is_stopped) {
+            Ok(_) => Ok(()),
+            Err(RemoteError::Unreachable { what, may_pass, .. }) if may_pass => {
+                Err(RemoteError::Lost { what, patience })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether the call is to go on.
+    pub fn go_on(&self) -> Result<(), RemoteError> {
+        if (self.is_stopped)() {
+            return Err(RemoteError::Cancelled);
+        }
+        self.pool.break_stalled();
+        let patience = self.pool.options.patience;
+        match Span::from(self.progress.elapsed()) >= patience {
+            true => Err(RemoteError::Lost {
+                what: self
+                    .why
+                    .clone()
+                    .unwrap_or_else(|| "the far end says nothing".to_owned()),
+                patience,
+            }),
+            false => Ok(()),
+        }
+    }
+
+    /// An answer came.
+    pub fn on_heard(&mut self, when: Option<Instant>) {
+        if let Some(when) = when {
+            self.progress = self.progress.max(when);
+        }
+    }
+
+    /// The connection was lost.
+    fn on_lost(&mut self, why: String) -> Result<(), RemoteError> {
+        self.why = Some(why);
+        self.go_on()
+    }
+
+    /// Sends a request as soon as a connection takes it.
+    fn ask(&mut self, slot: &Arc<Slot>, is_alone: bool) -> Result<(), RemoteError> {
+        loop {
+            self.connect()?;
+            let is_asked = match is_alone {
+                true => self.pool.ask_alone(slot),
+                false => self.pool.ask(slot),
+            };
+            if is_asked {
+                return Ok(());
+            }
+            self.go_on()?;
+            self.pool.wait();
+        }
+    }
+
+    /// Waits for the end of a request; the inner error says why its connection was lost.
+    fn wait(
+        &mut self,
+        slot: &Arc<Slot>,
+        signal: &Signal,
+    ) -> Result<Result<(), String>, RemoteError> {
+        let mut seen = 0;
+        loop {
+            match slot.stage() {
+                Stage::Done => return Ok(Ok(())),
+                Stage::Failed(error) => return Err(error),
+                Stage::Lost(why) => return Ok(Err(why)),
+                Stage::Waiting => {}
+            }
+            seen = signal.wait(seen, TICK);
+            self.on_heard(slot.heard());
+            if let Err(error) = self.go_on() {
+                slot.abandon();
+                return Err(error);
+            }
+        }
+    }
+}

@@ -1,0 +1,443 @@
+//! The connections of a session: made when they are needed, and made anew when they are lost.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use copy_net::{DialedRemote, Dialer, StreamDialer};
+use sockets::{Address, StreamOptions};
+use steer::online::streams_for;
+use units::Span;
+use wire::copy::{Rights, Token};
+use wire::remote::Welcome;
+
+use crate::connection::{Connection, Use};
+use crate::slot::{Slot, lock};
+use crate::{RemoteError, RemoteOptions};
+
+/// How soon a caller that waits looks whether it is to stop.
+pub(crate) const TICK: Duration = Duration::from_millis(25);
+/// Pause before the first new try at a far end that is gone; each one doubles it.
+const PAUSE: Duration = Duration::from_millis(100);
+/// The longest pause.
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+/// Pause after a stream could not be made.
+const STREAM_PAUSE: Duration = Duration::from_secs(5);
+
+/// The connections of a session.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    address: Address,
+    token: Token,
+    pub options: RemoteOptions,
+    state: Mutex<State>,
+    changed: Condvar,
+    me: Weak<Pool>,
+}
+
+#[derive(Debug)]
+struct State {
+    link: Link,
+    connections: Vec<Arc<Connection>>,
+    /// Streams that are being made.
+    connecting: usize,
+    no_streams_until: Option<Instant>,
+    next_number: u32,
+}
+
+/// The session.
+#[derive(Debug)]
+enum Link {
+    Down,
+    Connecting,
+    Refused(RemoteError),
+    Up(Box<Session>),
+}
+
+/// What is known of a session.
+#[derive(Debug, Clone)]
+struct Session {
+    streams: StreamDialer,
+    welcome: Welcome,
+    rights: Rights,
+    software: String,
+    streams_max: usize,
+}
+
+/// What the far end lets this one do.
+#[derive(Debug, Clone)]
+pub(crate) struct Facts {
+    pub rights: Rights,
+    pub removes: bool,
+    pub software: String,
+}
+
+impl Pool {
+    pub fn new(address: Address, token: Token, options: RemoteOptions) -> Arc<Self> {
+        Arc::new_cyclic(|me| Pool {
+            address,
+            token,
+            options,
+            state: Mutex::new(State {
+                link: Link::Down,
+                connections: Vec::new(),
+                connecting: 0,
+                no_streams_until: None,
+                next_number: 0,
+            }),
+            changed: Condvar::new(),
+            me: me.clone(),
+        })
+    }
+
+    /// Connects, where there is no session.
+    ///
+    /// # Errors
+    /// When that fails for longer than `patience`, or cannot succeed, or `is_stopped`.
+    pub fn connect(
+        &self,
+        patience: Span,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Facts, RemoteError> {
+        let end = Instant::now() + Duration::from(patience);
+        let mut pause = PAUSE;
+        loop {
+            match self.connect_once(is_stopped) {
+                Ok(facts) => return Ok(facts),
+                Err(RemoteError::Unreachable { may_pass: true, .. }) if Instant::now() < end => {}
+                Err(error) => return Err(error),
+            }
+            let until = (Instant::now() + pause).min(end);
+            while Instant::now() < until {
+                if is_stopped() {
+                    return Err(RemoteError::Cancelled);
+                }
+                thread::sleep(TICK.min(until.saturating_duration_since(Instant::now())));
+            }
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
+    }
+
+    /// One try, by whichever thread comes first.
+    fn connect_once(&self, is_stopped: &dyn Fn() -> bool) -> Result<Facts, RemoteError> {
+        let mut state = self.lock();
+        let mut has_waited = false;
+        loop {
+            match &state.link {
+                Link::Up(session) => return Ok(session.facts()),
+                Link::Refused(error) if has_waited => return Err(error.clone()),
+                Link::Down | Link::Refused(_) => {
+                    state.link = Link::Connecting;
+                    self.dial_aside(&mut state);
+                }
+                Link::Connecting => {}
+            }
+            if is_stopped() {
+                return Err(RemoteError::Cancelled);
+            }
+            has_waited = true;
+            let waited = self.changed.wait_timeout(state, TICK);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Dials on a thread of its own: callers may give up waiting.
+    fn dial_aside(&self, state: &mut State) {
+        let me = self.me.clone();
+        let (address, token, timeout) = (
+            self.address.clone(),
+            self.token.clone(),
+            self.options.connect_timeout,
+        );
+        let work = move || {
+            let dialed = dial(&address, &token, timeout);
+            if let Some(pool) = me.upgrade() {
+                pool.on_dialed(dialed);
+            }
+        };
+        let spawned = thread::Builder::new()
+            .name("remote-dial".to_owned())
+            .spawn(work);
+        if let Err(error) = spawned {
+            state.link = Link::Refused(no_thread(&error));
+        }
+    }
+
+    fn on_dialed(&self, dialed: Result<(Session, Arc<Connection>), RemoteError>) {
+        let mut state = self.lock();
+        state.link = match dialed {
+            Ok((mut session, connection)) => match connection.start(self.me.clone()) {
+                Ok(()) => {
+                    session.streams_max = self.streams_of(&session);
+                    state.connections = vec![connection];
+                    state.next_number = 0;
+                    state.no_streams_until = None;
+                    Link::Up(Box::new(session))
+                }
+                Err(error) => Link::Refused(no_thread(&error)),
+            },
+            Err(error) => Link::Refused(error),
+        };
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// As many as a copy begins with, or as the caller wants.
+    fn streams_of(&self, session: &Session) -> usize {
+        let prior = streams_for(session.streams.rtt().unwrap_or(Span::ZERO));
+        let wanted = self.options.streams.unwrap_or(prior).get();
+        usize::from(wanted)
+            .min(session.welcome.streams_max.into())
+            .max(1)
+    }
+
+    /// Gives a request to the connection that has least to do. `false` when none has room, or none
+    /// is there; further ones are then made where the session may have more.
+    pub fn ask(&self, slot: &Arc<Slot>) -> bool {
+        let mut state = self.lock();
+        let common = |one: &&Arc<Connection>| one.used_for == Use::Common;
+        let loads = state.connections.iter().filter(common);
+        let least = loads
+            .filter_map(|one| one.load().map(|load| (load, Arc::clone(one))))
+            .min_by_key(|(load, _)| *load);
+        let Some(((_, open), connection)) = least else {
+            self.make_stream(&mut state, Use::Common);
+            return false;
+        };
+        if open > 0 && slot.weight() > 0 {
+            self.make_stream(&mut state, Use::Common);
+        }
+        drop(state);
+        connection.ask(slot)
+    }
+
+    /// Whether a connection has nothing to do.
+    pub fn has_idle(&self) -> bool {
+        let state = self.lock();
+        let mut common = state.connections.iter();
+        common
+            .any(|one| one.used_for == Use::Common && one.load().is_some_and(|(_, open)| open == 0))
+    }
+
+    /// Gives a long listing a connection of its own, once there is one; where the far end takes no
+    /// more, one that others use.
+    pub fn ask_alone(&self, slot: &Arc<Slot>) -> bool {
+        let mut state = self.lock();
+        if state.is_paused() {
+            drop(state);
+            return self.ask(slot);
+        }
+        let mut free = state.connections.iter().filter(|one| {
+            one.used_for == Use::Listing && one.load().is_some_and(|(_, open)| open == 0)
+        });
+        match free.next().cloned() {
+            Some(connection) => {
+                drop(state);
+                connection.ask(slot)
+            }
+            None => {
+                self.make_stream(&mut state, Use::Listing);
+                false
+            }
+        }
+    }
+
+    /// Makes a stream aside, where there may be one more.
+    fn make_stream(&self, state: &mut State, used_for: Use) {
+        let Link::Up(session) = &state.link else {
+            return;
+        };
+        let is_paused = state.is_paused();
+        let common = state
+            .connections
+            .iter()
+            .filter(|one| one.used_for == used_for);
+        let there = common.count() + state.connecting;
+        if is_paused || used_for == Use::Common && there >= session.streams_max {
+            return;
+        }
+        if used_for == Use::Listing && state.connecting > 0 {
+            return;
+        }
+        let (dialer, number) = (session.streams.clone(), state.next_number);
+        let number_of_session = session.welcome.session;
+        state.next_number += 1;
+        state.connecting += 1;
+        let me = self.me.clone();
+        let work = move || {
+            let options = StreamOptions::default();
+            let channel = dialer.stream(number_of_session, number, &options, false);
+            let connection = channel
+                .map_err(|error| error.to_string())
+                .and_then(|channel| {
+                    Connection::new(channel, dialer.rtt(), used_for, false)
+                        .map_err(|error| error.to_string())
+                });
+            if let Some(pool) = me.upgrade() {
+                pool.on_stream(number_of_session, connection.ok().map(Arc::new));
+            }
+        };
+        let spawned = thread::Builder::new()
+            .name("remote-stream".to_owned())
+            .spawn(work);
+        if spawned.is_err() {
+            state.connecting -= 1;
+            state.no_streams_until = Some(Instant::now() + STREAM_PAUSE);
+        }
+    }
+
+    fn on_stream(&self, session: u64, connection: Option<Arc<Connection>>) {
+        let mut state = self.lock();
+        state.connecting = state.connecting.saturating_sub(1);
+        let is_current = matches!(&state.link, Link::Up(up) if up.welcome.session == session);
+        let started = connection.filter(|one| is_current && one.start(self.me.clone()).is_ok());
+        match started {
+            Some(connection) => state.connections.push(connection),
+            None if is_current => {
+                state.no_streams_until = Some(Instant::now() + STREAM_PAUSE);
+            }
+            None => {}
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// A connection is over; the session is with its first. A far end that takes no more streams
+    /// closes them.
+    pub fn on_end(&self, connection: &Arc<Connection>) {
+        let mut state = self.lock();
+        if !connection.has_answered() {
+            state.no_streams_until = Some(Instant::now() + STREAM_PAUSE);
+        }
+        let is_ours = state
+            .connections
+            .iter()
+            .any(|one| Arc::ptr_eq(one, connection));
+        state
+            .connections
+            .retain(|one| !Arc::ptr_eq(one, connection));
+        if is_ours && connection.is_first {
+            state.link = Link::Down;
+            for other in state.connections.drain(..) {
+                other.shut_down();
+            }
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Waits until a connection has come or gone, at most a little while.
+    pub fn wait(&self) {
+        let state = self.lock();
+        drop(self.changed.wait_timeout(state, TICK));
+    }
+
+    /// Whether there is a session.
+    pub fn is_up(&self) -> bool {
+        matches!(self.lock().link, Link::Up(_))
+    }
+
+    /// Round trip to the far end, as far as it is known.
+    pub fn rtt(&self) -> Option<Span> {
+        match &self.lock().link {
+            Link::Up(session) => session.streams.rtt(),
+            _ => None,
+        }
+    }
+
+    /// How long the connection that was heard last has been silent.
+    pub fn silent_for(&self) -> Option<Span> {
+        let state = self.lock();
+        state.connections.iter().map(|one| one.silent_for()).min()
+    }
+
+    /// Connections in use.
+    pub fn connections(&self) -> usize {
+        self.lock().connections.len()
+    }
+
+    /// Breaks connections whose answers have been due for too long.
+    pub fn break_stalled(&self) {
+        let state = self.lock();
+        let timeout = self.options.answer_timeout;
+        for one in state
+            .connections
+            .iter()
+            .filter(|one| one.is_stalled(timeout))
+        {
+            one.shut_down();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+}
+
+impl State {
+    /// The far end has just refused a stream.
+    fn is_paused(&self) -> bool {
+        self.no_streams_until
+            .is_some_and(|until| Instant::now() < until)
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        for connection in self.lock().connections.drain(..) {
+            connection.close();
+        }
+    }
+}
+
+impl Session {
+    fn facts(&self) -> Facts {
+        Facts {
+            rights: self.rights,
+            removes: self.welcome.removes,
+            software: self.software.clone(),
+        }
+    }
+}
+
+fn dial(
+    address: &Address,
+    token: &Token,
+    timeout: Span,
+) -> Result<(Session, Arc<Connection>), RemoteError> {
+    let dialer = Dialer {
+        timeout,
+        ..Dialer::default()
+    };
+    let dialed = dialer.remote(std::slice::from_ref(address), token);
+    let DialedRemote {
+        peer,
+        admitted,
+        channel,
+        streams,
+    } = dialed.map_err(|error| RemoteError::from(&error))?;
+    let unreachable = |what: String| RemoteError::Unreachable {
+        what: format!("{peer}: {what}"),
+        hint: None,
+        may_pass: true,
+    };
+    let connection = Connection::new(channel, streams.rtt(), Use::Common, true);
+    let connection = connection.map_err(|error| unreachable(error.to_string()))?;
+    let welcome = connection.welcome(timeout.into()).map_err(unreachable)?;
+    let session = Session {
+        streams,
+        welcome,
+        rights: admitted.rights,
+        software: admitted.software,
+        streams_max: 1,
+    };
+    Ok((session, Arc::new(connection)))
+}
+
+fn no_thread(error: &std::io::Error) -> RemoteError {
+    RemoteError::Unreachable {
+        what: format!("this host has no thread left: {error}"),
+        hint: None,
+        may_pass: true,
+    }
+}

@@ -1,0 +1,322 @@
+//! Token holders that send bytes of their own.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use copy_net::{Channel, DialedRemote, Dialer};
+use units::Span;
+use wire::copy::Frames;
+use wire::remote::{Answer, Ask, FailureKind, Removing, Request, Told};
+
+use super::common::{GO_ON, Random, Server, name, names, noise, read, whole};
+
+/// A connection without any rules.
+struct Raw {
+    channel: Channel,
+    frames: Frames,
+    input: Vec<u8>,
+}
+
+impl Raw {
+    fn open(server: &Server) -> Raw {
+        let place = format!("127.0.0.1:{}", server.port).parse().unwrap();
+        let DialedRemote { channel, .. } =
+            Dialer::default().remote(&[place], &server.token).unwrap();
+        channel.set_timeout(Some(Span::from_secs(20))).unwrap();
+        let mut raw = Raw {
+            channel,
+            frames: Frames::messages(),
+            input: Vec::new(),
+        };
+        let welcome = raw.answer().expect("a welcome");
+        assert!(matches!(welcome.told, Told::Welcome(_)));
+        raw
+    }
+
+    fn send(&mut self, bytes: &[u8]) {
+        // The server may have closed by now.
+        let _ = self.channel.write_all(bytes);
+    }
+
+    fn ask(&mut self, id: u32, ask: Ask) {
+        self.send(&Request { id, ask }.encode().unwrap());
+    }
+
+    /// The next answer; `None` when the server has closed.
+    fn answer(&mut self) -> Option<Answer> {
+        loop {
+            let mut rest = self.input.as_slice();
+            let next = self.frames.next_message(&mut rest).unwrap();
+            self.input = rest.to_vec();
+            if next.is_some() {
+                return next;
+            }
+            let mut buffer = [0; 1 << 16];
+            match self.channel.read(&mut buffer) {
+                Ok(0) | Err(_) => return None,
+                Ok(got) => self.input.extend_from_slice(&buffer[..got]),
+            }
+        }
+    }
+
+    fn kind(&mut self) -> Option<FailureKind> {
+        match self.answer()?.told {
+            Told::Failed(failure) => Some(failure.kind),
+            told => panic!("{told:?}"),
+        }
+    }
+}
+
+fn info(path: &str) -> Ask {
+    Ask::Info { path: name(path) }
+}
+
+fn range(offset: u64, length: u32) -> Ask {
+    Ask::Read {
+        path: name("f"),
+        offset,
+        length,
+        expected: None,
+    }
+}
+
+fn served() -> (tempfile::TempDir, Server) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("f"), noise(300_000, 5)).unwrap();
+    let server = Server::start(folder.path());
+    (folder, server)
+}
+
+#[test]
+fn wrong_numbers_and_ranges_end_the_session_with_a_word() {
+    let (_folder, server) = served();
+    let cases = [
+        (0, info("f")),
+        (2, info("f")),
+        (u32::MAX, info("f")),
+        (1, range(0, u32::MAX)),
+        (1, range(0, (16 << 20) + 1)),
+        (1, range(u64::MAX, 1)),
+        (1, range(u64::MAX, u32::MAX)),
+        (1, range(i64::MAX as u64, 1)),
+        (1, range(1 << 63, 0)),
+    ];
+    for (id, ask) in cases {
+        let mut raw = Raw::open(&server);
+        let case = format!("{id} {ask:?}");
+        raw.ask(id, ask);
+        assert_eq!(raw.kind(), Some(FailureKind::Protocol), "{case}");
+        assert!(raw.answer().is_none(), "{case}");
+    }
+    // The same number twice.
+    let mut raw = Raw::open(&server);
+    raw.ask(1, info("f"));
+    raw.ask(1, info("f"));
+    assert!(matches!(raw.answer().unwrap().told, Told::Info(_)));
+    assert_eq!(raw.kind(), Some(FailureKind::Protocol));
+    assert!(raw.answer().is_none());
+}
+
+/// Names cannot be encoded by our own types, so they are patched into a frame.
+#[test]
+fn names_that_lead_elsewhere_are_no_requests() {
+    let (_folder, server) = served();
+    let frame = Request {
+        id: 1,
+        ask: info("xxxxxxxx"),
+    }
+    .encode()
+    .unwrap();
+    let at = frame
+        .windows(8)
+        .position(|bytes| bytes == b"xxxxxxxx")
+        .unwrap();
+    for wrong in [
+        b"../beside".get(..8).unwrap(),
+        b"..//xxxx",
+        b"/etc/pas",
+        b"a/../../",
+        b"xxx\0xxxx",
+        b"./././xx",
+        b"a//b//cc",
+        b"aaaaaaa/",
+    ] {
+        let mut bytes = frame.clone();
+        bytes[at..at + 8].copy_from_slice(wrong);
+        let mut raw = Raw::open(&server);
+        raw.send(&bytes);
+        assert_eq!(raw.kind(), Some(FailureKind::Protocol), "{wrong:?}");
+        assert!(raw.answer().is_none(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn noise_is_refused_and_others_are_served() {
+    let (_folder, server) = served();
+    let files = server.files();
+    for seed in 1..60 {
+        let mut random = Random(seed);
+        let mut bytes = noise(1 + random.below(300) as usize, seed);
+        match seed % 3 {
+            // Announces more than may be.
+            0 => bytes.splice(..0, [0, 0, 0x40, 1]),
+            // Announces a little, and has it.
+            1 => bytes.splice(..0, (bytes.len() as u32).to_be_bytes()),
+            _ => bytes.splice(..0, [0xFF; 4]),
+        };
+        let mut raw = Raw::open(&server);
+        raw.send(&bytes);
+        assert_eq!(raw.kind(), Some(FailureKind::Protocol), "seed {seed}");
+        assert!(raw.answer().is_none(), "seed {seed}");
+    }
+    assert_eq!(read(&files, whole("f")).unwrap().bytes.len(), 300_000);
+}
+
+#[test]
+fn thousands_of_open_requests_take_no_memory_and_all_are_answered() {
+    let (_folder, server) = served();
+    let mut raw = Raw::open(&server);
+    let before = memory();
+    let count = 20_000;
+    let mut asked = 0;
+    let mut answered = 0;
+    // Both ways at once would take a thread: the requests that fit into buffers, then answers.
+    while answered < count {
+        while asked < count && asked - answered < 500 {
+            asked += 1;
+            raw.ask(asked, range(0, 0));
+        }
+        let answer = raw.answer().unwrap();
+        answered += 1;
+        assert_eq!(answer.id, answered);
+        assert!(matches!(answer.told, Told::Data { is_last: true, .. }));
+    }
+    let after = memory();
+    assert!(after < before + (64 << 20), "{before} to {after} bytes");
+}
+
+/// A client that takes no answers stops the server's thread, and its memory stays.
+#[test]
+fn answers_that_nobody_takes_wait_in_the_network() {
+    let (folder, server) = served();
+    fs::write(folder.path().join("f"), vec![7; 8 << 20]).unwrap();
+    let mut held = Vec::new();
+    let before = memory();
+    for _ in 0..8 {
+        let mut raw = Raw::open(&server);
+        for id in 1..=40 {
+            raw.ask(id, range(0, 8 << 20));
+        }
+        held.push(raw);
+    }
+    thread::sleep(std::time::Duration::from_millis(500));
+    let after = memory();
+    assert!(
+        after < before + (64 << 20),
+        "2.5 GB were asked for: {before} to {after}"
+    );
+    drop(held);
+    assert_eq!(
+        server
+            .files()
+            .info(&name("f"), GO_ON)
+            .unwrap()
+            .identity
+            .size,
+        8 << 20
+    );
+}
+
+/// Of this process, which has both ends.
+fn memory() -> u64 {
+    let status = fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: u64 = status.split(' ').nth(1).unwrap().parse().unwrap();
+    pages * 4096
+}
+
+#[test]
+fn links_never_lead_out_however_often_they_are_swapped() {
+    let folder = tempfile::tempdir().unwrap();
+    let (inside, outside) = (folder.path().join("in"), folder.path().join("out"));
+    fs::create_dir_all(inside.join("real")).unwrap();
+    fs::create_dir_all(&outside).unwrap();
+    fs::write(inside.join("real/f"), b"inside").unwrap();
+    fs::write(outside.join("f"), b"outside").unwrap();
+    fs::write(outside.join("keep"), b"outside").unwrap();
+    let server = Server::start(&inside);
+    let files = server.files();
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| swap(&inside, &outside, &is_over));
+        for _ in 0..1_500 {
+            if let Ok(got) = read(&files, whole("x/f")) {
+                assert_eq!(got.bytes, b"inside");
+            }
+            if let Ok(info) = files.info(&name("x/f"), GO_ON) {
+                assert_eq!(info.identity.size, 6);
+            }
+            let mut each = |batch: Vec<wire::remote::Listed>| {
+                for entry in batch {
+                    assert_ne!(entry.name.as_bytes(), b"keep");
+                    assert_ne!(entry.name.as_bytes(), b"x/keep");
+                }
+                Ok(())
+            };
+            let _ = files.list(&name("x"), true, &mut each, GO_ON);
+            let _ = files.list(&name(""), true, &mut each, GO_ON);
+            let _ = files.make_folder(&name("x/made"), false, GO_ON);
+            let _ = files.remove(&name("x/keep"), Removing::File, GO_ON);
+            let _ = files.remove(&name("x"), Removing::Tree, GO_ON);
+            let _ = files.rename(&name("real/f"), &name("x/moved"), true, GO_ON);
+            let _ = fs::write(inside.join("real/f"), b"inside");
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    let left = fs::read_dir(&outside).unwrap().count();
+    assert_eq!(left, 2, "nothing came, nothing went");
+    assert_eq!(fs::read(outside.join("keep")).unwrap(), b"outside");
+}
+
+/// Makes `x` a folder, a link out by an absolute and a relative name, and a link to a folder
+/// inside.
+fn swap(inside: &Path, outside: &Path, is_over: &AtomicBool) {
+    let x = inside.join("x");
+    let mut turn = 0;
+    while !is_over.load(Ordering::Relaxed) {
+        let fresh = inside.join("fresh");
+        let _ = match turn % 4 {
+            0 => fs::create_dir(&fresh),
+            1 => symlink(outside, &fresh),
+            2 => symlink("../out", &fresh),
+            _ => symlink("real", &fresh),
+        };
+        let _ = fs::rename(&fresh, &x);
+        if fs::symlink_metadata(&fresh).is_ok() {
+            let _ = fs::remove_file(&x).or_else(|_| fs::remove_dir_all(&x));
+            let _ = fs::rename(&fresh, &x);
+        }
+        turn += 1;
+    }
+}
+
+#[test]
+fn temporary_files_of_copies_are_nobodys() {
+    let (folder, server) = served();
+    fs::write(folder.path().join(".f.trunkline-part"), b"half").unwrap();
+    let files = server.files();
+    assert_eq!(names(&files, "", true), ["f"]);
+    let part = name(".f.trunkline-part");
+    let is_refused = |result: Result<(), remote_files::RemoteError>| {
+        assert_eq!(result.unwrap_err().kind(), Some(FailureKind::Request));
+    };
+    is_refused(files.info(&part, GO_ON).map(drop));
+    is_refused(read(&files, whole(".f.trunkline-part")).map(drop));
+    is_refused(files.remove(&part, Removing::File, GO_ON));
+    is_refused(files.rename(&name("f"), &part, true, GO_ON));
+    is_refused(files.rename(&part, &name("g"), true, GO_ON));
+    is_refused(files.make_folder(&name(".x.trunkline-journal/y"), true, GO_ON));
+}

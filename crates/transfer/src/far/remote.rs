@@ -1,0 +1,58 @@
+//! Sessions of access to files at a far end.
+
+use std::sync::atomic::Ordering;
+
+use copy_net::{AcceptedRemote, CopyHandler, RemoteHandler};
+use wire::copy::Problem;
+
+use super::{FarEnd, FarEvent};
+use crate::remote::{RemoteContext, RemoteTotals, serve_session};
+
+impl RemoteHandler for FarEnd {
+    fn serve_remote(&self, accepted: AcceptedRemote) {
+        let (peer, name) = (accepted.peer, accepted.admitted.key_name.clone());
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
+        (self.on_event)(&FarEvent::RemoteBegan {
+            number,
+            peer,
+            name: name.clone(),
+        });
+        let (totals, why) = match self.serve_files(number, accepted) {
+            Ok(ended) => ended,
+            Err(problem) => (RemoteTotals::default(), Some(problem.what)),
+        };
+        (self.on_event)(&FarEvent::RemoteEnded {
+            number,
+            peer,
+            name,
+            why,
+            totals,
+        });
+    }
+}
+
+impl FarEnd {
+    fn serve_files(
+        &self,
+        number: u64,
+        accepted: AcceptedRemote,
+    ) -> Result<(RemoteTotals, Option<String>), Problem> {
+        let admitted = &accepted.admitted;
+        let (name, rights) = (admitted.key_name.clone(), admitted.rights);
+        let root = self.root_of(&name)?.restricted(rights.read, rights.write);
+        let opened_with = self.find(&name);
+        let is_taken_back = || self.find(&name) != opened_with;
+        let on_change = |what: String| {
+            if self.tells_files {
+                (self.on_event)(&FarEvent::RemoteChanged { number, what });
+            }
+        };
+        let context = RemoteContext {
+            root,
+            is_taken_back: &is_taken_back,
+            on_change: &on_change,
+            all_streams: &self.remote_streams,
+        };
+        Ok(serve_session(accepted, &context))
+    }
+}

@@ -1,0 +1,23 @@
+//! The far end of access to files ([`wire::remote`]): one session of a token holder.
+//!
+//! The connection that authenticated and each stream have a thread, which takes one request after
+//! the other and answers it; so a session that asks for much waits, and takes no memory. A thread
+//! holds one request, one answer of at most 64 KiB of a file, and while it walks a tree one open
+//! folder for each level.
+//!
+//! Reading order: `rights` for what is allowed, `session` for the connections, `request` for what
+//! is done; `names`, `list`, `read`, `remove`, `rename` for the files; `failure` for what goes
+//! wrong.
+
+mod failure;
+mod list;
+mod names;
+mod read;
+mod remove;
+mod rename;
+mod request;
+mod rights;
+mod session;
+
+pub use session::RemoteTotals;
+pub(crate) use session::{RemoteContext, serve_session};
