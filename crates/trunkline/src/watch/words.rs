@@ -53,7 +53,7 @@ fn shift(moved: &Moved) -> String {
     };
     let by = match moved.metric {
         Metric::Goodput => format!(
-            " ({:+.0} % without the hours of the day)",
+            " ({:+.0} %)",
             moved.size * 100.0
         ),
         _ => String::new(),
