@@ -98,8 +98,12 @@ impl Detection {
             let visits: Vec<&changes::Visit> = visits.iter().collect();
             if let Some(own) = self.series.get_mut(series) {
                 let found = own.detector.support(&visits, now);
-                own.unsaved += u32::from(!found.is_empty());
+                let is_revised = !found.is_empty();
                 events.extend(stored(store, series, found)?);
+                if is_revised {
+                    // A start from an older state would count revisions anew.
+                    own.save(store, series)?;
+                }
             }
         }
         Ok(())

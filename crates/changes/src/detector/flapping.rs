@@ -45,12 +45,12 @@ impl Detector {
         for known in self.events.iter_mut().filter(|known| known.is_flapping()) {
             let metrics = known.event.shifts.iter().map(|moved| moved.metric);
             let metrics: Vec<_> = metrics.collect();
-            let own = self
+            let mut own = self
                 .series
                 .iter()
                 .filter(|one| metrics.contains(&one.metric));
             // An excursion comes back by itself.
-            if own.into_iter().any(|series| series.goes_out(EXCURSION)) {
+            if own.any(|series| series.goes_out(EXCURSION)) {
                 let is_away = known.is_away;
                 known.turned(pushed, is_away);
             }
