@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
 
-.PHONY: demo build install uninstall quick test check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage bench-watch-store crash crash-sample model hostile agreement studies fuzz clean
+.PHONY: demo build install uninstall quick test check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage bench-watch-detection bench-watch-store crash crash-sample model hostile agreement studies fuzz clean
 
 demo: build
 	./target/release/trunkline demo
@@ -97,6 +97,11 @@ bench-confusion:
 # earlier run, they are taken from there.
 bench-coverage:
 	$(CARGO) run --release --locked -p trunkline-bench-coverage -- $(if $(TRUTHS),--truths $(TRUTHS))
+
+# How soon changes are found in seeded visits, beside other detectors: half an hour.
+bench-watch-detection:
+	$(CARGO) build --release --locked -p trunkline-bench-watch
+	bench/watch/page.sh > bench/results/watch-detection-$$(date -u +%F).md
 
 # Visits of a mesh in both databases: how fast they go in, their size, pages from cold. DAYS of the
 # mesh, 41,760 visits each; 24 take half an hour and 3 GB.

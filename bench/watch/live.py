@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Six hosts in network namespaces watch each other with the kernel's TCP while things go wrong.
 
-Links are cut and narrowed, agents are killed with signal 9, the collector is down for minutes, at
-random moments. Afterwards every result that an agent had is in the database once, and each cut
-link is an event. Writes a page in Markdown on standard output. Needs root, `ip` and `tc`.
+One after another: a link at two fifths of its rate, 3 % loss, an agent killed with signal 9, a link
+that is cut, a collector that is down. Times are counted in cycles of the plan, as detectors count
+visits. Afterwards every result that an agent had is in the database once, and each trouble is
+compared with the events of its host's pairs and their first causes. Writes a page in Markdown on
+standard output. Needs root, `ip`, `tc` and `nft`.
 
-    python3 bench/watch/live.py --minutes 20 > bench/results/watch-live-$(date -u +%F).md
+    python3 bench/watch/live.py --every 30 > bench/results/watch-live-$(date -u +%F).md
 """
 
 import argparse
@@ -13,7 +15,6 @@ import datetime
 import json
 import os
 import pathlib
-import random
 import signal
 import sqlite3
 import subprocess
@@ -22,7 +23,18 @@ import tempfile
 import time
 
 HOSTS = ["amsterdam", "berlin", "cern", "delft", "edinburgh", "fermi"]
-RATE = "50mbit"
+RATE, NARROW = "20mbit", "8mbit"
+# Each host sends to the next.
+PAIRS = list(zip(HOSTS, HOSTS[1:] + HOSTS[:1]))
+# Kind, host, first cycle, cycles that it lasts; what should be found.
+TROUBLES = [
+    ("rate", "amsterdam", 14, 7, "step of goodput: rate of the path"),
+    ("loss", "delft", 16, 7, "step of goodput or resent share: loss"),
+    ("kill", "edinburgh", 18, 1, "the visit that it was in is stored as failed"),
+    ("cut", "berlin", 25, 5, "no data"),
+    ("down", "collector", 33, 6, "nothing lost"),
+]
+CYCLES = 44
 PLAN_HEAD = 'gap = "1s"\n'
 
 
@@ -31,7 +43,7 @@ def run(*words, check=True):
 
 
 class Network:
-    """Six hosts and a collector on one switch, each behind a link of 50 Mbit/s."""
+    """Six hosts and a collector on one switch, each behind a link of 20 Mbit/s."""
 
     def __init__(self):
         self.names = HOSTS + ["collector"]
@@ -65,6 +77,16 @@ class Network:
         run("tc", "-n", self.ns(name), "qdisc", "change", "dev", "eth0", "root", "tbf",
             "rate", rate, "burst", "64k", "latency", "40ms")
 
+    def lose(self, name, is_lossy):
+        """Drops 3 % of what comes to a host."""
+        words = ["ip", "netns", "exec", self.ns(name), "nft"]
+        if not is_lossy:
+            run(*words, "delete table inet loss")
+            return
+        run(*words, "add table inet loss")
+        run(*words, "add chain inet loss arriving { type filter hook prerouting priority 0; }")
+        run(*words, "add rule inet loss arriving numgen random mod 100 < 3 drop")
+
     def remove(self):
         for name in self.names + ["switch"]:
             run("ip", "netns", "del", self.ns(name), check=False)
@@ -73,18 +95,18 @@ class Network:
 class Watch:
     """The collector and an agent on each host."""
 
-    def __init__(self, network, trunkline, folder):
+    def __init__(self, network, trunkline, folder, every):
         self.network, self.trunkline, self.folder = network, trunkline, folder
         self.processes = {}
         self.logs = {}
         hosts = "".join(
-            f'[hosts.{name}]\naddress = "10.78.0.{index + 1}"\nlink = "50Mbit/s"\n'
+            f'[hosts.{name}]\naddress = "10.78.0.{index + 1}"\nlink = "20Mbit/s"\n'
             for index, name in enumerate(HOSTS)
         )
         tasks = (
-            '[groups]\nall = { mesh = ' + json.dumps(HOSTS) + ' }\n'
-            '[tasks.trips]\nkind = "ping"\ngroup = "all"\nevery = "2min"\nduration = "6s"\n'
-            '[tasks.goodput]\nkind = "throughput"\ngroup = "all"\nevery = "2min"\nduration = "6s"\n'
+            "[groups]\nring = { list = " + json.dumps(PAIRS) + " }\n"
+            f'[tasks.goodput]\nkind = "throughput"\ngroup = "ring"\nevery = "{every}s"\n'
+            f'duration = "{max(2, every // 2 - 2)}s"\n'
         )
         (folder / "plan.toml").write_text(PLAN_HEAD + hosts + tasks)
         for name in HOSTS:
@@ -120,36 +142,35 @@ class Watch:
         return int(resident) / 1024, ticks / os.sysconf("SC_CLK_TCK")
 
 
-def troubles(draw, seconds):
-    """Moments and hosts, drawn: cuts, narrow links, killed agents, a collector that is down."""
-    moments = sorted(draw.uniform(150, seconds - 260) for _ in range(9))
-    kinds = ["cut", "kill", "kill", "narrow", "cut", "kill", "kill-collector", "down", "kill"]
-    draw.shuffle(kinds)
-    return [(at, kind, draw.choice(HOSTS)) for at, kind in zip(moments, kinds)]
-
-
-def act(watch, network, kind, host, later):
-    if kind == "cut":
+def begin(watch, network, kind, host):
+    if kind == "rate":
+        network.narrow(host, NARROW)
+    elif kind == "loss":
+        network.lose(host, True)
+    elif kind == "cut":
         network.cut(host, True)
-        later(430, lambda: network.cut(host, False))
-    elif kind == "narrow":
-        network.narrow(host, "20mbit")
-    elif kind == "kill":
+    else:
         watch.kill(host)
-        later(8, lambda: watch.start(host))
-    elif kind == "kill-collector":
-        watch.kill("collector")
-        later(2, lambda: watch.start("collector"))
-    elif kind == "down":
-        watch.kill("collector")
-        later(240, lambda: watch.start("collector"))
+
+
+def end(watch, network, kind, host):
+    if kind == "rate":
+        network.narrow(host, RATE)
+    elif kind == "loss":
+        network.lose(host, False)
+    elif kind == "cut":
+        network.cut(host, False)
+    else:
+        watch.start(host)
 
 
 def judge(folder):
     """Results in the database, in spools, put aside; and those that agents say they made."""
     database = sqlite3.connect(folder / "watch.db")
     stored = [row[0] for row in database.execute("SELECT hex(id) FROM visits")]
-    events = [json.loads(row[0]) for row in database.execute("SELECT json FROM events")]
+    found = database.execute("SELECT s.from_host, s.to_host, e.json FROM events AS e "
+                             "JOIN series AS s ON s.id = e.series ORDER BY e.first_visit")
+    events = [(row[0], row[1], json.loads(row[2])) for row in found]
     waiting, refused, made, cut_off = 0, 0, 0, 0
     for name in HOSTS:
         spool = sqlite3.connect(folder / f"state-{name}" / "results.sqlite")
@@ -169,51 +190,38 @@ def judge(folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trunkline", default="target/release/trunkline")
-    parser.add_argument("--minutes", type=float, default=20)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--every", type=int, default=30, help="seconds of a cycle of visits")
     arguments = parser.parse_args()
-    draw = random.Random(arguments.seed)
     trunkline = os.path.abspath(arguments.trunkline)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="watch-live-"))
     network = Network()
-    watch = Watch(network, trunkline, folder)
+    watch = Watch(network, trunkline, folder, arguments.every)
     done = []
     try:
         for name in ["collector"] + HOSTS:
             watch.start(name)
         begun = time.monotonic()
-        seconds = arguments.minutes * 60
-        planned = troubles(draw, seconds)
-        agenda = [(at, kind, host, None) for at, kind, host in planned]
-        while time.monotonic() - begun < seconds:
-            now = time.monotonic() - begun
-            due = [one for one in agenda if one[0] <= now]
-            agenda = [one for one in agenda if one[0] > now]
-            for at, kind, host, after in due:
-                if after:
-                    after()
-                    continue
-                gone = host not in watch.processes if kind == "kill" else False
-                gone = gone or (kind in ("down", "kill-collector")
-                                and "collector" not in watch.processes)
-                if gone:
-                    continue
-                done.append((now, kind, host))
-                print(f"{now:6.0f} s {kind} {host}", file=sys.stderr)
-                later = lambda span, work: agenda.append((now + span, "after", host, work))
-                act(watch, network, kind, host, later)
-            time.sleep(0.2)
-        for _, _, _, after in agenda:
-            if after:
-                after()
+        agenda = []
+        for kind, host, first, cycles, _ in TROUBLES:
+            agenda.append((first, begin, kind, host))
+            agenda.append((first + cycles, end, kind, host))
+        agenda.sort(key=lambda one: one[0])
+        for cycle, work, kind, host in agenda:
+            time.sleep(max(0.0, begun + cycle * arguments.every - time.monotonic()))
+            done.append((work, kind, host, time.time()))
+            print(f"{time.monotonic() - begun:6.0f} s {work.__name__} {kind} {host}",
+                  file=sys.stderr)
+            work(watch, network, kind, host)
+        time.sleep(max(0.0, begun + CYCLES * arguments.every - time.monotonic()))
+        seconds = time.monotonic() - begun
         usage = {name: watch.usage(name) for name in ["collector"] + HOSTS}
-        # A minute for what waits, then agents first: each delivers once more.
-        time.sleep(75)
+        load = os.getloadavg()[2]
+        # Half a minute for what waits, then agents first: each delivers once more.
+        time.sleep(35)
         for name in HOSTS:
             watch.kill(name, signal.SIGTERM)
         watch.kill("collector", signal.SIGTERM)
-        result = judge(folder)
-        page(arguments, done, usage, result, seconds)
+        page(arguments, done, usage, judge(folder), seconds, load)
     finally:
         for name in list(watch.processes):
             watch.kill(name)
@@ -221,18 +229,56 @@ def main():
     print(f"kept: {folder}", file=sys.stderr)
 
 
-def page(arguments, done, usage, result, seconds):
-    load = os.getloadavg()[0]
+def near(events, host, since, until):
+    """Events of a host's pairs that began between two times."""
+    return [one for one in events if host in one[:2]
+            and since <= one[2]["first_visit_unix_seconds"] <= until]
+
+
+def told(event, since, every):
+    """An event in a few words."""
+    sender, receiver, what = event
+    shifts = ", ".join(f"{one['metric']} {one['before']:.3g} to {one['after']:.3g}"
+                       for one in what.get("shifts", []))
+    causes = what.get("causes") or [{"kind": "no cause"}]
+    cause = causes[0]["kind"]
+    if what["kind"] == "no-data":
+        cause = "; ".join(sorted(what.get("failures", {})))[:80]
+    late = (what["confirmed_unix_seconds"] - since) / every
+    over = "over" if what.get("recovered_unix_seconds") else "open"
+    return (f"{sender} to {receiver}: {what['kind']} {shifts} ({cause}), certain {late:.1f} cycles "
+            f"after it began, {over}")
+
+
+def compare(done, events, every):
+    """One row for each trouble, and the events that belong to none."""
+    claimed = []
+    print("\n| trouble | should be | events of its pairs |\n|---|---|---|")
+    for kind, host, _, cycles, expected in TROUBLES:
+        since = next(at for work, k, h, at in done if (work, k, h) == (begin, kind, host))
+        until = since + (cycles + 1) * every
+        own = [one for one in events if since - every <= one[2]["first_visit_unix_seconds"] <= until
+               ] if kind == "down" else near(events, host, since - every, until)
+        own = [one for one in own if one not in claimed]
+        claimed += own
+        words = "<br>".join(told(one, since, every) for one in own) or "none"
+        print(f"| {kind} at {host}, {cycles} cycles | {expected} | {words} |")
+    rest = [one for one in events if one not in claimed]
+    print(f"\nEvents that belong to none of these: {len(rest)}.")
+    for one in rest:
+        print(f"- {told(one, one[2]['first_visit_unix_seconds'], every)}")
+
+
+def page(arguments, done, usage, result, seconds, load):
     made = result["made"] + result["cut_off"]
     kept = result["distinct"] + result["waiting"] + result["refused"]
     print("# Six hosts watch each other while things go wrong\n")
-    print(f"{datetime.date.today()}, seed {arguments.seed}, {arguments.minutes:g} minutes, "
-          f"{os.cpu_count()} processors, load average {load:.1f}. `bench/watch/live.py`.\n")
-    print("Six hosts and a collector in network namespaces on one switch, links of 50 Mbit/s, the "
-          "kernel's TCP; each pair is pinged and loaded every 2 minutes.\n")
-    print("| second | trouble | host |\n|---|---|---|")
-    for at, kind, host in done:
-        print(f"| {at:.0f} | {kind} | {host if 'coll' not in kind and kind != 'down' else '-'} |")
+    print(f"{datetime.date.today()}, {seconds / 60:.0f} minutes, {os.cpu_count()} processors, load "
+          f"average of 15 minutes {load:.1f}. `bench/watch/live.py --every {arguments.every}`.\n")
+    print("Six hosts and a collector in network namespaces on one switch, links of 20 Mbit/s, the "
+          f"kernel's TCP;\neach host sends to the next one every {arguments.every} s. Times are "
+          "counted in visits, as detectors do.")
+    compare(done, result["events"], arguments.every)
     print("\n| results | count |\n|---|---|")
     print(f"| visits that agents ended, by their logs | {result['made']} |")
     print(f"| visits that a kill cut off, told as failed | {result['cut_off']} |")
@@ -243,12 +289,6 @@ def page(arguments, done, usage, result, seconds):
     print(f"| stored as failed | {result['failed']} |")
     print(f"\n{made} made, {kept} kept: {made - kept} lost, "
           f"{result['stored'] - result['distinct']} doubled.\n")
-    print("| event | count |\n|---|---|")
-    counts = {}
-    for event in result["events"]:
-        counts[event["kind"]] = counts.get(event["kind"], 0) + 1
-    for kind, count in sorted(counts.items()):
-        print(f"| {kind} | {count} |")
     print("\n| process | most memory [MiB] | processor [s] | share |\n|---|---|---|---|")
     for name, (memory, processor) in usage.items():
         print(f"| {name} | {memory:.1f} | {processor:.1f} | {processor / seconds:.2%} |")

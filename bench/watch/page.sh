@@ -21,3 +21,7 @@ echo
 cat bench/watch/about.md
 echo
 "$program" --others target/watch-offline.csv "$@"
+echo
+echo "## Faults of the first days"
+echo
+"$program" --ours --first-days --first-seed 3000 --seeds 120

@@ -24,7 +24,7 @@ use clap::Parser;
 use forecasts::Forecasts;
 use pool::Pool;
 use score::Outcome;
-use series::{Fault, Series};
+use series::{Begins, Fault, Series};
 
 /// How well changes are found in series of visits, as Markdown on standard output.
 #[derive(Debug, Parser)]
@@ -41,6 +41,9 @@ struct Arguments {
     /// Simulations at the same time.
     #[arg(long, default_value_t = 2)]
     jobs: usize,
+    /// Goes on with a file of simulated visits that has not all paths, and does nothing else.
+    #[arg(long)]
+    build: bool,
     /// Only trunkline's own detector.
     #[arg(long)]
     ours: bool,
@@ -50,6 +53,9 @@ struct Arguments {
     /// What `offline.py` found in the same series.
     #[arg(long)]
     others: Option<PathBuf>,
+    /// Faults of the first three days of a watch instead of settled ones.
+    #[arg(long)]
+    first_days: bool,
     /// Lists the events of each series on standard error.
     #[arg(long)]
     list: bool,
@@ -66,8 +72,11 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    if !arguments.pool.exists() {
+    if arguments.build || !arguments.pool.exists() {
         pool::build(&arguments.pool, arguments.jobs).map_err(|error| error.to_string())?;
+    }
+    if arguments.build {
+        return Ok(());
     }
     let pools = pool::read(&arguments.pool)?;
     if pools.is_empty() {
@@ -75,6 +84,10 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     }
     if let Some(file) = &arguments.csv {
         return write_series(&pools, arguments, file);
+    }
+    if arguments.first_days {
+        print!("{}", table::first_days(&first_days(&pools, arguments)?));
+        return Ok(());
     }
     let mut outcomes = Vec::new();
     let mut forecasts = Forecasts::default();
@@ -94,7 +107,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
 
 type Each<'a> = dyn FnMut(&Pool, Fault, u64, &Series) -> Result<(), Box<dyn Error>> + 'a;
 
-/// Every series: 60 days with a fault, 90 without.
+/// Every series: 60 days with a fault, 90 without; 16 for faults of the first days.
 fn each(
     pools: &[Pool],
     arguments: &Arguments,
@@ -102,14 +115,30 @@ fn each(
 ) -> Result<(), Box<dyn Error>> {
     let what: &mut Each<'_> = &mut what;
     for fault in Fault::ALL {
-        let days = if fault == Fault::None { 90 } else { 60 };
+        let (days, begins) = match (arguments.first_days, fault) {
+            (true, _) => (16, Begins::FirstDays),
+            (false, Fault::None) => (90, Begins::Settled),
+            (false, _) => (60, Begins::Settled),
+        };
         for seed in arguments.first_seed..arguments.first_seed + arguments.seeds {
             let pool = &pools[seed as usize % pools.len()];
-            let series = series::series(pool, fault, seed * 100 + fault as u64, days);
+            let series = series::series(pool, fault, seed * 100 + fault as u64, days, begins);
             what(pool, fault, seed, &series)?;
         }
     }
     Ok(())
+}
+
+/// Outcomes of faults that begin in the first three days; a drift takes longer.
+fn first_days(pools: &[Pool], arguments: &Arguments) -> Result<Vec<Outcome>, Box<dyn Error>> {
+    let mut outcomes = Vec::new();
+    each(pools, arguments, |pool, fault, seed, series| {
+        if fault != Fault::Drift {
+            outcomes.extend(judge(pool, fault, seed, series, arguments));
+        }
+        Ok(())
+    })?;
+    Ok(outcomes)
 }
 
 fn judge(

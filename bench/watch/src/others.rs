@@ -26,6 +26,9 @@ pub fn read(file: &Path) -> Result<Vec<Outcome>, Box<dyn Error>> {
             delay: field(5).parse().ok(),
             cause: None,
             kind: None,
+            hours: 0.0,
+            false_first_day: 0,
+            first_days: 0.0,
             false_alarms: field(6).parse()?,
             months: field(7).parse()?,
         });

@@ -165,33 +165,46 @@ struct Job {
     run: u64,
 }
 
-/// Simulates all and writes one line for each run to `file`.
+/// Simulates all and writes one line for each run to `file`, path after path: what an earlier call
+/// wrote of whole paths stays.
 ///
 /// # Errors
 /// When a path cannot be simulated or the file cannot be written.
 pub fn build(file: &Path, jobs: usize) -> Result<(), Box<dyn Error + Send + Sync>> {
-    let mut todo = Vec::new();
+    let known = std::fs::read_to_string(file).unwrap_or_default();
+    let mut out = csv::Writer::from_writer(File::options().create(true).append(true).open(file)?);
     for path in PATHS {
-        let streams = tuned(path)?;
-        eprintln!("{path}: {streams} streams");
-        for condition in Condition::ALL {
-            for load in 0..LOADS.len() {
-                todo.extend((0..RUNS).map(|run| Job {
-                    path,
-                    streams,
-                    condition,
-                    load,
-                    run,
-                }));
-            }
+        if known
+            .lines()
+            .any(|line| line.split(',').next() == Some(path))
+        {
+            continue;
+        }
+        let lines = run_all(&jobs_of(path)?, jobs)?;
+        for line in lines {
+            out.write_record(line)?;
+        }
+        out.flush()?;
+    }
+    Ok(())
+}
+
+fn jobs_of(path: &'static str) -> Result<Vec<Job>, Box<dyn Error + Send + Sync>> {
+    let streams = tuned(path)?;
+    eprintln!("{path}: {streams} streams");
+    let mut todo = Vec::new();
+    for condition in Condition::ALL {
+        for load in 0..LOADS.len() {
+            todo.extend((0..RUNS).map(|run| Job {
+                path,
+                streams,
+                condition,
+                load,
+                run,
+            }));
         }
     }
-    let lines = run_all(&todo, jobs)?;
-    let mut out = csv::Writer::from_writer(File::create(file)?);
-    for line in lines {
-        out.write_record(line)?;
-    }
-    Ok(out.flush()?)
+    Ok(todo)
 }
 
 type Line = Vec<String>;

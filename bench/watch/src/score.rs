@@ -7,8 +7,8 @@ use crate::series::{Fault, Series};
 
 const DAY: f64 = 86_400.0;
 const MONTH: f64 = 30.0 * DAY;
-/// The first day is for learning.
-const LEARNING: u64 = 86_400;
+/// Two weeks of visits, from which the noise of a path is taken.
+const TWO_WEEKS: usize = 14 * 48;
 /// Alarms of several metrics this close are one.
 const TOGETHER: u64 = 6 * 1800;
 /// A change counts as found by alarms up to so long after it.
@@ -36,9 +36,14 @@ pub struct Outcome {
     pub delay: Option<usize>,
     pub cause: Option<CauseKind>,
     pub kind: Option<EventKind>,
+    /// Hours from the first visit to the change.
+    pub hours: f64,
     /// Alarms before the change, or without one.
     pub false_alarms: usize,
     pub months: f64,
+    /// Those of the first day, and how much of it there is before the change.
+    pub false_first_day: usize,
+    pub first_days: f64,
 }
 
 /// Alarms of trunkline's detector: events at their first report.
@@ -87,9 +92,11 @@ pub fn baseline(baseline: Baseline, visits: &[Visit]) -> Vec<Alarm> {
 
 /// Compares alarms with what happened.
 pub fn judge(method: &str, fault: Fault, series: &Series, alarms: &[Alarm]) -> Outcome {
-    let begin = series.visits[0].at.seconds() + LEARNING;
+    let begin = series.visits[0].at.seconds();
     let changed = series.changed.seconds();
-    let early = |alarm: &&Alarm| (begin..changed).contains(&alarm.at.seconds());
+    let before = |alarm: &&Alarm| (begin..changed).contains(&alarm.at.seconds());
+    let first_day = |alarm: &&Alarm| alarm.at.seconds() < changed.min(begin + DAY as u64);
+    let known = changed.saturating_sub(begin) as f64;
     let last = changed + if fault == Fault::Drift { DRIFT } else { WEEK };
     let hit = alarms
         .iter()
@@ -111,14 +118,18 @@ pub fn judge(method: &str, fault: Fault, series: &Series, alarms: &[Alarm]) -> O
         delay: hit.map(|alarm| visits_until(alarm.at)),
         cause: hit.and_then(|alarm| alarm.cause),
         kind: hit.and_then(|alarm| alarm.kind),
-        false_alarms: alarms.iter().filter(early).count(),
-        months: changed.saturating_sub(begin) as f64 / MONTH,
+        hours: known / 3600.0,
+        false_alarms: alarms.iter().filter(before).count(),
+        months: known / MONTH,
+        false_first_day: alarms.iter().filter(first_day).count(),
+        first_days: (known / DAY).min(1.0),
     }
 }
 
-/// The change of the first day in units of the scatter of the two weeks
-/// before, season and all: 1.4826 times the median absolute deviation, but at least half of the
-/// smallest change that concerns anybody. The largest over the metrics.
+/// The change of the first day in units of the scatter of the two weeks before, season and all:
+/// 1.4826 times the median absolute deviation, but at least half of the smallest change that
+/// concerns anybody. The largest over the metrics. Where there are no two weeks before, those
+/// without the change count.
 pub fn size(series: &Series) -> f64 {
     let metrics = [
         (Metric::Goodput, 0.015),
@@ -135,14 +146,16 @@ pub fn size(series: &Series) -> f64 {
                 value
             })
         };
-        let before: Vec<f64> = series
-            .visits
-            .iter()
-            .filter(|visit| visit.at < series.changed)
-            .filter_map(value)
-            .collect();
-        let before = &before[before.len().saturating_sub(14 * 48)..];
-        let middle = stats::median(before).unwrap_or(0.0);
+        let before = |visit: &&Visit| visit.at < series.changed;
+        let count = series.visits.iter().filter(before).count();
+        let start = count.saturating_sub(TWO_WEEKS);
+        // Before the change, both are the same.
+        let weeks = series.without.iter().skip(start).take(TWO_WEEKS.max(count));
+        let before: Vec<f64> = match count < 5 * 48 {
+            true => weeks.filter_map(value).collect(),
+            false => weeks.take(count - start).filter_map(value).collect(),
+        };
+        let middle = stats::median(&before).unwrap_or(0.0);
         let off: Vec<f64> = before.iter().map(|value| (value - middle).abs()).collect();
         let noise = (1.4826 * stats::median(&off).unwrap_or(0.0)).max(*least);
         let pairs = series.visits.iter().zip(&series.without);

@@ -193,20 +193,51 @@ impl Habits {
     }
 }
 
-/// The series of a seed: `days` long, with `fault` beginning between the fifth day and the fifth
-/// last.
-pub fn series(pool: &Pool, fault: Fault, seed: u64, days: u64) -> Series {
+/// When a fault begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begins {
+    /// Between the fifth day and the fifth last.
+    Settled,
+    /// Between the third hour and the end of the third day, as many in each part of
+    /// [`FIRST_HOURS`].
+    FirstDays,
+}
+
+/// Parts of the first three days, in hours.
+pub const FIRST_HOURS: [(f64, f64); 5] = [
+    (3.0, 6.0),
+    (6.0, 12.0),
+    (12.0, 24.0),
+    (24.0, 48.0),
+    (48.0, 72.0),
+];
+
+impl Begins {
+    /// Seconds from the beginning of a series.
+    fn drawn(self, random: &mut Random, fault: Fault, days: u64, seed: u64) -> u64 {
+        let (low, high) = match self {
+            Begins::Settled => {
+                let days_left = if fault == Fault::Drift { 25.0 } else { 5.0 };
+                (5.0 * 24.0, (days as f64 - days_left) * 24.0)
+            }
+            Begins::FirstDays => FIRST_HOURS[seed as usize / 100 % FIRST_HOURS.len()],
+        };
+        (random.between(low, high) * 3600.0) as u64
+    }
+}
+
+/// The series of a seed: `days` long.
+pub fn series(pool: &Pool, fault: Fault, seed: u64, days: u64, begins: Begins) -> Series {
     let mut random = Random(Pcg64::seed_from_u64(
         seed.wrapping_mul(0x9e37_79b9_7f4a_7c15),
     ));
     random.uniform();
     let habits = Habits::drawn(&mut random);
     let end = BEGIN + days * 86_400;
-    let days_left = if fault == Fault::Drift { 25.0 } else { 5.0 };
-    let drawn = random.between(5.0, days as f64 - days_left) * 86_400.0;
+    let drawn = begins.drawn(&mut random, fault, days, seed);
     let changed = match fault {
         Fault::None => end,
-        _ => BEGIN + drawn as u64,
+        _ => BEGIN + drawn,
     };
     let mut bursts = Bursts::default();
     let mut wander = 0.0;

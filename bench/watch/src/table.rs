@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::forecasts::{Forecasts, Kept};
 use crate::pool::Pool;
 use crate::score::{Alarm, Outcome};
-use crate::series::{Fault, Series};
+use crate::series::{FIRST_HOURS, Fault, Series};
 
 /// The name of trunkline's own detector in tables.
 pub const OURS: &str = "trunkline";
@@ -19,10 +19,50 @@ pub fn page(outcomes: &[Outcome], kept: &Forecasts) -> String {
     let mut page = String::new();
     methods(&mut page, outcomes);
     let ours: Side<'_> = outcomes.iter().filter(|one| one.method == OURS).collect();
+    let (count, days) = first_day_events(&ours);
+    let _ = writeln!(
+        page,
+        "Of the false events of trunkline, {count} are of the first days of {days:.0} paths.\n"
+    );
     by_size(&mut page, &ours);
     by_fault(&mut page, &ours);
     forecasts(&mut page, kept);
     page
+}
+
+/// The tables of faults in the first days of a watch.
+pub fn first_days(outcomes: &[Outcome]) -> String {
+    let mut page = String::new();
+    let ours: Side<'_> = outcomes.iter().filter(|one| one.method == OURS).collect();
+    let (count, days) = first_day_events(&ours);
+    let _ = writeln!(
+        page,
+        "False events of the first day: {count} in {days:.0} paths.\n"
+    );
+    let _ = writeln!(
+        page,
+        "| the fault begins, of at least twice the noise | {FOUND}"
+    );
+    for (low, high) in FIRST_HOURS {
+        let name = format!("{low:.0} to {high:.0} hours after the first visit");
+        let begins = |o: &&Outcome| is_step(o, TWICE) && (low..high).contains(&o.hours);
+        found(
+            &mut page,
+            &name,
+            &ours.iter().copied().filter(begins).collect(),
+        );
+    }
+    let all = ours.iter().copied().filter(|o| is_step(o, TWICE));
+    found(&mut page, "all of these", &all.collect());
+    let _ = writeln!(page);
+    by_size(&mut page, &ours);
+    by_fault(&mut page, &ours);
+    page
+}
+
+fn first_day_events(side: &Side<'_>) -> (usize, f64) {
+    let count = side.iter().map(|one| one.false_first_day).sum();
+    (count, side.iter().map(|one| one.first_days).sum())
 }
 
 fn methods(page: &mut String, outcomes: &[Outcome]) {
@@ -100,6 +140,9 @@ fn by_fault(page: &mut String, ours: &Side<'_>) {
             .copied()
             .filter(|one| one.fault == fault)
             .collect();
+        if row.is_empty() {
+            continue;
+        }
         found(page, fault.name(), &row);
     }
     let _ = writeln!(page);

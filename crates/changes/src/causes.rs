@@ -6,9 +6,11 @@
 //! limit, and not the other way round. The rate of the path stands behind them: nothing in the
 //! visits measures it apart from goodput and queue.
 
+mod elsewhere;
 mod evidence;
 mod find;
 
+pub(crate) use elsewhere::elsewhere;
 pub(crate) use evidence::Evidence;
 pub(crate) use find::find;
 

@@ -1,9 +1,11 @@
 //! Visits in, events out.
 
 mod categories;
+mod flapping;
 mod incidents;
 mod judge;
 mod sizes;
+mod support;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -75,6 +77,11 @@ struct Known {
     touched: u64,
     /// Confirmed changes of level: two and more are flapping.
     turns: u32,
+    /// The visits of the latest turns, and whether the last one led away.
+    #[serde(default)]
+    turned: VecDeque<u64>,
+    #[serde(default)]
+    is_away: bool,
 }
 
 impl Default for Detector {

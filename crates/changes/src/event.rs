@@ -68,12 +68,13 @@ pub enum EventKind {
 pub struct Moved {
     /// Which.
     pub metric: Metric,
-    /// Median of the two days before, in the unit of the metric.
+    /// What the visits since would have shown without the change, in the unit of the metric:
+    /// `after` less the size. Hours of the day never make it contradict the size.
     pub before: f64,
     /// Median since.
     pub after: f64,
-    /// Size of the shift without the season, by Hodges and Lehmann: of goodput as a share of what
-    /// it was (-0.2 for a fifth less), of the others in their unit.
+    /// Size of the shift without the season, by Hodges and Lehmann: of goodput as a share of
+    /// `before` (-0.2 for a fifth less), of the others `after - before` in their unit.
     pub size: f64,
     /// Lower end of the 95 % interval of the size, which takes visits as independent; `None` where
     /// there are too few.

@@ -67,13 +67,16 @@ impl Profile {
     }
 
     fn explains(&self, values: &[(UnixTime, f64)]) -> bool {
-        let all = values.iter().map(|(_, value)| *value);
-        let left = values.iter().map(|(at, value)| value - self.center(*at));
-        let width = |values: Vec<f64>| Sorted::of(values).middle_half();
-        match (width(all.collect()), width(left.collect())) {
+        match (Profile::default().left_of(values), self.left_of(values)) {
             (Some(all), Some(left)) => left < GAIN_MIN * all,
             _ => false,
         }
+    }
+
+    /// The middle half of values without the season.
+    pub(crate) fn left_of(&self, values: &[(UnixTime, f64)]) -> Option<f64> {
+        let left = values.iter().map(|(at, value)| value - self.center(*at));
+        Sorted::of(left.collect()).middle_half()
     }
 
     /// What this time of the day adds to the level.

@@ -18,9 +18,17 @@ const POINTS_MAX: usize = 1344;
 const USUAL_MAX: usize = 480;
 /// The latest visits, in which changes are looked for: half a day.
 pub(crate) const RECENT: usize = 24;
-/// A day has to be seen before anything in it is unusual.
-const KNOWN_MIN: usize = 44;
-const KNOWN_HOURS: f64 = 23.5;
+/// Points from which it is first learned what is usual; a day of half-hourly ones is settled.
+const LEARNED_MIN: usize = 6;
+const LEARNED_SETTLED: usize = 44;
+/// Until a day is over it is learned anew each time the points are more by this factor.
+const LEARNED_GROWS: f64 = 1.25;
+/// What was learned from `n` points of less than a day is wrong by more than what many tell:
+/// bounds are wider by `1 + YOUTH / n`.
+const YOUTH: f64 = 8.0;
+/// Until a day is seen, hours of the day may make changes of so many of the smallest shifts that
+/// concern anybody.
+const UNSEEN_DAY: f64 = 6.0;
 /// Visits on the new side, so that no single one makes an event.
 pub(crate) const VISITS_MIN: usize = 3;
 /// Visits after a change at which its size is estimated again.
@@ -28,6 +36,10 @@ const SETTLING: [usize; 5] = [4, 6, 12, 24, 48];
 /// Visits before a change that the new level is compared with: a day, so that hours of the day
 /// cancel out.
 pub(crate) const BEFORE: usize = 48;
+/// Until so many days are over, steps of the first days may have been hours of the day.
+const SEASON_IN_DOUBT: f64 = 8.0;
+/// Hours of the day explain as well as steps where they leave no more than this of what those do.
+const AS_WELL: f64 = 2.0;
 /// Seasons and what is usual are learned anew once a day.
 const REFRESH_SECONDS: u64 = 86_400;
 
@@ -38,6 +50,9 @@ pub(crate) struct Point {
     pub visit: u64,
     /// On the metric's scale, moved to today's level.
     pub value: f64,
+    /// How far it was moved.
+    #[serde(default)]
+    moved: f64,
     /// Without season, in units of the hour's scatter.
     pub residual: f64,
     /// How far it lies from the level before, in units of what is usual for one visit.
@@ -70,8 +85,16 @@ pub(crate) struct Series {
     points: VecDeque<Point>,
     profile: Profile,
     usual: Usual,
+    /// Points that what is usual was learned from.
+    #[serde(default = "settled")]
+    learned: usize,
     regime: Option<Regime>,
     refreshed: UnixTime,
+}
+
+/// Of detectors that were stored before it was counted.
+fn settled() -> usize {
+    LEARNED_SETTLED
 }
 
 impl Series {
@@ -81,6 +104,7 @@ impl Series {
             points: VecDeque::new(),
             profile: Profile::default(),
             usual: Usual::default(),
+            learned: 0,
             regime: None,
             refreshed: UnixTime::default(),
         }
@@ -100,6 +124,7 @@ impl Series {
             at,
             visit,
             value: self.metric.scaled(value),
+            moved: 0.0,
             residual: 0.0,
             score: 0.0,
             levels: Levels::default(),
@@ -116,20 +141,36 @@ impl Series {
         }
     }
 
-    /// A day after the last time, once the first day is there, and after a clock that was ahead.
+    /// A day after the last time, each time the points are more by a factor, and after a clock
+    /// that was ahead.
     fn is_refresh_due(&self, at: UnixTime) -> bool {
         let first = self.points.front().map_or(at, |first| first.at);
         let day = Span::from_secs(REFRESH_SECONDS);
         at.since(self.refreshed.max(first)) >= day
             || self.refreshed.since(at) >= day
-            || (self.refreshed < first && self.is_long_enough())
+            || (self.learned < USUAL_MAX && self.learnable() as f64 >= self.learn_next())
+    }
+
+    fn learn_next(&self) -> f64 {
+        match self.learned {
+            0 => LEARNED_MIN as f64,
+            learned => LEARNED_GROWS * learned as f64,
+        }
+    }
+
+    /// Points that tell what is usual. While there are few, the latest ones may be a change and
+    /// would hide it.
+    fn learnable(&self) -> usize {
+        match self.points.len() {
+            many if many >= LEARNED_SETTLED => many.min(USUAL_MAX),
+            few => few.saturating_sub(VISITS_MIN),
+        }
     }
 
     /// Residual, score and levels of a point behind one with these levels.
     fn place(&self, point: &mut Point, before: Option<Levels>) {
-        let season = self.profile.center(point.at);
-        point.residual = (point.value - season) / self.profile.scatter(point.at);
-        let before = before.unwrap_or(Levels::at(point.residual));
+        point.residual = self.residual(point);
+        let before = before.unwrap_or_else(|| Levels::at(self.first_level(point.residual)));
         point.score = self.usual.score(point.residual, &before);
         point.levels = before.with(point.residual, self.usual.step());
     }
@@ -144,15 +185,51 @@ impl Series {
     fn refresh(&mut self) {
         let values: Vec<_> = self.points.iter().map(|p| (p.at, p.value)).collect();
         self.profile = Profile::of(&values);
+        self.take_back(&values);
         self.replace(0);
         let start = self.points.len().saturating_sub(USUAL_MAX);
         let latest: Vec<(f64, Levels)> = self
             .points
             .range(start..)
             .map(|point| (point.residual, point.levels))
+            .take(self.learnable())
             .collect();
         self.usual = Usual::of(&latest, self.scatter_min());
+        self.learned = latest.len();
         self.replace(start);
+    }
+
+    /// Levels that seemed to change in the first days are taken back where hours of the day explain
+    /// the values as they were measured nearly as well as the changes did.
+    fn take_back(&mut self, values: &[(UnixTime, f64)]) {
+        let is_moved = self.points.iter().any(|point| point.moved != 0.0);
+        if !is_moved || self.days() > SEASON_IN_DOUBT {
+            return;
+        }
+        let measured: Vec<_> = self
+            .points
+            .iter()
+            .map(|p| (p.at, p.value - p.moved))
+            .collect();
+        let season = Profile::of(&measured);
+        let left = season.left_of(&measured).zip(self.profile.left_of(values));
+        let explains = left.is_some_and(|(left, now)| left <= AS_WELL * now);
+        if season.is_known() && explains {
+            self.profile = season;
+            self.regime = None;
+            for point in &mut self.points {
+                point.value -= point.moved;
+                point.moved = 0.0;
+            }
+        }
+    }
+
+    /// Days from the first point to the last.
+    fn days(&self) -> f64 {
+        let ends = self.points.front().zip(self.points.back());
+        ends.map_or(0.0, |(first, last)| {
+            last.at.since(first.at).as_secs_f64() / 86_400.0
+        })
     }
 
     /// Places the points from `start` on anew.
@@ -167,12 +244,44 @@ impl Series {
         }
     }
 
-    fn is_long_enough(&self) -> bool {
-        let (Some(first), Some(last)) = (self.points.front(), self.points.back()) else {
-            return false;
-        };
-        let hours = last.at.since(first.at).as_secs_f64() / 3600.0;
-        self.points.len() >= KNOWN_MIN && hours >= KNOWN_HOURS
+    /// The level that the first point is compared with: one odd visit at the beginning is none.
+    fn first_level(&self, first: f64) -> f64 {
+        let near = self.points.iter().take(LEARNED_MIN - 1);
+        let values: Vec<f64> = near.map(|point| self.residual(point)).collect();
+        median(&values).unwrap_or(first)
+    }
+
+    fn residual(&self, point: &Point) -> f64 {
+        (point.value - self.profile.center(point.at)) / self.profile.scatter(point.at)
+    }
+
+    /// How much wider bounds are, for what was learned from few points.
+    fn youth(&self) -> f64 {
+        match self.is_settled() {
+            true => 1.0,
+            false => 1.0 + YOUTH / self.learned.max(1) as f64,
+        }
+    }
+
+    /// Whether the latest visit was the first of some that are out of the usual range.
+    pub fn goes_out(&self, out: f64) -> bool {
+        let scores = self.points.iter().rev().map(|point| point.score.abs());
+        let mut latest = scores.take(2).map(|score| score >= out);
+        latest.next() == Some(true) && latest.next() == Some(false)
+    }
+
+    /// The smallest shift on the scale of the metric that is reported, at a level on it.
+    pub fn smallest_shift(&self, level: f64) -> f64 {
+        let smallest = self.metric.smallest_shift(level);
+        match self.is_settled() {
+            true => smallest,
+            false => UNSEEN_DAY * smallest,
+        }
+    }
+
+    /// Whether as many visits were seen as half-hourly ones of a day.
+    fn is_settled(&self) -> bool {
+        self.learned >= LEARNED_SETTLED
     }
 
     /// Whether there is enough before the latest visits to compare them with.
@@ -182,13 +291,7 @@ impl Series {
 
     /// Whether seasons are known, weekends too: after the third one.
     pub fn is_seasoned(&self) -> bool {
-        self.points.front().is_some_and(|first| {
-            let days = self
-                .points
-                .back()
-                .map_or(0.0, |last| last.at.since(first.at).as_secs_f64());
-            days >= 21.0 * 86_400.0
-        })
+        self.days() >= 21.0
     }
 
     /// Values without season, before a visit (the latest [`BEFORE`]) and from it on.
@@ -226,6 +329,7 @@ impl Series {
         };
         for point in self.points.iter_mut().filter(|point| point.visit < visit) {
             point.value += after - before;
+            point.moved += after - before;
         }
         let start = self.points.len().saturating_sub(2 * RECENT + SETTLING[4]);
         self.relevel(visit, after - before);

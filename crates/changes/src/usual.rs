@@ -16,6 +16,12 @@ use crate::order::Sorted;
 pub(crate) const LENGTHS: [usize; 3] = [3, 6, 16];
 /// Shares of its distance by which a level follows a value: a fifth of a day, two hours, one.
 const SPEEDS: [f64; 3] = [0.08, 0.2, 0.5];
+/// Medians of `m` are known from this many times `m` values.
+const WINDOWS_MIN: usize = 2;
+/// Fewer values than these tell more of single distances than of those of medians, which are then
+/// taken for this share of them at least: 0.67 for normal values that do not wander.
+const FEW: usize = 40;
+const FEW_SHARE: f64 = 0.7;
 /// A value moves the levels by no more than if it were this many usual distances away.
 const STEPS_MAX: f64 = 2.5;
 
@@ -76,17 +82,28 @@ impl Usual {
                 .min_by(|a, b| a.0.total_cmp(&b.0))
                 .map(|(_, distance)| distance)
         };
+        let known = LENGTHS.iter().filter(|m| latest.len() >= WINDOWS_MIN * **m);
         match distance(1) {
             Some(one) => Usual {
                 one,
-                several: LENGTHS.iter().filter_map(|m| distance(*m)).collect(),
+                several: known
+                    .map_while(|m| Some(distance(*m)?.at_least(&one, latest.len())))
+                    .collect(),
             },
             None => Usual::default(),
         }
     }
 
     pub fn is_known(&self) -> bool {
-        self.several.len() == LENGTHS.len()
+        !self.several.is_empty()
+    }
+
+    /// Whether it is known of `m` visits, one of [`LENGTHS`].
+    pub fn knows(&self, m: usize) -> bool {
+        LENGTHS
+            .iter()
+            .take(self.several.len())
+            .any(|length| *length == m)
     }
 
     /// How far single values usually lie from their level; without bound where that is not known.
@@ -119,11 +136,25 @@ impl Usual {
 
     fn for_length(&self, m: usize) -> Distance {
         let place = LENGTHS.iter().rposition(|length| *length <= m).unwrap_or(0);
+        let place = place.min(self.several.len().saturating_sub(1));
         self.several.get(place).copied().unwrap_or(self.one)
     }
 }
 
 impl Distance {
+    /// Medians of several scatter less than single values, but from few values that is not seen.
+    fn at_least(self, one: &Distance, count: usize) -> Self {
+        let share = match count < FEW {
+            true => FEW_SHARE,
+            false => 0.0,
+        };
+        Distance {
+            speed: self.speed,
+            below: self.below.max(share * one.below),
+            above: self.above.max(share * one.above),
+        }
+    }
+
     /// `None` without distances.
     fn of(distances: &Sorted, speed: usize, scatter_min: f64) -> Option<Self> {
         let at = |share: f64| distances.quantile(share);

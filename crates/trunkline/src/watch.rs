@@ -11,6 +11,7 @@ mod explain;
 mod forecast;
 mod live;
 mod plan;
+mod rejections;
 mod settings;
 mod visit;
 mod words;

@@ -10,7 +10,7 @@ use watch_store::{Pair, StoredEvent};
 use crate::incident::{Incident, Member, Stage};
 use crate::notification::Report;
 use crate::outbox::{Delivery, Firing, Outbox, Unsent};
-use crate::{Alerting, Notification, SendError, Severity};
+use crate::{Alerting, Notification, SendError, Severity, Silence};
 
 /// As long as an event can be told after it was certain. What lasts longer is the usual state: the
 /// best of a pair is that of 30 days, too.
@@ -36,9 +36,23 @@ pub struct Alerts {
     incidents: BTreeMap<u64, Incident>,
     next: u64,
     outbox: Outbox,
+    /// Silences beside those of the file.
+    #[serde(default)]
+    silences: Vec<Silence>,
 }
 
 impl Alerts {
+    /// Adds a silence beside those of the file; those that are over are forgotten.
+    pub fn silence(&mut self, silence: Silence, now: UnixTime) {
+        self.silences.retain(|one| one.until > now);
+        self.silences.push(silence);
+    }
+
+    /// The silences that were added. They hold where [`Situation::alerting`] has them.
+    pub fn silences(&self) -> &[Silence] {
+        &self.silences
+    }
+
     /// Takes an event or a revision of one, in any order; repeats change nothing.
     pub fn insert(&mut self, stored: &StoredEvent, situation: &Situation) {
         let now = situation.now;

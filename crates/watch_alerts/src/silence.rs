@@ -1,14 +1,14 @@
 //! Silences: what is not told, until when, and why.
 
 use changes::{Metric, UnixTime};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use watch_store::{Name, Pair, StoredEvent};
 
 use crate::Severity;
 use crate::severity::severity;
 
 /// What is not told until its end. All that is given has to match; what is `None` matches all.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Silence {
     /// A host, at either end.
     pub host: Option<Name>,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use changes::{Detector, Event, Forecast, UnixTime};
 use units::Span;
-use watch_store::{PairHistory, SavedDetector, Series, Store, StoredEvent, StoredVisit};
+use watch_store::{Pair, PairHistory, SavedDetector, Series, Store, StoredEvent, StoredVisit};
 
 use crate::{CollectorError, FOR_EVER};
 
@@ -36,6 +36,14 @@ impl Detection {
             events.extend(stored(store, &series, found)?);
             detection.series.insert(series, watched);
         }
+        let latest: BTreeMap<Pair, UnixTime> = detection
+            .series
+            .iter()
+            .map(|(series, watched)| (series.pair.clone(), watched.through))
+            .collect();
+        for (pair, now) in &latest {
+            detection.support(store, pair, *now, &mut events)?;
+        }
         Ok((detection, events))
     }
 
@@ -59,6 +67,43 @@ impl Detection {
             events.extend(stored(store, &series, found)?);
             if watched.unsaved >= SAVE_AFTER {
                 watched.save(store, &series)?;
+            }
+            self.support(store, &series.pair, visit.visit.at, events)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the events of a pair's tasks the causes that visits of its other tasks show.
+    fn support(
+        &mut self,
+        store: &mut Store,
+        pair: &Pair,
+        now: UnixTime,
+        events: &mut Vec<StoredEvent>,
+    ) -> Result<(), CollectorError> {
+        let of_pair = self
+            .series
+            .iter()
+            .filter(|(series, _)| series.pair == *pair);
+        let tasks: Vec<Series> = of_pair.map(|(series, _)| series.clone()).collect();
+        for series in &tasks {
+            let own = self.series.get(series);
+            if tasks.len() < 2 || !own.is_some_and(|own| own.detector.may_be_supported(now)) {
+                continue;
+            }
+            let others = tasks.iter().filter(|other| *other != series);
+            let others = others.filter_map(|other| self.series.get(other));
+            let visits = others.flat_map(|other| other.detector.visits());
+            let visits: Vec<changes::Visit> = visits.cloned().collect();
+            let visits: Vec<&changes::Visit> = visits.iter().collect();
+            if let Some(own) = self.series.get_mut(series) {
+                let found = own.detector.support(&visits, now);
+                let is_revised = !found.is_empty();
+                events.extend(stored(store, series, found)?);
+                if is_revised {
+                    // A start from an older state would count revisions anew.
+                    own.save(store, series)?;
+                }
             }
         }
         Ok(())

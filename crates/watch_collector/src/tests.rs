@@ -160,6 +160,49 @@ fn a_collector_that_is_killed_finds_the_same_events() {
     }
 }
 
+/// Routes that another task sees explain a change, with its visits; and a collector that is killed
+/// after every visit says the same as one that never ended.
+#[test]
+fn another_task_of_the_pair_gives_the_cause() {
+    let mut all = visits(3, 160);
+    let mut paths = visits(4, 160);
+    paths.retain(|visit| visit.visit.at.seconds() % (6 * 3600) == 0);
+    for path in &mut paths {
+        let hash = u64::from(path.visit.at > all[149].visit.at);
+        path.task = name("way");
+        path.visit.kind = VisitKind::Path;
+        path.visit.goodput = None;
+        path.visit.route = Some(changes::Route {
+            hash,
+            hops: Vec::new(),
+        });
+        path.visit.at = time(path.visit.at.seconds() + 60);
+        path.id = VisitId::new(path.visit.at, [7; 10]);
+    }
+    all.extend(paths);
+    all.sort_by_key(|visit| visit.visit.at);
+    let run = |is_killed: bool| {
+        let site = Site::new();
+        let mut collector = site.open();
+        for (number, visit) in all.iter().enumerate() {
+            if is_killed && number > 150 {
+                drop(collector);
+                collector = site.open();
+            }
+            collector.store(std::slice::from_ref(visit)).unwrap();
+        }
+        let name = DatabaseName::Sqlite(site.folder.path().join("watch.db"));
+        Store::open(&name).unwrap().events(FOR_EVER, 10).unwrap()
+    };
+    let events = run(false);
+    assert_eq!(events.len(), 1, "{events:?}");
+    let cause = events[0].event.first_cause().unwrap();
+    assert_eq!(cause.kind, changes::CauseKind::Route, "{events:?}");
+    assert!(!cause.visits.is_empty());
+    assert!(cause.visits.iter().all(|at| at.seconds() % 21_600 == 60));
+    assert_eq!(run(true), events);
+}
+
 #[test]
 fn an_agent_sends_only_what_its_token_stands_for() {
     let site = Site::new();

@@ -15,9 +15,6 @@ const QUEUE_SAME: f64 = 0.87;
 const RESENT_GROWS: f64 = 1.4;
 const RESENT_MIN: f64 = 2e-4;
 
-/// Medians say the same as the size of a shift where they differ by no more than this part of it.
-const SIZE_SAME: f64 = 0.25;
-
 /// The candidates for a change with these shifts, the likeliest first.
 pub(crate) fn find(evidence: &Evidence<'_>, shifts: &[Moved]) -> Vec<Cause> {
     let candidates = [
@@ -163,27 +160,13 @@ fn path_rate(evidence: &Evidence<'_>, shifts: &[Moved]) -> Option<Cause> {
         true => "cause not measured",
         false => "and our streams fill the queue as before",
     };
-    let because = format!("{}, {queue}", goodput_moved(moved));
+    let because = format!(
+        "goodput went from {} to {}, {queue}",
+        Rate::from_f64(moved.before).human(),
+        Rate::from_f64(moved.after).human()
+    );
     let visits = on_new_side(evidence, moved);
     Some(cause(CauseKind::PathRate, share, because, visits))
-}
-
-/// How goodput moved. Where the hours of the day hide or make most of it, the medians would
-/// contradict the size of the shift.
-fn goodput_moved(moved: &Moved) -> String {
-    let plain = moved.after / moved.before - 1.0;
-    if (plain - moved.size).abs() <= SIZE_SAME * moved.size.abs() {
-        return format!(
-            "goodput went from {} to {}",
-            Rate::from_f64(moved.before).human(),
-            Rate::from_f64(moved.after).human()
-        );
-    }
-    let word = if moved.size < 0.0 { "lower" } else { "higher" };
-    format!(
-        "goodput is {} {word} than at such hours before",
-        percent(moved.size.abs())
-    )
 }
 
 fn limit(evidence: &Evidence<'_>) -> Option<Cause> {
@@ -219,37 +202,4 @@ fn percent(share: f64) -> String {
 
 fn seconds(seconds: f64) -> String {
     Span::from_secs_f64(seconds).human()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_words_on_goodput_never_contradict_its_size() {
-        let words = |before, after, size| {
-            goodput_moved(&Moved {
-                metric: Metric::Goodput,
-                before,
-                after,
-                size,
-                size_low: None,
-                size_high: None,
-                strength: 6.0,
-            })
-        };
-        assert_eq!(
-            words(94e6, 70.5e6, -0.25),
-            "goodput went from 94.0 Mbit/s to 70.5 Mbit/s"
-        );
-        // At such hours it was 27 Mbit/s before.
-        assert_eq!(
-            words(28.7e6, 28.4e6, 0.064),
-            "goodput is 6.4 % higher than at such hours before"
-        );
-        assert_eq!(
-            words(28.7e6, 27.0e6, -0.2),
-            "goodput is 20.0 % lower than at such hours before"
-        );
-    }
 }

@@ -1,6 +1,6 @@
 //! Events that were reported: new ones, revisions, which belong together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::sizes::scaled_size;
 use super::{Detector, EVENTS_KEPT, Known};
@@ -40,6 +40,8 @@ impl Detector {
             first,
             touched: self.pushed,
             turns: 1,
+            turned: VecDeque::from([first]),
+            is_away: true,
         });
         if self.events.len() > EVENTS_KEPT {
             self.events.pop_front();
@@ -53,6 +55,19 @@ impl Detector {
         change(&mut known.event);
         known.event.revision += 1;
         known.touched = self.pushed;
+        Some(known.event.clone())
+    }
+
+    /// Changes the causes of an event that is still known. It does not count as a change of the
+    /// path.
+    pub(super) fn revise_causes(
+        &mut self,
+        id: u64,
+        change: impl FnOnce(&mut Event),
+    ) -> Option<Event> {
+        let known = self.events.iter_mut().find(|known| known.event.id == id)?;
+        change(&mut known.event);
+        known.event.revision += 1;
         Some(known.event.clone())
     }
 
@@ -84,13 +99,29 @@ impl Detector {
         Some((known.event.id, known.turns))
     }
 
-    /// Counts another change of level; gives how many there are now.
-    pub(super) fn turn(&mut self, id: u64) {
+    /// Counts another change of level, away from where the event began or back.
+    pub(super) fn turn(&mut self, id: u64, is_away: bool) {
         let pushed = self.pushed;
         if let Some(known) = self.events.iter_mut().find(|known| known.event.id == id) {
             known.turns += 1;
-            known.touched = pushed;
+            known.turned(pushed, is_away);
         }
+    }
+
+    /// Whether shifts go the way that the event with this number went.
+    pub(super) fn leads_away(&self, id: u64, shifts: &[Moved]) -> bool {
+        let known = self.events.iter().find(|known| known.event.id == id);
+        known.is_none_or(|known| {
+            let mut same = shifts.iter().filter_map(|moved| {
+                let first = known
+                    .event
+                    .shifts
+                    .iter()
+                    .find(|one| one.metric == moved.metric)?;
+                Some(first.size * moved.size > 0.0)
+            });
+            same.next().unwrap_or(true)
+        })
     }
 
     /// The latest event of the metric that moved most.

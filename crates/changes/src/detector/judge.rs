@@ -1,10 +1,12 @@
 //! Whether the latest visits are a change, and which.
 
+use std::collections::VecDeque;
+
 use super::Detector;
 use super::sizes::{EXCURSION, concerns, excursion, join, moved, of_trend, scaled_size};
 use crate::causes::find;
 use crate::drift::{Trend, trend};
-use crate::series::{Candidate, Series};
+use crate::series::{Candidate, RECENT, Series};
 use crate::{Event, EventKind, Metric, Moved, UnixTime};
 
 /// How far visits have to stand out together, in units of what is usual: docs/decisions/014 has
@@ -41,6 +43,7 @@ impl Detector {
             events.extend(self.drift(now));
         }
         events.extend(self.route(now));
+        events.extend(self.settled_flapping(now));
         events
     }
 
@@ -136,10 +139,10 @@ impl Detector {
         if let Some((id, turns)) =
             unsettled.filter(|(_, turns)| *turns >= 2 && self.is_no_larger(&shifts))
         {
-            return (self.flaps(id, turns), metrics);
+            return (self.flaps(id, turns, self.leads_away(id, &shifts)), metrics);
         }
         if let Some(id) = self.undone(&shifts) {
-            self.turn(id);
+            self.turn(id, false);
             return (self.revise(id, |event| event.recovered = Some(at)), metrics);
         }
         if let Some(id) = self.continued(&shifts) {
@@ -154,24 +157,28 @@ impl Detector {
         event.causes = causes;
         let event = self.remember(event, first);
         if unsettled.is_some() {
-            self.turn(event.id);
+            self.turn(event.id, true);
         }
         (Some(event), metrics)
     }
 
     /// The third change of level within some days, and those after it: flapping, reported once.
-    fn flaps(&mut self, id: u64, turns: u32) -> Option<Event> {
-        self.turn(id);
-        match turns {
-            2 => self.revise(id, |event| {
+    fn flaps(&mut self, id: u64, turns: u32, is_away: bool) -> Option<Event> {
+        self.turn(id, is_away);
+        let known = self.events.iter().find(|known| known.event.id == id);
+        let is_told = known.is_some_and(|known| {
+            known.event.kind == EventKind::Flapping && known.event.recovered.is_none()
+        });
+        match turns >= 2 && !is_told {
+            true => self.revise(id, |event| {
                 event.kind = EventKind::Flapping;
                 event.recovered = None;
             }),
-            _ => None,
+            false => None,
         }
     }
 
-    fn time_of(&self, number: u64) -> Option<UnixTime> {
+    pub(super) fn time_of(&self, number: u64) -> Option<UnixTime> {
         let found = self.visits.iter().find(|one| one.number == number);
         found.map(|one| one.visit.at)
     }
@@ -194,7 +201,14 @@ impl Detector {
         let mut event = self.open(EventKind::Flapping, at, now);
         event.causes = find(&self.evidence(first), &[moved]);
         event.shifts = vec![moved];
-        Some(self.remember(event, first))
+        let event = self.remember(event, first);
+        let pushed = self.pushed;
+        if let Some(known) = self.events.back_mut() {
+            // Five turns at least lie in the latest visits; each comes back by itself.
+            known.turned(pushed, false);
+            known.turned = VecDeque::from([pushed.saturating_sub(RECENT as u64 / 4), pushed]);
+        }
+        Some(event)
     }
 
     /// A trend over days that no step explains.

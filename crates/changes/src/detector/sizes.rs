@@ -18,12 +18,16 @@ pub(super) fn join(event: &mut Event, shifts: &[Moved]) {
             .find(|one| one.metric == further.metric)
         {
             Some(moved) => {
-                let scaled = scaled_size(moved) + scaled_size(further);
-                let metric = moved.metric;
-                let before = metric.scaled(moved.before);
-                moved.after = further.after;
-                moved.size = metric.size_of(before, scaled);
-                (moved.size_low, moved.size_high) = (None, None);
+                let shift = Shift {
+                    value: scaled_size(moved) + scaled_size(further),
+                    interval: None,
+                    confidence: 0.0,
+                };
+                let after = moved.metric.scaled(further.after);
+                *moved = Moved {
+                    strength: moved.strength,
+                    ..ending_at(moved.metric, after, &shift)
+                };
             }
             None => event.shifts.push(*further),
         }
@@ -36,20 +40,20 @@ pub(super) fn moved(series: &Series, first: u64) -> Option<Moved> {
     // Rank sums are exact for up to fifty values on either side.
     let near = &before[before.len().saturating_sub(48)..];
     let shift = shift(near, &after[..after.len().min(48)])?;
-    let values = |from: bool| {
-        let points = series
-            .points()
-            .iter()
-            .filter(|p| (p.visit >= first) == from);
-        let values: Vec<f64> = points.map(|p| p.value).collect();
-        median(&values[values.len().saturating_sub(BEFORE)..])
+    let since = series.points().iter().filter(|p| p.visit >= first);
+    let since: Vec<f64> = since.map(|p| p.value).collect();
+    let after = median(&since[since.len().saturating_sub(BEFORE)..])?;
+    Some(ending_at(series.metric, after, &shift))
+}
+
+/// A shift that ends at a level.
+fn ending_at(metric: Metric, after: f64, shift: &Shift) -> Moved {
+    let before = (after - shift.value).max(metric.scaled(0.0));
+    let shift = Shift {
+        value: after - before,
+        ..*shift
     };
-    Some(in_units(
-        series.metric,
-        values(false)?,
-        values(true)?,
-        &shift,
-    ))
+    in_units(metric, before, after, &shift)
 }
 
 /// How far the excursions of a metric lead.
@@ -60,7 +64,7 @@ pub(super) fn excursion(series: &Series) -> Option<Moved> {
     Some(in_units(series.metric, level, level + shift.value, &shift))
 }
 
-pub(super) fn in_units(metric: Metric, before: f64, after: f64, shift: &Shift) -> Moved {
+fn in_units(metric: Metric, before: f64, after: f64, shift: &Shift) -> Moved {
     let size = |shift: f64| metric.size_of(before, shift);
     Moved {
         metric,
@@ -83,7 +87,7 @@ pub(super) fn scaled_size(moved: &Moved) -> f64 {
 
 pub(super) fn concerns(series: &Series, moved: &Moved) -> bool {
     let level = series.metric.scaled(moved.before);
-    scaled_size(moved).abs() >= series.metric.smallest_shift(level)
+    scaled_size(moved).abs() >= series.smallest_shift(level)
 }
 
 pub(super) fn of_trend(series: &Series, trend: &Trend) -> Option<Moved> {

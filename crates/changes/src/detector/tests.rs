@@ -1,7 +1,7 @@
 mod odd;
 
 use crate::testing::{Noise, at, changed_from, delayed, events, goodput, quiet, slowed};
-use crate::{CauseKind, Event, EventKind, Metric, Route, Share, Visit, VisitKind};
+use crate::{CauseKind, Detector, Event, EventKind, Metric, Route, Share, Visit, VisitKind};
 
 fn new(events: &[Event]) -> Vec<&Event> {
     events.iter().filter(|event| event.is_new()).collect()
@@ -91,10 +91,31 @@ fn nothing_one_visit_and_equal_visits_are_no_event() {
     );
 }
 
+/// After six visits a path at half its rate is told with the third visit that shows it; the first
+/// five have nothing to be compared with.
 #[test]
-fn the_first_day_has_no_steps() {
-    let visits = changed_from(20, 44, 1, |visit| slowed(visit, 0.5));
-    assert!(events(visits).is_empty());
+fn large_steps_of_the_first_hours_are_found_within_three_visits() {
+    for seed in 0..40 {
+        for changed in [6, 8, 12, 20, 40] {
+            let visits = changed_from(changed, changed + 3, seed, |visit| slowed(visit, 0.5));
+            let found = events(visits);
+            let place = format!("seed {seed}, visit {changed}: {found:?}");
+            assert_eq!(found.len(), 1, "{place}");
+            assert_eq!(found[0].first_visit, at(changed), "{place}");
+            assert_eq!(found[0].metric(), Some(Metric::Goodput), "{place}");
+        }
+        let early = changed_from(5, 8, seed, |visit| slowed(visit, 0.5));
+        assert!(events(early).is_empty(), "seed {seed}");
+    }
+}
+
+/// A change of a tenth may be the hour of the day as long as no whole day was seen.
+#[test]
+fn small_steps_of_the_first_day_are_not_reported() {
+    for seed in 0..40 {
+        let visits = changed_from(20, 44, seed, |visit| slowed(visit, 0.9));
+        assert!(events(visits).is_empty(), "seed {seed}");
+    }
 }
 
 #[test]
@@ -226,4 +247,128 @@ fn routes_that_take_turns_are_no_event() {
         visit
     });
     assert!(events(visits).is_empty());
+}
+
+/// The last revision of the first event that flaps.
+fn flapping(found: &[Event]) -> &Event {
+    let first = found.iter().find(|event| event.kind == EventKind::Flapping);
+    let id = first.expect("nothing flaps").id;
+    found.iter().rev().find(|event| event.id == id).unwrap()
+}
+
+#[test]
+fn flapping_is_over_after_a_quiet_time_that_follows_from_its_turns() {
+    for (seed, every) in [(4, 4), (5, 6), (6, 8), (7, 12)] {
+        let mut noise = Noise::new(seed);
+        // Down and up in turns, up at the end.
+        let end = 700 + 10 * every;
+        let visits = (0..end + 120).map(|number| {
+            let down = (700..end).contains(&number) && (number - 700) / every % 2 == 0;
+            slowed(quiet(number, &mut noise), if down { 0.6 } else { 1.0 })
+        });
+        let found = events(visits);
+        let last = flapping(&found);
+        assert_eq!(last.kind, EventKind::Flapping, "{found:?}");
+        let over = last
+            .recovered
+            .unwrap_or_else(|| panic!("{every}: {found:?}"));
+        assert!(
+            over >= at(end - every) && over <= at(end + 8),
+            "{every}: {last:?}"
+        );
+    }
+}
+
+#[test]
+fn flapping_that_ends_down_becomes_a_step() {
+    let mut noise = Noise::new(8);
+    let visits = (0..900).map(|number| {
+        let flaps = (700..760).contains(&number);
+        let down = number >= 760 || (flaps && (number - 700) / 6 % 2 == 0);
+        slowed(quiet(number, &mut noise), if down { 0.6 } else { 1.0 })
+    });
+    let found = events(visits);
+    let last = flapping(&found);
+    assert_eq!(
+        (last.kind, last.recovered),
+        (EventKind::Step, None),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn excursions_that_stop_are_over() {
+    let mut noise = Noise::new(9);
+    let visits = (0..900).map(|number| {
+        let down = (720..780).contains(&number) && number % 4 == 0;
+        slowed(quiet(number, &mut noise), if down { 0.6 } else { 1.0 })
+    });
+    let found = events(visits);
+    let last = flapping(&found);
+    let over = last.recovered.unwrap_or_else(|| panic!("{found:?}"));
+    // One odd visit prolongs it.
+    assert!(over >= at(770) && over <= at(800), "{last:?}");
+}
+
+#[test]
+fn the_size_of_a_change_is_what_its_levels_say() {
+    for seed in 0..30 {
+        let visits = changed_from(700, 780, seed, |visit| delayed(slowed(visit, 0.8), 4));
+        for event in events(visits) {
+            for moved in &event.shifts {
+                let size = match moved.metric {
+                    Metric::Goodput => moved.after / moved.before - 1.0,
+                    _ => moved.after - moved.before,
+                };
+                assert!((size - moved.size).abs() < 1e-9, "seed {seed}: {moved:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn visits_of_another_task_support_a_cause() {
+    let route = |number: u64, hash: u64| {
+        let mut visit = Visit::new(at(number), VisitKind::Path);
+        visit.route = Some(Route {
+            hash,
+            hops: Vec::new(),
+        });
+        visit
+    };
+    let mut detector = Detector::new();
+    let bare = |visit: Visit| Visit {
+        route: None,
+        ..visit
+    };
+    let mut found = Vec::new();
+    for visit in changed_from(700, 704, 1, |visit| slowed(visit, 0.6)) {
+        found.extend(detector.push(&bare(visit)));
+    }
+    let event = &found[0];
+    assert_eq!(
+        event.first_cause().map(|cause| cause.kind),
+        Some(CauseKind::PathRate)
+    );
+    let before: Vec<Visit> = (0..8).map(|n| route(600 + 12 * n, 1)).collect();
+    // The same route as before explains nothing.
+    let same = route(702, 1);
+    let others: Vec<&Visit> = before.iter().chain([&same]).collect();
+    assert!(detector.support(&others, at(704)).is_empty());
+    let other = route(702, 2);
+    let others: Vec<&Visit> = before.iter().chain([&other]).collect();
+    let revised = detector.support(&others, at(704));
+    assert_eq!(revised.len(), 1, "{revised:?}");
+    assert_eq!(
+        (revised[0].id, revised[0].revision),
+        (event.id, event.revision + 1)
+    );
+    let cause = revised[0].first_cause().unwrap();
+    assert_eq!(
+        (cause.kind, &cause.visits),
+        (CauseKind::Route, &vec![at(702)])
+    );
+    // Told once, and not of a change that began more than a day ago.
+    assert!(detector.support(&others, at(704)).is_empty());
+    assert!(!detector.may_be_supported(at(760)));
 }

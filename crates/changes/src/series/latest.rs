@@ -15,7 +15,10 @@ impl Series {
             return None;
         }
         let free = self.free();
-        let tried = LENGTHS.iter().copied().filter(|m| *m <= free);
+        let tried = LENGTHS
+            .iter()
+            .copied()
+            .filter(|m| *m <= free && self.usual.knows(*m));
         let strengths = tried.map(|m| (self.strength(m), m));
         let (strength, m) = strengths.max_by(|a, b| a.0.abs().total_cmp(&b.0.abs()))?;
         let length = self.beginning(strength.signum(), m, free);
@@ -56,12 +59,13 @@ impl Series {
         }
     }
 
-    /// How much less is known of the level after a recent change.
+    /// How much less is known of the level after a recent change, and of what is usual from few
+    /// points.
     fn doubt(&self) -> f64 {
         let known_from = self
             .regime
             .map_or(f64::INFINITY, |regime| regime.known_from as f64);
-        (1.0 + 3.0 / known_from).sqrt()
+        (1.0 + 3.0 / known_from).sqrt() * self.youth()
     }
 
     /// Where a shift in the direction of `sign`, seen in `m` points, most likely began, as a
@@ -101,7 +105,7 @@ impl Series {
     /// time back again, the visit of the first time. A visit is out from a score of `out` on and
     /// back below `back`.
     pub fn excursions(&self, out: f64, back: f64, most: usize) -> Option<u64> {
-        if !self.is_known() || self.free() < RECENT {
+        if !self.is_settled() || self.free() < RECENT {
             return None;
         }
         let count = |sign: f64| {

@@ -48,7 +48,7 @@ pub fn test_alerts(file: &Path) -> Result<(Vec<String>, bool), Error> {
 
 /// Alerts with their state on disk.
 pub(super) struct AlertDesk {
-    alerting: Mutex<Alerting>,
+    alerting: Alerting,
     pairs: Vec<Pair>,
     state: Mutex<Alerts>,
     file: PathBuf,
@@ -66,7 +66,7 @@ impl AlertDesk {
             Err(error) => return Err(Error::unreadable(&file, error)),
         };
         Ok(AlertDesk {
-            alerting: Mutex::new(alerting),
+            alerting,
             pairs: pairs(plan),
             state: Mutex::new(state),
             file,
@@ -75,7 +75,7 @@ impl AlertDesk {
 
     /// Takes events of detectors, and writes them down: the collector may end before they are told.
     pub fn insert(&self, events: &[StoredEvent], on_event: &OnCollectorEvent) {
-        let alerting = lock(&self.alerting).clone();
+        let alerting = self.rules();
         let situation = self.situation(&alerting, now());
         let mut state = lock(&self.state);
         for event in events {
@@ -98,9 +98,19 @@ impl AlertDesk {
         Ok(())
     }
 
-    /// Adds a silence, until the collector ends.
-    pub fn silence(&self, silence: Silence) {
-        lock(&self.alerting).silences.push(silence);
+    /// Adds a silence and writes it down: it holds until its end, whatever becomes of the
+    /// collector.
+    pub fn silence(&self, silence: Silence, on_event: &OnCollectorEvent) {
+        lock(&self.state).silence(silence, now());
+        self.keep(on_event);
+    }
+
+    /// The file of alerts, with the silences of the pages.
+    fn rules(&self) -> Alerting {
+        let mut alerting = self.alerting.clone();
+        let added = lock(&self.state);
+        alerting.silences.extend_from_slice(added.silences());
+        alerting
     }
 
     /// Decides and sends until `cancel`.
@@ -113,7 +123,7 @@ impl AlertDesk {
     }
 
     fn step(&self, on_event: &OnCollectorEvent) {
-        let alerting = lock(&self.alerting).clone();
+        let alerting = self.rules();
         let situation = self.situation(&alerting, now());
         let told = lock(&self.state).advance(&situation);
         for notification in &told {
@@ -230,6 +240,45 @@ mod tests {
                 failures: BTreeMap::from([("no answer".to_owned(), 3)]),
             },
         }
+    }
+
+    #[test]
+    fn a_silence_of_a_page_outlives_a_restart_and_ends_at_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("state.json");
+        let silence = |seconds: u64| Silence {
+            host: Some("a".parse().unwrap()),
+            pair: None,
+            task: None,
+            metric: None,
+            until: now() + Span::from_secs(seconds),
+            reason: "works on the link".to_owned(),
+        };
+        let before = desk(file.clone());
+        before.silence(silence(3600), &|_| ());
+        let known = before.rules().silences;
+        assert_eq!(known.len(), 1);
+        drop(before);
+        let after = desk(file);
+        assert_eq!(after.rules().silences, known);
+        // What it silences is known and not due to be told.
+        after.insert(&[silent_path()], &|_| ());
+        let (rules, later) = (after.rules(), now() + Span::from_secs(1800));
+        assert!(
+            lock(&after.state)
+                .advance(&after.situation(&rules, later))
+                .is_empty()
+        );
+        let over = now() + Span::from_secs(7200);
+        assert_eq!(
+            lock(&after.state)
+                .advance(&after.situation(&rules, over))
+                .len(),
+            1
+        );
+        // One that is over makes room for the next.
+        lock(&after.state).silence(silence(9000), over);
+        assert_eq!(after.rules().silences.len(), 1);
     }
 
     /// An event waits for its hold time; a collector that is killed meanwhile still tells it.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -20,6 +20,7 @@ use wire::copy::{Key, KeyName, Rights};
 use super::alerting::{AlertDesk, load_alerting};
 use super::live::Known;
 use super::plan::PlanFile;
+use super::rejections::Rejections;
 use crate::serve::TokensFile;
 use crate::{Cancel, Error};
 
@@ -79,6 +80,15 @@ pub enum CollectorEvent {
     /// A connection was rejected, or broke.
     Rejected {
         /// From where.
+        peer: SocketAddr,
+        /// Why.
+        reason: String,
+    },
+    /// Further connections were rejected, or broke, within a minute.
+    RejectedMore {
+        /// How many.
+        count: u32,
+        /// The latest: from where.
         peer: SocketAddr,
         /// Why.
         reason: String,
@@ -159,6 +169,7 @@ impl CollectorServer {
                 plan.timetable.clone(),
                 alerts.clone(),
                 &options.database,
+                Arc::clone(&on_event),
             )?;
             let server = WebServer::start(pages.options(&options.database), Arc::new(known))?;
             address = Some(server.address());
@@ -202,25 +213,30 @@ impl CollectorServer {
         let reports = Arc::new(Taking {
             collector: Arc::clone(&self.collector),
             tokens: self.tokens,
+            rejections: Mutex::default(),
             on_event: Arc::clone(&self.on_event),
         });
+        let taking = Arc::clone(&reports);
         let listener = self.listener;
         thread::scope(|scope| {
             scope.spawn(|| watch_link::serve(listener, reports, &|| cancel.is_cancelled()));
             if let Some(alerts) = &self.alerts {
                 scope.spawn(|| alerts.run(&*self.on_event, cancel));
             }
-            tend(&self.collector, &self.on_event, cancel);
+            tend(&self.collector, &taking, cancel);
         });
         Ok(self.collector.save()?)
     }
 }
 
 /// Does what has to be done from time to time, until `cancel`.
-fn tend(collector: &Collector, on_event: &Arc<OnCollectorEvent>, cancel: &Cancel) {
+fn tend(collector: &Collector, taking: &Taking, cancel: &Cancel) {
+    let on_event = &taking.on_event;
     let mut next = Instant::now();
     while !cancel.is_cancelled() {
         thread::sleep(TICK);
+        let more = taking.rejections().flush(Instant::now());
+        more.iter().for_each(|more| on_event(more));
         if Instant::now() < next {
             continue;
         }
@@ -238,7 +254,24 @@ fn tend(collector: &Collector, on_event: &Arc<OnCollectorEvent>, cancel: &Cancel
 struct Taking {
     collector: Arc<Collector>,
     tokens: TokensFile,
+    rejections: Mutex<Rejections>,
     on_event: Arc<OnCollectorEvent>,
+}
+
+impl Taking {
+    fn rejections(&self) -> MutexGuard<'_, Rejections> {
+        // A count is whole at any time.
+        self.rejections
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Taking {
+    fn drop(&mut self) {
+        let more = self.rejections().summary();
+        more.iter().for_each(|more| (self.on_event)(more));
+    }
 }
 
 impl Reports for Taking {
@@ -255,10 +288,8 @@ impl Reports for Taking {
     }
 
     fn rejected(&self, peer: SocketAddr, reason: &str) {
-        (self.on_event)(&CollectorEvent::Rejected {
-            peer,
-            reason: reason.to_owned(),
-        });
+        let told = self.rejections().take(Instant::now(), peer, reason);
+        told.iter().for_each(|event| (self.on_event)(event));
     }
 }
 
@@ -277,6 +308,14 @@ impl fmt::Display for CollectorEvent {
             CollectorEvent::NotAlerted(why) => write!(f, "an alert waits: {why}"),
             CollectorEvent::Changed(event) => f.write_str(&super::words::changed(event)),
             CollectorEvent::Rejected { peer, reason } => write!(f, "{peer}: rejected: {reason}"),
+            CollectorEvent::RejectedMore {
+                count,
+                peer,
+                reason,
+            } => write!(
+                f,
+                "{count} more rejected within a minute, the latest from {peer}: {reason}"
+            ),
             CollectorEvent::Failed { what, hint } => write!(f, "{what}; {hint}"),
         }
     }

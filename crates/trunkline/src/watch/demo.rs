@@ -343,7 +343,9 @@ impl DemoMonth {
             token: None,
         };
         let timetable = self.plan.timetable.clone();
-        let mut known = Known::open(Arc::clone(&self.collector), timetable, None, &self.database)?;
+        let tell = Arc::new(|_: &super::CollectorEvent| ());
+        let mut known =
+            Known::open(Arc::clone(&self.collector), timetable, None, &self.database, tell)?;
         known.clock = Clock::Stopped(self.now);
         Ok(WebServer::start(
             pages.options(&self.database),

@@ -12,6 +12,7 @@ use watch_store::{DatabaseName, Name, Store, StoreError, StoredEvent};
 use watch_web::{AgentState, Live, SilenceRequest};
 
 use super::alerting::AlertDesk;
+use super::collector::OnCollectorEvent;
 
 /// Metrics count events of the last days.
 const EVENTS_OF: Span = Span::from_secs(30 * 86_400);
@@ -34,6 +35,8 @@ pub(super) struct Known {
     pub clock: Clock,
     /// A connection of its own for metrics.
     pub store: Mutex<Store>,
+    /// Told where a silence cannot be written down.
+    pub on_event: Arc<OnCollectorEvent>,
 }
 
 impl Known {
@@ -43,6 +46,7 @@ impl Known {
         timetable: Timetable,
         alerts: Option<Arc<AlertDesk>>,
         database: &DatabaseName,
+        on_event: Arc<OnCollectorEvent>,
     ) -> Result<Self, StoreError> {
         Ok(Known {
             collector,
@@ -50,6 +54,7 @@ impl Known {
             alerts,
             clock: Clock::Host,
             store: Mutex::new(Store::open(database)?),
+            on_event,
         })
     }
 
@@ -126,14 +131,15 @@ impl Live for Known {
         let Some(alerts) = &self.alerts else {
             return Err("this collector sends no alerts; start it with `--alerts FILE`".to_owned());
         };
-        alerts.silence(Silence {
+        let silence = Silence {
             host: None,
             pair: request.pair,
             task: request.task,
             metric: None,
             until: request.until,
             reason: request.reason,
-        });
+        };
+        alerts.silence(silence, &*self.on_event);
         Ok(())
     }
 }

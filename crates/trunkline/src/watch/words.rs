@@ -52,10 +52,7 @@ fn shift(moved: &Moved) -> String {
         Metric::Loss | Metric::Resent => format!("{:.2} %", value * 100.0),
     };
     let by = match moved.metric {
-        Metric::Goodput => format!(
-            " ({:+.0} % without the hours of the day)",
-            moved.size * 100.0
-        ),
+        Metric::Goodput => format!(" ({:+.0} %)", moved.size * 100.0),
         _ => String::new(),
     };
     format!(

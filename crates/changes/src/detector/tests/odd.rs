@@ -207,3 +207,69 @@ fn anything(number: u64, noise: &mut Noise) -> Visit {
     }
     visit
 }
+
+/// Random sequences with gaps, repeats, clocks that go back, extremes, and thousands of visits in
+/// one second; the detector is stored and read at random moments. Nothing panics, both give the
+/// same events, revisions count up by one, and no metric has two open events with one first visit.
+#[test]
+fn random_sequences_give_the_same_events_with_restarts() {
+    for seed in 0..12 {
+        let mut noise = Noise::new(9000 + seed);
+        let (mut whole, mut parts) = (Detector::new(), Detector::new());
+        let mut revisions = std::collections::BTreeMap::new();
+        let mut last = std::collections::BTreeMap::new();
+        let (mut second, mut level) = (at(0).seconds(), 1.0);
+        let is_crowded = seed % 4 == 3;
+        for number in 0..1500 {
+            if noise.uniform() < 0.01 {
+                level = 0.1 + noise.uniform();
+            }
+            second = match (noise.uniform() * 60.0) as u64 {
+                0 => second.saturating_sub((noise.uniform() * 90_000.0) as u64),
+                1 => second + (noise.uniform() * 400_000.0) as u64,
+                _ if is_crowded && number > 300 => second,
+                _ => second + 1800,
+            };
+            let mut visit = match noise.uniform() < 0.03 {
+                true => anything(number, &mut noise),
+                false => slowed(quiet(number, &mut noise), level),
+            };
+            if is_crowded {
+                visit.kind = VisitKind::ALL[number as usize % 2];
+            }
+            visit.at = UnixTime::from_seconds(second);
+            if noise.uniform() < 0.02 {
+                parts = serde_json::from_str(&serde_json::to_string(&parts).unwrap()).unwrap();
+            }
+            let (one, other) = (whole.push(&visit), parts.push(&visit));
+            let repeated = (whole.push(&visit), parts.push(&visit));
+            assert!(
+                repeated.0.is_empty() && repeated.1.is_empty(),
+                "seed {seed}, {number}"
+            );
+            let told = |events: &[Event]| -> Vec<_> {
+                let events = events.iter();
+                events
+                    .map(|e| (e.id, e.revision, e.kind, e.first_visit, e.recovered))
+                    .collect()
+            };
+            assert_eq!(told(&one), told(&other), "seed {seed}, visit {number}");
+            for event in one {
+                let next = revisions.entry(event.id).or_insert(0);
+                assert_eq!(event.revision, *next, "seed {seed}: {event:?}");
+                *next += 1;
+                last.insert(event.id, event);
+            }
+        }
+        let open: Vec<&Event> = last.values().filter(|e| e.recovered.is_none()).collect();
+        for (index, one) in open.iter().enumerate() {
+            for other in &open[..index] {
+                let is_twin = one.first_visit == other.first_visit
+                    && one.kind != EventKind::NoData
+                    && one.metric() == other.metric()
+                    && !is_crowded;
+                assert!(!is_twin, "seed {seed}: {one:?} and {other:?}");
+            }
+        }
+    }
+}
