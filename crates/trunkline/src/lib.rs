@@ -52,6 +52,7 @@
 //! Each module has the types that its calls need. [`units`], [`netpath`], [`observe`], [`sim`],
 //! [`record`] and [`report`] are whole rooms.
 
+pub mod ask;
 mod cancel;
 pub mod copy;
 pub mod emulate;
