@@ -76,7 +76,7 @@ pub use copy::copy;
 pub use error::Error;
 pub use examine::{examine, responsiveness};
 pub use measure::measure;
-pub use origin::origin;
+pub use origin::{name_command, origin};
 pub use predict::predict;
 pub use progress::{OnProgress, Progress};
 pub use simulate::simulate;
