@@ -1,7 +1,8 @@
 //! A call on its way: on a thread of its own, which knows nothing of the interpreter.
 //!
-//! Whoever waits does so without the interpreter's lock and looks for signals every [`TICK`]. A
-//! forked child has no such thread; it is told so before it touches a lock that nobody will open.
+//! A thread that waits does so without the interpreter's lock, and looks for signals every [`TICK`].
+//! A forked child has no thread of the call; it is told so before it touches a lock that no thread
+//! will open.
 
 use std::collections::VecDeque;
 use std::io::{PipeReader, PipeWriter, Read, Write};
@@ -285,7 +286,7 @@ impl Call {
     }
 }
 
-/// Nobody waits for it any more.
+/// No thread waits for it any more.
 impl Drop for Call {
     fn drop(&mut self) {
         self.cancel();

@@ -39,8 +39,8 @@ mod _trunkline {
     use super::history::{compare, default_place, keep, listed, load_kept};
     #[pymodule_export]
     use super::ops::{
-        start_copy, start_examine, start_fit, start_measure, start_predict,
-        start_responsiveness, start_simulate, start_sweep, start_tune,
+        start_copy, start_examine, start_fit, start_measure, start_predict, start_responsiveness,
+        start_simulate, start_sweep, start_tune,
     };
     #[pymodule_export]
     use super::path::{PathSpec, path_names};

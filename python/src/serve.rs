@@ -85,7 +85,7 @@ fn options(asked: &Asked) -> Result<ServeOptions, Failure> {
         (None, None) => None,
         (Some(_), None) => {
             return Err(Failure::request(
-                "`root` needs `tokens`: nobody could open it",
+                "`root` needs `tokens`: no token opens it",
                 "`trunkline.add_token(FILE, NAME)` makes one",
             ));
         }

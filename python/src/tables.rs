@@ -156,7 +156,7 @@ impl Table {
     }
 }
 
-/// A capsule that frees what nobody took: the structures release themselves when they are dropped.
+/// A capsule that frees what no library took: the structures release themselves when they are dropped.
 fn capsule<'py, T: Send + 'static>(
     py: Python<'py>,
     value: T,

@@ -58,7 +58,8 @@ def test_a_grid_is_simulated_on_all_processors():
     assert len(visits) == 8
     assert set(visits.column("streams")) == {1, 2, 3, 4}
     assert set(visits.column("window_bytes")) == {None, 65536}
-    assert len(grid.streams) == 2 * 2 * (1 + 2 + 3 + 4)
+    one = tl.simulate("slac-cern", streams=3, seeds=2, duration=5, cache=False)
+    assert one.streams.column("seed") == [1, 1, 1, 2, 2, 2]
     series = tl.simulate("slac-cern", duration=5, series=0.1, cache=False).series
     assert 40 <= len(series) <= 60
 
@@ -179,7 +180,7 @@ def test_wrong_requests_are_told_with_bound_and_next_step(call, said):
     assert (str(again), again.hint) == (str(caught.value), caught.value.hint)
 
 
-def test_nobody_at_the_port_is_a_failed_run():
+def test_no_answer_at_the_port_is_a_failed_run():
     with pytest.raises(tl.RunError) as caught:
         tl.measure("127.0.0.1", port=1, history=False)
     assert caught.value.hint
@@ -228,7 +229,7 @@ def test_cancelled_from_another_thread():
         call.result()
 
 
-def test_a_call_that_nobody_holds_ends():
+def test_a_call_that_is_dropped_ends():
     call = slow()
     core = call._core
     del call

@@ -130,13 +130,13 @@ def test_real_tcp_on_an_emulated_path(as_root, program):
 
 
 def test_only_root_emulates_with_threads(as_root):
-    nobody = "import os; os.setgid(65534); os.setuid(65534)\n"
-    script = nobody + (
+    become = "import os; os.setgid(65534); os.setuid(65534)\n"
+    script = become + (
         "import trunkline as tl\n"
         "try: tl.measure('emu:slac-cern', duration=1, history=False)\n"
         "except tl.Error as error: print(type(error).__name__, error.hint)\n"
     )
-    # The package has to be where nobody may read.
+    # The package has to be where that user may read.
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     if "Permission denied" in ran.stderr or "ModuleNotFoundError" in ran.stderr:
         skip("another user may not read this folder")

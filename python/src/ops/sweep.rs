@@ -55,14 +55,16 @@ impl Asked<'_> {
             Keep::Default(true) => default_place(),
             Keep::Default(false) => {
                 return Err(Failure::request(
-                    "a sweep keeps every visit as it is finished, so that nothing is lost when it is interrupted",
+                    "a sweep keeps every visit as it is finished, so that nothing is lost when it \
+                     is interrupted",
                     "leave out `history=False`; `history=FILE` keeps it in a file of its own",
                 ));
             }
         };
         place.ok_or_else(|| {
             Failure::request(
-                "there is no place for the visits: neither TRUNKLINE_STATE, XDG_STATE_HOME nor HOME is set",
+                "there is no place for the visits: neither TRUNKLINE_STATE, XDG_STATE_HOME nor \
+                 HOME is set",
                 "name the archive with `history=FILE`",
             )
         })
@@ -143,7 +145,8 @@ pub fn start_sweep(asked: Asked<'_>) -> PyResult<Call> {
     })?;
     let words = target.words().ok_or_else(|| {
         Failure::request(
-            "a sweep that is interrupted opens its target again by its name, and this path has none",
+            "a sweep that is interrupted opens its target again by its name, and this path has \
+             none",
             "save the path to a file, and name it: `sim:FILE` or `emu:FILE`",
         )
     })?;

@@ -30,7 +30,8 @@ use rules::Rules;
     trunkline copy -r run7 trunkline://dtn.example.org/2026/ --token-file ~/.trunkline-token\n  \
     trunkline copy -r --delete --exclude '*.tmp' run7/ dtn.example.org:/store/run7\n  \
     trunkline copy -r --gentle run7 dtn.example.org:/store\n\n\
-A local file with a colon in its name is written ./a:b. Exit status: 0 all is copied, 1 something is not, 2 the request was wrong."
+A local file with a colon in its name is written ./a:b. Exit status: 0 all is copied, 1 something is not, 2 the request was wrong, \
+    75 a signal ended it and the same command goes on."
 )]
 pub(crate) struct Copy {
     /// What to copy, and as the last where to: `PATH`, `[USER@]HOST:PATH` or

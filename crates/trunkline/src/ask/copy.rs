@@ -45,7 +45,8 @@ pub fn streams(text: &str) -> Result<StreamCount, String> {
     };
     or_else(
         count,
-        "leave `-P` out to have the number found while the copy runs; a port of ssh (scp's -P) is `-e 'ssh -p PORT'`, \
+        "leave `-P` out to have the number found while the copy runs; a port of ssh (scp's -P) is \
+         `-e 'ssh -p PORT'`, \
          and rsync's -P is not needed: progress is shown and what has arrived is kept anyway",
     )
 }
