@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
 
-.PHONY: demo build install uninstall quick test check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage bench-watch-detection bench-watch-store crash crash-sample model hostile agreement studies fuzz clean
+.PHONY: demo build install uninstall quick test test-python wheel check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage bench-watch-detection bench-watch-store crash crash-sample model hostile agreement studies fuzz clean
 
 demo: build
 	./target/release/trunkline demo
@@ -15,9 +15,19 @@ build:
 test: peers
 	@mkdir -p target && rm -f $(SKIPS)
 	TRUNKLINE_SKIPS=$(SKIPS) $(CARGO) test --workspace --locked --no-fail-fast
+	TRUNKLINE_SKIPS=$(SKIPS) $(MAKE) test-python
 	TRUNKLINE_SKIPS=$(SKIPS) python3 bench/crash/run.py --sample 60 --seed 1124 --minutes 1 --trunkline target/debug/trunkline
 	TRUNKLINE_SKIPS=$(SKIPS) python3 bench/hostile/run.py --trunkline target/debug/trunkline
 	@if [ -s $(SKIPS) ]; then sort -u $(SKIPS); else echo "nothing was skipped"; fi
+
+# The Python package with the oldest and the newest Python of this machine; ONLY names tests.
+test-python:
+	$(CARGO) build --workspace --all-targets --locked
+	python3 python/tools/test.py $(ONLY)
+
+# The wheel, with the program inside, and the source distribution, in target/wheels.
+wheel:
+	python3 python/tools/wheel.py
 
 # What the product never does, tests and benchmarks apart: panic on what was read, print past `cli`.
 STRICT := -D clippy::unwrap_used -D clippy::panic -D clippy::print_stdout -D clippy::print_stderr

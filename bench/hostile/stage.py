@@ -222,6 +222,7 @@ class Stage:
                 0,
                 1,
                 2,
+                75,
                 -signal.SIGINT,
                 -signal.SIGTERM,
                 -signal.SIGKILL,

@@ -25,6 +25,8 @@ enum Exit {
     Stopped,
     /// The request was wrong.
     WrongRequest,
+    /// The same command goes on.
+    NotFinished,
 }
 
 impl From<Fault> for Exit {
@@ -42,6 +44,8 @@ impl Exit {
         match self {
             Exit::Failed | Exit::Stopped => ExitCode::from(1),
             Exit::WrongRequest => ExitCode::from(2),
+            // EX_TEMPFAIL of sysexits(3), which engines take for "try again".
+            Exit::NotFinished => ExitCode::from(75),
         }
     }
 
@@ -49,7 +53,7 @@ impl Exit {
     fn label(self) -> &'static str {
         match self {
             Exit::Failed | Exit::WrongRequest => "error",
-            Exit::Stopped => "stopped",
+            Exit::Stopped | Exit::NotFinished => "stopped",
         }
     }
 }
@@ -134,6 +138,18 @@ impl Failure {
             None => go_on,
         });
         failure
+    }
+
+    /// The user, or the system in their stead, ended a copy that the same command goes on with.
+    pub(crate) fn copy_ended(error: trunkline::Error) -> Self {
+        let failure = Failure::from(error);
+        Failure {
+            exit: match failure.exit {
+                Exit::Stopped => Exit::NotFinished,
+                other => other,
+            },
+            ..failure
+        }
     }
 
     /// Some files were not copied; which ones has been told.

@@ -1,6 +1,6 @@
 //! A stream's connection, as threads other than its own read and set it.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -102,5 +102,17 @@ impl StreamHandle {
     pub fn local(&self) -> io::Result<SocketAddr> {
         let local = self.socket.local_addr()?;
         Ok(SocketAddr::new(local.ip().to_canonical(), local.port()))
+    }
+
+    /// Whether the peer has closed its side and all it said was read; never waits.
+    pub fn is_closed_by_peer(&self) -> bool {
+        let peeked = SockRef::from(&*self.socket).recv_with_flags(
+            &mut [std::mem::MaybeUninit::uninit()],
+            libc::MSG_PEEK | libc::MSG_DONTWAIT,
+        );
+        match peeked {
+            Ok(got) => got == 0,
+            Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted),
+        }
     }
 }

@@ -44,5 +44,5 @@ pub use error::EmuError;
 pub use lateness::Lateness;
 pub use namespace::Namespace;
 pub use network::{FAR_ADDRESS, NEAR_ADDRESS, Network, NetworkCounters};
-pub use program::{Program, Sink, become_init, init_arguments};
+pub use program::{Program, Sink, become_init, have_init, init_arguments, set_init_program};
 pub use user_namespace::enter_user_namespace;

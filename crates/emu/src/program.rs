@@ -9,9 +9,10 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::{OnceLock, mpsc};
 use std::thread::{self, JoinHandle};
 
 use nix::errno::Errno;
@@ -122,8 +123,12 @@ impl Program {
 
 /// Starts this executable as the first process of a new process namespace.
 fn start_init(command: &[OsString], sink: Sink) -> io::Result<Child> {
-    unshare(CloneFlags::CLONE_NEWPID)?;
-    let mut init = Command::new("/proc/self/exe");
+    have_init()?;
+    let mut init = Command::new(
+        INIT_PROGRAM
+            .get()
+            .map_or(Path::new("/proc/self/exe"), PathBuf::as_path),
+    );
     init.arg(INIT).arg("--").args(command);
     match sink {
         Sink::Inherited => {}
@@ -153,6 +158,28 @@ fn pass_on(lines: Option<ChildStderr>, sink: Sink) {
             tell(&format!("{name}: {}", String::from_utf8_lossy(&line)));
         }
     });
+}
+
+/// Has the next process that this thread starts be the first one of a process namespace. It is to
+/// be this executable, or the program of [`set_init_program`], as [`init_arguments`] says. The
+/// thread cannot start other threads then.
+///
+/// # Errors
+/// When the user may not make process namespaces.
+pub fn have_init() -> io::Result<()> {
+    Ok(unshare(CloneFlags::CLONE_NEWPID)?)
+}
+
+/// The program that is started as first process of a host.
+static INIT_PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// Has `program` started as the first process of a host from now on, instead of this executable,
+/// which may be an interpreter. The first call decides; false if another one came before with
+/// another program.
+///
+/// * `program`: does what [`init_arguments`] and [`become_init`] say.
+pub fn set_init_program(program: PathBuf) -> bool {
+    *INIT_PROGRAM.get_or_init(|| program.clone()) == program
 }
 
 /// The command that an init is asked to run, when this process was started as one.

@@ -11,7 +11,7 @@ use record::{Document, DuplexCounters, Emulation, LinkCounters};
 
 use crate::{Cancel, Error, origin};
 
-pub use emu::{FAR_ADDRESS, NEAR_ADDRESS, Sink, become_init, init_arguments};
+pub use emu::{FAR_ADDRESS, NEAR_ADDRESS, Sink, become_init, init_arguments, set_init_program};
 
 /// How often a running program is looked at.
 const LOOK: Duration = Duration::from_millis(20);
@@ -30,6 +30,15 @@ pub struct EmulatedPath {
     path: PathSpec,
     seed: u64,
     emulated: EmulatedNetwork,
+}
+
+/// An end of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Host {
+    /// The host under the name `near`.
+    Near,
+    /// The host under the name `far`.
+    Far,
 }
 
 /// What runs across the path.
@@ -91,6 +100,32 @@ impl EmulatedPath {
     pub fn make_default_congestion(&self) -> Result<bool, Error> {
         let name = &self.path.hosts.congestion;
         Ok(self.emulated.network().make_default_congestion(name)?)
+    }
+
+    /// Moves the calling thread into a host of the path for good. What it starts from then on by
+    /// way of [`init_arguments`] and [`become_init`] is in that host, with a process namespace of
+    /// its own.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn enter(&self, host: Host) -> Result<(), Error> {
+        let network = self.emulated.network();
+        let namespace = match host {
+            Host::Near => network.near(),
+            Host::Far => network.far(),
+        };
+        namespace.enter()?;
+        Ok(emu::have_init()?)
+    }
+
+    /// The counters of both directions until now, as a document that names `near` as command.
+    pub fn counters(&self, near: Vec<OsString>) -> Document<Emulation> {
+        let programs = Programs {
+            near,
+            near_output: Sink::Inherited,
+            far: None,
+        };
+        Document::new(origin(Some(self.seed)), self.body(&programs, 0))
     }
 
     /// Runs `programs` until the near one ends or is cancelled; the far one ends then.

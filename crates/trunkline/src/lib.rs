@@ -53,6 +53,7 @@
 //! Each module has the types that its calls need. [`units`], [`netpath`], [`observe`], [`sim`],
 //! [`record`] and [`report`] are whole rooms.
 
+pub mod ask;
 mod cancel;
 pub mod copy;
 pub mod emulate;
@@ -77,7 +78,7 @@ pub use copy::copy;
 pub use error::Error;
 pub use examine::{examine, responsiveness};
 pub use measure::measure;
-pub use origin::origin;
+pub use origin::{name_command, origin};
 pub use predict::predict;
 pub use progress::{OnProgress, Progress};
 pub use remote::Remote;

@@ -4,13 +4,13 @@ mod rules;
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{ArgGroup, Args, ValueEnum};
+use trunkline::ask::copy::{Words, added_rtt, buffers, patience, ports, rate_max, streams, words};
 use trunkline::measure::{StreamCount, Window};
 use trunkline::units::{Rate, Span};
 
-use super::{Keep, Output, in_bits, window, within};
+use super::{Keep, Output};
 
 use rules::Rules;
 
@@ -30,7 +30,8 @@ use rules::Rules;
     trunkline copy -r run7 trunkline://dtn.example.org/2026/ --token-file ~/.trunkline-token\n  \
     trunkline copy -r --delete --exclude '*.tmp' run7/ dtn.example.org:/store/run7\n  \
     trunkline copy -r --gentle run7 dtn.example.org:/store\n\n\
-A local file with a colon in its name is written ./a:b. Exit status: 0 all is copied, 1 something is not, 2 the request was wrong."
+A local file with a colon in its name is written ./a:b. Exit status: 0 all is copied, 1 something is not, 2 the request was wrong, \
+    75 a signal ended it and the same command goes on."
 )]
 pub(crate) struct Copy {
     /// What to copy, and as the last where to: `PATH`, `[USER@]HOST:PATH` or
@@ -222,105 +223,9 @@ pub(crate) enum Connect {
     FromFar,
 }
 
-/// Words of a command, split as a shell would.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Words(pub Vec<String>);
-
 /// What `--gentle` alone means. The scavenger aims at a quarter of it and what hosts add, and more
 /// than 4 ms would end the slow start of flows that begin beside it (RFC 9406 section 4.3).
 const GENTLE: &str = "10ms";
-
-/// Below this a copy is not worth its connections; above, no host goes.
-pub(super) fn rate_within(text: &str) -> Result<Rate, String> {
-    let bounds = Rate::from_bits_per_second(64_000)..=Rate::from_bits_per_second(1_000_000_000_000);
-    in_bits(text, within(text, bounds))
-}
-
-fn rate_max(text: &str) -> Result<Rate, String> {
-    or_else(rate_within(text), "leave `--max-rate` out to have no bound")
-}
-
-fn streams(text: &str) -> Result<StreamCount, String> {
-    let count = match text.parse::<u64>() {
-        Err(_) => Err(format!("`{text}` is not a number of streams")),
-        Ok(_) => text
-            .parse()
-            .map_err(|error: <StreamCount as FromStr>::Err| error.to_string()),
-    };
-    or_else(
-        count,
-        "leave `-P` out to have the number found while the copy runs; a port of ssh (scp's -P) is `-e 'ssh -p PORT'`, \
-         and rsync's -P is not needed: progress is shown and what has arrived is kept anyway",
-    )
-}
-
-fn buffers(text: &str) -> Result<Window, String> {
-    or_else(window(text), "leave `-w` out to have the kernel size them")
-}
-
-/// The refusal with what else can be done.
-fn or_else<T>(parsed: Result<T, String>, next: &str) -> Result<T, String> {
-    parsed.map_err(|refusal| format!("{refusal}; {next}"))
-}
-
-/// Less than a millisecond is within the noise of any round trip.
-fn added_rtt(text: &str) -> Result<Span, String> {
-    let asked = within(text, Span::from_millis(1)..=Span::from_secs(1));
-    or_else(asked, "`--gentle` alone means 10ms")
-}
-
-/// A bare number means seconds, as elsewhere. A week is more than any outage that a user waits
-/// for.
-fn patience(text: &str) -> Result<Span, String> {
-    let seconds = text.parse::<u32>().map(|seconds| format!("{seconds}s"));
-    let bounds = Span::from_secs(1)..=Span::from_secs(604_800);
-    let asked = within(seconds.as_deref().unwrap_or(text), bounds);
-    or_else(
-        asked,
-        "leave `--patience` out to go on trying for ten minutes",
-    )
-}
-
-fn ports(text: &str) -> Result<RangeInclusive<u16>, String> {
-    let (first, last) = text.split_once(['-', ':']).unwrap_or((text, text));
-    let port = |text: &str| {
-        let number = text.trim().parse::<u16>().ok();
-        number.filter(|port| *port > 0).ok_or_else(|| {
-            format!("`{text}` is not a port from 1 to 65535; a range is written like `50000-50100`")
-        })
-    };
-    let (first, last) = (port(first)?, port(last)?);
-    match first <= last {
-        true => Ok(first..=last),
-        false => Err(format!(
-            "the range ends at {last}, below its first port {first}"
-        )),
-    }
-}
-
-/// Words parted by spaces; quotes hold a word together.
-fn words(text: &str) -> Result<Words, String> {
-    let mut words: Vec<String> = Vec::new();
-    let (mut word, mut quote): (Option<String>, Option<char>) = (None, None);
-    for character in text.chars() {
-        match quote {
-            Some(end) if character == end => quote = None,
-            Some(_) => word.get_or_insert_default().push(character),
-            None if character == '\'' || character == '"' => {
-                quote = Some(character);
-                word.get_or_insert_default();
-            }
-            None if character.is_whitespace() => words.extend(word.take()),
-            None => word.get_or_insert_default().push(character),
-        }
-    }
-    words.extend(word);
-    match (quote, words.is_empty()) {
-        (Some(quote), _) => Err(format!("a {quote} is never closed in `{text}`")),
-        (None, true) => Err("a command is wanted, like `ssh -p 2222`".to_owned()),
-        (None, false) => Ok(Words(words)),
-    }
-}
 
 #[cfg(test)]
 mod tests;

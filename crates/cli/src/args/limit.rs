@@ -3,7 +3,7 @@
 use clap::Args;
 use trunkline::units::Rate;
 
-use super::copy::rate_within;
+use trunkline::ask::copy::rate_within;
 
 /// Bound the rate of a copy while it runs
 ///

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use trunkline::ask::List;
+use trunkline::ask::predict::{counts, window};
+use trunkline::ask::tune::share;
 use trunkline::measure::Window;
 
 use super::Output;
-use super::simulate::{List, streams, windows};
-use super::tune::share;
 
 /// Ask formulas: throughput, loss and delay of a path for each number of streams, without sending
 ///
@@ -49,30 +50,4 @@ pub(crate) struct Predict {
 
     #[command(flatten)]
     pub output: Output,
-}
-
-/// The most streams that the table and the search for the knee stay quick with.
-const STREAMS_MAX: u32 = 4096;
-
-fn counts(text: &str) -> Result<List<u32>, String> {
-    let list = streams(text)?;
-    match list
-        .0
-        .iter()
-        .find(|count| !(1..=STREAMS_MAX).contains(*count))
-    {
-        Some(count) => Err(format!("{count} is not between 1 and {STREAMS_MAX}")),
-        None => Ok(list),
-    }
-}
-
-fn window(text: &str) -> Result<Window, String> {
-    let list = windows(text)?;
-    match list.0[..] {
-        [window] => Ok(window),
-        _ => Err(format!(
-            "{} windows are given, a prediction takes one",
-            list.0.len()
-        )),
-    }
 }

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use trunkline::ask::List;
+use trunkline::ask::sweep::{durations, products, streams, windows};
 use trunkline::measure::{StreamCount, Window};
 use trunkline::units::{Bytes, Span};
 
-use super::simulate::{List, parts};
-use super::{RowsOutput, Tcp, bytes, duration, port, whole, window};
+use super::{RowsOutput, Tcp, port, whole};
 
 /// Measure a grid of settings in cycles, in shuffled order, and see where the knee is
 ///
@@ -94,49 +95,6 @@ pub(crate) struct Sweep {
     /// Known to the other commands; a sweep says why it has no use for it.
     #[arg(long, hide = true)]
     pub no_history: bool,
-}
-
-fn streams(text: &str) -> Result<List<StreamCount>, String> {
-    let mut counts = parts(text, |part| match part.split_once("..") {
-        Some((first, last)) => range(count(first)?, count(last)?),
-        None => Ok(vec![count(part)?]),
-    })?;
-    counts.sort_unstable();
-    counts.dedup();
-    Ok(List(counts))
-}
-
-fn count(text: &str) -> Result<StreamCount, String> {
-    let text = text.trim();
-    let error = |_| format!("`{text}` is not a number of streams; write 8, 1,2,4 or 1..20");
-    let number: u64 = text.parse().map_err(error)?;
-    StreamCount::new(number).map_err(|error| error.to_string())
-}
-
-fn range(first: StreamCount, last: StreamCount) -> Result<Vec<StreamCount>, String> {
-    if first > last {
-        return Err(format!(
-            "the range {first}..{last} runs backwards; write {last}..{first}"
-        ));
-    }
-    let all = (first.get()..=last.get()).map(|count| StreamCount::new(count.into()));
-    let all: Result<_, _> = all.collect();
-    all.map_err(|error: trunkline::observe::setting::StreamCountError| error.to_string())
-}
-
-fn durations(text: &str) -> Result<List<Span>, String> {
-    let one = |text: &str| duration(text).map(|span| vec![span]);
-    parts(text, one).map(List::of)
-}
-
-fn windows(text: &str) -> Result<List<Window>, String> {
-    let windows = parts(text, |part| Ok(vec![window(part)?]))?;
-    Ok(List::of(windows))
-}
-
-fn products(text: &str) -> Result<List<Bytes>, String> {
-    let products = parts(text, |part| Ok(vec![bytes(part)?]))?;
-    Ok(List::of(products))
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! `trunkline tune`: the target, what is sought, and what the search may spend.
 
 use clap::{Args, ValueEnum};
+use trunkline::ask::tune::{Budget, added_rtt, budget, loss, share};
 use trunkline::measure::StreamCount;
-use trunkline::units::{Bytes, Span};
+use trunkline::units::Span;
 
-use super::{Keep, Output, Target, Tcp, Way, within};
+use super::{Keep, Output, Target, Tcp, Way};
 
 /// Find the streams and the window to use, and why those
 #[derive(Debug, Args)]
@@ -81,68 +82,10 @@ pub(crate) enum Axis {
     Pacing,
 }
 
-/// What a search may spend, as far as the user said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Budget {
-    pub time: Option<Span>,
-    pub bytes: Option<Bytes>,
-}
-
-/// A time, a size or both; which of them a part is, its unit says.
-fn budget(text: &str) -> Result<Budget, String> {
-    let mut budget = Budget::default();
-    for part in text.split(',').map(str::trim) {
-        let taken = match part.parse::<Span>() {
-            Ok(_) => budget.time.replace(time(part)?).is_some(),
-            Err(_) => budget.bytes.replace(size(part)?).is_some(),
-        };
-        if taken {
-            return Err(format!(
-                "`{text}` has two bounds of one kind; give one time and one size: `20s,500MB`"
-            ));
-        }
-    }
-    Ok(budget)
-}
-
-/// One sample needs some seconds; a day is more than any search wants.
-fn time(text: &str) -> Result<Span, String> {
-    within(text, Span::from_secs(1)..=Span::from_secs(86_400))
-}
-
-/// Less than a megabyte shows nothing of a path.
-fn size(text: &str) -> Result<Bytes, String> {
-    if text.parse::<u64>().is_ok() {
-        return Err(format!(
-            "`{text}` is neither a time like `20s` nor a size like `500MB`"
-        ));
-    }
-    let bounds = Bytes::new(1_000_000)..=Bytes::new(1_000_000_000_000_000);
-    within(text, bounds)
-        .map_err(|error| format!("{error}; a time like `20s` or a size like `500MB` is wanted"))
-}
-
-fn added_rtt(text: &str) -> Result<Span, String> {
-    within(text, Span::ZERO..=Span::from_secs(10))
-}
-
-/// A share, as such or in percent.
-fn loss(text: &str) -> Result<f64, String> {
-    let share = trunkline::units::share(text).filter(|share| *share <= 0.5);
-    share
-        .ok_or_else(|| format!("`{text}` is not a share between 0 and 0.5, like `0.001` or `0.1%`"))
-}
-
-pub(super) fn share(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(share) if (0.1..=1.0).contains(&share) => Ok(share),
-        _ => Err(format!("`{text}` is not a share between 0.1 and 1")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use trunkline::units::Bytes;
 
     #[test]
     fn a_budget_is_a_time_a_size_or_both() {

@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &Copy) -> Result<ExitCode, Failure> {
         Ok(copied) => copied,
         Err(error) => return Err(told(error.into(), arguments)?),
     };
-    let cut = cut.map(|error| told(resumable(error).into(), arguments));
+    let cut = cut.map(|error| told(Failure::copy_ended(resumable(error)), arguments));
     let cut = cut.transpose()?;
     let incomplete = incomplete(&document.body);
     deliver(document, arguments)?;

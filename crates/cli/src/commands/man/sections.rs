@@ -22,6 +22,12 @@ const EXIT_STATUS: [Entry; 3] = [
 /// `trunkline emulate` ends as its program does.
 const EMULATE_STATUS: Entry = ("other", "The exit status of the program on the near host.");
 
+/// `trunkline copy` leaves what has arrived.
+const COPY_STATUS: Entry = (
+    "75",
+    "A signal ended the copy. What has arrived stays, and the same command goes on.",
+);
+
 const ENVIRONMENT: [Entry; 5] = [
     (
         "TRUNKLINE_STATE",
@@ -65,7 +71,9 @@ pub(super) fn behind_options(command: &clap::Command, out: &mut dyn Write) -> io
     let mut roff = Roff::new();
     let name = command.get_name();
     let emulate = (name == "emulate").then_some(EMULATE_STATUS);
-    let status: Vec<Entry> = EXIT_STATUS.into_iter().chain(emulate).collect();
+    let copy = (name == "copy").then_some(COPY_STATUS);
+    let further = emulate.into_iter().chain(copy);
+    let status: Vec<Entry> = EXIT_STATUS.into_iter().chain(further).collect();
     entries(&mut roff, "EXIT STATUS", &status);
     entries(&mut roff, "ENVIRONMENT", &ENVIRONMENT);
     entries(&mut roff, "FILES", &FILES);

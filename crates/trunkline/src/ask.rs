@@ -1,0 +1,90 @@
+//! What people write as values of options, with the bounds of each: `10s`, `auto`, `1..20`.
+//!
+//! The program and other front ends read them here, so that all take the same and refuse the same
+//! with the same words. A refusal is a sentence that names the value and the bound.
+
+pub mod copy;
+pub mod predict;
+pub mod simulate;
+pub mod sweep;
+pub mod tune;
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use observe::Window;
+use units::{Bytes, Rate, Span};
+
+pub use simulate::List;
+
+/// A time; a bare number means seconds, as for iperf3.
+///
+/// # Errors
+/// A sentence when it is none, or outside its bounds.
+pub fn duration(text: &str) -> Result<Span, String> {
+    // iperf3 counts in whole seconds, and no figure means anything for less; a day is its bound.
+    let bounds = Span::from_secs(1)..=Span::from_secs(86_400);
+    let seconds = text.parse::<u32>().map(|seconds| format!("{seconds}s"));
+    within(seconds.as_deref().unwrap_or(text), bounds)
+}
+
+/// A window from one page up to the largest that servers take.
+///
+/// # Errors
+/// A sentence when it is none, or outside its bounds.
+pub fn window(text: &str) -> Result<Window, String> {
+    match text {
+        "auto" => Ok(Window::Auto),
+        size => within(size, Bytes::from_kib(4)..=wire::WINDOW_MAX).map(Window::Fixed),
+    }
+}
+
+/// A number of bytes to send: something, and less than a day carries at 100 Gbit/s.
+///
+/// # Errors
+/// A sentence when it is none, or outside its bounds.
+pub fn bytes(text: &str) -> Result<Bytes, String> {
+    within(text, Bytes::new(1)..=Bytes::new(1_000_000_000_000_000))
+}
+
+/// A rate that a packet can still be sent at within a few seconds, and that no host reaches.
+///
+/// # Errors
+/// A sentence when it is none, or outside its bounds.
+pub fn pacing(text: &str) -> Result<Rate, String> {
+    let bounds = Rate::from_bits_per_second(10_000)..=Rate::from_bits_per_second(1_000_000_000_000);
+    in_bits(text, within(text, bounds))
+}
+
+/// The refusal of a rate, where it counts bytes with what to write instead.
+fn in_bits(text: &str, rate: Result<Rate, String>) -> Result<Rate, String> {
+    rate.map_err(|refusal| {
+        let size = text.strip_suffix("/s").or(text.strip_suffix("ps"));
+        let size = size.unwrap_or(text);
+        let bytes = size.parse::<Bytes>().ok().filter(|_| size.ends_with('B'));
+        let rate = bytes.map(|bytes| Rate::of(bytes, Span::from_secs(1)).to_string());
+        match rate {
+            None => refusal,
+            Some(rate) => format!(
+                "rates are bits per second: {size} a second is written `{}`",
+                rate.trim_end_matches("bit/s")
+            ),
+        }
+    })
+}
+
+fn within<T>(text: &str, bounds: RangeInclusive<T>) -> Result<T, String>
+where
+    T: FromStr<Err = units::ParseError> + PartialOrd + Display,
+{
+    let value: T = text.parse().map_err(|error: T::Err| error.to_string())?;
+    match bounds.contains(&value) {
+        true => Ok(value),
+        false => Err(format!(
+            "{value} is not between {} and {}",
+            bounds.start(),
+            bounds.end()
+        )),
+    }
+}

@@ -1,0 +1,164 @@
+//! What callers ask for, as the text that the program takes.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use trunkline::history::History;
+use trunkline::measure::Direction;
+use trunkline::netpath::PathSpec as Spec;
+use trunkline::{Target, TargetName};
+
+use crate::error::Failure;
+use crate::path::PathSpec;
+
+/// Reads a value, or says what is wrong with which argument.
+pub fn value<T>(
+    name: &str,
+    text: &str,
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Result<T, Failure> {
+    read(text).map_err(|refusal| Failure::value(name, text, &refusal))
+}
+
+/// The same of an argument that may be left out.
+pub fn optional<T>(
+    name: &str,
+    text: Option<&str>,
+    read: impl Fn(&str) -> Result<T, String>,
+) -> Result<Option<T>, Failure> {
+    text.map(|text| value(name, text, read)).transpose()
+}
+
+/// A number within its type's bounds.
+pub fn number<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, Failure>
+where
+    T::Err: std::fmt::Display,
+{
+    value(name, text, |text| {
+        text.parse::<T>().map_err(|error| error.to_string())
+    })
+}
+
+/// Where results are kept.
+#[derive(FromPyObject)]
+pub enum Keep {
+    /// At the default place, or nowhere.
+    Default(bool),
+    /// In this file.
+    At(PathBuf),
+}
+
+impl Keep {
+    /// The archive.
+    pub fn history(&self) -> History {
+        match self {
+            Keep::Default(true) => History::at_default(),
+            Keep::Default(false) => History::NOTHING,
+            Keep::At(file) => History::at(file.clone()),
+        }
+    }
+}
+
+/// A path, by its name or built in Python.
+#[derive(FromPyObject)]
+pub enum PathAsked<'py> {
+    /// Built or loaded before.
+    Spec(PyRef<'py, PathSpec>),
+    /// A named path or a file.
+    Name(String),
+}
+
+impl PathAsked<'_> {
+    /// The path.
+    pub fn spec(&self) -> Result<Spec, Failure> {
+        match self {
+            PathAsked::Spec(spec) => Ok(Spec::clone(&spec.0)),
+            PathAsked::Name(name) => Ok(trunkline::load_path(name)?),
+        }
+    }
+}
+
+/// What is measured.
+#[derive(FromPyObject)]
+pub enum TargetAsked<'py> {
+    /// By its name.
+    Name(String),
+    /// A path, and whether it is simulated.
+    On(PyRef<'py, PathSpec>, bool),
+}
+
+impl TargetAsked<'_> {
+    /// The target by its name, with the port where it gives none.
+    pub fn name(&self, port: u16) -> Result<TargetName, Failure> {
+        Ok(match self {
+            TargetAsked::Name(name) => TargetName::parse(name, port)?,
+            TargetAsked::On(spec, is_simulated) => {
+                let spec: Box<Spec> = Box::new(Spec::clone(&spec.0));
+                match is_simulated {
+                    true => TargetName::Simulated(spec),
+                    false => TargetName::Emulated(spec),
+                }
+            }
+        })
+    }
+
+    /// The words that it was asked with.
+    pub fn words(&self) -> Option<&str> {
+        match self {
+            TargetAsked::Name(name) => Some(name),
+            TargetAsked::On(..) => None,
+        }
+    }
+}
+
+/// Opens a target on the thread that uses it.
+pub fn open(name: TargetName, seed: u64) -> Result<Target, Failure> {
+    let is_emulated = matches!(name, TargetName::Emulated(_));
+    let opened = Target::open_named(name, seed).map_err(Failure::from);
+    opened.map_err(|failure| match is_emulated {
+        true => with_rights(failure),
+        false => failure,
+    })
+}
+
+/// What makes emulation possible in a process that has threads.
+pub fn with_rights(failure: Failure) -> Failure {
+    let is_of_rights = failure.causes.iter().any(|cause| {
+        cause.contains("namespace") && (cause.contains("user") || cause.contains("may not"))
+    });
+    match is_of_rights && failure.kind != "Cancelled" {
+        true => failure.with_hint(
+            "Python has several threads, and only root can emulate then: start it as root, or \
+             with `unshare --user --map-root-user --net python ...` as root of a namespace of \
+             your own; `sim:` needs no rights",
+        ),
+        false => failure,
+    }
+}
+
+/// Which end sends.
+pub fn direction(reverse: bool, bidir: bool) -> Result<Direction, Failure> {
+    match (reverse, bidir) {
+        (true, true) => Err(exclusive("reverse", "bidir")),
+        (true, _) => Ok(Direction::Reverse),
+        (_, true) => Ok(Direction::Both),
+        _ => Ok(Direction::Forward),
+    }
+}
+
+/// Two arguments that exclude each other.
+pub fn exclusive(one: &str, other: &str) -> Failure {
+    Failure::request(
+        format!("`{one}` cannot be used with `{other}`"),
+        "leave out one of the two",
+    )
+}
+
+/// Of these, at most one may be given.
+pub fn at_most_one(given: &[(&str, bool)]) -> Result<(), Failure> {
+    let mut names = given.iter().filter(|(_, is_given)| *is_given);
+    match (names.next(), names.next()) {
+        (Some((one, _)), Some((other, _))) => Err(exclusive(one, other)),
+        _ => Ok(()),
+    }
+}

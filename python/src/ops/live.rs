@@ -1,0 +1,291 @@
+//! What measures a target: one setting, a search, a path, round trips under load.
+
+use pyo3::prelude::*;
+use trunkline::ask;
+use trunkline::examine::{Plan, Wanted, Way};
+use trunkline::measure::{Amount, SamplePlan, Setting, StreamCount, Window};
+use trunkline::tune::{self, Axis, Budget, Ended, Objective, TunePlan};
+
+use crate::asked::{Keep, TargetAsked, direction, exclusive, number, open, optional, value};
+use crate::call::Call;
+use crate::error::Failure;
+use crate::result::Done;
+
+/// What all of these are asked.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Common<'py> {
+    target: TargetAsked<'py>,
+    port: u16,
+    seed: u64,
+    history: Keep,
+    command: String,
+}
+
+/// What the kernel is asked to use, and which end sends.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Tcp {
+    reverse: bool,
+    bidir: bool,
+    congestion: Option<String>,
+    set_mss: Option<String>,
+}
+
+impl Tcp {
+    fn setting(self) -> Result<Setting, Failure> {
+        Ok(Setting {
+            direction: direction(self.reverse, self.bidir)?,
+            congestion: self.congestion,
+            mss: self.set_mss.as_deref().map(mss).transpose()?,
+            ..Setting::new(StreamCount::ONE, Window::Auto)
+        })
+    }
+}
+
+/// A segment's payload, as the program bounds it.
+pub(super) fn mss(text: &str) -> Result<u16, Failure> {
+    value("set_mss", text, |text| {
+        let size = text.parse::<u16>().ok();
+        let size = size.filter(|size| (88..=32767).contains(size));
+        size.ok_or_else(|| format!("{text} is not in 88..=32767"))
+    })
+}
+
+fn streams(text: &str) -> Result<StreamCount, Failure> {
+    number("streams", text)
+}
+
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Measure {
+    streams: String,
+    window: String,
+    duration: Option<String>,
+    bytes: Option<String>,
+    pacing: Option<String>,
+}
+
+/// Starts a measurement of one setting.
+#[pyfunction]
+pub fn start_measure(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
+    let (common, tcp): (Common<'_>, Tcp) = (asked.extract()?, asked.extract()?);
+    let own: Measure = asked.extract()?;
+    let setting = Setting {
+        streams: streams(&own.streams)?,
+        window: value("window", &own.window, ask::window)?,
+        pacing: optional("pacing", own.pacing.as_deref(), ask::pacing)?,
+        ..tcp.setting()?
+    };
+    if own.duration.is_some() && own.bytes.is_some() {
+        return Err(exclusive("bytes", "duration").into());
+    }
+    let duration = value(
+        "duration",
+        own.duration.as_deref().unwrap_or("10s"),
+        ask::duration,
+    )?;
+    let mut plan = SamplePlan::lasting(duration);
+    if let Some(bytes) = optional("bytes", own.bytes.as_deref(), ask::bytes)? {
+        plan.amount = Amount::Bytes(bytes);
+    }
+    let (name, seed) = (common.target.name(common.port)?, common.seed);
+    let history = common.history.history();
+    Call::start("measure", common.command, move |cancel, tell| {
+        let mut target = open(name, seed)?;
+        let on_progress = &mut |event: trunkline::Progress<'_>| tell.tell(event.into());
+        let measured = trunkline::measure(&mut target, &setting, &plan, cancel, on_progress)?;
+        Ok(Done::of(measured.document).kept_in(&history))
+    })
+}
+
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Tune {
+    objective: String,
+    knee: String,
+    added_rtt: Option<String>,
+    loss: Option<String>,
+    streams_max: String,
+    budget: Option<String>,
+    axes: Vec<String>,
+}
+
+impl Tune {
+    fn objective(&self) -> Result<Objective, Failure> {
+        let added_rtt = optional("added_rtt", self.added_rtt.as_deref(), ask::tune::added_rtt)?;
+        let loss = optional("loss", self.loss.as_deref(), ask::tune::loss)?;
+        let knee = value("knee", &self.knee, ask::tune::share)?;
+        let sought = match self.objective.as_str() {
+            "knee" => Objective::Knee { share: knee },
+            "max" => Objective::Max,
+            "power" => Objective::Power,
+            "gentle" => {
+                return Ok(Objective::Gentle {
+                    added_rtt_max: added_rtt.unwrap_or(Objective::ADDED_RTT_MAX),
+                    loss_max: loss.unwrap_or(Objective::LOSS_MAX),
+                });
+            }
+            other => {
+                let known = "possible values: knee, max, power, gentle";
+                return Err(Failure::value("objective", other, known));
+            }
+        };
+        match (added_rtt.is_some(), loss.is_some()) {
+            (false, false) => Ok(sought),
+            (of_rtt, _) => Err(Failure::request(
+                format!(
+                    "`{}` is a bound of `objective=\"gentle\"`, and this search is for `{}`",
+                    if of_rtt { "added_rtt" } else { "loss" },
+                    sought.name()
+                ),
+                "add `objective=\"gentle\"`, or leave the bound out",
+            )),
+        }
+    }
+
+    fn axes(&self, congestion: Option<&str>) -> Result<Vec<Axis>, Failure> {
+        let named = |axis: &Axis| match axis {
+            Axis::Streams => "streams",
+            Axis::Window => "window",
+            Axis::Congestion => "congestion",
+            Axis::Pacing => "pacing",
+        };
+        let known: Vec<&str> = Axis::ALL.iter().map(named).collect();
+        if let Some(unknown) = self
+            .axes
+            .iter()
+            .find(|axis| !known.contains(&axis.as_str()))
+        {
+            let known = format!("possible values: {}", known.join(", "));
+            return Err(Failure::value("axes", unknown, &known));
+        }
+        let is_asked = |axis: &Axis| self.axes.iter().any(|asked| asked == named(axis));
+        if let (Some(name), true) = (congestion, is_asked(&Axis::Congestion)) {
+            return Err(Failure::request(
+                format!("`congestion=\"{name}\"` fixes what the axis `congestion` would vary"),
+                "leave out one of the two",
+            ));
+        }
+        Ok(Axis::ALL.into_iter().filter(is_asked).collect())
+    }
+}
+
+/// Starts a search.
+#[pyfunction]
+pub fn start_tune(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
+    let (common, tcp): (Common<'_>, Tcp) = (asked.extract()?, asked.extract()?);
+    let own: Tune = asked.extract()?;
+    let axes = own.axes(tcp.congestion.as_deref())?;
+    let budget = optional("budget", own.budget.as_deref(), ask::tune::budget)?;
+    let budget = budget.unwrap_or_default();
+    let mut plan = TunePlan {
+        objective: own.objective()?,
+        axes,
+        base: tcp.setting()?,
+        streams_max: number("streams_max", &own.streams_max)?,
+        budget: Budget {
+            time: budget.time,
+            bytes: budget.bytes,
+            ..Budget::default()
+        },
+        ..TunePlan::default()
+    };
+    let (name, seed) = (common.target.name(common.port)?, common.seed);
+    let history = common.history.history();
+    Call::start("tune", common.command, move |cancel, tell| {
+        let mut target = open(name, seed)?;
+        plan.remembered = history.remembered(&target, &plan.base);
+        let on_progress = &mut |event: trunkline::Progress<'_>| tell.tell(event.into());
+        let tuned: tune::Tuned = trunkline::tune(&mut target, &plan, cancel, on_progress)?;
+        let cut = match tuned.tuning.ended {
+            Ended::Found(_) => None,
+            Ended::Cut(_, error) | Ended::Stopped(error) => {
+                Some(Failure::from(error).below("the search ended early"))
+            }
+        };
+        Ok(Done::of(tuned.document).kept_in(&history).cut(cut))
+    })
+}
+
+fn ways(text: &str) -> Result<Vec<Way>, Failure> {
+    match text {
+        "forward" => Ok(vec![Way::Forward]),
+        "reverse" => Ok(vec![Way::Reverse]),
+        "both" => Ok(Way::BOTH.to_vec()),
+        other => {
+            let known = "possible values: forward, reverse, both";
+            Err(Failure::value("ways", other, known))
+        }
+    }
+}
+
+/// What a cancelled examination says.
+fn ended(cancel: &trunkline::Cancel) -> Option<Failure> {
+    cancel
+        .is_cancelled()
+        .then(|| Failure::request("ended before everything was measured", "").of_kind("Cancelled"))
+}
+
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Examine {
+    quick: bool,
+    no_load: bool,
+    ways: String,
+    duration: Option<String>,
+}
+
+/// Starts an examination of a path.
+#[pyfunction]
+pub fn start_examine(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
+    let (common, own): (Common<'_>, Examine) = (asked.extract()?, asked.extract()?);
+    let has_load = !own.quick && !own.no_load;
+    if own.quick && own.no_load {
+        return Err(exclusive("no_load", "quick").into());
+    }
+    if own.duration.is_some() && !has_load {
+        let other = if own.quick { "quick" } else { "no_load" };
+        return Err(exclusive("duration", other).into());
+    }
+    let duration = optional("duration", own.duration.as_deref(), ask::duration)?;
+    let wanted = Wanted {
+        ways: ways(&own.ways)?,
+        trains: !own.quick,
+        load: has_load.then_some(duration.unwrap_or(Wanted::LOAD)),
+    };
+    let (name, seed) = (common.target.name(common.port)?, common.seed);
+    let history = common.history.history();
+    Call::start("examine", common.command, move |cancel, tell| {
+        let target = open(name, seed)?;
+        let on_progress = &mut |event: trunkline::Progress<'_>| tell.tell(event.into());
+        let document = trunkline::examine(target, &wanted, cancel, on_progress)?;
+        Ok(Done::of(document).kept_in(&history).cut(ended(cancel)))
+    })
+}
+
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Responsiveness {
+    ways: String,
+    duration: Option<String>,
+}
+
+/// Starts a measurement of round trips under load.
+#[pyfunction]
+pub fn start_responsiveness(asked: &Bound<'_, PyAny>) -> PyResult<Call> {
+    let (common, own): (Common<'_>, Responsiveness) = (asked.extract()?, asked.extract()?);
+    let duration = optional("duration", own.duration.as_deref(), ask::duration)?;
+    let plan = Plan {
+        ways: ways(&own.ways)?,
+        duration_max: duration.unwrap_or(Plan::DURATION_MAX),
+    };
+    let (name, seed) = (common.target.name(common.port)?, common.seed);
+    let history = common.history.history();
+    Call::start("responsiveness", common.command, move |cancel, tell| {
+        let mut target = open(name, seed)?;
+        let on_progress = &mut |event: trunkline::Progress<'_>| tell.tell(event.into());
+        let document = trunkline::responsiveness(&mut target, &plan, cancel, on_progress)?;
+        Ok(Done::of(document).kept_in(&history).cut(ended(cancel)))
+    })
+}

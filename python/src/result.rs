@@ -1,0 +1,218 @@
+//! What a call found: a document, and what only the call knows beside it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use trunkline::history::{History, load};
+use trunkline::report::{self, Paint};
+use trunkline::{AnyDocument, record};
+
+use crate::error::{Failure, unreadable};
+use crate::tables::{self, FileRow, Table};
+
+/// What a call found.
+#[pyclass(frozen, module = "trunkline._trunkline")]
+#[derive(Default, Clone)]
+pub struct Done {
+    document: Option<Arc<AnyDocument>>,
+    /// Its number in the archive.
+    kept: Option<i64>,
+    /// What went wrong beside it, each with its next step.
+    warnings: Vec<(String, String)>,
+    /// Files of a copy.
+    files: Arc<Vec<FileRow>>,
+    /// Why it ended early.
+    pub cut: Option<Failure>,
+}
+
+impl Done {
+    /// A document.
+    pub fn of(document: impl Into<AnyDocument>) -> Self {
+        Done {
+            document: Some(Arc::new(document.into())),
+            ..Done::default()
+        }
+    }
+
+    /// The same, which ended early.
+    pub fn cut(self, cut: Option<Failure>) -> Self {
+        Done { cut, ..self }
+    }
+
+    /// The same, with the number that it has already.
+    pub fn numbered(self, id: i64) -> Self {
+        Done {
+            kept: Some(id),
+            ..self
+        }
+    }
+
+    /// The same, with the files of a copy.
+    pub fn with_files(self, files: Vec<FileRow>) -> Self {
+        Done {
+            files: Arc::new(files),
+            ..self
+        }
+    }
+
+    /// The same, with something to be told.
+    pub fn warned(mut self, what: String, hint: &str) -> Self {
+        self.warnings.push((what, hint.to_owned()));
+        self
+    }
+
+    /// Keeps the document. An archive that fails costs no result.
+    pub fn kept_in(mut self, history: &History) -> Self {
+        let Some(document) = &self.document else {
+            return self;
+        };
+        match history.keep(document) {
+            Ok(id) => self.kept = id,
+            Err(error) => {
+                let cause = std::error::Error::source(&error);
+                let cause = cause.map(|cause| format!(" ({cause})")).unwrap_or_default();
+                let what = format!("{error}{cause}; this result is not kept");
+                self.warnings.push((what, error.hint().to_owned()));
+            }
+        }
+        self
+    }
+
+    /// The document, of a call that has one.
+    pub fn document(&self) -> Result<&AnyDocument, Failure> {
+        let document = self.document.as_deref();
+        document.ok_or_else(|| Failure::request("this call has no document", "keep another result"))
+    }
+
+    fn any(&self) -> PyResult<&AnyDocument> {
+        let document = self.document.as_deref();
+        document.ok_or_else(|| PyValueError::new_err("this call has no document"))
+    }
+}
+
+#[pymethods]
+impl Done {
+    /// The result whose document is `text`.
+    ///
+    /// * `files`: as [`Done::files_json`] gives them.
+    #[staticmethod]
+    #[pyo3(signature = (text, kept=None, files="[]"))]
+    fn from_json(py: Python<'_>, text: &str, kept: Option<i64>, files: &str) -> PyResult<Self> {
+        let parsed = py.detach(|| record::parse("a document".as_ref(), text));
+        let files: Vec<FileRow> = serde_json::from_str(files)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let mut done = Done::of(parsed.map_err(Failure::from)?).with_files(files);
+        done.kept = kept;
+        Ok(done)
+    }
+
+    /// The files of a copy, for another process.
+    fn files_json(&self) -> PyResult<String> {
+        serde_json::to_string(&*self.files)
+            .map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// The result in a file, which may be one of iperf3.
+    #[staticmethod]
+    fn from_file(py: Python<'_>, file: PathBuf) -> PyResult<Self> {
+        Ok(Done::of(py.detach(|| load(&file)).map_err(Failure::from)?))
+    }
+
+    /// Its number in the archive.
+    #[getter]
+    fn kept(&self) -> Option<i64> {
+        self.kept
+    }
+
+    /// What went wrong beside it, each with its next step.
+    #[getter]
+    fn warnings(&self) -> Vec<(String, String)> {
+        self.warnings.clone()
+    }
+
+    /// What kind of document it is.
+    #[getter]
+    fn schema(&self) -> PyResult<String> {
+        Ok(self.any()?.schema().name().to_owned())
+    }
+
+    fn has_document(&self) -> bool {
+        self.document.is_some()
+    }
+
+    /// The document.
+    #[pyo3(signature = (brief=false))]
+    fn to_json(&self, py: Python<'_>, brief: bool) -> PyResult<String> {
+        let document = self.any()?;
+        let json = py.detach(|| match brief {
+            true => document.brief().map(|document| document.to_json()),
+            false => Ok(document.to_json()),
+        });
+        json.map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// The same without raw readings, in one line.
+    fn to_text(&self, py: Python<'_>) -> PyResult<String> {
+        let document = self.any()?;
+        Ok(py.detach(|| report::text(document, Paint::Plain)))
+    }
+
+    /// A page for a browser.
+    fn to_html(&self, py: Python<'_>) -> PyResult<String> {
+        let document = self.any()?;
+        Ok(py
+            .detach(|| report::html(document, None))
+            .map_err(Failure::from)?)
+    }
+
+    /// Comma-separated values, of what has rows.
+    fn to_csv(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        let document = self.any()?;
+        Ok(py.detach(|| report::rows::rows(document)))
+    }
+
+    /// Every plot: its name and its SVG.
+    fn charts(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
+        let document = self.any()?;
+        Ok(py
+            .detach(|| report::charts(document, None))
+            .map_err(Failure::from)?)
+    }
+
+    /// Writes the document to a file, whole or not at all.
+    #[pyo3(signature = (file, brief=false))]
+    fn save(&self, py: Python<'_>, file: PathBuf, brief: bool) -> PyResult<()> {
+        let json = self.to_json(py, brief)?;
+        Ok(py
+            .detach(|| record::save(&file, &json))
+            .map_err(Failure::from)?)
+    }
+
+    /// The table of that name.
+    fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
+        let table = py.detach(|| tables::of(name, self.document.as_deref(), &self.files));
+        table
+            .ok_or_else(|| PyValueError::new_err(format!("there is no table `{name}`")))?
+            .map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+}
+
+/// The visits of several results in one table, and so on.
+#[pyfunction]
+pub fn table_of_all(py: Python<'_>, results: Vec<PyRef<'_, Done>>, name: &str) -> PyResult<Table> {
+    let documents: Vec<Arc<AnyDocument>> = results
+        .iter()
+        .filter_map(|done| done.document.clone())
+        .collect();
+    let table = py.detach(|| tables::of_all(name, &documents));
+    table
+        .ok_or_else(|| PyValueError::new_err(format!("there is no table `{name}`")))?
+        .map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// Text of a file.
+pub fn read(file: &std::path::Path) -> Result<String, Failure> {
+    std::fs::read_to_string(file).map_err(|error| unreadable(file, &error))
+}

@@ -1,0 +1,202 @@
+//! A server in this process, for tests and notebooks.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use trunkline::ask;
+use trunkline::serve::{self, Files, Rights, ServeOptions, ServerLimits, TestBounds};
+
+use crate::asked::{at_most_one, exclusive, optional};
+use crate::call::Call;
+use crate::error::Failure;
+use crate::event::Progress;
+use crate::result::Done;
+
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Asked {
+    bind: Option<String>,
+    port: u16,
+    clients: u16,
+    clients_per_address: u16,
+    test_time_max: Option<String>,
+    test_rate_max: Option<String>,
+    files_only: bool,
+    root: Option<PathBuf>,
+    tokens: Option<PathBuf>,
+    no_delete: bool,
+    no_links: bool,
+    no_plain: bool,
+    read_only: bool,
+    write_only: bool,
+    verbose: bool,
+    command: String,
+}
+
+/// A server that serves.
+#[pyclass(frozen, module = "trunkline._trunkline")]
+pub struct Server {
+    address: String,
+    port: u16,
+    tokens: Option<serve::TokensFile>,
+    copies: serve::RunningCopies,
+    call: Py<Call>,
+}
+
+fn options(asked: &Asked) -> Result<ServeOptions, Failure> {
+    at_most_one(&[
+        ("read_only", asked.read_only),
+        ("write_only", asked.write_only),
+    ])?;
+    let bind = asked.bind.as_deref().map(|text| {
+        let address = text.parse::<IpAddr>();
+        address.map_err(|error| Failure::value("bind", text, &error.to_string()))
+    });
+    let time_max = optional(
+        "test_time_max",
+        asked.test_time_max.as_deref(),
+        ask::duration,
+    )?;
+    let rate = |text: &str| {
+        text.parse()
+            .map_err(|error: trunkline::units::ParseError| error.to_string())
+    };
+    let rate_max = optional("test_rate_max", asked.test_rate_max.as_deref(), rate)?;
+    let files = match (&asked.root, &asked.tokens) {
+        (Some(root), Some(tokens)) => Some(Files {
+            rights: Rights {
+                read: !asked.write_only,
+                write: !asked.read_only,
+            },
+            takes_links: !asked.no_links,
+            removes: !asked.no_delete,
+            takes_plain: !asked.no_plain,
+            tells_files: asked.verbose,
+            ..Files::new(root, tokens)
+        }),
+        (None, None) if asked.files_only => {
+            return Err(Failure::request(
+                "`files_only` without `root` serves nothing",
+                "name the folder with `root` and the file of tokens with `tokens`",
+            ));
+        }
+        (None, None) => None,
+        (Some(_), None) => {
+            return Err(Failure::request(
+                "`root` needs `tokens`: no token opens it",
+                "`trunkline.add_token(FILE, NAME)` makes one",
+            ));
+        }
+        (None, Some(_)) => return Err(exclusive("tokens", "no `root`")),
+    };
+    Ok(ServeOptions {
+        bind: bind.transpose()?,
+        port: asked.port,
+        limits: ServerLimits {
+            files_only: asked.files_only,
+            sessions: usize::from(asked.clients),
+            sessions_per_address: usize::from(asked.clients_per_address),
+            tests: TestBounds { time_max, rate_max },
+            ..ServerLimits::default()
+        },
+        files,
+    })
+}
+
+#[pymethods]
+impl Server {
+    /// Listens, and serves on threads of its own.
+    #[staticmethod]
+    fn start(py: Python<'_>, asked: Asked) -> PyResult<Self> {
+        let options = options(&asked)?;
+        let (send, receive) = std::sync::mpsc::channel();
+        let call = Call::start("serve", asked.command, move |cancel, tell| {
+            let tell = tell.clone();
+            let on_event: Arc<serve::OnServeEvent> = Arc::new(move |event| {
+                tell.tell(told(&event));
+            });
+            let server = match serve::Server::bind(&options, cancel, on_event) {
+                Ok(server) => server,
+                Err(error) => {
+                    let failure = Failure::from(error);
+                    let _ = send.send(Err(failure.clone()));
+                    return Err(failure);
+                }
+            };
+            let tokens = server.tokens().cloned();
+            let _ = send.send(Ok((server.address(), tokens, server.copies())));
+            server.run();
+            Ok(Done::default())
+        })?;
+        let bound = py.detach(move || receive.recv());
+        let lost = |_| Failure::request("the server's thread ended", "").of_kind("InternalError");
+        let (address, tokens, copies) = bound.map_err(lost)??;
+        Ok(Server {
+            address: address.to_string(),
+            port: address.port(),
+            tokens,
+            copies,
+            call: Py::new(py, call)?,
+        })
+    }
+
+    /// Where it listens.
+    #[getter]
+    fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The port.
+    #[getter]
+    fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Copies that run now.
+    #[getter]
+    fn copies(&self) -> usize {
+        self.copies.count()
+    }
+
+    /// The call that it is.
+    #[getter]
+    fn call(&self, py: Python<'_>) -> Py<Call> {
+        self.call.clone_ref(py)
+    }
+
+    /// Reads the tokens file again.
+    fn reread(&self, py: Python<'_>) -> PyResult<()> {
+        match &self.tokens {
+            Some(tokens) => Ok(py.detach(|| tokens.reread()).map_err(Failure::from)?),
+            None => Ok(()),
+        }
+    }
+}
+
+fn told(event: &serve::ServeEvent<'_>) -> Progress {
+    match event {
+        serve::ServeEvent::Test(event) => Progress::words("test", format!("{event:?}")),
+        serve::ServeEvent::Copy(event) => Progress::words("copy", format!("{event:?}")),
+    }
+}
+
+/// Makes a token, adds it to the file and gives it.
+#[pyfunction]
+#[pyo3(signature = (file, name, read_only=false, write_only=false))]
+pub fn add_token(
+    py: Python<'_>,
+    file: PathBuf,
+    name: &str,
+    read_only: bool,
+    write_only: bool,
+) -> PyResult<String> {
+    at_most_one(&[("read_only", read_only), ("write_only", write_only)])?;
+    let rights = Rights {
+        read: !write_only,
+        write: !read_only,
+    };
+    let token = py.detach(|| serve::add_token(&file, name, rights));
+    Ok(token.map_err(Failure::from)?.to_string())
+}

@@ -1,0 +1,48 @@
+"""What tests share: an archive of their own, and the program."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+# Before the package is used: tests neither read nor write what the user has.
+_HOME = tempfile.mkdtemp(prefix="trunkline-python-")
+os.environ |= {"TRUNKLINE_STATE": _HOME, "XDG_CACHE_HOME": _HOME}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def home() -> Iterator[Path]:
+    yield Path(_HOME)
+    shutil.rmtree(_HOME, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def program() -> str:
+    import trunkline
+
+    try:
+        return trunkline.program()
+    except trunkline.RequestError as error:
+        pytest.skip(str(error))
+
+
+def skip(why: str) -> None:
+    """Skips where that is seen: in the file that `make test` shows; never in CI."""
+    if os.environ.get("CI"):
+        pytest.fail(f"skipped in CI: {why}")
+    if skips := os.environ.get("TRUNKLINE_SKIPS"):
+        with open(skips, "a", encoding="utf-8") as out:
+            out.write(f"skipped: python: {why}\n")
+    pytest.skip(why)
+
+
+@pytest.fixture
+def as_root() -> None:
+    if os.geteuid() != 0:
+        skip("needs root")

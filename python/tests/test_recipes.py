@@ -1,0 +1,195 @@
+"""Copies as jobs: Slurm, with a controller and a node of its own; what the program says to both."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, skip
+
+import trunkline as tl
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+@pytest.fixture
+def far(tmp_path):
+    """A server in this process, and what a copy to it is told."""
+    root = tmp_path / "store"
+    root.mkdir()
+    token = tl.add_token(tmp_path / "tokens", "ana")
+    (tmp_path / "token").write_text(token)
+    (tmp_path / "token").chmod(0o600)
+    source = tmp_path / "run7"
+    source.mkdir()
+    (source / "hits.bin").write_bytes(random.Random(3).randbytes(12_000_000))
+    with tl.serve(root=root, tokens=tmp_path / "tokens") as server:
+        words = ["-r", str(source), server.place(), "--token-file", str(tmp_path / "token")]
+        yield words, source / "hits.bin", root / "run7/hits.bin"
+
+
+def test_a_signal_ends_a_copy_cleanly_and_its_code_says_go_on(program, far):
+    words, sent, arrived = far
+    for number in (signal.SIGTERM, signal.SIGINT):
+        slow = [program, "copy", *words, "--max-rate", "16M", "--no-history"]
+        copy = subprocess.Popen(slow, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        time.sleep(2)
+        copy.send_signal(number)
+        _, said = copy.communicate(timeout=20)
+        assert copy.returncode == 75, said
+        assert "goes on; what has arrived is not sent again" in said
+        assert not arrived.exists()
+    rest = subprocess.run([program, "copy", *words, "--no-history"], capture_output=True, text=True)
+    assert rest.returncode == 0, rest.stderr
+    assert arrived.read_bytes() == sent.read_bytes()
+
+
+SLURM = """
+ClusterName=trunkline
+SlurmctldHost=localhost
+SlurmctldPort={controller}
+SlurmdPort={node}
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+CredType=cred/munge
+SlurmUser=root
+SlurmdUser=root
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+SelectType=select/linear
+SchedulerParameters=requeue_setup_env_fail
+SchedulerTimeSlice=5
+KillWait=5
+MinJobAge=60
+ReturnToService=2
+NodeName=localhost CPUs=1 State=UNKNOWN
+PartitionName=all Nodes=localhost Default=YES MaxTime=INFINITE State=UP
+"""
+
+
+class Slurm:
+    """A controller and one node, on ports of their own, until closed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for name in ("state", "spool", "log"):
+            (folder / name).mkdir()
+        key = folder / "munge.key"
+        key.write_bytes(os.urandom(1024))
+        key.chmod(0o400)
+        conf = folder / "slurm.conf"
+        conf.write_text(SLURM.format(controller=free_port(), node=free_port(), folder=folder))
+        self.env = os.environ | {"SLURM_CONF": str(conf)}
+        self.processes: list[subprocess.Popen] = []
+        munge = [f"--{one}={folder / two}" for one, two in [
+            ("socket", "munge.socket"), ("key-file", "munge.key"), ("pid-file", "munge.pid"),
+            ("log-file", "log/munge"), ("seed-file", "munge.seed"),
+        ]]
+        self.start("munged", "--foreground", "--force", *munge)
+        self.start("slurmctld", "-D", "-c", "-f", str(conf))
+        self.start("slurmd", "-D", "-N", "localhost", "-f", str(conf))
+
+    def start(self, name: str, *arguments: str) -> None:
+        program = shutil.which(name, path=f"/usr/sbin:{os.environ['PATH']}")
+        log = open(self.folder / "log" / f"{name}.out", "w", encoding="utf-8")
+        self.processes.append(
+            subprocess.Popen([program, *arguments], env=self.env, stdout=log, stderr=log)
+        )
+
+    def run(self, *command: str) -> str:
+        done = subprocess.run(command, env=self.env, capture_output=True, text=True, cwd=self.folder)
+        return done.stdout + done.stderr
+
+    def wait(self, what, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while not (found := what()):
+            if time.monotonic() > deadline:
+                logs = [one.read_text()[-600:] for one in (self.folder / "log").iterdir()]
+                pytest.fail("\n".join(["nothing after so long", *logs, self.run("squeue")]))
+            time.sleep(0.5)
+        return found
+
+    def close(self) -> None:
+        for process in reversed(self.processes):
+            process.terminate()
+        for process in self.processes:
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+@pytest.fixture
+def slurm(tmp_path, as_root):
+    if not all(shutil.which(one, path="/usr/sbin:/usr/bin") for one in ("slurmctld", "munged")):
+        skip("no slurmctld: apt-get install slurm-wlm")
+    folder = tmp_path / "slurm"
+    folder.mkdir(mode=0o755)
+    for above in [*folder.parents][:3]:
+        above.chmod(above.stat().st_mode | 0o755)
+    one = Slurm(folder)
+    try:
+        one.wait(lambda: "idle" in one.run("sinfo", "-h"), 30)
+        yield one
+    finally:
+        one.close()
+
+
+def test_a_slurm_job_goes_on_with_the_copy_after_its_limit(slurm, program, far):
+    """The limit is sent here as Slurm sends it, since real ones are minutes."""
+    words, sent, arrived = far
+    recipe = ROOT / "packaging/slurm/trunkline-copy.sbatch"
+    slurm.env["PATH"] = f"{Path(program).parent}:{slurm.env['PATH']}"
+    slurm.env["TRUNKLINE_STATE"] = str(slurm.folder / "state-of-copies")
+    log = slurm.folder / "log/job"
+    told = slurm.run(
+        "sbatch", "--parsable", f"--output={log}", str(recipe), *words, "--max-rate", "16M"
+    )
+    job = told.strip()
+    assert job.isdigit(), told
+    slurm.wait(lambda: list(arrived.parent.glob(".*trunkline-part")), 40)
+    time.sleep(1)
+    slurm.run("scancel", "--batch", "--signal=USR1", job)
+    slurm.wait(lambda: "queued again" in log.read_text(), 30)
+    # Slurm waits two minutes before it starts a job again, unless told otherwise.
+    slurm.wait(lambda: "PENDING" in slurm.run("squeue", "-h", "-o", "%T"), 30)
+    slurm.run("scontrol", "update", f"JobId={job}", "StartTime=now")
+    slurm.run("scontrol", "release", job)
+    slurm.wait(arrived.exists, 200)
+    assert arrived.read_bytes() == sent.read_bytes()
+    state = slurm.wait(lambda: "COMPLETED" in slurm.run("scontrol", "show", "job", job), 20)
+    assert state
+    assert "Restarts=1" in slurm.run("scontrol", "show", "job", job)
+
+
+def test_scancel_ends_it_for_good(slurm, program, far):
+    words, _, arrived = far
+    recipe = ROOT / "packaging/slurm/trunkline-copy.sbatch"
+    slurm.env["PATH"] = f"{Path(program).parent}:{slurm.env['PATH']}"
+    log = slurm.folder / "log/job"
+    job = slurm.run(
+        "sbatch", "--parsable", f"--output={log}", str(recipe), *words, "--max-rate", "8M"
+    ).strip()
+    slurm.wait(lambda: list(arrived.parent.glob(".*trunkline-part")), 40)
+    slurm.run("scancel", job)
+    slurm.wait(lambda: not slurm.run("squeue", "-h").strip(), 30)
+    assert "goes on" in log.read_text() or "stopped" in log.read_text(), log.read_text()
+    assert not arrived.exists()
+    assert "queued again" not in log.read_text()

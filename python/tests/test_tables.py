@@ -1,0 +1,164 @@
+"""Tables in other libraries."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import trunkline as tl
+
+
+@pytest.fixture(scope="module")
+def measured():
+    return tl.measure("sim:slac-cern", streams=4, duration=10, history=False)
+
+
+def test_samples_are_the_documents_readings(measured):
+    table = measured.samples
+    streams = measured.document.streams
+    assert len(table) == sum(len(stream.tcp) for stream in streams) > 300
+    rtts = [sample.rtt_seconds for stream in streams for sample in stream.tcp]
+    assert table.column("rtt_seconds") == rtts
+    windows = [one.congestion_window_segments for stream in streams for one in stream.tcp]
+    assert table.column("congestion_window_segments") == windows
+    assert set(table.column("direction")) == {"sending"}
+    assert table.units["rtt_seconds"] == "s"
+    assert table.units["delivery_rate_bits_per_second"] == "bit/s"
+    assert table.units["congestion_window_segments"] == "segments"
+    with pytest.raises(ValueError, match="there is no column `colour`; there are: result"):
+        table.column("colour")
+
+
+def test_every_key_of_a_sample_is_a_column(measured):
+    keys = {key for stream in measured.document.streams for one in stream.tcp for key in one}
+    assert keys <= set(measured.samples.column_names)
+
+
+def test_pyarrow_reads_every_table(measured):
+    pa = pytest.importorskip("pyarrow")
+    names = ["visits", "samples", "deliveries", "probes", "streams", "series", "hops", "files"]
+    for name in names:
+        ours = getattr(measured, name)
+        theirs = pa.table(ours)
+        theirs.validate(full=True)
+        assert theirs.column_names == ours.column_names
+        assert theirs.num_rows == len(ours)
+        for column in ours.column_names:
+            assert theirs.column(column).to_pylist() == ours.column(column), (name, column)
+        units = {
+            field.name: field.metadata[b"unit"].decode() for field in theirs.schema if field.metadata
+        }
+        assert units == ours.units
+    assert pa.schema(measured.samples) == pa.table(measured.samples).schema
+
+
+def test_polars_pandas_and_duckdb(measured):
+    pl, pd = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    duckdb, pa = pytest.importorskip("duckdb"), pytest.importorskip("pyarrow")
+    frame = pl.DataFrame(measured.samples)
+    assert frame.height == len(measured.samples)
+    assert frame["rtt_seconds"].mean() == pytest.approx(0.165, abs=0.05)
+    if hasattr(pd.DataFrame, "from_arrow"):
+        other = pd.DataFrame.from_arrow(measured.samples)
+    else:
+        other = pa.table(measured.samples).to_pandas()
+    assert other["rtt_seconds"].mean() == pytest.approx(frame["rtt_seconds"].mean())
+    samples = pa.table(measured.samples)
+    asked = "select stream, count(*) from samples group by stream order by stream"
+    counted = duckdb.sql(asked, connection=_connected(duckdb, samples)).fetchall()
+    assert [stream for stream, _ in counted] == [1, 2, 3, 4]
+
+
+def _connected(duckdb, samples):
+    connection = duckdb.connect()
+    connection.register("samples", samples)
+    return connection
+
+
+def test_a_table_outlives_its_result_and_its_capsules():
+    pa = pytest.importorskip("pyarrow")
+    table = tl.measure("sim:slac-cern", history=False).samples
+    for _ in range(3):
+        table.__arrow_c_stream__()
+        table.__arrow_c_schema__()
+    arrow = pa.table(table)
+    values = table.column("at_seconds")
+    del table
+    assert arrow.column("at_seconds").to_pylist() == values
+
+
+def test_several_results_in_one_table():
+    both = tl.gather(
+        tl.measure("sim:slac-cern", streams=streams, history=False) for streams in (1, 2)
+    )
+    assert both.visits.column("streams") == [1, 2]
+    assert both.visits.column("result") == [0, 1]
+    assert len(both.samples) == sum(len(one.samples) for one in both)
+
+
+def test_tune_has_a_visit_for_each_sample():
+    tuned = tl.tune("sim:slac-cern", history=False)
+    samples = tuned.document.samples
+    assert len(tuned.visits) == len(samples)
+    assert tuned.visits.column("goodput_bits_per_second") == [
+        one.goodput_bits_per_second for one in samples
+    ]
+    assert tuned.visits.column("label") == [one.purpose for one in samples]
+    limits = tuned.visits.column("limit")
+    assert limits == [one.limit for one in samples]
+
+
+def test_hops():
+    examined = tl.examine("sim:slac-cern", quick=True, history=False)
+    hops = examined.hops
+    assert hops.column("distance") == [
+        hop.distance for trace in examined.document.traces or [] for hop in trace.hops
+    ]
+
+
+def test_pages_and_plots(measured, tmp_path):
+    assert measured.html.startswith("<!DOCTYPE html>") or "<html" in measured.html
+    assert "iframe" in measured._repr_html_()
+    found = tl.plot.plots(measured)
+    assert found and all(text.lstrip().startswith("<svg") for text in found.values())
+    name = next(iter(found))
+    plot = tl.plot.plot(measured, name)
+    assert plot._repr_svg_() == plot
+    plot.save(tmp_path / "plot.svg")
+    assert (tmp_path / "plot.svg").read_text() == plot
+    with pytest.raises(tl.RequestError, match="there is no plot"):
+        tl.plot.plot(measured, "nothing")
+    measured.save(tmp_path / "run.json")
+    again = tl.load(tmp_path / "run.json")
+    assert again.document == measured.document
+    assert json.loads(measured.to_json(brief=True))["streams"][0]["tcp"] == []
+    assert measured.csv.count("\n") == 2
+    assert "Mbit/s" in measured.text
+    with pytest.raises(tl.RunError):
+        measured.save("/nowhere/run.json")
+
+
+def test_plots_are_those_of_the_program(program, tmp_path, measured):
+    import subprocess
+
+    measured.save(tmp_path / "run.json")
+    subprocess.run(
+        [program, "report", str(tmp_path / "run.json"), "--plots", str(tmp_path / "plots")],
+        check=True,
+        capture_output=True,
+    )
+    theirs = {one.stem: one.read_text() for one in (tmp_path / "plots").glob("*.svg")}
+    ours = tl.plot.plots(measured)
+    assert {name.removesuffix(".svg"): str(text) for name, text in ours.items()} == theirs
+
+
+def test_documents_say_what_they_lack(measured):
+    document = measured.document
+    with pytest.raises(AttributeError, match="did you mean `goodput_bits_per_second`"):
+        document.goodput_bits_per_secnd
+    with pytest.raises(AttributeError, match="cannot be changed"):
+        document.goodput_bits_per_second = 1
+    assert "goodput_bits_per_second" in dir(document)
+    assert document["target"].name == document.target.name == "sim:slac-cern"
+    assert tl.tune("sim:slac-cern", history=False).document.cut_because is None

@@ -1,0 +1,585 @@
+"""The operations, each with the names, units and defaults of the program."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Literal
+
+from . import _text, _trunkline
+from ._call import Call, OnProgress, Operation
+from ._paths import PathLike, Target, path_of, target_of
+from ._results import Result
+from ._text import Counts, File, History, Rate, Size, Sizes, Time
+
+if TYPE_CHECKING:
+    from .documents import (
+        CampaignDocument,
+        CopyDocument,
+        FitDocument,
+        MeasureDocument,
+        PathDocument,
+        PredictDocument,
+        ResponsivenessDocument,
+        SimulateDocument,
+        SweepDocument,
+        TuneDocument,
+    )
+
+PORT = 5201
+"""The port of `trunkline serve` and `iperf3 -s`."""
+Ways = Literal["forward", "reverse", "both"]
+
+
+def _command(name: str, given: dict[str, Any], defaults: dict[str, Any] | None) -> str:
+    """The call as Python has it, without what was left as it is; no secrets."""
+    secret = {"token", "on_progress"}
+    defaults = defaults or {}
+    parts = []
+    for key, value in given.items():
+        if key in secret or (key in defaults and defaults[key] == value):
+            continue
+        parts.append(repr(value) if key in _POSITIONAL else f"{key}={value!r}")
+    return f"trunkline.{name}({', '.join(parts)})"
+
+
+_POSITIONAL = {"target", "path", "file"}
+
+
+def _call(
+    start: Callable[[dict[str, Any]], _trunkline.Call],
+    name: str,
+    given: dict[str, Any],
+    asked: dict[str, Any],
+    on_progress: OnProgress | None,
+    operation: Callable[..., object],
+) -> Call[Result[Any]]:
+    asked["command"] = _command(name, given, getattr(operation, "__kwdefaults__", None))
+    return Call(start(asked), Result, on_progress)
+
+
+def _common(target: Target, port: int, seed: int, history: History) -> dict[str, Any]:
+    return {
+        "target": target_of(target),
+        "port": port,
+        "seed": seed,
+        "history": _text.history(history),
+    }
+
+
+def _tcp(
+    reverse: bool, bidir: bool, congestion: str | None, set_mss: int | None
+) -> dict[str, Any]:
+    return {
+        "reverse": reverse,
+        "bidir": bidir,
+        "congestion": congestion,
+        "set_mss": _text.number(set_mss),
+    }
+
+
+def _measure(
+    target: Target,
+    *,
+    streams: int = 1,
+    window: Size = "auto",
+    duration: Time | None = None,
+    bytes: Size | None = None,
+    pacing: Rate | None = None,
+    reverse: bool = False,
+    bidir: bool = False,
+    congestion: str | None = None,
+    set_mss: int | None = None,
+    port: int = PORT,
+    seed: int = 1,
+    history: History = True,
+    on_progress: OnProgress | None = None,
+) -> Call[Result[MeasureDocument]]:
+    """Measures one setting in detail, and finds what limited it.
+
+    Args:
+        target: A host that runs `trunkline serve` or `iperf3 -s`, as `HOST` or `HOST:PORT`; a path
+            as `emu:NAME` (real TCP, needs rights) or `sim:NAME`; or `path.sim()`, `path.emu()`.
+        streams: Parallel streams, 1 to 128.
+        window: Socket buffers of each stream; `"auto"` leaves them to the kernel.
+        duration: How long to send; 10 s without.
+        bytes: How much to send over all streams together, instead of how long.
+        pacing: Upper bound on each stream's rate.
+        reverse: The far end sends.
+        bidir: Both ends send at once.
+        congestion: Congestion control by its kernel name, such as `"cubic"`.
+        set_mss: Maximum segment size, in bytes.
+        port: The server's port, where the target names none.
+        seed: Decides which packets an emulated path loses, and all that chance does on a
+            simulated one.
+        history: Where the result is kept.
+        on_progress: Told of what happens, on the thread that waits.
+
+    Returns:
+        The result: `r.document.goodput_bits_per_second`, `r.document.limit`, `r.samples`, ...
+    """
+    given = dict(locals())
+    asked = _common(target, port, seed, history) | _tcp(reverse, bidir, congestion, set_mss)
+    asked |= {
+        "streams": _text.counts(streams),
+        "window": _text.size(window),
+        "duration": _text.optional_span(duration),
+        "bytes": _text.optional_size(bytes),
+        "pacing": _text.rate(pacing),
+    }
+    return _call(_trunkline.start_measure, "measure", given, asked, on_progress, _measure)
+
+
+def _tune(
+    target: Target,
+    *,
+    objective: Literal["knee", "max", "power", "gentle"] = "knee",
+    knee: float = 0.9,
+    added_rtt: Time | None = None,
+    loss: float | str | None = None,
+    streams_max: int = 128,
+    budget: Time | str | None = None,
+    axes: Iterable[Literal["streams", "window", "congestion", "pacing"]] = ("streams", "window"),
+    reverse: bool = False,
+    bidir: bool = False,
+    congestion: str | None = None,
+    set_mss: int | None = None,
+    port: int = PORT,
+    seed: int = 1,
+    history: History = True,
+    on_progress: OnProgress | None = None,
+) -> Call[Result[TuneDocument]]:
+    """Finds the streams and the window to use, and why those.
+
+    Args:
+        target: As for `measure`.
+        objective: What makes one setting better than another: the fewest streams that reach `knee`
+            of the highest goodput; the highest goodput; the highest goodput per round trip; the
+            highest that adds at most `added_rtt` and `loss`.
+        knee: Share of the highest goodput that the fewest streams must reach.
+        added_rtt: Delay that a gentle setting may add to the round trip; 30 ms without.
+        loss: Share of the data that a gentle setting may send again; 0.001 without.
+        streams_max: The most streams to try, 1 to 128.
+        budget: What the search may spend: a time, an amount of data or both: `"20s,500MB"`.
+        axes: What the search may vary; the rest stays as the hosts have it.
+        reverse: The far end sends.
+        bidir: Both ends send at once.
+        congestion: Congestion control by its kernel name.
+        set_mss: Maximum segment size, in bytes.
+        port: The server's port, where the target names none.
+        seed: Decides all that chance does on an emulated or simulated path.
+        history: Where the result is kept, and earlier ones are looked up.
+        on_progress: Told of what happens, on the thread that waits.
+
+    Returns:
+        The result: `r.document.recommended.streams`, `.window`, `.goodput_bits_per_second`, ...
+
+    Raises:
+        RunError: The search ended early; `.partial` has what it found.
+    """
+    given = dict(locals())
+    asked = _common(target, port, seed, history) | _tcp(reverse, bidir, congestion, set_mss)
+    asked |= {
+        "objective": objective,
+        "knee": str(knee),
+        "added_rtt": _text.optional_span(added_rtt),
+        "loss": _text.number(loss),
+        "streams_max": str(streams_max),
+        "budget": _text.optional_span(budget),
+        "axes": list(axes),
+    }
+    return _call(_trunkline.start_tune, "tune", given, asked, on_progress, _tune)
+
+
+def _sweep(
+    target: Target | None = None,
+    *,
+    streams: Counts = "1,2,4,8,16,32",
+    windows: Sizes | None = None,
+    product: Sizes | None = None,
+    cycles: int = 5,
+    duration: Time | Iterable[Time] = "10s",
+    reverse: bool = False,
+    bidir: bool = False,
+    both_ways: bool = False,
+    congestion: str | None = None,
+    set_mss: int | None = None,
+    port: int = PORT,
+    seed: int = 1,
+    resume: bool | int = False,
+    history: History = True,
+    on_progress: OnProgress | None = None,
+) -> Call[Result[SweepDocument]]:
+    """Measures a grid of settings in cycles, in shuffled order, and keeps each visit at once.
+
+    Args:
+        target: As for `measure`, by its name; not needed with `resume`.
+        streams: Numbers of parallel streams.
+        windows: Socket buffers of each stream; `"auto"` without.
+        product: Instead of windows, what streams times window come to.
+        cycles: How often every setting is visited.
+        duration: How long the streams of each visit send; with several, each setting is visited
+            with each of them.
+        reverse: The far end sends.
+        bidir: Both ends send at once.
+        both_ways: Each way by itself.
+        congestion: Congestion control by its kernel name.
+        set_mss: Maximum segment size, in bytes.
+        port: The server's port, where the target names none.
+        seed: Decides the order of the visits, and chance on emulated and simulated paths.
+        resume: Go on with the newest unfinished sweep, or with that of this number.
+        history: The archive that keeps the visits.
+        on_progress: Told of what happens, on the thread that waits.
+
+    Raises:
+        RunError: It ended before its last visit; `resume` goes on.
+    """
+    given = dict(locals())
+    asked = _tcp(reverse, bidir, congestion, set_mss) | {
+        "target": None if target is None else target_of(target),
+        "streams": _text.counts(streams),
+        "windows": _text.optional_sizes(windows),
+        "product": _text.optional_sizes(product),
+        "cycles": str(cycles),
+        "duration": _text.spans(duration),
+        "both_ways": both_ways,
+        "port": port,
+        "seed": seed,
+        "resume": resume,
+        "history": _text.history(history),
+    }
+    return _call(_trunkline.start_sweep, "sweep", given, asked, on_progress, _sweep)
+
+
+def _simulate(
+    path: PathLike,
+    *,
+    streams: Counts = 1,
+    window: Sizes = "auto",
+    variant: str | Iterable[str] | None = None,
+    class_: Literal["scavenger", "best-effort", "priority"] | None = None,
+    duration: Time | None = None,
+    warmup: Time | None = None,
+    seeds: int = 1,
+    seed: int = 1,
+    bytes: Size | None = None,
+    per_stream_bytes: Size | None = None,
+    compat: Literal["ns2"] | None = None,
+    initial_window: int | None = None,
+    ecn: bool = False,
+    series: Time | None = None,
+    cache: bool | File = True,
+    history: History = True,
+    on_progress: OnProgress | None = None,
+) -> Call[Result[SimulateDocument | CampaignDocument]]:
+    """Asks "what if": TCP over a path, packet by packet, in virtual time, on all processors.
+
+    Args:
+        path: A named path, a path file, or a `Path`.
+        streams: Numbers of parallel streams, up to 100000.
+        window: The most that each stream keeps outstanding; `"16k..512k"` doubles.
+        variant: How streams find their rate, one or several: `"sack"`, `"cubic"`, `"bbr"`, ...;
+            what the path's hosts use without.
+        class_: The class of service that the streams ask for.
+        duration: Simulated time; 30 s without, with data to carry a day.
+        warmup: What is not counted at the beginning; a fifth without, with data nothing.
+        seeds: How many seeds to run each setting with.
+        seed: The first seed.
+        bytes: How much to carry in all; a run ends when it is done.
+        per_stream_bytes: How much each stream carries.
+        compat: Set the hosts' TCP up as comparisons with another simulator have it.
+        initial_window: Segments sent before the first acknowledgement.
+        ecn: Let queues mark packets instead of dropping them.
+        series: Record windows, queue and goodput this often; for a single setting.
+        cache: Where finished runs are kept, so that none is computed twice.
+        history: Where the result of a single setting is kept.
+        on_progress: Told of what happens, on the thread that waits.
+
+    Returns:
+        One setting or a campaign; `r.visits` has a row for each setting.
+    """
+    given = dict(locals())
+    asked = {
+        "path": path_of(path),
+        "streams": _text.counts(streams),
+        "window": _text.sizes(window),
+        "variant": _text.words(variant),
+        "class": class_,
+        "duration": _text.optional_span(duration),
+        "warmup": _text.optional_span(warmup),
+        "seeds": str(seeds),
+        "seed": seed,
+        "bytes": _text.optional_size(bytes),
+        "per_stream_bytes": _text.optional_size(per_stream_bytes),
+        "compat": compat,
+        "initial_window": _text.number(initial_window),
+        "ecn": ecn,
+        "series": _text.optional_span(series),
+        "cache": _text.history(cache),
+        "history": _text.history(history),
+    }
+    return _call(_trunkline.start_simulate, "simulate", given, asked, on_progress, _simulate)
+
+
+def _predict(
+    path: PathLike,
+    *,
+    streams: Counts = "1,2,4,8,16,32,64,128",
+    window: Size | None = None,
+    congestion: str | None = None,
+    knee: float | None = None,
+) -> Call[Result[PredictDocument]]:
+    """Asks formulas: throughput, loss and delay of a path for each number of streams.
+
+    Args:
+        path: A named path, a path file, or a `Path`.
+        streams: Numbers of parallel streams, up to 4096.
+        window: The most that each stream keeps outstanding; what the hosts' buffers hold without.
+        congestion: `"reno"`, `"cubic"`, `"highspeed"`, `"scalable"` or `"bbr"`; what the path's
+            hosts use without.
+        knee: Share of the highest throughput that the fewest streams must reach.
+    """
+    given = dict(locals())
+    asked = {
+        "path": path_of(path),
+        "streams": _text.counts(streams),
+        "window": _text.optional_size(window),
+        "congestion": congestion,
+        "knee": _text.number(knee),
+    }
+    return _call(_trunkline.start_predict, "predict", given, asked, None, _predict)
+
+
+def _fit(
+    file: File, *, window: Size | None = None, knee: float | None = None
+) -> Call[Result[FitDocument]]:
+    """Puts curves through measured points, and says how many streams they speak for.
+
+    Args:
+        file: A CSV file with the columns `streams` and `goodput`, or a saved document.
+        window: Of a file with several windows, the one whose points count.
+        knee: Share of the highest throughput at which the knee lies.
+    """
+    given = dict(locals())
+    asked = {
+        "file": os.fspath(file),
+        "window": _text.optional_size(window),
+        "knee": _text.number(knee),
+    }
+    return _call(_trunkline.start_fit, "fit", given, asked, None, _fit)
+
+
+def _examine(
+    target: Target,
+    *,
+    quick: bool = False,
+    no_load: bool = False,
+    ways: Ways = "both",
+    duration: Time | None = None,
+    port: int = PORT,
+    seed: int = 1,
+    history: History = True,
+    on_progress: OnProgress | None = None,
+) -> Call[Result[PathDocument]]:
+    """Tells what a path is like: round trips, hops, capacity, available bandwidth, buffers.
+
+    Args:
+        target: As for `measure`.
+        quick: Only what a few small packets tell in a quarter of a minute.
+        no_load: No streams.
+        ways: Which directions are examined.
+        duration: How long each of the streams' two runs takes in each direction.
+        port: The server's port, where the target names none.
+        seed: Decides all that chance does on an emulated or simulated path.
+        history: Where the result is kept.
+        on_progress: Told of what happens, on the thread that waits.
+
+    Raises:
+        Cancelled: It was cancelled; `.partial` has what was found.
+    """
+    given = dict(locals())
+    asked = _common(target, port, seed, history)
+    asked |= {
+        "quick": quick,
+        "no_load": no_load,
+        "ways": ways,
+        "duration": _text.optional_span(duration),
+    }
+    return _call(_trunkline.start_examine, "examine", given, asked, on_progress, _examine)
+
+
+def _responsiveness(
+    target: Target,
+    *,
+    ways: Ways = "both",
+    duration: Time | None = None,
+    port: int = PORT,
+    seed: int = 1,
+    history: History = True,
+    on_progress: OnProgress | None = None,
+) -> Call[Result[ResponsivenessDocument]]:
+    """Tells how long round trips take while streams fill the path.
+
+    Args:
+        target: As for `measure`.
+        ways: Which directions are loaded, one after another.
+        duration: The longest that the streams of one direction run.
+        port: The server's port, where the target names none.
+        seed: Decides all that chance does on an emulated or simulated path.
+        history: Where the result is kept.
+        on_progress: Told of what happens, on the thread that waits.
+    """
+    given = dict(locals())
+    asked = _common(target, port, seed, history)
+    asked |= {"ways": ways, "duration": _text.optional_span(duration)}
+    start = _trunkline.start_responsiveness
+    return _call(start, "responsiveness", given, asked, on_progress, _responsiveness)
+
+
+def _copy(
+    *places: File,
+    recursive: bool = False,
+    no_preserve: Iterable[Literal["times", "permissions"]] = (),
+    copy_links: bool = False,
+    dry_run: bool = False,
+    overwrite: bool = False,
+    ignore_existing: bool = False,
+    checksum: bool = False,
+    exclude: str | Iterable[str] = (),
+    include: str | Iterable[str] = (),
+    files_from: File | list[File] | None = None,
+    delete: bool = False,
+    verify: bool = False,
+    compress: bool = False,
+    plain: bool = False,
+    max_rate: Rate | None = None,
+    gentle: bool | Time = False,
+    objective: Literal["max", "knee", "power"] | None = None,
+    streams: int | None = None,
+    window: Size = "auto",
+    congestion: str | None = None,
+    connect: Literal["to-far", "from-far"] = "to-far",
+    port_range: str | None = None,
+    ssh: str = "ssh",
+    far_program: str = "trunkline",
+    token: str | None = None,
+    token_file: File | None = None,
+    patience: Time = "10min",
+    history: History = True,
+    on_progress: OnProgress | None = None,
+) -> Call[Result[CopyDocument]]:
+    """Copies files to or from another host, over as many streams as the path needs.
+
+    What was interrupted goes on when the same copy is asked for again.
+
+    Args:
+        places: What to copy, and as the last where to: `PATH`, `[USER@]HOST:PATH` or
+            `trunkline://HOST[:PORT]/PATH`.
+        recursive: Copy folders with what is in them.
+        no_preserve: Leave these as the receiver makes them.
+        copy_links: Copy what symbolic links point to, instead of the links.
+        dry_run: Only say what would be copied.
+        overwrite: Send also files that are there with the same size and time.
+        ignore_existing: Leave files that are there as they are.
+        checksum: Compare what is in files, instead of their sizes and times.
+        exclude: Leave out names that fit, as rsync does.
+        include: Copy names that fit, whatever `exclude` says.
+        files_from: Copy only these names below the one source: a list, or a file that has one.
+        delete: Once everything is copied, remove what the sources do not have.
+        verify: Read each file again from the receiver's disk before it has its name.
+        compress: Compress while that is faster.
+        plain: Send file data without encryption, once both ends have shown who they are.
+        max_rate: The most to send over all streams together.
+        gentle: Give way to all others: add no more than this to the round trip; `True` means 10 ms.
+        objective: What the number of streams is chosen for; `"knee"` without.
+        streams: This many streams, and no search.
+        window: Socket buffers; `"auto"` leaves them to the kernel.
+        congestion: Congestion control of the sender by its kernel name.
+        connect: Which end opens the data connections, where ssh starts the far end.
+        port_range: Ports to listen on, where ssh starts the far end: `"50000-50100"`.
+        ssh: The ssh client with its options.
+        far_program: The program at the far end.
+        token: What opens a `trunkline://` server; `$TRUNKLINE_TOKEN` has it otherwise.
+        token_file: A file that has it.
+        patience: How long to go on trying when the far end is gone.
+        history: Where the result is kept.
+        on_progress: Told of what happens, on the thread that waits.
+
+    Returns:
+        The result; `r.files` has a row for each file.
+
+    Raises:
+        IncompleteCopy: Some files were not copied; `.partial.files` says which and why.
+        RunError: It ended early; the same copy goes on.
+    """
+    given = dict(locals())
+    command = {"places": tuple(os.fspath(place) for place in given.pop("places"))} | given
+    includes = [include] if isinstance(include, str) else list(include)
+    excludes = [exclude] if isinstance(exclude, str) else list(exclude)
+    listed = [os.fspath(one) for one in files_from] if isinstance(files_from, list) else files_from
+    asked = {
+        "places": [os.fspath(place) for place in places],
+        "recursive": recursive,
+        "no_preserve": list(no_preserve),
+        "copy_links": copy_links,
+        "dry_run": dry_run,
+        "overwrite": overwrite,
+        "ignore_existing": ignore_existing,
+        "checksum": checksum,
+        "rules": [(False, one) for one in includes] + [(True, one) for one in excludes],
+        "files_from": listed,
+        "delete": delete,
+        "verify": verify,
+        "compress": compress,
+        "plain": plain,
+        "max_rate": _text.rate(max_rate),
+        "gentle": {True: "10ms", False: None}[gentle]
+        if isinstance(gentle, bool)
+        else _text.span(gentle),
+        "objective": objective,
+        "streams": _text.number(streams),
+        "window": _text.size(window),
+        "congestion": congestion,
+        "connect": connect,
+        "port_range": port_range,
+        "ssh": ssh,
+        "far_program": far_program,
+        "token": token,
+        "token_file": None if token_file is None else os.fspath(token_file),
+        "patience": _text.span(patience),
+        "history": _text.history(history),
+    }
+    return _call(_trunkline.start_copy, "copy", command, asked, on_progress, _copy)
+
+
+def _operation(name: str, start: Callable[..., Any]) -> None:
+    start.__name__ = start.__qualname__ = name
+
+
+for _name in (
+    "measure tune sweep simulate predict fit examine responsiveness copy".split()
+):
+    _operation(_name, globals()[f"_{_name}"])
+
+measure = Operation(_measure)
+tune = Operation(_tune)
+sweep = Operation(_sweep)
+simulate = Operation(_simulate)
+predict = Operation(_predict)
+fit = Operation(_fit)
+examine = Operation(_examine)
+responsiveness = Operation(_responsiveness)
+copy = Operation(_copy)
+
+__all__ = [
+    "PORT",
+    "copy",
+    "examine",
+    "fit",
+    "measure",
+    "predict",
+    "responsiveness",
+    "simulate",
+    "sweep",
+    "tune",
+]

@@ -1,0 +1,139 @@
+"""A far end in this process, for tests and notebooks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from . import _text, _trunkline
+from ._call import Call
+from ._text import File, Rate, Time
+from ._trunkline import Progress
+
+
+class Server:
+    """A server that runs until it is closed, or its `with` block is over."""
+
+    def __init__(self, core: _trunkline.Server) -> None:
+        """For `serve`."""
+        self._core = core
+        self._call: Call[None] = Call(core.call, lambda _: None)
+
+    @property
+    def address(self) -> str:
+        """Where it listens: `ADDRESS:PORT`."""
+        return self._core.address
+
+    @property
+    def port(self) -> int:
+        """The port, in TCP and UDP."""
+        return self._core.port
+
+    @property
+    def copies(self) -> int:
+        """Copies that run now."""
+        return self._core.copies
+
+    def place(self, path: str = "") -> str:
+        """The name of a file or folder of its root, for `copy` from this host."""
+        return f"trunkline://127.0.0.1:{self.port}/{path.lstrip('/')}"
+
+    def events(self) -> Iterator[Progress]:
+        """What happens at the server, until it is closed."""
+        return iter(self._call)
+
+    def reread(self) -> None:
+        """Reads the tokens file again; copies that run go on."""
+        self._core.reread()
+
+    def close(self) -> None:
+        """Ends it; copies that run are broken off, and go on with another server."""
+        self._call.cancel()
+        self._call.result()
+
+    def __enter__(self) -> Server:
+        """The server."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Closes it."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Where it listens."""
+        return f"<Server on {self.address}>"
+
+
+def serve(
+    *,
+    bind: str | None = "127.0.0.1",
+    port: int = 0,
+    clients: int = 64,
+    clients_per_address: int = 16,
+    test_time_max: Time | None = None,
+    test_rate_max: Rate | None = None,
+    files_only: bool = False,
+    root: File | None = None,
+    tokens: File | None = None,
+    no_delete: bool = False,
+    verbose: bool = False,
+    no_links: bool = False,
+    no_plain: bool = False,
+    read_only: bool = False,
+    write_only: bool = False,
+) -> Server:
+    """Is the far end, for any number of trunkline and iperf3 clients, until it is closed.
+
+    Other than the program, it listens on this host alone and on any free port unless told
+    otherwise.
+
+    Args:
+        bind: Address to listen on; `None` for all of them.
+        port: TCP port, and UDP port of the echo service; 0 takes any free one.
+        clients: Tests at the same time.
+        clients_per_address: Tests at the same time from one address.
+        test_time_max: Longest test.
+        test_rate_max: Highest rate of a test over all its streams.
+        files_only: Serve copies alone.
+        root: Serve files too: those below this folder, and nothing outside it.
+        tokens: The file with the tokens that open the root; see `add_token`.
+        no_delete: Remove nothing at the wish of a copy.
+        verbose: Tell of each file in `events()`.
+        no_links: Take no links.
+        no_plain: Take no copies whose data is not encrypted.
+        read_only: Files may only be taken away.
+        write_only: Files may only be put there.
+    """
+    asked = {
+        "bind": bind,
+        "port": port,
+        "clients": clients,
+        "clients_per_address": clients_per_address,
+        "test_time_max": _text.optional_span(test_time_max),
+        "test_rate_max": _text.rate(test_rate_max),
+        "files_only": files_only,
+        "root": None if root is None else os.fspath(root),
+        "tokens": None if tokens is None else os.fspath(tokens),
+        "no_delete": no_delete,
+        "no_links": no_links,
+        "no_plain": no_plain,
+        "read_only": read_only,
+        "write_only": write_only,
+        "verbose": verbose,
+        "command": "trunkline.serve()",
+    }
+    return Server(_trunkline.Server.start(asked))
+
+
+def add_token(
+    file: File, name: str, *, read_only: bool = False, write_only: bool = False
+) -> str:
+    """Makes a token, adds it to the tokens file of a server, and gives it.
+
+    Args:
+        file: The tokens file; made where there is none.
+        name: Who the token is for.
+        read_only: It lets files be taken away only.
+        write_only: It lets files be put there only.
+    """
+    return _trunkline.add_token(os.fspath(file), name, read_only, write_only)
