@@ -191,24 +191,32 @@ impl Pool {
             .max(1)
     }
 
-    /// Gives a request to the connection that has least to do. `false` when none has room, or none
-    /// is there; further ones are then made where the session may have more.
-    pub fn ask(&self, slot: &Arc<Slot>) -> bool {
+    /// Makes connections until there is one for each of so many requests, as far as the session may
+    /// have them.
+    pub fn want(&self, requests: usize) {
         let mut state = self.lock();
+        let Link::Up(session) = &state.link else {
+            return;
+        };
+        let wanted = requests.min(session.streams_max);
+        let common = state.connections.iter();
+        let there = common.filter(|one| one.used_for == Use::Common).count() + state.connecting;
+        for _ in there..wanted {
+            self.make_stream(&mut state, Use::Common);
+        }
+    }
+
+    /// Gives a request to the connection that has least to do. `false` when none has room, or none
+    /// is there.
+    pub fn ask(&self, slot: &Arc<Slot>) -> bool {
+        let state = self.lock();
         let common = |one: &&Arc<Connection>| one.used_for == Use::Common;
         let loads = state.connections.iter().filter(common);
         let least = loads
             .filter_map(|one| one.load().map(|load| (load, Arc::clone(one))))
             .min_by_key(|(load, _)| *load);
-        let Some(((_, open), connection)) = least else {
-            self.make_stream(&mut state, Use::Common);
-            return false;
-        };
-        if open > 0 && slot.weight() > 0 {
-            self.make_stream(&mut state, Use::Common);
-        }
         drop(state);
-        connection.ask(slot)
+        least.is_some_and(|(_, connection)| connection.ask(slot))
     }
 
     /// Whether a connection has nothing to do.
@@ -242,21 +250,13 @@ impl Pool {
         }
     }
 
-    /// Makes a stream aside, where there may be one more.
+    /// Makes a stream aside, unless the far end has just refused one.
     fn make_stream(&self, state: &mut State, used_for: Use) {
         let Link::Up(session) = &state.link else {
             return;
         };
-        let is_paused = state.is_paused();
-        let common = state
-            .connections
-            .iter()
-            .filter(|one| one.used_for == used_for);
-        let there = common.count() + state.connecting;
-        if is_paused || used_for == Use::Common && there >= session.streams_max {
-            return;
-        }
-        if used_for == Use::Listing && state.connecting > 0 {
+        let is_made_already = used_for == Use::Listing && state.connecting > 0;
+        if state.is_paused() || is_made_already {
             return;
         }
         let (dialer, number) = (session.streams.clone(), state.next_number);

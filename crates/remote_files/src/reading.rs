@@ -10,6 +10,7 @@ use wire::remote::{Ask, Failure, FailureKind, FileIdentity};
 
 use crate::RemoteError;
 use crate::files::Caller;
+use crate::pool::TICK;
 use crate::slot::{Signal, Slot, Stage};
 
 /// Bytes of a file in one request: some reach every connection also where little is read, and each
@@ -19,6 +20,12 @@ pub(crate) const PIECE: u32 = 256 << 10;
 const AGAIN_MIN: Duration = Duration::from_millis(300);
 /// The same in round trips.
 const AGAIN_ROUND_TRIPS: u64 = 5;
+/// More requests than any session has connections for.
+const DEMAND_MAX: usize = 256;
+/// Pieces of one range for which connections are made before the file was seen.
+const UNSEEN_MAX: usize = 8;
+/// How soon a new connection is noticed while there is more to ask.
+const NEW_CONNECTION: Duration = Duration::from_millis(5);
 /// Files have no bytes beyond this, `off_t`.
 const OFFSET_MAX: u64 = i64::MAX as u64;
 
@@ -131,15 +138,31 @@ impl<'a> Work<'a> {
             caller.connect()?;
             self.ask(caller, &signal);
             self.ask_twice(caller, &signal);
-            seen = signal.wait(seen, crate::pool::TICK);
+            let is_more = !self.queue.is_empty() || !self.again.is_empty();
+            seen = signal.wait(seen, if is_more { NEW_CONNECTION } else { TICK });
             self.collect(caller);
             caller.go_on()?;
         }
         Ok(())
     }
 
+    /// Requests that are on their way or could be, counted up to [`DEMAND_MAX`].
+    fn demand(&self) -> usize {
+        let mut demand = self.pieces.len() + self.again.len();
+        for index in &self.queue {
+            if demand >= DEMAND_MAX {
+                break;
+            }
+            demand += self.readings[*index].pieces_left();
+        }
+        demand
+    }
+
     /// Asks for as much as the connections take.
     fn ask(&mut self, caller: &Caller<'_>, signal: &Arc<Signal>) {
+        if !self.queue.is_empty() || !self.again.is_empty() {
+            caller.pool.want(self.demand());
+        }
         while let Some(mut piece) = self.again.pop() {
             let slot = self.slot(&piece, signal);
             if !caller.pool.ask(&slot) {
@@ -317,6 +340,18 @@ impl<'a> Reading<'a> {
                 length: u32::try_from(left).unwrap_or(u32::MAX).min(PIECE),
             },
         }
+    }
+
+    /// Of a file whose size is not known, a few at most: the range may go far beyond its end.
+    fn pieces_left(&self) -> usize {
+        let most = match (self.range.end, self.identity) {
+            (None, None) => 1,
+            (Some(_), None) => UNSEEN_MAX,
+            (_, Some(_)) => DEMAND_MAX,
+        };
+        let left = self.end().saturating_sub(self.asked);
+        let pieces = usize::try_from(left.div_ceil(PIECE.into()));
+        pieces.unwrap_or(usize::MAX).min(most)
     }
 
     fn on_asked(&mut self, length: u32) {

@@ -60,8 +60,8 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FILE", requires = "purpose_of_tokens")]
     pub tokens: Option<PathBuf>,
 
-    /// Remove nothing at the wish of a copy (`copy --delete`); with this or without, only tokens
-    /// with `rw` can ask for that
+    /// Remove and rename nothing at the wish of copies (`copy --delete`) and programs; with this or
+    /// without, only tokens with `rw` can ask for that
     #[arg(long, requires = "root")]
     pub no_delete: bool,
 

@@ -3,9 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use copy_net::{AcceptedRemote, CopyHandler, RemoteHandler};
-use wire::copy::Problem;
+use wire::copy::{Key, KeyName, Name, Problem, Rights};
 
-use super::{FarEnd, FarEvent};
+use super::{FarEnd, FarEvent, Keys, read};
 use crate::remote::{RemoteContext, RemoteTotals, serve_session};
 
 impl RemoteHandler for FarEnd {
@@ -32,6 +32,16 @@ impl RemoteHandler for FarEnd {
 }
 
 impl FarEnd {
+    /// What a token opens now.
+    fn opens(&self, name: &KeyName) -> Option<(Key, Rights, Name)> {
+        let (key, rights) = self.find(name)?;
+        let folder = match &self.keys {
+            Keys::Tokens(tokens) => read(tokens).folder(name).cloned()?,
+            Keys::One(_) => Name::default(),
+        };
+        Some((key, rights, folder))
+    }
+
     fn serve_files(
         &self,
         number: u64,
@@ -40,8 +50,8 @@ impl FarEnd {
         let admitted = &accepted.admitted;
         let (name, rights) = (admitted.key_name.clone(), admitted.rights);
         let root = self.root_of(&name)?.restricted(rights.read, rights.write);
-        let opened_with = self.find(&name);
-        let is_taken_back = || self.find(&name) != opened_with;
+        let opened_with = self.opens(&name);
+        let is_taken_back = || self.opens(&name) != opened_with;
         let on_change = |what: String| {
             if self.tells_files {
                 (self.on_event)(&FarEvent::RemoteChanged { number, what });

@@ -160,8 +160,11 @@ fn answer(
 }
 
 fn taken_back(outbox: &mut Outbox<'_>) -> Gone {
-    let failure = Failure::new(FailureKind::Rights, "the token has been taken back")
-        .with_hint("ask the owner of the server for another one");
+    let failure = Failure::new(
+        FailureKind::Rights,
+        "the token has been taken back or changed",
+    )
+    .with_hint("open the files again; ask the owner of the server if that fails");
     match outbox.tell(&Told::Failed(failure)) {
         Ok(()) => Gone::TakenBack,
         Err(gone) => gone,

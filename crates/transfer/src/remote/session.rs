@@ -158,6 +158,10 @@ pub(crate) fn serve_session(
             while !is_over.load(Ordering::Relaxed) {
                 if let Some(arrived) = streams.next(TICK) {
                     take_stream(scope, &session, &handles, arrived);
+                    // The end may not have seen it.
+                    if is_over.load(Ordering::Relaxed) {
+                        lock(&handles).iter().for_each(StreamHandle::shut_down);
+                    }
                 }
             }
         };
