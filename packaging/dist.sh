@@ -21,8 +21,7 @@ mkdir -p "$OUT"
 # The program for one architecture: static, with musl, stripped by the release profile.
 build() {
     rustup target add "$1-unknown-linux-musl" >/dev/null 2>&1 || true
-    $CARGO zigbuild --release --locked --features trunkline-cli/parquet \
-        --target "$1-unknown-linux-musl" --bin trunkline
+    $CARGO zigbuild --release --locked --target "$1-unknown-linux-musl" --bin trunkline
 }
 
 # What both packages hold beside the program. Any program that runs here can write it.

@@ -78,8 +78,8 @@ pub enum UnknownFormat {
     Unknown(String),
     /// It is one that this program was built without.
     #[error(
-        "this trunkline was built without Parquet; take csv or ndjson, or a program of the \
-         packages, or build with `--features parquet`"
+        "this trunkline was built without Parquet; take csv or ndjson, or build with \
+         `--features parquet`"
     )]
     LeftOut,
 }

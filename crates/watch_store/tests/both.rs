@@ -8,7 +8,10 @@ use changes::{Event, EventKind, Failure, Visit, VisitKind};
 use common::server::Server;
 use common::{Draw, START, name, pair, time};
 use units::{Rate, Span};
-use watch_store::{DatabaseName, Kept, Level, PairHistory, Receipt, Refusal, Store, StoreError};
+use watch_store::{
+    DatabaseName, Format, Kept, Level, PairHistory, Receipt, Refusal, Selection, Store, StoreError,
+    Table,
+};
 
 /// Takes an empty database.
 type Case = fn(&DatabaseName);

@@ -112,7 +112,7 @@ const VISITS: &[Column] = &[
     column("from_host", Kind::Text),
     column("to_host", Kind::Text),
     column("task", Kind::Text),
-    column("at", Kind::Time),
+    column("began", Kind::Time),
     column("kind", Kind::Text),
     column("goodput_bits_per_second", Kind::Whole),
     column("resent_ratio", Kind::Real),
@@ -139,7 +139,7 @@ const ROUND_TRIPS: &[Column] = &[
     column("from_host", Kind::Text),
     column("to_host", Kind::Text),
     column("task", Kind::Text),
-    column("at", Kind::Time),
+    column("began", Kind::Time),
     column("rank", Kind::Whole),
     column("round_trip_seconds", Kind::Real),
 ];
@@ -149,7 +149,7 @@ const RATES: &[Column] = &[
     column("from_host", Kind::Text),
     column("to_host", Kind::Text),
     column("task", Kind::Text),
-    column("at", Kind::Time),
+    column("began", Kind::Time),
     column("offset_seconds", Kind::Real),
     column("rate_bits_per_second", Kind::Whole),
 ];

@@ -133,7 +133,7 @@ fn every_visit_is_a_line_with_its_figures() {
         assert_eq!(line["failure"].as_str(), failure);
         assert_eq!(line["raw_values"], "kept");
     }
-    assert_eq!(lines[0]["at"], "2026-01-01T00:00:00Z");
+    assert_eq!(lines[0]["began"], "2026-01-01T00:00:00Z");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn separated_values_quote_what_has_to_be() {
         &Selection::ALL,
     );
     let csv = String::from_utf8(csv).unwrap();
-    assert!(csv.starts_with("visit,from_host,to_host,task,at,kind,goodput_bits_per_second,"));
+    assert!(csv.starts_with("visit,from_host,to_host,task,began,kind,goodput_bits_per_second,"));
     let quoted = "\"said \"\"no\"\", and\nwent; é\"";
     let failed = filled
         .visits
