@@ -63,6 +63,19 @@ pub enum EventKind {
     NoData,
 }
 
+impl EventKind {
+    /// The name in documents and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            EventKind::Step => "step",
+            EventKind::Drift => "drift",
+            EventKind::Flapping => "flapping",
+            EventKind::Route => "route",
+            EventKind::NoData => "no-data",
+        }
+    }
+}
+
 /// How far a metric moved.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Moved {

@@ -39,7 +39,8 @@ pub(crate) use simulate::{Compat, Simulate};
 pub(crate) use sweep::Sweep;
 pub(crate) use tune::{Axis, Objective, Tune};
 pub(crate) use watch::{
-    TestAlerts, Watch, WatchCheck, WatchCommand, WatchDemo, WatchForecast, WatchRun, WatchServe,
+    TestAlerts, Watch, WatchCheck, WatchCommand, WatchDemo, WatchExport, WatchForecast, WatchRun,
+    WatchServe,
 };
 
 /// Finds how bulk data moves fastest over a long, fat network, and what limits it.

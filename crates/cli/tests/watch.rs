@@ -245,3 +245,47 @@ fn wrong_requests_name_the_next_step() {
         complaint(&few)
     );
 }
+
+#[test]
+fn an_export_replaces_nothing_and_makes_no_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let export = |words: &[&str]| run(&[&["watch", "export"], words].concat());
+    let (absent, output) = (path("absent.db"), path("visits.csv"));
+
+    let words = refusal(&export(&["visits", &output, "--database", &absent]), 2);
+    assert!(
+        words.contains("there are no results of a watch in"),
+        "{words}"
+    );
+    assert!(!Path::new(&absent).exists());
+    assert!(!Path::new(&output).exists());
+
+    fs::write(&output, "mine").unwrap();
+    let words = refusal(&export(&["visits", &output, "--database", &absent]), 2);
+    assert!(words.contains("visits.csv exists already"), "{words}");
+    assert_eq!(fs::read_to_string(&output).unwrap(), "mine");
+
+    let foreign = path("text");
+    fs::write(&foreign, "no database at all, but a text of some length").unwrap();
+    let words = refusal(&export(&["events", "--database", &foreign]), 1);
+    assert!(words.contains("is damaged"), "{words}");
+
+    let words = refusal(&export(&["visits", &path("visits.xls")]), 2);
+    assert!(
+        words.contains("`xls` is not a format of exports"),
+        "{words}"
+    );
+    let words = refusal(&export(&["trips"]), 2);
+    assert!(
+        words.contains("take one of visits, round-trips, rates, events"),
+        "{words}"
+    );
+    // Nothing is left beside what was there.
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+fn refusal(output: &std::process::Output, code: i32) -> String {
+    assert_eq!(output.status.code(), Some(code), "{}", complaint(output));
+    complaint(output)
+}

@@ -8,6 +8,7 @@ mod alerting;
 mod collector;
 pub mod demo;
 mod explain;
+mod export;
 mod forecast;
 mod live;
 mod plan;
@@ -22,16 +23,18 @@ use std::path::Path;
 
 pub use agent::{RunOptions, run};
 pub use alerting::test_alerts;
+pub use changes::UnixTime;
 pub use collector::{
     AlertFiles, CollectOptions, CollectorEvent, CollectorServer, OnCollectorEvent, PageServer,
 };
 pub use explain::Explained;
+pub use export::Export;
 pub use forecast::{CopyForecast, forecast};
 pub use plan::{PlanFile, load_plan};
 pub use watch_agent::AgentEvent;
 pub use watch_link::COLLECTOR_PORT;
 pub use watch_plan;
-pub use watch_store::DatabaseName;
+pub use watch_store::{DatabaseName, Format, Name, NameError, Selection, Table};
 
 use wire::copy::Token;
 

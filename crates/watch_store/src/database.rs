@@ -100,6 +100,17 @@ impl Database {
         })
     }
 
+    /// Connects to a database that is there, to read it.
+    pub fn open_to_read(name: &DatabaseName) -> Result<Self, StoreError> {
+        Ok(match name {
+            DatabaseName::Sqlite(path) => Database::Sqlite(sqlite::Sqlite::open_to_read(path)?),
+            DatabaseName::Postgres(url) => {
+                let database = postgresql::Postgres::open_to_read(name, url)?;
+                Database::Postgres(Box::new(database))
+            }
+        })
+    }
+
     /// Runs a statement; the number of rows that it changed.
     pub fn execute(&mut self, statement: &str, values: &[Value]) -> Result<u64, StoreError> {
         match self {

@@ -1,5 +1,7 @@
 //! Why a store cannot be used.
 
+use std::io;
+
 use thiserror::Error;
 
 /// Why a store cannot be used. Nothing was changed by the call that failed.
@@ -13,6 +15,22 @@ pub enum StoreError {
         /// Its version.
         found: i64,
         /// The newest version that this trunkline knows.
+        known: i64,
+    },
+    /// There is none, or nothing is in it.
+    #[error("there are no results of a watch in {name}")]
+    Missing {
+        /// Which one.
+        name: String,
+    },
+    /// An earlier trunkline made it, and it is only read.
+    #[error("the database {name} has version {found}, older than {known}")]
+    Older {
+        /// Which one.
+        name: String,
+        /// Its version.
+        found: i64,
+        /// The version that this trunkline reads.
         known: i64,
     },
     /// A file of another program.
@@ -66,11 +84,11 @@ pub enum StoreError {
         bound: usize,
     },
     /// The output of an export cannot be written.
-    #[error("the export cannot be written: {what}")]
-    Export {
-        /// What was said.
-        what: String,
-    },
+    #[error("the export cannot be written")]
+    Export(#[source] io::Error),
+    /// An export was broken off.
+    #[error("the export was broken off; nothing is left of it")]
+    BrokenOff,
 }
 
 impl StoreError {
@@ -85,6 +103,13 @@ impl StoreError {
         match self {
             StoreError::Newer { .. } => {
                 "use the trunkline that wrote it, or name another one with `--database`"
+            }
+            StoreError::Missing { .. } => {
+                "check the name; `trunkline watch serve` has its results in watch.db of its \
+                 folder, or where its `--database` says"
+            }
+            StoreError::Older { .. } => {
+                "start `trunkline watch serve` of this version with it once, which updates it"
             }
             StoreError::Foreign { .. } => {
                 "name a file that does not exist yet, or one that trunkline watch made"
@@ -102,7 +127,8 @@ impl StoreError {
                 "check that you may write to it, or name another one with `--database`"
             }
             StoreError::FewPoints { .. } => "ask for more points, or for a shorter time",
-            StoreError::Export { .. } => "name a file on a disk with room",
+            StoreError::Export(_) => "name a file on a disk with room",
+            StoreError::BrokenOff => "ask for less with `--from` and `--to`, or let it finish",
         }
     }
 }

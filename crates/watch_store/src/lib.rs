@@ -11,15 +11,13 @@
 //!
 //! Reading order: `visit.rs` for what is stored, `schema.rs` for the tables, `database.rs` for the
 //! two dialects, `insert.rs`, `roll_up.rs`, then the queries: `grid.rs`, `pair.rs`, `months.rs`,
-//! `events.rs`, `queries.rs`; `detectors.rs`, `retention.rs`, `spool.rs`, and `export.rs`, which
-//! the feature `parquet` adds.
+//! `events.rs`, `queries.rs`; `detectors.rs`, `retention.rs`, `spool.rs`, and `export.rs`.
 //! docs/decisions/015-storage-of-visits.md has the figures.
 
 mod database;
 mod detectors;
 mod error;
 mod events;
-#[cfg(feature = "parquet")]
 mod export;
 mod grid;
 mod insert;
@@ -39,6 +37,7 @@ mod visit;
 pub use detectors::{SavedDetector, Series};
 pub use error::StoreError;
 pub use events::StoredEvent;
+pub use export::{Format, Selection, Table, UnknownFormat};
 pub use grid::{GridCell, HostSeen};
 pub use months::Month;
 pub use name::{DatabaseName, Name, NameError, Pair, UnknownDatabase};

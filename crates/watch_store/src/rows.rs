@@ -96,17 +96,18 @@ fn json(value: Option<&impl Serialize>) -> Result<Option<String>, serde_json::Er
 }
 
 /// Shortest, median, 95th percentile (the smallest value that 95 % do not exceed), longest.
-fn summary(trips: &RoundTrips) -> Result<[i64; 4], Refusal> {
+pub(crate) fn quantiles(trips: &RoundTrips) -> [Span; 4] {
     let sorted = trips.sorted();
     let high = (sorted.len() * 95).div_ceil(100).saturating_sub(1);
     let at = |place: usize| sorted.get(place).copied().unwrap_or(Span::ZERO);
     let last = sorted.len().saturating_sub(1);
-    Ok([
-        nanos(trips.min())?,
-        nanos(trips.median())?,
-        nanos(at(high))?,
-        nanos(at(last))?,
-    ])
+    [trips.min(), trips.median(), at(high), at(last)]
+}
+
+/// The same as columns hold them.
+fn summary(trips: &RoundTrips) -> Result<[i64; 4], Refusal> {
+    let [least, median, high, most] = quantiles(trips);
+    Ok([nanos(least)?, nanos(median)?, nanos(high)?, nanos(most)?])
 }
 
 fn goodput(rate: Rate) -> Result<i64, Refusal> {

@@ -107,6 +107,19 @@ pub(crate) fn known(name: String, found: i64) -> Result<i64, StoreError> {
     }
 }
 
+/// That a database which is only read has the tables of this trunkline.
+pub(crate) fn current(name: String, found: i64) -> Result<(), StoreError> {
+    match known(name.clone(), found)? {
+        0 => Err(StoreError::Missing { name }),
+        VERSION => Ok(()),
+        found => Err(StoreError::Older {
+            name,
+            found,
+            known: VERSION,
+        }),
+    }
+}
+
 /// A step as SQLite takes it.
 pub(crate) fn sqlite(step: &str) -> String {
     let words = ["INTEGER", "TEXT", "BLOB", "INTEGER PRIMARY KEY"];

@@ -41,6 +41,19 @@ impl Store {
         })
     }
 
+    /// Opens a database that is there, to read it: nothing is made or updated, and whoever may
+    /// only read it can do so.
+    ///
+    /// # Errors
+    /// As [`Store::open`], and when there is none or an earlier trunkline made it.
+    pub fn open_to_read(name: &DatabaseName) -> Result<Self, StoreError> {
+        Ok(Store {
+            name: name.to_string(),
+            database: Database::open_to_read(name)?,
+            known: Known::default(),
+        })
+    }
+
     pub(crate) fn damaged(&self, what: impl Into<String>) -> StoreError {
         StoreError::Damaged {
             name: self.name.clone(),

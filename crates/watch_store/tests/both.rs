@@ -8,7 +8,10 @@ use changes::{Event, EventKind, Failure, Visit, VisitKind};
 use common::server::Server;
 use common::{Draw, START, name, pair, time};
 use units::{Rate, Span};
-use watch_store::{DatabaseName, Kept, Level, PairHistory, Receipt, Refusal, Store, StoreError};
+use watch_store::{
+    DatabaseName, Format, Kept, Level, PairHistory, Receipt, Refusal, Selection, Store, StoreError,
+    Table,
+};
 
 /// Takes an empty database.
 type Case = fn(&DatabaseName);
@@ -61,6 +64,7 @@ fn postgresql() {
     }
     survives_a_crash_of_the_server(&server);
     a_newer_schema_is_refused(&server);
+    a_server_is_read_without_making_tables(&server);
 }
 
 fn stored_visits_come_back_whole(database: &DatabaseName) {
@@ -385,6 +389,81 @@ fn a_newer_schema_is_refused(server: &Server) {
         matches!(error, StoreError::Newer { found: 99, .. }),
         "{error}"
     );
+}
+
+#[test]
+fn reading_makes_and_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a ?#%.sqlite");
+    let name = DatabaseName::Sqlite(path.clone());
+    let error = Store::open_to_read(&name).err().unwrap();
+    assert!(matches!(error, StoreError::Missing { .. }), "{error}");
+    assert!(!path.exists());
+
+    let mut store = Store::open(&name).unwrap();
+    let visits = [Draw::new(1).visit(1)];
+    store.insert(&visits).unwrap();
+    // Beside one that writes, and after it, from a folder that may not be written.
+    let range = (time(0), time(u64::MAX));
+    let found = |name| {
+        Store::open_to_read(name)
+            .unwrap()
+            .all_visits(range, 10)
+            .unwrap()
+    };
+    assert_eq!(found(&name).len(), 1);
+    let mut reader = Store::open_to_read(&name).unwrap();
+    assert!(reader.insert(&visits).is_err());
+    drop((store, reader));
+    let bytes = std::fs::read(&path).unwrap();
+    assert_eq!(found(&name).len(), 1);
+    assert_eq!(std::fs::read(&path).unwrap(), bytes);
+
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    for (version, is_older) in [(1, true), (99, false)] {
+        connection
+            .pragma_update(None, "user_version", version)
+            .unwrap();
+        let error = Store::open_to_read(&name).err().unwrap();
+        assert_eq!(
+            matches!(error, StoreError::Older { .. }),
+            is_older,
+            "{error}"
+        );
+        assert_eq!(
+            matches!(error, StoreError::Newer { .. }),
+            !is_older,
+            "{error}"
+        );
+    }
+}
+
+fn a_server_is_read_without_making_tables(server: &Server) {
+    let name = server.database("empty");
+    let error = Store::open_to_read(&name).err().unwrap();
+    assert!(matches!(error, StoreError::Missing { .. }), "{error}");
+    let mut store = Store::open(&name).unwrap();
+    let visits = [Draw::new(1).visit(1)];
+    store.insert(&visits).unwrap();
+    let mut reader = Store::open_to_read(&name).unwrap();
+    let range = (time(0), time(u64::MAX));
+    assert_eq!(reader.all_visits(range, 10).unwrap().len(), 1);
+    assert!(reader.insert(&visits).is_err());
+    assert_eq!(exported(&name), exported(&name));
+    assert!(exported(&name).contains(&visits[0].id.to_string()));
+}
+
+fn exported(name: &DatabaseName) -> String {
+    let mut output = Vec::new();
+    for table in Table::ALL {
+        let mut store = Store::open_to_read(name).unwrap();
+        let go_on = &mut |_| std::ops::ControlFlow::Continue(());
+        let what = (table, Format::Csv);
+        store
+            .export(what, &Selection::ALL, &mut output, go_on)
+            .unwrap();
+    }
+    String::from_utf8(output).unwrap()
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use trunkline::target::Address;
 use trunkline::units::{Bytes, Span};
-use trunkline::watch::{COLLECTOR_PORT, DatabaseName};
+use trunkline::watch::{COLLECTOR_PORT, DatabaseName, Format, Name, Table};
 
 use super::port;
 
@@ -30,6 +30,7 @@ pub(crate) enum WatchCommand {
     Serve(Box<WatchServe>),
     TestAlerts(TestAlerts),
     Forecast(WatchForecast),
+    Export(WatchExport),
     Demo(WatchDemo),
 }
 
@@ -170,6 +171,55 @@ pub(crate) struct WatchForecast {
     pub json: bool,
 }
 
+/// Write results as tables for other programs
+///
+/// One row for each visit, raw round trip, tenth of a second or event. The database is only read,
+/// also while a collector writes to it. There is never a part of a table under the name of FILE.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  trunkline watch export visits visits.csv\n  \
+    trunkline watch export round-trips --since 7d > trips.ndjson\n  \
+    trunkline watch export rates rates.parquet --from slac --to cern\n  \
+    trunkline watch export events --database postgres:///watch --format csv"
+)]
+pub(crate) struct WatchExport {
+    /// Which: `visits`, `round-trips`, `rates` or `events`
+    #[arg(value_name = "TABLE")]
+    pub table: Table,
+
+    /// A file that does not exist yet; standard output without one
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+
+    /// `ndjson`, `csv` or `parquet`; without this what the name of FILE ends in, or ndjson
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<Format>,
+
+    /// Where the results are
+    #[arg(long, value_name = "DATABASE", default_value = "watch.db")]
+    pub database: DatabaseName,
+
+    /// Only visits from this host
+    #[arg(long, value_name = "HOST")]
+    pub from: Option<Name>,
+
+    /// Only visits to this host
+    #[arg(long, value_name = "HOST")]
+    pub to: Option<Name>,
+
+    /// Only visits of this task of the plan
+    #[arg(long, value_name = "TASK")]
+    pub task: Option<Name>,
+
+    /// Only what began since then: `2026-11-22` (UTC), `7d`, `12h`
+    #[arg(long, value_name = "WHEN", value_parser = when)]
+    pub since: Option<String>,
+
+    /// Only what began before then
+    #[arg(long, value_name = "WHEN", value_parser = when)]
+    pub until: Option<String>,
+}
+
 /// See it work on this machine alone: a month of six laboratories in virtual time
 ///
 /// Each visit is simulated packet by packet, with troubles that are known. Shows what was found of
@@ -199,6 +249,10 @@ pub(crate) struct PlanName {
     /// The plan: TOML, or a psconfig file of perfSONAR
     #[arg(value_name = "PLAN")]
     pub plan: PathBuf,
+}
+
+fn when(text: &str) -> Result<String, String> {
+    trunkline::record::archive::since(text).map_err(|error| error.to_string())
 }
 
 fn collector(text: &str) -> Result<Address, String> {

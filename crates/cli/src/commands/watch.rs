@@ -2,6 +2,7 @@
 
 mod check;
 mod demo;
+mod export;
 mod forecast;
 
 use std::fs;
@@ -27,6 +28,7 @@ pub(crate) fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
         WatchCommand::Serve(arguments) => collector(arguments),
         WatchCommand::TestAlerts(arguments) => test_alerts(arguments),
         WatchCommand::Forecast(arguments) => forecast::run(arguments),
+        WatchCommand::Export(arguments) => export::run(arguments),
         WatchCommand::Demo(arguments) => demo::run(arguments),
     }
 }

@@ -340,7 +340,7 @@ impl From<WebError> for Error {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         let hint = error.hint().to_owned();
-        Error::of(Fault::Run, error, Some(hint))
+        Error::of(super::export::fault(&error), error, Some(hint))
     }
 }
 

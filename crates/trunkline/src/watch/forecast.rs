@@ -52,7 +52,8 @@ pub fn forecast(
     let now = now();
     let since = now.seconds().saturating_sub(PAST.as_secs_f64() as u64);
     let range = (UnixTime::from_seconds(since), now + Span::from_secs(60));
-    let history = Store::open(database)?.history(&pair, &task.parse()?, range, usize::MAX)?;
+    let history =
+        Store::open_to_read(database)?.history(&pair, &task.parse()?, range, usize::MAX)?;
     let visits: Vec<changes::Visit> = match history {
         PairHistory::Visits(visits) => visits.into_iter().map(|(_, visit)| visit).collect(),
         PairHistory::RollUps(..) => Vec::new(),

@@ -23,11 +23,28 @@ pub(crate) struct Postgres {
     client: Client,
     statements: BTreeMap<String, Statement>,
     in_transaction: bool,
+    access: Access,
+}
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Write,
+    Read,
 }
 
 impl Postgres {
     /// Connects, and makes the tables where there are none.
     pub fn open(name: &DatabaseName, url: &str) -> Result<Self, StoreError> {
+        Postgres::connected(name, url, Access::Write)
+    }
+
+    /// Connects to tables that are there, to read them.
+    pub fn open_to_read(name: &DatabaseName, url: &str) -> Result<Self, StoreError> {
+        Postgres::connected(name, url, Access::Read)
+    }
+
+    fn connected(name: &DatabaseName, url: &str, access: Access) -> Result<Self, StoreError> {
         let name = name.to_string();
         let mut database = Postgres {
             client: connect(&name, url)?,
@@ -35,9 +52,39 @@ impl Postgres {
             url: url.to_owned(),
             statements: BTreeMap::new(),
             in_transaction: false,
+            access,
         };
-        database.migrate()?;
+        database.prepare()?;
         Ok(database)
+    }
+
+    fn prepare(&mut self) -> Result<(), StoreError> {
+        match self.access {
+            Access::Write => self.migrate(),
+            Access::Read => self.look(),
+        }
+    }
+
+    fn look(&mut self) -> Result<(), StoreError> {
+        self.batch("SET search_path = trunkline_watch; SET default_transaction_read_only = on")?;
+        let is_there = self
+            .client
+            .query("SELECT to_regclass('version') IS NOT NULL", &[]);
+        let is_there = is_there.map_err(|error| said(&self.name, &error))?;
+        let is_there = is_there.first().and_then(|row| row.try_get(0).ok());
+        let found = match is_there.unwrap_or(false) {
+            true => self.version()?,
+            false => 0,
+        };
+        schema::current(self.name.clone(), found)
+    }
+
+    /// The version of the tables, 0 of none.
+    fn version(&mut self) -> Result<i64, StoreError> {
+        let found = self.client.query("SELECT max(number) FROM version", &[]);
+        let found = found.map_err(|error| said(&self.name, &error))?;
+        let found: Option<i64> = found.first().and_then(|row| row.try_get(0).ok().flatten());
+        Ok(found.unwrap_or(0))
     }
 
     fn migrate(&mut self) -> Result<(), StoreError> {
@@ -54,10 +101,8 @@ impl Postgres {
     }
 
     fn steps(&mut self) -> Result<(), StoreError> {
-        let found = self.client.query("SELECT max(number) FROM version", &[]);
-        let found = found.map_err(|error| said(&self.name, &error))?;
-        let found: Option<i64> = found.first().and_then(|row| row.try_get(0).ok().flatten());
-        let found = schema::known(self.name.clone(), found.unwrap_or(0))?;
+        let found = self.version()?;
+        let found = schema::known(self.name.clone(), found)?;
         for step in schema::steps_after(found) {
             self.batch(&schema::postgres(step))?;
         }
@@ -92,7 +137,7 @@ impl Postgres {
         if self.client.is_closed() && !self.in_transaction {
             self.client = connect(&self.name, &self.url)?;
             self.statements.clear();
-            self.migrate()?;
+            self.prepare()?;
         }
         Ok(())
     }

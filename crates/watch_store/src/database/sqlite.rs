@@ -1,6 +1,7 @@
 //! A SQLite file.
 
 use std::fs::OpenOptions;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::thread;
@@ -44,6 +45,46 @@ impl Sqlite {
                 prepared => return prepared.map(|()| database),
             }
         }
+    }
+
+    /// Opens a file that is there, to read it. Nothing is written, so a file that may not be
+    /// written can be read as well.
+    pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
+        let name = path.display().to_string();
+        match path.try_exists() {
+            Ok(true) => {}
+            Ok(false) => return Err(StoreError::Missing { name }),
+            Err(error) => {
+                let what = error.to_string();
+                return Err(StoreError::Database { name, what });
+            }
+        }
+        match Sqlite::read(path, &name, "") {
+            // Its log needs a file beside it, which a folder that may not be written cannot have.
+            // Where no log is there either, nobody writes.
+            Err(StoreError::Database { .. }) if !has_log(path) => {
+                Sqlite::read(path, &name, "?immutable=1")
+            }
+            read => read,
+        }
+    }
+
+    fn read(path: &Path, name: &str, options: &str) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opened = match options {
+            "" => Connection::open_with_flags(path, flags),
+            options => {
+                let address = format!("file:{}{options}", escaped(path));
+                Connection::open_with_flags(address, flags | OpenFlags::SQLITE_OPEN_URI)
+            }
+        };
+        let connection = opened.map_err(|error| said(name, &error))?;
+        let name = name.to_owned();
+        let database = Sqlite { name, connection };
+        let waits = database.connection.busy_timeout(PATIENCE);
+        waits.map_err(|error| said(&database.name, &error))?;
+        schema::current(database.name.clone(), database.version()?)?;
+        Ok(database)
     }
 
     fn prepare(&mut self) -> Result<(), StoreError> {
@@ -148,6 +189,25 @@ impl ToSql for Value {
         };
         Ok(ToSqlOutput::Borrowed(value))
     }
+}
+
+/// Whether a log with unread changes may lie beside the file.
+fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    Path::new(&log).exists()
+}
+
+/// A path within an address, RFC 3986 section 2.1.
+fn escaped(path: &Path) -> String {
+    let bytes = path.as_os_str().as_bytes().iter();
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
+    bytes
+        .map(|byte| match plain(*byte) {
+            true => char::from(*byte).to_string(),
+            false => format!("%{byte:02X}"),
+        })
+        .collect()
 }
 
 fn value(value: ValueRef<'_>) -> Value {

@@ -1,0 +1,70 @@
+//! `trunkline watch export`: results as tables for other programs.
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use trunkline::watch::{Export, Format, Selection, UnixTime};
+
+use crate::args::WatchExport;
+use crate::failure::Failure;
+use crate::output::tell;
+use crate::stop;
+
+/// How often the count of rows is told to a terminal.
+const TELL_EVERY: Duration = Duration::from_secs(2);
+
+pub(super) fn run(arguments: &WatchExport) -> Result<ExitCode, Failure> {
+    let export = Export {
+        database: arguments.database.clone(),
+        table: arguments.table,
+        format: format(arguments)?,
+        selection: Selection {
+            from_host: arguments.from.clone(),
+            to_host: arguments.to.clone(),
+            task: arguments.task.clone(),
+            from: time(arguments.since.as_deref(), Selection::ALL.from),
+            to: time(arguments.until.as_deref(), Selection::ALL.to),
+        },
+    };
+    let cancel = stop::listen()?;
+    let Some(file) = &arguments.file else {
+        export.to_output(io::stdout(), &cancel)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let (is_watched, mut told) = (io::stderr().is_terminal(), Instant::now());
+    let rows = export.to_file(file, &cancel, &mut |rows| {
+        if is_watched && told.elapsed() > TELL_EVERY {
+            told = Instant::now();
+            tell!("{rows} rows so far");
+        }
+    })?;
+    tell!(
+        "wrote {rows} rows of {} to {}",
+        export.table,
+        file.display()
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What was asked for, or what the name of the file ends in.
+fn format(arguments: &WatchExport) -> Result<Format, Failure> {
+    if let Some(format) = arguments.format {
+        return Ok(format);
+    }
+    let Some(file) = &arguments.file else {
+        return Ok(Format::Ndjson);
+    };
+    let ending = file.extension().unwrap_or_default().to_string_lossy();
+    ending.parse().map_err(|error| {
+        let what = format!("{}: {error}", file.display());
+        Failure::wrong_request(&what, "end its name in .csv or .ndjson, or say `--format`")
+    })
+}
+
+/// A time that the arguments have checked.
+fn time(text: Option<&str>, otherwise: UnixTime) -> UnixTime {
+    let time = text.and_then(|text| text.parse::<jiff::Timestamp>().ok());
+    let seconds = time.and_then(|time| u64::try_from(time.as_second()).ok());
+    seconds.map_or(otherwise, UnixTime::from_seconds)
+}
