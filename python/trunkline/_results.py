@@ -129,10 +129,13 @@ class Result(Generic[D]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """By its document."""
-        return _loaded, (self._core.to_json(), self._core.kept, self._core.files_json())
+        document = self._core.to_json() if self._core.has_document() else ""
+        return _loaded, (document, self._core.kept, self._core.files_json())
 
     def __repr__(self) -> str:
         """The kind and the number."""
+        if not self._core.has_document():
+            return "<Result: files of a copy that failed>"
         kept = "" if self.kept is None else f", kept as {self.kept}"
         return f"<Result {self.schema}{kept}>"
 
