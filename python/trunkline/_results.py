@@ -18,12 +18,10 @@ D = TypeVar("D", bound=Record, covariant=True)
 class Result(Generic[D]):
     """What a call found: a document as a typed object, tables, a page, plots.
 
-    Tables have the Arrow PyCapsule interface: `polars.DataFrame(r.samples)`, `pyarrow.table(r.samples)`,
-    `duckdb.from_arrow(...)` and `pandas.DataFrame.from_arrow(r.samples)` read them without copying.
+    Tables have the Arrow PyCapsule interface: `polars.DataFrame(r.samples)`,
+    `pyarrow.table(r.samples)`, `duckdb.from_arrow(...)` and `pandas.DataFrame.from_arrow(r.samples)`
+    read them without copying.
     Units stand in the metadata of each field, and in `.units`.
-
-    Attributes:
-        kept: Its number in the archive; `None` where it was not kept.
     """
 
     def __init__(self, core: _trunkline.Done) -> None:
