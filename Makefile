@@ -3,7 +3,7 @@
 CARGO ?= cargo
 SKIPS := $(CURDIR)/target/skipped.txt
 
-.PHONY: demo build install uninstall quick test test-python wheel check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage bench-watch-detection bench-watch-store crash crash-sample model hostile agreement studies fuzz clean
+.PHONY: demo build install uninstall quick test test-python python-docs wheel check deny dist dist-test peers man bench bench-sim bench-tuning bench-steering bench-gentle bench-confusion bench-coverage bench-watch-detection bench-watch-store crash crash-sample model hostile agreement studies fuzz clean
 
 demo: build
 	./target/release/trunkline demo
@@ -24,6 +24,11 @@ test: peers
 test-python:
 	$(CARGO) build --workspace --all-targets --locked
 	python3 python/tools/test.py $(ONLY)
+
+# The pages of the Python package, with the reference from its docstrings: target/python-docs.
+PYTHON ?= python3
+python-docs:
+	$(PYTHON) -m sphinx -W --keep-going -q -b html python/docs target/python-docs
 
 # The wheel, with the program inside, and the source distribution, in target/wheels.
 wheel:

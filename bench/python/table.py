@@ -14,8 +14,8 @@ import sys
 import tempfile
 import time
 
-ROUNDS = 5
-SAMPLES = 1_000_000
+ROUNDS = int(os.environ.get("ROUNDS", "5"))
+SAMPLES = int(os.environ.get("SAMPLES", "1000000"))
 
 
 def document(samples: int) -> str:

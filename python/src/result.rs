@@ -96,16 +96,23 @@ impl Done {
 impl Done {
     /// The result whose document is `text`.
     ///
+    /// * `text`: empty where there is none.
     /// * `files`: as [`Done::files_json`] gives them.
     #[staticmethod]
     #[pyo3(signature = (text, kept=None, files="[]"))]
     fn from_json(py: Python<'_>, text: &str, kept: Option<i64>, files: &str) -> PyResult<Self> {
-        let parsed = py.detach(|| record::parse("a document".as_ref(), text));
         let files: Vec<FileRow> = serde_json::from_str(files)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let mut done = Done::of(parsed.map_err(Failure::from)?).with_files(files);
-        done.kept = kept;
-        Ok(done)
+        let parsed = (!text.is_empty()).then(|| {
+            let parse = || record::parse("a document".as_ref(), text);
+            py.detach(parse).map_err(Failure::from)
+        });
+        Ok(Done {
+            document: parsed.transpose()?.map(Arc::new),
+            kept,
+            files: Arc::new(files),
+            ..Done::default()
+        })
     }
 
     /// The files of a copy, for another process.

@@ -2,8 +2,8 @@
 
 Each operation can be called, started (`tune.start(...)` gives a `Call` at once) and awaited (`await
 tune.aio(...)`). Names, units and defaults are those of the program `trunkline`, which is part of
-this package. Results have a document (typed objects), tables (Arrow PyCapsule interface), a page and
-plots. Errors are below `Error`, and have a `.hint`.
+this package. Results have a document (typed objects), tables (Arrow PyCapsule interface), a page
+and plots. Errors are below `Error`, and have a `.hint`.
 """
 
 from . import plot

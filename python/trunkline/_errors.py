@@ -30,7 +30,11 @@ class Error(Exception):
     partial: Any
 
     def __init__(
-        self, what: str, hint: str | None = None, causes: list[str] | None = None, partial: Any = None
+        self,
+        what: str,
+        hint: str | None = None,
+        causes: list[str] | None = None,
+        partial: Any = None,
     ) -> None:
         """Says `what` happened, with value and bound."""
         super().__init__(what)

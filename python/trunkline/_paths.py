@@ -20,8 +20,8 @@ class Path:
     tune(path.sim())
     ```
 
-    The sections and their keys are those of path files (`docs/guide/paths.md`), and are checked with
-    the same messages.
+    The sections and their keys are those of path files (`docs/guide/paths.md`), and are checked
+    with the same messages.
     """
 
     __slots__ = ("_core", "_source")

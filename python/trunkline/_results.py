@@ -18,12 +18,10 @@ D = TypeVar("D", bound=Record, covariant=True)
 class Result(Generic[D]):
     """What a call found: a document as a typed object, tables, a page, plots.
 
-    Tables have the Arrow PyCapsule interface: `polars.DataFrame(r.samples)`, `pyarrow.table(r.samples)`,
-    `duckdb.from_arrow(...)` and `pandas.DataFrame.from_arrow(r.samples)` read them without copying.
+    Tables have the Arrow PyCapsule interface: `polars.DataFrame(r.samples)`,
+    `pyarrow.table(r.samples)`, `duckdb.from_arrow(...)` and `pandas.DataFrame.from_arrow(r.samples)`
+    read them without copying.
     Units stand in the metadata of each field, and in `.units`.
-
-    Attributes:
-        kept: Its number in the archive; `None` where it was not kept.
     """
 
     def __init__(self, core: _trunkline.Done) -> None:
@@ -129,10 +127,13 @@ class Result(Generic[D]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """By its document."""
-        return _loaded, (self._core.to_json(), self._core.kept, self._core.files_json())
+        document = self._core.to_json() if self._core.has_document() else ""
+        return _loaded, (document, self._core.kept, self._core.files_json())
 
     def __repr__(self) -> str:
         """The kind and the number."""
+        if not self._core.has_document():
+            return "<Result: files of a copy that failed>"
         kept = "" if self.kept is None else f", kept as {self.kept}"
         return f"<Result {self.schema}{kept}>"
 

@@ -21,7 +21,7 @@ class Server:
 
     @property
     def address(self) -> str:
-        """Where it listens: `ADDRESS:PORT`."""
+        """The address and the port that it listens on, as `ADDRESS:PORT`."""
         return self._core.address
 
     @property

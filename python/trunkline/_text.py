@@ -8,19 +8,19 @@ from datetime import timedelta
 from typing import TypeAlias
 
 Time: TypeAlias = float | str | timedelta
-"""A time: seconds, a `timedelta`, or text like `"10s"`, `"2min"`, `"82.5ms"`."""
+"""A time as seconds, a `timedelta`, or text like `"10s"`, `"2min"`, `"82.5ms"`."""
 Size: TypeAlias = int | str
-"""An amount of data: bytes, or text like `"64k"` (powers of two) and `"500MB"` (powers of ten)."""
+"""An amount of data as bytes, or text like `"64k"` (powers of two) and `"500MB"` (powers of ten)."""
 Rate: TypeAlias = float | str
-"""A rate: bits per second, or text like `"100M"`."""
+"""A rate as bits per second, or text like `"100M"`."""
 Counts: TypeAlias = int | str | Iterable[int]
-"""Numbers of streams: `8`, `[1, 2, 4]`, `range(1, 41)`, `"1..40"`."""
+"""Numbers of streams such as `8`, `[1, 2, 4]`, `range(1, 41)`, `"1..40"`."""
 Sizes: TypeAlias = Size | Iterable[Size]
 """One or several sizes; `"auto"` leaves them to the kernel."""
 File: TypeAlias = str | os.PathLike[str]
 """A name of a file."""
 History: TypeAlias = bool | File
-"""Where the result is kept: `True` in the user's archive, `False` nowhere, or the name of a file."""
+"""Where a result is kept, `True` in the user's archive, `False` nowhere, or the name of a file."""
 
 
 def span(value: Time) -> str:

@@ -3,6 +3,34 @@
 from collections.abc import Sequence
 from typing import Any, final
 
+__all__ = [
+    "Call",
+    "Done",
+    "Emulated",
+    "Failure",
+    "PathSpec",
+    "Progress",
+    "Server",
+    "Table",
+    "__version__",
+    "add_token",
+    "compare",
+    "default_place",
+    "keep",
+    "listed",
+    "load_kept",
+    "path_names",
+    "start_copy",
+    "start_examine",
+    "start_fit",
+    "start_measure",
+    "start_predict",
+    "start_responsiveness",
+    "start_simulate",
+    "start_sweep",
+    "start_tune",
+    "table_of_all",
+]
 __version__: str
 
 @final

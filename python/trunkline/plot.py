@@ -9,14 +9,11 @@ trunkline.plot.plot(result, "goodput").save("goodput.svg")
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ._errors import RequestError
 from ._results import Result
 from ._text import File
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes  # type: ignore[import-not-found,unused-ignore]
 
 __all__ = ["Svg", "matplotlib_goodput", "plot", "plots"]
 
@@ -58,8 +55,12 @@ def plot(result: Result[Any], name: str | None = None) -> Svg:
     return found[name]
 
 
-def matplotlib_goodput(result: Result[Any], axes: Axes | None = None) -> Axes:
-    """Goodput against streams, a line for each window, on matplotlib's axes.
+def matplotlib_goodput(result: Result[Any], axes: Any = None) -> Any:
+    """Goodput against streams, a line for each window, on matplotlib's axes, which it gives.
+
+    Args:
+        result: What has visits.
+        axes: Where to draw; the current ones without.
 
     Raises:
         ImportError: matplotlib is not installed.

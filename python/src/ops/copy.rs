@@ -265,7 +265,15 @@ fn run(
     let _offered = copy::offer(&what, control.clone()).ok();
     let files = Vec::new();
     let mut observer = Observer { tell, files };
-    let copied = trunkline::copy(&request, &control, &mut observer)?;
+    let copied = match trunkline::copy(&request, &control, &mut observer) {
+        Ok(copied) => copied,
+        Err(error) if observer.files.is_empty() => return Err(error.into()),
+        // What became of files until then is not lost with the document.
+        Err(error) => {
+            let done = Done::default().with_files(observer.files);
+            return Ok(done.cut(Some(error.into())));
+        }
+    };
     let cut = copied.cut.map(|error| {
         let failure = Failure::from(error);
         failure.with_hint("the same copy goes on; what has arrived is not sent again")
