@@ -37,6 +37,11 @@ pub use probes::{
     TracePlan, TraceProtocol, Train,
 };
 pub use round_trip::{Probe, ProbeMethod, ProbeSeries, RoundTrips};
-pub use setting::{Amount, Direction, Precision, SamplePlan, Setting, StreamCount, Then, Window};
-pub use target::{Fault, HostLimits, Snapshot, Target, TargetError, TargetInfo, TargetKind, Watch};
+pub use setting::{
+    Amount, Direction, Moving, Precision, SamplePlan, Setting, StreamCount, Then, Window,
+};
+pub use target::{
+    Fault, HostLimits, MoverAxes, MoverCommand, Snapshot, Target, TargetError, TargetInfo,
+    TargetKind, Watch,
+};
 pub use tcp::TcpSample;

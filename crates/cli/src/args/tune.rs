@@ -4,13 +4,14 @@ use clap::{Args, ValueEnum};
 use trunkline::measure::StreamCount;
 use trunkline::units::{Bytes, Span};
 
-use super::{Keep, Output, Target, Tcp, Way, within};
+use super::{Keep, MoverOptions, Output, Target, Tcp, Way, within};
 
 /// Find the streams and the window to use, and why those
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trunkline tune emu:slac-cern\n  \
     trunkline tune sim:slac-cern\n  \
     trunkline tune dtn.example.org --budget 20s,500MB --report tune.html\n  \
+    trunkline tune gridftp://dtn.example.org/store/file\n  \
     trunkline tune dtn.example.org --objective gentle --added-rtt 10ms --loss 0.05%")]
 pub(crate) struct Tune {
     #[command(flatten)]
@@ -46,6 +47,8 @@ pub(crate) struct Tune {
     #[arg(long, value_enum, value_name = "AXIS", value_delimiter = ',', default_values_t = [Axis::Streams, Axis::Window])]
     pub axes: Vec<Axis>,
 
+    #[command(flatten)]
+    pub mover: MoverOptions,
     #[command(flatten)]
     pub way: Way,
     #[command(flatten)]
