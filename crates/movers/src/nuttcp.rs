@@ -78,6 +78,8 @@ impl Client for Nuttcp {
         refuse_tcp(PROGRAM, setting)?;
         let seconds = job.lasting.as_secs_f64().ceil() as u64 + 1;
         let invocation = Nuttcp::with_setting(job.options, setting);
+        // A server that has just lost a client refuses for a moment, and `-a` asks again.
+        let invocation = invocation.word("-a");
         let invocation = invocation.word(format!("-T{seconds}")).word("-i1");
         Ok(Nuttcp::to(invocation, job.far))
     }

@@ -75,7 +75,9 @@ impl Client for Xrootd {
             &self.axes(&self.oldest(), setting.direction),
         )?;
         refuse_tcp(PROGRAM, setting)?;
-        let invocation = Xrootd::with_setting(job.options, setting).word("-f");
+        // A server that has just lost a client holds its file open for a moment.
+        let invocation = Xrootd::with_setting(job.options, setting);
+        let invocation = invocation.word("-f").word("--coerce");
         Ok(match setting.direction {
             Direction::Reverse => invocation
                 .word(url(job.far, &job.far.path))

@@ -19,7 +19,7 @@ mod running;
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
-use movers::{Client, Far, Job, Removal, Version};
+use movers::{Client, Far, Invocation, Job, Removal, Version};
 use observe::{
     Amount, MoverCommand, Observation, SamplePlan, Setting, Target, TargetError, TargetInfo,
     TargetKind, Watch,
@@ -31,7 +31,7 @@ use units::{Bytes, Rate, Span};
 use wire::EchoToken;
 
 use data::TestData;
-use running::{Patience, Running};
+use running::{NotSeen, Patience, Running, Seen};
 
 /// A client and the far end that it is run against.
 pub struct MoverTarget {
@@ -45,10 +45,19 @@ pub struct MoverTarget {
     left_behind: Option<String>,
     fastest: Rate,
     patience: Patience,
+    /// Whether the far end has taken a client before.
+    has_run: bool,
+    /// The settings of runs that data crossed on another number of connections than they asked for,
+    /// with that number.
+    carried: Vec<(Setting, usize)>,
 }
 
 /// The rate for which test data suffices where none was seen yet.
 const RATE_FIRST: Rate = Rate::from_bits_per_second(10_000_000_000);
+/// How often a client is started that the far end refuses, though it took one before.
+const TRIES: u32 = 4;
+/// The time between.
+const PAUSE: Span = Span::from_secs(1);
 /// The longest run of a given amount of data.
 const LASTING_MAX: Span = Span::from_secs(3_600);
 
@@ -65,6 +74,8 @@ impl MoverTarget {
             left_behind: None,
             fastest: Rate::ZERO,
             patience: Patience::default(),
+            has_run: false,
+            carried: Vec::new(),
         }
     }
 
@@ -140,29 +151,65 @@ impl MoverTarget {
             let is_over = |elapsed| elapsed >= plan.unloaded || watch.is_cancelled();
             series(&socket, &LatestTrip::default(), is_over)
         });
-        let loading = self
-            .echo()
-            .and_then(|socket| LoadedProbes::start(socket).ok());
         if removal != Removal::Nothing {
             self.to_remove = Some(removal);
         }
-        let child = Child::start(
-            &invocation.program,
-            &invocation.arguments,
-            &invocation.environment,
-        );
-        let child =
-            child.map_err(|source| errors::not_started(self.client, &invocation, source))?;
-        let running = Running::new(
-            child,
-            self.client,
-            setting.direction,
-            loading,
-            self.patience,
-        )?;
-        let seen = running.until_enough(plan, watch)?;
+        let seen = self.until_taken(&invocation, setting, plan, watch)?;
+        self.has_run = true;
+        self.note_carried(setting, seen.connections.carrying().len());
         self.fastest = self.fastest.max(seen.rate());
         Ok(assemble::observation(setting, seen, unloaded, asked.now()))
+    }
+}
+
+impl MoverTarget {
+    /// Of a client whose connections were not seen there is nothing to note.
+    fn note_carried(&mut self, setting: &Setting, carried: usize) {
+        self.carried.retain(|(noted, _)| noted != setting);
+        if carried > 0 && carried != usize::from(setting.streams.get()) {
+            self.carried.push((setting.clone(), carried));
+        }
+    }
+
+    /// Runs the client; again where the far end is not ready yet for another client after one that
+    /// was ended.
+    fn until_taken(
+        &mut self,
+        invocation: &Invocation,
+        setting: &Setting,
+        plan: &SamplePlan,
+        watch: &mut dyn Watch,
+    ) -> Result<Seen, TargetError> {
+        let mut tries = if self.has_run { TRIES } else { 1 };
+        loop {
+            tries -= 1;
+            match self.attempt(invocation, setting, plan, watch) {
+                Err(NotSeen::Refused(_)) if tries > 0 => {
+                    let why = format!("{} was refused", self.client.program());
+                    watch.on_wait(&why, PAUSE);
+                    running::pause(PAUSE, watch)?;
+                }
+                Err(NotSeen::Refused(error) | NotSeen::Failed(error)) => return Err(error),
+                Ok(seen) => return Ok(seen),
+            }
+        }
+    }
+
+    fn attempt(
+        &self,
+        invocation: &Invocation,
+        setting: &Setting,
+        plan: &SamplePlan,
+        watch: &mut dyn Watch,
+    ) -> Result<Seen, NotSeen> {
+        let loading = self
+            .echo()
+            .and_then(|socket| LoadedProbes::start(socket).ok());
+        let (arguments, variables) = (&invocation.arguments, &invocation.environment);
+        let child = Child::start(&invocation.program, arguments, variables);
+        let child = child.map_err(|error| errors::not_started(self.client, invocation, error))?;
+        let (client, way) = (self.client, setting.direction);
+        Running::new(child, client, way, loading, self.patience)?.until_enough(plan, watch)
     }
 }
 
@@ -201,7 +248,16 @@ impl Target for MoverTarget {
     }
 
     fn command(&self, setting: &Setting) -> Option<MoverCommand> {
-        Some(self.client.command(&self.far, &self.options, setting))
+        let mut command = self.client.command(&self.far, &self.options, setting);
+        if let Some((_, carried)) = self.carried.iter().find(|(noted, _)| noted == setting) {
+            let seen = format!(
+                "of {} streams asked for, {carried} carried data",
+                setting.streams
+            );
+            let known = command.note.take();
+            command.note = Some(known.map_or(seen.clone(), |known| format!("{known}; {seen}")));
+        }
+        Some(command)
     }
 
     fn left_behind(&self) -> Option<String> {

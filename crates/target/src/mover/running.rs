@@ -66,6 +66,35 @@ pub(super) fn ask(
     Ok(child.last_said())
 }
 
+/// Why a run has shown nothing.
+pub(super) enum NotSeen {
+    /// The client has ended without moving data: the far end may take it later.
+    Refused(TargetError),
+    /// Anything else.
+    Failed(TargetError),
+}
+
+impl From<TargetError> for NotSeen {
+    fn from(error: TargetError) -> Self {
+        NotSeen::Failed(error)
+    }
+}
+
+/// Waits.
+///
+/// # Errors
+/// When the user has had enough.
+pub(super) fn pause(span: Span, watch: &dyn Watch) -> Result<(), TargetError> {
+    let clock = Clock::start();
+    while clock.now().since(Time::ZERO) < span {
+        if watch.is_cancelled() {
+            return Err(errors::cancelled());
+        }
+        thread::sleep(TICK);
+    }
+    Ok(())
+}
+
 /// What a run has shown, from when data began to flow.
 pub(super) struct Seen {
     pub connections: Connections,
@@ -150,7 +179,7 @@ impl Running {
         mut self,
         plan: &SamplePlan,
         watch: &mut dyn Watch,
-    ) -> Result<Seen, TargetError> {
+    ) -> Result<Seen, NotSeen> {
         let mut readings = Vec::new();
         loop {
             let has_ended = self.wait(watch)?;
@@ -170,7 +199,7 @@ impl Running {
                 }
             }
             if has_ended {
-                return self.ended(now);
+                return self.ended(now, plan);
             }
             self.check_stall(now)?;
         }
@@ -266,21 +295,28 @@ impl Running {
     }
 
     /// The client has ended by itself.
-    fn ended(mut self, now: Time) -> Result<Seen, TargetError> {
+    fn ended(mut self, now: Time, plan: &SamplePlan) -> Result<Seen, NotSeen> {
         let status = self.child.ended().map_err(errors::no_kernel)?;
         let said = self.child.last_said();
         if let Some(status) = status.filter(|status| !status.success()) {
-            return Err(errors::ended_badly(self.client, status, &said));
+            let error = errors::ended_badly(self.client, status, &said);
+            return Err(match self.began {
+                Some(_) => NotSeen::Failed(error),
+                None => NotSeen::Refused(error),
+            });
         }
         self.read_printed(now);
         let began = match (self.began, self.printed.last()) {
             (Some(began), _) => began,
             (None, Some(_)) => Time::ZERO,
-            (None, None) => return Err(errors::nothing_moved(self.client, &said)),
+            (None, None) => {
+                return Err(NotSeen::Refused(errors::nothing_moved(self.client, &said)));
+            }
         };
         let lasted = now.since(began);
-        match lasted < LASTED_MIN {
-            true => Err(errors::too_short(self.client, lasted)),
+        let is_timed = matches!(plan.amount, Amount::Time(_));
+        match is_timed && lasted < LASTED_MIN {
+            true => Err(errors::too_short(self.client, lasted).into()),
             false => Ok(self.end(now, began)),
         }
     }

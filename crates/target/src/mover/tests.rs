@@ -85,15 +85,14 @@ const VERSION: &str = "echo version 2.5";
 
 fn target(client: Scripted) -> MoverTarget {
     let far = Far::parse("scp://far.invalid/file").unwrap().unwrap();
-    MoverTarget {
-        client: Box::leak(Box::new(client)),
-        patience: Patience {
-            begin: Span::from_secs(2),
-            stall: Span::from_secs(2),
-            answer: Span::from_secs(20),
-        },
-        ..MoverTarget::new(far, Vec::new())
-    }
+    let mut target = MoverTarget::new(far, Vec::new());
+    target.client = Box::leak(Box::new(client));
+    target.patience = Patience {
+        begin: Span::from_secs(2),
+        stall: Span::from_secs(2),
+        answer: Span::from_secs(20),
+    };
+    target
 }
 
 fn plan() -> SamplePlan {
