@@ -37,14 +37,14 @@ SSH_PORT = tools.SSH_PORT
 BUDGET = 60
 BEST = 2  # cells of the grid that meet the search's answer again
 
-STREAMS = [1, 2, 4, 8, 16, 32, 64]
-WINDOWS = ["auto", "256k", "2M"]
+STREAMS = [1, 2, 4, 8, 16, 32]
+WINDOWS = ["auto", "256k", "1M"]
 GRIDS = {
     "iperf2": {"-P": STREAMS, "-w": WINDOWS},
     "gridftp": {"-P": STREAMS, "-w": WINDOWS},
     "nuttcp": {"-P": STREAMS, "-w": WINDOWS},
-    "xrootd": {"-P": [1, 2, 4, 8, 15], "--requests": [None, 8], "--block": [None, "2M"]},
-    "rclone": {"-P": [1, 2, 4, 8, 16], "--requests": [None, 256], "--block": [None, "255k"]},
+    "xrootd": {"-P": [1, 4, 15], "--requests": [None, 8], "--block": [None, "2M"]},
+    "rclone": {"-P": [1, 4, 16], "--requests": [None, 256], "--block": [None, "255k"]},
     "scp": {"--requests": [None, 256], "--block": [None, "255k"]},
 }
 
@@ -117,7 +117,7 @@ class Near:
 
     def measure(self, cell):
         """Mbit/s; zero of a run that failed."""
-        document = self.trunkline("measure", *self.target, *flags(cell), "-t", str(self.plan["seconds"]))
+        document = self.trunkline("measure", *self.target, *flags(cell), "-t", f"{self.plan['seconds']:g}s")
         return document["goodput_bits_per_second"] / 1e6 if document else 0.0
 
     def run(self):

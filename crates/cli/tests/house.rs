@@ -37,6 +37,7 @@ const ORDER: [&str; 36] = [
     "watch_metrics",
     "campaign",
     "predict",
+    "movers",
     "target",
     "record",
     "report",
@@ -47,7 +48,7 @@ const ORDER: [&str; 36] = [
 ];
 
 /// Crates without clock, socket, thread, environment or unseeded randomness.
-const PURE: [&str; 16] = [
+const PURE: [&str; 17] = [
     "units",
     "stats",
     "models",
@@ -64,6 +65,7 @@ const PURE: [&str; 16] = [
     "watch_plan",
     "watch_metrics",
     "predict",
+    "movers",
 ];
 
 const IMPURE: [&str; 9] = [

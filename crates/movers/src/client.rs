@@ -24,7 +24,7 @@ pub enum Mover {
 }
 
 /// What is known of one program.
-pub trait Client {
+pub trait Client: Send + Sync {
     /// The program's name.
     fn program(&self) -> &'static str;
 

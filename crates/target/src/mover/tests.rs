@@ -165,10 +165,13 @@ fn one_that_is_killed_says_by_which_signal() {
 #[test]
 fn one_that_hangs_is_ended_and_quoted() {
     let error = error_of("echo Password:; exec sleep 60");
-    assert_eq!(error.what, "`sh` moved nothing for 2 s; it said: Password:");
+    assert_eq!(
+        error.what,
+        "`sh` moved nothing for 2.00 s; it said: Password:"
+    );
     let error = error_of("echo 5000000 bytes; exec sleep 60");
     assert!(
-        error.what.contains("moved nothing more for 2 s"),
+        error.what.contains("moved nothing more for 2.00 s"),
         "{}",
         error.what
     );
