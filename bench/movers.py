@@ -53,9 +53,9 @@ def server(mover, folder):
     """The command of the far end."""
     store = folder / "store"
     if mover == "iperf2":
-        return "exec iperf -s >/dev/null 2>&1"
+        return "while true; do iperf -s >/dev/null 2>&1; sleep 0.2; done"
     if mover == "nuttcp":
-        return "exec nuttcp -S --nofork >/dev/null 2>&1"
+        return "while true; do nuttcp -S --nofork >/dev/null 2>&1; sleep 0.2; done"
     if mover == "gridftp":
         return (f"exec globus-gridftp-server -aa -anonymous-user {getpass.getuser()} -allow-root -c /dev/null -p 2811 "
                 f"-l {folder}/gridftp.log -data-interface {FAR}")

@@ -25,7 +25,7 @@ use nix::unistd::{Pid, setsid};
 /// How much of what a child prints is kept: the last of it.
 const KEPT: usize = 64 << 10;
 /// How long a child may take to end when it is asked to.
-const GRACE: Duration = Duration::from_millis(500);
+const GRACE: Duration = Duration::from_secs(1);
 /// How often it is looked at meanwhile.
 const TICK: Duration = Duration::from_millis(5);
 
@@ -132,11 +132,12 @@ impl Child {
         })
     }
 
-    /// Ends it and all that it has started: asks first, and does not ask twice.
+    /// Ends it and all that it has started: first as Ctrl-C does, which clients take to close their
+    /// connections in order, and then without asking.
     pub fn end(&mut self) {
         let group = Pid::from_raw(self.process.id() as i32);
         // The group is gone when all of it has ended by itself.
-        let _ = killpg(group, Signal::SIGTERM);
+        let _ = killpg(group, Signal::SIGINT);
         let until = Instant::now() + GRACE;
         while matches!(self.ended(), Ok(None)) && Instant::now() < until {
             thread::sleep(TICK);
@@ -256,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_program_ends_with_all_that_it_has_started_even_if_it_will_not() {
-        let script = "trap '' TERM; sh -c 'trap \"\" TERM; echo $$; exec sleep 100' & wait";
+        let script = "trap '' INT TERM; sh -c 'trap \"\" INT TERM; echo $$; exec sleep 100' & wait";
         let mut child = start(script);
         let grandchild = until(|| child.said().trim().parse::<i32>().ok());
         child.end();

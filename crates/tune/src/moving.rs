@@ -4,7 +4,8 @@
 //! One axis after the other, in this order, from the setting that would be recommended without it.
 //! Along an axis the target's values are tried in the order in which it gives them, as long as each
 //! brings something; the first that does not ends the axis. So an axis costs one sample where the
-//! program's own value is good. What two axes would only bring together is not found, nor is what
+//! program's own value is good. A value counts only where it gained more than runs of one setting
+//! differ by: otherwise the program's own is left alone. What two axes would only bring together is not found, nor is what
 //! other streams would make of them.
 
 use observe::{MoverAxes, Moving, Setting};
@@ -14,7 +15,7 @@ use crate::history::History;
 use crate::lasting;
 use crate::plan::GAIN_MIN;
 use crate::strategy::Request;
-use crate::tuning::Purpose;
+use crate::tuning::{Purpose, Sample};
 
 /// The next value along an axis; `None` where all have been tried as far as they brought something,
 /// or trunkline itself moves the data.
@@ -41,7 +42,9 @@ fn untried(history: &History, axes: &MoverAxes) -> Option<Setting> {
             };
             match rate(history, &next) {
                 None => return Some(next),
-                Some(reached) if reached > (1.0 + GAIN_MIN) * rate(history, &best)? => best = next,
+                Some(reached) if reached > (1.0 + GAIN_MIN) * rate(history, &best)? => {
+                    best = next;
+                }
                 Some(_) => break,
             }
         }
@@ -66,6 +69,28 @@ fn start(history: &History) -> Option<Setting> {
 fn rate(history: &History, setting: &Setting) -> Option<f64> {
     let tried = history.of(setting)?;
     Some(lasting::expected(history, tried))
+}
+
+/// Whether a sample of this stage carried more than the same setting with everything left to the
+/// program, and by more than chance: each lies outside the other's interval.
+pub(crate) fn has_gained(history: &History, sample: &Sample) -> bool {
+    let without = Setting {
+        moving: history.plan.base.moving,
+        ..sample.setting.clone()
+    };
+    let Some(without) = history.of(&without) else {
+        return true;
+    };
+    let (after, before) = (sample.goodput(), without.goodput());
+    let above = |high: f64, low: f64| high > (1.0 + GAIN_MIN) * low;
+    let ends = |goodput: observe::Goodput| {
+        let interval = goodput.interval.or(goodput.scatter);
+        let mean = goodput.mean.as_f64();
+        interval.map_or((mean, mean), |one| (one.low.as_f64(), one.high.as_f64()))
+    };
+    above(after.mean.as_f64(), before.mean.as_f64())
+        && ends(after).0 > before.mean.as_f64()
+        && after.mean.as_f64() > ends(before).1
 }
 
 type Value = Box<dyn Fn(Moving) -> Moving>;
