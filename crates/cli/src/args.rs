@@ -20,10 +20,12 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand};
-use trunkline::ask::{bytes, duration, pacing, window};
+use trunkline::ask::{block, bytes, duration, pacing, window};
 use trunkline::measure::{StreamCount, Window};
 use trunkline::units::{Bytes, Rate, Span};
 use trunkline::{Error, TargetName};
+
+use crate::failure::Failure;
 
 pub(crate) use copy::{Attribute, Connect, Copy, Objective as CopyObjective};
 pub(crate) use copy_far::CopyFar;
@@ -47,7 +49,9 @@ pub(crate) use watch::{
 ///
 /// A TARGET is a host that runs `trunkline serve` or `iperf3 -s`, as `HOST`, `HOST:PORT` or
 /// `[V6]:PORT`, an emulated path on this host, as `emu:NAME` or `emu:FILE`, or a simulated one, as
-/// `sim:NAME` or `sim:FILE`.
+/// `sim:NAME` or `sim:FILE`. `measure`, `tune` and `sweep` also run the clients of other programs:
+/// `gridftp://HOST/FILE`, `root://HOST//FILE`, `scp://HOST/FILE`, `sftp+rclone:REMOTE:FILE`,
+/// `iperf2://HOST`, `nuttcp://HOST`.
 #[derive(Debug, Parser)]
 #[command(
     name = "trunkline",
@@ -156,6 +160,16 @@ pub(crate) struct Measure {
     #[arg(long, value_name = "RATE", visible_alias = "fq-rate", value_parser = pacing)]
     pub pacing: Option<Rate>,
 
+    /// Requests that another program has without an answer, where it has an option for that
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub requests: Option<u16>,
+
+    /// Data of one request, read or write of another program: `1M`
+    #[arg(long, value_name = "SIZE", value_parser = block)]
+    pub block: Option<Bytes>,
+
+    #[command(flatten)]
+    pub mover: MoverOptions,
     #[command(flatten)]
     pub way: Way,
     #[command(flatten)]
@@ -216,7 +230,8 @@ pub(crate) struct Report {
 /// Where to send, and what chance decides on the way.
 #[derive(Debug, Args)]
 pub(crate) struct Target {
-    /// `HOST[:PORT]`, or `emu:PATH` or `sim:PATH` with a named path or a path file
+    /// `HOST[:PORT]`, `emu:PATH` or `sim:PATH` with a named path or a path file, or the far end of
+    /// another program, as `gridftp://HOST/FILE`
     #[arg(value_name = "TARGET")]
     pub name: String,
 
@@ -237,6 +252,32 @@ impl Target {
     /// Opens what the name was read as.
     pub(crate) fn open(&self, name: TargetName) -> Result<trunkline::Target, Error> {
         trunkline::Target::open_named(name, self.seed.seed)
+    }
+}
+
+/// What another program is told beside the setting.
+#[derive(Debug, Args)]
+pub(crate) struct MoverOptions {
+    /// A word to pass to the client of another program as it stands, such as `-nodcau`; may be
+    /// repeated
+    #[arg(long = "mover-option", value_name = "WORD", allow_hyphen_values = true)]
+    pub words: Vec<String>,
+}
+
+impl MoverOptions {
+    /// The name with these words, which only other programs take.
+    pub(crate) fn of(&self, name: TargetName) -> Result<TargetName, Failure> {
+        match (name, self.words.first()) {
+            (TargetName::Mover { far, .. }, _) => Ok(TargetName::Mover {
+                far,
+                options: self.words.clone(),
+            }),
+            (_, Some(word)) => Err(Failure::wrong_request(
+                &format!("`--mover-option {word}` is for another program, and this target is none"),
+                "leave it out, or name a target like `gridftp://HOST/FILE`",
+            )),
+            (name, None) => Ok(name),
+        }
     }
 }
 

@@ -38,6 +38,7 @@ const ORDER: [&str; 37] = [
     "watch_metrics",
     "campaign",
     "predict",
+    "movers",
     "target",
     "record",
     "report",
@@ -48,7 +49,7 @@ const ORDER: [&str; 37] = [
 ];
 
 /// Crates without clock, socket, thread, environment or unseeded randomness.
-const PURE: [&str; 16] = [
+const PURE: [&str; 17] = [
     "units",
     "stats",
     "models",
@@ -65,6 +66,7 @@ const PURE: [&str; 16] = [
     "watch_plan",
     "watch_metrics",
     "predict",
+    "movers",
 ];
 
 const IMPURE: [&str; 9] = [

@@ -36,7 +36,12 @@ pub use probes::{
     TracePlan, TraceProtocol, Train,
 };
 pub use round_trip::{Probe, ProbeMethod, ProbeSeries, RoundTrips};
-pub use setting::{Amount, Precision, SamplePlan, Setting, StreamCount, Then, Window};
-pub use target::{Fault, HostLimits, Snapshot, Target, TargetError, TargetInfo, TargetKind, Watch};
+pub use setting::{
+    Amount, Moving, Precision, SamplePlan, Setting, StreamCount, Then, Window,
+};
+pub use target::{
+    Fault, HostLimits, MoverAxes, MoverCommand, Snapshot, Target, TargetError, TargetInfo,
+    TargetKind, Watch,
+};
 pub use tcp::TcpSample;
 pub use units::{Direction, Way};

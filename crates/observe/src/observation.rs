@@ -158,6 +158,9 @@ pub enum Peer {
     Trunkline,
     /// An iperf3 server: totals at the end, and what this end sees for itself.
     Iperf3,
+    /// The server of another program, whose own client ran here: what this host's kernel says of
+    /// its connections.
+    Mover,
 }
 
 /// One run: everything that was seen, nothing derived.

@@ -200,6 +200,50 @@ pub struct Setting {
     /// Maximum segment size in bytes (`TCP_MAXSEG`); `None` leaves it to the path's MTU.
     #[serde(rename = "mss_bytes", skip_serializing_if = "Option::is_none")]
     pub mss: Option<u16>,
+    /// How another program moves the data; absent where that is left to it, and of our own streams.
+    #[serde(default, skip_serializing_if = "Moving::is_default")]
+    pub moving: Moving,
+}
+
+/// What programs that move files let their user set beside streams and window. `None` leaves each
+/// to the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Moving {
+    /// Files at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<u16>,
+    /// Requests that each file may have without an answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pipelining: Option<u16>,
+    /// Data of one request, read or write.
+    #[serde(
+        rename = "block_bytes",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub block: Option<Bytes>,
+}
+
+impl Moving {
+    /// Whether everything is left to the program.
+    pub fn is_default(&self) -> bool {
+        *self == Moving::default()
+    }
+}
+
+/// What differs from the program's defaults: `block 4MiB, 2 files at once`; empty without any.
+impl fmt::Display for Moving {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let files = self
+            .concurrency
+            .map(|files| format!("{files} files at once"));
+        let requests = self
+            .pipelining
+            .map(|requests| format!("{requests} requests"));
+        let block = self.block.map(|block| format!("block {block}"));
+        let parts: Vec<String> = [files, requests, block].into_iter().flatten().collect();
+        f.pad(&parts.join(", "))
+    }
 }
 
 impl Setting {
@@ -212,6 +256,7 @@ impl Setting {
             congestion: None,
             pacing: None,
             mss: None,
+            moving: Moving::default(),
         }
     }
 }

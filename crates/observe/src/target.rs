@@ -26,8 +26,22 @@ pub trait Target {
         watch: &mut dyn Watch,
     ) -> Result<Observation, TargetError>;
 
-    /// Ends streams that a run left sending, see [`crate::Then::KeepRunning`].
+    /// Ends streams that a run left sending, see [`crate::Then::KeepRunning`], and removes what runs
+    /// have left anywhere.
     fn stop(&mut self) {}
+
+    /// What could not be removed from the far end by [`Target::stop`]: a sentence for people without
+    /// a full stop.
+    fn left_behind(&self) -> Option<String> {
+        None
+    }
+
+    /// How the program behind this target is told to use a setting; `None` where that is trunkline
+    /// itself.
+    fn command(&self, setting: &Setting) -> Option<MoverCommand> {
+        let _ = setting;
+        None
+    }
 
     /// What chance decides in the next run follows from `run` and the target's seed alone, and no
     /// longer from how many runs there were before: a series that was interrupted goes on with
@@ -112,6 +126,37 @@ pub struct TargetInfo {
     /// Congestion controls that a run may ask for by this name, the default first; empty where
     /// they are unknown.
     pub congestion: Vec<String>,
+    /// What the program behind the target lets its user set; `None` where that is trunkline itself,
+    /// which sets everything.
+    pub mover: Option<MoverAxes>,
+}
+
+/// What a program that moves data lets its user set, and how far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MoverAxes {
+    /// The most streams that it takes.
+    pub streams_max: crate::StreamCount,
+    /// Whether it takes a window.
+    pub window: bool,
+    /// Whether it paces its streams.
+    pub pacing: bool,
+    /// Files at once that are worth trying, in the order in which to try them.
+    pub concurrency: Vec<u16>,
+    /// The same of requests without an answer.
+    pub pipelining: Vec<u16>,
+    /// The same of the data of one request, read or write.
+    pub block: Vec<Bytes>,
+}
+
+/// How a program is told to use a setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MoverCommand {
+    /// The program.
+    pub program: String,
+    /// A command for a shell; words in capitals are the user's to fill in.
+    pub line: String,
+    /// What to know about it.
+    pub note: Option<String>,
 }
 
 /// Which way a target runs.

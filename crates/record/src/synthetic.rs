@@ -36,6 +36,7 @@ fn target() -> TargetInfo {
             receive_auto_max: Bytes::from_mib(6),
         }),
         congestion: vec!["cubic".to_owned()],
+        mover: None,
     }
 }
 
@@ -159,6 +160,7 @@ fn tuning(cases: Vec<Case>) -> Tuning {
             now: Some(Bytes::from_kib(208)),
             why: "a fixed window above 208 KiB is cut to it".to_owned(),
         }],
+        command: None,
     };
     Tuning {
         objective: tune::Objective::Knee { share: 0.9 },
@@ -173,6 +175,7 @@ fn tuning(cases: Vec<Case>) -> Tuning {
         },
         samples,
         drift: None,
+        left_behind: None,
         ended: tune::Ended::Found(answer),
     }
 }

@@ -1,6 +1,6 @@
 //! One search for the operating point.
 
-use observe::{StreamCount, TargetInfo, Verdict};
+use observe::{MoverCommand, Moving, StreamCount, TargetInfo, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use tune::{Advice, Cost, Ended, Objective, Purpose, SysctlLine, Tuning};
@@ -28,6 +28,10 @@ pub struct Tune {
     /// nothing seems to have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<String>,
+    /// What could not be removed from the far end: a sentence without a full stop; absent where
+    /// nothing was left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_behind: Option<String>,
     /// Everything that was tried, in order.
     pub samples: Vec<Sample>,
 }
@@ -62,6 +66,9 @@ pub struct Recommended {
     pub streams: StreamCount,
     /// Socket buffers of each stream: `"auto"` or bytes.
     pub window: Window,
+    /// How another program is to move the data; absent where that is left to it.
+    #[serde(default, skip_serializing_if = "Moving::is_default")]
+    pub moving: Moving,
     /// Congestion control, where it is not the host's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
@@ -136,6 +143,7 @@ impl Tune {
             cost: tuning.cost,
             cut_because: cut_because(&tuning.ended),
             drift: tuning.drift.clone(),
+            left_behind: tuning.left_behind.clone(),
             samples: samples(tuning),
         }
     }
@@ -165,14 +173,18 @@ impl Tune {
 
 impl From<&tune::Answer> for Answer {
     fn from(answer: &tune::Answer) -> Self {
-        let settings = tune::advice::for_setting(&answer.recommended.setting);
+        let every = || tune::advice::for_setting(&answer.recommended.setting);
+        let settings = match &answer.command {
+            Some(command) => vec![ToolSetting::from(command)],
+            None => every().iter().map(ToolSetting::from).collect(),
+        };
         Answer {
+            settings,
             recommended: (&answer.recommended).into(),
             unpaced: answer.unpaced.as_ref().map(Recommended::from),
             default_sample: answer.default_sample,
             limit: answer.limit_recommended.clone(),
             limit_default: answer.limit_default.clone(),
-            settings: settings.iter().map(ToolSetting::from).collect(),
             sysctl: answer.host_advice.clone(),
         }
     }
@@ -240,6 +252,7 @@ impl From<&tune::Recommended> for Recommended {
         Recommended {
             streams: recommended.setting.streams,
             window: recommended.setting.window,
+            moving: recommended.setting.moving,
             congestion: recommended.setting.congestion.clone(),
             pacing: recommended.setting.pacing,
             goodput_bits_per_second: recommended.goodput.mean.bits_per_second(),
@@ -248,6 +261,16 @@ impl From<&tune::Recommended> for Recommended {
             rtt_unloaded_seconds: recommended.rtt_unloaded.map(Span::as_secs_f64),
             sample: recommended.sample,
             because: recommended.because.clone(),
+        }
+    }
+}
+
+impl From<&MoverCommand> for ToolSetting {
+    fn from(command: &MoverCommand) -> Self {
+        ToolSetting {
+            tool: command.program.clone(),
+            command: command.line.clone(),
+            note: command.note.clone(),
         }
     }
 }

@@ -164,7 +164,8 @@ pub fn window_with(setting: &Setting, usual: Option<&str>) -> String {
         .filter(|name| Some(*name) != usual)
         .map(text::plain);
     let paced = setting.pacing.map(|_| "paced".to_owned());
-    let parts = [Some(setting.window.to_string()), congestion, paced];
+    let moving = Some(setting.moving.to_string()).filter(|moving| !moving.is_empty());
+    let parts = [Some(setting.window.to_string()), congestion, paced, moving];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

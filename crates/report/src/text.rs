@@ -67,7 +67,11 @@ pub fn count(number: u64, name: &str) -> String {
 
 /// A setting in a few words: `8 streams with automatic windows`.
 pub fn setting(setting: &Setting) -> String {
-    point(setting.streams, setting.window)
+    format!(
+        "{}{}",
+        point(setting.streams, setting.window),
+        moving(setting)
+    )
 }
 
 /// Streams and window in a few words.
@@ -89,14 +93,23 @@ pub fn point(streams: impl Into<u32>, window: Window) -> String {
 
 /// A setting as it was asked for: `8 x 64KiB, reverse`.
 pub fn asked(setting: &Setting) -> String {
-    point_in_full(&Point {
+    let point = point_in_full(&Point {
         streams: setting.streams.into(),
         window: setting.window,
         direction: setting.direction,
         congestion: setting.congestion.clone(),
         pacing: setting.pacing,
         mss: setting.mss,
-    })
+    });
+    format!("{point}{}", moving(setting))
+}
+
+/// How another program moves the data, where that is not left to it: `, block 4MiB`.
+fn moving(setting: &Setting) -> String {
+    match setting.moving.is_default() {
+        true => String::new(),
+        false => format!(", {}", setting.moving),
+    }
 }
 
 /// `8 x 64KiB`.

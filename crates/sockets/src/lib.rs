@@ -3,13 +3,15 @@
 //! [`options`] sets what a stream asks for and reads what it got, [`tcp_info`] reads `TCP_INFO`,
 //! [`poll`] waits, [`fn@listen`] listens. [`host`] has the limits of this network namespace,
 //! [`processor`] the processor time of threads, [`Clock`] the monotonic clock, [`random`] the
-//! kernel's randomness. [`Address`] is `HOST[:PORT]` as users write it. [`eviction`] chooses which
+//! kernel's randomness. [`child`] runs other programs, [`diag`] reads their connections. [`Address`] is `HOST[:PORT]` as users write it. [`eviction`] chooses which
 //! connection goes when too many are unidentified.
 //!
 //! Linux only, because telemetry rests on `TCP_INFO`. Left out: choosing the local address.
 
 mod address;
+pub mod child;
 mod clock;
+pub mod diag;
 pub mod eviction;
 pub mod host;
 mod listen;

@@ -49,7 +49,8 @@ fn getsockopt(socket: &TcpStream, buffer: &mut [u8; BUFFER]) -> io::Result<usize
     }
 }
 
-fn parse(info: &[u8], at: Time) -> TcpSample {
+/// A structure as the kernel fills it, of whatever length.
+pub(crate) fn parse(info: &[u8], at: Time) -> TcpSample {
     let word = |offset| word(info, offset);
     let long = |offset| long(info, offset);
     let micros = |micros: u64| Span::from_micros(micros);

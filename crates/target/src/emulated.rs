@@ -72,6 +72,7 @@ impl Target for EmulatedPath {
             kind: TargetKind::Emulated,
             limits: Some(limits(hosts)),
             congestion: self.congestion(),
+            mover: None,
         }
     }
 

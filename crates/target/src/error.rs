@@ -4,6 +4,7 @@ use std::io;
 
 use emu::EmuError;
 use endpoints::{BackgroundError, BindError};
+use movers::FarError;
 use netpath::PathError;
 use sockets::AddressError;
 use thiserror::Error;
@@ -17,6 +18,17 @@ pub enum OpenError {
     /// The path could not be emulated.
     #[error(transparent)]
     Emulation(#[from] EmuError),
+    /// The far end of another program is named wrongly.
+    #[error(transparent)]
+    Far(#[from] FarError),
+    /// No program is known for such a URL.
+    #[error("`{name}`: no program is known for `{scheme}://`")]
+    UnknownScheme {
+        /// What was written.
+        name: String,
+        /// What stands before `://`.
+        scheme: String,
+    },
     /// The name is not that of a host.
     #[error(transparent)]
     Address(#[from] AddressError),
@@ -55,6 +67,12 @@ impl OpenError {
         match self {
             OpenError::Path(error) => Some(error.hint()),
             OpenError::Emulation(error) => error.hint().map(str::to_owned),
+            OpenError::UnknownScheme { .. } => Some(
+                "these are known: gridftp, gsiftp, sshftp and ftp, root and roots, scp, iperf2, \
+                 nuttcp, and `sftp+rclone:REMOTE`"
+                    .to_owned(),
+            ),
+            OpenError::Far(_) => None,
             OpenError::Address(_) => Some(
                 "give a host like `dtn.example.org:5201`, or a path like `emu:slac-cern` or \
                  `sim:slac-cern`"
@@ -80,6 +98,8 @@ impl OpenError {
             self,
             OpenError::Path(_)
                 | OpenError::Address(_)
+                | OpenError::Far(_)
+                | OpenError::UnknownScheme { .. }
                 | OpenError::NotEmulated { .. }
                 | OpenError::CrossOfRow { .. }
         )

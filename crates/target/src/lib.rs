@@ -1,7 +1,8 @@
 //! Opens a target by its name.
 //!
 //! `HOST[:PORT]` is a live host; `emu:PATH` an emulated path with our own server at its far end;
-//! `sim:PATH` a path in virtual time. All come out as a [`Target`], and callers need not know which
+//! `sim:PATH` a path in virtual time; a URL like `gridftp://HOST/FILE` the far end of another
+//! program, whose own client is run here. All come out as a [`Target`], and callers need not know which
 //! it is.
 //!
 //! Left out: other tools' servers, and on emulated paths all cross traffic but best-effort streams,
@@ -10,11 +11,12 @@
 //! [`UnderLoad`] looks at a target from two sides at once: streams, and small packets beside them.
 //!
 //! Reading order: [`TargetName`] for what is accepted, [`EmulatedNetwork`] for a path with its
-//! cross traffic, `emulated.rs`, `simulated.rs` and `live.rs` for the kinds of target.
+//! cross traffic, `emulated.rs`, `simulated.rs`, `live.rs` and `mover.rs` for the kinds of target.
 
 mod emulated;
 mod error;
 mod live;
+mod mover;
 mod name;
 mod network;
 mod simulated;
@@ -23,6 +25,7 @@ mod under_load;
 pub use emulated::EmulatedPath;
 pub use error::OpenError;
 pub use live::LiveHost;
+pub use mover::MoverTarget;
 pub use name::{TargetName, load_path};
 pub use network::EmulatedNetwork;
 pub use simulated::SimulatedPath;
@@ -65,7 +68,9 @@ pub fn open_to_resume(
 ) -> Result<Box<dyn Target>, OpenError> {
     match name {
         TargetName::Emulated(_) => open(name, seed_resumed),
-        TargetName::Simulated(_) | TargetName::Live(_) => open(name, seed),
+        TargetName::Simulated(_) | TargetName::Live(_) | TargetName::Mover { .. } => {
+            open(name, seed)
+        }
     }
 }
 
@@ -82,5 +87,8 @@ pub fn open(name: &TargetName, seed: u64) -> Result<Box<dyn Target>, OpenError> 
         TargetName::Emulated(path) => Ok(Box::new(EmulatedPath::up(path, seed)?)),
         TargetName::Simulated(path) => Ok(Box::new(SimulatedPath::new(path, seed))),
         TargetName::Live(address) => Ok(Box::new(LiveHost::new(address.clone()))),
+        TargetName::Mover { far, options } => {
+            Ok(Box::new(MoverTarget::new((**far).clone(), options.clone())))
+        }
     }
 }

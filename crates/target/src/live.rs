@@ -31,6 +31,7 @@ impl Target for LiveHost {
             kind: TargetKind::Live,
             limits: sockets::host::limits(),
             congestion: sockets::host::congestion_controls(),
+            mover: None,
         }
     }
 

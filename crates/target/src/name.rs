@@ -1,5 +1,6 @@
 //! What a user may give as a target.
 
+use movers::Far;
 use netpath::{PathError, PathSpec};
 use sockets::Address;
 
@@ -14,6 +15,13 @@ pub enum TargetName {
     Emulated(Box<PathSpec>),
     /// A path in virtual time.
     Simulated(Box<PathSpec>),
+    /// The far end of another program, whose own client is run here.
+    Mover {
+        /// The program and its far end.
+        far: Box<Far>,
+        /// Words to pass to the client.
+        options: Vec<String>,
+    },
 }
 
 const EMULATED: &str = "emu:";
@@ -55,13 +63,25 @@ impl TargetName {
         if let Some(path) = name.strip_prefix(SIMULATED) {
             return Ok(TargetName::Simulated(Box::new(PathSpec::load(path)?)));
         }
+        if let Some(far) = Far::parse(name) {
+            return Ok(TargetName::Mover {
+                far: Box::new(far?),
+                options: Vec::new(),
+            });
+        }
+        if let Some((scheme, _)) = name.split_once("://") {
+            return Err(OpenError::UnknownScheme {
+                name: name.to_owned(),
+                scheme: scheme.to_owned(),
+            });
+        }
         Ok(TargetName::Live(Address::parse_with(name, port)?))
     }
 
     /// The path that it runs; `None` of a live host.
     pub fn path(&self) -> Option<&PathSpec> {
         match self {
-            TargetName::Live(_) => None,
+            TargetName::Live(_) | TargetName::Mover { .. } => None,
             TargetName::Emulated(path) | TargetName::Simulated(path) => Some(path),
         }
     }

@@ -150,6 +150,7 @@ impl Target for SimulatedPath {
             kind: TargetKind::Simulated,
             limits: Some(limits(hosts)),
             congestion: congestion_controls(&hosts.congestion),
+            mover: None,
         }
     }
 

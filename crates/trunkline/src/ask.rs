@@ -48,6 +48,15 @@ pub fn bytes(text: &str) -> Result<Bytes, String> {
     within(text, Bytes::new(1)..=Bytes::new(1_000_000_000_000_000))
 }
 
+/// The size of a block of a foreign program. Less than a packet is no request of bulk data; no
+/// program takes more than a gigabyte at once.
+///
+/// # Errors
+/// The value with the bounds, or why it is none.
+pub fn block(text: &str) -> Result<Bytes, String> {
+    within(text, Bytes::from_kib(1)..=Bytes::from_mib(1024))
+}
+
 /// A rate that a packet can still be sent at within a few seconds, and that no host reaches.
 ///
 /// # Errors

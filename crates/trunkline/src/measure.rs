@@ -7,8 +7,8 @@ use crate::progress::Watcher;
 use crate::{Cancel, Error, OnProgress, Target, origin};
 
 pub use observe::{
-    Amount, Direction, Observation, Precision, SamplePlan, Setting, Snapshot, StreamCount, Summary,
-    Verdict, Window,
+    Amount, Direction, Moving, Observation, Precision, SamplePlan, Setting, Snapshot, StreamCount,
+    Summary, Verdict, Window,
 };
 pub use wire::WINDOW_MAX;
 

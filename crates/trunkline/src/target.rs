@@ -16,6 +16,8 @@ pub use sockets::{Address, PORT_DEFAULT};
 /// * `HOST`, `HOST:PORT`: a host that runs `trunkline serve` or `iperf3 -s`.
 /// * `emu:PATH`: a named path or a path file, emulated between two namespaces of this host.
 /// * `sim:PATH`: the same in virtual time. Needs no rights and no network.
+/// * `gridftp://HOST/FILE`, `root://HOST//FILE`, `scp://HOST/FILE`, `sftp+rclone:REMOTE:FILE`,
+///   `iperf2://HOST`, `nuttcp://HOST`: the far end of another program, whose own client is run.
 ///
 /// ```
 /// let target = trunkline::Target::open("sim:slac-cern", 1).unwrap();

@@ -54,12 +54,14 @@ pub fn tune_with(
     plan: &TunePlan,
     observer: &mut dyn SampleObserver,
 ) -> Result<Tuning, TuneError> {
-    let mut history = History::new(plan.clone(), target.describe());
+    let described = target.describe();
+    let plan = plan.clone().within(described.mover.as_ref());
+    let mut history = History::new(plan, described);
     let cut = sample_until_known(strategy, target, &mut history, observer).err();
     target.stop();
     match cut {
         Some(error) if history.samples.is_empty() => Err(TuneError::Target(error)),
-        cut => conclude(strategy, history, cut),
+        cut => conclude(strategy, target, history, cut),
     }
 }
 
@@ -115,27 +117,33 @@ fn cancelled() -> TargetError {
 
 fn conclude(
     strategy: &dyn Strategy,
+    target: &dyn Target,
     history: History,
     cut: Option<TargetError>,
 ) -> Result<Tuning, TuneError> {
     let is_alone = history.samples.len() < 2;
     let ended = match cut {
         Some(error) if error.fault == Fault::Cancelled || is_alone => Ended::Stopped(error),
-        Some(error) => Ended::Cut(answer(strategy, &history)?, error),
-        None => Ended::Found(answer(strategy, &history)?),
+        Some(error) => Ended::Cut(answer(strategy, target, &history)?, error),
+        None => Ended::Found(answer(strategy, target, &history)?),
     };
     Ok(Tuning {
         objective: history.plan.objective,
         standings: standings(&history),
         rtt_unloaded: history.rtt_unloaded(),
         drift: drift(&history),
+        left_behind: target.left_behind(),
         cost: history.cost(),
         samples: history.samples,
         ended,
     })
 }
 
-fn answer(strategy: &dyn Strategy, history: &History) -> Result<Answer, TuneError> {
+fn answer(
+    strategy: &dyn Strategy,
+    target: &dyn Target,
+    history: &History,
+) -> Result<Answer, TuneError> {
     let choice = strategy.choose(history);
     let chosen = choice.and_then(|choice| recommended(history, choice));
     let chosen = chosen.ok_or_else(|| TuneError::NothingDelivered {
@@ -151,6 +159,7 @@ fn answer(strategy: &dyn Strategy, history: &History) -> Result<Answer, TuneErro
         default_sample,
         limit_default: verdict(history, default),
         host_advice: host_advice(history),
+        command: target.command(&chosen.setting),
         unpaced: strategy
             .choose_unpaced(history)
             .filter(|_| paced)

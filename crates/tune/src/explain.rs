@@ -46,6 +46,14 @@ pub(crate) fn default(history: &History) -> Option<usize> {
 
 /// The default stream, paced; `None` when it was already, or nothing is left of the budget.
 fn paced(history: &History, default: &Sample) -> Option<Request> {
+    let paces = history
+        .target
+        .mover
+        .as_ref()
+        .is_none_or(|mover| mover.pacing);
+    if !paces {
+        return None;
+    }
     if history
         .samples
         .iter()

@@ -27,6 +27,7 @@ mod history;
 mod host;
 mod knee;
 mod lasting;
+mod moving;
 mod packets;
 pub mod plan;
 mod remembered;

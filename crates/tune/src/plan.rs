@@ -1,7 +1,7 @@
 //! What the tuner is asked for, and its defaults with their reasons.
 
 pub use models::Objective;
-use observe::{Amount, Precision, SamplePlan, Setting, StreamCount, Window};
+use observe::{Amount, MoverAxes, Precision, SamplePlan, Setting, StreamCount, Window};
 use units::{Bytes, Rate, Span};
 
 /// How the tuner goes about it.
@@ -209,6 +209,20 @@ impl TunePlan {
     pub fn sample_time_min(&self, rtt: Option<Span>) -> Span {
         let wanted = rtt.map_or(Span::ZERO, |rtt| rtt.times(LEAST_ROUND_TRIPS));
         wanted.max(LEAST)
+    }
+
+    /// The same plan, with no more than what a program lets its user set. Trunkline itself, `None`,
+    /// sets everything.
+    pub(crate) fn within(mut self, mover: Option<&MoverAxes>) -> Self {
+        if let Some(mover) = mover {
+            self.streams_max = self.streams_max.min(mover.streams_max);
+            self.axes.retain(|axis| match axis {
+                Axis::Window => mover.window,
+                Axis::Pacing => mover.pacing,
+                Axis::Streams | Axis::Congestion => true,
+            });
+        }
+        self
     }
 
     /// Whether the search may vary this.

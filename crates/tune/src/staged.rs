@@ -12,8 +12,10 @@
 //! 6. **Knee** (`knee.rs`): between two rungs, where fewer streams are worth having.
 //! 7. **Fit** (`fit.rs`): windows that leave the path's queue alone.
 //! 8. **Alternatives** (`alternatives.rs`): other congestion controls and pacing, where asked for.
-//! 9. **Confirm** (`confirm.rs`): a longer look at what is to be recommended.
-//! 10. **Unasked** (`alternatives.rs`): with what is left, what another congestion control would
+//! 9. **Moving** (`moving.rs`): what only other programs let their user set, one axis after the
+//!    other.
+//! 10. **Confirm** (`confirm.rs`): a longer look at what is to be recommended.
+//! 11. **Unasked** (`alternatives.rs`): with what is left, what another congestion control would
 //!     have given.
 //!
 //! Every sample is cut to what the budget leaves ([`crate::Budget`]); where too little is left for
@@ -23,7 +25,7 @@
 use crate::choose::{choose, choose_unpaced};
 use crate::history::History;
 use crate::strategy::{Choice, Request, Strategy};
-use crate::{alternatives, climb, confirm, explain, fit, knee, remembered, windows};
+use crate::{alternatives, climb, confirm, explain, fit, knee, moving, remembered, windows};
 
 /// See the page of this module.
 #[derive(Debug, Clone, Copy, Default)]
@@ -41,6 +43,7 @@ impl Strategy for Staged {
             knee::between,
             fit::fitting,
             alternatives::asked,
+            moving::further,
             confirm::confirm,
             alternatives::unasked,
         ];

@@ -9,6 +9,7 @@ use units::{Rate, Span};
 
 use crate::history::History;
 use crate::lasting;
+use crate::moving;
 use crate::plan::{Axis, Objective};
 use crate::tuning::{Purpose, Sample, Standing};
 use crate::windows;
@@ -54,6 +55,9 @@ fn usual(history: &History, (index, sample): (usize, &Sample)) -> Standing {
         _ if sample.goodput().mean == Rate::ZERO => Some("nothing arrived".to_owned()),
         Purpose::Alternative if !is_asked(history) => {
             Some("told unasked: its congestion control was not to vary".to_owned())
+        }
+        Purpose::Moving if !moving::has_gained(history, sample) => {
+            Some("it carried no more than runs without it differ by".to_owned())
         }
         _ if is_repeated(history, index, sample) => {
             Some("a later sample of the same setting does".to_owned())

@@ -84,6 +84,7 @@ impl Target for Synthetic {
             kind: TargetKind::Emulated,
             limits: Some(self.path.limits),
             congestion: vec!["cubic".to_owned(), "bbr".to_owned()],
+            mover: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! What the tuner found.
 
-use observe::{Goodput, Observation, Setting, Summary, TargetError, Verdict};
+use observe::{Goodput, MoverCommand, Observation, Setting, Summary, TargetError, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -23,6 +23,8 @@ pub enum Purpose {
     Knee,
     /// To see what another congestion control or a paced rate would give.
     Alternative,
+    /// To see what another program makes of more files at once, more requests or larger blocks.
+    Moving,
     /// To see whether a window that just fits the path keeps its queue from overflowing.
     Fit,
     /// To be surer of a setting that was tried before.
@@ -108,6 +110,9 @@ pub struct Answer {
     pub limit_default: Verdict,
     /// Kernel settings that held that stream back, with values that would not.
     pub host_advice: Vec<SysctlLine>,
+    /// How the program behind the target is told to use the recommendation; `None` where that is
+    /// trunkline itself.
+    pub command: Option<MoverCommand>,
 }
 
 /// How the search ended.
@@ -137,6 +142,8 @@ pub struct Tuning {
     /// What changed on the path while it was measured, as a sentence for people without a full
     /// stop.
     pub drift: Option<String>,
+    /// What could not be removed from the far end, as a sentence for people without a full stop.
+    pub left_behind: Option<String>,
     /// How the search ended, and what it found.
     pub ended: Ended,
 }

@@ -5,13 +5,14 @@ use trunkline::ask::tune::{Budget, added_rtt, budget, loss, share};
 use trunkline::measure::StreamCount;
 use trunkline::units::Span;
 
-use super::{Keep, Output, Target, Tcp, Way};
+use super::{Keep, MoverOptions, Output, Target, Tcp, Way};
 
 /// Find the streams and the window to use, and why those
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trunkline tune emu:slac-cern\n  \
     trunkline tune sim:slac-cern\n  \
     trunkline tune dtn.example.org --budget 20s,500MB --report tune.html\n  \
+    trunkline tune gridftp://dtn.example.org/store/file\n  \
     trunkline tune dtn.example.org --objective gentle --added-rtt 10ms --loss 0.05%")]
 pub(crate) struct Tune {
     #[command(flatten)]
@@ -48,6 +49,8 @@ pub(crate) struct Tune {
     #[arg(long, value_enum, value_name = "AXIS", value_delimiter = ',', default_values_t = [Axis::Streams, Axis::Window])]
     pub axes: Vec<Axis>,
 
+    #[command(flatten)]
+    pub mover: MoverOptions,
     #[command(flatten)]
     pub way: Way,
     #[command(flatten)]

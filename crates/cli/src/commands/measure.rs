@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use trunkline::measure::{Amount, Direction, SamplePlan, Setting};
+use trunkline::TargetName;
+use trunkline::measure::{Amount, Direction, Moving, SamplePlan, Setting};
 
 use crate::args::{Measure, Way};
 use crate::failure::Failure;
@@ -11,7 +12,8 @@ use crate::progress::RunProgress;
 use crate::stop;
 
 pub(crate) fn run(arguments: &Measure) -> Result<ExitCode, Failure> {
-    let name = arguments.target.parse()?;
+    let name = arguments.mover.of(arguments.target.parse()?)?;
+    refuse_moving(arguments, &name)?;
     output::check_places(&arguments.output.output, None)?;
     let cancel = stop::listen()?;
     let mut target = arguments.target.open(name)?;
@@ -39,7 +41,27 @@ fn setting(arguments: &Measure) -> Setting {
         congestion: arguments.tcp.congestion.clone(),
         pacing: arguments.pacing,
         mss: arguments.tcp.mss,
+        moving: Moving {
+            pipelining: arguments.requests,
+            block: arguments.block,
+            ..Moving::default()
+        },
         ..Setting::new(arguments.streams, arguments.window)
+    }
+}
+
+/// What only other programs have is refused where trunkline itself moves the data.
+fn refuse_moving(arguments: &Measure, name: &TargetName) -> Result<(), Failure> {
+    let requests = arguments
+        .requests
+        .map(|count| format!("--requests {count}"));
+    let block = arguments.block.map(|size| format!("--block {size}"));
+    match (name, requests.or(block)) {
+        (TargetName::Mover { .. }, _) | (_, None) => Ok(()),
+        (_, Some(flag)) => Err(Failure::wrong_request(
+            &format!("`{flag}` is for another program, and this target is none"),
+            "leave it out, or name a target like `scp://HOST/FILE`",
+        )),
     }
 }
 

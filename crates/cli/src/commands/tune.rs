@@ -14,7 +14,7 @@ use crate::progress::RunProgress;
 use crate::stop;
 
 pub(crate) fn run(arguments: &Tune) -> Result<ExitCode, Failure> {
-    let name = arguments.target.parse()?;
+    let name = arguments.mover.of(arguments.target.parse()?)?;
     let mut plan = plan(arguments)?;
     output::check_places(&arguments.output, None)?;
     let cancel = stop::listen()?;

@@ -137,6 +137,7 @@ impl Target for Made {
             kind: TargetKind::Live,
             limits: self.limits,
             congestion: Vec::new(),
+            mover: None,
         }
     }
 

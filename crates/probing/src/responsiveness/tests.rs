@@ -105,6 +105,7 @@ impl Target for Made {
             kind: TargetKind::Live,
             limits: None,
             congestion: Vec::new(),
+            mover: None,
         }
     }
 

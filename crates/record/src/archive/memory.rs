@@ -98,6 +98,7 @@ fn setting(point: &Point) -> Option<observe::Setting> {
         congestion: point.congestion.clone(),
         pacing: point.pacing,
         mss: point.mss,
+        moving: observe::Moving::default(),
     })
 }
 

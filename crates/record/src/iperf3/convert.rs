@@ -37,6 +37,7 @@ pub(super) fn document(recorded: &Recorded) -> Result<Document<Measure>, String>
         kind: TargetKind::Live,
         limits: None,
         congestion: Vec::new(),
+        mover: None,
     };
     let body = Measure::new(&info, &observation, &summary, &verdict);
     Ok(Document::new(origin(recorded)?, body))

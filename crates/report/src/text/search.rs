@@ -39,7 +39,10 @@ pub fn recommendation(tune: &Tune) -> String {
 /// A setting with its goodput: `8 streams with automatic windows: 40.7 Mbit/s`.
 fn recommended(chosen: &Recommended) -> String {
     let rate = format::rate_with_margin(chosen.goodput_bits_per_second, chosen.interval.as_ref());
-    let how = how(chosen.streams, chosen.congestion.as_deref(), chosen.pacing);
+    let mut how = how(chosen.streams, chosen.congestion.as_deref(), chosen.pacing);
+    if !chosen.moving.is_default() {
+        how.push_str(&format!(", {}", chosen.moving));
+    }
     format!("{}{how}: {rate}", point(chosen.streams, chosen.window))
 }
 
@@ -86,6 +89,7 @@ pub fn tune(tune: &Tune) -> Vec<String> {
     sentences.push(effort(tune));
     sentences.extend(alternative(tune));
     sentences.extend(tune.drift.as_deref().map(drifted));
+    sentences.extend(tune.left_behind.as_deref().map(sentence));
     let cut = tune
         .cut_because
         .as_deref()
@@ -152,12 +156,10 @@ fn doubt(sample: &Sample) -> Option<String> {
         Some(bits) => format!("counts for {}", format::rate(bits)),
         None => "does not count".to_owned(),
     };
-    let paced = run.setting.pacing.map(|_| ", paced");
     Some(format!(
-        "{} x {}{}, {}: {counts}, {}",
+        "{} x {}, {}: {counts}, {}",
         run.setting.streams,
-        run.setting.window,
-        paced.unwrap_or_default(),
+        format::window_with(&run.setting, run.setting.congestion.as_deref()),
         format::rate(run.goodput_bits_per_second),
         full_stop(&doubt.because)
     ))

@@ -42,6 +42,7 @@ impl Target for Scripted {
             kind: TargetKind::Live,
             limits: None,
             congestion: Vec::new(),
+            mover: None,
         }
     }
 

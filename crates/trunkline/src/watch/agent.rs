@@ -125,7 +125,17 @@ impl LiveVisitor {
             let what = format!("the plan has no task `{}` to `{}`", due.task, due.to);
             return Err(Error::wrong_request(what, "start the agent again"));
         };
-        Ok((task, TargetName::parse(&host.address, self.port)?))
+        match TargetName::parse(&host.address, self.port)? {
+            // A plan comes from elsewhere, and must not start programs here.
+            TargetName::Mover { far, .. } => Err(Error::wrong_request(
+                format!(
+                    "a watch runs no other programs, and `{}` asks for one",
+                    far.asked
+                ),
+                "name the host as `HOST:PORT`",
+            )),
+            name => Ok((task, name)),
+        }
     }
 
     fn visit_or_say_why(

@@ -311,3 +311,102 @@ fn gentle_takes_windows_that_leave_a_deep_queue_alone() {
         table(&tuning)
     );
 }
+
+/// A program whose requests bound what one stream of it carries, unless they are made larger.
+struct Program {
+    path: Synthetic,
+    axes: observe::MoverAxes,
+    small: f64,
+}
+
+impl Target for Program {
+    fn describe(&self) -> observe::TargetInfo {
+        observe::TargetInfo {
+            mover: Some(self.axes.clone()),
+            ..self.path.describe()
+        }
+    }
+
+    fn observe(
+        &mut self,
+        setting: &Setting,
+        plan: &observe::SamplePlan,
+        watch: &mut dyn Watch,
+    ) -> Result<observe::Observation, observe::TargetError> {
+        let whole = self.path.path;
+        if setting.moving.block.is_none() {
+            self.path.path.capacity *= self.small;
+        }
+        let seen = self.path.observe(setting, plan, watch);
+        self.path.path = whole;
+        seen
+    }
+
+    fn command(&self, setting: &Setting) -> Option<observe::MoverCommand> {
+        Some(observe::MoverCommand {
+            program: "mover".to_owned(),
+            line: format!("mover {}", setting.moving),
+            note: None,
+        })
+    }
+}
+
+fn tuned_program(small: f64, seed: u64) -> Tuning {
+    let mut program = Program {
+        path: Synthetic::new(quiet(100.0 * MBIT, 0.02), seed),
+        axes: observe::MoverAxes {
+            streams_max: streams(4),
+            window: false,
+            pacing: false,
+            concurrency: Vec::new(),
+            pipelining: vec![256],
+            block: vec![Bytes::from_mib(1), Bytes::from_mib(4)],
+        },
+        small,
+    };
+    let plan = TunePlan {
+        objective: Objective::Max,
+        budget: Budget {
+            time: Some(Span::from_secs(60)),
+            ..Budget::default()
+        },
+        ..TunePlan::default()
+    };
+    tune(&mut program, &plan, &mut ()).unwrap()
+}
+
+#[test]
+fn what_a_program_gains_by_is_found_and_is_in_the_command() {
+    for seed in 0..20 {
+        let tuning = tuned_program(0.5, seed);
+        let answer = tuning.answer().unwrap();
+        let moving = answer.recommended.setting.moving;
+        let table = table(&tuning);
+        assert!(moving.block.is_some(), "seed {seed}\n{table}");
+        assert_eq!(moving.pipelining, None, "seed {seed}\n{table}");
+        let command = answer.command.as_ref().unwrap();
+        assert_eq!(command.line, format!("mover {moving}"));
+    }
+}
+
+#[test]
+fn a_program_is_asked_for_no_more_than_it_takes_and_left_alone_where_nothing_gains() {
+    for seed in 0..20 {
+        let tuning = tuned_program(1.0, seed);
+        let table = table(&tuning);
+        let settings = tuning.samples.iter().map(|sample| &sample.setting);
+        for setting in settings {
+            assert!(setting.streams <= streams(4), "seed {seed}\n{table}");
+            assert_eq!(setting.window, Window::Auto, "seed {seed}\n{table}");
+            assert_eq!(setting.pacing, None, "seed {seed}\n{table}");
+        }
+        let moving = tuning.answer().unwrap().recommended.setting.moving;
+        assert!(moving.is_default(), "seed {seed}\n{table}");
+        // The first value of each axis was looked at, and no second one.
+        let tried = tuning
+            .samples
+            .iter()
+            .filter(|one| one.purpose == Purpose::Moving);
+        assert_eq!(tried.count(), 2, "seed {seed}\n{table}");
+    }
+}
