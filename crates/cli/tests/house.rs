@@ -35,7 +35,7 @@ const ORDER: [&str; 36] = [
     "watch_collector",
     "watch_alerts",
     "watch_metrics",
-    "campaign",
+    "simulation_grid",
     "predict",
     "target",
     "record",
