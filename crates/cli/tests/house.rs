@@ -28,6 +28,7 @@ const ORDER: [&str; 36] = [
     "probing",
     "changes",
     "watch_plan",
+    "campaign_plan",
     "transfer",
     "watch_store",
     "watch_link",
@@ -47,7 +48,7 @@ const ORDER: [&str; 36] = [
 ];
 
 /// Crates without clock, socket, thread, environment or unseeded randomness.
-const PURE: [&str; 16] = [
+const PURE: [&str; 17] = [
     "units",
     "stats",
     "models",
@@ -62,6 +63,7 @@ const PURE: [&str; 16] = [
     "probing",
     "changes",
     "watch_plan",
+    "campaign_plan",
     "watch_metrics",
     "predict",
 ];
