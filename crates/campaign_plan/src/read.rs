@@ -103,6 +103,13 @@ fn hosts(root: &Section, checks: &Checks, found: &mut Findings) -> BTreeMap<Host
         if let Err((problem, hint)) = (checks.address)(address.value) {
             found.refuse(&address.place, problem, hint);
         }
+        if let Some(token) = section.text("token", found)
+            && !token.value.starts_with('/')
+        {
+            let problem = format!("`{}` does not begin with `/`", token.value);
+            let hint = "write the whole path: tasks run in other folders than this plan stands in";
+            found.refuse(&token.place, problem, hint);
+        }
         let text = |key, found: &mut Findings| {
             let text = section.text(key, found);
             text.map(|text| text.value.to_owned())

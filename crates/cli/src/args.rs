@@ -1,5 +1,6 @@
 //! What can be written after `trunkline`. Flags mean what iperf3's users expect.
 
+mod campaign;
 mod copy;
 mod copy_far;
 mod examine;
@@ -25,6 +26,10 @@ use trunkline::measure::{StreamCount, Window};
 use trunkline::units::{Bytes, Rate, Span};
 use trunkline::{Error, TargetName};
 
+pub(crate) use campaign::{
+    Campaign, CampaignCommand, CampaignPlan, CampaignRun, CampaignSlurm, CampaignStatus,
+    CampaignVerify, Shard,
+};
 pub(crate) use copy::{Attribute, Connect, Copy, Objective as CopyObjective};
 pub(crate) use copy_far::CopyFar;
 pub(crate) use foreign::{Refused, parse};
@@ -68,6 +73,7 @@ pub(crate) enum Command {
     #[command(name = trunkline::copy::FAR_COMMAND, hide = true)]
     CopyFar(CopyFar),
     Limit(Limit),
+    Campaign(Campaign),
     Tune(Tune),
     Measure(Measure),
     Sweep(Box<Sweep>),

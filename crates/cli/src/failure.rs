@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use trunkline::Fault;
+use trunkline::campaign::ShardId;
 use trunkline::history::ArchiveError;
 use trunkline::observe::TargetError;
 use trunkline::record::{LoadError, SaveError};
@@ -25,6 +26,8 @@ enum Exit {
     Stopped,
     /// The request was wrong.
     WrongRequest,
+    /// The same command goes on.
+    NotFinished,
 }
 
 impl From<Fault> for Exit {
@@ -42,6 +45,8 @@ impl Exit {
         match self {
             Exit::Failed | Exit::Stopped => ExitCode::from(1),
             Exit::WrongRequest => ExitCode::from(2),
+            // EX_TEMPFAIL of sysexits(3), which engines take for "try again".
+            Exit::NotFinished => ExitCode::from(75),
         }
     }
 
@@ -50,6 +55,7 @@ impl Exit {
         match self {
             Exit::Failed | Exit::WrongRequest => "error",
             Exit::Stopped => "stopped",
+            Exit::NotFinished => "not finished",
         }
     }
 }
@@ -144,6 +150,52 @@ impl Failure {
             hint: Some(format!(
                 "once the reasons are gone, {go_on} copies what is missing"
             )),
+        }
+    }
+
+    /// Shards were not finished, and the same command goes on.
+    pub(crate) fn not_finished(why: trunkline::Error) -> Self {
+        Failure {
+            exit: Exit::NotFinished,
+            ..Failure::from(why)
+        }
+    }
+
+    /// All files of some shards were tried, and some failed.
+    pub(crate) fn shards_failed(folder: &Path, shards: &[ShardId]) -> Self {
+        const NAMED: usize = 5;
+        let folder = folder.display();
+        let names: Vec<String> = shards.iter().take(NAMED).map(ShardId::to_string).collect();
+        let dots = if shards.len() > NAMED { ", ..." } else { "" };
+        Failure {
+            exit: Exit::Failed,
+            causes: vec![format!("some files failed in {}{dots}", names.join(", "))],
+            hint: Some(format!(
+                "{folder}/runs/SHARD/failed.ndjson says which and why; once the reasons are gone, \
+                 `trunkline campaign retry {folder}` and `trunkline campaign run {folder}` copy them"
+            )),
+        }
+    }
+
+    /// Some folders could not be listed; the rest is planned.
+    pub(crate) fn unread(folder: &Path) -> Self {
+        let folder = folder.display();
+        Failure {
+            exit: Exit::Failed,
+            causes: vec!["some files or folders could not be read, and are in no shard".to_owned()],
+            hint: Some(format!(
+                "{folder}/plans/*/left_out.ndjson says which and why; plan again once the reasons \
+                 are gone"
+            )),
+        }
+    }
+
+    /// Both ends are not the same.
+    pub(crate) fn differs() -> Self {
+        Failure {
+            exit: Exit::Failed,
+            causes: vec!["the ends differ".to_owned()],
+            hint: Some("`verified/report.json` in the folder names each file".to_owned()),
         }
     }
 

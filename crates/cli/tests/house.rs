@@ -30,6 +30,7 @@ const ORDER: [&str; 36] = [
     "watch_plan",
     "campaign_plan",
     "transfer",
+    "campaign_store",
     "watch_store",
     "watch_link",
     "watch_agent",

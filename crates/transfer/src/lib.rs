@@ -47,6 +47,6 @@ pub use holes::Layout;
 pub use ledger::{Acked, HOLES_AHEAD, Ledger, Taken};
 pub use problems::shown;
 pub use root::Root;
-pub use source::rules::check_pattern;
+pub use source::rules::{Rules, check_pattern};
 pub use spec::{Connect, CopyOptions, CopySpec, Credentials, FarHost, Place};
 pub use tree::{HashTree, PIECE_MIN, PieceHasher, TreeError, legal_piece};

@@ -24,6 +24,7 @@
 //! | simulate | [`simulate()`] | [`simulate::Simulated`] |
 //! | ask formulas | [`predict()`], [`predict::fit`] | [`predict::Predicted`], a document |
 //! | copy files | [`copy()`] | [`copy::Copied`] |
+//! | copy millions of files in shards | [`campaign::Campaign`] | |
 //! | be the far end | [`serve::Server`] | |
 //! | run programs on a path | [`emulate::EmulatedPath`] | [`emulate::Emulated`] |
 //! | keep and remember | [`history::History`] | |
@@ -52,6 +53,7 @@
 //! Each module has the types that its calls need. [`units`], [`netpath`], [`observe`], [`sim`],
 //! [`record`] and [`report`] are whole rooms.
 
+pub mod campaign;
 mod cancel;
 pub mod copy;
 pub mod emulate;

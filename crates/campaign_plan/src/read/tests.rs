@@ -163,6 +163,11 @@ fn mistakes_are_told_with_value_line_and_next_step() {
             "no time of days",
             "write it like",
         ),
+        (
+            "[hosts]\nx = { address = \"x\", token = \"t\" }",
+            "`t` does not begin",
+            "whole path",
+        ),
         ("[hosts.\"a b\"]\naddress = \"x\"", "no name", "letters"),
         (
             "[groups.\"../x\"]\nfrom = \"/a\"\nto = \"cern:/x\"",

@@ -271,7 +271,7 @@ fn added_rtt(text: &str) -> Result<Span, String> {
 
 /// A bare number means seconds, as elsewhere. A week is more than any outage that a user waits
 /// for.
-fn patience(text: &str) -> Result<Span, String> {
+pub(super) fn patience(text: &str) -> Result<Span, String> {
     let seconds = text.parse::<u32>().map(|seconds| format!("{seconds}s"));
     let bounds = Span::from_secs(1)..=Span::from_secs(604_800);
     let asked = within(seconds.as_deref().unwrap_or(text), bounds);
